@@ -50,9 +50,9 @@ PICTURES: dict[str, tuple[str, str, dict[str, str | int]]] = {
         "learn",
         "light",
         {
-            "lesson": "block",
+            "lesson": "errata",
             "card": "erratum",
-            "answers": "order=softmax&sizes=512&mask=10&erratum=1.0",
+            "answers": "axis=1.658&divisor=3&erratum=1.0",
         },
     ),
 }

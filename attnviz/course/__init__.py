@@ -21,7 +21,11 @@ SLUGS: tuple[str, ...] = (
     "places",
     "patches",
     "real",
+    "claims",
     "birth",
+    "code",
+    "errata",
+    "cost",
 )
 
 

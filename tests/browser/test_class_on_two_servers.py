@@ -19,7 +19,7 @@ from tests.support.waiting import eventually, expect_equal
 
 CODE = re.compile(r"[2-9A-Z]{3}-[2-9A-Z]{3}")
 EN = lesson_texts("block", "en")
-ERRATUM = EN.of("erratum", "title").partition("[[")[0].strip()
+SHARPER = EN.of("sharper", "title").partition("[[")[0].strip()
 BACK_S = 5.0
 METRICS_KEY = "test"
 pytestmark = pytest.mark.slow
@@ -90,11 +90,11 @@ def test_a_class_survives_the_death_of_either_process(
         third = stack.enter_context(running(port(first), env=env))
         second.process.kill()
         expect_equal(lambda: sessions(third), 1 + len(followers))
-        eventually(lambda: turn(lead, ERRATUM))
+        eventually(lambda: turn(lead, SHARPER))
         for page in followers:
-            expect(page.get_by_role("heading", name=ERRATUM)).to_be_visible()
+            expect(page.get_by_role("heading", name=SHARPER)).to_be_visible()
         late = opened(browser, url, f"learn?room={code}", server=0)
-        expect(late.get_by_role("heading", name=ERRATUM)).to_be_visible()
+        expect(late.get_by_role("heading", name=SHARPER)).to_be_visible()
         expect(lead.get_by_text("4 here · 0 answered")).to_be_visible()
         for page in (lead, late, *followers):
             page.context.close()

@@ -14,7 +14,7 @@ CODE = re.compile(r"[2-9A-Z]{3}-[2-9A-Z]{3}")
 COUNTS = {"nothing": 1, "sums": 0, "error": 1}
 EN, JA = lesson_texts("block", "en"), lesson_texts("block", "ja")
 
-ERRATUM = EN.of("erratum", "title").partition("[[")[0].strip()
+SHARPER = EN.of("sharper", "title").partition("[[")[0].strip()
 
 
 def heading(page: Page, title: str) -> None:
@@ -60,9 +60,9 @@ def test_a_class_of_two_and_a_latecomer(visit: OpenVisit) -> None:
     expect(two.page.get_by_text(JA.of("order", "takeaway"))).to_be_visible()
 
     lead.get_by_role("button", name="Next →").click()
-    heading(one.page, ERRATUM)
+    heading(one.page, SHARPER)
     late = visit("learn", room=code, canvases=False)
-    heading(late.page, ERRATUM)
+    heading(late.page, SHARPER)
     expect(lead.get_by_text("3 here")).to_be_visible()
     live(late.page)
     late.page.goto("about:blank")

@@ -4,12 +4,13 @@ from collections.abc import Iterator
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, ViewportSize, expect
 
 from attnviz.capture.run import capture
 from attnviz.course import SLUGS, lesson
 from attnviz.course.recipe import CaptureText
 from attnviz.lessons.cards.card import Card, CellQuestion, ChoiceQuestion
+from attnviz.lessons.cards.glossary import entries, terms_on
 from attnviz.lessons.cards.symbols import with_formulas
 from attnviz.lessons.cards.texts import lesson_texts
 from attnviz.models.loader import load
@@ -21,6 +22,7 @@ from tests.support.visit import ANYTHING, Visit, expect_data
 from tests.support.waiting import expect_true
 
 FIRST = SLUGS[0]
+PHONE: ViewportSize = {"width": 390, "height": 844}
 CELL = '[data-panel="{panel}"] td[data-row="{row}"][data-column="{column}"]'
 
 
@@ -175,8 +177,9 @@ def test_the_next_card_is_read_from_its_top(visit: OpenVisit) -> None:
     expect(heading.filter(has_text=texts.of("broken", "title"))).to_be_focused()
     page.wait_for_function("() => document.querySelector('[data-testid=stMain]').scrollTop < 1")
     page.keyboard.press("Tab")
-    words = page.get_by_role("button", name="token", exact=True)  # the card's terms come first
-    expect(words).to_be_focused()
+    first, *_ = terms_on("positions", "broken", answered=False)  # the card's terms come first
+    word = page.get_by_role("button", name=entries("en")[first].term, exact=True)
+    expect(word).to_be_focused()
 
 
 def test_a_number_gets_its_mistake_then_a_real_head_leads_back(
@@ -204,3 +207,29 @@ def enter(opened: Visit, typed: str) -> None:
     box = opened.page.get_by_role("textbox", name="Your number")
     box.fill(typed)
     box.press("Enter")
+
+
+@pytest.mark.slow
+def test_an_equation_stays_whole_on_a_phone(visit: OpenVisit) -> None:
+    """On one line where it can be read, else in a column; never a line and a half."""
+    line = visit("learn", canvases=False, lesson="block", card="products").page
+    line.set_viewport_size(PHONE)
+    expect_true(lambda: stands(line) == "line")
+    column = visit("learn", canvases=False, lesson="errata", card="digits")
+    column.page.set_viewport_size(PHONE)
+    expect_true(lambda: stands(column.page) == "column")
+
+
+def stands(page: Page) -> str:
+    """The shape in which the three matrices of a board lie within a phone's page, "" for none."""
+    boxes = [part.bounding_box() for part in page.locator(".av-board-part").all()]
+    placed = [box for box in boxes if box is not None]
+    if len(placed) != 3 or max(box["x"] + box["width"] for box in placed) > PHONE["width"]:
+        return ""
+    if max(box["y"] for box in placed) < min(box["y"] + box["height"] for box in placed):
+        return "line"
+    one_below_another = all(
+        upper["y"] + upper["height"] <= lower["y"] + 1
+        for upper, lower in zip(placed, placed[1:], strict=False)
+    )
+    return "column" if one_below_another else ""

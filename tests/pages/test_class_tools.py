@@ -63,9 +63,9 @@ def test_a_class_goes_along_to_a_page_and_comes_back(presenter: AppTest, visit: 
     rooms.show(room, host, replace(stage, page="head", query="layer=2&head=1&text=Red+is+red"))
     follower.run()
     assert follower.session_state["attnviz.view"].place.layer == 2
-    rooms.show(room, host, replace(stage, card="erratum"))
+    rooms.show(room, host, replace(stage, card="sharper"))
     follower.run()
-    assert follower.header[0].value.startswith(JA.of("erratum", "title").partition("[[")[0])
+    assert follower.header[0].value.startswith(JA.of("sharper", "title").partition("[[")[0])
 
 
 def test_sentences_of_a_class_land_on_the_map_of_who_leads_without_names(

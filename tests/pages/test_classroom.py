@@ -51,7 +51,7 @@ def test_an_old_address_with_keys_works_once_and_is_cleaned(
     again = visit("learn", **parameters(presenter), host=place(presenter).host)
     assert place(again).host == place(presenter).host and "host" not in parameters(again)
     press(again, "learn.next.order")
-    assert class_socket.rooms().stage(code(presenter)).card == "erratum"
+    assert class_socket.rooms().stage(code(presenter)).card == "sharper"
     follower = visit("learn", room=code(presenter))
     returned = visit("learn", room=code(presenter), seat=place(follower).seat)
     assert place(returned).seat == place(follower).seat and "seat" not in parameters(returned)
@@ -95,9 +95,9 @@ def test_a_follower_shows_the_presenters_card_in_its_own_language(
     follower = visit("learn", room=code(presenter), lang="ja")
     assert follower.header[0].value == JA.of("order", "title")
     press(presenter, "learn.next.order")
-    assert follower.run().header[0].value.startswith(JA.of("erratum", "title").partition("[[")[0])
+    assert follower.run().header[0].value.startswith(JA.of("sharper", "title").partition("[[")[0])
     late = visit("learn", room=code(presenter), lang="ko")
-    assert late.header[0].value == lesson_texts("block", "ko").of("erratum", "title")
+    assert late.header[0].value == lesson_texts("block", "ko").of("sharper", "title")
 
 
 def test_what_the_presenter_sets_is_set_for_all(presenter: AppTest, visit: Visit) -> None:
@@ -340,6 +340,7 @@ def test_a_class_watches_the_presenters_own_training(
 ) -> None:
     lead = visit("learn", lesson="birth", card="live")
     lead = lead.button(key=KEY("class.teach")).click().run()
+    press(lead, "class.reveal")
     stage = class_socket.rooms().stage(code(lead))
     assert stage.selection == ";run.0"
     follower = visit("learn", room=code(lead))

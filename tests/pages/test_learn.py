@@ -10,6 +10,7 @@ from attnviz import i18n
 from attnviz.components.buffer import unpack
 from attnviz.course import SLUGS, lesson
 from attnviz.course.recipe import CardInputs
+from attnviz.lessons.cards import glossary
 from attnviz.lessons.cards.card import RealHead
 from attnviz.lessons.cards.progress import parse
 from attnviz.lessons.cards.symbols import with_formulas
@@ -188,9 +189,9 @@ def way(app: AppTest) -> list[str]:
 
 def test_the_way_tells_right_from_wrong_and_shown(visit: Visit) -> None:
     app = visit("learn", lesson="block", answers="mask=%3F&sizes=512&order=sums")
-    assert way(app) == ["1", "2", "3", "4", "5 •", "6", "7 ✗", "8", "9 ✓", "10", "11"]
+    assert way(app) == ["1", "2", "3", "4", "5 •", "6", "7 ✗", "8", "9 ✓", "10"]
     said = [each.value for each in app.caption]
-    assert "Card 1 of 11" in said
+    assert "Card 1 of 10" in said
     assert "Marks: ✓ right, ✗ not right yet, • answer shown" in said
     header, _ = next(
         found
@@ -198,12 +199,12 @@ def test_the_way_tells_right_from_wrong_and_shown(visit: Visit) -> None:
         if "arrivals" in found[0]
     )
     assert header["labels"][4:10] == [
-        "Card 5 of 11 · answer shown",
-        "Card 6 of 11",
-        "Card 7 of 11 · not right yet",
-        "Card 8 of 11",
-        "Card 9 of 11 · right",
-        "Card 10 of 11",
+        "Card 5 of 10 · answer shown",
+        "Card 6 of 10",
+        "Card 7 of 10 · not right yet",
+        "Card 8 of 10",
+        "Card 9 of 10 · right",
+        "Card 10 of 10",
     ]
     turn(app, "sizes")
     app.text_input(key=KEY("learn.sizes.answer")).set_value("64").run()
@@ -228,7 +229,7 @@ def test_marks_are_explained_only_where_there_are_some(visit: Visit, lang: i18n.
     ("slug", "card", "asking"),
     [
         ("masks", "added", [True, True, True, True]),
-        ("real", "effect", [True, True, True]),
+        ("claims", "effect", [True, True, True]),
         ("block", "products", [False, False, True]),
         ("birth", "by_hand", [False, True]),
     ],
@@ -279,7 +280,7 @@ def test_the_right_cell_is_pointed_out_once_it_is_shown(visit: Visit) -> None:
     [
         ("heads", "louder", (0, 1)),
         ("positions", "broken", (0, 1)),
-        ("ask", "divisor", (0, 1)),
+        ("errata", "divisor", (0, 1)),
     ],
 )
 def test_before_and_after_share_their_colours(
@@ -360,3 +361,11 @@ def test_a_head_that_a_link_brings_is_kept(visit: Visit) -> None:
     first = parameters(visit("learn", lesson="ask", card="real"))
     again = visit("learn", **{**first, "layer": "2", "head": "3"})
     assert (parameters(again)["layer"], parameters(again)["head"]) == ("2", "3")
+
+
+def test_every_term_of_a_card_has_its_meaning_on_it(visit: Visit) -> None:
+    app = visit("learn", lesson="masks", card="added", answers="added=%3F")
+    said = [each.value for each in app.markdown]
+    entries, names = glossary.entries("en"), glossary.terms_on("masks", "added")
+    assert len(names) > 8  # more than stand side by side
+    assert [name for name in names if with_formulas(entries[name].meaning) not in said] == []

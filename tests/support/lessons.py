@@ -27,7 +27,7 @@ from attnviz.lessons.cards.motion import Motion
 from attnviz.lessons.cards.texts import lesson_texts, placeholders
 
 SEEDS = (0, 1, 2)
-FEWEST_CARDS, MOST_CARDS = 6, 12
+FEWEST_CARDS, MOST_CARDS = 5, 12
 FEWEST_QUESTIONS = 3
 TYPED_NUMBER = re.compile(r"\d[.,]\d")
 AS_PLACEHOLDER = re.compile(r"\[\[[^\]]*\]\]")

@@ -18,7 +18,9 @@ import { isSmall, makeTable } from "./table.js";
  *   parts: PanelPart[]}} State
  */
 
-const LEAST_ZOOM = 0.6; // below it the numbers of an equation could no longer be read
+const LEAST_ZOOM = 0.7; // below it the numbers of an equation could no longer be read
+const LEAST_TABLE_ZOOM = 0.6; // of a wide table that stands alone; below it scrolls
+const CLOSER_BELOW = 0.8; // then the cells of an equation move together, before they become smaller
 
 /** @returns {Mounted} */
 export default function board(/** @type {Host} */ host) {
@@ -28,7 +30,7 @@ export default function board(/** @type {Host} */ host) {
   host.root.append(top);
   /** @type {State} */
   const state = { host, top, box, status, header: null, parts: [] };
-  const stop = watchSize(top, () => fitEquation(state));
+  const stop = watchSize(top, () => fitTables(state));
   return {
     refresh: (data) => show(state, data),
     destroy() {
@@ -61,22 +63,45 @@ function show(/** @type {State} */ state, /** @type {Uint8Array} */ data) {
   });
   state.box.replaceChildren(...state.parts.map((part) => part.node));
   for (const part of state.parts) part.draw?.();
-  fitEquation(state);
+  fitTables(state);
   pointBack(state, header);
   state.status.textContent = open && panels.some((panel) => panel.asks) ? strings.hint : "";
 }
 
-/** An equation of tables stands on one line, smaller where the page is narrow; what would become too small wraps. */
-function fitEquation(/** @type {State} */ { top, box, header }) {
+/**
+ * Fits the tables to the page. An equation stands on one line, closer together and smaller where the page is narrow;
+ * one that would become too small stands in a column, each matrix below the one before it, with its operator.
+ */
+function fitTables(/** @type {State} */ { top, box, header }) {
   if (!header) return;
   const { panels, narrow } = header;
   const isEquation = panels.length > 1 && panels.every(({ before }, place) => place === 0 || before !== "");
+  const isLine = isEquation && panels.every((panel) => isSmall(panel, narrow));
+  const set = (/** @type {string} */ name, /** @type {boolean} */ on) => box.classList.toggle(name, on);
   box.style.zoom = "";
-  box.classList.toggle("av-board-line", isEquation && panels.every((panel) => isSmall(panel, narrow)));
-  if (!box.classList.contains("av-board-line")) return;
-  const zoom = top.clientWidth / box.scrollWidth;
-  if (zoom < LEAST_ZOOM) box.classList.remove("av-board-line");
-  else if (zoom < 1) box.style.zoom = String(zoom);
+  set("av-board-tight", false);
+  set("av-board-column", false);
+  set("av-board-line", true);
+  const zoom = () => top.clientWidth / box.scrollWidth;
+  if (isLine && zoom() < CLOSER_BELOW) set("av-board-tight", true);
+  if (isLine && zoom() >= LEAST_ZOOM) {
+    if (zoom() < 1) box.style.zoom = String(zoom());
+    return;
+  }
+  set("av-board-line", false);
+  set("av-board-tight", false);
+  set("av-board-column", isLine);
+  const wide = [...box.querySelectorAll("table")].filter((table) => shareShown(table) < 1);
+  set("av-board-tight", wide.length > 0);
+  for (const table of wide)
+    table.style.zoom = String(Math.min(1, Math.max(LEAST_TABLE_ZOOM, shareShown(table))));
+}
+
+/** The share of a table's width that its place shows without scrolling, at its own size; over 1 where it has room. */
+function shareShown(/** @type {HTMLElement} */ table) {
+  table.style.zoom = "";
+  const place = /** @type {HTMLElement} */ (table.parentElement);
+  return place.clientWidth / place.scrollWidth;
 }
 
 /**

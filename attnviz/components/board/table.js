@@ -2,7 +2,7 @@
 // A small matrix as a table: numbers in coloured cells, blocked cells hatched, sums beside, one cell in the tab order.
 
 import { colourAt, inkOn } from "../shared/colors.js";
-import { el, elementAt } from "../shared/dom.js";
+import { cueScroll, el, elementAt } from "../shared/dom.js";
 import { fill } from "../shared/fmt.js";
 import { moveBy } from "../shared/panel.js";
 import { cellWords, panelColours, printedNumber } from "./cells.js";
@@ -45,7 +45,7 @@ export function makeTable(/** @type {PanelView} */ view, /** @type {PanelEvents}
   if (panel.asks && chosen) showChosen(cells[chosen[0]]?.[chosen[1]], right, strings);
   listen(view, table, cells, events);
   return {
-    node: el("div", { class: "av-board-scroll" }, table),
+    node: cueScroll(el("div", { class: "av-board-scroll" }, table)),
     mark: (row, column) => markCells(cells, row, column),
   };
 }

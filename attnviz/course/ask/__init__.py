@@ -1,5 +1,4 @@
 """Lesson 1: queries ask, keys answer, values speak.
 
-`lesson` has the cards on small matrices, `printed_example` those on a published example, `real` the
-one on a MiniLM head.
+`lesson` has the cards on small matrices, `real` the one on a MiniLM head.
 """

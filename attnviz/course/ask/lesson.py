@@ -1,9 +1,8 @@
-"""Lesson 1, queries ask, keys answer, values speak: three roles, and which axis sums to one.
+"""Lesson 1, queries ask, keys answer, values speak: three roles of a token.
 
     x'_i = Σ_j a_j·v_j,   a = softmax(s_i),   s_ij = q_i·k_j / √d          (Vaswani et al. 2017)
 
-Source: a lecture note's NumPy example, `preset("seeded")`: Q, K, V drawn from seed 0, five rows of
-three. It divides by d and normalises columns; the learner finds out both. Real: a MiniLM head.
+Made-up numbers, then a MiniLM head.
 """
 
 import math
@@ -13,7 +12,6 @@ from functools import partial
 import numpy as np
 
 from attnviz.course.arrays import Matrix, apart, softmax
-from attnviz.course.ask.printed_example import axis, digits, divisor, repair
 from attnviz.course.ask.real import real, text_control
 from attnviz.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.lessons.cards.card import (
@@ -24,7 +22,6 @@ from attnviz.lessons.cards.card import (
     ChoiceQuestion,
     NumberQuestion,
     Panel,
-    Pick,
     Series,
     Slider,
 )
@@ -207,15 +204,6 @@ LESSON = Lesson(
         Recipe("score", _score),
         Recipe("onehot", _onehot),
         Recipe("turn", _rotate, (Slider("angle", STOPS, 30.0),), "experiment"),
-        Recipe("axis", axis),
-        Recipe("divisor", divisor),
-        Recipe(
-            "repair",
-            repair,
-            (Pick("sums", ("columns", "rows"), "columns"), Pick("by", ("whole", "root"), "root")),
-            "experiment",
-        ),
-        Recipe("digits", digits),
         Recipe("real", real, (text_control(),)),
     ),
 )

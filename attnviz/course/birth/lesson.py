@@ -1,4 +1,4 @@
-"""Lesson 10, a circuit is born: by hand, in the curve of a training, and live in the page.
+"""Lesson 11, a circuit is born: by hand, in the curve of a training, and live in the page.
 
 Sources: Elhage et al. 2021 (two heads in two layers), Olsson et al. 2022 (it appears within few
 steps). The curves were stored when the embedded story models were trained.
@@ -248,8 +248,10 @@ def _ablate(inputs: CardInputs) -> Card:
 
 
 def _live(inputs: CardInputs) -> Card:
-    """The training in the page, with the ablation of its heads."""
-    return Card("live", _tiny_numbers(), (LiveTraining("birth", inputs.seed),))
+    """The training in the page, with the ablation of its heads, after a prediction of its order."""
+    question = ChoiceQuestion(("previous", "induction", "together"), "induction")
+    live = LiveTraining("birth", inputs.seed)
+    return Card("live", _tiny_numbers(), (), question, (live,))
 
 
 def _found(inputs: CardInputs) -> Card:
@@ -275,7 +277,7 @@ def _found(inputs: CardInputs) -> Card:
 
 LESSON = Lesson(
     "birth",
-    needs=("real",),
+    needs=("claims",),
     recipes=(
         Recipe("needs", _needs),
         Recipe("by_hand", _by_hand),

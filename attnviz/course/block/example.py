@@ -1,4 +1,4 @@
-"""The running example of lesson 1: four words, four numbers each, two heads of two columns.
+"""The running example of lesson 2: four words, four numbers each, two heads of two columns.
 
 In: a seed. Out: X, the matrices of each head, and every step from X to the output, computed by
 `attnviz.attention.formula`. Each card of the lesson shows a part of the same computation. The

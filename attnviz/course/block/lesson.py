@@ -1,18 +1,18 @@
 """Lesson 2, one block, eight operations: Linear, QKᵀ, ÷√d_k, mask, softmax, ·V, concat, Linear.
 
 Source: Vaswani et al. 2017, section 3.2, as course texts walk through it. The cards follow one
-running example (`example`) from X to the output. The last two return to the worked example of a
-course text, one row of whose softmax is wrong (`erratum`).
+running example (`example`) from X to the output; the last one multiplies its scores.
 """
 
 import math
 from collections.abc import Mapping
 
 import numpy as np
+import torch
 
 from attnviz import masks
-from attnviz.course.arrays import Matrix, apart
-from attnviz.course.block.erratum import erratum, sharper
+from attnviz.attention import formula
+from attnviz.course.arrays import Matrix, apart, as_numbers
 from attnviz.course.block.example import D_HEAD, N_HEADS, WORDS, BlockExample, example
 from attnviz.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.lessons.cards.card import (
@@ -250,6 +250,30 @@ def _output(inputs: CardInputs) -> Card:
     return Card("output", numbers, (board,), question)
 
 
+def _sharper(inputs: CardInputs) -> Card:
+    """The experiment: the weights of all scores times a factor, beside those without it."""
+    factor, head = inputs.number("factor"), example(inputs.seed).heads[0]
+    scores = formula.masked(
+        torch.from_numpy(factor * head.scaled), masks.causal(len(WORDS), len(WORDS))
+    )
+    changed = as_numbers(formula.weights(scores))
+    blocked = _blocked()
+    board = Board(
+        (
+            _square("control", head.weights, signed=False, sums="rows", blocked=blocked),
+            _square("changed", changed, signed=False, sums="rows", blocked=blocked),
+        )
+    )
+    numbers: Numbers = {
+        "factor": factor,
+        "token": WORDS[TIRED],
+        "before": float(head.weights[TIRED].max()),
+        "after": float(changed[TIRED].max()),
+    }
+    question = ChoiceQuestion(("zero", "even", "same"), "even")
+    return Card("sharper", numbers, (), question, (board,))
+
+
 FACTOR = Slider("factor", (0.0, 0.5, 1.0, 2.0, 5.0), 2.0)
 LESSON = Lesson(
     "block",
@@ -264,7 +288,6 @@ LESSON = Lesson(
         Recipe("sizes", _sizes),
         Recipe("output", _output),
         Recipe("order", _order),
-        Recipe("erratum", erratum),
-        Recipe("sharper", sharper, (FACTOR,), "experiment"),
+        Recipe("sharper", _sharper, (FACTOR,), "experiment"),
     ),
 )

@@ -269,6 +269,7 @@ LESSON = Lesson(
     needs=("block",),
     recipes=(
         Recipe("views", views),
+        Recipe("looks", patterns, (text_control(),)),
         Recipe("paper", _paper),
         Recipe("packed", _packed),
         Recipe(
@@ -282,6 +283,5 @@ LESSON = Lesson(
         Recipe("sum", _sum),
         Recipe("louder", _louder, (Slider("factor", FACTORS, 0.0),), "experiment"),
         Recipe("average", average),
-        Recipe("looks", patterns, (text_control(),)),
     ),
 )

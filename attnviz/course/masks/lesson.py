@@ -3,8 +3,7 @@
     Attention(Q, K, V) = Softmax(Q·Kᵀ/√d_k + Mask)·V,  Mask = 0 or −∞      (Vaswani et al. 2017)
 
 Source: a textbook chapter's decoder example of six tokens, `preset("decoder")`. Cards about real
-batches are in `batch`, about numbers in place of −∞ in `numbers`, about interfaces and their
-polarity in `code`.
+batches are in `batch`.
 """
 
 import math
@@ -19,10 +18,8 @@ from attnviz.attention import formula
 from attnviz.calculator.presets import DECODER_TOKENS, preset
 from attnviz.course.arrays import Matrix, apart, as_numbers, softmax
 from attnviz.course.masks.batch import both, empty, padding, second_sentence
-from attnviz.course.masks.code import fates, polarity, translate, translation
-from attnviz.course.masks.numbers import FILLS, infinity, overflow
 from attnviz.course.recipe import CardInputs, Lesson, Recipe
-from attnviz.lessons.cards.card import Board, Card, CellQuestion, NumberQuestion, Panel, Pick
+from attnviz.lessons.cards.card import Board, Card, CellQuestion, NumberQuestion, Panel
 from attnviz.lessons.cards.motion import Motion
 
 TOLERANCE = 0.006
@@ -129,21 +126,8 @@ LESSON = Lesson(
     recipes=(
         Recipe("added", _added),
         Recipe("after", _after),
-        Recipe("padding", padding, (second_sentence(),)),
+        Recipe("padding", padding, (second_sentence(),), "experiment"),
         Recipe("both", both),
         Recipe("empty", empty),
-        Recipe(
-            "infinity",
-            infinity,
-            (
-                Pick("fill", FILLS, "ten"),
-                Pick("precision", ("float32", "float16"), "float32"),
-            ),
-            "experiment",
-        ),
-        Recipe("overflow", overflow),
-        Recipe("fates", fates),
-        Recipe("polarity", polarity),
-        Recipe("translate", translate, translation()),
     ),
 )

@@ -177,7 +177,7 @@ def _transpose(inputs: CardInputs) -> Card:
         "control": _shape(control),
     }
     question = ChoiceQuestion(("square", "error", "narrow"), "error")
-    return Card("transpose", numbers, boards, question)
+    return Card("transpose", numbers, (), question, boards)
 
 
 def _square(inputs: CardInputs) -> Card:

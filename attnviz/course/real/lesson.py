@@ -1,14 +1,13 @@
 """Lesson 9, real heads: patterns of the embedded models, each beside chance and a control.
 
 Sources: Clark et al. 2019 (positions, [CLS], [SEP]), Xiao et al. 2023 (sinks), Olsson et al. 2022
-(induction). The models' cards and `attnviz.metrics` name the heads. `effects` has the cards on the
-effect of a weight, `copies` those on induction.
+(induction). The models' cards and `attnviz.metrics` name the heads. `copies` has the cards
+on induction.
 """
 
 import numpy as np
 
-from attnviz.course.real.copies import COPY_CONTROLS, copied, induction, one_sentence, quiet
-from attnviz.course.real.effects import EFFECT_CONTROLS, effect, explains, review
+from attnviz.course.real.copies import COPY_CONTROLS, copied, induction
 from attnviz.course.real.heads import chance, panel, score, uniform, weights_panel
 from attnviz.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.lessons.cards.card import (
@@ -158,10 +157,5 @@ LESSON = Lesson(
             COPY_CONTROLS,
             "experiment",
         ),
-        Recipe("quiet", quiet),
-        Recipe("one", one_sentence),
-        Recipe("effect", effect),
-        Recipe("explains", explains),
-        Recipe("review", review, EFFECT_CONTROLS, "experiment"),
     ),
 )

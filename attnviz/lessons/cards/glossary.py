@@ -18,8 +18,8 @@ from attnviz.lessons.cards.texts import LessonTexts, lesson_texts
 
 CardPath = tuple[str, str]  # a lesson and one of its cards
 HOLES = re.compile(r"\[\[[^\]]*\]\]")
-READ = ("title", "text", "question", "reveal", "takeaway")  # what every learner comes to read
-READ_TOO = ("option.", "feedback.", "panel.", "control.")
+READ = ("title", "text", "question", "option.", "panel.", "control.")
+READ_LATER = ("reveal", "takeaway", "feedback.")  # once the card's question is answered
 
 
 @dataclass(frozen=True)
@@ -43,18 +43,23 @@ def entries(lang: Language) -> Mapping[str, GlossaryEntry]:
 
 
 @cache
-def terms_on(slug: str, card: str) -> tuple[str, ...]:
-    """The names of the entries whose terms a card uses, in the order of teaching."""
-    sentences = "\n".join(_sentences(lesson_texts(slug, DEFAULT), card))
+def terms_on(slug: str, card: str, answered: bool = True) -> tuple[str, ...]:
+    """The names of the entries whose terms a card uses, in the order of teaching.
+
+    Until its question is `answered`, those that only its answer uses are left out: a term can give
+    the answer away.
+    """
+    read = (*READ, *READ_LATER) if answered else READ
+    sentences = "\n".join(_sentences(lesson_texts(slug, DEFAULT), card, read))
     return tuple(name for name, pattern in _patterns().items() if pattern.search(sentences))
 
 
-def _sentences(texts: LessonTexts, card: str) -> list[str]:
-    """The sentences of a card without their placeholders."""
+def _sentences(texts: LessonTexts, card: str, read: tuple[str, ...]) -> list[str]:
+    """The sentences of a card that `read` names, without their placeholders."""
     return [
         HOLES.sub(" ", template)
         for key, template in texts.cards[card].items()
-        if key in READ or key.startswith(READ_TOO)
+        if key.startswith(read)
     ]
 
 

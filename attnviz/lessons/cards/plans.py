@@ -37,7 +37,8 @@ PLANS: Mapping[int, tuple[PlanStep, ...]] = {
         PlanStep("heads", ("views", "looks")),
         PlanStep("positions", ("shuffle", "broken")),
         PlanStep("places", ("three", "align", "steps")),
-        PlanStep("real", ("chance", "previous", "rest", "induction", "effect", "explains")),
+        PlanStep("real", ("chance", "previous", "rest", "induction")),
+        PlanStep("claims", ("effect", "explains")),
     ),
 }
 

@@ -72,9 +72,10 @@ class Worksheet:
         card = printed.card
         if card.question is None or any(isinstance(each, Typed) for each, _ in printed.controls):
             return False
+        if any(isinstance(picture, LiveTraining) for picture in (*card.pictures, *card.reveal)):
+            return False
         return not any(
-            isinstance(picture, LiveTraining)
-            or (isinstance(picture, RealHead) and self.real(picture) is None)
+            isinstance(picture, RealHead) and self.real(picture) is None
             for picture in card.pictures
         )
 

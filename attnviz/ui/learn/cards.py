@@ -48,7 +48,7 @@ def _card(lang: Language, texts: LessonTexts, opened: OpenCard) -> None:
     shown = CardShown(lang, texts, built, opened.answers)
     st.header(shown.say("title"), anchor=False)
     st.markdown(shown.say("text"))
-    words.row(lang, opened)
+    words.row(lang, opened, not shown.is_open)
     if not predicts(built):
         _controls(texts, opened)
     for number, picture in enumerate(built.pictures):

@@ -109,7 +109,7 @@ def begun(live: LiveTraining) -> int:
 
 def follow_training(card: Card, written: str) -> None:
     """Have a follower's page show the training that the presenter started."""
-    for picture in card.pictures:
+    for picture in (*card.pictures, *card.reveal):
         if isinstance(picture, LiveTraining):
             store.put(training_name(picture.seed), read_begun(written))
 

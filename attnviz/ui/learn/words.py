@@ -11,31 +11,42 @@ import streamlit as st
 from attnviz.i18n import Language, text
 from attnviz.lessons.cards import glossary
 from attnviz.lessons.cards.glossary import GlossaryEntry
+from attnviz.lessons.cards.symbols import with_formulas
 from attnviz.lessons.cards.texts import lesson_texts
 from attnviz.ui.learn import open_card
 from attnviz.ui.learn.open_card import OpenCard
 from attnviz.ui.session import widgets
 
-MOST = 8  # on a card: those taught last, which are the least familiar
+MOST = 8  # side by side on a card: those taught last, which are the least familiar
 
 
-def row(lang: Language, opened: OpenCard) -> None:
-    """The terms that a card uses, each of which opens its meaning."""
+def row(lang: Language, opened: OpenCard, answered: bool) -> None:
+    """The terms that a card uses, each of which opens its meaning; see `glossary.terms_on`."""
     here = (opened.lesson.slug, opened.name)
     entries = glossary.entries(lang)
-    names = glossary.terms_on(*here)[-MOST:]
-    if not names:
+    used = [entries[name] for name in glossary.terms_on(*here, answered)]
+    if not used:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption(text(lang, "learn.words"), width="content")
-        for name in names:
-            entry = entries[name]
-            key = widgets.key(f"learn.word.{name}")
-            with st.popover(entry.term, type="tertiary", key=key):
-                st.markdown(entry.meaning)
-                if entry.card != here and not opened.led:
-                    title = lesson_texts(entry.card[0], lang).title
-                    _button(entry, text(lang, "learn.taught_in", lesson=title), "row")
+        for entry in used[-MOST:]:
+            key = widgets.key(f"learn.word.{entry.name}")
+            with st.popover(with_formulas(entry.term), type="tertiary", key=key):
+                _meaning(lang, entry, opened)
+        if known := used[:-MOST]:
+            key = widgets.key("learn.word.known")
+            with st.popover(f"+{len(known)}", type="tertiary", key=key):
+                for entry in known:
+                    st.markdown(f"**{with_formulas(entry.term)}**")
+                    _meaning(lang, entry, opened)
+
+
+def _meaning(lang: Language, entry: GlossaryEntry, opened: OpenCard) -> None:
+    """The meaning of a term, with a button to its card unless that is the open one."""
+    st.markdown(with_formulas(entry.meaning))
+    if entry.card != (opened.lesson.slug, opened.name) and not opened.led:
+        title = lesson_texts(entry.card[0], lang).title
+        _button(entry, text(lang, "learn.taught_in", lesson=title), "row")
 
 
 def glossary_of_all(lang: Language) -> None:
@@ -56,7 +67,7 @@ def _line(lang: Language, entry: GlossaryEntry) -> None:
     """A term with its meaning, and a button to the card that teaches it."""
     title = lesson_texts(entry.card[0], lang).of(entry.card[1], "title")
     left, right = st.columns([4, 2], vertical_alignment="center")
-    left.markdown(f"**{entry.term}**  \n{entry.meaning}")
+    left.markdown(f"**{with_formulas(entry.term)}**  \n{with_formulas(entry.meaning)}")
     with right:
         _button(entry, f"{title} →", "list")
 

@@ -50,11 +50,11 @@ def test_without_the_transpose_the_product_fails(run: CaptureText) -> None:
     assert plain.numbers["said"] == ("mat1 and mat2 shapes cannot be multiplied (4x3 and 4x3)"), (
         "what torch says"
     )
-    assert "product" not in panels(plain.pictures[1])
-    assert panels(plain.pictures[0])["scores"].values.shape == (4, 4)
+    assert "product" not in panels(plain.reveal[1])
+    assert panels(plain.reveal[0])["scores"].values.shape == (4, 4)
     assert features.numbers["said"] == "3×3", "runs, but has no patches on its axes"
-    swapped = panels(built(run, "transpose", way="swapped").pictures[1])["product"].values
-    np.testing.assert_allclose(swapped, panels(plain.pictures[0])["scores"].values.T)
+    swapped = panels(built(run, "transpose", way="swapped").reveal[1])["product"].values
+    np.testing.assert_allclose(swapped, panels(plain.reveal[0])["scores"].values.T)
 
 
 def test_half_the_patch_has_nearly_16_times_the_weights(run: CaptureText) -> None:

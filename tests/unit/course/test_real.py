@@ -1,12 +1,12 @@
-"""Lesson 9: what it says of real heads holds, and so do the controls."""
+"""Lessons 9 and 10: what they say of real heads holds, and so do the controls."""
 
 import numpy as np
 import pytest
 
 from attnviz.attention.steps import derive
+from attnviz.course import lesson
+from attnviz.course.claims.effects import word_effects
 from attnviz.course.real.copies import INDUCTION, OTHERS
-from attnviz.course.real.effects import word_effects
-from attnviz.course.real.lesson import LESSON
 from attnviz.course.recipe import CaptureText, CardInputs
 from attnviz.lessons.cards.card import Board, Card
 from tests.support.course import captured
@@ -18,7 +18,8 @@ def run() -> CaptureText:
 
 
 def built(run: CaptureText, name: str, seed: int = 0, **values: float | str) -> Card:
-    recipe = LESSON.recipe(name)
+    recipes = (*lesson("real").recipes, *lesson("claims").recipes)
+    recipe = next(recipe for recipe in recipes if recipe.name == name)
     return recipe.build(CardInputs(recipe.start_values() | values, seed, run))
 
 

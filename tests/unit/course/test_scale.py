@@ -133,6 +133,8 @@ def test_a_trained_head_sets_its_own_variance() -> None:
     card = _card("real", capture=captured)
     assert card.numbers["d_k"] == 32 and card.numbers["query"] == "it"
     assert _number(card, "variance") == pytest.approx(104.9, abs=0.2)
+    # at first: 384 products of inputs of variance 1 and weights of 0.02 make an entry of q or k
+    assert _number(card, "initial") == pytest.approx(32 * (384 * 0.02**2) ** 2)
     assert _number(card, "changed") < _number(card, "control") < math.log2(16)
     same = _card("real", capture=captured, by="root")
     assert np.allclose(_panels(same)["control"], _panels(same)["changed"])

@@ -65,5 +65,7 @@ def test_the_card_of_an_entry_has_its_term(lang: Language) -> None:
 def test_the_terms_of_a_card_are_found_as_whole_words() -> None:
     assert {"softmax", "logit", "dot_product"} <= set(terms_on("where", "logits"))
     assert "key" not in terms_on("where", "logits")
+    assert "kv_cache" in terms_on("cost", "cache")
+    assert "kv_cache" not in terms_on("cost", "cache", answered=False)
     assert not glossary._words(["key"]).search("a keyboard, monkeys")
     assert glossary._words(["mask"]).search("A Mask.")

@@ -1,4 +1,4 @@
-"""The cards of lesson 9 about the effect of a weight: ‖α·f(x)‖, and the answer without a word.
+"""The cards of lesson 10 about the effect of a weight: ‖α·f(x)‖, and the answer without a word.
 
     f(x) = (x·W_V + b_V)·W_O                                     (Kobayashi et al. 2020, section 2)
 

@@ -1,4 +1,4 @@
-"""Cards of lesson 4 about interfaces: fully masked rows, the meaning of True, code to copy.
+"""Cards of lesson 12 about interfaces: fully masked rows, the meaning of True, code to copy.
 
 In: an interface and a mask. Out: cards whose answers come from running the interfaces now
 (`capture.blocked_rows`, `torch.nn.MultiheadAttention`), with code from `masks.code`.
@@ -17,6 +17,7 @@ from attnviz.lessons.cards.card import (
     Card,
     ChoiceQuestion,
     Control,
+    Link,
     NumberQuestion,
     Panel,
     Pick,
@@ -30,6 +31,7 @@ N = 4
 WIDTH = 8
 KINDS = ("causal", "padding", "both")
 REAL = (True, True, True, False)
+TEXT = "Lily gave the red ball to Tom."
 
 
 def fates(inputs: CardInputs) -> Card:
@@ -122,4 +124,5 @@ def translate(inputs: CardInputs) -> Card:
     wrong = {"causal": causal, "padding": N * sum(REAL), "all": N * N}
     question = NumberQuestion(both, 0.1, wrong)
     numbers = {"open": int(may_attend.sum()), "all": N * N, "n": N, "causal": causal, "both": both}
-    return Card("translate", numbers, (), question, pictures)
+    link = Link("masks", {"model": "stories", "text": TEXT})
+    return Card("translate", numbers, (), question, pictures, link)

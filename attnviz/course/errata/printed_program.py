@@ -1,4 +1,4 @@
-"""Cards of lesson 2 about a published example: its divisor, and the axis that it normalises.
+"""Cards of lesson 13 about a published example: its divisor, and the axis that it normalises.
 
 The example is `preset("seeded")`: Q, K, V drawn in this order from seed 0, five rows of three. Its
 source prints softmax(Q·Kᵀ/d) along the first axis, rounded to three digits, and the output of that.
@@ -10,9 +10,18 @@ from functools import partial
 import numpy as np
 
 from attnviz.calculator.presets import preset
+from attnviz.calculator.sheet import write
 from attnviz.course.arrays import Matrix, apart, softmax
 from attnviz.course.recipe import CardInputs
-from attnviz.lessons.cards.card import Board, Card, ChoiceQuestion, NumberQuestion, Panel, Program
+from attnviz.lessons.cards.card import (
+    Board,
+    Card,
+    ChoiceQuestion,
+    Link,
+    NumberQuestion,
+    Panel,
+    Program,
+)
 
 TOLERANCE = 0.006
 PRINTED_DIGITS = 3
@@ -60,7 +69,9 @@ def axis(inputs: CardInputs) -> Card:
     columns = printed.sum(axis=0)
     numbers = {"row": row, "total": total, "least": columns.min(), "most": columns.max()}
     pictures = (Program(PROGRAM), bare)
-    return Card("axis", numbers, pictures, NumberQuestion(total, TOLERANCE, wrong), (summed,))
+    question = NumberQuestion(total, TOLERANCE, wrong)
+    link = Link("calculator", {"lab": write(preset("seeded"))})
+    return Card("axis", numbers, pictures, question, (summed,), link)
 
 
 def divisor(inputs: CardInputs) -> Card:

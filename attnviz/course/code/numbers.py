@@ -1,4 +1,4 @@
-"""Cards of lesson 4 about numbers in place of −∞: large negative ones, half precision, overflow.
+"""Cards of lesson 12 about numbers in place of −∞: large negative ones, half precision, overflow.
 
 In: a number and a precision. Out: cards whose weights torch computed in that precision, from scores
 to which the number was added. Sources: IEEE 754 half and single precision; every softmax

@@ -11,7 +11,7 @@ from attnviz.attention import formula
 from attnviz.calculator.presets import preset
 from attnviz.course.arrays import Matrix, as_numbers
 from attnviz.course.recipe import CardInputs
-from attnviz.lessons.cards.card import Board, Card, CellQuestion, ChoiceQuestion, Panel
+from attnviz.lessons.cards.card import Board, Card, CellQuestion, Panel
 
 ROW, LAST = 1, 3
 PRINTED = np.array(
@@ -53,18 +53,3 @@ def erratum(inputs: CardInputs) -> Card:
         "computed_rest": weights[ROW, 1],
     }
     return Card("erratum", numbers, (board,), question, (solution,))
-
-
-def sharper(inputs: CardInputs) -> Card:
-    """The experiment: the weights of all scores times a factor, beside those without it."""
-    factor = inputs.number("factor")
-    before, after = _weights(), _weights(factor)
-    board = Board(
-        (
-            Panel("control", before, signed=False, sums="rows"),
-            Panel("changed", after, signed=False, sums="rows"),
-        )
-    )
-    numbers = {"factor": factor, "before": before[LAST].max(), "after": after[LAST].max()}
-    question = ChoiceQuestion(("zero", "even", "same"), "even")
-    return Card("sharper", numbers | {"row": LAST}, (), question, (board,))
