@@ -26,6 +26,7 @@ export interface Widths {
   early: number;
   late: number;
   cell: number;
+  numbers: boolean;
 }
 
 /** One head as it came, and what is made of it once. `paper` names what all panels show in common. */

@@ -13,7 +13,10 @@ import { paintMini, paintMiniFrame, shownOf } from "./window.js";
 
 const GAP_PX = 20;
 const FRAME_PX = 22;
-const SMALL = 12; // tokens whose cells have room for numbers
+const SMALL = 12; // tokens whose numbers are printed however narrow the page is
+const LARGEST_WITH_NUMBERS = 16; // the default text; only where two panels with numbers fit side by side
+const CELL_WITH_NUMBER_PX = 22;
+const LABELS_PX = 50;
 const NARROWEST_PX = 260;
 const FOUR_FROM_PX = 860;
 const TWO_FROM_PX = 480;
@@ -22,9 +25,11 @@ const TWO_FROM_PX = 480;
 function measure(/** @type {State} */ { parts, panels, shown }) {
   const width = Math.max(NARROWEST_PX, parts.strip.clientWidth);
   const n = Math.max(shown.query.count, shown.key.count);
-  const need = n <= SMALL ? Math.max(190, n * 22 + 50) : 230;
+  const roomy = Math.max(190, n * CELL_WITH_NUMBER_PX + LABELS_PX);
+  const numbers = n <= SMALL || (n <= LARGEST_WITH_NUMBERS && width >= 2 * (roomy + FRAME_PX + GAP_PX));
+  const need = numbers ? roomy : 230;
   const perLine = Math.max(1, Math.min(3, Math.floor(width / (need + FRAME_PX + GAP_PX))));
-  const widest = n <= SMALL ? Math.max(need, 340) : 326;
+  const widest = numbers ? Math.max(need, 340) : 326;
   const square = Math.floor(Math.min(widest, width / perLine - FRAME_PX - GAP_PX));
   const share = (/** @type {number} */ room, /** @type {number} */ count) =>
     Math.floor(Math.max(130, Math.min(300, room / count - FRAME_PX - GAP_PX)));
@@ -32,7 +37,7 @@ function measure(/** @type {State} */ { parts, panels, shown }) {
   const nFirst = panels.filter((panel) => LINES[0].includes(panel.info.stage)).length;
   const early = isWide ? share(width, nFirst > 4 ? 3 : 4) : share(width, width >= TWO_FROM_PX ? 2 : 1);
   const late = isWide ? share(width - square - FRAME_PX - GAP_PX, 3) : early;
-  return { square, early, late, cell: 0 };
+  return { square, early, late, cell: 0, numbers };
 }
 
 /** What a drawing of the strip depends on besides the data: its width and the screen's resolution. */
