@@ -27,6 +27,7 @@ export interface Widths {
   late: number;
   cell: number;
   numbers: boolean;
+  joins: boolean;
 }
 
 /** One head as it came, and what is made of it once. `paper` names what all panels show in common. */
