@@ -19,7 +19,6 @@ PAGES = (
     "overview",
     "head",
     "map",
-    "circuit",
 )
 # the first canvas that is a picture: colour scales and the small ones of a list are lower
 TOP = """() => {
