@@ -12,7 +12,6 @@ from attnviz.ui.session import current
 def main() -> None:
     """Draw the page."""
     lang = current.language()
-    switchboard.example(lang)
     shown = capture_of_view.shown(lang)
     if shown is not None:
         switchboard.board(shown)

@@ -189,12 +189,19 @@ def test_panels_show_the_shapes_of_the_matrices(visit: OpenVisit, minilm: Loaded
         expect_data(canvas(opened, name), rows_count=rows, cols_count=cols)
 
 
+def test_the_default_text_prints_its_numbers(visit: OpenVisit) -> None:
+    """All 16 tokens of it, as long as two panels with numbers have room side by side."""
+    opened = visit("steps")
+    expect_true(lambda: int(data(canvas(opened, "weights"))["digits"]) >= 2)
+    expect_true(lambda: int(data(canvas(opened, "scores"))["digits"]) >= 0)
+
+
 @pytest.mark.slow
-def test_numbers_stand_in_the_cells_up_to_twelve_tokens(visit: OpenVisit) -> None:
+def test_numbers_stand_in_the_cells_up_to_sixteen_tokens(visit: OpenVisit) -> None:
     short = visit("steps", text=TEXT, layer=LAYER, head=HEAD)
     expect_true(lambda: int(data(canvas(short, "weights"))["digits"]) >= 2)
-    long = visit("steps", text="The animal didn't cross the street because it was too tired.")
-    expect_data(canvas(long, "weights"), digits=None)
+    long = visit("steps", text="The animal didn't cross the street because it was much too tired.")
+    expect_data(canvas(long, "weights"), cols_count=17, digits=None)
 
 
 def test_another_head_is_computed_by_the_server(visit: OpenVisit, minilm: LoadedModel) -> None:

@@ -33,7 +33,7 @@ import { shownOf } from "./window.js";
 
 /** As long as the component. @typedef {{host: Host, top: HTMLElement, committer: Committer}} Frame */
 
-const NO_WIDTHS = { square: 0, early: 0, late: 0, cell: 0 };
+const NO_WIDTHS = { square: 0, early: 0, late: 0, cell: 0, numbers: false, joins: false };
 
 /** @returns {Mounted} */
 export default function steps(/** @type {Host} */ host) {

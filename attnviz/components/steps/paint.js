@@ -23,8 +23,8 @@ import { placesOf } from "./window.js";
 const FONT_PX = 11;
 const MAX_LABEL_PX = 58;
 const STRIP_TOP_PX = 18;
-const NUMBERS_UP_TO = 12;
 const HIGHEST_EARLY_ROW_PX = 18;
+const GRID_FROM_PX = 12; // a line between the cells would hide smaller ones
 
 /** The numbers of a panel; null where the stage is absent. */
 export function matrixOf(/** @type {ShownPanel} */ info, /** @type {Pick<Show, "arrays">} */ { arrays }) {
@@ -72,13 +72,13 @@ function layoutOf(ctx, info, show) {
   });
 }
 
-/** Layout of the panels with tokens on both axes: with room for numbers up to 12 tokens, square cells above. */
+/** Layout of the panels with tokens on both axes: with room for numbers where they are printed, else square cells. */
 function layoutSquare(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {Show} */ show) {
   const rowLabels = tokensOn("query", show).labels;
   const colLabels = tokensOn("key", show).labels;
   const most = Math.max(rowLabels.length, colLabels.length);
   const common = { theme: show.theme, font: FONT_PX, rowLabels, colLabels, width: show.widths.square };
-  if (most > NUMBERS_UP_TO) return layoutAxes(ctx, { ...common, maxLabel: MAX_LABEL_PX, maxCell: 44 });
+  if (!show.widths.numbers) return layoutAxes(ctx, { ...common, maxLabel: MAX_LABEL_PX, maxCell: 44 });
   return layoutCells(ctx, { ...common, maxCell: 52, maxHeight: 26, maxLabel: most > 6 ? 46 : MAX_LABEL_PX });
 }
 
@@ -100,9 +100,10 @@ export function paintBase(/** @type {Picture} */ picture, /** @type {Show} */ sh
   const { geom } = layout;
   const { rows, cols } = partOf(info, show);
   const ctx = fitCanvas(base, layout.width, layout.height);
-  drawCells(ctx, geom, { info, matrix, scale, theme, part: shown.part ? { rows, cols } : null });
+  const hasNumbers = !shown.part && show.widths.numbers;
+  const grid = hasNumbers && geom.w >= GRID_FROM_PX * geom.cols;
+  drawCells(ctx, geom, { info, matrix, scale, theme, grid, part: shown.part ? { rows, cols } : null });
   drawPanelAxes(ctx, layout, info, show);
-  const hasNumbers = !shown.part && geom.rows <= NUMBERS_UP_TO;
   const digits = hasNumbers ? printCells(ctx, geom, matrix.data, scale, theme) : null;
   ctx.strokeStyle = theme.border;
   ctx.lineWidth = 1;
@@ -123,10 +124,10 @@ export function paintBase(/** @type {Picture} */ picture, /** @type {Show} */ sh
 /**
  * @param {CanvasRenderingContext2D} ctx
  * @param {Geom} geom
- * @param {{info: ShownPanel, matrix: FloatArray, scale: ColourScale, theme: Theme,
+ * @param {{info: ShownPanel, matrix: FloatArray, scale: ColourScale, theme: Theme, grid: boolean,
  *   part: {rows: Span, cols: Span} | null}} cells
  */
-function drawCells(ctx, geom, { info, matrix, scale, theme, part }) {
+function drawCells(ctx, geom, { info, matrix, scale, theme, grid, part }) {
   const isMasked = info.stage === "masked";
   drawMatrix(ctx, {
     ...geom,
@@ -139,7 +140,7 @@ function drawCells(ctx, geom, { info, matrix, scale, theme, part }) {
     signed: info.signed,
     blocked: isMasked ? Uint8Array.from(matrix.data, (v) => Number(v === -Infinity)) : undefined,
     theme,
-    grid: geom.rows <= NUMBERS_UP_TO && geom.cols <= NUMBERS_UP_TO,
+    grid,
   });
 }
 

@@ -26,6 +26,8 @@ export interface Widths {
   early: number;
   late: number;
   cell: number;
+  numbers: boolean;
+  joins: boolean;
 }
 
 /** One head as it came, and what is made of it once. `paper` names what all panels show in common. */

@@ -13,7 +13,11 @@ import { paintMini, paintMiniFrame, shownOf } from "./window.js";
 
 const GAP_PX = 20;
 const FRAME_PX = 22;
-const SMALL = 12; // tokens whose cells have room for numbers
+const SMALL = 12; // tokens whose numbers are printed however narrow the page is
+const LARGEST_WITH_NUMBERS = 16; // the default text; only where two panels with numbers fit side by side
+const CELL_WITH_NUMBER_PX = 21;
+const WIDEST_CELL_PX = 26; // as high as a row gets
+const LABELS_PX = 50;
 const NARROWEST_PX = 260;
 const FOUR_FROM_PX = 860;
 const TWO_FROM_PX = 480;
@@ -22,17 +26,30 @@ const TWO_FROM_PX = 480;
 function measure(/** @type {State} */ { parts, panels, shown }) {
   const width = Math.max(NARROWEST_PX, parts.strip.clientWidth);
   const n = Math.max(shown.query.count, shown.key.count);
-  const need = n <= SMALL ? Math.max(190, n * 22 + 50) : 230;
+  const roomy = Math.max(190, n * CELL_WITH_NUMBER_PX + LABELS_PX);
+  const numbers = n <= SMALL || (n <= LARGEST_WITH_NUMBERS && width >= 2 * (roomy + FRAME_PX + GAP_PX));
+  const need = numbers ? roomy : 230;
   const perLine = Math.max(1, Math.min(3, Math.floor(width / (need + FRAME_PX + GAP_PX))));
-  const widest = n <= SMALL ? Math.max(need, 340) : 326;
+  const widest = numbers ? Math.max(340, n * WIDEST_CELL_PX + LABELS_PX) : 326;
   const square = Math.floor(Math.min(widest, width / perLine - FRAME_PX - GAP_PX));
   const share = (/** @type {number} */ room, /** @type {number} */ count) =>
     Math.floor(Math.max(130, Math.min(300, room / count - FRAME_PX - GAP_PX)));
   const isWide = width >= FOUR_FROM_PX;
+  const nSquares = panels.filter((panel) => LINES[1].includes(panel.info.stage)).length;
+  const joins = perLine === 2 && nSquares % 2 === 1;
   const nFirst = panels.filter((panel) => LINES[0].includes(panel.info.stage)).length;
   const early = isWide ? share(width, nFirst > 4 ? 3 : 4) : share(width, width >= TWO_FROM_PX ? 2 : 1);
-  const late = isWide ? share(width - square - FRAME_PX - GAP_PX, 3) : early;
-  return { square, early, late, cell: 0 };
+  const late = isWide ? share(joins ? width : width - square - FRAME_PX - GAP_PX, 3) : early;
+  return { square, early, late, cell: 0, numbers, joins };
+}
+
+/** The weights stand where the scores leave a place beside the last of them, else before the values that they mix. */
+function placeWeights(/** @type {State} */ { parts, panels, widths }) {
+  const weights = panels.find((panel) => panel.info.stage === "weights");
+  const [, scores, mixed] = parts.strip.children;
+  if (!weights || weights.step.parentElement === (widths.joins ? scores : mixed)) return;
+  if (widths.joins) scores.append(weights.step);
+  else mixed.prepend(weights.step);
 }
 
 /** What a drawing of the strip depends on besides the data: its width and the screen's resolution. */
@@ -52,6 +69,7 @@ export function drawStrip(/** @type {State} */ state) {
   moveShown(state);
   state.widths = measure(state);
   state.widths.cell = squareCell(state);
+  placeWeights(state);
   for (const panel of state.panels) {
     writePanel(panel, state);
     panel.section.style.width = `${roomOf(panel.info.stage, state.widths) + FRAME_PX}px`;

@@ -41,24 +41,6 @@ MODEL, STORE = "stories", "When Mary and John went to the store, John gave a boo
 TURNED = "L0.H0.mixed=zero"  # Mary 99.3 % becomes John 53 %
 
 
-def example(lang: Language) -> None:
-    """A button for the example in which one head decides who gets the book."""
-    view = current.view()
-    shown = (view.model, view.input.text, view.input.capture, view.switched.changes)
-    if embedding.is_embedded() or shown == (MODEL, STORE, "", TURNED):
-        return
-    st.button(
-        text(lang, "switchboard.example"),
-        key=widgets.key("switches.example"),
-        on_click=_open_example,
-    )
-
-
-def _open_example() -> None:
-    current.open_model(MODEL)
-    current.update(text=STORE, changes=TURNED, to="zero", generate=0, **current.NO_POSITION)
-
-
 @fragment(FRAGMENT)
 def board(shown: Shown) -> None:
     """The board and the answer."""
@@ -77,6 +59,7 @@ def board(shown: Shown) -> None:
         is_quick = shown.captured.name in REGISTRY
         with st.container(horizontal=True, vertical_alignment="bottom"):
             _choose_off(lang)
+            _example(lang)
             if not (is_quick or current.view().switched.effects):
                 _measure_button(lang)
         effects = (
@@ -98,6 +81,18 @@ def board(shown: Shown) -> None:
             take.offer(shown, "switches", changes=component.write(off) if off else "")
 
 
+def _example(lang: Language) -> None:
+    """A button for the example in which one head decides who gets the book."""
+    view = current.view()
+    shown = (view.model, view.input.text, view.input.capture, view.switched.changes)
+    if embedding.is_embedded() or shown == (MODEL, STORE, "", TURNED):
+        return
+    if st.button(text(lang, "switchboard.example"), key=widgets.key("switches.example")):
+        current.open_model(MODEL)
+        current.update(text=STORE, changes=TURNED, to="zero", generate=0, **current.NO_POSITION)
+        st.rerun()  # the whole page: another model
+
+
 def _choose_off(lang: Language) -> None:
     """Draw the select box for the output of a head while it is off."""
     names = {to: text(lang, f"switchboard.to_{to}") for to in OFF}
@@ -109,7 +104,7 @@ def _choose_off(lang: Language) -> None:
         format_func=names.__getitem__,
         on_change=_take_off,
         args=(widget,),
-        width=360,
+        width=300,
     )
 
 

@@ -41,6 +41,38 @@ export function makeClickGuard(root) {
   };
 }
 
+/**
+ * Holds a click on a page's link back until the text that its press has ended is on its way. Streamlit sends a text from
+ * a timer, but another page at once: in a slow browser the text came second, with the name of the old page, which the
+ * server then showed.
+ */
+export function holdLinksWhileTextIsSent() {
+  let isSending = false;
+  /** @type {(() => void) | null} */
+  let again = null;
+  const sent = () => {
+    isSending = false;
+    again?.();
+    again = null;
+  };
+  const leave = (/** @type {FocusEvent} */ event) => {
+    const isBox = event.target instanceof HTMLTextAreaElement || event.target instanceof HTMLInputElement;
+    if (!isBox || isSending) return;
+    isSending = true;
+    setTimeout(() => setTimeout(sent, LOOK_MS)); // Streamlit's timer is set after the first and ends before the second
+  };
+  const hold = (/** @type {MouseEvent} */ event) => {
+    const { target } = event;
+    const keepsPage = event.ctrlKey || event.metaKey || event.shiftKey;
+    if (!isSending || keepsPage || !(target instanceof Element) || !target.closest(`${PAGE_LINKS} a`)) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    again = () => target.dispatchEvent(new MouseEvent("click", event));
+  };
+  document.addEventListener("focusout", leave, true);
+  document.addEventListener("click", hold, true);
+}
+
 /** Where the first link of the navigation leads, with the selection that the server knows. */
 function firstPageLink() {
   return document.querySelector(`${PAGE_LINKS} a[href*="?"]`)?.getAttribute("href") ?? "";

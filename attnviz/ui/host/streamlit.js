@@ -4,7 +4,7 @@
 
 import { makeChannel, pageAddress } from "../../components/shared/address.js";
 import { theme } from "../../components/shared/theme.js";
-import { makeClickGuard } from "./click_guard.js";
+import { holdLinksWhileTextIsSent, makeClickGuard } from "./click_guard.js";
 import { applyOnEnter } from "./enter.js";
 import { pageScheme } from "./scheme.js";
 
@@ -37,6 +37,7 @@ const PARSED = new Map();
  */
 export default function streamlit(sheets) {
   applyOnEnter();
+  holdLinksWhileTextIsSent();
   /** @param {Component} component @param {string[]} names */
   return (component, names) => (/** @type {StreamlitCall} */ call) => {
     if (!call.data) return undefined;

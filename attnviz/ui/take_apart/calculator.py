@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 DEFAULT: "Preset" = "multihead"
 SOURCES = ("x", "qkv")
-BOX_HEIGHT_PX = 150
+BOX_HEIGHT_PX = 124
 PER_ROW = 3
 CODE = {"numpy": numpy_code, "torch": torch_code}
 # what was typed, kept while it makes no sheet
