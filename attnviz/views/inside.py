@@ -260,7 +260,7 @@ def _shares(lens: "Lens", at: tuple[int, int]) -> str:
 
 
 def _lens_note(lang: Language, lens: "Lens") -> str:
-    """What the table shows, and the control of its guesses."""
+    """The note below the table, with the control of its guesses where there is one."""
     note = text(lang, "inside.lens_note", error=f"{lens.error:.1e}")
     return note if lens.elsewhere is None else f"{text(lang, 'inside.lens_control')} {note}"
 
