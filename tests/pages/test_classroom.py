@@ -118,8 +118,8 @@ def test_a_browser_that_is_behind_does_not_turn_the_class_back(presenter: AppTes
     behind = as_reported(presenter)
     press(presenter, "learn.next.order")
     presenter._run(behind)
-    assert class_socket.rooms().stage(code(presenter)).card == "erratum"
-    assert parameters(presenter)["card"] == "erratum"
+    assert class_socket.rooms().stage(code(presenter)).card == "sharper"
+    assert parameters(presenter)["card"] == "sharper"
 
 
 def test_a_second_click_on_next_before_the_page_has_turned_skips_no_card(
@@ -129,7 +129,7 @@ def test_a_second_click_on_next_before_the_page_has_turned_skips_no_card(
     click = as_reported(presenter)
     for _ in range(2):
         presenter._run(click)
-        assert class_socket.rooms().stage(code(presenter)).card == "erratum"
+        assert class_socket.rooms().stage(code(presenter)).card == "sharper"
 
 
 def test_answers_are_counted_and_judged_only_after_the_reveal(

@@ -91,25 +91,37 @@ def load_palettes(browser: Browser) -> dict[str, Palette]:
 
 
 def cell_colours(
-    canvas: Locator, cells: Sequence[tuple[int, int]], n_rows: int, n_cols: int
+    canvas: Locator,
+    cells: Sequence[tuple[int, int]],
+    n_rows: int,
+    n_cols: int,
+    share: float = 0.5,
 ) -> list[Colour]:
-    """The pixel in the middle of each (row, column) of the matrix that the canvas shows."""
-    return pixels(canvas, cell_middles(canvas, cells, n_rows, n_cols))
+    """A pixel of each (row, column) of the matrix that the canvas shows.
+
+    It lies this share of the cell's width and height from its upper left corner; in the middle
+    unless told otherwise, where a number may be printed.
+    """
+    return pixels(canvas, cell_points(canvas, cells, n_rows, n_cols, share))
 
 
 def cell_middle(
     canvas: Locator, row: int, col: int, n_rows: int, n_cols: int
 ) -> tuple[float, float]:
     """The middle of a cell, in CSS pixels from the canvas's corner."""
-    return cell_middles(canvas, [(row, col)], n_rows, n_cols)[0]
+    return cell_points(canvas, [(row, col)], n_rows, n_cols)[0]
 
 
-def cell_middles(
-    canvas: Locator, cells: Sequence[tuple[int, int]], n_rows: int, n_cols: int
+def cell_points(
+    canvas: Locator,
+    cells: Sequence[tuple[int, int]],
+    n_rows: int,
+    n_cols: int,
+    share: float = 0.5,
 ) -> list[tuple[float, float]]:
-    """The middles of cells, in CSS pixels from the canvas's corner."""
+    """A point of each cell (see `cell_colours`), in CSS pixels from the canvas's corner."""
     x, y, w, h = plot(canvas)
-    return [(x + (col + 0.5) * w / n_cols, y + (row + 0.5) * h / n_rows) for row, col in cells]
+    return [(x + (col + share) * w / n_cols, y + (row + share) * h / n_rows) for row, col in cells]
 
 
 def plot(canvas: Locator) -> tuple[float, float, float, float]:

@@ -3,7 +3,6 @@
 import asyncio
 import gc
 import weakref
-from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import pytest
@@ -11,6 +10,7 @@ from streamlit.runtime.memory_session_storage import MemorySessionStorage
 
 from attnviz.ui.server import jobs
 from attnviz.ui.server.edge import lifetime
+from tests.support.event_loop import run_apart
 from tests.support.waiting import LIMIT_S
 
 
@@ -65,8 +65,6 @@ def test_the_end_of_the_server_stops_its_jobs() -> None:
         async with lifetime.lifetime(SimpleNamespace()):  # type: ignore[arg-type]
             await asyncio.sleep(0)
 
-    # in a thread of its own: where browser tests ran before, this one has a loop that runs
-    with ThreadPoolExecutor(1) as pool:
-        pool.submit(lambda: asyncio.run(life())).result()
+    run_apart(life())
     begun.wait(LIMIT_S)
     assert begun.state == "stopped"

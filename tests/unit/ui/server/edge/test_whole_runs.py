@@ -8,6 +8,7 @@ from streamlit.runtime.app_session import AppSession, AppSessionState
 from streamlit.runtime.scriptrunner_utils.script_requests import RerunData, ScriptRequests
 
 from attnviz.ui.server.edge import whole_runs
+from tests.support.event_loop import run_apart
 
 LIMIT_S = 10.0
 
@@ -63,15 +64,15 @@ async def asked(events: list[str], fragment: str, state: AppSessionState | None 
 
 
 def test_a_fragment_waits_for_the_messages_of_the_run_before(events: list[str]) -> None:
-    asyncio.run(asked(events, "count"))
+    run_apart(asked(events, "count"))
     assert events == ["messages", "count"]
 
 
 def test_a_whole_page_does_not_wait(events: list[str]) -> None:
-    asyncio.run(asked(events, ""))
+    run_apart(asked(events, ""))
     assert events == ["page", "messages"]
 
 
 def test_a_session_that_ends_meanwhile_runs_nothing(events: list[str]) -> None:
-    asyncio.run(asked(events, "count", AppSessionState.SHUTDOWN_REQUESTED))
+    run_apart(asked(events, "count", AppSessionState.SHUTDOWN_REQUESTED))
     assert events == ["messages"]
