@@ -33,13 +33,13 @@ from attnviz.capture.request import FurtherInputs
 from attnviz.changes.kinds import Patch
 from attnviz.changes.site import Site
 from attnviz.effects.answers import Answer
+from attnviz.effects.clean_run import Prepared, as_mapping, prepare
 from attnviz.effects.heads import one_site, replacement_of
-from attnviz.effects.prepared import Prepared, as_mapping, prepare
 from attnviz.effects.readouts import readout
 from attnviz.effects.rows import PASS_ROWS
 from attnviz.effects.switches import Switched, in_rows
 from attnviz.errors import BadInput
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.summary import counted
 
 MOST_CONTROLS = PASS_ROWS - 1  # so that the path and its controls are one batch

@@ -16,7 +16,7 @@ from jaxtyping import Float, Float64
 from torch import Tensor
 
 from attnviz.attention.call import AttentionCall
-from attnviz.attribution.traced import TracedRun
+from attnviz.attribution.traced_run import TracedRun
 from attnviz.dataflow import operations as ops
 from attnviz.dataflow.operations import aten
 from attnviz.dataflow.trace import Operation, Value

@@ -24,15 +24,15 @@ from attnviz.attention.projection import Projection
 from attnviz.attention.rotary_of_call import rotation_of
 from attnviz.attention.tolerance import rounding
 from attnviz.attribution.components import Component, Contribution, components
-from attnviz.attribution.traced import TracedRun, traced_run
+from attnviz.attribution.traced_run import TracedRun, traced_run
 from attnviz.capture.changed.layout import layout_of
 from attnviz.capture.request import FurtherInputs
 from attnviz.changes.site import Site, site
 from attnviz.dataflow.rules import Rules
 from attnviz.dataflow.trace import Value
-from attnviz.effects.prepared import prepare
+from attnviz.effects.clean_run import prepare
 from attnviz.errors import BadInput, UnsupportedAttention, bad_argument, require_index
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.summary import counted, text_table
 
 Side = Literal["q", "k"]

@@ -23,9 +23,9 @@ from attnviz.effects.answer_measures import (
     Target,
     as_measure,
 )
-from attnviz.effects.prepared import Prepared, prepare
+from attnviz.effects.clean_run import Prepared, prepare
 from attnviz.errors import BadInput
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.outputs.classes import class_names
 from attnviz.outputs.similarity import SMALLEST_NORM, pooled
 

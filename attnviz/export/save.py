@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from attnviz.export.page import Heads
-    from attnviz.models.loaded import LoadedModel
+    from attnviz.models.loaded_model import LoadedModel
 
 Captures = Capture | tuple[Capture, Capture]
 What = Captures | Survey

@@ -19,7 +19,7 @@ from transformers import PreTrainedTokenizerBase
 from attnviz.errors import BadInput
 from attnviz.models import chat_template_worker
 from attnviz.models.files import first_line
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.tokens.labels import without_surrogates
 
 ROLE = "user"

@@ -22,7 +22,7 @@ from huggingface_hub.hf_api import ModelInfo
 
 from attnviz.errors import ModelNotFound, TooLarge
 from attnviz.models import files
-from attnviz.models.admission.sealed import JSON_RULES, PLAIN, require_small
+from attnviz.models.admission.sealed_copy import JSON_RULES, PLAIN, require_small
 
 Progress = Callable[[int, int], None]
 WEIGHTS = re.compile(r"model(-\d+-of-\d+)?\.safetensors")

@@ -31,9 +31,9 @@ from transformers.utils.logging import (
 
 from attnviz.errors import AttnVizError, BadInput, ModelNotFound
 from attnviz.models import architecture, chat_template, files, weights
-from attnviz.models.admission.sealed import seal
+from attnviz.models.admission.sealed_copy import seal
 from attnviz.models.files import first_line, is_panic
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.models.random_state import seeded
 from attnviz.types import ModelCard, ModelKey, ModelKind
 

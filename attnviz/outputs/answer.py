@@ -10,7 +10,7 @@ from attnviz.capture.generation.decode import write
 from attnviz.capture.generation.settings import Generation
 from attnviz.capture.plan.text import plan_text
 from attnviz.capture.request import Request
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 
 MOST_TOKENS = 128
 

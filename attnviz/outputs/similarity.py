@@ -18,7 +18,7 @@ from torch import Tensor
 from attnviz.capture.plan.text import plan_text
 from attnviz.capture.request import Request
 from attnviz.errors import BadInput
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 
 SMALLEST_COUNT = 1e-9  # what sentence-transformers divides by at least
 SMALLEST_NORM = 1e-12

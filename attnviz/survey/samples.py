@@ -6,7 +6,7 @@ pictures for a model of pictures, sentences of the Grimms' tales for any other t
 
 import numpy as np
 
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.survey.texts import reads_texts
 from attnviz.worlds import cases, shapes, tales
 

@@ -17,8 +17,8 @@ import torch
 
 from attnviz.capture.request import Request
 from attnviz.capture.run import capture_request
-from attnviz.models.loaded import LoadedModel
-from attnviz.survey.counting import Count
+from attnviz.models.loaded_model import LoadedModel
+from attnviz.survey.counts import Count
 from attnviz.survey.tally import SurveyTally
 
 SHARD = 512  # texts

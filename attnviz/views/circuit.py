@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from attnviz.attribution.feeds import Feeds, Path
     from attnviz.capture.changed.layout import Layout
     from attnviz.effects.answers import Answer
-    from attnviz.effects.prepared import Prepared
+    from attnviz.effects.clean_run import Prepared
 
 MOST_CELLS = 6
 

@@ -12,8 +12,8 @@ from jaxtyping import Float32
 from attnviz.components.geometry import Frequencies, GeometryChoice, GeometryView, HeadPlane
 from attnviz.metrics.plane import best_plane, plane_share
 from attnviz.views import group_tokens
+from attnviz.views.app_capture import Shown
 from attnviz.views.axes import token_axes
-from attnviz.views.captured import Shown
 from attnviz.views.groups import Group
 
 if TYPE_CHECKING:

@@ -15,15 +15,15 @@ from attnviz.components.bars import Bar
 from attnviz.components.switches import AnswerView, Switch, SwitchGroup, tiny
 from attnviz.i18n import Language, text
 from attnviz.views import group_weights
-from attnviz.views.captured import Shown
+from attnviz.views.app_capture import Shown
 from attnviz.views.group_size import size_of
 from attnviz.views.groups import Group
 
 if TYPE_CHECKING:
     from attnviz.effects.answers import Answer
+    from attnviz.effects.clean_run import Prepared
     from attnviz.effects.heads import Effects
     from attnviz.effects.output_replacement import Replaced
-    from attnviz.effects.prepared import Prepared
     from attnviz.effects.switches import Switched
 
 Unit = Literal["percent", "points", "number"]

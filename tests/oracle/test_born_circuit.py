@@ -12,7 +12,7 @@ from attnviz.attribution.cut_path import cut_path_of
 from attnviz.course import birth
 from attnviz.course.birth import alphabet
 from attnviz.course.birth.scores import induction_cells
-from attnviz.effects.prepared import prepare
+from attnviz.effects.clean_run import prepare
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from transformers import GPT2Config, GPT2LMHeadModel
 
 import attnviz
 from attnviz.attention import memory
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from tests.support import folders
 
 

@@ -13,7 +13,7 @@ import pytest
 from attnviz.errors import AttnVizError, BadInput, ModelNotFound
 from attnviz.models import rehearsal_worker
 from attnviz.models.admission import tokenizer
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.models.loader import load_foreign
 from attnviz.models.rehearsal import Rehearsal
 from tests.support import folders

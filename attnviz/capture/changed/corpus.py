@@ -23,7 +23,7 @@ from attnviz.changes.corpus import Corpus, HeadVectors
 from attnviz.changes.kinds import Ablate
 from attnviz.changes.site import Site
 from attnviz.errors import BadInput
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.summary import counted
 
 PASS_TEXTS = 8

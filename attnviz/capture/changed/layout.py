@@ -15,7 +15,7 @@ from attnviz.attention.stored_weights import StoredWeights
 from attnviz.capture.changed.changer import CallPlace, PlacedChanges
 from attnviz.changes.site import Site
 from attnviz.errors import BadInput
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.summary import shortened
 
 MOST_LAYOUTS = 4

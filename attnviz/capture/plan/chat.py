@@ -6,7 +6,7 @@ where the model's answer begins.
 """
 
 from attnviz.models.chat_template import as_messages
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 
 MOST_TRIES = 4  # the token at the cut may fall apart, which takes another cut
 

@@ -19,7 +19,7 @@ from attnviz.capture.plan.plan import FrameTimes, Plan
 from attnviz.capture.request import Request
 from attnviz.errors import BadInput
 from attnviz.models import architecture
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.types import Tokens, named_tokens
 
 FILTER_BANK_S = 0.01  # between the rows of Kaldi's filter banks, where an extractor does not say

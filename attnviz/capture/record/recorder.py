@@ -34,8 +34,8 @@ from attnviz.capture.locate.structure import kind_of
 from attnviz.capture.record.busy import alone
 from attnviz.capture.record.fast_path import fast_path
 from attnviz.capture.record.function_callers import AskingModules
+from attnviz.capture.record.gaps import OVERWRITTEN, Missing, absent_stages
 from attnviz.capture.record.interface import active, is_recording
-from attnviz.capture.record.missing import OVERWRITTEN, Missing, absent_stages
 from attnviz.capture.record.runs import ModuleRun, RunCounter, with_layers
 from attnviz.capture.record.steps import StepCall, newest_step, whole_step
 from attnviz.capture.record.switch import eagerly, switched

@@ -20,7 +20,7 @@ from attnviz.attention import formula
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.tolerance import FLOAT32_STEP, ROUNDING
 from attnviz.capture.locate.structure import is_same_source
-from attnviz.capture.record.derived import SCORE_STEPS
+from attnviz.capture.record.derived_attention import SCORE_STEPS
 from attnviz.capture.record.operations import LayerRun, MatrixProduct, OpenSoftmax
 from attnviz.types import Kind
 

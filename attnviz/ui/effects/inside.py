@@ -16,13 +16,13 @@ from attnviz.ui.effects import inputs
 from attnviz.ui.host.components import show_ledger
 from attnviz.ui.page import needs_model
 from attnviz.ui.server import cache
-from attnviz.ui.server.answering import Answering
+from attnviz.ui.server.answer_runs import Answering
 from attnviz.ui.session import address, current, messages, routes, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.ui.sidebar.navigation import renew
 from attnviz.views import inside as views
+from attnviz.views.app_capture import Shown
 from attnviz.views.axes import token_axes
-from attnviz.views.captured import Shown
 
 if TYPE_CHECKING:
     from attnviz.attribution.why import Why

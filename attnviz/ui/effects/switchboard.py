@@ -20,13 +20,13 @@ from attnviz.ui.host.components import show_switches
 from attnviz.ui.page import needs_model, take
 from attnviz.ui.page.attention_choice import group_title
 from attnviz.ui.server import cache
-from attnviz.ui.server.answering import Answering
+from attnviz.ui.server.answer_runs import Answering
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import current, embedding, messages, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.ui.sidebar.navigation import NAVIGATION, renew
 from attnviz.views import switchboard as views
-from attnviz.views.captured import Shown
+from attnviz.views.app_capture import Shown
 from attnviz.views.texts import strings
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from attnviz.ui.server import cache
 from attnviz.ui.session import messages, store, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.views import drawn, group_tokens
-from attnviz.views.captured import Shown
+from attnviz.views.app_capture import Shown
 from attnviz.views.texts import strings
 
 PAINTED = "drawn.cells"  # the key of what is shown, and the cells or the name of a pattern

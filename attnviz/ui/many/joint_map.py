@@ -26,14 +26,14 @@ from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import address, current, messages, routes, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.views import joint_map
-from attnviz.views.captured import Shown
+from attnviz.views.app_capture import Shown
 from attnviz.views.joint_map import TextOnMap
 from attnviz.views.texts import strings
 
 if TYPE_CHECKING:
     from attnviz.attention.capture import Capture
     from attnviz.embed.run import Embedding
-    from attnviz.models.loaded import LoadedModel
+    from attnviz.models.loaded_model import LoadedModel
 
 FRAGMENT = "map"
 MOST_OWN = 256  # tokens of the visitor's text, whose weights travel for all heads

@@ -14,13 +14,13 @@ from attnviz.i18n import Language, text
 from attnviz.ui.effects import measurement
 from attnviz.ui.session import address, store, widgets
 from attnviz.views import joint_map
-from attnviz.views.captured import Shown
+from attnviz.views.app_capture import Shown
 from attnviz.views.joint_map import TextOnMap
 
 if TYPE_CHECKING:
     from attnviz.attention.capture import Capture
     from attnviz.embed.run import Embedding
-    from attnviz.models.loaded import LoadedModel
+    from attnviz.models.loaded_model import LoadedModel
     from attnviz.ui.server.jobs import Job
 
 TYPED, BOX = "map_texts", "map.more"

@@ -20,11 +20,11 @@ from attnviz.ui.effects import measurement
 from attnviz.ui.server import cache
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import messages, store, uploads, widgets
-from attnviz.views.captured import Shown
+from attnviz.views.app_capture import Shown
 
 if TYPE_CHECKING:
     from attnviz.attention.capture import Capture
-    from attnviz.models.loaded import LoadedModel
+    from attnviz.models.loaded_model import LoadedModel
     from attnviz.survey.result import Survey
 
 Result = TypeVar("Result")

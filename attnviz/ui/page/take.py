@@ -25,7 +25,7 @@ from attnviz.ui.host.components import show_camera
 from attnviz.ui.page import link, view_code
 from attnviz.ui.session import current, messages, widgets
 from attnviz.ui.session.fragment import ShownKey, fragment
-from attnviz.views.captured import Shown
+from attnviz.views.app_capture import Shown
 from attnviz.views.texts import strings
 from attnviz.views.titles import model_title
 

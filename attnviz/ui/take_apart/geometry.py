@@ -19,7 +19,7 @@ from attnviz.ui.session import current, messages, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.ui.sidebar.navigation import NAVIGATION
 from attnviz.views import geometry as views
-from attnviz.views.captured import Shown
+from attnviz.views.app_capture import Shown
 from attnviz.views.texts import strings
 
 FRAGMENT = "geometry"

@@ -13,7 +13,7 @@ from attnviz.course import birth
 from attnviz.course.birth import alphabet, scores
 from attnviz.course.birth.transformer import D_HEAD, TinyTransformer, untrained
 from attnviz.errors import BadInput, Cancelled
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.types import HeadId
 
 EXACT = 1e-4

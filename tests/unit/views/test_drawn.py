@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import attnviz
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.views.drawn import palette, shares
 from attnviz.views.groups import Group, groups
 from benchmarks.texts import text_of

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from attnviz.errors import BadInput, TooLarge
 from attnviz.export.capture_file.digest import VARIABLE, digest_of_bytes, digest_of_file
 from attnviz.ui.server import loading
-from attnviz.views.captured import Captured, Media, accuracy_of
+from attnviz.views.app_capture import Captured, Media, accuracy_of
 from attnviz.views.groups import groups
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from transformers import BatchEncoding, PreTrainedTokenizerBase
 from attnviz.errors import BadInput
 from attnviz.models import architecture
 from attnviz.models.files import first_line, is_panic
-from attnviz.models.seeded import ExampleInputs
+from attnviz.models.seeded_models import ExampleInputs
 from attnviz.tokens.labels import from_bytes, label
 from attnviz.types import ModelCard, ModelKey, ModelKind, Tokens
 
