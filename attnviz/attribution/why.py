@@ -37,7 +37,7 @@ from attnviz.summary import counted, text_table
 
 Side = Literal["q", "k"]
 # beyond so many layers what one source brings along different MLPs is one component
-MOST_LAYERS_APART = 4
+MAX_LAYERS_APART = 4
 BIAS = "bias of W"
 
 
@@ -254,7 +254,7 @@ def _read_by(sides: Sides, layer: Projection) -> list[Contribution]:
     if value is None:
         raise _unknown(call, "q")
     n_layer = 1 + max(recorded.layer for recorded in run.calls)
-    apart = n_layer <= MOST_LAYERS_APART
+    apart = n_layer <= MAX_LAYERS_APART
     return components(run, value, Rules(through_mlps=sides.through_mlps, apart=apart))
 
 

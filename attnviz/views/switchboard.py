@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from attnviz.effects.switches import Switched
 
 Unit = Literal["percent", "points", "number"]
-FIRST_BARS, NEW_BARS, MOST_BARS = 5, 3, 40
+FIRST_BARS, NEW_BARS, MAX_BARS = 5, 3, 40
 NEARLY_ONE = 0.9995  # rounds to 100.0 %
 NO_MOVE = 0.0001  # of a cosine: what four decimals show
 
@@ -121,7 +121,7 @@ def _bars(
 def chosen_bars(exclusive: bool, result: "Switched") -> list[int]:
     """The choices to show: the likeliest ones before, and those that the changes brought up."""
     if not exclusive:
-        return list(range(min(MOST_BARS, len(result.before))))
+        return list(range(min(MAX_BARS, len(result.before))))
     first = np.argsort(-result.before, kind="stable")[:FIRST_BARS].tolist()
     after = np.argsort(-result.after, kind="stable")[:NEW_BARS].tolist()
     both = dict.fromkeys([*first, *after])

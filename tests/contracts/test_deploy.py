@@ -21,7 +21,7 @@ NEEDED = (
     "hash $attnviz_browser consistent;",
     "add_header Set-Cookie $attnviz_set_cookie;",
 )
-UPLOAD = f"{opened_captures.MOST_BYTES // opened_captures.MIB}m"
+UPLOAD = f"{opened_captures.MAX_BYTES // opened_captures.MIB}m"
 
 
 def kubernetes(text: str) -> dict[str, Any]:

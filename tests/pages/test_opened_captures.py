@@ -135,13 +135,13 @@ def test_a_capture_that_is_not_kept_is_missed_in_words(visit: Visit) -> None:
 def test_uploads_are_bounded(file: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     other = content(attnviz.capture("minilm", "Another text."), ".safetensors")
     first = uploaded(file)
-    monkeypatch.setattr(opened_captures, "MOST_KEPT_BYTES", len(file))
+    monkeypatch.setattr(opened_captures, "MAX_KEPT_BYTES", len(file))
     second = uploaded(other)
     assert opened_captures.opened(first) is None and opened_captures.opened(second) is not None
-    monkeypatch.setattr(opened_captures, "MOST_PRODUCTS", 10**5)
+    monkeypatch.setattr(opened_captures, "MAX_PRODUCTS", 10**5)
     with pytest.raises(attnviz.TooLarge, match="multiplications"):
         uploaded(file)
-    monkeypatch.setattr(opened_captures, "MOST_BYTES", 1000)
+    monkeypatch.setattr(opened_captures, "MAX_BYTES", 1000)
     with pytest.raises(attnviz.TooLarge):
         uploaded(file)
 

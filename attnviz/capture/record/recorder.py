@@ -45,7 +45,7 @@ from attnviz.errors import UnsupportedAttention
 from attnviz.types import Kind
 
 # up to this many queries, all that the model computed is kept to compare with; beyond, samples
-MOST_WHOLE_ROWS = 512
+MAX_WHOLE_ROWS = 512
 SAMPLED_ROWS = 8
 NOTHING_RAN = "ran without one attention call that could be recorded"
 SCRIPTED = (
@@ -309,7 +309,7 @@ def _is_untouched(sums: tuple[tuple[Tensor, Tensor], ...]) -> bool:
 
 def row_step(n_query: int) -> int:
     """The distance of the rows that are kept of what the model computed for so many queries."""
-    return math.ceil(n_query / SAMPLED_ROWS) if n_query > MOST_WHOLE_ROWS else 1
+    return math.ceil(n_query / SAMPLED_ROWS) if n_query > MAX_WHOLE_ROWS else 1
 
 
 @contextmanager

@@ -72,7 +72,7 @@ export function makeArrows({ changed, redraw }) {
       const { strings, reach } = header;
       const row = attendArrows(state.query, state.answers);
       const size = { side: room, reach, rings: RINGS };
-      add.disabled = state.answers.length >= header.most_keys;
+      add.disabled = state.answers.length >= header.max_keys;
       remove.disabled = state.answers.length < 2;
       drawPlane(asking, theme, size, questions(state, row.weights, theme));
       drawPlane(answering, theme, size, answersOf(state, row, theme));

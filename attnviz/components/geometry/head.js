@@ -15,8 +15,8 @@ import { drawPlane, makePlane, makeTab } from "./plane.js";
 /** @typedef {ReturnType<typeof makeHead>} HeadTab */
 /** A query's row: places and weights. @typedef {{query: Vector, keys: Vector[], weights: number[], own: number[], may: number[]}} Row */
 
-const MOST_BARS = 10;
-const MOST_LABELS = 6;
+const MAX_BARS = 10;
+const MAX_LABELS = 6;
 const ROOM = 1.2; // beyond the longest arrow
 
 /** @param {{choose: (layer: number, head: number, query: number) => void, redraw: () => void}} actions */
@@ -97,7 +97,7 @@ export function makeHead({ choose, redraw }) {
         number: fmtWeight,
       });
       list.set(
-        strongest(row, MOST_BARS).map((key) => ({
+        strongest(row, MAX_BARS).map((key) => ({
           label: head.key_tokens[key],
           value: row.own[key],
           second: row.weights[key],
@@ -167,7 +167,7 @@ function strongest(/** @type {Row} */ { own, may }, /** @type {number} */ count)
  * @param {Theme} theme
  */
 function arrowsOf(row, head, query, theme) {
-  const named = new Set(strongest(row, MOST_LABELS));
+  const named = new Set(strongest(row, MAX_LABELS));
   const most = Math.max(...row.own);
   const keys = [...row.keys.keys()]
     .filter((key) => row.may[key])

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 Heads = Sequence[Head] | Literal["all"]
 LABEL_TOKENS = 40  # tokens that stand for a text that the capture does not know
-MOST_SHOWN = 160  # characters of a text below a picture
+MAX_SHOWN = 160  # characters of a text below a picture
 FIRST = ("overview", "head", "picture", "alignment")  # what is unpacked before the first paint
 PACKAGES = ("torch", "transformers")
 TEXTS = ("views", "groups", "no_steps")
@@ -122,7 +122,7 @@ def _document(
         "start": opening.start(named, {view for entry in entries for view in entry["views"]}),
         "origin": {
             "model": model_title(lang, captured.name),
-            "text": shortened(captured.capture.tokens.text, MOST_SHOWN),
+            "text": shortened(captured.capture.tokens.text, MAX_SHOWN),
         },
         "live": int(opening.live),
     }

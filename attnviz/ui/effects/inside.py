@@ -151,7 +151,7 @@ def _interventions(shown: Shown, answered: Answering, why: "Why") -> tuple[str, 
             continue
         chosen = writers[0]
         earlier = [head for head in layout.heads if order.index(head.whole_layer) < receiver]
-        senders = [chosen, *(head for head in earlier if head != chosen)][: views.MOST_SENDERS]
+        senders = [chosen, *(head for head in earlier if head != chosen)][: views.MAX_SENDERS]
         before, after = weights_without(
             answered.prepared, senders, why.head, why.query, why.key, side
         )

@@ -79,8 +79,8 @@ def _painted(shown: Shown, patterns: dict[str, Cells]) -> Cells:
 
 def _stencil(shown: Shown, cells: Cells) -> None:
     """The matrix to paint on, for texts whose cells can be told apart."""
-    if max(cells.shape) > stencil.MOST_TOKENS:
-        st.caption(text(shown.lang, "drawn.too_long", count=stencil.MOST_TOKENS))
+    if max(cells.shape) > stencil.MAX_TOKENS:
+        st.caption(text(shown.lang, "drawn.too_long", count=stencil.MAX_TOKENS))
         return
     data = stencil.pack_stencil(
         group_tokens.queries(shown.group).labels,

@@ -41,7 +41,7 @@ def replaces_input(lang: Language) -> bool:
 def upload(lang: Language) -> None:
     """An uploader, folded away."""
     with st.expander(text(lang, "opened.title"), key=widgets.key("opened")):
-        most = opened_captures.MOST_BYTES // opened_captures.MIB
+        most = opened_captures.MAX_BYTES // opened_captures.MIB
         texts = text(lang, "opened.upload"), text(lang, "opened.help")
         Uploader(WIDGET, "safetensors", most, *texts).show(lang, _take)
 

@@ -28,7 +28,7 @@ def test_sequences_for_training_repeat_with_a_period_that_varies() -> None:
     periods = set()
     for _ in range(100):
         rows = alphabet.batch(draw)
-        assert rows.shape == (alphabet.BATCH, alphabet.MOST_LETTERS)
+        assert rows.shape == (alphabet.BATCH, alphabet.MAX_LETTERS)
         period = next(
             p for p in range(1, 24) if bool((rows[:, p:] == rows[:, :-p]).all())
         )  # the shortest shift under which every row equals itself
