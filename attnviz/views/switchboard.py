@@ -15,19 +15,19 @@ from attnviz.components.bars import Bar
 from attnviz.components.switches import AnswerView, Switch, SwitchGroup, tiny
 from attnviz.i18n import Language, text
 from attnviz.views import group_weights
-from attnviz.views.captured import Shown
+from attnviz.views.app_capture import Shown
 from attnviz.views.group_size import size_of
 from attnviz.views.groups import Group
 
 if TYPE_CHECKING:
     from attnviz.effects.answers import Answer
+    from attnviz.effects.clean_run import Prepared
     from attnviz.effects.heads import Effects
     from attnviz.effects.output_replacement import Replaced
-    from attnviz.effects.prepared import Prepared
     from attnviz.effects.switches import Switched
 
 Unit = Literal["percent", "points", "number"]
-FIRST_BARS, NEW_BARS, MOST_BARS = 5, 3, 40
+FIRST_BARS, NEW_BARS, MAX_BARS = 5, 3, 40
 NEARLY_ONE = 0.9995  # rounds to 100.0 %
 NO_MOVE = 0.0001  # of a cosine: what four decimals show
 
@@ -121,7 +121,7 @@ def _bars(
 def chosen_bars(exclusive: bool, result: "Switched") -> list[int]:
     """The choices to show: the likeliest ones before, and those that the changes brought up."""
     if not exclusive:
-        return list(range(min(MOST_BARS, len(result.before))))
+        return list(range(min(MAX_BARS, len(result.before))))
     first = np.argsort(-result.before, kind="stable")[:FIRST_BARS].tolist()
     after = np.argsort(-result.after, kind="stable")[:NEW_BARS].tolist()
     both = dict.fromkeys([*first, *after])

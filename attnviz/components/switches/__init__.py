@@ -34,8 +34,8 @@ STRING_KEYS: tuple[str, ...] = (
 Off = Literal["mean", "resample", "zero", "even"]
 OFF: tuple[Off, ...] = get_args(Off)
 ALL_ON = "none"
-MOST_CHARS = 6000
-MOST_SWITCHES = 256
+MAX_CHARS = 6000
+MAX_SWITCHES = 256
 SWITCH = re.compile(
     r"(?P<head>(?:(?:encoder|decoder|text|vision)\.)?(?:cross\.)?L\d{1,3}\.H\d{1,3})"
     r"\.(?:mixed=(?P<said>mean|resample|zero)|weights=(?P<looks>even))",
@@ -148,7 +148,7 @@ def _refuse(part: str, reason: str) -> BadInput:
     return refusal("bad_change_text", "the switches", part, reason, "L0.H0.mixed=mean")
 
 
-FORM = TextForm(_refuse, ",", MOST_CHARS, MOST_SWITCHES)
+FORM = TextForm(_refuse, ",", MAX_CHARS, MAX_SWITCHES)
 
 
 def parse(text: str) -> tuple[Switch, ...] | None:

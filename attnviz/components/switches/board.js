@@ -26,7 +26,7 @@ import { paintLevels } from "../shared/matrix.js";
 
 const SCALE = "sqrt";
 const LABEL_PX = 29; // a layer's name
-const LEAST_PX = 42; // a head whose number can be read, and the gap beside it
+const MIN_PX = 42; // a head whose number can be read, and the gap beside it
 
 /** @param {Header} header @param {Arrays} arrays @param {BoardEvents} events @returns {Board} */
 export function makeBoard(header, arrays, events) {
@@ -60,7 +60,7 @@ export function makeBoard(header, arrays, events) {
     lay(width) {
       groups.forEach((group, place) => {
         const widest = Math.max(...header.groups[place].heads);
-        const lines = Math.ceil((widest * LEAST_PX) / Math.max(LEAST_PX, width - LABEL_PX));
+        const lines = Math.ceil((widest * MIN_PX) / Math.max(MIN_PX, width - LABEL_PX));
         group.style.setProperty("--av-columns", String(Math.ceil(widest / lines)));
       });
     },

@@ -10,7 +10,7 @@ from attnviz.i18n import Language, text
 from attnviz.ui.page import text_box
 from attnviz.ui.session import current, embedding, routes, widgets
 from attnviz.ui.session.messages import shortened
-from attnviz.views.captured import Shown
+from attnviz.views.app_capture import Shown
 
 MAX_REASON_CHARS = 300
 

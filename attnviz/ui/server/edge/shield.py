@@ -26,8 +26,8 @@ HEALTH = re.compile(r".*/(healthz|_stcore/health)")  # probes ask for an address
 METRICS = re.compile(r".*/_stcore/metrics")
 # the first page has no path of its own
 START = re.compile(rf"(.*)/({'|'.join(get_args(StartPage))})/?")
-MOST_SESSION_BYTES = 128 * 2**20  # two captures of the largest size
-MOST_SESSIONS = 1024
+MAX_SESSION_BYTES = 128 * 2**20  # two captures of the largest size
+MAX_SESSIONS = 1024
 # Streamlit evaluates code that it makes itself, mounts components from blobs and styles inline
 POLICY = (
     "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:;"
@@ -78,7 +78,7 @@ class Shield:
         """The refusal of an upload that is too much for its session; None if it may go on."""
         kept = self._uploads.setdefault(session, {})
         self._uploads.move_to_end(session)
-        if len(self._uploads) > MOST_SESSIONS:
+        if len(self._uploads) > MAX_SESSIONS:
             self._uploads.popitem(last=False)
         if method == "DELETE":
             kept.pop(file, None)
@@ -88,7 +88,7 @@ class Shield:
         if not length.isdecimal():
             return Response(status_code=411)
         others = sum(size for name, size in kept.items() if name != file)
-        if others + int(length) > MOST_SESSION_BYTES:
+        if others + int(length) > MAX_SESSION_BYTES:
             return Response("Too many files are kept for this page.", status_code=413)
         kept[file] = int(length)
         return None

@@ -1,4 +1,4 @@
-"""`Shield`: hosts, headers and uploads; what `closed` closes; `healthz` and `metrics`."""
+"""`Shield`: hosts, headers and uploads; what `closed_doors` closes; `healthz` and `metrics`."""
 
 from collections.abc import Iterator
 from types import SimpleNamespace
@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 from streamlit import config, net_util
 from streamlit.runtime.app_session import AppSession
 
-from attnviz.ui.server.edge import closed, health, shield
+from attnviz.ui.server.edge import closed_doors, health, shield
 
 MIB = 2**20
 UPLOAD = "/_stcore/upload_file/{session}/{file}"
@@ -97,9 +97,9 @@ def test_metrics_need_the_key_and_say_numbers_only(
 
 
 def test_close_keeps_visitors_from_emptying_the_caches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(AppSession, closed.CLEAR, getattr(AppSession, closed.CLEAR))
+    monkeypatch.setattr(AppSession, closed_doors.CLEAR, getattr(AppSession, closed_doors.CLEAR))
     monkeypatch.setattr(net_util, "get_external_ip", net_util.get_external_ip)
-    closed.close()
+    closed_doors.close()
     calls: list[int] = []
 
     @st.cache_resource
@@ -108,6 +108,6 @@ def test_close_keeps_visitors_from_emptying_the_caches(monkeypatch: pytest.Monke
         return len(calls)
 
     number()
-    getattr(AppSession, closed.CLEAR)(SimpleNamespace(_session_state={}))
+    getattr(AppSession, closed_doors.CLEAR)(SimpleNamespace(_session_state={}))
     assert number() == 1
     assert net_util.get_external_ip() is None
