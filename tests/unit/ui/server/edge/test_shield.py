@@ -82,6 +82,14 @@ def test_streamlits_metrics_are_closed_and_the_first_page_has_two_addresses(
     assert client.get("/_stcore/metrics").status_code == 404
     moved = client.get("/start?lang=ja")
     assert (moved.status_code, moved.headers["location"]) == (307, "/?lang=ja")
+    moved = client.get("/attn/switchboard?head=1")
+    assert (moved.status_code, moved.headers["location"]) == (307, "/attn/switches?head=1")
+
+
+@pytest.mark.parametrize("path", ["//evil.example/start", "/attn//evil.example/switchboard"])
+def test_another_name_of_a_page_leads_to_no_other_server(client: TestClient, path: str) -> None:
+    answer = client.get(f"http://localhost:8501{path}")
+    assert "location" not in answer.headers
 
 
 def test_metrics_need_the_key_and_say_numbers_only(
