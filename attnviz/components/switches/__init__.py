@@ -91,9 +91,11 @@ class AnswerView:
 class SwitchesView:
     """The board, what is off, and the answer. `effects` says in words what was measured.
 
-    `suggested` is the head to switch off first, "" where none is known.
+    `suggested` is the head to switch off first, "" where none is known. What was switched in
+    another `model` cannot be undone.
     """
 
+    model: str
     groups: tuple[SwitchGroup, ...]
     off: tuple[Switch, ...]
     to: Off
@@ -111,6 +113,7 @@ def pack_switches(view: SwitchesView, strings: Mapping[str, str]) -> bytes:
     )
     header = {
         "strings": dict(strings),
+        "model": view.model,
         "groups": [
             {"title": group.title, "prefix": group.prefix, "heads": list(group.heads)}
             for group in view.groups

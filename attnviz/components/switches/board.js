@@ -19,7 +19,7 @@ import { paintLevels } from "../shared/matrix.js";
  *   strip: HTMLElement, weights: PackedArray, row: Cell[]}} Cell
  */
 /**
- * @typedef {{node: HTMLElement, paint: (theme: Theme) => void, focus: (name: string) => void,
+ * @typedef {{node: HTMLElement, paint: (theme: Theme) => void, focus: (name: string, inSight?: boolean) => void,
  *   focused: () => string | null, at: (name: string) => At | null, lay: (width: number) => void, destroy: () => void,
  *   show: (off: ReadonlyMap<string, string>, labelOf: (name: string) => string) => void}} Board
  */
@@ -44,7 +44,11 @@ export function makeBoard(header, arrays, events) {
   return {
     node,
     paint: (theme) => paintAll(header, cells, theme),
-    focus: (name) => focusOn(cells, cells.get(name)),
+    focus: (name, inSight = false) => {
+      const cell = cells.get(name);
+      focusOn(cells, cell);
+      if (inSight) cell?.node.scrollIntoView({ block: "nearest" });
+    },
     focused: () => {
       const root = node.getRootNode();
       const active = root instanceof ShadowRoot ? root.activeElement : document.activeElement;

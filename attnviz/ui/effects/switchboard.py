@@ -155,6 +155,7 @@ def _view(
     titles = [group_title(lang, group) if len(groups) > 1 else "" for group in groups]
     written = _written(shown, answered, changes) if shown.captured.name in REGISTRY else None
     return SwitchesView(
+        model=shown.captured.name,
         groups=views.switch_groups(shown, titles, effects),
         off=off,
         to=current.view().switched.to,
