@@ -16,7 +16,7 @@ def main() -> None:
     if shown is not None:
         switchboard.board(shown)
         if not frame_line.ends(shown):
-            frame.verification(shown)
+            frame.verification(shown, all_on=False)
 
 
 main()
