@@ -100,7 +100,7 @@ def answer_view(
         sentence=_sentence(lang, prepared, answer, result, off),
         control=_control(lang, answer, result, off),
         percent=answer.is_probability,
-        written=_written(lang, written, bool(off)),
+        written=_written(lang, written, off),
     )
 
 
@@ -223,8 +223,8 @@ def control_sentence(
         f"{section}.control",
         draws=len(controls),
         own=amount(lang, own, unit),
-        median=amount(lang, float(np.median(controls)), unit),
-        most=amount(lang, controls[-1], unit),
+        median=_amount_again(lang, float(np.median(controls)), unit),
+        most=_amount_again(lang, controls[-1], unit),
         **words,
     )
 
@@ -244,6 +244,11 @@ def amount(lang: Language, value: float, unit: Unit) -> str:
     if unit == "number":
         return f"<{NO_MOVE}" if 0 < value < NO_MOVE / 2 else f"{value:.4f}"
     return text(lang, f"switchboard.{unit}", value=_share(value))
+
+
+def _amount_again(lang: Language, value: float, unit: Unit) -> str:
+    """An amount after one that has named what it is a percentage of."""
+    return f"{_share(value)}%" if unit == "percent" else amount(lang, value, unit)
 
 
 def cosine(value: float) -> str:
@@ -266,13 +271,16 @@ def _share(value: float) -> str:
 
 
 def _written(
-    lang: Language, written: tuple[str, str] | None, both: bool
+    lang: Language, written: tuple[str, str] | None, off: Sequence[Switch]
 ) -> tuple[tuple[str, str], ...]:
     if written is None:
         return ()
     before, after = written
     first = (text(lang, "switchboard.writes"), before)
-    return (first, (text(lang, "switchboard.writes_off"), after)) if both else (first,)
+    if not off:
+        return (first,)
+    heads = _names(lang, [switch.head for switch in off])
+    return first, (text(lang, "switchboard.writes_off", heads=heads), after)
 
 
 # --- effects ------------------------------------------------------------------------------------

@@ -92,6 +92,7 @@ function takeData(/** @type {State} */ state, /** @type {Parts} */ parts, /** @t
   if (state.header?.model !== header.model) {
     state.before = [];
     state.last = null;
+    setText(parts.status, "");
   }
   state.data = data;
   state.header = header;
