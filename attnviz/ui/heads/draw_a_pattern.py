@@ -35,8 +35,8 @@ def show(shown: Shown) -> None:
         ):
             return
         patterns = drawn.palette(shown.group)
-        _choice(shown, patterns)
         cells = _painted(shown, patterns)
+        _choice(shown, patterns, cells)
         matrix, heads = st.columns(2)
         with matrix:
             _stencil(shown, cells)
@@ -46,14 +46,14 @@ def show(shown: Shown) -> None:
             )
 
 
-def _choice(shown: Shown, patterns: dict[str, Cells]) -> None:
-    """The palette: a box in which patterns are found by typing a word of theirs."""
+def _choice(shown: Shown, patterns: dict[str, Cells], cells: Cells) -> None:
+    """The palette: a box in which patterns are found by typing a word; it names the painted one."""
     lang = shown.lang
+    painted = (name for name, pattern in patterns.items() if np.array_equal(pattern, cells))
     st.selectbox(
         text(lang, "drawn.palette"),
         list(patterns),
-        index=None,
-        key=widgets.key(f"drawn.palette.{lang}"),
+        key=widgets.showing(f"drawn.palette.{lang}", next(painted, None)),
         format_func=lambda name: text(
             lang, f"measure.{name}" if name in MEASURES else f"drawn.{name}"
         ),
