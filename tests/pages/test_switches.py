@@ -57,6 +57,13 @@ def test_a_link_shows_the_same_heads_off(visit: Visit) -> None:
     assert largest["value"] == pytest.approx(float(logits[0, -1].softmax(-1).max()), abs=1e-4)
 
 
+def test_other_pages_say_that_their_heads_are_on(visit: Visit) -> None:
+    off = {"model": "stories", "text": STORE, "changes": "L2.H1.mixed=zero,L0.H3.weights=even"}
+    said = i18n.text("en", "verify.switched", heads="L2.H1, L0.H3")
+    assert said in [caption.value for caption in visit("overview", **off).caption]
+    assert said not in [caption.value for caption in visit("switches", **off).caption]
+
+
 @pytest.mark.parametrize(
     "model", mostly_slow(["sentiment", "shapes", "translator", "minilm", "dates"], 3)
 )

@@ -17,7 +17,7 @@ from attnviz.ui.server import cache
 from attnviz.ui.session import messages, store, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.views import drawn, group_tokens
-from attnviz.views.captured import Shown
+from attnviz.views.app_capture import Shown
 from attnviz.views.texts import strings
 
 PAINTED = "drawn.cells"  # the key of what is shown, and the cells or the name of a pattern
@@ -79,8 +79,8 @@ def _painted(shown: Shown, patterns: dict[str, Cells]) -> Cells:
 
 def _stencil(shown: Shown, cells: Cells) -> None:
     """The matrix to paint on, for texts whose cells can be told apart."""
-    if max(cells.shape) > stencil.MOST_TOKENS:
-        st.caption(text(shown.lang, "drawn.too_long", count=stencil.MOST_TOKENS))
+    if max(cells.shape) > stencil.MAX_TOKENS:
+        st.caption(text(shown.lang, "drawn.too_long", count=stencil.MAX_TOKENS))
         return
     data = stencil.pack_stencil(
         group_tokens.queries(shown.group).labels,

@@ -3,7 +3,7 @@
 import pytest
 
 import attnviz
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.ui.session import examples
 from attnviz.ui.session.openings import OPENINGS
 from attnviz.views.film import film
