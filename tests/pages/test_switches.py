@@ -7,6 +7,7 @@ import pytest
 
 import attnviz
 from attnviz import i18n
+from attnviz.ui.session import widgets
 from tests.pages.conftest import Visit, component_name, parameters, sent
 from tests.support.cases import mostly_slow
 from tests.support.hostile import TEXT as HOSTILE
@@ -33,10 +34,7 @@ def test_at_first_sight_all_heads_are_on_and_the_strongest_is_suggested(
 
 def test_the_example_turns_mary_into_john(visit: Visit) -> None:
     app = visit("switches", model="minilm")
-    (button,) = (
-        button for button in app.button if button.label == i18n.text("en", "switchboard.example")
-    )
-    app = button.click().run()
+    app = app.button(widgets.key("switches.example")).click().run()
     header, _ = sent(app)
     assert header["off"] == [{"head": "L0.H0", "change": "L0.H0.mixed=zero"}]
     bars = {bar["label"]: bar for bar in header["answer"]["bars"]}

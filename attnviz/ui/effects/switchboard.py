@@ -87,7 +87,8 @@ def _example(lang: Language) -> None:
     shown = (view.model, view.input.text, view.input.capture, view.switched.changes)
     if embedding.is_embedded() or shown == (MODEL, STORE, "", TURNED):
         return
-    if st.button(text(lang, "switchboard.example"), key=widgets.key("switches.example")):
+    label = text(lang, "switchboard.example", model=text(lang, f"model.{MODEL}.label"))
+    if st.button(label, key=widgets.key("switches.example")):
         current.open_model(MODEL)
         current.update(text=STORE, changes=TURNED, to="zero", generate=0, **current.NO_POSITION)
         st.rerun()  # the whole page: another model
