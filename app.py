@@ -14,11 +14,11 @@ from starlette.middleware import Middleware
 import attnviz
 from attnviz.ui.host import script
 from attnviz.ui.server import class_socket
-from attnviz.ui.server.edge import closed, health, whole_runs
+from attnviz.ui.server.edge import closed_doors, health, whole_runs
 from attnviz.ui.server.edge.lifetime import lifetime
 from attnviz.ui.server.edge.shield import Shield
 
-closed.close()
+closed_doors.close()
 whole_runs.keep_whole()
 app = st.App(
     Path(attnviz.__file__).parent / "ui" / "main.py",

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from attnviz.export.notebook.show import show
     from attnviz.export.save import read, save
     from attnviz.metrics.table import HeadTable
-    from attnviz.models.loaded import LoadedModel
+    from attnviz.models.loaded_model import LoadedModel
     from attnviz.models.loader import load
     from attnviz.models.registry import models
     from attnviz.survey.archive import read_survey
@@ -79,7 +79,7 @@ _HOME = {
     "Generation": "attnviz.capture.generation.settings",
     "HeadId": "attnviz.types",
     "HeadTable": "attnviz.metrics.table",
-    "LoadedModel": "attnviz.models.loaded",
+    "LoadedModel": "attnviz.models.loaded_model",
     "MissingExtra": "attnviz.errors",
     "ModelCard": "attnviz.types",
     "ModelKey": "attnviz.types",

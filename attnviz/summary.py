@@ -8,8 +8,8 @@ import dataclasses
 import html
 from collections.abc import Mapping, Sequence
 
-MOST_CHARS = 60
-MOST_ROWS = 12
+MAX_CHARS = 60
+MAX_ROWS = 12
 CELL = 'style="text-align:left;padding:0.1em 0.8em 0.1em 0"'
 
 
@@ -22,7 +22,7 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def shortened(text: str, most: int = MOST_CHARS) -> str:
+def shortened(text: str, most: int = MAX_CHARS) -> str:
     """The text on one line, its end replaced by an ellipsis if it is longer than `most` characters.
 
     Characters that cannot be printed, or that change the direction of the text, become U+FFFD.
@@ -46,7 +46,7 @@ def size(nbytes: int) -> str:
     return f"{nbytes / 1024**power:.{1 if power else 0}f} {units[power]}"
 
 
-def text_table(columns: Mapping[str, Sequence[str]], most: int = MOST_ROWS) -> str:
+def text_table(columns: Mapping[str, Sequence[str]], most: int = MAX_ROWS) -> str:
     """Columns of one length under their names, aligned on the right, at most `most` rows of them.
 
     >>> print(text_table({"head": ["L0.H0", "L0.H1"], "peak": ["0.5", "12"]}))
@@ -66,10 +66,10 @@ def text_table(columns: Mapping[str, Sequence[str]], most: int = MOST_ROWS) -> s
 
 
 def html_card(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A title and a table as HTML, at most `MOST_ROWS` rows of it; every string is escaped."""
+    """A title and a table as HTML, at most `MAX_ROWS` rows of it; every string is escaped."""
     lines = [_row("th", header)] if header else []
-    lines += [_row("td", row) for row in rows[:MOST_ROWS]]
-    left_out = len(rows) - MOST_ROWS
+    lines += [_row("td", row) for row in rows[:MAX_ROWS]]
+    left_out = len(rows) - MAX_ROWS
     rest = f"<p>… and {counted(left_out, 'more row')}</p>" if left_out > 0 else ""
     return (
         f"<div><strong>{html.escape(shortened(title, 200))}</strong>"
@@ -103,6 +103,6 @@ def _value(value: object) -> str:
     shape = getattr(value, "shape", None)
     if shape is not None and not isinstance(value, float | int):
         return f"[{' × '.join(map(str, shape))}]"
-    if isinstance(value, Mapping | tuple | list) and len(repr(value)) > MOST_CHARS:
+    if isinstance(value, Mapping | tuple | list) and len(repr(value)) > MAX_CHARS:
         return f"{len(value)} entries"
     return shortened(repr(value))

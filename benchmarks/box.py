@@ -22,7 +22,7 @@ import torch
 import attnviz
 from attnviz.attention.capture import Capture
 from attnviz.errors import AttnVizError
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.models.registry import REGISTRY, EmbeddedModel
 from attnviz.ui.session import examples, pictures
 from benchmarks.measure import WRONG, Result, table, timed

@@ -14,7 +14,7 @@ import numpy as np
 from playwright.sync_api import Browser
 
 import attnviz
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from benchmarks.measure import Result
 from benchmarks.texts import text_of
 from tests.support.browser import chromium

@@ -25,11 +25,11 @@ from transformers import GPT2Config, GPT2LMHeadModel
 
 import attnviz
 from attnviz import Class, Cosine, NextToken, Target, ablate, cut
-from attnviz.attribution.traced import traced_run
+from attnviz.attribution.traced_run import traced_run
 from attnviz.attribution.why import explain
 from attnviz.effects.answer_measures import AnswerMeasure
-from attnviz.effects.prepared import prepare
-from attnviz.models.loaded import LoadedModel
+from attnviz.effects.clean_run import prepare
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.worlds import shapes
 from benchmarks.measure import WRONG, Result, table, timed
 

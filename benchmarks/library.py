@@ -19,7 +19,7 @@ import attnviz
 from attnviz.attention.capture import Capture
 from attnviz.attention.steps import Steps
 from attnviz.components.buffer import unpack
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from benchmarks.measure import Result, timed
 from benchmarks.texts import text_of
 

@@ -16,7 +16,7 @@ from transformers import WhisperConfig, WhisperFeatureExtractor, WhisperForCondi
 import attnviz
 from attnviz.attention.capture import Capture
 from attnviz.audio import sound
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.views import group_weights, measures, pooled_overview
 from attnviz.views.group_size import size_of
 from attnviz.views.groups import Group, groups

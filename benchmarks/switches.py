@@ -22,7 +22,7 @@ import attnviz
 from attnviz.capture.request import Request
 from attnviz.changes import ablate
 from attnviz.effects.answers import answer_of
-from attnviz.effects.prepared import Prepared, prepare_request
+from attnviz.effects.clean_run import Prepared, prepare_request
 from attnviz.effects.switches import switched
 from attnviz.models.registry import REGISTRY
 from benchmarks.measure import WRONG, Result, table

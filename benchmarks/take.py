@@ -25,7 +25,7 @@ from playwright.sync_api import Browser, Page
 
 import attnviz
 from attnviz.export.page import write_page
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from benchmarks import others
 from benchmarks.measure import WRONG, Result, as_json, table, timed
 from benchmarks.texts import text_of

@@ -1,6 +1,6 @@
 """Texts with a known number of tokens."""
 
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 
 STORY = (
     "The animal did not cross the street because it was too tired, and the driver of the old red"

@@ -11,7 +11,7 @@ from pathlib import Path
 import torch
 from transformers import BertConfig, BertForMaskedLM, GPT2Config, GPT2LMHeadModel, PreTrainedModel
 
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from benchmarks import tiles
 from tests.support.folders import VOCAB, WORDS, tokenizer
 

@@ -19,7 +19,7 @@ from playwright.sync_api import Browser, Locator
 import attnviz
 from attnviz.attention.edits import parse
 from attnviz.metrics.measures import measured
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.ui.server.sources import VARIABLE
 from benchmarks.browser import ON_EVENT, PREVIEW, head_switch, new_text, times, wrong_head
 from benchmarks.measure import Result

@@ -4,7 +4,7 @@ Reads the view, counts the model's texts or opens a survey, draws the heads.
 """
 
 from attnviz.ui.many import atlas
-from attnviz.ui.page import capture_of_view, embedded, take
+from attnviz.ui.page import capture_of_view, frame_line, take
 from attnviz.ui.session import current
 
 
@@ -13,7 +13,7 @@ def main() -> None:
     shown = capture_of_view.shown(current.language())
     if shown is not None:
         atlas.show(shown)
-        if embedded.ends(shown):
+        if frame_line.ends(shown):
             return
         take.offer(shown, "atlas")
 

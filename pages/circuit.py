@@ -5,7 +5,7 @@ verified.
 """
 
 from attnviz.ui.effects import circuit
-from attnviz.ui.page import capture_of_view, embedded, frame, take
+from attnviz.ui.page import capture_of_view, frame, frame_line, take
 from attnviz.ui.session import current
 
 
@@ -16,7 +16,7 @@ def main() -> None:
     shown = capture_of_view.shown(lang)
     if shown is not None:
         circuit.graph(shown)
-        if not embedded.ends(shown):
+        if not frame_line.ends(shown):
             frame.verification(shown)
             take.offer(shown, "circuit")
 

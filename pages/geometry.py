@@ -5,7 +5,7 @@ verified. Without a capture everything but the real head is there.
 """
 
 from attnviz.ui.many import atlas
-from attnviz.ui.page import attention_choice, capture_of_view, embedded, take
+from attnviz.ui.page import attention_choice, capture_of_view, frame_line, take
 from attnviz.ui.session import current
 from attnviz.ui.take_apart import geometry
 
@@ -17,7 +17,7 @@ def main() -> None:
     if shown is not None:
         shown = attention_choice.choice(shown)
     geometry.show(lang, shown)
-    if shown is None or embedded.ends(shown):
+    if shown is None or frame_line.ends(shown):
         return
     atlas.place_of_text(shown)
     geometry.verification(shown)

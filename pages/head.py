@@ -7,7 +7,7 @@ too long for all heads is shown one head at a time, by tiles.
 from attnviz.ui.effects import inside
 from attnviz.ui.heads import ask_for_a_head, long_head
 from attnviz.ui.many import atlas
-from attnviz.ui.page import attention_choice, capture_of_view, embedded, fragments, frame, take
+from attnviz.ui.page import attention_choice, capture_of_view, fragments, frame, frame_line, take
 from attnviz.ui.session import current
 
 
@@ -19,7 +19,7 @@ def main() -> None:
         fragments.player(shown)
         show = fragments.head if shown.size.all_at_once else long_head.head
         show(shown)
-        if embedded.ends(shown):
+        if frame_line.ends(shown):
             return
         ask_for_a_head.show(shown)
         atlas.place_of_text(shown)

@@ -6,7 +6,7 @@ class has its sentences on the map too.
 
 from attnviz.ui.classroom import sentences
 from attnviz.ui.many import joint_map
-from attnviz.ui.page import capture_of_view, embedded, frame, take
+from attnviz.ui.page import capture_of_view, frame, frame_line, take
 from attnviz.ui.session import current
 
 
@@ -15,7 +15,7 @@ def main() -> None:
     shown = capture_of_view.shown(current.language())
     if shown is not None:
         joint_map.show(shown, sentences.for_map(shown.lang))
-        if embedded.ends(shown):
+        if frame_line.ends(shown):
             return
         frame.verification(shown)
         take.offer(shown, "map")

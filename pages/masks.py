@@ -8,9 +8,9 @@ from attnviz.ui.effects import edited_answer
 from attnviz.ui.page import (
     attention_choice,
     capture_of_view,
-    embedded,
     fragments,
     frame,
+    frame_line,
     mask_code,
     take,
 )
@@ -27,7 +27,7 @@ def main() -> None:
     if shown is not None:
         shown = attention_choice.choice(shown)
         fragments.masks(shown)
-        if embedded.ends(shown):
+        if frame_line.ends(shown):
             return
         edited_answer.show(shown, "masks")
         mask_code.show(shown)

@@ -7,7 +7,7 @@ says what wrote the answer and what was verified.
 from attnviz.ui import outputs
 from attnviz.ui.effects import answer_parts, lens
 from attnviz.ui.outputs import model_card
-from attnviz.ui.page import capture_of_view, embedded, frame, take
+from attnviz.ui.page import capture_of_view, frame, frame_line, take
 from attnviz.ui.session import current
 
 
@@ -16,7 +16,7 @@ def main() -> None:
     shown = capture_of_view.shown(current.language())
     if shown is not None:
         outputs.fitting(shown)
-        if embedded.ends(shown):
+        if frame_line.ends(shown):
             return
         lens.show(shown)
         answer_parts.show(shown)

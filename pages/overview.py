@@ -5,7 +5,7 @@ Reads the view, runs the model through the cache, shows the grid, and says what 
 
 from attnviz.ui.heads import ask_for_a_head, draw_a_pattern
 from attnviz.ui.many import atlas
-from attnviz.ui.page import attention_choice, capture_of_view, embedded, fragments, frame, take
+from attnviz.ui.page import attention_choice, capture_of_view, fragments, frame, frame_line, take
 from attnviz.ui.session import current
 
 
@@ -16,7 +16,7 @@ def main() -> None:
         shown = attention_choice.choice(shown)
         fragments.player(shown)
         fragments.grid(shown)
-        if embedded.ends(shown):
+        if frame_line.ends(shown):
             return
         ask_for_a_head.show(shown)
         atlas.place_of_text(shown)

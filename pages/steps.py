@@ -6,7 +6,7 @@ what was verified.
 
 from attnviz.ui.effects import edited_answer, inside
 from attnviz.ui.many import atlas
-from attnviz.ui.page import attention_choice, capture_of_view, embedded, fragments, frame, take
+from attnviz.ui.page import attention_choice, capture_of_view, fragments, frame, frame_line, take
 from attnviz.ui.session import current, embedding
 
 
@@ -19,7 +19,7 @@ def main() -> None:
         if not embedding.is_embedded():
             edited_answer.show(shown, "steps")
         fragments.steps(shown)
-        if embedded.ends(shown):
+        if frame_line.ends(shown):
             return
         atlas.place_of_text(shown)
         inside.show(shown)

@@ -5,7 +5,7 @@ verified.
 """
 
 from attnviz.ui.effects import switchboard
-from attnviz.ui.page import capture_of_view, embedded, frame
+from attnviz.ui.page import capture_of_view, frame, frame_line
 from attnviz.ui.session import current
 
 
@@ -15,8 +15,8 @@ def main() -> None:
     shown = capture_of_view.shown(lang)
     if shown is not None:
         switchboard.board(shown)
-        if not embedded.ends(shown):
-            frame.verification(shown)
+        if not frame_line.ends(shown):
+            frame.verification(shown, all_on=False)
 
 
 main()

@@ -21,7 +21,7 @@ TARGET = FOLDER / "tour.webp"
 VIEWPORT = {"width": 1460, "height": 900}
 WIDTH = 960
 QUALITY = 70
-MOST_BYTES = 1_000_000
+MAX_BYTES = 1_000_000
 READY_MS = 240_000  # for a page, also on a busy machine
 LONG_MS, SHORT_MS = 2200, 700
 HEAD = {"layer": 3, "head": 1, "query": 10, "key": 2}
@@ -55,7 +55,7 @@ def main() -> None:
         method=6,
     )
     size = content.tell()
-    assert size < MOST_BYTES, f"{size:,} bytes: fewer frames, or a lower quality"
+    assert size < MAX_BYTES, f"{size:,} bytes: fewer frames, or a lower quality"
     TARGET.write_bytes(content.getvalue())
     print(f"{TARGET.relative_to(ROOT)}: {len(frames)} pictures, {size / 1000:.0f} kB")
 

@@ -16,7 +16,7 @@ import transformers
 
 STORED = Path(__file__).with_name("architectures.json")
 PAGE = Path(__file__).parents[1] / "docs" / "architectures.md"
-MOST_REASON_CHARS = 200
+MAX_REASON_CHARS = 200
 
 HEAD = """# Supported architectures
 
@@ -67,7 +67,7 @@ def _reasons(row: Mapping[str, Any]) -> list[str]:
         return []
     # "encoder.layer.0.attention: BertAttention: it ran …", or an error that begins with the class
     short = [text.split(": ", 1)[-1] if text.count(": ") > 1 else text for text in texts]
-    return list(dict.fromkeys(text[:MOST_REASON_CHARS] for text in short))
+    return list(dict.fromkeys(text[:MAX_REASON_CHARS] for text in short))
 
 
 def page(results: Mapping[str, Mapping[str, Any]], version: str, n_known: int) -> str:

@@ -21,7 +21,7 @@ from tests.support.network import NetworkGuard
 from tests.support.shapes import check_shapes
 
 if TYPE_CHECKING:
-    from attnviz.models.loaded import LoadedModel
+    from attnviz.models.loaded_model import LoadedModel
     from tests.support.shared_models import SharedModels
 
 # here and not in a hook: a folder that is named on the command line has its conftest read before

@@ -12,7 +12,7 @@ from typing import Literal
 from torch import Tensor
 
 from attnviz.attention.call import AttentionCall
-from attnviz.attribution.traced import TracedRun
+from attnviz.attribution.traced_run import TracedRun
 from attnviz.changes.site import Site
 from attnviz.dataflow.operations import LINEAR
 from attnviz.dataflow.parts import Part, Walk

@@ -33,16 +33,16 @@ from attnviz.capture.request import FurtherInputs
 from attnviz.changes.kinds import Patch
 from attnviz.changes.site import Site
 from attnviz.effects.answers import Answer
+from attnviz.effects.clean_run import Prepared, as_mapping, prepare
 from attnviz.effects.heads import one_site, replacement_of
-from attnviz.effects.prepared import Prepared, as_mapping, prepare
 from attnviz.effects.readouts import readout
 from attnviz.effects.rows import PASS_ROWS
 from attnviz.effects.switches import Switched, in_rows
 from attnviz.errors import BadInput
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.summary import counted
 
-MOST_CONTROLS = PASS_ROWS - 1  # so that the path and its controls are one batch
+MAX_CONTROLS = PASS_ROWS - 1  # so that the path and its controls are one batch
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,9 +180,9 @@ def _controls(layout: Layout, sender: Site, receiver_at: int, seed: int) -> tupl
         for head in layout.heads
         if head != sender and order.index(head.whole_layer) < receiver_at
     ]
-    if len(others) <= MOST_CONTROLS:
+    if len(others) <= MAX_CONTROLS:
         return tuple(others)
-    drawn = random.Random(seed).sample(range(len(others)), MOST_CONTROLS)
+    drawn = random.Random(seed).sample(range(len(others)), MAX_CONTROLS)
     return tuple(others[place] for place in sorted(drawn))
 
 

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from attnviz.attention.tolerance import rounding
 from attnviz.attribution.components import Component, components
-from attnviz.attribution.traced import TracedRun, traced_run
+from attnviz.attribution.traced_run import TracedRun, traced_run
 from attnviz.capture.request import FurtherInputs
 from attnviz.changes.site import place_among
 from attnviz.dataflow.parts import Walk
@@ -25,10 +25,10 @@ from attnviz.dataflow.rules import Leaf, Rules
 from attnviz.dataflow.stream import before_last_linear
 from attnviz.dataflow.trace import Value
 from attnviz.effects.answer_measures import AnswerMeasure, OwnMeasure
-from attnviz.effects.prepared import Prepared, prepare
+from attnviz.effects.clean_run import Prepared, prepare
 from attnviz.effects.readouts import Linear, readout
 from attnviz.errors import BadInput
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.summary import counted, shortened, text_table
 
 STREAM = "the residual stream"

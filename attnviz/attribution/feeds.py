@@ -29,11 +29,11 @@ from attnviz.capture.record.recorder import record
 from attnviz.capture.request import FurtherInputs
 from attnviz.changes.site import Site, place_among
 from attnviz.effects.batches import ignore
+from attnviz.effects.clean_run import Prepared, prepare, takes
 from attnviz.effects.heads import Replacement, one_site, replacement_of, sites_of
-from attnviz.effects.prepared import Prepared, prepare, takes
 from attnviz.effects.rows import PASS_ROWS, RowChange, by_place
 from attnviz.errors import Cancelled, bad_argument, require_index
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.summary import shortened
 
 FedSide = Literal["q", "k", "v"]

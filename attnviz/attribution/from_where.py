@@ -16,15 +16,15 @@ from torch import Tensor
 
 from attnviz.attribution.frozen_pass import FrozenPass, frozen_pass
 from attnviz.attribution.token_shares import norm_and_alti, rollout
-from attnviz.attribution.traced import TracedRun, traced_run
+from attnviz.attribution.traced_run import TracedRun, traced_run
 from attnviz.capture.request import FurtherInputs
 from attnviz.effects import occlusion
 from attnviz.effects.answer_measures import AnswerMeasure, OwnMeasure
+from attnviz.effects.clean_run import Prepared, prepare
 from attnviz.effects.first_order import slopes
-from attnviz.effects.prepared import Prepared, prepare
 from attnviz.effects.readouts import Readout, readout
 from attnviz.errors import BadInput
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.summary import counted, text_table
 from attnviz.types import Tokens
 

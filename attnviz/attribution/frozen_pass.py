@@ -14,7 +14,7 @@ from jaxtyping import Float64
 from torch import Tensor
 
 from attnviz.attention.call import AttentionCall
-from attnviz.attribution.traced import TracedRun
+from attnviz.attribution.traced_run import TracedRun
 from attnviz.dataflow.operations import LINEAR
 from attnviz.dataflow.parts import Walk
 from attnviz.dataflow.rules import Branch, Leaf, Rules, Split, State

@@ -17,15 +17,15 @@ from jaxtyping import Float32, Float64, Int64
 from torch import Tensor
 
 from attnviz.attribution.components import Naming
-from attnviz.attribution.traced import TracedRun, traced_run
+from attnviz.attribution.traced_run import TracedRun, traced_run
 from attnviz.capture.request import FurtherInputs
 from attnviz.dataflow.rules import joins_activations
 from attnviz.dataflow.stream import replay, states, writer_of
 from attnviz.dataflow.trace import Value
-from attnviz.effects.prepared import Prepared, prepare
+from attnviz.effects.clean_run import Prepared, prepare
 from attnviz.effects.readouts import readout
 from attnviz.errors import BadInput
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.summary import counted
 
 DEFAULT_COUNT = 5

@@ -16,13 +16,13 @@ from jaxtyping import Float, Float64
 from torch import Tensor
 
 from attnviz.attention.call import AttentionCall
-from attnviz.attribution.traced import TracedRun
+from attnviz.attribution.traced_run import TracedRun
 from attnviz.dataflow import operations as ops
 from attnviz.dataflow.operations import aten
 from attnviz.dataflow.trace import Operation, Value
 from attnviz.errors import TooLarge, UnsupportedAttention
 
-MOST_BYTES = 2**30
+MAX_BYTES = 2**30
 Shares = Float64[np.ndarray, "query token"]
 
 
@@ -75,13 +75,13 @@ def _vectors(
     """(T, y): what each token brings to each query behind attention, residual and norm."""
     layer = call.projections["out"]
     n, d_model = call.n_query, layer.weight.shape[1]
-    if 4 * n * n * d_model > MOST_BYTES:
+    if 4 * n * n * d_model > MAX_BYTES:
         raise TooLarge(
             f"{n} tokens of {d_model} numbers each need {4 * n * n * d_model >> 20} MiB of vectors;"
             " take a shorter text",
             code="too_many_vectors",
             found=4 * n * n * d_model >> 20,
-            limit=MOST_BYTES >> 20,
+            limit=MAX_BYTES >> 20,
             unit="MiB",
         )
     brought = torch.zeros(n, n, d_model)

@@ -24,20 +24,20 @@ from attnviz.attention.projection import Projection
 from attnviz.attention.rotary_of_call import rotation_of
 from attnviz.attention.tolerance import rounding
 from attnviz.attribution.components import Component, Contribution, components
-from attnviz.attribution.traced import TracedRun, traced_run
+from attnviz.attribution.traced_run import TracedRun, traced_run
 from attnviz.capture.changed.layout import layout_of
 from attnviz.capture.request import FurtherInputs
 from attnviz.changes.site import Site, site
 from attnviz.dataflow.rules import Rules
 from attnviz.dataflow.trace import Value
-from attnviz.effects.prepared import prepare
+from attnviz.effects.clean_run import prepare
 from attnviz.errors import BadInput, UnsupportedAttention, bad_argument, require_index
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.summary import counted, text_table
 
 Side = Literal["q", "k"]
 # beyond so many layers what one source brings along different MLPs is one component
-MOST_LAYERS_APART = 4
+MAX_LAYERS_APART = 4
 BIAS = "bias of W"
 
 
@@ -254,7 +254,7 @@ def _read_by(sides: Sides, layer: Projection) -> list[Contribution]:
     if value is None:
         raise _unknown(call, "q")
     n_layer = 1 + max(recorded.layer for recorded in run.calls)
-    apart = n_layer <= MOST_LAYERS_APART
+    apart = n_layer <= MAX_LAYERS_APART
     return components(run, value, Rules(through_mlps=sides.through_mlps, apart=apart))
 
 

@@ -17,7 +17,7 @@ from attnviz.audio import wav
 from attnviz.errors import TooLarge, bad_argument
 
 MIB = 2**20
-MOST_BYTES = 12 * MIB  # 30 s of stereo at 48,000 samples of 32 bits have 11
+MAX_BYTES = 12 * MIB  # 30 s of stereo at 48,000 samples of 32 bits have 11
 LONGEST_S = 30
 FULL_SCALE = 32768.0
 SAMPLE_RATE = 16_000
@@ -60,12 +60,12 @@ class Sound:
 
 def read_wav(data: bytes) -> Sound:
     """The sound in a WAV file; raises `BadInput` or `TooLarge` if it cannot be read."""
-    if len(data) > MOST_BYTES:
+    if len(data) > MAX_BYTES:
         raise TooLarge(
-            f"the file has {len(data)} bytes and the limit is {MOST_BYTES}; choose a shorter one",
+            f"the file has {len(data)} bytes and the limit is {MAX_BYTES}; choose a shorter one",
             code="sound_too_large",
             found=-(-len(data) // MIB),
-            limit=MOST_BYTES // MIB,
+            limit=MAX_BYTES // MIB,
             unit="MiB",
         )
     frames, rate = wav.read(data)

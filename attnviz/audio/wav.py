@@ -21,7 +21,7 @@ KNOWN = {1: "PCM", 2: "ADPCM", 3: "float", 6: "A-law", 7: "µ-law", 17: "IMA ADP
 WIDTHS = {WHOLE: (8, 16, 24, 32), FLOATING: (32, 64)}
 GUID_END = bytes.fromhex("000000001000800000aa00389b71")
 RATES = (4000, 192_000)
-MOST_CHANNELS = 8
+MAX_CHANNELS = 8
 
 
 @dataclass(frozen=True)
@@ -90,14 +90,14 @@ def _form(header: bytes) -> Form:
             coding=coding,
             bits=bits,
         )
-    if not 1 <= channels <= MOST_CHANNELS or not RATES[0] <= rate <= RATES[1]:
+    if not 1 <= channels <= MAX_CHANNELS or not RATES[0] <= rate <= RATES[1]:
         raise BadInput(
             f"the sound has {channels} channels and {rate} samples per second; it may have up to"
-            f" {MOST_CHANNELS} channels and {RATES[0]} to {RATES[1]} samples per second",
+            f" {MAX_CHANNELS} channels and {RATES[0]} to {RATES[1]} samples per second",
             code="sound_shape",
             channels=channels,
             rate=rate,
-            most=MOST_CHANNELS,
+            most=MAX_CHANNELS,
             lowest=RATES[0],
             highest=RATES[1],
         )

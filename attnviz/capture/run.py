@@ -38,7 +38,7 @@ from attnviz.changes.kinds import Change
 from attnviz.errors import BadInput, UnsupportedAttention
 from attnviz.models import architecture
 from attnviz.models.files import first_line
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.models.loader import load
 
 Text = str | Sequence[str]

@@ -18,7 +18,7 @@ from attnviz.capture.plan import images
 from attnviz.capture.plan.encoding import id_tokens
 from attnviz.capture.plan.plan import Plan, TokensByStack
 from attnviz.capture.plan.sound import frame_step, frame_tokens
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.types import Stack, Tokens, named_tokens
 
 

@@ -28,8 +28,8 @@ from attnviz.capture.record.watch import Watch
 from attnviz.vision.token_boxes import PatchRange, Places
 from attnviz.vision.windows import Windows
 
-LEAST_SLOPE = 0.3  # of the largest: components with a smaller slope say little about a place
-MOST_ERROR = 0.02  # of one place: how far from a whole number a place may come out
+MIN_SLOPE = 0.3  # of the largest: components with a smaller slope say little about a place
+MAX_ERROR = 0.02  # of one place: how far from a whole number a place may come out
 SEED = 55
 
 Cells = tuple[tuple[tuple[int, int], ...], ...]
@@ -167,12 +167,12 @@ def _corners(vectors: Float[Tensor, "input_window head token d_head"]) -> Corner
     flat = vectors.transpose(1, 2).flatten(2)  # [input·window, token, head·d_head]
     at_zero, at_one, of_rows, of_columns = flat.reshape(4, -1, *flat.shape[1:]).unbind()
     slope = at_one - at_zero
-    is_steep = slope.abs() > LEAST_SLOPE * slope.abs().amax(-1, keepdim=True)
+    is_steep = slope.abs() > MIN_SLOPE * slope.abs().amax(-1, keepdim=True)
     ends = []
     for values in (of_rows, of_columns):
         place = (values - at_zero) / torch.where(is_steep, slope, torch.ones_like(slope))
         whole = place.round()
-        if not bool(((place - whole).abs() <= MOST_ERROR)[is_steep].all()):
+        if not bool(((place - whole).abs() <= MAX_ERROR)[is_steep].all()):
             return None
         first = _agreed(whole, is_steep & (slope < 0))
         last = _agreed(whole, is_steep & (slope > 0))

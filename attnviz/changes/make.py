@@ -33,7 +33,7 @@ from attnviz.summary import shortened
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
 EVEN = "even"
-LARGEST_SEED = 2**31 - 1
+MAX_SEED = 2**31 - 1
 
 
 def ablate(where: object, to: str = "mean", *, corpus: object = None, seed: int = 0) -> Ablate:
@@ -51,9 +51,7 @@ def ablate(where: object, to: str = "mean", *, corpus: object = None, seed: int 
         raise _bad("corpus", "given", 'no corpus where to="zero"')
     if seed and to != "resample":
         raise _bad("seed", seed, 'a seed only where to="resample"')
-    return Ablate(
-        site(where), cast(AblationKind, to), _index("seed", seed, LARGEST_SEED), reference
-    )
+    return Ablate(site(where), cast(AblationKind, to), _index("seed", seed, MAX_SEED), reference)
 
 
 def patch(

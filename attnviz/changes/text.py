@@ -18,7 +18,7 @@ from attnviz.changes import make
 from attnviz.changes.kinds import PATCHED, Change
 from attnviz.errors import BadInput
 
-MOST_CHANGES = 1024
+MAX_CHANGES = 1024
 MAX_TEXT_CHARS = 20_000
 ENTRY = re.compile(
     r"(?P<site>(?:[a-z]+\.){0,2}L[0-9]{1,4}(?:\.H[0-9]{1,4})?)"
@@ -43,8 +43,8 @@ def parse(
     if len(text) > MAX_TEXT_CHARS:
         raise _bad(text[:40] + "…", f"longer than {MAX_TEXT_CHARS} characters")
     entries = list(filter(None, text.split(",")))
-    if len(entries) > MOST_CHANGES:
-        raise _bad(text[:40] + "…", f"more than {MOST_CHANGES} changes")
+    if len(entries) > MAX_CHANGES:
+        raise _bad(text[:40] + "…", f"more than {MAX_CHANGES} changes")
     return tuple(_parsed(entry, given or {}, corpus) for entry in entries)
 
 

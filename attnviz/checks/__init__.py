@@ -15,7 +15,7 @@ from attnviz.checks.figure import Figure
 from attnviz.errors import BadInput
 
 if TYPE_CHECKING:
-    from attnviz.models.loaded import LoadedModel
+    from attnviz.models.loaded_model import LoadedModel
 
 __all__ = ["Figure", "TrainingCard", "card", "check", "measure_card"]
 

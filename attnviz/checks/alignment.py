@@ -15,7 +15,7 @@ from jaxtyping import Float32, Float64
 from attnviz.capture.run import capture
 from attnviz.checks.cards import HeadNote
 from attnviz.checks.figure import Figure
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.types import HeadId
 from attnviz.worlds.cases import AlignedPair, CharSpan
 

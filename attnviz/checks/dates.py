@@ -11,7 +11,7 @@ from attnviz.checks import alignment
 from attnviz.checks.answers import exact_fraction, greedy_answers
 from attnviz.checks.cards import Description
 from attnviz.checks.figure import Figure
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.worlds import dates
 from attnviz.worlds.cases import AlignedPair
 

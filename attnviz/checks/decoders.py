@@ -15,7 +15,7 @@ from jaxtyping import Bool, Float, Float32, Int64
 
 from attnviz.capture.generation.settings import Generation
 from attnviz.capture.run import capture
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.types import HeadId, Tokens
 from attnviz.worlds.cases import Choice
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from jaxtyping import Float32
 
     from attnviz.attention.steps import Steps
-    from attnviz.models.loaded import LoadedModel
+    from attnviz.models.loaded_model import LoadedModel
 
 PRINTED_TO = 5e-5
 Rows = tuple[tuple[float, ...], ...]

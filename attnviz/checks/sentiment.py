@@ -17,7 +17,7 @@ from jaxtyping import Float32, Float64
 from attnviz.capture.run import capture
 from attnviz.checks.cards import Description, HeadNote
 from attnviz.checks.figure import Figure
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.types import HeadId, Tokens
 from attnviz.worlds import cases
 from attnviz.worlds.cases import CharSpan, SpanPair

@@ -19,7 +19,7 @@ from attnviz.attention.capture import Capture
 from attnviz.capture.run import capture
 from attnviz.checks.cards import Description, HeadNote
 from attnviz.checks.figure import Figure
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.types import HeadId
 from attnviz.worlds.forms import COLOURS
 from attnviz.worlds.shapes import LABELS, Scene, sample

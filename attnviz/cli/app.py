@@ -15,7 +15,7 @@ from attnviz.errors import require_package
 
 PORT = 8501
 ADDRESS = "127.0.0.1"
-MOST_PORT = 65535
+MAX_PORT = 65535
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -90,8 +90,8 @@ def require_free(address: str, port: int) -> None:
     """Raise `Refused` if nothing can listen on this port, with what to do instead."""
     import socket
 
-    if not 1 <= port <= MOST_PORT:
-        raise Refused(f"a port is a number from 1 to {MOST_PORT}, not {port}")
+    if not 1 <= port <= MAX_PORT:
+        raise Refused(f"a port is a number from 1 to {MAX_PORT}, not {port}")
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     try:
         socket.create_server((address, port), family=family).close()

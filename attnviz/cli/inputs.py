@@ -15,7 +15,7 @@ from attnviz.errors import BadInput
 
 if TYPE_CHECKING:
     from attnviz.attention.capture import Capture
-    from attnviz.models.loaded import LoadedModel
+    from attnviz.models.loaded_model import LoadedModel
 
 DEFAULT_MODEL = "minilm"
 INPUTS = {"image", "sound"}  # what a model may read besides a text

@@ -6,7 +6,7 @@
 In: the tokens and weights of both. Out: plain numpy. Nothing here runs a model.
 """
 
-from attnviz.compare.pairing import (
+from attnviz.compare.token_pairs import (
     Pairing,
     Piece,
     Slot,

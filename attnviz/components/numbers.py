@@ -7,9 +7,9 @@ is beyond its bounds is brought back to them; decimals are kept in hundredths.
 import re
 
 MAX_INDEX = 99_999
-MOST_WRITTEN = 64
+MAX_WRITTEN = 64
 # the largest of each whole number, and the bounds of each decimal
-COUNTS = {"generate": MOST_WRITTEN, "top_k": 1000, "seed": MAX_INDEX, "window": 9999}
+COUNTS = {"generate": MAX_WRITTEN, "top_k": 1000, "seed": MAX_INDEX, "window": 9999}
 FRACTIONS = {"temperature": (0.0, 2.0), "top_p": (0.01, 1.0)}
 DECIMAL = re.compile(r"[0-9]{1,5}(\.[0-9]{1,8})?")
 

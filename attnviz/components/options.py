@@ -15,7 +15,7 @@ from attnviz.types import Measure
 
 Order = Literal["layer", Measure]
 ORDERS: tuple[Order, ...] = get_args(Order)
-MOST_LINES = 10
+MAX_LINES = 10
 HEADS = re.compile(r"L\d{1,3}\.H\d{1,3}(,L\d{1,3}\.H\d{1,3}){0,2}", re.ASCII)
 DEFAULTS: dict[str, Any] = {
     "order": "layer",
@@ -50,7 +50,7 @@ def _masks(raw: object) -> tuple[str | None, bool]:
 
 def _top(raw: object) -> tuple[int | None, bool]:
     """The number of lines of each query; 0 stands for all."""
-    fits = isinstance(raw, str) and raw in map(str, range(MOST_LINES + 1))
+    fits = isinstance(raw, str) and raw in map(str, range(MAX_LINES + 1))
     return (int(str(raw)), True) if fits else (None, False)
 
 

@@ -76,5 +76,5 @@ def _fitting(control: Control, value: object) -> Value:
         return float(value) if fits else control.start  # type: ignore[arg-type]
     if not isinstance(value, str):
         return control.start
-    most = getattr(control, "most_chars", 0)
+    most = getattr(control, "max_chars", 0)
     return value[:most] if most else (value if value in control.options else control.start)  # type: ignore[union-attr]

@@ -17,7 +17,7 @@ from attnviz.dataflow.operations import aten
 from attnviz.dataflow.trace import Operation, Value
 
 LinearMap = Callable[[Tensor], Tensor]
-SMALLEST_GATED = 1e-6  # below it y ÷ x is taken as the slope at 0
+MIN_GATED = 1e-6  # below it y ÷ x is taken as the slope at 0
 # so many elementwise steps lie between a nonlinearity and the product it gates, at most
 GATE_STEPS = 6
 # `_to_copy` and its like take these beside what they do to the numbers
@@ -291,7 +291,7 @@ def _gate(value: Value, made_by: Operation, rules: Rules, state: State) -> Split
     before = made_by.value(made_by.args[0])
     x, y = before.tensor.detach().float(), value.tensor.detach().float()
     slope = 1.0 if made_by.packet is aten.tanh else 0.5
-    ratio = torch.where(x.abs() > SMALLEST_GATED, y / x, torch.full_like(x, slope))
+    ratio = torch.where(x.abs() > MIN_GATED, y / x, torch.full_like(x, slope))
     return _one(before, state, lambda c: c * ratio)
 
 

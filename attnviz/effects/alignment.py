@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 
 from torch import Tensor
 
-from attnviz.effects.prepared import Prepared
+from attnviz.effects.clean_run import Prepared
 from attnviz.errors import BadInput
 from attnviz.summary import shortened
 

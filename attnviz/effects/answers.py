@@ -17,7 +17,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from attnviz.effects.answer_measures import AnswerMeasure, Class, NextToken, Target
-from attnviz.effects.prepared import Prepared, prepare
+from attnviz.effects.clean_run import Prepared, prepare
 from attnviz.errors import UnsupportedAttention
 from attnviz.outputs.classes import FEWEST, MULTI_LABEL, class_names
 from attnviz.outputs.similarity import pooled

@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float64
 
 from attnviz.capture.changed.changer import CallPlace
-from attnviz.effects.prepared import Prepared
+from attnviz.effects.clean_run import Prepared
 from attnviz.effects.readouts import Readout
 from attnviz.effects.rows import Clean, RowChange, changed_rows
 from attnviz.errors import Cancelled

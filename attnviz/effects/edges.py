@@ -26,13 +26,13 @@ from attnviz.capture.changed.resolve import require_changeable
 from attnviz.capture.request import FurtherInputs
 from attnviz.changes.site import Site
 from attnviz.effects.answer_measures import AnswerMeasure, OwnMeasure
+from attnviz.effects.clean_run import Prepared, prepare
 from attnviz.effects.first_order import Slopes, slopes
 from attnviz.effects.heads import one_site
-from attnviz.effects.prepared import Prepared, prepare
 from attnviz.effects.readouts import Readout, readout
 from attnviz.effects.rows import Clean, RowChange, changed_rows, clean_pass
 from attnviz.errors import BadInput, UnsupportedAttention, require_index
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.summary import counted
 
 EXACT = 50

@@ -21,7 +21,7 @@ from attnviz.attention.inputs import AttentionInputs
 from attnviz.capture.changed.changer import CallPlace, Changer
 from attnviz.capture.changed.layout import CallSite, layout_of
 from attnviz.capture.changed.run import attention_watched
-from attnviz.effects.prepared import Prepared, as_mapping
+from attnviz.effects.clean_run import Prepared, as_mapping
 from attnviz.effects.readouts import Readout
 from attnviz.errors import BadInput
 

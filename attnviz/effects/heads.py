@@ -27,11 +27,11 @@ from attnviz.changes.make import ablate, pattern
 from attnviz.changes.site import Site, place_among, site
 from attnviz.effects.answer_measures import AnswerMeasure, OwnMeasure
 from attnviz.effects.batches import Batches, ignore, require_wanted
-from attnviz.effects.prepared import Prepared, prepare
+from attnviz.effects.clean_run import Prepared, prepare
 from attnviz.effects.readouts import readout
 from attnviz.effects.rows import PASS_ROWS, RowChange, clean_pass
 from attnviz.errors import bad_argument, bad_kind
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.summary import counted, shortened
 from attnviz.types import Kind, Stack
 

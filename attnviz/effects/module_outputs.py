@@ -20,7 +20,7 @@ from attnviz.attention.inputs import AttentionInputs
 from attnviz.capture.changed.changer import CallPlace, Changer
 from attnviz.capture.changed.layout import CallSite
 from attnviz.capture.changed.run import attention_watched
-from attnviz.effects.prepared import Prepared
+from attnviz.effects.clean_run import Prepared
 
 Outputs = Mapping[str, object]
 

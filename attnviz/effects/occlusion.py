@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Float64
 from torch import Tensor
 
-from attnviz.effects.prepared import Prepared, as_mapping
+from attnviz.effects.clean_run import Prepared, as_mapping
 from attnviz.effects.readouts import Readout
 from attnviz.errors import BadInput
 

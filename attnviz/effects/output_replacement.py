@@ -18,7 +18,7 @@ from attnviz.capture.changed.layout import layout_of
 from attnviz.capture.changed.run import changes_made
 from attnviz.changes.site import Site
 from attnviz.effects.answers import Answer
-from attnviz.effects.prepared import Prepared, as_mapping
+from attnviz.effects.clean_run import Prepared, as_mapping
 from attnviz.errors import UnsupportedAttention
 
 DRAWS = 8

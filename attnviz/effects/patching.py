@@ -28,13 +28,13 @@ from attnviz.changes.site import Site, place_among
 from attnviz.effects.alignment import TEXT, differing_places, require_apart
 from attnviz.effects.answer_measures import AnswerMeasure, OwnMeasure
 from attnviz.effects.batches import Batches, ignore
+from attnviz.effects.clean_run import Prepared, prepare
 from attnviz.effects.heads import sites_of
-from attnviz.effects.prepared import Prepared, prepare
 from attnviz.effects.random_runs import random_runs
 from attnviz.effects.readouts import readout
 from attnviz.effects.rows import PASS_ROWS, RowChange, clean_pass
 from attnviz.errors import BadInput, bad_argument
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.summary import counted, shortened
 from attnviz.types import ModelKey, named_tokens
 

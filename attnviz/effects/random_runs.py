@@ -12,7 +12,7 @@ from attnviz.attention.call import AttentionCall
 from attnviz.capture.changed.references import reference_of
 from attnviz.capture.record.recorder import record
 from attnviz.effects.alignment import differing_places
-from attnviz.effects.prepared import Prepared
+from attnviz.effects.clean_run import Prepared
 from attnviz.errors import BadInput
 
 SEED = 0

@@ -23,11 +23,11 @@ from attnviz.effects.answer_measures import (
     Target,
     as_measure,
 )
-from attnviz.effects.prepared import Prepared, prepare
+from attnviz.effects.clean_run import Prepared, prepare
 from attnviz.errors import BadInput
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.outputs.classes import class_names
-from attnviz.outputs.similarity import SMALLEST_NORM, pooled
+from attnviz.outputs.similarity import MIN_NORM, pooled
 
 CENTRED = "the logit minus the mean of all"
 
@@ -172,7 +172,7 @@ def _cosine(prepared: Prepared, on: Cosine) -> Readout:
         return pooled(hidden, attended.expand(len(hidden), -1)) @ other[0]
 
     mean = _mean(prepared.clean["last_hidden_state"].float(), attended)
-    length = mean.norm().clamp(min=SMALLEST_NORM)
+    length = mean.norm().clamp(min=MIN_NORM)
 
     def linear(hidden: Tensor) -> Tensor:
         cosine: Tensor = _mean(hidden.float(), attended) @ other[0] / length

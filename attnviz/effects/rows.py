@@ -17,8 +17,8 @@ from attnviz.attention.stage_changes import ChangeableStage, Function, StageChan
 from attnviz.capture.changed.changer import CallPlace, PlacedChanges
 from attnviz.capture.changed.layout import CallSite
 from attnviz.capture.changed.run import changes_made
+from attnviz.effects.clean_run import Prepared, as_mapping
 from attnviz.effects.module_outputs import NOTHING, Finished, answered, finished
-from attnviz.effects.prepared import Prepared, as_mapping
 from attnviz.effects.readouts import Readout
 from attnviz.errors import UnsupportedAttention
 

@@ -25,9 +25,9 @@ from attnviz.capture.generation.settings import Generation
 from attnviz.changes.kinds import Change
 from attnviz.changes.site import Site
 from attnviz.effects.answers import Answer
-from attnviz.effects.prepared import Prepared, as_mapping
+from attnviz.effects.clean_run import Prepared, as_mapping
 from attnviz.effects.rows import require_rows
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 
 DRAWS = 8  # controls, in one batch with the changed row
 

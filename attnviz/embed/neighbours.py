@@ -28,9 +28,9 @@ from attnviz.types import HeadId, ModelKey
 PERPLEXITY = 30
 EXAGGERATED, ITERATIONS, EVERY = 250, 500, 25
 ANGLE = 0.8  # up to which far points count as one, in Barnes and Hut's approximation
-MOST_TOKENS = 10_000  # the time grows with their square: 1,000 take some seconds
-LEAST_TOKENS = 8
-LEAST_KEYS = 3  # of a row whose order is compared
+MAX_TOKENS = 10_000  # the time grows with their square: 1,000 take some seconds
+MIN_TOKENS = 8
+MIN_KEYS = 3  # of a row whose order is compared
 Progress = Callable[[float], None]
 
 
@@ -130,20 +130,20 @@ def _vectors(cap: Capture, head: HeadId, row: int) -> _Vectors:
 
 
 def _require_fitting(n_token: int) -> None:
-    if n_token < LEAST_TOKENS:
+    if n_token < MIN_TOKENS:
         raise bad_argument(
-            f"t-SNE places {LEAST_TOKENS} tokens and more; the texts have {n_token}",
+            f"t-SNE places {MIN_TOKENS} tokens and more; the texts have {n_token}",
             name="texts",
             found=n_token,
-            allowed=LEAST_TOKENS,
+            allowed=MIN_TOKENS,
         )
-    if n_token > MOST_TOKENS:
+    if n_token > MAX_TOKENS:
         raise TooLarge(
-            f"t-SNE places at most {MOST_TOKENS} tokens and the texts have {n_token}; give fewer"
+            f"t-SNE places at most {MAX_TOKENS} tokens and the texts have {n_token}; give fewer"
             ' texts, or method="scores", which takes any number',
             code="too_many_tokens",
             found=n_token,
-            limit=MOST_TOKENS,
+            limit=MAX_TOKENS,
             unit="tokens",
         )
 
@@ -226,7 +226,7 @@ def _agreement(
     for text, picture in zip(texts, drawn, strict=True):
         scores = text.query @ text.key.T
         for row, cells in enumerate(text.cells):
-            if cells.sum() >= LEAST_KEYS:
+            if cells.sum() >= MIN_KEYS:
                 found.append(rank_correlation(picture[row, cells], scores[row, cells]))
     known = [value for value in found if value == value]
     return float(np.median(known)) if known else float("nan")

@@ -24,7 +24,7 @@ from attnviz.embed.neighbours import Neighbours, neighbours
 from attnviz.errors import bad_argument
 from attnviz.metrics.patterns import counted_queries
 from attnviz.metrics.table import HeadTable, bad_name
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.models.loader import load
 from attnviz.summary import counted
 from attnviz.survey.pieces import pieces

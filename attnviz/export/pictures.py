@@ -12,7 +12,7 @@ from attnviz.attention import axis_tokens
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.capture import Capture
 from attnviz.attention.steps import derive
-from attnviz.compare.pairing import Pairing, Slot, on_axes, pair
+from attnviz.compare.token_pairs import Pairing, Slot, on_axes, pair
 from attnviz.errors import TooLarge, bad_argument
 from attnviz.figures import Drawing
 from attnviz.figures.style import Style
@@ -22,8 +22,8 @@ from attnviz.types import Head, Kind, Stack, Tokens, head_id
 View = Literal["heads", "head", "lines", "steps", "alignment", "compare"]
 VIEWS: tuple[View, ...] = get_args(View)
 OF_ONE: tuple[View, ...] = VIEWS[:-1]
-MOST_TOKENS = 2048  # along a side of one matrix
-MOST_WEIGHTS = 2**27  # of all heads, that are walked through for their small pictures
+MAX_TOKENS = 2048  # along a side of one matrix
+MAX_WEIGHTS = 2**27  # of all heads, that are walked through for their small pictures
 
 
 class Place(NamedTuple):
@@ -89,7 +89,7 @@ def _heads(cap: Capture, place: Place, style: Style) -> Drawing:
         if (call.kind, call.stack, call.index) == (kind, stack, cap.calls[0].index)
     ]
     count = sum(call.n_heads * call.n_query * call.n_key for call in calls)
-    _require_few(count, MOST_WEIGHTS, "weights of all heads", "name one head with at=")
+    _require_few(count, MAX_WEIGHTS, "weights of all heads", "name one head with at=")
     rows = [place.batch * _n_windows(call) for call in calls]
     weights = [call.weights(None, row).cpu().numpy() for call, row in zip(calls, rows, strict=True)]
     return figures.heads(weights, **style)
@@ -102,7 +102,7 @@ def _place(cap: Capture, place: Place) -> tuple[AttentionCall, int, int]:
     row = place.batch * _n_windows(call)
     call.check(head.head, row)
     longest = max(call.n_query, call.n_key)
-    _require_few(longest, MOST_TOKENS, "tokens", "save them as .npz, or capture a part of the text")
+    _require_few(longest, MAX_TOKENS, "tokens", "save them as .npz, or capture a part of the text")
     return call, head.head, row
 
 

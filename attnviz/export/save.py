@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from attnviz.export.page import Heads
-    from attnviz.models.loaded import LoadedModel
+    from attnviz.models.loaded_model import LoadedModel
 
 Captures = Capture | tuple[Capture, Capture]
 What = Captures | Survey
@@ -122,7 +122,7 @@ def content(what: What, ending: str, **choices: Unpack[Choices]) -> bytes:
     return file.getvalue()
 
 
-def read(path: str | Path, *, max_bytes: int = capture_reader.MOST_BYTES) -> Capture:
+def read(path: str | Path, *, max_bytes: int = capture_reader.MAX_BYTES) -> Capture:
     """The capture of a file that `save` wrote as .safetensors, without its model.
 
     Weights, steps and `verify()` are those of the saved capture. Raises `BadInput` for a file that

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 MARKERS = ("circle", "square", "diamond", "cross", "triangle-up")
 PATTERNS = ("", "/", ".", "x", "-")
-MOST_MARKED = 24  # points beyond which a line has no markers
+MAX_MARKED = 24  # points beyond which a line has no markers
 HEIGHT_PX = 380
 FONT_PX = 15
 MARK = "#7f8c8d"  # stands out on light and on dark
@@ -75,7 +75,7 @@ def _line(line: Line, place: int) -> object:
         x=line.x,
         y=line.y,
         name=html.escape(line.label),
-        mode="lines+markers" if len(line.x) <= MOST_MARKED else "lines",
+        mode="lines+markers" if len(line.x) <= MAX_MARKED else "lines",
         line={"dash": DASHES[place % len(DASHES)], "width": 2.5},
         marker={"symbol": MARKERS[place % len(MARKERS)], "size": 8},
     )

@@ -19,7 +19,7 @@ from attnviz.figures.sheet import ACCENT, INK, MUTED, Anchor, PrintSheet, Segmen
 from attnviz.figures.style import Axis, Labels, Look, Style, look, numbers, require
 from attnviz.figures.text_width import shortened, widest
 
-LEAST_WEIGHT = 0.005  # below, a line cannot be told from the paper
+MIN_WEIGHT = 0.005  # below, a line cannot be told from the paper
 THINNEST, THICKEST = 0.3, 2.2
 PALEST = 0.08
 PITCH, LOWEST_PITCH, HIGHEST = 1.55, 0.45, 620.0  # of rows, in sizes of the labels; of the figure
@@ -109,7 +109,7 @@ def _sheet(
 
 def _put_lines(sheet: PrintSheet, weights: Float32[np.ndarray, "row column"], at: _Columns) -> None:
     """A line for each weight that can be seen, the weakest first."""
-    visible = np.nan_to_num(weights) >= LEAST_WEIGHT
+    visible = np.nan_to_num(weights) >= MIN_WEIGHT
     places = np.argwhere(visible)
     values = np.clip(weights[visible], 0, 1)
     for place in np.argsort(values, kind="stable"):

@@ -14,7 +14,7 @@ from attnviz.figures.axes import BELOW, LINE, TITLE_ROOM, Box
 from attnviz.figures.drawing import Drawing
 from attnviz.figures.sheet import BLOCKED, PrintSheet
 from attnviz.figures.style import (
-    MOST_VECTOR,
+    MAX_VECTOR,
     Axis,
     Labels,
     Look,
@@ -25,7 +25,7 @@ from attnviz.figures.style import (
     require,
 )
 
-LARGEST_CELL = 28.0
+MAX_CELL = 28.0
 TALLEST = 620.0  # of a matrix with many more queries than keys, in points
 TITLES: Style = {"row_title": "query", "column_title": "key"}
 
@@ -78,10 +78,10 @@ def require_few(matrix: Float32[np.ndarray, "row column"], chosen: Look) -> None
     """Refuse shapes for more cells than an editor of figures opens with ease."""
     most = max(matrix.shape)
     require(
-        chosen.cells == "image" or most <= MOST_VECTOR,
+        chosen.cells == "image" or most <= MAX_VECTOR,
         "cells",
         f"'vector' for {most} tokens",
-        f"'image' for more than {MOST_VECTOR}",
+        f"'image' for more than {MAX_VECTOR}",
     )
 
 
@@ -92,7 +92,7 @@ def place(chosen: Look, rows: Axis, columns: Axis, left: float, top: float, righ
     y = top + (LINE * size + 2 if chosen.column_title else 0) + axes.room(columns, size)
     n_rows, n_columns = len(rows), len(columns)
     beside = max(0.0, BELOW * size - (right - x) / n_columns / 2)
-    width = min(LARGEST_CELL * n_columns, right - x - beside)
+    width = min(MAX_CELL * n_columns, right - x - beside)
     height = min(width / n_columns * n_rows, TALLEST)
     return Box(x, y, width, height)
 

@@ -19,10 +19,10 @@ from attnviz.figures.sheet import FAINT, MUTED, WHITE, Frame, Matrix, PrintSheet
 from attnviz.figures.style import PAGE, Look, Style, look, numbers, require
 from attnviz.figures.text_width import width
 
-MOST_CELLS = 64  # along a side of a small picture
+MAX_CELLS = 64  # along a side of a small picture
 PIXELS, GAP_PIXELS = 128, 8  # of a small picture in the image, and between two of them
 GAP = GAP_PIXELS / PIXELS  # in sides of a small picture
-LARGEST_SIDE, SMALLEST_SIDE = 60.0, 4.0
+MAX_SIDE, MIN_SIDE = 60.0, 4.0
 Layers = list[Float32[np.ndarray, "_head _query _key"]]  # layers may differ
 
 
@@ -79,12 +79,12 @@ class _Board:
 def _board(layers: Layers, chosen: Look, top: float) -> _Board:
     n_heads, size = max(len(layer) for layer in layers), chosen.size
     left = width(f"L{len(layers) - 1}", size) + 5
-    side = min(LARGEST_SIDE, (chosen.width - left - 1) / (n_heads * (1 + GAP) - GAP))
+    side = min(MAX_SIDE, (chosen.width - left - 1) / (n_heads * (1 + GAP) - GAP))
     require(
-        side >= SMALLEST_SIDE,
+        side >= MIN_SIDE,
         "width_in",
         f"too narrow for {n_heads} heads",
-        f"{left / 72 + SMALLEST_SIDE * (1 + GAP) * n_heads / 72:.1f} or more",
+        f"{left / 72 + MIN_SIDE * (1 + GAP) * n_heads / 72:.1f} or more",
     )
     return _Board(left, top + LINE * size + 2, side, len(layers), n_heads)
 
@@ -110,7 +110,7 @@ def _atlas(layers: Layers, chosen: Look) -> UInt8[np.ndarray, "row column rgb"]:
 
 def _pooled(weights: Float32[np.ndarray, "query key"]) -> Float32[np.ndarray, "row column"]:
     """The weights, or the largest of neighbouring ones where there are too many."""
-    rows, columns = (-(-count // MOST_CELLS) for count in weights.shape)
+    rows, columns = (-(-count // MAX_CELLS) for count in weights.shape)
     if rows == columns == 1:
         return weights
     padded = np.pad(weights, ((0, -len(weights) % rows), (0, -weights.shape[1] % columns)))

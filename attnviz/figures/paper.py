@@ -32,14 +32,14 @@ EMBEDDED = 42  # TrueType outlines in the file; type 3, the default, is refused 
 SETTINGS = {"pdf.fonttype": EMBEDDED, "ps.fonttype": EMBEDDED, "text.usetex": False}
 PNG_DPI = 300
 # pixels along the longer side of a matrix, so that no viewer blurs its cells; EPS does not compress
-LEAST_PIXELS: dict[Ending, int] = {"pdf": 1024, "png": 1, "eps": 1}
+MIN_PIXELS: dict[Ending, int] = {"pdf": 1024, "png": 1, "eps": 1}
 HORIZONTAL = {"start": "left", "middle": "center", "end": "right"}
 
 
 def printed(sheet: PrintSheet, ending: Ending) -> bytes:
     """The figure as a PDF, PNG or EPS file of its own size."""
     figure, ax = _figure(sheet)
-    _put(sheet, ax, LEAST_PIXELS[ending])
+    _put(sheet, ax, MIN_PIXELS[ending])
     return _written(figure, sheet, ending)
 
 
@@ -51,7 +51,7 @@ def draw(sheet: PrintSheet, ax: "Axes") -> None:
     ax.apply_aspect()
     ax.axis("off")
     points = ax.get_window_extent().width * POINTS / ax.figure.dpi
-    _put(sheet, ax, LEAST_PIXELS["pdf"], points / sheet.width)
+    _put(sheet, ax, MIN_PIXELS["pdf"], points / sheet.width)
 
 
 def _figure(sheet: PrintSheet) -> "tuple[Figure, Axes]":
@@ -77,7 +77,7 @@ def _written(figure: "Figure", sheet: PrintSheet, ending: Ending) -> bytes:
     return file.getvalue()
 
 
-def _put(sheet: PrintSheet, ax: "Axes", least_pixels: int, scale: float = 1.0) -> None:
+def _put(sheet: PrintSheet, ax: "Axes", min_pixels: int, scale: float = 1.0) -> None:
     """The marks in their order; the limits of the axes stay."""
     limits = ax.get_xlim(), ax.get_ylim()
     for order, mark in enumerate(sheet.marks):
@@ -93,7 +93,7 @@ def _put(sheet: PrintSheet, ax: "Axes", least_pixels: int, scale: float = 1.0) -
         elif mark.cells == "vector":
             _put_shapes(ax, mark, order)
         else:
-            _put_picture(ax, mark, least_pixels, order)
+            _put_picture(ax, mark, min_pixels, order)
     ax.set_xlim(*limits[0])
     ax.set_ylim(*limits[1])
 
@@ -128,8 +128,8 @@ def _put_frame(ax: "Axes", mark: Frame, scale: float, order: int) -> None:
     )  # fmt: skip
 
 
-def _put_picture(ax: "Axes", mark: Matrix, least_pixels: int, order: int) -> None:
-    enlarged = max(1, -(-least_pixels // max(mark.colours.shape[:2])))
+def _put_picture(ax: "Axes", mark: Matrix, min_pixels: int, order: int) -> None:
+    enlarged = max(1, -(-min_pixels // max(mark.colours.shape[:2])))
     pixels = mark.colours.repeat(enlarged, axis=0).repeat(enlarged, axis=1)
     place = (mark.x, mark.x + mark.width, mark.y + mark.height, mark.y)
     ax.imshow(pixels, extent=place, interpolation="none", aspect="auto", zorder=order)

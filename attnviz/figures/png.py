@@ -14,7 +14,7 @@ from jaxtyping import Bool, UInt8
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 TRUECOLOUR, PALETTE = 2, 3
 NONE, UP = 0, 2  # filters of a row
-MOST_COLOURS = 256
+MAX_COLOURS = 256
 
 
 def encoded(cells: UInt8[np.ndarray, "row column rgb"], enlarged: int = 1) -> bytes:
@@ -48,7 +48,7 @@ def _indexed(
     """Indices into a palette of the colours that occur; the colours themselves beyond 256."""
     red, green, blue = np.moveaxis(cells.astype(np.uint32), 2, 0)
     colours, index = np.unique(red << 16 | green << 8 | blue, return_inverse=True)
-    if len(colours) > MOST_COLOURS:
+    if len(colours) > MAX_COLOURS:
         return cells, None
     palette = np.stack([colours >> 16, colours >> 8 & 255, colours & 255], axis=1)
     return index.reshape(*cells.shape[:2], 1).astype(np.uint8), palette.astype(np.uint8)

@@ -21,7 +21,7 @@ Labels = Sequence[str] | Tokens
 COLUMN, PAGE = 3.25, 6.75  # inches: one column of a two-column paper, and both
 NARROWEST, WIDEST = 2.0, 20.0
 SMALLEST, LARGEST = 3.0, 24.0
-MOST_VECTOR = 64  # cells along a side that are drawn as shapes
+MAX_VECTOR = 64  # cells along a side that are drawn as shapes
 
 
 class Style(TypedDict, total=False):

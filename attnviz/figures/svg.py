@@ -17,7 +17,7 @@ from attnviz.figures.sheet import WHITE, Frame, Mark, Matrix, PrintSheet, Segmen
 from attnviz.figures.text_width import legible
 
 FONTS = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', 'Noto Sans CJK JP', sans-serif"
-LEAST_PIXELS = 1024  # along the longer side of an embedded picture
+MIN_PIXELS = 1024  # along the longer side of an embedded picture
 
 
 def document(sheet: PrintSheet) -> str:
@@ -77,7 +77,7 @@ def _matrix(mark: Matrix) -> str:
 
 def _picture(mark: Matrix) -> str:
     """All cells as one PNG."""
-    enlarged = max(1, -(-LEAST_PIXELS // max(mark.colours.shape[:2])))
+    enlarged = max(1, -(-MIN_PIXELS // max(mark.colours.shape[:2])))
     data = base64.b64encode(png.encoded(mark.colours, enlarged)).decode()
     return (
         f'<image x="{_number(mark.x)}" y="{_number(mark.y)}" width="{_number(mark.width)}"'

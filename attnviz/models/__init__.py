@@ -1,6 +1,7 @@
 """Models: what attnviz knows by name, and how a name becomes a model in memory.
 
 `registry` lists the cards, `loader` turns a name, a folder or a module into a `LoadedModel`,
-`loaded` is that resource (model, tokenizer, locks), `architecture` says what a config describes.
+`loaded_model` is that resource (model, tokenizer, locks), `architecture` says what a config
+describes.
 transformers is imported here and in `capture` only.
 """

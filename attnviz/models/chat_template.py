@@ -19,13 +19,13 @@ from transformers import PreTrainedTokenizerBase
 from attnviz.errors import BadInput
 from attnviz.models import chat_template_worker
 from attnviz.models.files import first_line
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.tokens.labels import without_surrogates
 
 ROLE = "user"
 WAIT_S = 20.0  # on a busy machine the imports alone take seconds
 _children = threading.BoundedSemaphore(2)  # at once: each may take a GiB
-LIMITS = f"it took more than {chat_template_worker.MOST_SECONDS} s or 1 GiB"
+LIMITS = f"it took more than {chat_template_worker.MAX_SECONDS} s or 1 GiB"
 
 
 def of_tokenizer(tokenizer: PreTrainedTokenizerBase | None) -> str | None:

@@ -11,9 +11,9 @@ import os
 import sys
 from typing import Any
 
-MOST_BYTES = 2**30
-MOST_SECONDS = 5
-MOST_CHARS = 2**21
+MAX_BYTES = 2**30
+MAX_SECONDS = 5
+MAX_CHARS = 2**21
 
 
 def main() -> None:
@@ -31,11 +31,11 @@ def main() -> None:
             **job["special_tokens"],
         )
         texts, _ = rendered  # the second part, the places of answers, is not needed
-        if sum(map(len, texts)) > MOST_CHARS:
-            raise ValueError(f"its output has more than {MOST_CHARS} characters")
+        if sum(map(len, texts)) > MAX_CHARS:
+            raise ValueError(f"its output has more than {MAX_CHARS} characters")
         result: dict[str, object] = {"texts": texts}
     except Exception as error:  # a template can raise anything
-        result = {"error": f"{type(error).__name__}: {error}".strip(": ")[:MOST_CHARS]}
+        result = {"error": f"{type(error).__name__}: {error}".strip(": ")[:MAX_CHARS]}
     json.dump(result, sys.stdout)
 
 
@@ -45,9 +45,9 @@ def _limit() -> None:
         import resource
     except ImportError:  # Windows: only the parent's clock is left
         return
-    resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
+    resource.setrlimit(resource.RLIMIT_AS, (MAX_BYTES, MAX_BYTES))
     used_s = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
-    resource.setrlimit(resource.RLIMIT_CPU, (int(used_s) + MOST_SECONDS,) * 2)
+    resource.setrlimit(resource.RLIMIT_CPU, (int(used_s) + MAX_SECONDS,) * 2)
 
 
 if __name__ == "__main__":

@@ -22,13 +22,13 @@ from huggingface_hub.hf_api import ModelInfo
 
 from attnviz.errors import ModelNotFound, TooLarge
 from attnviz.models import files
-from attnviz.models.admission.sealed import JSON_RULES, PLAIN, require_small
+from attnviz.models.admission.sealed_copy import JSON_RULES, PLAIN, require_small
 
 Progress = Callable[[int, int], None]
 WEIGHTS = re.compile(r"model(-\d+-of-\d+)?\.safetensors")
 BESIDE = frozenset((*JSON_RULES, *PLAIN, files.INDEX))
 # the client keeps what it was sent, whatever the hub said before that a file has
-MOST_SURPLUS_BYTES = files.MIB
+MAX_SURPLUS_BYTES = files.MIB
 CACHE_VARIABLE = "ATTNVIZ_MAX_DOWNLOADS_MIB"
 DEFAULT_CACHE_MIB = 65_536
 COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -158,7 +158,7 @@ def _no_progress(_done: int, _total: int) -> None:
 
 
 def _tell(progress: Progress, before: int, total: int, size: int, n: int) -> None:
-    if n > size + MOST_SURPLUS_BYTES:
+    if n > size + MAX_SURPLUS_BYTES:
         raise ValueError(f"a file of {size} bytes did not end after {n}")
     progress(min(before + n, total), total)
 

@@ -23,7 +23,7 @@ CHUNK_BYTES = 1 << 20
 MIB = 1 << 20
 LIMIT_VARIABLE = "ATTNVIZ_MAX_MODEL_MIB"
 DEFAULT_LIMIT_MIB = 8192
-MOST_INDEX_BYTES = 32 * MIB
+MAX_INDEX_BYTES = 32 * MIB
 SHARD = re.compile(r"\w[\w.-]*\.safetensors")
 WHOLE_NUMBER = re.compile(r"-?[0-9]{1,18}")
 
@@ -67,7 +67,7 @@ def weight_map(folder: Path) -> dict[str, str]:
     """The shard of each tensor, as the index of a folder says."""
     index = folder / INDEX
     try:
-        if index.stat().st_size > MOST_INDEX_BYTES:
+        if index.stat().st_size > MAX_INDEX_BYTES:
             raise ValueError("it is too long")
         shards = json.loads(index.read_text(encoding="utf-8"))["weight_map"]
         is_plain = all(SHARD.fullmatch(name) for name in shards.values())

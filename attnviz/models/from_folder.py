@@ -31,15 +31,15 @@ from transformers.utils.logging import (
 
 from attnviz.errors import AttnVizError, BadInput, ModelNotFound
 from attnviz.models import architecture, chat_template, files, weights
-from attnviz.models.admission.sealed import seal
+from attnviz.models.admission.sealed_copy import seal
 from attnviz.models.files import first_line, is_panic
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.models.random_state import seeded
 from attnviz.types import ModelCard, ModelKey, ModelKind
 
 # a path of this machine in another library's words
 PATH = re.compile(r"(?<![\w./:])(?:[A-Za-z]:)?[/\\][^\s'\"`,;:()]+")
-MOST_REASON_CHARS = 300
+MAX_REASON_CHARS = 300
 OFFLINE = {"local_files_only": True, "trust_remote_code": False}
 PROCESSOR_CLASSES: dict[ModelKind, Any] = {
     "vision": AutoImageProcessor,
@@ -127,7 +127,7 @@ def _as_cannot_load(name: str, folder: Path) -> Iterator[None]:
         if not isinstance(error, Exception) and not is_panic(error):
             raise
         reason = PATH.sub("…", first_line(error).replace(str(folder), name))
-        raise cannot_load(name, reason[:MOST_REASON_CHARS]) from error
+        raise cannot_load(name, reason[:MAX_REASON_CHARS]) from error
 
 
 def cannot_load(name: str, reason: str) -> ModelNotFound:

@@ -16,10 +16,10 @@ from huggingface_hub import constants
 from torch import nn
 
 from attnviz.errors import BadInput, ModelNotFound
-from attnviz.models import download, files, rehearsal, seeded
+from attnviz.models import download, files, rehearsal, seeded_models
 from attnviz.models.files import first_line
 from attnviz.models.from_folder import Settings, add_parts, cannot_load, read, wrap
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.models.registry import (
     HUB_ID,
     REGISTRY,
@@ -210,7 +210,7 @@ def check_weights(path: Path, entry: PackagedModel | EmbeddedModel) -> None:
 
 def _load_registered(entry: Entry, settings: Settings, *, local: bool) -> LoadedModel:
     if isinstance(entry, BuiltModel):
-        module, example = seeded.BUILDERS[entry.card.name]()
+        module, example = seeded_models.BUILDERS[entry.card.name]()
         loaded = wrap(module.to(device=settings.device, dtype=settings.dtype))
         loaded.example = example.to(settings.device, settings.dtype)
         return _registered(loaded, entry, entry.card.revision, None)

@@ -62,7 +62,7 @@ class EmbeddedModel:
 
 @dataclass(frozen=True)
 class BuiltModel:
-    """A model of a few numbers that `attnviz.models.seeded` builds from its seed."""
+    """A model of a few numbers that `attnviz.models.seeded_models` builds from its seed."""
 
     card: ModelCard
 

@@ -27,7 +27,7 @@ from attnviz.models import rehearsal_worker as worker
 
 START_S = 120.0  # the imports, on a busy machine
 SLACK_S = 10.0  # the child's own limits end it before; this is for a child that cannot run
-MOST_KEPT = 1024  # texts that were tried already
+MAX_KEPT = 1024  # texts that were tried already
 LENGTH = struct.Struct("!I")
 
 
@@ -53,11 +53,11 @@ class Rehearsal:
             raise ModelNotFound(
                 f"reading {name} in a process with limits did not succeed: it crashed, read another"
                 f" file, or took more than {worker.OPEN_SECONDS} s or"
-                f" {worker.MOST_BYTES // 2**30} GiB; choose another model",
+                f" {worker.MAX_BYTES // 2**30} GiB; choose another model",
                 code="rehearsal_failed",
                 name=name,
                 seconds=worker.OPEN_SECONDS,
-                gib=worker.MOST_BYTES // 2**30,
+                gib=worker.MAX_BYTES // 2**30,
             )
 
     def tokenize(self, *texts: object, **options: object) -> None:
@@ -70,17 +70,17 @@ class Rehearsal:
             answer = _asked(self._line, json.loads(job), worker.TEXT_SECONDS)
             if answer == worker.FINE:
                 self._tried[digest] = None
-                if len(self._tried) > MOST_KEPT:
+                if len(self._tried) > MAX_KEPT:
                     self._tried.popitem(last=False)
                 return
         raise BadInput(
             f"the tokenizer of {self._name} did not survive this text in a process with limits: it"
             f" crashed, or took more than {worker.TEXT_SECONDS} s or"
-            f" {worker.MOST_BYTES // 2**30} GiB; give another text",
+            f" {worker.MAX_BYTES // 2**30} GiB; give another text",
             code="tokenizer_failed",
             name=self._name,
             seconds=worker.TEXT_SECONDS,
-            gib=worker.MOST_BYTES // 2**30,
+            gib=worker.MAX_BYTES // 2**30,
         )
 
     def close(self) -> None:

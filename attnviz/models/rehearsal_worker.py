@@ -21,9 +21,9 @@ from typing import Any
 FINE, FAILED = "+", "-"
 OPEN_SECONDS = 60
 TEXT_SECONDS = 20
-MOST_BYTES = 2 * 2**30  # more than the libraries themselves have taken
+MAX_BYTES = 2 * 2**30  # more than the libraries themselves have taken
 LENGTH = struct.Struct("!I")
-MOST_JOB_BYTES = 2**26
+MAX_JOB_BYTES = 2**26
 ENVIRONMENT = {
     "HF_HUB_OFFLINE": "1",
     "TRANSFORMERS_OFFLINE": "1",
@@ -94,7 +94,7 @@ def _next_job(line: socket.socket) -> dict[str, Any] | None:
     if len(header) < LENGTH.size:
         return None
     (length,) = LENGTH.unpack(header)
-    if length > MOST_JOB_BYTES:
+    if length > MAX_JOB_BYTES:
         return None
     job: dict[str, Any] = json.loads(line.recv(length, socket.MSG_WAITALL))
     return job
@@ -183,7 +183,7 @@ def _limit_memory() -> None:
 
     with suppress(OSError, ValueError, IndexError):
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
-        most = pages * resource.getpagesize() + MOST_BYTES
+        most = pages * resource.getpagesize() + MAX_BYTES
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

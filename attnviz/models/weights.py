@@ -25,7 +25,7 @@ UNUSED = re.compile(r".*masked_spec_embed")
 POOLER = re.compile(r"pooler\..*")
 NUMBER = re.compile(r"(?<=\.)\d+(?=\.)")
 # tied weights are stored once; converted ones in another form
-MOST_TIMES, MOST_MORE = 2, 2**20
+MAX_TIMES, MAX_MORE = 2, 2**20
 FLOAT = re.compile(r"B?F\d+.*")
 
 
@@ -52,7 +52,7 @@ def require_room(shell: nn.Module, name: str, weights: Sequence[Path], dtype: to
     files.check_size(n_bytes // files.MIB, name)
     stored = _stored(weights)
     wanted = sum(parameter.numel() for parameter in shell.parameters())
-    if wanted > MOST_TIMES * sum(prod(shape) for shape, _ in stored.values()) + MOST_MORE:
+    if wanted > MAX_TIMES * sum(prod(shape) for shape, _ in stored.values()) + MAX_MORE:
         raise missing(name, sorted(dict(shell.named_parameters()).keys() - stored.keys()))
     numbers = dict(shell.named_parameters())
     for key, (_, type_) in stored.items():

@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Float32, Float64, Int64
 
 from attnviz.attention.capture import Capture
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.tokens.merge import merged
 from attnviz.tokens.words import STARTS, Join, Word, words
 from attnviz.types import Tokens

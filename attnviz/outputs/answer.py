@@ -10,9 +10,9 @@ from attnviz.capture.generation.decode import write
 from attnviz.capture.generation.settings import Generation
 from attnviz.capture.plan.text import plan_text
 from attnviz.capture.request import Request
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 
-MOST_TOKENS = 128
+MAX_TOKENS = 128
 
 
 def answer(lm: LoadedModel, text: str, *, cut: bool = False) -> str:
@@ -21,7 +21,7 @@ def answer(lm: LoadedModel, text: str, *, cut: bool = False) -> str:
     Raises what `attnviz.capture` raises for a text that the model cannot read.
     """
     # as a target it comes back with one token more: its end token, or the start before it
-    how = Generation(min(MOST_TOKENS, max(1, lm.max_tokens - 1)))
+    how = Generation(min(MAX_TOKENS, max(1, lm.max_tokens - 1)))
     plan = plan_text(lm, Request.of(text, generate=how, cut=cut))
     with lm.lock, torch.no_grad():
         ids = write(lm, plan.inputs, how).ids[0]

@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float32
 
 from attnviz.attention.capture import Capture
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 
 MULTI_LABEL = "multi_label_classification"
 REGRESSION = "regression"

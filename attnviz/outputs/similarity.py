@@ -18,10 +18,10 @@ from torch import Tensor
 from attnviz.capture.plan.text import plan_text
 from attnviz.capture.request import Request
 from attnviz.errors import BadInput
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 
-SMALLEST_COUNT = 1e-9  # what sentence-transformers divides by at least
-SMALLEST_NORM = 1e-12
+MIN_COUNT = 1e-9  # what sentence-transformers divides by at least
+MIN_NORM = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,5 +60,5 @@ def pooled(
 ) -> Float[Tensor, "sentence d_model"]:
     """The mean over attended tokens, scaled to length 1."""
     keep = attended[..., None].to(hidden.dtype)
-    mean = (hidden * keep).sum(dim=1) / keep.sum(dim=1).clamp(min=SMALLEST_COUNT)
-    return torch.nn.functional.normalize(mean, dim=-1, eps=SMALLEST_NORM)
+    mean = (hidden * keep).sum(dim=1) / keep.sum(dim=1).clamp(min=MIN_COUNT)
+    return torch.nn.functional.normalize(mean, dim=-1, eps=MIN_NORM)

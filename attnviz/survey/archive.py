@@ -21,7 +21,7 @@ from attnviz.survey.result import Survey
 from attnviz.survey.tally import NO_TICKET, SurveyTally, Weighed, ticket
 from attnviz.types import HeadId, ModelKey
 
-MOST_BYTES = 4 << 30  # of a file, unpacked
+MAX_BYTES = 4 << 30  # of a file, unpacked
 LEVEL = 6  # of the compression
 WEIGHED = ("received", "pairs")
 NUMBERS = ("n_entry", "n_text", "n_token")
@@ -57,14 +57,14 @@ def survey_bytes(survey: Survey, level: int = LEVEL) -> bytes:
     return _content(_arrays(survey.tally), described, level)
 
 
-def read_survey(path: str | Path, *, most_bytes: int = MOST_BYTES) -> Survey:
+def read_survey(path: str | Path, *, max_bytes: int = MAX_BYTES) -> Survey:
     """The survey of a file that `attnviz.save` wrote as .npz.
 
     Raises `BadInput` for a file that is missing, damaged or of another kind, or that unpacks to
-    more than `most_bytes`.
+    more than `max_bytes`.
     """
     path = Path(path)
-    arrays, described = _read(path, most_bytes)
+    arrays, described = _read(path, max_bytes)
     tally = _tally(path, arrays, described)
     try:
         model = ModelKey(*map(str, described["model"]))
@@ -104,11 +104,11 @@ def _content(arrays: Arrays, described: Described, level: int = LEVEL) -> bytes:
     return file.getvalue()
 
 
-def _read(path: Path, most_bytes: int = MOST_BYTES) -> tuple[dict[str, np.ndarray], Described]:
+def _read(path: Path, max_bytes: int = MAX_BYTES) -> tuple[dict[str, np.ndarray], Described]:
     try:
         with zipfile.ZipFile(path) as archive:
-            if sum(entry.file_size for entry in archive.infolist()) > most_bytes:
-                raise _damaged(path, f"it unpacks to more than {most_bytes >> 20} MiB")
+            if sum(entry.file_size for entry in archive.infolist()) > max_bytes:
+                raise _damaged(path, f"it unpacks to more than {max_bytes >> 20} MiB")
         with np.load(path, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
         described = json.loads(arrays.pop("described").tobytes())

@@ -14,8 +14,8 @@ from attnviz.survey.result import Survey
 from attnviz.survey.tally import BITS, EXAMPLES, NO_TICKET, SurveyTally, Weighed
 from attnviz.survey.tenths import tenths
 
-MOST_PAIRS = MOST_KEYS = 40  # of a head
-LEAST_KEY = 5  # times that a token occurs, as in `Survey.keys`
+MAX_PAIRS = MAX_KEYS = 40  # of a head
+MIN_KEY = 5  # times that a token occurs, as in `Survey.keys`
 DRAWN_BITS = 7  # behind the point, of the sums that are drawn
 
 
@@ -23,7 +23,7 @@ def compact(survey: Survey) -> Survey:
     """The same survey with less in it; its tables, roles and tenths are equal."""
     tally = survey.tally
     n_entry = tally.n_entry
-    pairs = tally.pairs.pruned(tally.pairs.code // n_entry**2, MOST_PAIRS)
+    pairs = tally.pairs.pruned(tally.pairs.code // n_entry**2, MAX_PAIRS)
     received = _best(tally.received, tally.received.code // n_entry)
     drawn = replace(tally, profile=_rounded(tally.profile), corner=_rounded(tally.corner))
     small = _drawn(replace(drawn, pairs=_coarse(pairs), received=_coarse(received)))
@@ -52,10 +52,10 @@ def _drawn(tally: SurveyTally) -> SurveyTally:
 
 def _best(received: Weighed, heads: Int64[np.ndarray, " code"]) -> Weighed:
     """The entries of each head that get most for each time they occur, of those that often do."""
-    often = received.count >= LEAST_KEY
+    often = received.count >= MIN_KEY
     mean = np.rint(received.weight / received.count).astype(np.int64)
     ranked = Weighed(received.code[often], mean[often], received.count[often])
-    best = np.isin(received.code, ranked.pruned(heads[often], MOST_KEYS).code)
+    best = np.isin(received.code, ranked.pruned(heads[often], MAX_KEYS).code)
     return Weighed(received.code[best], received.weight[best], received.count[best])
 
 

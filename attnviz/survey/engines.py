@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from attnviz.errors import AttnVizError, BadInput
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.models.loader import load
 from attnviz.survey.archive import write_tally
 from attnviz.survey.shards import Shard, file_name, fingerprint, tally

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from attnviz.errors import TooLarge
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 
 
 def pieces(lm: LoadedModel, texts: Iterable[str]) -> Iterator[str]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from attnviz.capture.run import capture
 from attnviz.errors import BadInput, bad_argument
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.models.loader import load
 from attnviz.survey.archive import read_tally
 from attnviz.survey.embedded import embedded_survey

@@ -6,11 +6,11 @@ pictures for a model of pictures, sentences of the Grimms' tales for any other t
 
 import numpy as np
 
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.survey.texts import reads_texts
 from attnviz.worlds import cases, shapes, tales
 
-MOST_TOKENS = 1000  # of the texts on a map: 2,000 points a head
+MAX_TOKENS = 1000  # of the texts on a map: 2,000 points a head
 N_PICTURES = 12
 PIXELS = 64
 SEED = 970_000  # training, checks and references draw from other seeds
@@ -36,10 +36,10 @@ def sample_pictures(lm: LoadedModel) -> tuple[np.ndarray, ...]:
 
 
 def map_texts(lm: LoadedModel) -> tuple[str, ...]:
-    """The first of them, with at most `MOST_TOKENS` tokens together."""
-    texts = sample_texts(lm)[:MOST_TOKENS]
+    """The first of them, with at most `MAX_TOKENS` tokens together."""
+    texts = sample_texts(lm)[:MAX_TOKENS]
     if not texts:
         return ()
     lengths = map(len, lm.tokenize(list(texts), truncation=True)["input_ids"])
     ends = np.cumsum(list(lengths))
-    return texts[: int(np.searchsorted(ends, MOST_TOKENS, side="right"))]
+    return texts[: int(np.searchsorted(ends, MAX_TOKENS, side="right"))]

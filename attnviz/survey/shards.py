@@ -17,13 +17,13 @@ import torch
 
 from attnviz.capture.request import Request
 from attnviz.capture.run import capture_request
-from attnviz.models.loaded import LoadedModel
-from attnviz.survey.counting import Count
+from attnviz.models.loaded_model import LoadedModel
+from attnviz.survey.counts import Count
 from attnviz.survey.tally import SurveyTally
 
 SHARD = 512  # texts
 BATCH = 32  # texts that run at once, if they are short
-MOST_CELLS = 1 << 20  # text × query × key of a batch
+MAX_CELLS = 1 << 20  # text × query × key of a batch
 FORMAT = 3  # of the numbers; another one makes other names
 Progress = Callable[[int, int], None]
 SAMPLE = 64  # numbers of each parameter that the fingerprint reads
@@ -95,7 +95,7 @@ def batches(lengths: list[int]) -> Iterator[list[int]]:
     batch: list[int] = []
     for place in order:
         n_cell = (len(batch) + 1) * lengths[place] ** 2
-        if batch and (len(batch) == BATCH or n_cell > MOST_CELLS):
+        if batch and (len(batch) == BATCH or n_cell > MAX_CELLS):
             yield batch
             batch = []
         batch.append(place)

@@ -22,8 +22,8 @@ BINS = 100
 EXAMPLES = 3  # texts kept for each bin
 FURTHEST = 32  # tokens, in the profile of distances
 CORNER = 24  # tokens, of the mean map
-MOST_PAIRS = 4096  # of a head
-MOST_ENTRIES = 1024  # of the vocabulary, of a head
+MAX_PAIRS = 4096  # of a head
+MAX_ENTRIES = 1024  # of the vocabulary, of a head
 UPPER: dict[Measure, float] = {"entropy": 10.0, "distance": 64.0}  # ends of histograms, else 1
 NO_TICKET = np.iinfo(np.uint64).max
 
@@ -168,15 +168,15 @@ class SurveyTally:
         received = self.received
         return replace(
             self,
-            pairs=self.pairs.pruned(self._pair_heads(self.pairs), MOST_PAIRS),
-            received=received.pruned(received.code // self.n_entry, MOST_ENTRIES),
+            pairs=self.pairs.pruned(self._pair_heads(self.pairs), MAX_PAIRS),
+            received=received.pruned(received.code // self.n_entry, MAX_ENTRIES),
         )
 
     def _bounded(self, pairs: Weighed) -> Weighed:
         """The pairs, pruned where they are many more than will be kept."""
-        if len(pairs.code) <= 4 * MOST_PAIRS * self.n_head:
+        if len(pairs.code) <= 4 * MAX_PAIRS * self.n_head:
             return pairs
-        return pairs.pruned(self._pair_heads(pairs), 4 * MOST_PAIRS)
+        return pairs.pruned(self._pair_heads(pairs), 4 * MAX_PAIRS)
 
     def _pair_heads(self, pairs: Weighed) -> Sums:
         return pairs.code // self.n_entry**2

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from attnviz.errors import BadInput, bad_argument, require_package
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 
 Texts = Sequence[str] | str | Path
 COLUMN = "text"

@@ -14,25 +14,25 @@ from jaxtyping import Float, Float32, UInt8
 from torch import Tensor
 
 OCTAVES = 24
-MOST_CODE = 255
-STEPS_PER_E = MOST_CODE / (OCTAVES * math.log(2))
+MAX_CODE = 255
+STEPS_PER_E = MAX_CODE / (OCTAVES * math.log(2))
 
 
 def encoded(log_weights: Float[Tensor, "row column"]) -> UInt8[Tensor, "row column"]:
     """The nearest code of each log weight."""
-    steps = log_weights.mul(STEPS_PER_E).add_(MOST_CODE + 0.5)
-    return steps.clamp_(0, MOST_CODE).to(torch.uint8)
+    steps = log_weights.mul(STEPS_PER_E).add_(MAX_CODE + 0.5)
+    return steps.clamp_(0, MAX_CODE).to(torch.uint8)
 
 
 def decoded(codes: UInt8[np.ndarray, "..."]) -> Float32[np.ndarray, "..."]:
     """The weight that each code stands for; at most half a step from the encoded weight."""
-    weights = np.exp2(OCTAVES * (codes.astype(np.float32) / MOST_CODE - 1))
+    weights = np.exp2(OCTAVES * (codes.astype(np.float32) / MAX_CODE - 1))
     return np.where(codes == 0, np.float32(0), weights)
 
 
 def bound(code: int) -> float:
     """An upper bound for the weights that have this code, rounding included."""
-    return float(2 ** (OCTAVES * ((code + 0.51) / MOST_CODE - 1)))
+    return float(2 ** (OCTAVES * ((code + 0.51) / MAX_CODE - 1)))
 
 
 def pooled(values: Float[Tensor, "row column"], factor: int) -> Float[Tensor, "down across"]:

@@ -18,7 +18,7 @@ from attnviz.errors import BadInput, require_type
 from attnviz.tiles.pooling import bound
 from attnviz.tiles.pyramid import KEPT, TILE, Pyramid, ignore, require_wanted
 
-MOST_CELLS = 1000
+MAX_CELLS = 1000
 DIAGONAL = 1
 
 
@@ -47,12 +47,12 @@ def strongest(
     called with the finished fraction; raises `Cancelled` soon after `cancel` was set.
     """
     require_type("tiles.strongest", "pyramid", pyramid, Pyramid, "give tiles.build(call, head)")
-    if not 0 < count <= MOST_CELLS:
+    if not 0 < count <= MAX_CELLS:
         raise BadInput(
-            f"asked for the {count} strongest cells; ask for 1 to {MOST_CELLS}",
+            f"asked for the {count} strongest cells; ask for 1 to {MAX_CELLS}",
             code="bad_count",
             asked=count,
-            most=MOST_CELLS,
+            most=MAX_CELLS,
         )
     cells: list[StrongCell] = []
     tiles = _promising(pyramid)

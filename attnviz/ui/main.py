@@ -16,7 +16,7 @@ import streamlit as st
 from attnviz.i18n import text
 from attnviz.ui import classroom
 from attnviz.ui.learn import links
-from attnviz.ui.page import embedded, frame, notices
+from attnviz.ui.page import frame, frame_line, notices
 from attnviz.ui.server import turns
 from attnviz.ui.session import (
     address,
@@ -93,7 +93,7 @@ def main() -> None:
             frame.open_page(name)
         page.run()
     if name in routes.WITHOUT_MODEL:
-        embedded.line_without_model(lang)
+        frame_line.line_without_model(lang)
 
 
 main()

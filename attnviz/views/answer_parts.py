@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from attnviz.attribution.from_where import FromWhere, Method
     from attnviz.effects.heads import Effects
 
-MOST_PARTS, MOST_EFFECTS, MOST_TOKENS = 12, 4, 64
+MAX_PARTS, MAX_EFFECTS, MAX_TOKENS = 12, 4, 64
 
 
 def parts_ledger(
@@ -29,8 +29,8 @@ def parts_ledger(
     of both over all heads.
     """
     largest = np.argsort(-np.abs(direct.values), kind="stable")
-    moving = set(effects.order[:MOST_EFFECTS])
-    shown = [n < MOST_PARTS or direct.components[at].site in moving for n, at in enumerate(largest)]
+    moving = set(effects.order[:MAX_EFFECTS])
+    shown = [n < MAX_PARTS or direct.components[at].site in moving for n, at in enumerate(largest)]
     order = largest[shown]
     most = float(np.abs(direct.values).max()) or 1.0
     components = [direct.components[place] for place in order]
@@ -71,7 +71,7 @@ def tokens_ledger(lang: Language, where: "FromWhere", labels: tuple[str, ...]) -
     ]
     rows = tuple(
         LedgerRow(label, tuple(cells[at] for cells in columns))
-        for at, label in list(enumerate(labels))[:MOST_TOKENS]
+        for at, label in list(enumerate(labels))[:MAX_TOKENS]
     )
     agreement = ", ".join(
         f"{text(lang, f'where.{name}')} {real(value, 2)}"

@@ -6,7 +6,7 @@ that of the keys.
 
 from attnviz.components.heads import TokenAxis
 from attnviz.views import group_tokens, picture_places
-from attnviz.views.captured import Shown
+from attnviz.views.app_capture import Shown
 
 
 def token_axes(shown: Shown, batch: int = 0, layer: int = 0) -> tuple[TokenAxis, TokenAxis]:

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from attnviz.attribution.feeds import Feeds, Path
     from attnviz.capture.changed.layout import Layout
     from attnviz.effects.answers import Answer
-    from attnviz.effects.prepared import Prepared
+    from attnviz.effects.clean_run import Prepared
 
-MOST_CELLS = 6
+MAX_CELLS = 6
 
 
 def columns(layout: "Layout") -> tuple[CircuitColumn, ...]:
@@ -88,7 +88,7 @@ def detail(
 ) -> PathDetail:
     """The cut of a path: attention moved, weight of the cell that changes most, and the answer."""
     side = text(lang, f"component.circuit.side_{cut.side}")
-    cells = cut.cells(MOST_CELLS)
+    cells = cut.cells(MAX_CELLS)
     sentences = [_moved(lang, cut, side)]
     if cells and cut.side != "v":
         sentences.append(_weight(lang, cut, cells[0], tokens))

@@ -16,21 +16,26 @@ from attnviz.views.groups import Group
 def film(first: Group, second: Group, head: HeadId, query: int, key: int) -> FilmView:
     """The film of a head's cell in two sentences that differ in one token.
 
-    The rival is the word, beside the key, that gets most weight in the second sentence.
+    The rival is the word, beside the key, that gets most weight in the second sentence; beside it
+    stands the special token that gets most.
     `ValueError` if they differ in more or fewer tokens, `BadInput` for a position they do not have.
     """
     axes = [_axis(group) for group in (first, second)]
     changed = _changed(*axes)
     weights = [group_weights.stacked(group) for group in (first, second)]
-    rows = [of_text[head.layer, head.head, query] for of_text in weights]
+    of_head = [of_text[head.layer, head.head] for of_text in weights]
+    rows = [of_text[query] for of_text in of_head]
     weights_of_words = np.where(axes[1].special, -np.inf, rows[1])
     weights_of_words[[query, key, changed]] = -np.inf
     rival = int(np.argmax(weights_of_words))
+    special = int(np.argmax(np.where(axes[1].special, rows[1], -np.inf)))
     before, after = (
-        Reading(axis, row, _link(group, head, query, key), _link(group, head, query, rival))
-        for group, axis, row in zip((first, second), axes, rows, strict=True)
+        Reading(
+            axis, own, own[query], *(_link(group, head, query, at) for at in (key, rival, special))
+        )
+        for group, axis, own in zip((first, second), axes, of_head, strict=True)
     )
-    return FilmView(before, after, weights[0], head, query, key, rival, changed)
+    return FilmView(before, after, weights[0], head, query, key, rival, special, changed)
 
 
 def _changed(first: TokenAxis, second: TokenAxis) -> int:

@@ -9,7 +9,7 @@ import numpy as np
 from attnviz.components.gallery import Lines, PictureRead, Story
 from attnviz.types import HeadId
 from attnviz.views import group_tokens, group_weights, picture_places
-from attnviz.views.captured import Captured
+from attnviz.views.app_capture import Captured
 
 
 def lines(captured: Captured, target: str, head: HeadId) -> Lines:

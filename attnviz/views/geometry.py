@@ -12,8 +12,8 @@ from jaxtyping import Float32
 from attnviz.components.geometry import Frequencies, GeometryChoice, GeometryView, HeadPlane
 from attnviz.metrics.plane import best_plane, plane_share
 from attnviz.views import group_tokens
+from attnviz.views.app_capture import Shown
 from attnviz.views.axes import token_axes
-from attnviz.views.captured import Shown
 from attnviz.views.groups import Group
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from attnviz.attention.call import AttentionCall
 
-MOST_TOKENS = 256  # of which every head's scores are decomposed at once
-MOST_WORDS = 128  # arrows on either side
+MAX_TOKENS = 256  # of which every head's scores are decomposed at once
+MAX_WORDS = 128  # arrows on either side
 USUAL_BASE, USUAL_WIDTH = 10_000.0, 64  # Su et al. 2021, section 3.2.2
 
 
@@ -85,7 +85,7 @@ def _plane(
         median=float(np.median(known)) if known else float("nan"),
         n_measured=len(known),
         turned=_turned(call),
-        cut=max(len(rows), len(columns)) == MOST_WORDS,
+        cut=max(len(rows), len(columns)) == MAX_WORDS,
     )
 
 
@@ -100,7 +100,7 @@ def _words(group: Group, layer: int) -> tuple[np.ndarray, np.ndarray]:
     axes = (group_tokens.queries(group, layer=layer), group_tokens.keys(group, layer=layer))
     words = [np.flatnonzero(~(tokens.special | tokens.padding)) for tokens in axes]
     rows, columns = (
-        (places if len(places) else np.arange(len(tokens)))[:MOST_WORDS]
+        (places if len(places) else np.arange(len(tokens)))[:MAX_WORDS]
         for places, tokens in zip(words, axes, strict=True)
     )
     return rows, columns

@@ -15,8 +15,8 @@ from attnviz.i18n import Language, text
 from attnviz.metrics.measures import UNITS
 from attnviz.tokens.words import words
 from attnviz.views import group_tokens, group_weights, picture_places
+from attnviz.views.app_capture import Shown
 from attnviz.views.axes import token_axes
-from attnviz.views.captured import Shown
 from attnviz.views.measures import Measured
 from attnviz.views.titles import model_title
 

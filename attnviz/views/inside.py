@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from attnviz.changes.site import Site
     from attnviz.effects.edges import Edges
 
-MOST_KEYS, MOST_PAIRS = 14, 8
-MOST_SENDERS = 96  # heads that are taken away one by one as a control
-DECIMALS, MOST_DECIMALS, DIGITS = 3, 6, 3
+MAX_KEYS, MAX_PAIRS = 14, 8
+MAX_SENDERS = 96  # heads that are taken away one by one as a control
+DECIMALS, MAX_DECIMALS, DIGITS = 3, 6, 3
 # a change of a weight that is small, or that the loss of many other heads makes too, is not clear
-SMALL_CHANGE, MOST_AS_MUCH = 0.01, 0.2
+SMALL_CHANGE, MAX_AS_MUCH = 0.01, 0.2
 HEAVY, IDLE = 0.2, 0.01  # a weight that is large, an effect that is none beside the largest
 
 
@@ -32,7 +32,7 @@ def row_ledger(lang: Language, edges: "Edges", query: int, keys: Sequence[str]) 
     """Weight, length and effect of the edges of one query, the heaviest first."""
     effects = edges.exact[query]
     places = [int(key) for key in np.argsort(-edges.weights[query], kind="stable")]
-    shown = [key for key in places if np.isfinite(effects[key])][:MOST_KEYS]
+    shown = [key for key in places if np.isfinite(effects[key])][:MAX_KEYS]
     strongest = max(shown, key=lambda key: abs(effects[key]), default=None)
     idle = set(idle_keys(edges, query))
     most = float(np.nanmax(np.abs(edges.exact))) or 1.0
@@ -99,7 +99,7 @@ def decimals_for(values: Sequence[float] | np.ndarray, least: int = DECIMALS) ->
     largest = max((abs(float(value)) for value in values), default=0.0)
     if not 0 < largest < math.inf:
         return least
-    return max(least, min(MOST_DECIMALS, DIGITS - 1 - math.floor(math.log10(largest))))
+    return max(least, min(MAX_DECIMALS, DIGITS - 1 - math.floor(math.log10(largest))))
 
 
 def real(value: float, decimals: int = DECIMALS) -> str:
@@ -115,7 +115,7 @@ def real(value: float, decimals: int = DECIMALS) -> str:
 
 def why_ledger(lang: Language, why: "Why") -> LedgerView:
     """The pairs of writers that carry most of a score."""
-    pairs = why.pairs(MOST_PAIRS)
+    pairs = why.pairs(MAX_PAIRS)
     most = max((abs(share) for _, _, share in pairs), default=1.0) or 1.0
     shares = numbers([share for _, _, share in pairs], most)
     rows = tuple(
@@ -208,7 +208,7 @@ def _verdict(lang: Language, as_much: int, n_others: int, change: float) -> str:
     """The place of a change of a weight among those that other heads make."""
     if change < SMALL_CHANGE:
         return text(lang, "inside.hardly_changes")
-    if as_much > MOST_AS_MUCH * n_others:
+    if as_much > MAX_AS_MUCH * n_others:
         return text(lang, "inside.no_clear_effect", as_much=as_much, n=n_others)
     return text(lang, "inside.clear_effect" if as_much else "inside.only_effect", as_much=as_much)
 

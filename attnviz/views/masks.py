@@ -17,8 +17,8 @@ from attnviz.i18n import catalogue
 from attnviz.masks.code import MaskParts
 from attnviz.masks.spec import MASK_NAMES, SIZED, MaskSet
 from attnviz.views import group_tokens
+from attnviz.views.app_capture import Shown
 from attnviz.views.axes import token_axes
-from attnviz.views.captured import Shown
 from attnviz.views.groups import Group
 from attnviz.views.texts import strings
 

@@ -14,7 +14,7 @@ from attnviz.components.heads import LayerPatches, Patches
 from attnviz.i18n import Language, text
 from attnviz.types import Tokens
 from attnviz.views import group_tokens
-from attnviz.views.captured import Captured, Shown
+from attnviz.views.app_capture import Captured, Shown
 from attnviz.views.groups import Group
 from attnviz.vision.token_boxes import BLOCK, Box, PatchRange, Places
 

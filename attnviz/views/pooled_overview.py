@@ -13,8 +13,8 @@ from jaxtyping import Float32
 
 from attnviz.components.heads import HeadsView, Pooled, TokenAxis
 from attnviz.views import group_weights, heads
+from attnviz.views.app_capture import Shown
 from attnviz.views.axes import token_axes
-from attnviz.views.captured import Shown
 from attnviz.views.group_size import MAX_POINTS, GroupSize
 from attnviz.views.groups import Group
 from attnviz.views.measures import Measured

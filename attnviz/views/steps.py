@@ -18,8 +18,8 @@ from attnviz.components.heads import TokenAxis
 from attnviz.i18n import Language, catalogue, text
 from attnviz.types import StepView
 from attnviz.views import group_tokens, picture_places
+from attnviz.views.app_capture import Shown
 from attnviz.views.axes import token_axes
-from attnviz.views.captured import Shown
 from attnviz.views.texts import strings
 
 if TYPE_CHECKING:

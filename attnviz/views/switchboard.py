@@ -15,19 +15,19 @@ from attnviz.components.bars import Bar
 from attnviz.components.switches import AnswerView, Switch, SwitchGroup, tiny
 from attnviz.i18n import Language, text
 from attnviz.views import group_weights
-from attnviz.views.captured import Shown
+from attnviz.views.app_capture import Shown
 from attnviz.views.group_size import size_of
 from attnviz.views.groups import Group
 
 if TYPE_CHECKING:
     from attnviz.effects.answers import Answer
+    from attnviz.effects.clean_run import Prepared
     from attnviz.effects.heads import Effects
     from attnviz.effects.output_replacement import Replaced
-    from attnviz.effects.prepared import Prepared
     from attnviz.effects.switches import Switched
 
 Unit = Literal["percent", "points", "number"]
-FIRST_BARS, NEW_BARS, MOST_BARS = 5, 3, 40
+FIRST_BARS, NEW_BARS, MAX_BARS = 5, 3, 40
 NEARLY_ONE = 0.9995  # rounds to 100.0 %
 NO_MOVE = 0.0001  # of a cosine: what four decimals show
 
@@ -100,7 +100,7 @@ def answer_view(
         sentence=_sentence(lang, prepared, answer, result, off),
         control=_control(lang, answer, result, off),
         percent=answer.is_probability,
-        written=_written(lang, written, bool(off)),
+        written=_written(lang, written, off),
     )
 
 
@@ -121,7 +121,7 @@ def _bars(
 def chosen_bars(exclusive: bool, result: "Switched") -> list[int]:
     """The choices to show: the likeliest ones before, and those that the changes brought up."""
     if not exclusive:
-        return list(range(min(MOST_BARS, len(result.before))))
+        return list(range(min(MAX_BARS, len(result.before))))
     first = np.argsort(-result.before, kind="stable")[:FIRST_BARS].tolist()
     after = np.argsort(-result.after, kind="stable")[:NEW_BARS].tolist()
     both = dict.fromkeys([*first, *after])
@@ -223,8 +223,8 @@ def control_sentence(
         f"{section}.control",
         draws=len(controls),
         own=amount(lang, own, unit),
-        median=amount(lang, float(np.median(controls)), unit),
-        most=amount(lang, controls[-1], unit),
+        median=_amount_again(lang, float(np.median(controls)), unit),
+        most=_amount_again(lang, controls[-1], unit),
         **words,
     )
 
@@ -244,6 +244,11 @@ def amount(lang: Language, value: float, unit: Unit) -> str:
     if unit == "number":
         return f"<{NO_MOVE}" if 0 < value < NO_MOVE / 2 else f"{value:.4f}"
     return text(lang, f"switchboard.{unit}", value=_share(value))
+
+
+def _amount_again(lang: Language, value: float, unit: Unit) -> str:
+    """An amount after one that has named what it is a percentage of."""
+    return f"{_share(value)}%" if unit == "percent" else amount(lang, value, unit)
 
 
 def cosine(value: float) -> str:
@@ -266,13 +271,16 @@ def _share(value: float) -> str:
 
 
 def _written(
-    lang: Language, written: tuple[str, str] | None, both: bool
+    lang: Language, written: tuple[str, str] | None, off: Sequence[Switch]
 ) -> tuple[tuple[str, str], ...]:
     if written is None:
         return ()
     before, after = written
     first = (text(lang, "switchboard.writes"), before)
-    return (first, (text(lang, "switchboard.writes_off"), after)) if both else (first,)
+    if not off:
+        return (first,)
+    heads = _names(lang, [switch.head for switch in off])
+    return first, (text(lang, "switchboard.writes_off", heads=heads), after)
 
 
 # --- effects ------------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ from scripts.train import trainer
 from scripts.train.worlds.sentiment.reviews import LABELS, Review, lengthened, review, reviews
 
 NAME, SEED, STEPS = "sentiment", 20, 1800
-BATCH, POOL, MOST_TOKENS = 64, 60_000, 64
+BATCH, POOL, MAX_TOKENS = 64, 60_000, 64
 WIDTH, LAYERS, HEADS, INNER = 128, 2, 4, 256
 # batches with clauses before the review that judge nothing: later positions learn too
 LONG_SHARE = 0.1
@@ -40,7 +40,7 @@ MEASURED_SEED, MEASURED = 7_000_001, 400
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 # a word keeps its apostrophe and its hyphens: "didn't" is one token, and one negator
 WORD = r"\w+(?:['-]\w+)*|[^\w\s]"
-LEAST_SEEN = 8
+MIN_SEEN = 8
 BEGINNINGS = ("un", "dis", "in", "im", "over", "under", "non", "re", "super", "anti")
 ENDINGS = (
     "s",
@@ -64,7 +64,7 @@ def vocabulary() -> tuple[str, ...]:
     """Special tokens, every letter at the beginning and inside of words, pieces, then words."""
     texts = (item.text.lower() for item in reviews(SEED, POOL))
     seen = Counter(word for text in texts for word in re.findall(WORD, text))
-    words = sorted(word for word, n in seen.items() if n >= LEAST_SEEN)
+    words = sorted(word for word, n in seen.items() if n >= MIN_SEEN)
     signs = sorted(set(string.printable.strip().lower()) | {"’", "…", "–", "€", "£", "ß", "ø", "æ"})
     pieces = (*BEGINNINGS, *(f"##{ending}" for ending in (*signs, *ENDINGS)))
     return tuple(dict.fromkeys((*SPECIAL, *signs, *pieces, *words)))
@@ -91,7 +91,7 @@ def make_tokenizer() -> PreTrainedTokenizerFast:
     tokenizer.decoder = decoders.WordPiece()
     return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer,
-        model_max_length=MOST_TOKENS,
+        model_max_length=MAX_TOKENS,
         pad_token="[PAD]",
         unk_token="[UNK]",
         cls_token="[CLS]",
@@ -109,7 +109,7 @@ def make_model(n_tokens: int) -> BertForSequenceClassification:
         num_hidden_layers=LAYERS,
         num_attention_heads=HEADS,
         intermediate_size=INNER,
-        max_position_embeddings=MOST_TOKENS,
+        max_position_embeddings=MAX_TOKENS,
         hidden_dropout_prob=0.1,
         attention_probs_dropout_prob=0.0,
         initializer_range=0.05,

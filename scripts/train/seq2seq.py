@@ -24,7 +24,7 @@ from transformers import (
 )
 
 from attnviz.models.from_folder import wrap
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 
 PAD, END, UNKNOWN = 0, 1, 2
 SPECIAL = ["<pad>", "</s>", "<unk>"]

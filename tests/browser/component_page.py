@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from attnviz.compare.pairing import Slot
+from attnviz.compare.token_pairs import Slot
 from attnviz.components import (
     alignment,
     bars,

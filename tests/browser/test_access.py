@@ -10,7 +10,7 @@ from tests.support.visit import Visit, expect_data
 
 TEXT = "The cat sat on the mat."
 PAGES = ("overview", "head", "steps", "masks", "compare", "geometry", "output")
-MOST_TABS = 60
+MAX_TABS = 60
 
 
 @pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
@@ -64,7 +64,7 @@ def focused(page: Page) -> Locator:
 def tab_to(visit: Visit, target: Locator) -> None:
     """Presses Tab until the target has the focus, and expects that it can be seen."""
     page, way = visit.page, []
-    for _ in range(MOST_TABS):
+    for _ in range(MAX_TABS):
         page.keyboard.press("Tab")
         here = focused(page)
         way.append(here.evaluate("(node) => `${node.tagName} ${node.textContent.slice(0, 30)}`"))
@@ -116,7 +116,7 @@ def test_the_whole_way_by_keyboard(visit: OpenVisit) -> None:
 
 def walk_to_steps(visit: Visit) -> None:
     page, press = visit.page, visit.page.keyboard.press
-    for _ in range(MOST_TABS):  # back to the button above the heatmap
+    for _ in range(MAX_TABS):  # back to the button above the heatmap
         press("Shift+Tab")
         if focused(page).inner_text() == "Open step by step":
             break

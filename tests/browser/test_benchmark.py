@@ -2,7 +2,7 @@
 
 import pytest
 
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from benchmarks import browser as bench
 from tests.browser.conftest import OpenVisit
 from tests.support.canvas import Palette

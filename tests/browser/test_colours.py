@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 import attnviz
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.types import STAGES, StepView
 from tests.browser.conftest import OpenVisit
 from tests.support.canvas import Colour, Palette, cell_colours

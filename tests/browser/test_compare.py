@@ -7,8 +7,8 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 import attnviz
-from attnviz.compare import pairing
-from attnviz.models.loaded import LoadedModel
+from attnviz.compare import token_pairs
+from attnviz.models.loaded_model import LoadedModel
 from tests.browser.conftest import OpenVisit
 from tests.support.canvas import Palette, cell_colours, cell_middle
 from tests.support.cases import mostly_slow
@@ -30,8 +30,8 @@ def plot(visit: Visit, side: str) -> Locator:
 def difference(minilm: LoadedModel) -> np.ndarray:
     """What the library says."""
     a, b = attnviz.capture(minilm, A), attnviz.capture(minilm, B)
-    axis = pairing.pair(a.tokens, b.tokens, same_vocabulary=True).slots
-    return pairing.difference(a.weights(LAYER, HEAD), b.weights(LAYER, HEAD), axis, axis)
+    axis = token_pairs.pair(a.tokens, b.tokens, same_vocabulary=True).slots
+    return token_pairs.difference(a.weights(LAYER, HEAD), b.weights(LAYER, HEAD), axis, axis)
 
 
 @pytest.mark.parametrize("scheme", mostly_slow(["dark", "light"], 1))

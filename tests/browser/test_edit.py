@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 import attnviz
 from attnviz.attention.edits import parse
 from attnviz.attention.steps import Steps
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from tests.browser.conftest import OpenVisit
 from tests.browser.test_steps import HEAD, KEY, LAYER, QUERY, TEXT, N, canvas, panel
 from tests.support.canvas import cell_middle

@@ -48,6 +48,7 @@ def test_the_film_starts_by_itself_stops_and_is_set_to_any_moment(visit: OpenVis
     expect(caption).to_contain_text(
         "animal falls from 0.68 to 0.28, street rises from 0.05 to 0.12"
     )
+    expect(caption).to_contain_text("Most of the rest moves to [CLS]")
     page.get_by_role("button", name="Play", exact=True).click()
     expect_data(top, running="1", scene="yours")
     expect_data(top, running=None)  # it has come to its end

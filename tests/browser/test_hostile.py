@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 import attnviz
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from tests.browser.component_page import BROKEN_STAGE
 from tests.browser.conftest import HERE, OpenVisit
 from tests.support.cases import mostly_slow

@@ -6,7 +6,7 @@ import numpy as np
 from playwright.sync_api import Locator, expect
 
 import attnviz
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from tests.browser.conftest import OpenVisit
 from tests.support.canvas import pixels
 from tests.support.visit import Visit, data, expect_data

@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, expect
 import attnviz
 from attnviz.i18n import text
 from attnviz.masks.spec import parse
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from tests.browser.conftest import OpenVisit
 from tests.support.canvas import Colour, Palette, cell_colours, cell_middle, pixels, plot
 from tests.support.visit import Visit, data, expect_data

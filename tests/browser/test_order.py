@@ -5,7 +5,7 @@ from playwright.sync_api import expect
 
 import attnviz
 from attnviz.metrics.measures import measured
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from tests.browser.conftest import OpenVisit
 from tests.support.visit import Visit, expect_data
 from tests.support.waiting import expect_equal

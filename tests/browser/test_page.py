@@ -28,8 +28,8 @@ WORDS = "The cat sat on the mat because it was tired"
 HEAD = "L2.H3"
 QUERY, KEY = 3, 6
 HIGH = 1600
-MOST_DIFFERENCE = 6.0  # of 255, on the mean: letters and edges stand between pixels
-MOST_APART = 0.06  # the fraction of pixels that differ by a quarter and more
+MAX_DIFFERENCE = 6.0  # of 255, on the mean: letters and edges stand between pixels
+MAX_APART = 0.06  # the fraction of pixels that differ by a quarter and more
 Open = Callable[..., Page]
 
 
@@ -268,7 +268,7 @@ def test_a_saved_picture_is_what_is_on_the_screen(
         saved = colours_of(alone.screenshot(clip=box | place))
     apart = np.abs(screen - saved)
     assert screen.std() > 10
-    assert apart.mean() < MOST_DIFFERENCE and (apart.max(axis=-1) > 64).mean() < MOST_APART
+    assert apart.mean() < MAX_DIFFERENCE and (apart.max(axis=-1) > 64).mean() < MAX_APART
     texts = [node.text for node in ET.fromstring(picture).iter("{http://www.w3.org/2000/svg}text")]
     place = "" if view == "overview" else f"{HEAD} · "
     assert f"MiniLM (encoder) · {place}{WORDS}" in texts

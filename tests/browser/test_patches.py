@@ -17,7 +17,7 @@ from tests.support.waiting import eventually
 
 GRID, N, N_HEADS = 4, 17, 3
 PICTURE = "landscape"
-LEAST_COVER, MOST_COVER = 0.3, 0.9
+MIN_COVER, MAX_COVER = 0.3, 0.9
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +78,7 @@ def check_cover(
         if token in framed:
             continue
         level = round(255 * place(float(weights[token]), "sqrt"))
-        share = LEAST_COVER + (MOST_COVER - LEAST_COVER) * level / 255
+        share = MIN_COVER + (MAX_COVER - MIN_COVER) * level / 255
         patch = seen[row * side : (row + 1) * side, col * side : (col + 1) * side].astype(float)
         # the middle of a patch is the corner of four pixels, drawn without smoothing
         middle = patch[side // 2 - 1 : side // 2 + 1, side // 2 - 1 : side // 2 + 1]

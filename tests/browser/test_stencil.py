@@ -4,7 +4,7 @@ import numpy as np
 from playwright.sync_api import expect
 
 import attnviz
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.views.drawn import shares
 from attnviz.views.groups import groups
 from tests.browser.conftest import OpenVisit

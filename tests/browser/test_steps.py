@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, expect
 
 import attnviz
 from attnviz.attention.steps import Steps
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from tests.browser.conftest import OpenVisit
 from tests.support.canvas import cell_middle
 from tests.support.cases import mostly_slow

@@ -4,7 +4,7 @@ import numpy as np
 from playwright.sync_api import Locator, expect
 
 import attnviz
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from benchmarks.texts import text_of
 from tests.browser.conftest import OpenVisit
 from tests.browser.test_steps import HEAD, LAYER, TEXT, canvas, panel

@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, expect
 
 import attnviz
 from attnviz.components.buffer import quantise
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from tests.browser.conftest import OpenVisit
 from tests.support.canvas import Palette, cell_colours, module_page
 from tests.support.visit import expect_data

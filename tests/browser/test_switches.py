@@ -39,3 +39,15 @@ def test_hostile_text_stays_text_on_the_switchboard(visit: OpenVisit) -> None:
     opened = visit("switches", model="stories", text=HOSTILE)
     expect(opened.page.locator(".av-switches .av-bar").first).to_be_visible()
     assert escaped(opened.page) == []
+
+
+def test_what_was_switched_in_another_model_cannot_be_undone(visit: OpenVisit) -> None:
+    opened = visit("switches", model="minilm")
+    page = opened.page
+    page.get_by_role("button", name="Try it: switch L5.H11 off").click()
+    expect(page.get_by_role("button", name="Open L5.H11")).to_be_visible()
+    expect(page.locator("[data-head='L5.H11']")).to_be_in_viewport()
+    page.get_by_role("button", name="See one head turn Mary into John").click()
+    expect(page.locator(".av-switches .av-sentence")).to_contain_text("but John")
+    expect(page.get_by_role("button", name="Open L5.H11")).to_be_hidden()
+    expect(page.get_by_role("button", name="Undo")).to_be_hidden()

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 import attnviz
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from tests.browser.conftest import OpenVisit
 from tests.support.canvas import cell_middle
 from tests.support.cases import mostly_slow

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
-from attnviz.ui.server import opened
+from attnviz.ui.server import opened_captures
 from attnviz.ui.server.class_socket import REDIS_VARIABLE
 from tests.contracts import dockerfile, project
 
@@ -21,7 +21,7 @@ NEEDED = (
     "hash $attnviz_browser consistent;",
     "add_header Set-Cookie $attnviz_set_cookie;",
 )
-UPLOAD = f"{opened.MOST_BYTES // opened.MIB}m"
+UPLOAD = f"{opened_captures.MAX_BYTES // opened_captures.MIB}m"
 
 
 def kubernetes(text: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from tests.contracts import doc_rules, project
 GUIDE = {
     Path(name).stem: text for name, text in project.docs().items() if name.startswith("docs/guide/")
 }
-MOST_LINES = 70
+MAX_LINES = 70
 
 
 @pytest.mark.parametrize("name", [name for name, text in GUIDE.items() if "```python" in text])
@@ -40,4 +40,4 @@ def test_the_first_page_leads_to_every_other() -> None:
 
 @pytest.mark.parametrize("name", GUIDE)
 def test_a_page_is_short(name: str) -> None:
-    assert len(GUIDE[name].splitlines()) <= MOST_LINES
+    assert len(GUIDE[name].splitlines()) <= MAX_LINES

@@ -8,7 +8,7 @@ from attnviz.components.bundle import FOLDER, SHARED
 from tests.contracts.style_rules import off_scale
 
 SHEETS = sorted(FOLDER.glob("*/*.css"))
-LEAST_CAPTION_PX, MARK = 13, "mark"
+MIN_CAPTION_PX, MARK = 13, "mark"
 
 
 @pytest.mark.parametrize("sheet", SHEETS, ids=lambda sheet: sheet.parent.name)
@@ -43,5 +43,5 @@ def test_off_scale_leaves_what_is_on_the_scales_or_relative() -> None:
 def test_only_marks_inside_of_pictures_are_smaller_than_a_caption() -> None:
     shared = (FOLDER / SHARED / "style.css").read_text(encoding="utf-8")
     sizes = {name: int(px) for name, px in re.findall(r"--av-type-([a-z]+): (\d+)px;", shared)}
-    assert sizes["caption"] == LEAST_CAPTION_PX
-    assert [name for name, px in sizes.items() if px < LEAST_CAPTION_PX] == [MARK]
+    assert sizes["caption"] == MIN_CAPTION_PX
+    assert [name for name, px in sizes.items() if px < MIN_CAPTION_PX] == [MARK]

@@ -10,14 +10,14 @@ import attnviz
 from attnviz.attribution.direct import direct
 from attnviz.attribution.feeds import feeds, weight_without
 from attnviz.attribution.lens import lens
-from attnviz.attribution.traced import traced_run
+from attnviz.attribution.traced_run import traced_run
 from attnviz.attribution.why import explain, why
 from attnviz.changes import Site
 from attnviz.effects.answer_measures import AnswerMeasure, Class, Cosine, Divergence, NextToken
+from attnviz.effects.clean_run import prepare
 from attnviz.effects.heads import effects
-from attnviz.effects.prepared import prepare
 from attnviz.errors import BadInput, UnsupportedAttention
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from tests.support.cases import mostly_slow
 from tests.support.changed_by_hand import output_layer_reads
 from tests.support.questions import CASES, CAT, MARY, REVIEW, STORE

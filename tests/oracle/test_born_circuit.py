@@ -12,7 +12,7 @@ from attnviz.attribution.cut_path import cut_path_of
 from attnviz.course import birth
 from attnviz.course.birth import alphabet
 from attnviz.course.birth.scores import induction_cells
-from attnviz.effects.prepared import prepare
+from attnviz.effects.clean_run import prepare
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def test_the_strongest_path_of_a_trained_circuit_is_the_one_that_its_scores_name
     cut = cut_path_of(
         prepare(lm, None, None, inputs=inputs), path.sender, path.receiver, "k", to="zero"
     )
-    queries, keys, _ = induction_cells(alphabet.MOST_LETTERS)
+    queries, keys, _ = induction_cells(alphabet.MAX_LETTERS)
     before = float(cut.before[queries, keys].mean())
     after = float(cut.after[queries, keys].mean())
     (control,) = cut.weights_by_controls[:, queries, keys].mean(1)

@@ -9,7 +9,7 @@ from attnviz.attention.capture import Capture
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.export.capture_file.read import read
 from attnviz.export.save import save
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from tests.oracle.families import FAMILIES, Family
 from tests.support import captures
 from tests.support.tiny.check import tiny_case

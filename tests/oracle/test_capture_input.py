@@ -11,7 +11,7 @@ import pytest
 from attnviz.capture.run import capture
 from attnviz.errors import BadInput, ModelNotFound, TooLarge
 from attnviz.models import download, files, loader, registry
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.models.loader import load
 
 

@@ -19,7 +19,7 @@ from attnviz.attention.capture import Capture
 from attnviz.capture.changed.run import changed, require_changes
 from attnviz.changes import Change, ablate, cut, mask, patch, pattern
 from attnviz.errors import BadInput
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from tests.support.changed_by_hand import (
     EagerSoftmax,
     layer_writes,

@@ -17,7 +17,7 @@ from attnviz.capture.changed.run import changed
 from attnviz.changes import Change, ablate, cut, patch, pattern
 from attnviz.effects.heads import effects
 from attnviz.errors import UnsupportedAttention
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from tests.support import tutorial_attention as tutorials
 from tests.support.changed_by_hand import EagerSoftmax, output_layer_reads
 from tests.support.tiny.configs import tiny_config

@@ -8,7 +8,7 @@ from torch import Tensor
 
 import attnviz
 from attnviz.changes import Change, ablate, cut, pattern
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from tests.support.questions import STORE
 
 N_CAPTURES, N_THREADS = 200, 8

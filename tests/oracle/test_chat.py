@@ -11,7 +11,7 @@ import attnviz
 from attnviz.capture.plan import images
 from attnviz.errors import BadInput, TooLarge
 from attnviz.models import chat_template
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.ui.session import pictures
 from tests.support import folders
 

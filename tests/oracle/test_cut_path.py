@@ -9,7 +9,7 @@ import attnviz
 from attnviz.attribution.cut_path import cut_path_of
 from attnviz.attribution.feeds import FedSide, feeds_of, weight_without
 from attnviz.effects.answers import answer_of
-from attnviz.effects.prepared import Prepared, prepare
+from attnviz.effects.clean_run import Prepared, prepare
 from attnviz.errors import BadInput, Cancelled
 
 STORE = "When Mary and John went to the store, John gave a drink to"

@@ -23,7 +23,7 @@ from attnviz.attention.edits import Edit
 from attnviz.audio import sound
 from attnviz.capture.generation.settings import Generation
 from attnviz.errors import UnsupportedAttention
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.outputs import similarity
 from attnviz.ui.session import pictures
 from tests.support import elsewhere, folders

@@ -9,6 +9,7 @@ from huggingface_hub import close_session, constants, hf_hub_download
 
 import attnviz
 from attnviz.errors import ModelNotFound, TooLarge
+from attnviz.models import download
 from attnviz.models.download import fetch, here
 from tests.support import folders
 from tests.support.hub import COMMIT, Hub, stand_in
@@ -115,6 +116,20 @@ def test_a_hub_that_names_no_commit_is_not_believed(
     monkeypatch.setattr("tests.support.hub.COMMIT", "../../elsewhere")
     with pytest.raises(ModelNotFound, match="in place of a commit"):
         fetch(NAME)
+
+
+def test_a_file_longer_than_the_hub_said_is_not_fetched_to_its_end(
+    hub: Hub, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = [{"rfilename": file.name, "size": 10} for file in folder.iterdir()]
+    info = {"id": NAME, "modelId": NAME, "sha": COMMIT, "tags": [], "siblings": sizes}
+    monkeypatch.setattr("tests.support.hub._info", lambda _folder, _name: info)
+    monkeypatch.setattr(download, "MAX_SURPLUS_BYTES", 4096)
+    with pytest.raises(ModelNotFound, match="did not end after"):
+        fetch(NAME)
+    assert here(NAME) is None
+    kept = [file.stat().st_size for file in Path(constants.HF_HUB_CACHE).rglob("*.incomplete")]
+    assert sum(kept) < (folder / "model.safetensors").stat().st_size / 2
 
 
 def test_an_id_that_the_hub_lacks_is_said(hub: Hub) -> None:

@@ -14,7 +14,7 @@ from attnviz.changes import ablate, cut, pattern
 from attnviz.effects.answer_measures import Divergence
 from attnviz.effects.edges import edges
 from attnviz.errors import BadInput, UnsupportedAttention
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from tests.support.questions import MARY, STORE
 
 # rows of a batch differ from one row alone by this much of a logit, measured at 7e-6

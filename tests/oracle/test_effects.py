@@ -22,7 +22,7 @@ from attnviz.effects.answer_measures import (
 )
 from attnviz.effects.heads import effects
 from attnviz.errors import BadInput, Cancelled
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from tests.support.changed_by_hand import output_layer_reads
 from tests.support.questions import MARY, STORE
 from tests.support.tiny.configs import tiny_config

@@ -19,7 +19,7 @@ from attnviz.types import MEASURES
 from scripts import write_surveys
 
 NAMES = ("minilm", "stories", "stories-llama", "sentiment")
-MOST_MB, MOST_TOGETHER_MB, OPENS_S = 0.4, 3.0, 1.0
+MAX_MB, MAX_TOGETHER_MB, OPENS_S = 0.4, 3.0, 1.0
 AGAIN = 4  # texts that are counted again
 
 
@@ -42,7 +42,7 @@ def test_every_embedded_model_that_reads_texts_has_a_small_survey_of_its_weights
     }
     assert counted_weights() == weights and set(weights) == set(NAMES)
     sizes = [path_of(name).stat().st_size / 1e6 for name in NAMES]
-    assert max(sizes) <= MOST_MB and sum(sizes) <= MOST_TOGETHER_MB
+    assert max(sizes) <= MAX_MB and sum(sizes) <= MAX_TOGETHER_MB
     for name in NAMES:
         start = time.thread_time()
         assert attnviz.read_survey(path_of(name)).n_text >= 2000

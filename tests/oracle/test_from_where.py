@@ -6,11 +6,11 @@ import torch
 
 import attnviz
 from attnviz.attribution.from_where import from_where, ranked
-from attnviz.attribution.traced import traced_run
+from attnviz.attribution.traced_run import traced_run
 from attnviz.effects.answer_measures import AnswerMeasure, Class, Target
-from attnviz.effects.prepared import prepare
+from attnviz.effects.clean_run import prepare
 from attnviz.errors import BadInput
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from tests.support.questions import CASES, CAT, MARY, REVIEW, STORE
 
 SHARE = 1e-5  # Σ of parts is held to this share of their size

@@ -13,9 +13,9 @@ from transformers import PreTrainedModel
 import attnviz
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.capture.record.recorder import record
+from attnviz.effects.clean_run import prepare
 from attnviz.effects.edges import edges
 from attnviz.effects.first_order import slopes
-from attnviz.effects.prepared import prepare
 from attnviz.effects.readouts import readout
 from attnviz.errors import BadInput, UnsupportedAttention
 from tests.support.questions import MARY, STORE

@@ -14,7 +14,7 @@ from attnviz.attention.steps import derive
 from attnviz.capture.generation.settings import Generation
 from attnviz.capture.run import capture
 from attnviz.errors import BadInput, UnsupportedAttention
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.models.loader import load
 from tests.support import folders
 

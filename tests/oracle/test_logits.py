@@ -8,7 +8,7 @@ from attnviz.capture.generation import logits as scores
 from attnviz.capture.generation.settings import Generation
 from attnviz.capture.run import capture
 from attnviz.errors import BadInput
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.models.loader import load
 from attnviz.outputs.next_token import NONE, distribution, ranked
 from tests.oracle.test_kinds import WAYS
@@ -104,7 +104,7 @@ def test_memory_for_scores_is_bounded(
     text = "the cat sat on a mat and the dog ran"
     whole, written = capture(models["gpt2"], text), capture(models["gpt2"], text, generate=5)
     assert whole.logits is not None and written.logits is not None
-    monkeypatch.setattr(scores, "MOST_BYTES", 7 * folders.VOCAB * 4)
+    monkeypatch.setattr(scores, "MAX_BYTES", 7 * folders.VOCAB * 4)
     scored: list[int] = []
     head = models["gpt2"].model.get_output_embeddings()
     hook = head.register_forward_hook(lambda _module, _args, out: scored.append(out.shape[1]))
@@ -113,7 +113,7 @@ def test_memory_for_scores_is_bounded(
     assert scored == [7, 1, 1, 1, 1, 1], "what would be dropped is not computed"
     assert few.logits is not None and few_written.logits is not None
     torch.testing.assert_close(few.logits, whole.logits[:, -7:], atol=1e-6, rtol=0)
-    assert few.logits.untyped_storage().nbytes() == scores.MOST_BYTES
+    assert few.logits.untyped_storage().nbytes() == scores.MAX_BYTES
     # only the last row of the prompt was asked for: that and one for each token that was read
     torch.testing.assert_close(few_written.logits, written.logits[:, -5:], atol=1e-5, rtol=0)
     assert ranked(few_written, 3).first == len(few_written.tokens) - 5

@@ -14,7 +14,7 @@ from transformers import GPT2Config, GPT2LMHeadModel
 
 import attnviz
 from attnviz.attention import memory
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from tests.support import folders
 
 
@@ -133,7 +133,7 @@ def test_scores_of_early_steps_are_dropped_while_the_model_writes(
     )
     whole = attnviz.capture(lm, inputs={"input_ids": [[1, 2, 3]]}, generate=9)
     assert all(step is not None for step in seen[0])
-    monkeypatch.setattr(logits, "MOST_BYTES", 4 * 31 * 4)
+    monkeypatch.setattr(logits, "MAX_BYTES", 4 * 31 * 4)
     few = attnviz.capture(lm, inputs={"input_ids": [[1, 2, 3]]}, generate=9)
     assert [step is None for step in seen[1]] == [True] * 5 + [False] * 4
     assert whole.logits is not None and few.logits is not None

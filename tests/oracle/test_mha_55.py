@@ -9,7 +9,7 @@ import torch
 import attnviz
 from attnviz.checks import check, mha_55
 from attnviz.errors import BadInput
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 
 pytestmark = pytest.mark.usefixtures("own_models")  # two are compared, and one is changed
 

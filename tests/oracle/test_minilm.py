@@ -14,7 +14,7 @@ from torch.nn.functional import linear, scaled_dot_product_attention, softmax
 
 from attnviz.attention.steps import derive
 from attnviz.capture.run import capture
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 
 TEXTS = [
     "The animal didn't cross the street because it was too tired.",

@@ -85,6 +85,6 @@ def test_what_tsne_cannot_draw_is_refused(monkeypatch: pytest.MonkeyPatch) -> No
         attnviz.embed("stories", TEXTS, method="tsne", head="L9.H0")
     with pytest.raises(BadInput, match="8 tokens and more"):
         attnviz.embed("stories", ["A dog."], method="tsne", head="L0.H0")
-    monkeypatch.setattr(module, "MOST_TOKENS", 9)
+    monkeypatch.setattr(module, "MAX_TOKENS", 9)
     with pytest.raises(attnviz.TooLarge, match="at most 9 tokens"):
         attnviz.embed("stories", TEXTS, method="tsne", head="L0.H0")

@@ -8,10 +8,10 @@ import attnviz
 from attnviz.attention import edits
 from attnviz.changes import Site, cut
 from attnviz.effects.answers import answer_of
+from attnviz.effects.clean_run import Prepared, prepare
 from attnviz.effects.output_replacement import replaced
-from attnviz.effects.prepared import Prepared, prepare
 from attnviz.errors import BadInput
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 
 STORE = "When Mary and John went to the store, John gave a drink to"
 HEAD = Site(0, 0)

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from attnviz.capture.record.missing import NOT_ASKED
+from attnviz.capture.record.gaps import NOT_ASKED
 from attnviz.capture.record.recorder import record
 from tests.support.tiny.check import check, tiny_case
 from tests.support.tiny.models import set_seed

@@ -9,7 +9,7 @@ from attnviz.changes import ablate, patch
 from attnviz.effects.answer_measures import Class, NextToken, Target
 from attnviz.effects.patching import Patching, patching
 from attnviz.errors import BadInput
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.worlds import shapes
 from tests.support.questions import MARY, STORE
 

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 import attnviz
 from attnviz.attention.call import AttentionCall
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from tests.support import folders
 
 PICTURE = np.random.default_rng(7).integers(0, 256, (64, 64, 3), dtype=np.uint8)

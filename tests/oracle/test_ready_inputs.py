@@ -14,7 +14,7 @@ from attnviz import metrics
 from attnviz.capture.run import capture
 from attnviz.capture.storage import require_type
 from attnviz.errors import BadInput, UnsupportedAttention
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.models.loader import load
 from tests.support import folders
 

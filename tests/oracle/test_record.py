@@ -26,7 +26,7 @@ from attnviz.capture.record.interface import unmodelled
 from attnviz.capture.record.recorder import record
 from attnviz.capture.run import capture
 from attnviz.errors import CaptureMismatch, UnsupportedAttention
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.models.loader import load
 
 VOCAB = 61

@@ -13,7 +13,7 @@ import pytest
 from attnviz.errors import AttnVizError, BadInput, ModelNotFound
 from attnviz.models import rehearsal_worker
 from attnviz.models.admission import tokenizer
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.models.loader import load_foreign
 from attnviz.models.rehearsal import Rehearsal
 from tests.support import folders
@@ -42,7 +42,7 @@ def test_an_honest_model_is_opened_as_by_load(tmp_path: Path, name: str) -> None
 def test_a_tokenizer_that_takes_all_memory_ends_its_child_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tokenizer, "MOST_GROWTH", 10**12)
+    monkeypatch.setattr(tokenizer, "MAX_GROWTH", 10**12)
     folder = folders.save(tmp_path / "bert", "bert")
     step = {"type": "Replace", "pattern": {"String": "a"}, "content": "a" * 10}
     set_tokenizer(folder, normalizer={"type": "Sequence", "normalizers": [step] * 9})
@@ -115,4 +115,4 @@ def test_a_worker_that_was_killed_is_started_anew(tmp_path: Path) -> None:
     process.kill()
     process.wait()
     assert opened(folder).tokenize("the cat")["input_ids"] == [2, 6, 7, 3]
-    assert rehearsal_worker.MOST_BYTES >= 2**30
+    assert rehearsal_worker.MAX_BYTES >= 2**30

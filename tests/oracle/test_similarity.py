@@ -8,7 +8,7 @@ import torch
 
 import attnviz
 from attnviz.errors import BadInput
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.outputs.similarity import pooled, similarity
 from attnviz.ui.outputs.similarity import OTHERS
 from tests.support import folders

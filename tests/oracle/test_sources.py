@@ -12,7 +12,7 @@ from attnviz.capture.record.recorder import record
 from attnviz.capture.run import capture
 from attnviz.errors import AttnVizError, BadInput, ModelNotFound, TooLarge, UnsupportedAttention
 from attnviz.models import files
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.models.loader import load
 from tests.support import folders
 

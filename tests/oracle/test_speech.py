@@ -16,7 +16,7 @@ from attnviz.audio import sound
 from attnviz.audio.sound import Sound
 from attnviz.capture.run import capture
 from attnviz.errors import AttnVizError, BadInput
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.models.loader import load
 from tests.support import folders
 

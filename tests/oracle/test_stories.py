@@ -14,7 +14,7 @@ import torch
 from attnviz.capture.run import capture
 from attnviz.checks import cards, decoders
 from attnviz.checks import stories as checks
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.models.loader import load
 from attnviz.models.registry import embedded_folder
 from attnviz.types import HeadId

@@ -18,11 +18,11 @@ from attnviz.attention.batch_weights import all_weights, visible_cells
 from attnviz.metrics.measures import SHARES
 from attnviz.survey import shards
 from attnviz.survey.batch import TextBatch
-from attnviz.survey.measuring import PatternCells, measured
 from attnviz.survey.pieces import pieces
 from attnviz.survey.result import Survey
 from attnviz.survey.run import survey_at_once
 from attnviz.survey.tally import BINS, UPPER, Weighed, upper_ends
+from attnviz.survey.text_measures import PatternCells, measured
 from attnviz.types import MEASURES
 
 NAMES = ("Lily", "Tom", "Mary", "John", "Ben", "Anna")

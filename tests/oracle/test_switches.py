@@ -9,11 +9,11 @@ import torch
 import attnviz
 from attnviz.changes import ablate, pattern
 from attnviz.effects.answers import Answer, answer_of
+from attnviz.effects.clean_run import Prepared, prepare
 from attnviz.effects.heads import effects_of
-from attnviz.effects.prepared import Prepared, prepare
 from attnviz.effects.switches import continued, switched
 from attnviz.errors import BadInput
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 
 STORE = "When Mary and John went to the store, John gave a drink to"
 ROUNDING = 2e-5

@@ -18,7 +18,7 @@ from attnviz.capture.plan.planners import plan
 from attnviz.capture.record.recorder import record
 from attnviz.capture.request import Request
 from attnviz.errors import TooLarge
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from tests.support import folders
 
 SHORT, LONG = "the cat sat", "the cat sat on a mat and " * 9

@@ -6,7 +6,7 @@ import attnviz
 from attnviz import checks
 from attnviz.checks import alignment
 from attnviz.checks.answers import greedy_answers
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.models.registry import TRANSLATOR
 from attnviz.worlds import french
 from attnviz.worlds.cases import AlignedPair

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import attnviz
-from attnviz.attribution.traced import traced_run
+from attnviz.attribution.traced_run import traced_run
 from attnviz.attribution.why import explain
-from attnviz.effects.prepared import prepare
+from attnviz.effects.clean_run import prepare
 
 STORE = "When Mary and John went to the store, John gave a drink to"
 QUERY, KEY = 14, 2

@@ -39,6 +39,22 @@ def test_the_clearest_heads_are_named_with_their_control(visit: Visit, page: str
     assert labels[0] == "**L3.H1** 0.677 − 0.112 = 0.565"
 
 
+def test_only_heads_above_their_control_are_offered_and_the_shown_one_has_its_place(
+    visit: Visit,
+) -> None:
+    text, cell = "The cat sat on the mat .", {"query": "3", "key": "2"}
+    app = asked(visit, "overview", model="stories", text=text, layer="0", head="0", **cell)
+    ranked_links = links(groups(attnviz.capture("stories", text))[0], 3, 2)
+    above = [str(link.head) for link in ranked_links if link.difference > 0]
+    assert 0 < len(above) < len(ranked_links)
+    assert [label.split("**")[1] for label in ranked(app)] == above[: ranked_heads.N_SHOWN]
+    captions = " ".join(caption.value for caption in app.caption)
+    count = len(ranked_links)
+    assert i18n.text("en", "links.above", above=len(above), count=count) in captions
+    place = [str(link.head) for link in ranked_links].index("L0.H0") + 1
+    assert f"place {place} of {count}" in captions
+
+
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)
 def test_a_cell_is_asked_for_where_none_is_chosen(visit: Visit, lang: i18n.Language) -> None:
     app = asked(visit, "head", lang=lang, layer="0")

@@ -17,6 +17,7 @@ def test_a_pattern_of_the_palette_ranks_all_heads_and_opens_one(visit: Visit) ->
     app.toggle(KEY("drawn")).set_value(True).run()
     box = app.selectbox(KEY("drawn.palette.en"))
     assert i18n.text("en", "measure.previous") in box.options
+    assert box.value == "previous"  # what is painted at first has a name
     box.set_value("next").run()
     group = groups(attnviz.capture("minilm", TEXT))[0]
     expected = shares(group, palette(group)["next"])[: ranked_heads.N_SHOWN]

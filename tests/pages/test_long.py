@@ -17,7 +17,7 @@ from attnviz import i18n, tiles
 from attnviz.errors import Cancelled
 from attnviz.ui.server.keys import short
 from attnviz.ui.session import address, widgets
-from attnviz.ui.session.text_files import MOST_BYTES, TextFile
+from attnviz.ui.session.text_files import MAX_BYTES, TextFile
 from attnviz.views.group_size import MAX_CELLS, MAX_WHOLE, size_of
 from attnviz.views.groups import groups
 from tests.pages.conftest import Visit, component_name, parameters, sent
@@ -198,7 +198,7 @@ def test_a_text_too_long_for_the_box_is_read_as_a_file(visit: Visit, tiny: Tiny)
     assert sent(app)[0]["n_query"] == 2000
     app = app.button(KEY("use_box")).click().run()
     assert sent(app)[0]["tokens"] == ["the", "cat"]
-    app = app.text_area(KEY("text")).set_value("a" * (MOST_BYTES + 1)).run()
+    app = app.text_area(KEY("text")).set_value("a" * (MAX_BYTES + 1)).run()
     assert "1024 KiB" in app.error[0].value
 
 
@@ -208,7 +208,7 @@ def test_a_file_that_is_no_text(visit: Visit, lang: i18n.Language) -> None:
     app.file_uploader[0].set_value(("a.txt", b"ab\xff", "text/plain")).run()
     assert [each.value for each in app.error] == [i18n.text(lang, "error.bad_text_file", place=2)]
     assert "cat" in sent(app)[0]["tokens"]
-    app.file_uploader[0].set_value(("a.txt", b"a" * (MOST_BYTES + 1), "text/plain")).run()
+    app.file_uploader[0].set_value(("a.txt", b"a" * (MAX_BYTES + 1), "text/plain")).run()
     said = i18n.text(lang, "error.text_file_too_large", found=1025, limit=1024, unit="KiB")
     assert [each.value for each in app.error] == [said]
 

@@ -7,6 +7,7 @@ import pytest
 
 import attnviz
 from attnviz import i18n
+from attnviz.ui.session import widgets
 from tests.pages.conftest import Visit, component_name, parameters, sent
 from tests.support.cases import mostly_slow
 from tests.support.hostile import TEXT as HOSTILE
@@ -33,10 +34,7 @@ def test_at_first_sight_all_heads_are_on_and_the_strongest_is_suggested(
 
 def test_the_example_turns_mary_into_john(visit: Visit) -> None:
     app = visit("switches", model="minilm")
-    (button,) = (
-        button for button in app.button if button.label == i18n.text("en", "switchboard.example")
-    )
-    app = button.click().run()
+    app = app.button(widgets.key("switches.example")).click().run()
     header, _ = sent(app)
     assert header["off"] == [{"head": "L0.H0", "change": "L0.H0.mixed=zero"}]
     bars = {bar["label"]: bar for bar in header["answer"]["bars"]}
@@ -55,6 +53,13 @@ def test_a_link_shows_the_same_heads_off(visit: Visit) -> None:
     assert logits is not None
     largest = max(header["answer"]["bars"], key=lambda bar: bar["value"])
     assert largest["value"] == pytest.approx(float(logits[0, -1].softmax(-1).max()), abs=1e-4)
+
+
+def test_other_pages_say_that_their_heads_are_on(visit: Visit) -> None:
+    off = {"model": "stories", "text": STORE, "changes": "L2.H1.mixed=zero,L0.H3.weights=even"}
+    said = i18n.text("en", "verify.switched", heads="L2.H1, L0.H3")
+    assert said in [caption.value for caption in visit("overview", **off).caption]
+    assert said not in [caption.value for caption in visit("switches", **off).caption]
 
 
 @pytest.mark.parametrize(

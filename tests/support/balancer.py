@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 
 COOKIE = re.compile(rb"attnviz=(\d+)")
 END_OF_HEAD = b"\r\n\r\n"
-MOST_HEAD = 2**17
+MAX_HEAD = 2**17
 
 
 @contextmanager
@@ -64,7 +64,7 @@ class _Connection(socketserver.BaseRequestHandler):
 
     def _head(self) -> bytes:
         head = b""
-        while END_OF_HEAD not in head and len(head) < MOST_HEAD:
+        while END_OF_HEAD not in head and len(head) < MAX_HEAD:
             part = self.request.recv(2**16)
             if not part:
                 raise ConnectionError

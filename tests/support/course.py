@@ -11,7 +11,7 @@ from attnviz.capture.run import capture
 from attnviz.course import lesson
 from attnviz.course.recipe import CardInputs, Recipe
 from attnviz.lessons.cards.card import Board, Card, Panel, Value
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.models.loader import load
 from tests.support.lessons import cards
 

@@ -27,8 +27,8 @@ from attnviz.lessons.cards.motion import Motion
 from attnviz.lessons.cards.texts import lesson_texts, placeholders
 
 SEEDS = (0, 1, 2)
-FEWEST_CARDS, MOST_CARDS = 5, 12
-FEWEST_QUESTIONS = 3
+MIN_CARDS, MAX_CARDS = 5, 12
+MIN_QUESTIONS = 3
 TYPED_NUMBER = re.compile(r"\d[.,]\d")
 AS_PLACEHOLDER = re.compile(r"\[\[[^\]]*\]\]")
 
@@ -107,9 +107,9 @@ def card_problems(lesson: Lesson, built: list[tuple[Recipe, Card]]) -> list[str]
     """What a lesson lacks, and questions that are judged wrongly."""
     found = []
     questions = [card.question for _, card in built if card.question is not None]
-    if not FEWEST_CARDS <= len(built) <= MOST_CARDS:
+    if not MIN_CARDS <= len(built) <= MAX_CARDS:
         found.append(f"{len(built)} cards")
-    if len(questions) < FEWEST_QUESTIONS:
+    if len(questions) < MIN_QUESTIONS:
         found.append(f"{len(questions)} questions")
     if not any(recipe.role == "experiment" and recipe.controls for recipe, _ in built):
         found.append("no experiment")

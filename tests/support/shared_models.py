@@ -15,7 +15,7 @@ import pytest
 from torch import nn
 
 from attnviz.models import loader
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.models.registry import Entry
 from tests.support.waiting import expect_true
 

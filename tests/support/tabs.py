@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page
 
 from tests.support.visit import VIEWPORT, Visit, new_page, show
 
-MOST_ADDRESSES = 30
+MAX_ADDRESSES = 30
 OUTSIDE = (-1, -1)  # where the pointer touches nothing
 PLAIN = "_stcore/health"  # a page of the server without scripts: nothing there stores anew
 
@@ -68,7 +68,7 @@ def _forgets(visit: Visit) -> bool:
     store it again, and one that has been to 50 addresses begins to forget the first of them.
     """
     page = visit.page
-    if not page.url.startswith(visit.url) or page.evaluate("history.length") > MOST_ADDRESSES:
+    if not page.url.startswith(visit.url) or page.evaluate("history.length") > MAX_ADDRESSES:
         return False
     page.mouse.move(*OUTSIDE)
     page.goto(f"{visit.url}/{PLAIN}")

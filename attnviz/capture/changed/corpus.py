@@ -23,12 +23,12 @@ from attnviz.changes.corpus import Corpus, HeadVectors
 from attnviz.changes.kinds import Ablate
 from attnviz.changes.site import Site
 from attnviz.errors import BadInput
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.summary import counted
 
 PASS_TEXTS = 8
 SAMPLES = 256
-MOST_CORPORA = 4
+MAX_CORPORA = 4
 SEED = 0
 
 _corpora: WeakKeyDictionary[LoadedModel, dict[tuple[str, ...], Corpus]] = WeakKeyDictionary()
@@ -66,7 +66,7 @@ def recorded(
         corpus = _record(lm, reference, progress)
         with _lock:
             known[key] = corpus
-            while len(known) > MOST_CORPORA:
+            while len(known) > MAX_CORPORA:
                 del known[next(iter(known))]
     return corpus
 

@@ -15,10 +15,10 @@ from attnviz.attention.stored_weights import StoredWeights
 from attnviz.capture.changed.changer import CallPlace, PlacedChanges
 from attnviz.changes.site import Site
 from attnviz.errors import BadInput
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.summary import shortened
 
-MOST_LAYOUTS = 4
+MAX_LAYOUTS = 4
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ def remember(lm: LoadedModel, layout: Layout) -> None:
         if layout in known:
             known.remove(layout)
         known.insert(0, layout)
-        del known[MOST_LAYOUTS:]
+        del known[MAX_LAYOUTS:]
 
 
 def remembered(lm: LoadedModel, sites: Sequence[Site]) -> Layout | None:

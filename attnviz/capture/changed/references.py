@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.errors import BadInput
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.worlds import cases, dates, shapes
 
 N_EXAMPLES = 50

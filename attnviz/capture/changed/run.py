@@ -26,7 +26,7 @@ from attnviz.capture.record.recorder import record
 from attnviz.capture.record.switch import switched
 from attnviz.changes.kinds import Ablate, Change, Cut, Mask, Patch, Pattern
 from attnviz.errors import BadInput, UnsupportedAttention, bad_argument
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 
 
 @contextmanager

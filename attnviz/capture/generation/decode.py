@@ -19,7 +19,7 @@ from attnviz.capture.generation.draw import Draw
 from attnviz.capture.generation.settings import Generation
 from attnviz.errors import BadInput, TooLarge
 from attnviz.models import architecture
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 
 # settings of a model that change its scores, with the values that leave them alone
 NEUTRAL: dict[str, object] = {

@@ -2,7 +2,7 @@
 
 In: a model that is about to run, step by step. Out: its logits, joined to [batch, token, vocab] in
 float32. `generate` itself computes the last row of the prompt only; all rows are asked for as long
-as they stay within `MOST_BYTES`. Beyond that the rows of the last tokens are kept, so that memory
+as they stay within `MAX_BYTES`. Beyond that the rows of the last tokens are kept, so that memory
 is bounded for any vocabulary: 64 MiB are 2,700 tokens of a vocabulary of 6,000, or 330 of 50,000.
 """
 
@@ -16,7 +16,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from transformers import PreTrainedConfig
 
-MOST_BYTES = 64 * 2**20
+MAX_BYTES = 64 * 2**20
 FLOAT_BYTES = 4
 OPTION = "logits_to_keep"
 
@@ -28,7 +28,7 @@ Steps = list[Tensor | None]  # one entry for each pass of the model; None if it 
 def collected(model: nn.Module) -> Iterator[Steps]:
     """A list that receives the logits of each pass of `model` inside the block.
 
-    The logits of early passes are dropped as soon as those of later ones reach `MOST_BYTES`.
+    The logits of early passes are dropped as soon as those of later ones reach `MAX_BYTES`.
     """
     steps: Steps = []
     sizes: deque[int] = deque()
@@ -38,7 +38,7 @@ def collected(model: nn.Module) -> Iterator[Steps]:
         if isinstance(logits, Tensor) and logits.dim() == 3:
             steps.append(logits)
             sizes.append(logits.numel() * FLOAT_BYTES)
-            while sum(sizes) - sizes[0] >= MOST_BYTES:
+            while sum(sizes) - sizes[0] >= MAX_BYTES:
                 steps[len(steps) - len(sizes)] = None
                 sizes.popleft()
 
@@ -82,7 +82,7 @@ def options(model: nn.Module, n_batch: int, n_token: int) -> dict[str, object]:
     n_vocab = getattr(text_config, "vocab_size", None)
     if OPTION not in inspect.signature(model.forward).parameters:
         return {}
-    if not isinstance(n_vocab, int) or n_batch * n_token * n_vocab * FLOAT_BYTES > MOST_BYTES:
+    if not isinstance(n_vocab, int) or n_batch * n_token * n_vocab * FLOAT_BYTES > MAX_BYTES:
         return {}
     return {OPTION: 0}
 
@@ -111,4 +111,4 @@ def kept(logits: Tensor | None) -> Tensor | None:
 
 def _most_rows(n_batch: int, n_vocab: int, n_bytes: int) -> int:
     """The number of tokens whose scores stay within the limit; at least one."""
-    return max(1, MOST_BYTES // (n_batch * n_vocab * n_bytes))
+    return max(1, MAX_BYTES // (n_batch * n_vocab * n_bytes))

@@ -28,8 +28,8 @@ ADAPTIVE = (
     nn.AdaptiveMaxPool1d,
     nn.AdaptiveMaxPool2d,
 )
-MOST_RUNS = 12
-MOST_EXTRA = 1  # tokens before the patches: [CLS], which is not made coarser
+MAX_RUNS = 12
+MAX_EXTRA = 1  # tokens before the patches: [CLS], which is not made coarser
 
 Grid = tuple[int, int]
 
@@ -71,7 +71,7 @@ class SpatialWatch:
 
     def __init__(self, modules: Mapping[str, nn.Module], is_active: Callable[[], bool]) -> None:
         self._is_active = is_active
-        self._recent: deque[SpatialRun] = deque(maxlen=MOST_RUNS)
+        self._recent: deque[SpatialRun] = deque(maxlen=MAX_RUNS)
         self._grid: Grid | None = None
         attention = tuple(
             f"{name}."
@@ -115,7 +115,7 @@ class SpatialWatch:
     ) -> tuple[Places | None, Places | None]:
         """Where queries and keys are; None for an axis that is not known."""
         pictures = [path for path in paths if len(path.input) == n_batch and path.input.dim() == 4]
-        for n_extra in range(MOST_EXTRA + 1):
+        for n_extra in range(MAX_EXTRA + 1):
             fitting = [
                 path
                 for path in pictures
@@ -130,7 +130,7 @@ class SpatialWatch:
     def _whole_grid(self, n_query: int, n_key: int) -> tuple[Places | None, Places | None]:
         """The grid that the layers before the attention wrote, if all its tokens are there."""
         grid = self._grid
-        if grid is None or n_query != n_key or not 0 <= n_query - math.prod(grid) <= MOST_EXTRA:
+        if grid is None or n_query != n_key or not 0 <= n_query - math.prod(grid) <= MAX_EXTRA:
             return None, None
         places = patches(grid, n_query - math.prod(grid))
         return places, places
@@ -166,7 +166,7 @@ def leads(paths: Sequence[SpatialPath], query_input: Tensor, key_input: Tensor) 
         (path.n_before, path.n_after) == (n_query - n_extra, n_key - n_extra)
         and _are_same_numbers(path.input, query_input[:, n_extra:])
         for path in paths
-        for n_extra in range(MOST_EXTRA + 1)
+        for n_extra in range(MAX_EXTRA + 1)
     )
 
 

@@ -30,7 +30,7 @@ from attnviz.capture.locate.scale import BlockRows, HeadRows
 
 COMPARED_ROWS = 4
 # a tensor that no layer explains in so many calls is not searched any further
-MOST_MISSES = 2
+MAX_MISSES = 2
 # of the squared lengths of heads, in tolerances of the numbers themselves
 LENGTH_TOLERANCES = 4
 
@@ -84,7 +84,7 @@ class ValueSearch:
         """
         matches: dict[str, LayerMatch] = {}
         for name, tensor in tensors.items():
-            if self._misses.get(name, 0) >= MOST_MISSES:
+            if self._misses.get(name, 0) >= MAX_MISSES:
                 continue
             match = self._match(name, tensor, recent, n_token, matches.get("q"))
             self._misses[name] = 0 if match else self._misses.get(name, 0) + 1

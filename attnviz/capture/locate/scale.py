@@ -16,7 +16,7 @@ from torch import Tensor
 # half steps of a number type: a product is rounded once, and s may itself be a rounded number
 HALF_STEPS = 4
 TINY = 1e-30
-FEWEST_NUMBERS = 4  # fewer could be proportional by chance
+MIN_NUMBERS = 4  # fewer could be proportional by chance
 
 HeadRows = Float32[np.ndarray, "head row d_head"]
 BlockRows = Float32[np.ndarray, "block row d_head"]
@@ -38,7 +38,7 @@ def find(blocks: BlockRows, after: HeadRows, dtype: torch.dtype) -> Multiple | N
     before, used = blocks[list(order)].astype(np.float64), after.astype(np.float64)
     if np.array_equal(before, used):
         return Multiple(order, 1.0)
-    if np.count_nonzero(before) < FEWEST_NUMBERS or not np.isfinite(before).all():
+    if np.count_nonzero(before) < MIN_NUMBERS or not np.isfinite(before).all():
         return None
     factor = float((before * used).sum() / (before * before).sum())
     rounding = _rounding(dtype)

@@ -16,7 +16,7 @@ from torch import nn
 from attnviz.attention.call import AttentionCall
 from attnviz.vision.windows import Windows, halved
 
-MOST_MERGINGS = 8  # of 2 × 2 patches, each of which halves the grid
+MAX_MERGINGS = 8  # of 2 × 2 patches, each of which halves the grid
 
 
 def with_windows(
@@ -48,7 +48,7 @@ def _windows(
     shift = _shift(modules, call.module)
     if grid is None or shift is None or side * side != call.n_query or call.n_query != call.n_key:
         return unknown
-    for _ in range(MOST_MERGINGS):
+    for _ in range(MAX_MERGINGS):
         windows = Windows(count, side, shift, grid)
         if math.prod(windows.board) == count and min(grid) >= side:
             return windows

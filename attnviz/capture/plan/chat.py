@@ -6,9 +6,9 @@ where the model's answer begins.
 """
 
 from attnviz.models.chat_template import as_messages
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 
-MOST_TRIES = 4  # the token at the cut may fall apart, which takes another cut
+MAX_TRIES = 4  # the token at the cut may fall apart, which takes another cut
 
 
 def messages(
@@ -33,7 +33,7 @@ def _shortened(lm: LoadedModel, wrapped: str, message: str, room: int) -> str:
     if start < 0 or not lm.text_tokenizer().is_fast:
         return wrapped
     shorter, stop = wrapped, start + len(message)
-    for _ in range(MOST_TRIES):
+    for _ in range(MAX_TRIES):
         spans = lm.tokenize(
             shorter, add_special_tokens=False, return_offsets_mapping=True, verbose=False
         )["offset_mapping"]

@@ -13,7 +13,7 @@ from torch import Tensor
 from transformers import BatchEncoding
 
 from attnviz.errors import TooLarge
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.types import Tokens
 
 NOWHERE = (0, 0)  # the characters of a token that stands for none

@@ -18,7 +18,7 @@ from attnviz.capture.arguments import Picture, as_pictures
 from attnviz.capture.plan.plan import Plan
 from attnviz.capture.request import Request
 from attnviz.errors import BadInput
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.types import Tokens, named_tokens
 
 

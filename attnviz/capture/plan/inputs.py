@@ -18,7 +18,7 @@ from attnviz.capture.plan.plan import Plan, TokensByStack
 from attnviz.capture.request import Request
 from attnviz.errors import BadInput
 from attnviz.models import architecture
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.types import named_tokens
 
 IDS, DECODER_IDS = "input_ids", "decoder_input_ids"

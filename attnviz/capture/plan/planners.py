@@ -12,7 +12,7 @@ from attnviz.capture.plan.sound import plan_sound
 from attnviz.capture.plan.text import plan_text
 from attnviz.capture.plan.text_image import plan_text_image, require_picture
 from attnviz.capture.request import Request, RequestKind
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 
 
 def plan(lm: LoadedModel, request: Request) -> Plan:

@@ -19,11 +19,11 @@ from attnviz.capture.plan.plan import FrameTimes, Plan
 from attnviz.capture.request import Request
 from attnviz.errors import BadInput
 from attnviz.models import architecture
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.types import Tokens, named_tokens
 
 FILTER_BANK_S = 0.01  # between the rows of Kaldi's filter banks, where an extractor does not say
-MOST_STRIDE = 32  # rows of features that become one frame
+MAX_STRIDE = 32  # rows of features that become one frame
 
 
 def plan_sound(lm: LoadedModel, request: Request) -> Plan:
@@ -117,7 +117,7 @@ def _times(
     hop_s = hop / sound.rate if isinstance(hop, int) else FILTER_BANK_S
     n_band = getattr(extractor, "num_mel_bins", None) or extractor.feature_size
     n_row = features.numel() // int(n_band)  # some extractors put several rows into one
-    steps = tuple(hop_s * stride for stride in range(1, MOST_STRIDE + 1))
+    steps = tuple(hop_s * stride for stride in range(1, MAX_STRIDE + 1))
     return FrameTimes(n_row * hop_s, sound.seconds, steps)
 
 

@@ -14,7 +14,7 @@ from attnviz.capture.plan.plan import Plan
 from attnviz.capture.request import Request
 from attnviz.errors import BadInput
 from attnviz.models import architecture
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.types import Tokens
 
 

@@ -14,7 +14,7 @@ from attnviz.capture.plan.encoding import NOWHERE, require_length, token_rows
 from attnviz.capture.plan.text import start_token
 from attnviz.capture.request import Request
 from attnviz.errors import BadInput, TooLarge
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.types import Tokens
 
 

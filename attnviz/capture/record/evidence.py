@@ -16,7 +16,7 @@ from torch import Tensor
 
 from attnviz.capture.record.operations import MatrixProduct, OpenSoftmax, ScoreSource
 
-MOST_ARRANGEMENTS = 24
+MAX_ARRANGEMENTS = 24
 # the share by which logarithms of weights may differ from q·k, in half precision too
 PROOF = 2e-2
 PROOF_ROWS = 4
@@ -67,7 +67,7 @@ def _arrangements(softmax: OpenSoftmax, operand: Tensor) -> Iterator[Arrangement
         lead, query = order[:-1], order[-1] if order else None
         sizes = tuple(shape[axis] for axis in lead)
         fits = query is not None and shape[query] == operand.shape[-2]
-        if fits and math.prod(sizes) == operand.shape[0] and n_tried < MOST_ARRANGEMENTS:
+        if fits and math.prod(sizes) == operand.shape[0] and n_tried < MAX_ARRANGEMENTS:
             n_tried += 1
             yield Arrangement(lead, query, softmax.axis, sizes)
     if axes and operand.shape[-2] == 1:  # one query, without an axis

@@ -29,7 +29,7 @@ HEAD_COUNTS = (
     "h",
 )
 COMPARED_TOKENS = 2
-MOST_MOVED_AXES = 4
+MAX_MOVED_AXES = 4
 SCALED_TOKENS = 4
 SCALED_ERROR = 1e-2  # of the largest number: half precision rounds the product
 
@@ -139,7 +139,7 @@ def declared(lead: tuple[int, ...], n_heads: int | None) -> HeadLayout | None:
 def _row_orders(rows: Tensor, layout: HeadLayout, n_token: int) -> Iterator[Tensor]:
     """[batch, token, column] of rows, for each order that batch, windows and tokens may have."""
     sizes, n_columns = (*layout.batch_sizes, n_token), rows.shape[-1]
-    moved = [axis for axis, size in enumerate(sizes) if size > 1][:MOST_MOVED_AXES]
+    moved = [axis for axis, size in enumerate(sizes) if size > 1][:MAX_MOVED_AXES]
     for order in permutations(moved):
         axes = list(range(len(sizes)))
         for place, axis in zip(moved, order, strict=True):

@@ -13,7 +13,7 @@ from torch import Tensor
 PARAMETER = -1
 ONLY_PARAMETER = frozenset({PARAMETER})
 NOTHING: frozenset[int] = frozenset()
-MOST_NUMBERS = 12
+MAX_NUMBERS = 12
 
 
 class Origins:
@@ -44,8 +44,8 @@ class Origins:
         numbers = frozenset().union(*parts)
         if PARAMETER in numbers and any(part != ONLY_PARAMETER for part in parts):
             numbers -= ONLY_PARAMETER
-        if len(numbers) > MOST_NUMBERS:
-            numbers = frozenset(sorted(numbers)[-MOST_NUMBERS:])
+        if len(numbers) > MAX_NUMBERS:
+            numbers = frozenset(sorted(numbers)[-MAX_NUMBERS:])
         for tensor in written:
             self.replace(tensor, numbers)
 

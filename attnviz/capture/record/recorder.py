@@ -34,8 +34,8 @@ from attnviz.capture.locate.structure import kind_of
 from attnviz.capture.record.busy import alone
 from attnviz.capture.record.fast_path import fast_path
 from attnviz.capture.record.function_callers import AskingModules
+from attnviz.capture.record.gaps import OVERWRITTEN, Missing, absent_stages
 from attnviz.capture.record.interface import active, is_recording
-from attnviz.capture.record.missing import OVERWRITTEN, Missing, absent_stages
 from attnviz.capture.record.runs import ModuleRun, RunCounter, with_layers
 from attnviz.capture.record.steps import StepCall, newest_step, whole_step
 from attnviz.capture.record.switch import eagerly, switched
@@ -45,7 +45,7 @@ from attnviz.errors import UnsupportedAttention
 from attnviz.types import Kind
 
 # up to this many queries, all that the model computed is kept to compare with; beyond, samples
-MOST_WHOLE_ROWS = 512
+MAX_WHOLE_ROWS = 512
 SAMPLED_ROWS = 8
 NOTHING_RAN = "ran without one attention call that could be recorded"
 SCRIPTED = (
@@ -309,7 +309,7 @@ def _is_untouched(sums: tuple[tuple[Tensor, Tensor], ...]) -> bool:
 
 def row_step(n_query: int) -> int:
     """The distance of the rows that are kept of what the model computed for so many queries."""
-    return math.ceil(n_query / SAMPLED_ROWS) if n_query > MOST_WHOLE_ROWS else 1
+    return math.ceil(n_query / SAMPLED_ROWS) if n_query > MAX_WHOLE_ROWS else 1
 
 
 @contextmanager

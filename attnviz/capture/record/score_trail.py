@@ -36,7 +36,7 @@ KEPT = frozenset(
         aten.detach.default,
     }
 )
-MOST_TRAILS = 16
+MAX_TRAILS = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +111,7 @@ class ScoreTrails:
 
     def begin(self, out: Tensor, factor: float, added: Tensor | None, beta: float) -> None:
         """Begin a trail at a product: out = beta · added + factor · q·kᵀ."""
-        while len(self._by_memory) >= MOST_TRAILS:
+        while len(self._by_memory) >= MAX_TRAILS:
             del self._by_memory[next(iter(self._by_memory))]
         trail = ScoreTrail(factor)
         self._set(out, trail if added is None else trail.plus(added, out.shape, beta))

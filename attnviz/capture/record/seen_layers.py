@@ -26,7 +26,7 @@ from attnviz.capture.record.operations import (
 from attnviz.types import Kind
 
 RECENT_LAYERS = 12
-MOST_GROWTH = 16  # of a layer's output over its input: scores of a vocabulary are not kept
+MAX_GROWTH = 16  # of a layer's output over its input: scores of a vocabulary are not kept
 
 
 @dataclass(eq=False)
@@ -93,7 +93,7 @@ class SeenLayers:
 
     def add(self, layer: LayerRun) -> None:
         """Keep a layer, unless its output is very large."""
-        if layer.written.numel() <= MOST_GROWTH * layer.read.numel():
+        if layer.written.numel() <= MAX_GROWTH * layer.read.numel():
             self.runs.append(layer)
 
     def have_written(self, layout: HeadLayout, tensor: Tensor) -> bool:

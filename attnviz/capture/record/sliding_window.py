@@ -20,14 +20,14 @@ from attnviz.attention import formula
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.tolerance import FLOAT32_STEP, ROUNDING
 from attnviz.capture.locate.structure import is_same_source
-from attnviz.capture.record.derived import SCORE_STEPS
+from attnviz.capture.record.derived_attention import SCORE_STEPS
 from attnviz.capture.record.operations import LayerRun, MatrixProduct, OpenSoftmax
 from attnviz.types import Kind
 
-MOST_QUERIES = 4096  # of a text whose mask over all keys is kept
-LEAST_CHUNKS = 2
+MAX_QUERIES = 4096  # of a text whose mask over all keys is kept
+MIN_CHUNKS = 2
 PROOF_ROWS = 16
-MOST_PROOF_ROWS = 256
+MAX_PROOF_ROWS = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +93,7 @@ def _chunks(softmax: OpenSoftmax, product: MatrixProduct) -> Iterator[_Chunks]:
     n_row = kept.numel() // max(kept.shape[softmax.axis], 1)
     if len(axes) != 3 or left.shape[0] * left.shape[1] != n_row:
         return
-    if max(kept.shape[axis] for axis in axes) > MOST_QUERIES:
+    if max(kept.shape[axis] for axis in axes) > MAX_QUERIES:
         return
     rows = left.flatten(0, 1)
     counts, numbers = (rows != 0).sum(1), rows[rows != 0]
@@ -101,7 +101,7 @@ def _chunks(softmax: OpenSoftmax, product: MatrixProduct) -> Iterator[_Chunks]:
     for order in permutations(axes):
         sizes = [kept.shape[axis] for axis in order]
         n_chunk = sizes[2] // max(left.shape[1], 1)
-        if n_chunk < LEAST_CHUNKS or n_chunk * left.shape[1] != sizes[2]:
+        if n_chunk < MIN_CHUNKS or n_chunk * left.shape[1] != sizes[2]:
             continue
         theirs = kept.permute(*order, softmax.axis).flatten(0, 2).to(rows.dtype)[is_used]
         is_same = torch.equal((theirs != 0).sum(1), counts[is_used])
@@ -218,7 +218,7 @@ def _is_proven(inputs: AttentionInputs, chunks: _Chunks, before: int) -> bool:
     Rows without a weight do not count.
     """
     share = ROUNDING.get(chunks.weights.dtype, ROUNDING[torch.float32])
-    rows = slice(None, None, math.ceil(inputs.n_query / MOST_PROOF_ROWS))
+    rows = slice(None, None, math.ceil(inputs.n_query / MAX_PROOF_ROWS))
     for batch in range(inputs.n_batch):
         for head in range(inputs.query.shape[1]):
             whole = chunks.whole(before, batch, head)

@@ -20,9 +20,9 @@ from attnviz.attention.stored_weights import StoredWeights
 from attnviz.capture.locate.own_code import is_named_attention
 from attnviz.capture.record import evidence, fused_kernels, head_layout, multihead
 from attnviz.capture.record import operations as ops
-from attnviz.capture.record.derived import derived
+from attnviz.capture.record.derived_attention import derived
+from attnviz.capture.record.gaps import CHANGED, DROPOUT, LINEAR, NO_KEYS, NO_ORDER, NO_VALUES
 from attnviz.capture.record.head_layout import HeadLayout
-from attnviz.capture.record.missing import CHANGED, DROPOUT, LINEAR, NO_KEYS, NO_ORDER, NO_VALUES
 from attnviz.capture.record.operations import LayerRun, MatrixProduct, OpenSoftmax, ScoreSource
 from attnviz.capture.record.origins import NOTHING, Origins
 from attnviz.capture.record.score_trail import ScoreTrails, TrailedScores

@@ -36,7 +36,7 @@ import { buildParts, fillRanked } from "./parts.js";
 
 const NARROW_PX = 760;
 const THUMB = { size: 24, gap: 3 };
-const MOST_SPOKEN = 3;
+const MAX_SPOKEN = 3;
 const ATTENTION = { stack: "decoder", kind: "cross" };
 const SIDES = /** @type {const} */ (["source", "target"]);
 
@@ -284,7 +284,7 @@ function spokenFor(
   const { strings } = header;
   const others = at.side === "target" ? header.source : header.target;
   const shares = ranked
-    .slice(0, MOST_SPOKEN)
+    .slice(0, MAX_SPOKEN)
     .map(({ word, weight }) =>
       fill(strings.share, { word: isolate(others[word].text), percent: fmtPercent(weight) }),
     );

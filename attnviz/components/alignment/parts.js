@@ -16,7 +16,7 @@ import { headPicker } from "../shared/head_picker.js";
 /** @typedef {ReturnType<typeof buildParts>} Parts */
 /** @typedef {{choose: (change: Partial<Choice>) => void, open: () => void}} Actions */
 
-const MOST_RANKED = 8;
+const MAX_RANKED = 8;
 const BAR_PX = 26;
 
 /**
@@ -137,7 +137,7 @@ export function fillRanked(parts, header, at, ranked) {
   const { strings } = header;
   const isTarget = at.side === "target";
   const bars = rankedBars(ranked, isTarget ? header.source : header.target);
-  const rest = ranked.slice(MOST_RANKED);
+  const rest = ranked.slice(MAX_RANKED);
   if (rest.length && isTarget) {
     const value = rest.reduce((sum, { weight }) => sum + weight, 0);
     bars.push({ label: fill(strings.rest, { count: rest.length }), value, muted: true });
@@ -151,7 +151,7 @@ export function fillRanked(parts, header, at, ranked) {
 
 /** @returns {Bar[]} */
 function rankedBars(/** @type {Ranked[]} */ ranked, /** @type {Word[]} */ words) {
-  return ranked.slice(0, MOST_RANKED).map(({ word, weight }) => {
+  return ranked.slice(0, MAX_RANKED).map(({ word, weight }) => {
     const { text, special } = words[word];
     return { label: text, value: weight, muted: special === 1 };
   });

@@ -26,11 +26,11 @@ import { fill, fmtFixed } from "../shared/fmt.js";
 /** @typedef {{lut: Uint32Array, level: (value: number) => number}} PanelColours */
 
 const MINUS_INFINITY = "−∞";
-const LEAST_MOST = 1e-12; // a panel of zeros has a scale too
+const MIN_PEAK = 1e-12; // a panel of zeros has a scale too
 
 /** The colours of a panel: two-sided and symmetric for signed values; level −1 for a number without a colour. */
 export function panelColours(/** @type {Panel} */ panel, /** @type {Theme} */ { dark }) {
-  const most = Math.max(panel.most, LEAST_MOST);
+  const most = Math.max(panel.most, MIN_PEAK);
   /** @type {PanelColours} */
   const colours = panel.signed
     ? { lut: diverging(dark), level: (value) => signedLevel(value, most) }

@@ -18,8 +18,8 @@ import { isSmall, makeTable } from "./table.js";
  *   parts: PanelPart[]}} State
  */
 
-const LEAST_ZOOM = 0.7; // below it the numbers of an equation could no longer be read
-const LEAST_TABLE_ZOOM = 0.6; // of a wide table that stands alone; below it scrolls
+const MIN_ZOOM = 0.7; // below it the numbers of an equation could no longer be read
+const MIN_TABLE_ZOOM = 0.6; // of a wide table that stands alone; below it scrolls
 const CLOSER_BELOW = 0.8; // then the cells of an equation move together, before they become smaller
 
 /** @returns {Mounted} */
@@ -84,7 +84,7 @@ function fitTables(/** @type {State} */ { top, box, header }) {
   set("av-board-line", true);
   const zoom = () => top.clientWidth / box.scrollWidth;
   if (isLine && zoom() < CLOSER_BELOW) set("av-board-tight", true);
-  if (isLine && zoom() >= LEAST_ZOOM) {
+  if (isLine && zoom() >= MIN_ZOOM) {
     if (zoom() < 1) box.style.zoom = String(zoom());
     return;
   }
@@ -94,7 +94,7 @@ function fitTables(/** @type {State} */ { top, box, header }) {
   const wide = [...box.querySelectorAll("table")].filter((table) => shareShown(table) < 1);
   set("av-board-tight", wide.length > 0);
   for (const table of wide)
-    table.style.zoom = String(Math.min(1, Math.max(LEAST_TABLE_ZOOM, shareShown(table))));
+    table.style.zoom = String(Math.min(1, Math.max(MIN_TABLE_ZOOM, shareShown(table))));
 }
 
 /** The share of a table's width that its place shows without scrolling, at its own size; over 1 where it has room. */

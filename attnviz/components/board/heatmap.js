@@ -18,9 +18,9 @@ import { cellWords, panelColours } from "./cells.js";
 
 const WIDEST_PX = 560;
 const WIDEST_NARROW_PX = 340;
-const LEAST_PX = 220;
-const LEAST_NARROW_PX = 110;
-const LARGEST_CELL_PX = 26;
+const MIN_PX = 220;
+const MIN_NARROW_PX = 110;
+const MAX_CELL_PX = 26;
 const FONT_PX = 11;
 const LONGEST_LABEL_PX = 90;
 
@@ -33,7 +33,7 @@ const LONGEST_LABEL_PX = 90;
  */
 export function makeHeatmap(view, events, around) {
   const { header, panel } = view;
-  const [least, most] = header.narrow ? [LEAST_NARROW_PX, WIDEST_NARROW_PX] : [LEAST_PX, WIDEST_PX];
+  const [least, most] = header.narrow ? [MIN_NARROW_PX, WIDEST_NARROW_PX] : [MIN_PX, WIDEST_PX];
   const room = () => Math.min(most, Math.max(least, around.clientWidth - 8));
   const canvas = el("canvas", { role: "img", tabIndex: 0, "aria-label": heatmapWords(view) });
   const asks = panel.asks && header.open;
@@ -107,7 +107,7 @@ function layoutHeatmap(canvas, { panel, theme }, width) {
     colLabels: panel.columns,
     width,
     font: FONT_PX,
-    maxCell: LARGEST_CELL_PX,
+    maxCell: MAX_CELL_PX,
     maxLabel: LONGEST_LABEL_PX,
     theme,
   });

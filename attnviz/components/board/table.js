@@ -11,15 +11,15 @@ import { cellWords, panelColours, printedNumber } from "./cells.js";
 /** @import { PanelColours, PanelEvents, PanelPart, PanelView } from "./cells.js" */
 /** @import { Cell, Panel, StringKey } from "./types.js" */
 
-const MOST_COLUMNS = 12;
-const MOST_CELLS = 144;
-const MOST_NARROW = 4;
-const LEAST_SUM_DECIMALS = 2;
+const MAX_COLUMNS = 12;
+const MAX_CELLS = 144;
+const MAX_NARROW = 4;
+const MIN_SUM_DECIMALS = 2;
 
 /** True if a matrix fits the page, or a column of it, with its numbers. */
 export function isSmall(/** @type {Panel} */ { rows, columns }, /** @type {boolean} */ narrow) {
-  const most = narrow ? MOST_NARROW : MOST_COLUMNS;
-  return columns.length <= most && rows.length * columns.length <= MOST_CELLS;
+  const most = narrow ? MAX_NARROW : MAX_COLUMNS;
+  return columns.length <= most && rows.length * columns.length <= MAX_CELLS;
 }
 
 /** @returns {PanelPart} */
@@ -77,7 +77,7 @@ function footRow(/** @type {PanelView} */ { header, panel, data }) {
 }
 
 function sumCell(/** @type {Panel} */ { hidden, decimals }, /** @type {number} */ sum) {
-  const text = hidden ? "?" : printedNumber(sum, Math.max(LEAST_SUM_DECIMALS, decimals));
+  const text = hidden ? "?" : printedNumber(sum, Math.max(MIN_SUM_DECIMALS, decimals));
   return el("td", { class: "av-board-sum" }, text);
 }
 

@@ -8,7 +8,7 @@ import { cueScroll, el, setBusy, setText, watchSize } from "../shared/dom.js";
 import { fill, fmtPercent } from "../shared/fmt.js";
 import { detailNodes } from "./detail.js";
 import { focusOn, makeGraph } from "./graph.js";
-import { MOST_DRAWN, SIDES, readPaths, shownPaths } from "./paths.js";
+import { MAX_DRAWN, SIDES, readPaths, shownPaths } from "./paths.js";
 
 /** @import { Host, Mounted } from "../shared/host.js" */
 /** @import { Graph } from "./graph.js" */
@@ -176,7 +176,7 @@ function showPaths(/** @type {State} */ state, /** @type {Parts} */ parts) {
   const rows = drawn.slice(0, LISTED).map((path) => listRow(state, parts, header, path));
   parts.list.replaceChildren(...(rows.length ? rows : [el("li", { class: "av-note" }, strings.none)]));
   parts.clear.hidden = state.chosen === "";
-  const note = total > MOST_DRAWN ? fill(strings.capped, { n: MOST_DRAWN, total }) : "";
+  const note = total > MAX_DRAWN ? fill(strings.capped, { n: MAX_DRAWN, total }) : "";
   setText(parts.status, note);
   mark(state, parts);
 }

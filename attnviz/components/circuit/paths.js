@@ -8,7 +8,7 @@
 export const SIDES = ["q", "k", "v"];
 const FIRST = 12; // as many arrows are drawn before anyone moves the threshold
 const FIRST_OF_HEAD = 4; // as many of a chosen head, however little they move
-export const MOST_DRAWN = 150;
+export const MAX_DRAWN = 150;
 
 /** @typedef {{id: string, sender: string, receiver: string, side: Side, moved: number}} Path */
 /** @typedef {{drawn: Path[], total: number, least: number}} Shown */
@@ -48,7 +48,7 @@ export function shownPaths(paths, { sides, least, head }) {
   );
   const limit = least ?? (head ? Math.min(first, leastOfFirst(fitting, FIRST_OF_HEAD)) : first);
   const enough = fitting.filter(({ moved }) => moved >= limit);
-  return { drawn: enough.slice(0, MOST_DRAWN), total: enough.length, least: limit };
+  return { drawn: enough.slice(0, MAX_DRAWN), total: enough.length, least: limit };
 }
 
 /** What the last of the first `count` paths moves. */

@@ -45,12 +45,17 @@ class PairWeight:
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """A sentence that the model read: its tokens, and its links to the two keys of the film."""
+    """A sentence that the model read: its tokens, and its links to the three keys of the film.
+
+    `weights` are those of the film's head.
+    """
 
     tokens: TokenAxis
+    weights: Float32[np.ndarray, "query key"]
     row: Float32[np.ndarray, "key"]
     key: PairWeight
     rival: PairWeight
+    special: PairWeight
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +63,8 @@ class FilmView:
     """The film: two readings, the weights of all heads in the first, and the cell it speaks of.
 
     `changed` is the token that differs between the sentences. `key` is what the query attends to
-    in the first sentence, `rival` the word that is next to it in the second.
+    in the first sentence, `rival` the word that is next to it in the second, `special` the special
+    token that gets most there.
     """
 
     first: Reading
@@ -68,11 +74,13 @@ class FilmView:
     query: int
     key: int
     rival: int
+    special: int
     changed: int
 
 
 def pack_film(view: FilmView, texts: Sequence[str], strings: Mapping[str, str]) -> bytes:
-    """The buffer of the film: all heads in one byte for each weight, two rows in full.
+    """The buffer of the film: all heads of the first sentence and the film's head of the second in
+    one byte for each weight, two rows in full.
 
     `texts` are sentences that a visitor may look at next.
     """
@@ -89,15 +97,17 @@ def pack_film(view: FilmView, texts: Sequence[str], strings: Mapping[str, str]) 
         "query": view.query,
         "key": view.key,
         "rival": view.rival,
+        "special_key": view.special,
         "changed": view.changed,
         "links": [
-            {"key": asdict(reading.key), "rival": asdict(reading.rival)}
+            {name: asdict(getattr(reading, name)) for name in ("key", "rival", "special")}
             for reading in (view.first, view.second)
         ],
         "texts": list(texts),
     }
     arrays = {
         "weights": quantise(view.weights, 8),
+        "then": quantise(view.second.weights[None, None], 8),
         "first": view.first.row,
         "second": view.second.row,
     }

@@ -112,9 +112,10 @@ function layOut(/** @type {State} */ state) {
   const wide = isStill ? Math.min(width, 560) : width;
   const lut = sequential(theme.dark);
   const layout = layoutFilm(context2d(canvas), header, wide, theme);
-  const source = { array: arrays.weights, lut, levels: levelTable("u8", "sqrt") };
-  const atlas = makeAtlas(source, layout.big.w);
-  state.show = { header, arrays, layout, atlas, theme, lut, roles: roleColours(theme) };
+  const levels = levelTable("u8", "sqrt");
+  const atlas = makeAtlas({ array: arrays.weights, lut, levels }, layout.big.w);
+  const then = makeAtlas({ array: arrays.then, lut, levels }, layout.big.w);
+  state.show = { header, arrays, layout, atlas, then, theme, lut, roles: roleColours(theme) };
   top.style.setProperty("--query", state.show.roles.query);
   top.style.setProperty("--key", state.show.roles.key);
   stills.hidden = !isStill;

@@ -18,7 +18,7 @@ const PAD = 7;
 const LINE = 64;
 const BELOW = 40; // room for two lines of numbers
 const THUMB_GAP = 4;
-const MOST_THUMB = 34;
+const MAX_THUMB = 34;
 const ABOVE_WORDS = 30;
 
 /**
@@ -39,7 +39,7 @@ export function layoutFilm(ctx, header, width, theme) {
   };
   const long = (/** @type {number} */ font) => widths(font).reduce((sum, wide) => sum + wide + GAP, -GAP);
   const font = FONTS.find((size) => long(size) <= width - 4);
-  const size = Math.min(MOST_THUMB, Math.floor((width + THUMB_GAP) / n_heads) - THUMB_GAP);
+  const size = Math.min(MAX_THUMB, Math.floor((width + THUMB_GAP) / n_heads) - THUMB_GAP);
   const gridWidth = n_heads * (size + THUMB_GAP) - THUMB_GAP;
   const gridHeight = n_layers * (size + THUMB_GAP) - THUMB_GAP;
   const top = Math.max(gridHeight, 200) + ABOVE_WORDS;

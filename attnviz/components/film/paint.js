@@ -16,7 +16,8 @@ import { printedWeight, SCENES } from "./script.js";
 /** @import { Arrays, Header, SceneName } from "./types.js" */
 
 /**
- * @typedef {{header: Header, arrays: Arrays, layout: Layout, atlas: Atlas, theme: Theme, lut: Uint32Array,
+ * `atlas` has the heads in the first sentence, `then` the one head in the second.
+ * @typedef {{header: Header, arrays: Arrays, layout: Layout, atlas: Atlas, then: Atlas, theme: Theme, lut: Uint32Array,
  *   roles: {query: string, key: string}}} Show
  */
 /**
@@ -27,6 +28,7 @@ import { printedWeight, SCENES } from "./script.js";
 const WIDEST_ARC = 15;
 const FAINT = 0.1;
 const NUMBER_FONT = 13;
+const LABEL_PX = 116; // the width of a control under a word
 
 /** @param {CanvasRenderingContext2D} ctx @param {Show} show @param {number} time */
 export function paintFilm(ctx, show, time) {
@@ -42,9 +44,15 @@ export function paintFilm(ctx, show, time) {
   ctx.restore();
 }
 
+/** How far the weights have come from the first sentence to the second, 0 to 1. */
+function shareOfSecond(/** @type {Frame} */ { so }) {
+  return so("change", 0.3, 0.6);
+}
+
 /** The weight of the row at this moment: of the first sentence, the second, or on the way. */
-function weightNow(/** @type {Frame} */ { arrays, so }, /** @type {number} */ key) {
-  return between(arrays.first.data[key], arrays.second.data[key], so("change", 0.3, 0.6));
+function weightNow(/** @type {Frame} */ frame, /** @type {number} */ key) {
+  const { first, second } = frame.arrays;
+  return between(first.data[key], second.data[key], shareOfSecond(frame));
 }
 
 /** All heads come one after the other, fade but for one, and that one grows in the corner. */
@@ -67,9 +75,9 @@ function paintHeads(/** @type {Frame} */ frame) {
   if (ctx.globalAlpha > 0) paintHead(frame, thumbRect(geom, layer, head));
 }
 
-/** The one head, from its place in the grid to its corner, with the row of the query framed. */
+/** The one head, from its place in the grid to its corner, the query's row framed; then in the second sentence. */
 function paintHead(/** @type {Frame} */ frame, /** @type {Box} */ from) {
-  const { ctx, header, layout, atlas, so, theme, roles } = frame;
+  const { ctx, header, layout, atlas, then, so, theme, roles } = frame;
   const { layer, head, tokens, query, key } = header;
   const grown = so("head", 0.25, 0.55);
   const to = layout.big;
@@ -80,6 +88,10 @@ function paintHead(/** @type {Frame} */ frame, /** @type {Box} */ from) {
     h: between(from.h, to.h, grown),
   };
   stampHead(ctx, atlas, layer, head, box);
+  const opacity = ctx.globalAlpha;
+  ctx.globalAlpha = opacity * shareOfSecond(frame);
+  if (ctx.globalAlpha > 0) stampHead(ctx, then, 0, 0, box);
+  ctx.globalAlpha = opacity;
   const chosen = so("head", 0, 0.15);
   ctx.strokeStyle = withAlpha(theme.accent, chosen);
   ctx.lineWidth = 2;
@@ -155,7 +167,7 @@ function paintArcs(/** @type {Frame} */ frame) {
   layout.chips.forEach((_, at) => {
     if (at === query) return;
     const weight = weightNow(frame, at);
-    const ahead = at === rival ? so("change", 0.3, 0.6) : 0;
+    const ahead = at === rival ? shareOfSecond(frame) : 0;
     const colour = at === key ? roles.key : ahead > 0.5 ? theme.accent : theme.primary;
     const alpha = at === key || at === rival ? 0.9 : 0.55;
     ctx.globalAlpha = Math.min(alpha, 0.12 + weight * 6);
@@ -233,17 +245,21 @@ function paintChips(/** @type {Frame} */ frame) {
   });
 }
 
-/** Below the key and its rival: the weight, and the other rows' mean as its control. */
+/** Below the key, its rival and the special token: the weight, and the other rows' mean as its control. */
 function paintNumbers(/** @type {Frame} */ frame) {
-  const { header, so } = frame;
-  const { links, key, rival, strings } = header;
+  const { header, layout, so } = frame;
+  const { links, key, rival, special_key: special, strings } = header;
   const first = so("arcs", 0.6, 0.8);
   const then = so("change", 0.6, 0.75);
   const others = (/** @type {number} */ weight) => `${strings.others} ${printedWeight(weight)}`;
   const now = links[then > 0.5 ? 1 : 0];
   const shown = Math.max(first - so("change", 0.3, 0.45), then);
   label(frame, key, printedWeight(now.key.weight), others(now.key.others), shown);
-  if (then > 0) label(frame, rival, printedWeight(now.rival.weight), others(now.rival.others), then);
+  if (then <= 0) return;
+  label(frame, rival, printedWeight(now.rival.weight), others(now.rival.others), then);
+  const isBeside = Math.abs(layout.chips[special].x - layout.chips[key].x) < LABEL_PX;
+  const control = isBeside ? "" : others(now.special.others); // two controls would lie over each other
+  label(frame, special, printedWeight(now.special.weight), control, then);
 }
 
 /**

@@ -28,7 +28,17 @@ export function printedWeight(/** @type {number} */ weight) {
 
 /** The sentence of a scene, its words and numbers set off. */
 export function captionOf(/** @type {Header} */ header, /** @type {SceneName} */ name) {
-  const { strings, tokens, links, query, key, rival, changed, changed_to: word } = header;
+  const {
+    strings,
+    tokens,
+    links,
+    query,
+    key,
+    rival,
+    special_key: special,
+    changed,
+    changed_to: word,
+  } = header;
   const [first, second] = links;
   const token = (/** @type {string} */ role, /** @type {string} */ label) =>
     el("b", { class: `film-token ${role}`, dir: "auto" }, label);
@@ -48,6 +58,9 @@ export function captionOf(/** @type {Header} */ header, /** @type {SceneName} */
     rival_weight: number(first.rival.weight),
     rival_then: number(second.rival.weight),
     rival_others: number(second.rival.others),
+    special: token("", tokens[special]),
+    special_weight: number(first.special.weight),
+    special_then: number(second.special.weight),
   });
   // a word that stands twice in a sentence is two nodes
   return nodes.map((node) => (node instanceof Node ? node.cloneNode(true) : node));

@@ -31,6 +31,7 @@ export interface Link {
 export interface Links {
   key: Link;
   rival: Link;
+  special: Link;
 }
 
 export interface Header {
@@ -46,6 +47,8 @@ export interface Header {
   query: number;
   key: number;
   rival: number;
+  /** The special token that gets most in the second sentence. */
+  special_key: number;
   changed: number;
   links: Links[];
   texts: string[];
@@ -54,6 +57,8 @@ export interface Header {
 export interface Arrays {
   /** All heads in the first sentence, u8. */
   weights: PackedArray;
+  /** The film's head in the second sentence, u8. */
+  then: PackedArray;
   /** The row of the query in the head, in either sentence. */
   first: FloatArray;
   second: FloatArray;

@@ -7,11 +7,11 @@ import { el, setText } from "../shared/dom.js";
 
 /** @typedef {ReturnType<typeof makeYours>} Yours */
 
-const MOST_CHARS = 400;
+const MAX_CHARS = 400;
 
 export function makeYours(/** @type {(text: string) => void} */ onText) {
   const label = el("label", { class: "film-label" });
-  const input = el("input", { type: "text", class: "film-input", maxlength: MOST_CHARS, dir: "auto" });
+  const input = el("input", { type: "text", class: "film-input", maxlength: MAX_CHARS, dir: "auto" });
   const button = el("button", { type: "submit", class: "av-button av-primary film-look" });
   const caption = el("span", { class: "av-caption" });
   const chips = el("div", { class: "film-examples" });

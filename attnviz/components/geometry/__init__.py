@@ -72,7 +72,7 @@ STRING_KEYS: tuple[str, ...] = (
 )
 Tab = Literal["arrows", "rotary", "clocks", "head"]
 TABS: tuple[Tab, ...] = get_args(Tab)
-MOST_KEYS, MOST_TURN, REACH = 6, 512, 3.0
+MAX_KEYS, MAX_TURN, REACH = 6, 512, 3.0
 DEFAULT_VECTORS = "1.6,0.6/1.6,1.4,-0.6,2.2/-0.8,1.9,-2.2,-0.4/1.2,-1.8,1.8,-1"
 DEFAULT_TURNS = "5.2.0"
 NUMBER = re.compile(r"-?\d(\.\d{1,2})?", re.ASCII)
@@ -147,8 +147,8 @@ def pack_geometry(view: GeometryView, strings: Mapping[str, str]) -> bytes:
         **asdict(view.choice),
         "start": DEFAULT_VECTORS,
         "reach": REACH,
-        "most_keys": MOST_KEYS,
-        "most_turn": MOST_TURN,
+        "max_keys": MAX_KEYS,
+        "max_turn": MAX_TURN,
         "frequencies": asdict(view.frequencies),
         "reason": view.reason,
         "head": None,
@@ -195,7 +195,7 @@ def checked(name: str, raw: object) -> tuple[str | None, bool]:
         value = _vectors(raw)
     else:
         numbers = notation.indices(raw, 3)
-        fits = numbers is not None and max(numbers) <= MOST_TURN
+        fits = numbers is not None and max(numbers) <= MAX_TURN
         value = notation.write_indices(*numbers) if numbers is not None and fits else None
     return value, value is not None and value == raw
 
@@ -204,7 +204,7 @@ def _vectors(text: str) -> str | None:
     """A query and 1 to 6 keys with their values: "x,y/kx,ky,vx,vy/…", each within ±REACH."""
     query, *keys = (part.split(",") for part in text.split("/"))
     numbers = [number for part in (query, *keys) for number in part]
-    if len(query) != 2 or any(len(key) != 4 for key in keys) or not 1 <= len(keys) <= MOST_KEYS:
+    if len(query) != 2 or any(len(key) != 4 for key in keys) or not 1 <= len(keys) <= MAX_KEYS:
         return None
     if not all(NUMBER.fullmatch(number) and abs(float(number)) <= REACH for number in numbers):
         return None

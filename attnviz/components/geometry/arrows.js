@@ -13,6 +13,8 @@ import { drawPlane, makePlane, makeTab, placeHandles } from "./plane.js";
 /** @import { Answer, Header, Vector } from "./types.js" */
 
 /** @typedef {ReturnType<typeof makeArrows>} Arrows */
+/** @typedef {ReturnType<typeof buildParts>} Parts */
+/** @typedef {{query: Vector, answers: Answer[]}} State */
 
 const ADDED = /** @type {Vector} */ ([-1.5, -1.2]); // where another key and its value stand
 const RINGS = [1, 2, 3];
@@ -20,6 +22,56 @@ const UNITS = ["₁", "₂", "₃", "₄", "₅", "₆"];
 
 /** @param {{changed: (vectors: string) => void, redraw: () => void}} actions */
 export function makeArrows({ changed, redraw }) {
+  const parts = buildParts();
+  /** @type {State} */
+  const state = { query: [1, 0], answers: [] };
+  const tell = () => changed(writeVectors(state.query, state.answers));
+  const take = (/** @type {string} */ text) => Object.assign(state, readVectors(text));
+  /** @type {Header | null} */
+  let header = null;
+  const change = (/** @type {() => void} */ edit) => () => {
+    edit();
+    redraw();
+    tell();
+  };
+  parts.add.onclick = change(() => {
+    const turn = state.answers.length;
+    state.answers.push({ key: [ADDED[0] + turn / 4, ADDED[1]], value: [ADDED[1], ADDED[0] + turn / 4] });
+  });
+  parts.remove.onclick = change(() => void state.answers.pop());
+  parts.reset.onclick = change(() => header && take(header.start));
+  return {
+    node: parts.node,
+    planes: parts.planes,
+    update(/** @type {Header} */ data) {
+      header = data;
+      take(data.vectors);
+      translate(parts, data.strings);
+    },
+    draw(/** @type {Theme} */ theme, /** @type {number} */ room) {
+      if (!header) return;
+      drawTab(parts, { header, state, theme, room });
+      /** Takes a handle's place, and says what moved in the words of the handle. */
+      const moved = (/** @type {string} */ name, /** @type {Vector} */ to, /** @type {boolean} */ isDone) => {
+        if (header) setText(parts.status, tip(header, name, to));
+        redraw();
+        if (isDone) tell();
+      };
+      placeHandles(parts.asking, askingHandles(header, state), (index) => (to, isDone) => {
+        if (index) state.answers[index - 1].key = to;
+        else state.query = to;
+        moved(index ? keyName(index - 1) : String(header?.strings.query), to, isDone);
+      });
+      placeHandles(parts.answering, answeringHandles(header, state), (index) => (to, isDone) => {
+        state.answers[index].value = to;
+        moved(valueName(index), to, isDone);
+      });
+    },
+  };
+}
+
+/** The elements: two planes, and the table, the sum and the buttons beside them. */
+function buildParts() {
   const asking = makePlane();
   const answering = makePlane();
   const note = el("p", { class: "av-sentence" });
@@ -33,87 +85,49 @@ export function makeArrows({ changed, redraw }) {
     drawings: [asking.node, answering.node],
     side: [table, mixed, el("div", { class: "av-row" }, add, remove, reset), status, hint],
   });
-  const state = { query: /** @type {Vector} */ ([1, 0]), answers: /** @type {Answer[]} */ ([]) };
-  const tell = () => changed(writeVectors(state.query, state.answers));
-  const take = (/** @type {string} */ text) => Object.assign(state, readVectors(text));
-  /** @type {Header | null} */
-  let header = null;
-  const change = (/** @type {() => void} */ edit) => () => {
-    edit();
-    redraw();
-    tell();
-  };
-  add.onclick = change(() => {
-    const turn = state.answers.length;
-    state.answers.push({ key: [ADDED[0] + turn / 4, ADDED[1]], value: [ADDED[1], ADDED[0] + turn / 4] });
-  });
-  remove.onclick = change(() => void state.answers.pop());
-  reset.onclick = change(() => header && take(header.start));
-  /** Says what moved, in the words of a handle. */
-  const moved = (/** @type {string} */ name, /** @type {Vector} */ at) =>
-    header && setText(status, tip(header, name, at));
-  return {
-    node,
-    planes,
-    update(/** @type {Header} */ data) {
-      header = data;
-      take(data.vectors);
-      const { strings } = data;
-      setText(note, strings.arrows_note);
-      setText(hint, strings.moved);
-      setText(asking.title, strings.asking);
-      setText(answering.title, strings.answering);
-      setText(add, strings.add);
-      setText(remove, strings.remove);
-      setText(reset, strings.reset);
-    },
-    draw(/** @type {Theme} */ theme, /** @type {number} */ room) {
-      if (!header) return;
-      const { strings, reach } = header;
-      const row = attendArrows(state.query, state.answers);
-      const size = { side: room, reach, rings: RINGS };
-      add.disabled = state.answers.length >= header.most_keys;
-      remove.disabled = state.answers.length < 2;
-      drawPlane(asking, theme, size, questions(state, row.weights, theme));
-      drawPlane(answering, theme, size, answersOf(state, row, theme));
-      const keys = state.answers.map(({ key }, index) => ({
-        at: key,
-        label: tip(data(), keyName(index), key),
-      }));
-      placeHandles(
-        asking,
-        [{ at: state.query, label: tip(header, strings.query, state.query) }, ...keys],
-        (index) => {
-          return (to, isDone) => {
-            if (index) state.answers[index - 1].key = to;
-            else state.query = to;
-            moved(index ? keyName(index - 1) : strings.query, to);
-            redraw();
-            if (isDone) tell();
-          };
-        },
-      );
-      const values = state.answers.map(({ value }, index) => ({
-        at: value,
-        label: tip(data(), valueName(index), value),
-      }));
-      placeHandles(answering, values, (index) => (to, isDone) => {
-        state.answers[index].value = to;
-        moved(valueName(index), to);
-        redraw();
-        if (isDone) tell();
-      });
-      fillTable(table, header, state, row);
-      setText(mixed, `${strings.mixed} = (${row.output.map((x) => fmtFixed(x, 2)).join(", ")})`);
-      asking.canvas.setAttribute("aria-label", strings.asking);
-      answering.canvas.setAttribute("aria-label", strings.answering);
-      setData(asking.canvas, { weights: row.weights.join(), scaled: row.scaled.join() });
-      setData(answering.canvas, { output: row.output.join() });
-    },
-  };
-  function data() {
-    return /** @type {Header} */ (header);
-  }
+  return { node, planes, asking, answering, note, table, mixed, status, hint, add, remove, reset };
+}
+
+function translate(/** @type {Parts} */ parts, /** @type {Header["strings"]} */ strings) {
+  setText(parts.note, strings.arrows_note);
+  setText(parts.hint, strings.moved);
+  setText(parts.asking.title, strings.asking);
+  setText(parts.answering.title, strings.answering);
+  setText(parts.add, strings.add);
+  setText(parts.remove, strings.remove);
+  setText(parts.reset, strings.reset);
+}
+
+/**
+ * Draws both planes and writes the numbers of the row beside them.
+ * @param {Parts} parts
+ * @param {{header: Header, state: State, theme: Theme, room: number}} view
+ */
+function drawTab({ asking, answering, add, remove, table, mixed }, { header, state, theme, room }) {
+  const { strings, reach } = header;
+  const row = attendArrows(state.query, state.answers);
+  const size = { side: room, reach, rings: RINGS };
+  add.disabled = state.answers.length >= header.max_keys;
+  remove.disabled = state.answers.length < 2;
+  drawPlane(asking, theme, size, questions(state, row.weights, theme));
+  drawPlane(answering, theme, size, answersOf(state, row, theme));
+  fillTable(table, header, state, row);
+  setText(mixed, `${strings.mixed} = (${row.output.map((x) => fmtFixed(x, 2)).join(", ")})`);
+  asking.canvas.setAttribute("aria-label", strings.asking);
+  answering.canvas.setAttribute("aria-label", strings.answering);
+  setData(asking.canvas, { weights: row.weights.join(), scaled: row.scaled.join() });
+  setData(answering.canvas, { output: row.output.join() });
+}
+
+/** The tips of the query and of the keys, in this order. */
+function askingHandles(/** @type {Header} */ header, /** @type {State} */ { query, answers }) {
+  const keys = answers.map(({ key }, index) => ({ at: key, label: tip(header, keyName(index), key) }));
+  return [{ at: query, label: tip(header, header.strings.query, query) }, ...keys];
+}
+
+/** The tips of the values. */
+function answeringHandles(/** @type {Header} */ header, /** @type {State} */ { answers }) {
+  return answers.map(({ value }, index) => ({ at: value, label: tip(header, valueName(index), value) }));
 }
 
 /** "k₂". */
@@ -133,7 +147,7 @@ function tip(/** @type {Header} */ { strings }, /** @type {string} */ name, /** 
 
 /**
  * The query, and each key as visible as its weight is large.
- * @param {{query: Vector, answers: Answer[]}} state
+ * @param {State} state
  * @param {number[]} weights
  * @param {Theme} theme
  * @returns {Arrow[]}
@@ -180,7 +194,7 @@ function answersOf({ answers }, { weights, output }, theme) {
  * A row for each key: angle, score, weight.
  * @param {HTMLTableElement} table
  * @param {Header} header
- * @param {{query: Vector, answers: Answer[]}} state
+ * @param {State} state
  * @param {{scaled: number[], weights: number[]}} row
  */
 function fillTable(table, { strings }, { query, answers }, { scaled, weights }) {

@@ -16,9 +16,9 @@ import { makeClocks, makeRotary, readTurns } from "./turns.js";
 /** @type {readonly Tab[]} */
 const TABS = ["arrows", "rotary", "clocks", "head"];
 const START_TURNS = "5.2.0"; // as in Python
-const LEAST_PX = 200;
-const MOST_PX = 540;
-const MOST_OF_SCREEN = 0.55; // of its height, so that a plane is seen whole
+const MIN_PX = 200;
+const MAX_PX = 540;
+const MAX_SCREEN_SHARE = 0.55; // of its height, so that a plane is seen whole
 const EDGES_PX = 20; // of two planes, and the gap between them
 const TWO_PX = 480; // of room, from which two planes stand side by side
 
@@ -99,8 +99,8 @@ function tabBar(
 function roomOf(/** @type {HTMLElement} */ planes, /** @type {Tab} */ tab) {
   const width = planes.clientWidth;
   const side = tab === "arrows" && width >= TWO_PX ? (width - EDGES_PX) / 2 : width - 2;
-  const most = Math.min(MOST_PX, MOST_OF_SCREEN * innerHeight);
-  return Math.floor(Math.max(LEAST_PX, Math.min(most, side)));
+  const most = Math.min(MAX_PX, MAX_SCREEN_SHARE * innerHeight);
+  return Math.floor(Math.max(MIN_PX, Math.min(most, side)));
 }
 
 /** Asks the host for a head and a query; the address has them at once. */

@@ -15,8 +15,8 @@ import { drawPlane, makePlane, makeTab } from "./plane.js";
 /** @typedef {ReturnType<typeof makeHead>} HeadTab */
 /** A query's row: places and weights. @typedef {{query: Vector, keys: Vector[], weights: number[], own: number[], may: number[]}} Row */
 
-const MOST_BARS = 10;
-const MOST_LABELS = 6;
+const MAX_BARS = 10;
+const MAX_LABELS = 6;
 const ROOM = 1.2; // beyond the longest arrow
 
 /** @param {{choose: (layer: number, head: number, query: number) => void, redraw: () => void}} actions */
@@ -89,26 +89,35 @@ export function makeHead({ choose, redraw }) {
       setText(plane.title, `${headName(head.layer, head.head)} · ${head.tokens[state.query]}`);
       plane.canvas.setAttribute("aria-label", shareSentence(header, head));
       drawPlane(plane, theme, { side: room, reach }, arrowsOf(row, head, state.query, theme));
-      const list = barList({
-        label: strings.weight,
-        values: strings.true,
-        seconds: strings.plane,
-        full: Math.max(...row.weights, ...row.own),
-        number: fmtWeight,
-      });
-      list.set(
-        strongest(row, MOST_BARS).map((key) => ({
-          label: head.key_tokens[key],
-          value: row.own[key],
-          second: row.weights[key],
-        })),
-      );
-      bars.replaceChildren(list.node);
+      bars.replaceChildren(weightBars(row, header, head));
       const off = elsewhere(row.own, row.weights);
       setText(distance, fill(strings.distance, { share: fmtPercent(off) }));
       setData(plane.canvas, { query: head.query_at[state.query], weights: row.weights.join(), off });
     },
   };
+}
+
+/** The largest weights of the row, each beside that of the plane. */
+function weightBars(
+  /** @type {Row} */ row,
+  /** @type {Header} */ { strings },
+  /** @type {HeadPlane} */ head,
+) {
+  const list = barList({
+    label: strings.weight,
+    values: strings.true,
+    seconds: strings.plane,
+    full: Math.max(...row.weights, ...row.own),
+    number: fmtWeight,
+  });
+  list.set(
+    strongest(row, MAX_BARS).map((key) => ({
+      label: head.key_tokens[key],
+      value: row.own[key],
+      second: row.weights[key],
+    })),
+  );
+  return list.node;
 }
 
 /** The share that the plane keeps, beside that of the median head. */
@@ -167,7 +176,7 @@ function strongest(/** @type {Row} */ { own, may }, /** @type {number} */ count)
  * @param {Theme} theme
  */
 function arrowsOf(row, head, query, theme) {
-  const named = new Set(strongest(row, MOST_LABELS));
+  const named = new Set(strongest(row, MAX_LABELS));
   const most = Math.max(...row.own);
   const keys = [...row.keys.keys()]
     .filter((key) => row.may[key])

@@ -89,8 +89,8 @@ export interface Header {
   turns: string;
   /** The largest coordinate of an arrow. */
   reach: number;
-  most_keys: number;
-  most_turn: number;
+  max_keys: number;
+  max_turn: number;
   /** Radians from one position to the next, for each pair of components; own: those of the model. */
   frequencies: { angles: number[]; own: boolean };
   reason: string;

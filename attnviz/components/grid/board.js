@@ -28,7 +28,7 @@ const LEFT_PX = 36;
 const ABOVE_PX = 20;
 const UNDER_PX = 28;
 const NAMED_PX = 44;
-const MOST_PIXELS = 48e6;
+const MAX_PIXELS = 48e6;
 const WIDE_STEP_PX = 34; // room for the word of a summary over its column
 
 /** How many heads stand in a row when they are sorted: as many as their names have room for. */
@@ -55,7 +55,7 @@ export function boardGeometry(rows, isSorted, width, n) {
   const whole = (Math.floor((most * ratio) / n) * n) / ratio;
   const size = whole >= 0.85 * most ? whole : Math.floor(most * ratio) / ratio;
   const pixels = width * rows.length * (size + gap + UNDER_PX) * ratio ** 2;
-  const isNamed = isSorted && pixels <= MOST_PIXELS;
+  const isNamed = isSorted && pixels <= MAX_PIXELS;
   const rowGap = gap + (isNamed ? UNDER_PX : 0);
   return { x, y, size, gap, rowGap, isNamed, layers: rows.length, heads: columns };
 }

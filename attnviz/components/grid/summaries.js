@@ -14,7 +14,7 @@ import { fill } from "../shared/fmt.js";
 /** @typedef {{n_layers: number, n_heads: number}} Size */
 
 const KINDS = /** @type {const} */ (["mean", "max"]);
-const MOST_CODE = 65535;
+const MAX_CODE = 65535;
 
 /** How many summaries there are of each kind. */
 export function summaryPlaces(/** @type {Size} */ header) {
@@ -32,7 +32,7 @@ export function summarise(/** @type {PackedArray} */ array) {
   const [layers, heads, rows, cols] = array.shape;
   const size = rows * cols;
   const places = layers + heads + 1;
-  const top = array.dtype === "u8" ? 255 : MOST_CODE;
+  const top = array.dtype === "u8" ? 255 : MAX_CODE;
   const squares = Float64Array.from({ length: top + 1 }, (_, code) => (code / top) ** 2);
   const sums = new Float64Array(places * size);
   const most = new Uint16Array(places * size);
@@ -57,7 +57,7 @@ export function summarise(/** @type {PackedArray} */ array) {
       if (most[layer * size + i] > most[all + i]) most[all + i] = most[layer * size + i];
     }
   const counts = Array.from({ length: places }, (_, place) => countOf(place, layers, heads));
-  return { data: encode(sums, most, counts, MOST_CODE / top), shape: [2, places, rows, cols], dtype: "u16" };
+  return { data: encode(sums, most, counts, MAX_CODE / top), shape: [2, places, rows, cols], dtype: "u16" };
 }
 
 /** How many heads a summary is made of. */
@@ -77,7 +77,7 @@ function encode(sums, most, counts, widen) {
   const data = new Uint16Array(2 * sums.length);
   const size = sums.length / counts.length;
   for (let i = 0; i < sums.length; i++) {
-    data[i] = Math.round(MOST_CODE * Math.sqrt(sums[i] / counts[Math.floor(i / size)]));
+    data[i] = Math.round(MAX_CODE * Math.sqrt(sums[i] / counts[Math.floor(i / size)]));
     data[sums.length + i] = most[i] * widen;
   }
   return data;

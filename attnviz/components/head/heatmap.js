@@ -15,8 +15,8 @@ import { drawSums, hitSums, SUMS_ROOM } from "./sums.js";
 
 export const MAX_SIDE_PX = 760;
 const TALLEST_PX = 960;
-const LARGEST_CELL_PX = 56;
-const LEAST_FRAMED_PX = 5;
+const MAX_CELL_PX = 56;
+const MIN_FRAMED_PX = 5;
 
 /**
  * The layout for the tokens shown; depends on width, tokens and theme only.
@@ -33,7 +33,7 @@ export function layoutHeatmap(canvas, view, room) {
     colLabels: data.cols.map((place) => axes.key.labels[place]),
     width: Math.min(room, MAX_SIDE_PX + more) - more,
     theme,
-    maxCell: LARGEST_CELL_PX,
+    maxCell: MAX_CELL_PX,
     tallest: TALLEST_PX,
     ...titlesOf(view),
   });
@@ -161,7 +161,7 @@ function writeFacts(
  */
 function markRow(ctx, geom, row, theme) {
   const cell = geom.h / geom.rows;
-  if (cell >= LEAST_FRAMED_PX) {
+  if (cell >= MIN_FRAMED_PX) {
     frameCell(ctx, geom, row, null, theme, { width: 1.5 });
     return;
   }

@@ -18,14 +18,14 @@ import { fill, headName } from "../shared/fmt.js";
 /** @typedef {Partial<Pick<Options, "top" | "across" | "beside">>} LineChange */
 
 export const DEFAULT_TOP = 8;
-const MOST_TOP = 10;
-const MOST_KEPT = 3;
+const MAX_TOP = 10;
+const MAX_KEPT = 3;
 const COLOURS = { light: ["#a21caf", "#b45309", "#1d4ed8"], dark: ["#f0abfc", "#fdba74", "#93c5fd"] };
 
 /** How many lines each query has: 1 to 10, 0 for all. */
 export function topOf(/** @type {string | null} */ text) {
   const top = text !== null && /^\d{1,2}$/.test(text) ? Number(text) : DEFAULT_TOP;
-  return top <= MOST_TOP ? top : DEFAULT_TOP;
+  return top <= MAX_TOP ? top : DEFAULT_TOP;
 }
 
 /** Heads from their names, "L0.H2,L5.H11"; those that the data does not have are left out. @returns {Head[]} */
@@ -36,7 +36,7 @@ export function keptHeads(/** @type {string | null} */ text, /** @type {Size} */
   }));
   return heads
     .filter(({ layer, head }) => layer < size.n_layers && head < headsOf(size, layer))
-    .slice(0, MOST_KEPT);
+    .slice(0, MAX_KEPT);
 }
 
 /**
@@ -81,7 +81,7 @@ export function lineOptions(strings, change) {
   const set = (/** @type {View} */ view) => {
     const text = fill(strings.top, { count: view.top || strings.all });
     setText(label, text);
-    range.value = String(view.top || MOST_TOP + 1);
+    range.value = String(view.top || MAX_TOP + 1);
     range.setAttribute("aria-valuetext", text);
     layout.set(view.isAcross ? "across" : "down");
     legend.set(view);
@@ -94,11 +94,11 @@ function topRange(/** @type {(change: LineChange) => void} */ change) {
   const range = el("input", {
     type: "range",
     min: 1,
-    max: MOST_TOP + 1,
+    max: MAX_TOP + 1,
     step: 1,
     on: {
       input() {
-        const top = Number(range.value) > MOST_TOP ? 0 : Number(range.value);
+        const top = Number(range.value) > MAX_TOP ? 0 : Number(range.value);
         change({ top: top === DEFAULT_TOP ? null : String(top) });
       },
     },
@@ -139,7 +139,7 @@ function makeLegend(strings, change) {
     kept = keptNow.map(({ layer, head }) => headName(layer, head));
     chosen = heads[0].name;
     setText(keep, fill(strings.keep, { head: chosen }));
-    keep.hidden = kept.includes(chosen) || kept.length >= MOST_KEPT;
+    keep.hidden = kept.includes(chosen) || kept.length >= MAX_KEPT;
     const now = [...heads.map(({ name, colour }) => `${name} ${colour}`), ...kept].join();
     if (now === shown) return; // the button that has the focus stays
     shown = now;

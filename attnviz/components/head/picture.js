@@ -11,7 +11,7 @@ import { pictureSentence } from "../shared/picture_panel.js";
 /** @import { Look } from "./state.js" */
 /** @import { LayerAxes, Pointed, View } from "./view.js" */
 
-const LARGEST_PX = 380;
+const MAX_PX = 380;
 
 /**
  * Draws the picture and says what it shows; returns where it lies, null where the tokens are not patches.
@@ -27,7 +27,7 @@ export function showPicture(parts, { header, source }, view, { hover, focus }, l
   const query = focus?.query ?? view.pinned.query ?? restingQuery(patches, tokens.length);
   const key = hover?.key ?? view.pinned.key;
   const levels = query === null ? null : patchLevels(rowWeights(view.data, query), patches, view.scale);
-  const geom = layoutPicture(source, patches, Math.min(look.lineRoom, LARGEST_PX));
+  const geom = layoutPicture(source, patches, Math.min(look.lineRoom, MAX_PX));
   const lut = sequential(look.theme.dark);
   drawPicture(parts.picture, source, geom, { levels, lut, theme: look.theme, patches, query, key });
   const texts = { picture: strings.picture, idle: strings.picture_idle };

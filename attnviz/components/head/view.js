@@ -58,7 +58,7 @@ import { hasPieces, mergeHead, tokenAxis, wordAxis } from "./words.js";
 /** The cell under the pointer, and the token in focus. */
 /** @typedef {{hover: {query: number, key: number} | null, focus: CellPlace | null}} Pointed */
 
-const MOST_MERGED = 16;
+const MAX_MERGED = 16;
 
 /** The tokens of a layer, and the part of the picture that they are. @returns {LayerAxes} */
 export function layerAxes(
@@ -199,7 +199,7 @@ function headData({ weights, memo }, { header }, axes, { layer, head }) {
   const name = `${layer} ${head}`;
   let merged = memo.merged.get(name);
   if (!merged) {
-    if (memo.merged.size >= MOST_MERGED) memo.merged.clear();
+    if (memo.merged.size >= MAX_MERGED) memo.merged.clear();
     merged = mergeHead(values, weights.dtype, header.n_key, queries, keys);
     memo.merged.set(name, merged);
   }

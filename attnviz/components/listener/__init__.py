@@ -15,7 +15,7 @@ from attnviz.components.buffer import pack
 NAME = "attnviz.listener"
 STRING_KEYS: tuple[str, ...] = ("listener.live", "listener.lost")
 Heed = Literal["stage", "changes", "wall"]
-MOST_CHARS = 100  # of a seat or a key
+MAX_CHARS = 100  # of a seat or a key
 Chosen = Mapping[str, int | None]  # layer, head, query, key
 
 
@@ -62,4 +62,4 @@ def parse_kept(value: object, code: str) -> tuple[Heed, str] | None:
     heed, seat = value.get("heed"), value.get("seat")
     if heed not in ("stage", "changes") or not isinstance(seat, str):
         return None
-    return (heed, seat) if 0 < len(seat) <= MOST_CHARS else None
+    return (heed, seat) if 0 < len(seat) <= MAX_CHARS else None

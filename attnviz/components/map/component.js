@@ -39,7 +39,7 @@ import { pointInShort, sentencesOf } from "./words.js";
  */
 
 const NARROW_PX = 940;
-const LARGEST_PX = 620;
+const MAX_PX = 620;
 const REACH_PX = 14;
 /** @type {Camera} */
 const WHOLE = { x: 0, y: 0, zoom: 1 };
@@ -276,7 +276,7 @@ function lay(/** @type {State} */ state) {
   if (!box.clientWidth) return;
   box.classList.toggle("av-map-narrow", box.clientWidth < NARROW_PX);
   state.matrix = layMatrix(points, parts.left.clientWidth);
-  state.size = Math.min(LARGEST_PX, parts.right.clientWidth);
+  state.size = Math.min(MAX_PX, parts.right.clientWidth);
   const theme = state.host.theme();
   drawMatrix(parts.maps, points, state.matrix, { way: state.way, theme, label: points.header.strings.all });
   drawn.set(state, state.way);

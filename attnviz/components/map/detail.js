@@ -11,7 +11,7 @@ import { pointInWords } from "./words.js";
 /** @import { Point, Points } from "./points.js" */
 
 const SCALE = "sqrt";
-const MOST_TOKENS = 160; // of a long text, those around the point
+const MAX_TOKENS = 160; // of a long text, those around the point
 
 /**
  * @param {Points} points
@@ -26,8 +26,8 @@ export function detailNodes(points, head, point, dark, on) {
   const { text, span, position } = textAt(points, point.token);
   const weights = weightsOf(points, head, point);
   const lut = sequential(dark);
-  const from = Math.max(0, Math.min(position - MOST_TOKENS / 2, weights.length - MOST_TOKENS));
-  const chips = [...weights.keys()].slice(from, from + MOST_TOKENS).map((place) => {
+  const from = Math.max(0, Math.min(position - MAX_TOKENS / 2, weights.length - MAX_TOKENS));
+  const chips = [...weights.keys()].slice(from, from + MAX_TOKENS).map((place) => {
     const weight = weights[place];
     const props = {
       class: "av-chip av-map-token",

@@ -24,11 +24,11 @@ import { drawThumb, drawThumbs } from "./thumbs.js";
 
 const RADIUS = 2.4;
 const [FAINT, CLEAR, ALONE] = [0.1, 0.95, 0.62];
-const LEAST_LINE = 0.02; // of a weight
+const MIN_LINE = 0.02; // of a weight
 const LINE = { thin: 0.6, thick: 7 };
 const LABEL_PX = 14;
 const HOVER_PX = 40; // of a patch under the pointer
-const MOST_LABELS = 16;
+const MAX_LABELS = 16;
 
 /** Draws the points. */
 export function drawPoints(/** @type {HTMLCanvasElement} */ canvas, /** @type {Plane} */ plane) {
@@ -122,7 +122,7 @@ function drawLines(
   const [start] = textAt(points, chosen.token).span;
   const side = chosen.side === QUERY ? KEY : QUERY;
   weightsOf(points, head, chosen).forEach((weight, position) => {
-    if (weight < LEAST_LINE) return;
+    if (weight < MIN_LINE) return;
     const to = onCanvas(plane, placeOf(points, head, { token: start + position, side }));
     ctx.strokeStyle = withAlpha(theme.text, 0.25 + 0.55 * weight);
     ctx.lineWidth = LINE.thin + (LINE.thick - LINE.thin) * weight;
@@ -143,7 +143,7 @@ function drawLabels(
   const [start] = textAt(points, chosen.token).span;
   const side = chosen.side === QUERY ? KEY : QUERY;
   const weights = weightsOf(points, head, chosen);
-  const order = [...weights.keys()].sort((a, b) => weights[b] - weights[a]).slice(0, MOST_LABELS);
+  const order = [...weights.keys()].sort((a, b) => weights[b] - weights[a]).slice(0, MAX_LABELS);
   /** @type {Box[]} */
   const taken = [];
   drawLabel(

@@ -8,7 +8,7 @@ import { inPlane } from "./camera.js";
 /** @import { Camera } from "./scatter.js" */
 
 const CLICK_PX = 4;
-const MOST_ZOOM = 40;
+const MAX_ZOOM = 40;
 
 /**
  * @typedef {{view: () => {camera: Camera, size: number}, lassoing: () => boolean, moved: (camera: Camera) => void,
@@ -74,7 +74,7 @@ export function zoomed(
   /** @type {number} */ factor,
   /** @type {{x: number, y: number}} */ at = camera,
 ) {
-  const zoom = Math.max(1, Math.min(MOST_ZOOM, camera.zoom * factor));
+  const zoom = Math.max(1, Math.min(MAX_ZOOM, camera.zoom * factor));
   if (zoom === 1) return { x: 0, y: 0, zoom };
   const ratio = camera.zoom / zoom;
   return { x: at.x + (camera.x - at.x) * ratio, y: at.y + (camera.y - at.y) * ratio, zoom };

@@ -11,7 +11,7 @@ import { KEY, QUERY, placeOf } from "./points.js";
 /** All patches one below the other, `side` pixels each. @typedef {{canvas: HTMLCanvasElement, side: number}} Sheet */
 
 const PX = 9; // of a patch on the whole map
-const LARGEST_PX = 26;
+const MAX_PX = 26;
 const FRAME_PX = 1.5;
 const FAINT = 0.12;
 const SPECIAL = 4; // the kind of a token that is no patch
@@ -48,7 +48,7 @@ function sheetOf(/** @type {Points} */ points) {
 export function drawThumbs(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {Plane} */ plane) {
   const { points, camera, marks } = plane;
   if (!sheetOf(points)) return;
-  const size = Math.min(LARGEST_PX, PX * Math.sqrt(camera.zoom));
+  const size = Math.min(MAX_PX, PX * Math.sqrt(camera.zoom));
   for (const marked of marks ? [false, true] : [true])
     for (const side of [QUERY, KEY])
       for (let token = 0; token < points.n; token++) {

@@ -38,7 +38,7 @@ import { cellSentence, deadRows } from "./words.js";
 /** @typedef {{header: Header, arrays: Arrays}} Data */
 
 const SHOWN_ERROR_DIGITS = 1;
-const MOST_ROWS_NAMED = 8;
+const MAX_ROWS_NAMED = 8;
 const TWO_MAPS_FROM_PX = 760;
 const BETWEEN_PX = 32;
 const WIDEST_MAP_PX = 620;
@@ -224,10 +224,10 @@ function writeMap(/** @type {SentenceMap} */ map, /** @type {State} */ state) {
 /** "3 (tired), 4 (to) …", at most eight of them. */
 function listRows(/** @type {number[]} */ rows, /** @type {string[]} */ names) {
   const shown = rows
-    .slice(0, MOST_ROWS_NAMED)
+    .slice(0, MAX_ROWS_NAMED)
     .map((row) => `${row} (${isolate(names[row])})`)
     .join(", ");
-  return rows.length > MOST_ROWS_NAMED ? `${shown}, … ${rows.length}` : shown;
+  return rows.length > MAX_ROWS_NAMED ? `${shown}, … ${rows.length}` : shown;
 }
 
 /**

@@ -8,8 +8,8 @@
 /** @typedef {{variant: number, sizes: Record<SizedName, number>, strokes: Stroke[]}} Masks */
 
 const NOTHING = "none";
-const MOST_STROKES = 64;
-const LARGEST_SIZE = 99999;
+const MAX_STROKES = 64;
+const MAX_SIZE = 99999;
 /** @type {readonly SizedName[]} */
 const SIZED = ["window", "prefix", "block"];
 
@@ -47,13 +47,13 @@ export function readMasks(header, text) {
 
 /** A whole number that a mask can have as its size. */
 export function fittingSize(/** @type {number} */ size) {
-  return Math.max(1, Math.min(LARGEST_SIZE, Math.round(size) || 1));
+  return Math.max(1, Math.min(MAX_SIZE, Math.round(size) || 1));
 }
 
 /** @returns {Stroke[]} */
 function readStrokes(/** @type {string} */ text) {
   return [...text.matchAll(/([+-])(\d{1,5})\.(\d{1,5}):(\d{1,5})\.(\d{1,5})/g)]
-    .slice(0, MOST_STROKES)
+    .slice(0, MAX_STROKES)
     .map(([, sign, ...corners]) => {
       const [top, left, bottom, right] = corners.map(Number);
       return { blocks: sign === "+", top, left, bottom, right };
@@ -85,7 +85,7 @@ export function isAsModel(/** @type {Masks} */ masks, /** @type {Header} */ head
 
 /** One more stroke; the oldest goes when there are too many. */
 export function withStroke(/** @type {Masks} */ masks, /** @type {Stroke} */ stroke) {
-  return { ...masks, strokes: [...masks.strokes, stroke].slice(-MOST_STROKES) };
+  return { ...masks, strokes: [...masks.strokes, stroke].slice(-MAX_STROKES) };
 }
 
 /** How many cells come before a sentence's matrix, and its size. */

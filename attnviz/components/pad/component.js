@@ -30,7 +30,7 @@ import { buildParts, SIZES } from "./parts.js";
  *   line: Line | null, cursor: Spot | null, isPointed: boolean}} State
  */
 
-const MOST_SIDE = 320;
+const MAX_SIDE = 320;
 const STEP = 1 / 32;
 const MIDDLE = /** @type {Spot} */ ([0.5, 0.5]);
 /** @type {Record<string, [x: number, y: number]>} */
@@ -91,7 +91,7 @@ function build(host, box, header) {
 function layout(/** @type {State} */ state) {
   const width = state.box.clientWidth;
   if (!width) return;
-  state.side = Math.min(MOST_SIDE, width);
+  state.side = Math.min(MAX_SIDE, width);
   state.parts.paintFaces(state.host.theme().text);
   paintSurface(state);
   drawAbove(state);

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float32
 
-from attnviz.compare.pairing import Slot, mean_moved
+from attnviz.compare.token_pairs import Slot, mean_moved
 from attnviz.components import numbers
 from attnviz.components.buffer import Lower, Packable, pack, packable
 from attnviz.components.heads import PICKER_KEYS, TokenAxis, axes_header

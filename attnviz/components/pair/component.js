@@ -45,7 +45,7 @@ const WIDE_PX = 860;
 const NARROW_PX = 500;
 const MANY = 64; // places on an axis; more need more room than a third of the width
 const BETWEEN_PX = 12;
-const LARGEST_PX = 560;
+const MAX_PX = 560;
 const WIDEST_BAR_PX = 236;
 const ROWS_NAMED = 3;
 const GRID = { size: 18, gap: 3 };
@@ -202,8 +202,8 @@ function layout(/** @type {State} */ state) {
   box.classList.toggle("av-pair-narrow", width < WIDE_PX);
   const most = Math.max(header.rows.length, header.cols.length);
   const columns = width >= WIDE_PX && most <= MANY ? 3 : width >= NARROW_PX ? 2 : 1;
-  const room = Math.min(LARGEST_PX, (width - BETWEEN_PX * (columns - 1)) / columns);
-  const below = Math.min(width, most > MANY ? 2 * LARGEST_PX : LARGEST_PX);
+  const room = Math.min(MAX_PX, (width - BETWEEN_PX * (columns - 1)) / columns);
+  const below = Math.min(width, most > MANY ? 2 * MAX_PX : MAX_PX);
   state.widths = [room, room, columns === 2 ? below : room];
   parts.body.style.gridTemplateColumns = `repeat(${columns}, minmax(0, 1fr))`;
   parts.plots.d.node.style.gridColumn = columns === 2 ? "1 / -1" : "";

@@ -25,7 +25,7 @@ import { cellAt, drawMatrix, frameCell } from "../shared/matrix.js";
 
 const FONT_PX = 11;
 const LONGEST_LABEL_PX = 78;
-const LARGEST_CELL_PX = 40;
+const MAX_CELL_PX = 40;
 const BAR = { height: 10, pad: 22, font: 11 };
 
 /**
@@ -52,7 +52,7 @@ export function layoutPlots(plots, widths, theme, titles) {
       theme,
       font: FONT_PX,
       maxLabel: LONGEST_LABEL_PX,
-      maxCell: LARGEST_CELL_PX,
+      maxCell: MAX_CELL_PX,
       ...titles,
     });
     return { ...plot, layout };

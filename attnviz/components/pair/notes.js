@@ -6,7 +6,7 @@ import { fill } from "../shared/fmt.js";
 
 /** @import { Header, Slot } from "./types.js" */
 
-const MOST_NAMED = 8;
+const MAX_NAMED = 8;
 
 /** The notes as one element; null where there is nothing to say. */
 export function makeNotes(/** @type {Header} */ header, /** @type {boolean} */ approximate) {
@@ -52,10 +52,10 @@ function namesOf({ rows, cols, cross, a, b }, nameOf) {
 /** The first names, each once with its count. */
 function nameList(/** @type {Header} */ { strings }, /** @type {string[]} */ names) {
   const counts = [...new Map(names.map((name) => [name, names.filter((other) => other === name).length]))];
-  const pieces = counts.slice(0, MOST_NAMED).flatMap(([name, count], i) => {
+  const pieces = counts.slice(0, MAX_NAMED).flatMap(([name, count], i) => {
     const times = count > 1 ? [`\u2009×\u2009${count}`] : [];
     return [...(i ? [", "] : []), el("bdi", {}, name), ...times];
   });
-  const rest = counts.length - MOST_NAMED;
+  const rest = counts.length - MAX_NAMED;
   return el("span", {}, ...pieces, rest > 0 ? ` ${fill(strings.and_more, { count: rest })}` : null);
 }

@@ -45,7 +45,7 @@ import { drawPictures, layoutPictures, stampPictures } from "./thumbs.js";
 
 const NARROW_PX = 760;
 const BETWEEN_PX = 32;
-const LARGEST_PICTURE_PX = 460;
+const MAX_PICTURE_PX = 460;
 /** @type {Record<string, [down: number, across: number]>} */
 const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
@@ -186,7 +186,7 @@ function layout(/** @type {State} */ state) {
   const width = box.clientWidth;
   if (!width) return;
   const isNarrow = width < NARROW_PX;
-  const room = Math.min(LARGEST_PICTURE_PX, isNarrow ? width : Math.round(width * 0.46));
+  const room = Math.min(MAX_PICTURE_PX, isNarrow ? width : Math.round(width * 0.46));
   box.classList.toggle("av-patches-narrow", isNarrow);
   const thumbs = layoutPictures(header, isNarrow ? width : width - room - BETWEEN_PX);
   state.layout = {

@@ -21,8 +21,8 @@ import { thumbRect } from "../shared/thumbs.js";
 
 const LABEL_LEFT_PX = 30;
 const LABEL_TOP_PX = 20;
-const LARGEST_PX = 104;
-const SMALLEST_PX = 20;
+const MAX_PX = 104;
+const MIN_PX = 20;
 
 /**
  * Side and gap of the small pictures for the room there is.
@@ -33,7 +33,7 @@ const SMALLEST_PX = 20;
 export function layoutPictures({ n_layers: layers, n_heads: heads }, width) {
   const room = Math.floor((width - LABEL_LEFT_PX) / heads);
   const gap = room >= 34 ? 5 : 3;
-  const size = Math.max(SMALLEST_PX, Math.min(LARGEST_PX, room - gap));
+  const size = Math.max(MIN_PX, Math.min(MAX_PX, room - gap));
   return { x: LABEL_LEFT_PX, y: LABEL_TOP_PX, size, gap, layers, heads };
 }
 

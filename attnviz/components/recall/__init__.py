@@ -13,7 +13,7 @@ from attnviz.components.buffer import pack
 from attnviz.components.pages import PAGES, Page
 
 NAME = "attnviz.recall"
-MOST_CHARS = 60_000
+MAX_CHARS = 60_000
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,6 @@ def parse(sent: object) -> Left | None:
     if not isinstance(sent, Mapping) or sent.get("page") not in PAGES:
         return None
     query = sent.get("query")
-    if not isinstance(query, str) or len(query) > MOST_CHARS:
+    if not isinstance(query, str) or len(query) > MAX_CHARS:
         return None
     return Left(cast(Page, sent["page"]), query)

@@ -135,7 +135,7 @@ export function setData(node, values) {
 }
 
 const FADE_AFTER_MS = 300;
-const BUSY_AT_MOST_MS = 8000; // when no answer comes
+const BUSY_AT_MAX_MS = 8000; // when no answer comes
 /** @type {WeakMap<Element, number[]>} */
 const BUSY = new WeakMap();
 
@@ -151,7 +151,7 @@ export function setBusy(/** @type {HTMLElement} */ node, /** @type {boolean} */ 
   node.setAttribute("aria-busy", "true");
   BUSY.set(node, [
     setTimeout(() => node.setAttribute("data-faded", "1"), FADE_AFTER_MS),
-    setTimeout(() => setBusy(node, false), BUSY_AT_MOST_MS),
+    setTimeout(() => setBusy(node, false), BUSY_AT_MAX_MS),
   ]);
 }
 

@@ -15,8 +15,8 @@ import { withAlpha } from "./theme.js";
 
 /** The index of a colour for each patch, -1 where no key stands for it. @typedef {Uint8Array | Int16Array} PatchLevels */
 
-const LEAST_COVER = 0.3;
-const MOST_COVER = 0.9;
+const MIN_COVER = 0.3;
+const MAX_COVER = 0.9;
 const WINDOW_PX = 16; // side of a patch in the picture of a window
 
 /** The picture's pixels as a canvas, made once for a capture. */
@@ -128,7 +128,7 @@ export function patchLevels(row, patches, scale, top = 1) {
 
 /** How much of the picture a colour covers, 0..1. */
 export function coverOf(/** @type {number} */ level) {
-  return LEAST_COVER + ((MOST_COVER - LEAST_COVER) * level) / 255;
+  return MIN_COVER + ((MAX_COVER - MIN_COVER) * level) / 255;
 }
 
 /**

@@ -25,7 +25,7 @@ const CONTROLS =
 const MARGIN_PX = 8;
 const LINE_PX = 15;
 const FONT_PX = 11;
-const LEAST_WIDTH_PX = 320; // of a line that says where a picture comes from
+const MIN_WIDTH_PX = 320; // of a line that says where a picture comes from
 const FAINT = 0.7;
 
 /** Makes the SVG file of what a component shows, with a line below for each text that it comes from. */
@@ -46,7 +46,7 @@ export async function snapshot(
   const nodes = [...root.children].flatMap((child) => elementNodes(child, plate));
   const box = around(plate.boxes);
   const { font, colour } = letters(root);
-  const width = Math.max(box.w, LEAST_WIDTH_PX);
+  const width = Math.max(box.w, MIN_WIDTH_PX);
   const lines = origin.map((line, i) =>
     svgLine(cut(line, width - 2 * MARGIN_PX, font), {
       x: box.x + MARGIN_PX,

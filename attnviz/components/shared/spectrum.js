@@ -16,8 +16,8 @@ export const SPECTRUM_ROOM = 96;
 const ABOVE = 12;
 const BAND = 56;
 const FONT = 10.5;
-const LEAST_SPAN = 3;
-const LEAST_TICK = 54;
+const MIN_SPAN = 3;
+const MIN_TICK = 54;
 const ROUND_S = [1, 2, 5];
 
 /**
@@ -131,7 +131,7 @@ export function drawSpectrum(ctx, heard, strip, { theme, title, key, query }) {
  * @param {string} colour
  */
 function markSpan(ctx, left, unit, y, colour) {
-  const w = Math.max(LEAST_SPAN, unit);
+  const w = Math.max(MIN_SPAN, unit);
   const x = left + (unit - w) / 2;
   ctx.fillStyle = withAlpha(colour, 0.22);
   ctx.fillRect(x, y, w, BAND);
@@ -185,7 +185,7 @@ function drawSeconds(ctx, heard, strip, y, theme, key) {
 export function secondTicks(from, to, scale) {
   let power = -3;
   let round = 0;
-  while (ROUND_S[round] * 10 ** power * scale < LEAST_TICK)
+  while (ROUND_S[round] * 10 ** power * scale < MIN_TICK)
     [power, round] = round === 2 ? [power + 1, 0] : [power, round + 1];
   const every = ROUND_S[round] * 10 ** power;
   const digits = Math.max(0, -power);

@@ -9,9 +9,9 @@ import { svgNode } from "./svg_picture.js";
 /** @typedef {{x: number, y: number, w: number, h: number}} Box */
 /** @typedef {HTMLCanvasElement | HTMLImageElement | ImageBitmap} Source */
 
-const MOST_CELLS = 64 * 64;
-const LEAST_CELL_PX = 4; // of smaller ones a PNG is sharp enough, and smaller
-const MOST_ENLARGED_PX = 1024; // along a side
+const MAX_CELLS = 64 * 64;
+const MIN_CELL_PX = 4; // of smaller ones a PNG is sharp enough, and smaller
+const MAX_ENLARGED_PX = 1024; // along a side
 
 /**
  * @param {Source} source
@@ -22,7 +22,7 @@ const MOST_ENLARGED_PX = 1024; // along a side
 export function tracedImage(source, part, box, { isSmooth, alpha }) {
   const w = Math.max(1, Math.round(part.w));
   const h = Math.max(1, Math.round(part.h));
-  const areCells = !isSmooth && w * h <= MOST_CELLS && Math.min(box.w / w, box.h / h) >= LEAST_CELL_PX;
+  const areCells = !isSmooth && w * h <= MAX_CELLS && Math.min(box.w / w, box.h / h) >= MIN_CELL_PX;
   const node = areCells ? cellsOf(source, part, box, w, h) : pngOf(source, part, box, w, h, isSmooth);
   if (alpha < 1) node.setAttribute("opacity", short(alpha));
   return node;
@@ -89,7 +89,7 @@ function cellsOf(source, part, box, w, h) {
  * @param {boolean} isSmooth
  */
 function pngOf(source, part, box, w, h, isSmooth) {
-  const times = isSmooth ? 1 : Math.max(1, Math.floor(MOST_ENLARGED_PX / Math.max(w, h)));
+  const times = isSmooth ? 1 : Math.max(1, Math.floor(MAX_ENLARGED_PX / Math.max(w, h)));
   const wanted = Math.max(1, Math.ceil(2 * Math.max(Math.abs(box.w) / w, Math.abs(box.h) / h)));
   const { canvas } = copied(source, part, w, h, Math.min(times, wanted));
   return svgNode("image", {

@@ -14,7 +14,7 @@ from attnviz.components.buffer import pack
 
 NAME = "attnviz.stencil"
 STRING_KEYS: tuple[str, ...] = ("stencil.canvas", "stencil.cell", "stencil.hint", "stencil.clear")
-MOST_TOKENS = 64  # that can be painted one by one
+MAX_TOKENS = 64  # that can be painted one by one
 CELL = re.compile(r"(\d{1,3})\.(\d{1,3})", re.ASCII)
 
 Cells = Bool[np.ndarray, "query key"]
@@ -30,7 +30,7 @@ def pack_stencil(
 
 def parse(sent: object, shape: tuple[int, int]) -> Cells | None:
     """The cells that a browser sent as "query.key,…"; None for nonsense or cells outside."""
-    if not isinstance(sent, str) or len(sent) > 8 * MOST_TOKENS**2:
+    if not isinstance(sent, str) or len(sent) > 8 * MAX_TOKENS**2:
         return None
     cells = np.zeros(shape, np.bool_)
     for part in filter(None, sent.split(",")):

@@ -17,7 +17,7 @@ import { moveBy } from "../shared/panel.js";
  *   at: {row: number, col: number}, size: number, left: number, above: number}} State
  */
 
-const MOST_CELL = 22;
+const MAX_CELL = 22;
 const LABEL_FONT = 12.5;
 const LABEL_MOST = 84;
 const GAP = 6;
@@ -135,7 +135,7 @@ function paint(/** @type {State} */ state) {
   const { tokens, key_tokens: keys, strings } = header;
   const theme = host.theme();
   state.left = state.above = LABEL_MOST;
-  state.size = Math.max(4, Math.min(MOST_CELL, Math.floor((room - state.left - 2) / keys.length)));
+  state.size = Math.max(4, Math.min(MAX_CELL, Math.floor((room - state.left - 2) / keys.length)));
   const { size, left, above } = state;
   const ctx = fitCanvas(canvas, left + size * keys.length + 2, above + size * tokens.length + 2);
   ctx.textBaseline = "middle";

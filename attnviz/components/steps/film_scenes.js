@@ -21,7 +21,7 @@ export const FILM_SCENES = [
   { name: "mixed", ms: 4400 },
   { name: "projected", ms: 3400 },
 ];
-const MOST_KEYS = 16;
+const MAX_KEYS = 16;
 
 /** The scenes that this head has: a model may keep no output of W_O, and some scale nothing after the dot product. */
 export function filmScenes(/** @type {Header} */ { panels }) {
@@ -42,7 +42,7 @@ export function filmRow(arrays, query) {
   const weights = rowOf(arrays, "weights", query);
   if (!weights) return null;
   const order = [...weights.keys()].sort((a, b) => weights[b] - weights[a]);
-  return { query, keys: order.slice(0, MOST_KEYS).sort((a, b) => a - b), top: order[0] };
+  return { query, keys: order.slice(0, MAX_KEYS).sort((a, b) => a - b), top: order[0] };
 }
 
 /** A row of a stage; undefined where the stage is not there. */

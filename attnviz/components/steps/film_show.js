@@ -26,7 +26,7 @@ import { rowOf } from "./film_scenes.js";
 
 export const TOP = 56; // above the keys: the query's row, then the bar that softmax divides
 const BELOW = 58;
-const MOST_ROW = 24;
+const MAX_ROW = 24;
 const GAP = 14;
 
 /**
@@ -45,7 +45,7 @@ export function makeFilmShow(opts) {
   const k0 = { left: label.width + GAP, width: Math.floor(room * 0.33) };
   const bar = { left: k0.left + k0.width + GAP, width: Math.floor(room * 0.36) };
   const v0 = { left: bar.left + bar.width + GAP, width: Math.floor(room * 0.31) };
-  const rowHeight = MOST_ROW;
+  const rowHeight = MAX_ROW;
   const strip = (/** @type {FloatArray} */ matrix, /** @type {number[]} */ rows) =>
     stripsOf(matrix, rows, theme.dark);
   const rowStrip = (/** @type {FloatArray | undefined} */ matrix) =>

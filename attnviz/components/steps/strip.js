@@ -14,7 +14,7 @@ import { paintMini, paintMiniFrame, shownOf } from "./window.js";
 const GAP_PX = 20;
 const FRAME_PX = 22;
 const SMALL = 12; // tokens whose numbers are printed however narrow the page is
-const LARGEST_WITH_NUMBERS = 16; // the default text; only where two panels with numbers fit side by side
+const MAX_WITH_NUMBERS = 16; // the default text; only where two panels with numbers fit side by side
 const CELL_WITH_NUMBER_PX = 21;
 const WIDEST_CELL_PX = 26; // as high as a row gets
 const LABELS_PX = 50;
@@ -27,7 +27,7 @@ function measure(/** @type {State} */ { parts, panels, shown }) {
   const width = Math.max(NARROWEST_PX, parts.strip.clientWidth);
   const n = Math.max(shown.query.count, shown.key.count);
   const roomy = Math.max(190, n * CELL_WITH_NUMBER_PX + LABELS_PX);
-  const numbers = n <= SMALL || (n <= LARGEST_WITH_NUMBERS && width >= 2 * (roomy + FRAME_PX + GAP_PX));
+  const numbers = n <= SMALL || (n <= MAX_WITH_NUMBERS && width >= 2 * (roomy + FRAME_PX + GAP_PX));
   const need = numbers ? roomy : 230;
   const perLine = Math.max(1, Math.min(3, Math.floor(width / (need + FRAME_PX + GAP_PX))));
   const widest = numbers ? Math.max(340, n * WIDEST_CELL_PX + LABELS_PX) : 326;

@@ -34,8 +34,8 @@ STRING_KEYS: tuple[str, ...] = (
 Off = Literal["mean", "resample", "zero", "even"]
 OFF: tuple[Off, ...] = get_args(Off)
 ALL_ON = "none"
-MOST_CHARS = 6000
-MOST_SWITCHES = 256
+MAX_CHARS = 6000
+MAX_SWITCHES = 256
 SWITCH = re.compile(
     r"(?P<head>(?:(?:encoder|decoder|text|vision)\.)?(?:cross\.)?L\d{1,3}\.H\d{1,3})"
     r"\.(?:mixed=(?P<said>mean|resample|zero)|weights=(?P<looks>even))",
@@ -91,9 +91,11 @@ class AnswerView:
 class SwitchesView:
     """The board, what is off, and the answer. `effects` says in words what was measured.
 
-    `suggested` is the head to switch off first, "" where none is known.
+    `suggested` is the head to switch off first, "" where none is known. What was switched in
+    another `model` cannot be undone.
     """
 
+    model: str
     groups: tuple[SwitchGroup, ...]
     off: tuple[Switch, ...]
     to: Off
@@ -111,6 +113,7 @@ def pack_switches(view: SwitchesView, strings: Mapping[str, str]) -> bytes:
     )
     header = {
         "strings": dict(strings),
+        "model": view.model,
         "groups": [
             {"title": group.title, "prefix": group.prefix, "heads": list(group.heads)}
             for group in view.groups
@@ -148,7 +151,7 @@ def _refuse(part: str, reason: str) -> BadInput:
     return refusal("bad_change_text", "the switches", part, reason, "L0.H0.mixed=mean")
 
 
-FORM = TextForm(_refuse, ",", MOST_CHARS, MOST_SWITCHES)
+FORM = TextForm(_refuse, ",", MAX_CHARS, MAX_SWITCHES)
 
 
 def parse(text: str) -> tuple[Switch, ...] | None:

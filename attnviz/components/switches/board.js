@@ -19,14 +19,14 @@ import { paintLevels } from "../shared/matrix.js";
  *   strip: HTMLElement, weights: PackedArray, row: Cell[]}} Cell
  */
 /**
- * @typedef {{node: HTMLElement, paint: (theme: Theme) => void, focus: (name: string) => void,
+ * @typedef {{node: HTMLElement, paint: (theme: Theme) => void, focus: (name: string, inSight?: boolean) => void,
  *   focused: () => string | null, at: (name: string) => At | null, lay: (width: number) => void, destroy: () => void,
  *   show: (off: ReadonlyMap<string, string>, labelOf: (name: string) => string) => void}} Board
  */
 
 const SCALE = "sqrt";
 const LABEL_PX = 29; // a layer's name
-const LEAST_PX = 42; // a head whose number can be read, and the gap beside it
+const MIN_PX = 42; // a head whose number can be read, and the gap beside it
 
 /** @param {Header} header @param {Arrays} arrays @param {BoardEvents} events @returns {Board} */
 export function makeBoard(header, arrays, events) {
@@ -44,7 +44,11 @@ export function makeBoard(header, arrays, events) {
   return {
     node,
     paint: (theme) => paintAll(header, cells, theme),
-    focus: (name) => focusOn(cells, cells.get(name)),
+    focus: (name, inSight = false) => {
+      const cell = cells.get(name);
+      focusOn(cells, cell);
+      if (inSight) cell?.node.scrollIntoView({ block: "nearest" });
+    },
     focused: () => {
       const root = node.getRootNode();
       const active = root instanceof ShadowRoot ? root.activeElement : document.activeElement;
@@ -60,7 +64,7 @@ export function makeBoard(header, arrays, events) {
     lay(width) {
       groups.forEach((group, place) => {
         const widest = Math.max(...header.groups[place].heads);
-        const lines = Math.ceil((widest * LEAST_PX) / Math.max(LEAST_PX, width - LABEL_PX));
+        const lines = Math.ceil((widest * MIN_PX) / Math.max(MIN_PX, width - LABEL_PX));
         group.style.setProperty("--av-columns", String(Math.ceil(widest / lines)));
       });
     },

@@ -4,7 +4,7 @@
 
 import { barList } from "../shared/bars.js";
 import { parse } from "../shared/buffer.js";
-import { el, setBusy, setText, watchSize } from "../shared/dom.js";
+import { cueScroll, el, setBusy, setText, watchSize } from "../shared/dom.js";
 import { fill, fmtFixed, fmtPercent } from "../shared/fmt.js";
 import { makeBoard } from "./board.js";
 
@@ -39,7 +39,7 @@ export default function switches(/** @type {Host} */ host) {
     suggested: () => {
       const at = state.header && state.board?.at(state.header.suggested);
       if (!at) return;
-      state.board?.focus(at.name); // the button goes away
+      state.board?.focus(at.name, true); // the button goes away
       toggle(state, parts, at);
     },
     open: () => {
@@ -89,6 +89,11 @@ function takeData(/** @type {State} */ state, /** @type {Parts} */ parts, /** @t
   /** @type {{header: Header, arrays: Arrays}} */
   const { header, arrays } = parse(data);
   const { strings } = header;
+  if (state.header?.model !== header.model) {
+    state.before = [];
+    state.last = null;
+    setText(parts.status, "");
+  }
   state.data = data;
   state.header = header;
   state.off = new Map(header.off.map(({ head, change }) => [head, change]));
@@ -174,6 +179,7 @@ function showAnswer(/** @type {HTMLElement} */ box, /** @type {Answer} */ answer
   const { title, values, seconds, bars, sentence, control, percent, written } = answer;
   const number = percent ? undefined : (/** @type {number} */ value) => fmtFixed(value, 4);
   const list = barList({ label: title, values, seconds, number });
+  cueScroll(list.node);
   list.set(bars);
   const sentences = bars.some(({ label }) => label.length > NAME_CHARS); // cosines are of whole sentences
   list.node.classList.toggle("av-switches-sentences", sentences);

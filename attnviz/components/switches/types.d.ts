@@ -28,6 +28,7 @@ export interface Answer {
 
 export interface Header {
   strings: Strings<StringKey>;
+  model: string;
   groups: Group[];
   off: { head: string; change: string }[];
   to: "mean" | "resample" | "zero" | "even";

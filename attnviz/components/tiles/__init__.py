@@ -19,11 +19,11 @@ from attnviz.components.selection import Extent
 
 NAME = "attnviz.tiles"
 SIDE = 256  # of a tile, in points
-MOST_TILES = 24  # in one answer: more than a screen shows of one level
+MAX_TILES = 24  # in one answer: more than a screen shows of one level
 # how far apart query and key of the strongest cells are at least
 DISTANCES = (2, 16, 128, 1024)
 DISTANCE = 16
-MOST_INDEX = 99_999
+MAX_INDEX = 99_999
 MAX_STAMP = 80
 STRING_KEYS: tuple[str, ...] = (
     "shared.query_axis",
@@ -150,7 +150,7 @@ def parse_want(value: object, extent: Extent) -> Want:
         return Want()
     number, distance = value.get("number"), value.get("distance")
     tiles = value.get("tiles")
-    named = [_tile(tile) for tile in tiles[:MOST_TILES]] if isinstance(tiles, list) else []
+    named = [_tile(tile) for tile in tiles[:MAX_TILES]] if isinstance(tiles, list) else []
     return Want(
         number=number if isinstance(number, int) and _is_count(number) else 0,
         stamp=_text(value.get("stamp")),
@@ -180,4 +180,4 @@ def _text(value: object) -> str:
 
 
 def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_INDEX
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_INDEX

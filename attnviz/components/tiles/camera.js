@@ -13,7 +13,7 @@ import { pixelRatio } from "../shared/dom.js";
 /** @typedef {{query: number, key: number}} Cell */
 
 export const TILE = 256;
-const MOST_SCALE = 36;
+const MAX_SCALE = 36;
 const CLOSE = 16;
 
 /** The whole matrix. @returns {Camera} */
@@ -25,7 +25,7 @@ export function wholeCamera(/** @type {Frame} */ frame) {
 export function clampCamera(/** @type {Camera} */ camera, /** @type {Frame} */ frame) {
   const { nQuery, nKey, w, h } = frame;
   const least = Math.min(w / nKey, h / nQuery);
-  const scale = Math.min(Math.max(MOST_SCALE, least), Math.max(least, camera.scale));
+  const scale = Math.min(Math.max(MAX_SCALE, least), Math.max(least, camera.scale));
   const edge = (/** @type {number} */ at, /** @type {number} */ n, /** @type {number} */ span) =>
     span >= n ? (n - span) / 2 : Math.min(n - span, Math.max(0, at));
   return { x: edge(camera.x, nKey, w / scale), y: edge(camera.y, nQuery, h / scale), scale };

@@ -52,7 +52,7 @@ import { makeStore, TILE_FLOOR, tileColours } from "./store.js";
  *   scale: Scale, parts: Parts, distance: number, layout: Layout | null}} State
  */
 
-const MOST_ASKED = 16;
+const MAX_ASKED = 16;
 const SIDE_PX = 640;
 const NARROW_PX = 960;
 const ASIDE_PX = 270;
@@ -346,7 +346,7 @@ function showAll(/** @type {State} */ state) {
 function whatIsMissing(/** @type {Header} */ header, /** @type {State | null} */ state) {
   const isNameless = state?.text.stamp !== header.axes_stamp;
   const scene = isNameless ? null : state && sceneOf(state);
-  const tiles = state && scene && header.ready ? drawPlot(state.parts.plot, scene).slice(0, MOST_ASKED) : [];
+  const tiles = state && scene && header.ready ? drawPlot(state.parts.plot, scene).slice(0, MAX_ASKED) : [];
   const pinned = state?.pinned ?? null;
   const isTold = pinned && header.pinned?.[0] === pinned.query && header.pinned[1] === pinned.key;
   const isUnknown = state && pinned && !isTold && !state.frame.store.weight(0, pinned.query, pinned.key);

@@ -10,7 +10,7 @@ import { tileName } from "./camera.js";
 /** @import { Scene } from "./scene.js" */
 
 const PAD_PX = 3;
-const LEAST_FRAME_PX = 5;
+const MIN_FRAME_PX = 5;
 
 /** Draws the map. */
 export function drawMap(/** @type {HTMLCanvasElement} */ canvas, /** @type {Scene} */ scene) {
@@ -29,8 +29,8 @@ export function drawMap(/** @type {HTMLCanvasElement} */ canvas, /** @type {Scen
   const box = {
     x: PAD_PX + Math.max(0, camera.x) * per,
     y: PAD_PX + Math.max(0, camera.y) * per,
-    w: Math.max(LEAST_FRAME_PX, Math.min(frame.nKey, frame.w / camera.scale) * per),
-    h: Math.max(LEAST_FRAME_PX, Math.min(frame.nQuery, frame.h / camera.scale) * per),
+    w: Math.max(MIN_FRAME_PX, Math.min(frame.nKey, frame.w / camera.scale) * per),
+    h: Math.max(MIN_FRAME_PX, Math.min(frame.nQuery, frame.h / camera.scale) * per),
   };
   frameBox(ctx, box, { colour: theme.accent, theme, width: 1.5 });
   setData(canvas, { per, pad: PAD_PX });

@@ -12,7 +12,7 @@ import { AROUND, drawPlotAxes, LABEL_PX, markedOn } from "./plot_axes.js";
 /** @import { Cell, TilePlace } from "./camera.js" */
 /** @import { PlotBox, Scene } from "./scene.js" */
 
-const LEAST_PX = 160;
+const MIN_PX = 160;
 const CELLS_FROM_SCALE = 4; // cells this large are framed under the pointer
 
 /**
@@ -24,10 +24,10 @@ const CELLS_FROM_SCALE = 4; // cells this large are framed under the pointer
  * @returns {PlotBox}
  */
 export function layoutPlot(width, most, { n_query, n_key }, isHeard) {
-  const side = Math.max(LEAST_PX, Math.min(most, Math.floor(width - AROUND.left - AROUND.right)));
+  const side = Math.max(MIN_PX, Math.min(most, Math.floor(width - AROUND.left - AROUND.right)));
   const ratio = n_query / n_key;
-  const w = ratio > 1 ? Math.max(LEAST_PX, Math.round(side / ratio)) : side;
-  const h = ratio < 1 ? Math.max(LEAST_PX, Math.round(side * ratio)) : side;
+  const w = ratio > 1 ? Math.max(MIN_PX, Math.round(side / ratio)) : side;
+  const h = ratio < 1 ? Math.max(MIN_PX, Math.round(side * ratio)) : side;
   const height = AROUND.top + h + AROUND.bottom + (isHeard ? SPECTRUM_ROOM : 0);
   return { x: AROUND.left, y: AROUND.top, w, h, width: AROUND.left + w + AROUND.right, height };
 }

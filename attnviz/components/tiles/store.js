@@ -25,7 +25,7 @@ import { TILE, tileName } from "./camera.js";
  */
 
 const OCTAVES = 24;
-const MOST_TILES = 160;
+const MAX_TILES = 160;
 /** Weights at or below this are the first colour of the log scale: uniform attention over 16,384 tokens gives 6e-5. */
 export const TILE_FLOOR = 1e-6;
 
@@ -50,7 +50,7 @@ export function makeStore() {
     },
     forget(top) {
       for (const name of tiles.keys()) {
-        if (tiles.size <= MOST_TILES) return;
+        if (tiles.size <= MAX_TILES) return;
         if (Number(name.split("/")[0]) < top - 1) tiles.delete(name);
       }
     },

@@ -18,7 +18,7 @@ from attnviz.course.birth.ablation import (
     ablated,
     effects,
 )
-from attnviz.course.birth.alphabet import LETTERS, MOST_LETTERS, encode, example, labels
+from attnviz.course.birth.alphabet import LETTERS, MAX_LETTERS, encode, example, labels
 from attnviz.course.birth.lesson import LESSON
 from attnviz.course.birth.scores import CircuitScores, chance, measure
 from attnviz.course.birth.training import (
@@ -33,7 +33,7 @@ from attnviz.course.birth.training import (
 __all__ = [
     "LESSON",
     "LETTERS",
-    "MOST_LETTERS",
+    "MAX_LETTERS",
     "STEPS",
     "ABLATIONS",
     "Ablation",

@@ -21,7 +21,7 @@ from attnviz.course.birth.scores import CircuitScores, measure
 from attnviz.course.birth.transformer import HEADS, LAYERS, TinyTransformer
 from attnviz.errors import require_index
 from attnviz.models.loader import load
-from attnviz.models.seeded import ExampleInputs
+from attnviz.models.seeded_models import ExampleInputs
 from attnviz.types import HeadId
 
 Ablation = Literal["zero", "mean"]

@@ -14,8 +14,8 @@ from torch import Generator, Tensor
 from attnviz.errors import BadInput
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-MOST_LETTERS = 24
-BLOCK = MOST_LETTERS // 2
+MAX_LETTERS = 24
+BLOCK = MAX_LETTERS // 2
 SHORTEST_BLOCK = 4
 BATCH = 48
 N_MEASURED = 64
@@ -27,7 +27,7 @@ def batch(draw: Generator) -> Int64[Tensor, "batch token"]:
     period = _whole(SHORTEST_BLOCK, BLOCK + 1, draw)
     start = _whole(0, period, draw)
     blocks = torch.randint(len(LETTERS), (BATCH, period), generator=draw)
-    positions = (start + torch.arange(MOST_LETTERS)) % period
+    positions = (start + torch.arange(MAX_LETTERS)) % period
     return blocks[:, positions]
 
 
@@ -38,7 +38,7 @@ def repeated() -> Int64[Tensor, "batch token"]:
 
 def fresh() -> Int64[Tensor, "batch token"]:
     """The control: sequences of the same length in which no letter occurs twice."""
-    return _different(MOST_LETTERS)
+    return _different(MAX_LETTERS)
 
 
 def example() -> str:
@@ -66,12 +66,12 @@ def encode(letters: str) -> Int64[Tensor, "token"]:
             found=" ".join(unknown),
         )
     capitals = typed.upper()
-    if not 2 <= len(capitals) <= MOST_LETTERS:
+    if not 2 <= len(capitals) <= MAX_LETTERS:
         raise BadInput(
-            f"{len(capitals)} letters: the model reads 2 to {MOST_LETTERS}",
+            f"{len(capitals)} letters: the model reads 2 to {MAX_LETTERS}",
             code="bad_letter_count",
             found=len(capitals),
-            most=MOST_LETTERS,
+            most=MAX_LETTERS,
         )
     return torch.tensor([LETTERS.index(letter) for letter in capitals])
 

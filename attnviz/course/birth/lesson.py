@@ -13,7 +13,7 @@ from jaxtyping import Float64, Int64
 from torch import Tensor
 
 from attnviz.checks.cards import card
-from attnviz.course.birth.alphabet import BLOCK, MOST_LETTERS, labels
+from attnviz.course.birth.alphabet import BLOCK, MAX_LETTERS, labels
 from attnviz.course.birth.by_hand import REMOVED, circuit
 from attnviz.course.birth.scores import chance
 from attnviz.course.birth.training import STEPS
@@ -224,12 +224,12 @@ def _buys(inputs: CardInputs) -> Card:
 
 
 def _tiny_numbers() -> dict[str, float | int | str]:
-    even = chance(MOST_LETTERS)
+    even = chance(MAX_LETTERS)
     return {
         "steps": STEPS,
         "layers": LAYERS,
         "heads": HEADS,
-        "letters": MOST_LETTERS,
+        "letters": MAX_LETTERS,
         "block": BLOCK,
         "chance": even.induction,
         "accuracy": 100 * even.accuracy,

@@ -14,7 +14,7 @@ from torch import Generator, Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 from torch.nn.utils import skip_init
 
-from attnviz.course.birth.alphabet import LETTERS, MOST_LETTERS
+from attnviz.course.birth.alphabet import LETTERS, MAX_LETTERS
 
 LAYERS, HEADS, D_MODEL = 2, 2, 64
 D_HEAD = D_MODEL // HEADS
@@ -64,7 +64,7 @@ class TinyTransformer(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.letters = skip_init(nn.Embedding, len(LETTERS), D_MODEL)  # type: ignore[no-untyped-call]
-        self.places = nn.Parameter(torch.zeros(MOST_LETTERS, D_MODEL))
+        self.places = nn.Parameter(torch.zeros(MAX_LETTERS, D_MODEL))
         self.layers = nn.ModuleList(TinyLayer() for _ in range(LAYERS))
         self.norm = nn.LayerNorm(D_MODEL)
         self.scores = _linear(len(LETTERS))

@@ -59,7 +59,7 @@ SENTENCES = (
     "The girl threw the ball to her father.",
 )
 COPY_CONTROLS: tuple[Control, ...] = (
-    Typed("words", "horse lamp egg boat cow fox", most_chars=48),
+    Typed("words", "horse lamp egg boat cow fox", max_chars=48),
     Pick("model", ("stories", "stories-llama"), "stories"),
 )
 

@@ -23,7 +23,7 @@ from attnviz.lessons.cards.card import (
     Pick,
     Typed,
 )
-from attnviz.lessons.cards.example_words import ExampleWord
+from attnviz.lessons.cards.example_words import ExampleWord, Gloss
 
 # texts of the story model's small world; the last word is to be predicted
 TEXTS = (
@@ -65,6 +65,7 @@ def _next(inputs: CardInputs) -> Card:
     board = Board((Panel("best", probabilities[None, best], columns=columns, signed=False),))
     numbers: Numbers = {
         "text": _text(inputs),
+        "gloss": Gloss(_text(inputs)),
         "best": columns[0],
         "probability": float(probabilities[best[0]]),
         "vocabulary": len(story.vocabulary()),

@@ -21,7 +21,7 @@ from attnviz.types import STAGES
 
 INPUTS = ("query", "key", "value", "mask", "bias", "sinks")
 STORED = ("kept", "query", "key", "value")
-MOST_LAYERS = 10_000
+MAX_LAYERS = 10_000
 FLOATS = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
 PROJECTIONS = ("q", "k", "v", "out")
 WITHOUT_W = "the capture was saved without W_Q, W_K, W_V and W_O (with_weights=True keeps them)"
@@ -116,7 +116,7 @@ def call(field: Field, place: str, tensors: Unpacker) -> AttentionCall:
     return AttentionCall(
         module=entries["module"].text(),
         index=entries["index"].whole(),
-        layer=entries["layer"].whole(0, MOST_LAYERS - 1),
+        layer=entries["layer"].whole(0, MAX_LAYERS - 1),
         stack=parts.stack(entries["stack"]),
         kind=parts.kind(entries["kind"]),
         inputs=inputs,
@@ -204,7 +204,7 @@ def _require_tokens(place: str, *tensors: Tensor) -> None:
             for count, step in zip(tensor.shape[2:], tensor.stride()[2:], strict=True)
         )
         heads = tensor.shape[0] * tensor.shape[1]
-        if 0 in tensor.shape or repeats or heads > parts.MOST_PLACES:
+        if 0 in tensor.shape or repeats or heads > parts.MAX_PLACES:
             raise Malformed(f"{place} has a tensor without numbers: {_described(tensor)}")
 
 
@@ -257,7 +257,7 @@ def _projection(field: Field, place: str, tensors: Unpacker) -> Projection:
         bias=bias,
         input=read,
         output=wrote,
-        starts=tuple(entries["starts"].wholes(most=parts.MOST_TEXT)),
+        starts=tuple(entries["starts"].wholes(most=parts.MAX_TEXT)),
         turned=entries["turned"].flag(),
         factor=entries["factor"].number(),
     )

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, Never
 
-MOST_COUNTED = 2**40  # no file has more elements
+MAX_COUNTED = 2**40  # no file has more elements
 DESCRIPTION = "the description"
 
 
@@ -116,7 +116,7 @@ class Field:
             self.refuse("true or false")
         return self.value
 
-    def whole(self, least: int = 0, most: int = MOST_COUNTED) -> int:
+    def whole(self, least: int = 0, most: int = MAX_COUNTED) -> int:
         """A whole number from `least` to `most`."""
         value = self.value
         if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:

@@ -17,9 +17,9 @@ from attnviz.types import Kind, ModelKey, Stack, Tokens
 from attnviz.vision.token_boxes import PatchRange, Places
 from attnviz.vision.windows import Windows
 
-MOST_TEXT = 2**31
-MOST_PLACES = 2**20  # patches along a side of a picture, and windows of it
-LARGEST_ID = 2**62
+MAX_TEXT = 2**31
+MAX_PLACES = 2**20  # patches along a side of a picture, and windows of it
+MAX_ID = 2**62
 
 
 def model_json(model: ModelKey) -> dict[str, object]:
@@ -67,13 +67,13 @@ def tokens(field: Field) -> Tokens:
     )
     text, pieces = entries["text"].text(), entries["pieces"].texts()
     count = len(pieces)
-    starts = entries["starts"].wholes(count, most=MOST_TEXT)
-    ends = entries["ends"].wholes(count, most=MOST_TEXT)
+    starts = entries["starts"].wholes(count, most=MAX_TEXT)
+    ends = entries["ends"].wholes(count, most=MAX_TEXT)
     if any(start > end for start, end in zip(starts, ends, strict=True)):
         raise Malformed(f"{field.place} has a token that ends before it starts")
     return Tokens(
         text=text,
-        ids=np.array(entries["ids"].wholes(count, least=-1, most=LARGEST_ID), dtype=np.int64),
+        ids=np.array(entries["ids"].wholes(count, least=-1, most=MAX_ID), dtype=np.int64),
         pieces=pieces,
         labels=entries["labels"].texts(count),
         offsets=tuple(zip(starts, ends, strict=True)),
@@ -125,7 +125,7 @@ def grid(field: Field) -> tuple[int, int] | None:
 
 
 def _size(field: Field) -> tuple[int, int]:
-    rows, columns = field.wholes(2, least=1, most=MOST_PLACES)
+    rows, columns = field.wholes(2, least=1, most=MAX_PLACES)
     return rows, columns
 
 
@@ -139,9 +139,9 @@ def windows(field: Field, n_tokens: Sequence[int], n_batch: int) -> Windows | No
         return None
     entries = field.record("count", "side", "shift", "grid")
     board = Windows(
-        count=entries["count"].whole(1, MOST_PLACES),
-        side=entries["side"].whole(1, MOST_PLACES),
-        shift=entries["shift"].whole(0, MOST_PLACES),
+        count=entries["count"].whole(1, MAX_PLACES),
+        side=entries["side"].whole(1, MAX_PLACES),
+        shift=entries["shift"].whole(0, MAX_PLACES),
         grid=grid(entries["grid"]),
     )
     tokens_fit = board.grid is None or all(count == board.side**2 for count in n_tokens)

@@ -21,14 +21,14 @@ from attnviz.attention.capture import Capture
 from attnviz.errors import BadInput, TooLarge
 from attnviz.export.capture_file import calls, parts
 from attnviz.export.capture_file.fields import Field, Malformed, parsed
-from attnviz.export.capture_file.storages import MOST_DIMENSIONS, Unpacker
-from attnviz.export.capture_file.write import ENTRY, FORMAT, MOST_DESCRIBED, VERSION, labelled
+from attnviz.export.capture_file.storages import MAX_DIMENSIONS, Unpacker
+from attnviz.export.capture_file.write import ENTRY, FORMAT, MAX_DESCRIBED, VERSION, labelled
 
 T = TypeVar("T")
 Load = Callable[[str], Tensor]
 
-MOST_BYTES = 8 * 2**30
-MOST_HEADER = 3 * MOST_DESCRIBED  # the JSON stands in it as a string, and arrays beside it
+MAX_BYTES = 8 * 2**30
+MAX_HEADER = 3 * MAX_DESCRIBED  # the JSON stands in it as a string, and arrays beside it
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class About:
     tolerance: float | None
 
 
-def read(source: str | Path | bytes, *, max_bytes: int = MOST_BYTES) -> Capture:
+def read(source: str | Path | bytes, *, max_bytes: int = MAX_BYTES) -> Capture:
     """The capture of a file that `attnviz.save` wrote, without its model.
 
     Derived stages and `verify()` are those of the saved capture. Raises `BadInput` for a file that
@@ -53,7 +53,7 @@ def read(source: str | Path | bytes, *, max_bytes: int = MOST_BYTES) -> Capture:
     return opened(source, max_bytes=max_bytes)[0]
 
 
-def opened(source: str | Path | bytes, *, max_bytes: int = MOST_BYTES) -> tuple[Capture, About]:
+def opened(source: str | Path | bytes, *, max_bytes: int = MAX_BYTES) -> tuple[Capture, About]:
     """As `read`, with what the file says of how it was made."""
     name = "the file" if isinstance(source, bytes) else str(source)
     try:
@@ -112,8 +112,8 @@ def _description(file: io.BufferedIOBase, size: int) -> str:
     length = int.from_bytes(file.read(8), "little")
     if size < 8 or length > size - 8:
         raise Malformed("it is not a safetensors file, or it was cut short")
-    if length > MOST_HEADER:
-        raise Malformed(f"its header has {length:,} bytes; {MOST_HEADER:,} are allowed")
+    if length > MAX_HEADER:
+        raise Malformed(f"its header has {length:,} bytes; {MAX_HEADER:,} are allowed")
     try:
         header = parsed(file.read(length).decode())
     except UnicodeDecodeError as error:
@@ -191,8 +191,8 @@ def _output(name: str, tensors: Unpacker) -> Tensor | None:
     if name not in tensors:
         return None
     tensor = tensors.take(name)
-    if tensor.dtype not in calls.FLOATS or not 1 < tensor.dim() <= MOST_DIMENSIONS:
-        raise Malformed(f"{name} is not a tensor of 2 to {MOST_DIMENSIONS} dimensions")
+    if tensor.dtype not in calls.FLOATS or not 1 < tensor.dim() <= MAX_DIMENSIONS:
+        raise Malformed(f"{name} is not a tensor of 2 to {MAX_DIMENSIONS} dimensions")
     return tensor
 
 

@@ -18,7 +18,7 @@ from attnviz.export.capture_file.fields import Field, Malformed
 from attnviz.export.capture_file.layout import aligned_start
 
 SPARSE = 2  # a stretch that is more than so many times its views is not kept whole
-MOST_DIMENSIONS = 5
+MAX_DIMENSIONS = 5
 
 
 @dataclass(frozen=True)
@@ -192,6 +192,6 @@ def _view(field: Field) -> TensorView:
     array, offset, shape, stride = field.rows(4)
     counts = tuple(count.whole() for count in shape.rows())
     steps = tuple(step.whole() for step in stride.rows(len(counts)))
-    if len(counts) > MOST_DIMENSIONS:
-        field.refuse(f"of at most {MOST_DIMENSIONS} dimensions")
+    if len(counts) > MAX_DIMENSIONS:
+        field.refuse(f"of at most {MAX_DIMENSIONS} dimensions")
     return TensorView(array.text(), offset.whole(), counts, steps)

@@ -24,7 +24,7 @@ from attnviz.export.capture_file.storages import pack
 
 FORMAT, VERSION = "attnviz-capture", 1
 ENTRY = "attnviz"  # of the file's metadata
-MOST_DESCRIBED = 32 * 2**20  # bytes of JSON in one file
+MAX_DESCRIBED = 32 * 2**20  # bytes of JSON in one file
 Half = Literal["float16", "bfloat16"]
 
 
@@ -76,13 +76,13 @@ def _content(
         "tensors": {name: view.as_json() for name, view in packed.views.items()}
     }
     text = json.dumps(about, allow_nan=False, separators=(",", ":"))
-    if len(text) > MOST_DESCRIBED:
+    if len(text) > MAX_DESCRIBED:
         raise TooLarge(
-            f"tokens and calls take {len(text):,} bytes and one file holds {MOST_DESCRIBED:,};"
+            f"tokens and calls take {len(text):,} bytes and one file holds {MAX_DESCRIBED:,};"
             " save fewer texts in one capture",
             code="capture_file_too_large",
             found=len(text),
-            limit=MOST_DESCRIBED,
+            limit=MAX_DESCRIBED,
             unit="bytes",
         )
     return Content(packed.arrays, {ENTRY: text})

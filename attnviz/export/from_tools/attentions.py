@@ -20,7 +20,7 @@ from attnviz.tokens.labels import visible, without_surrogates
 from attnviz.types import ModelKey, Stack, Tokens, named_tokens
 
 Labels = Sequence[str] | Sequence[Sequence[str]] | Tokens
-MOST_ROW_SUM = 1.01  # rounding in half precision moves a sum of weights by less
+MAX_ROW_SUM = 1.01  # rounding in half precision moves a sum of weights by less
 
 
 def from_attentions(
@@ -93,7 +93,7 @@ def _check_weights(weights: Tensor, number: int) -> None:
     """Refuse what is no distribution over keys: scores, for instance."""
     sums = weights.sum(-1)
     low, high = float(weights.min()), float(sums.max())
-    if not (low >= 0 and high <= MOST_ROW_SUM):
+    if not (low >= 0 and high <= MAX_ROW_SUM):
         raise bad_attentions(
             f"layer {number} does not hold weights: the smallest is {low:.3g} and rows sum to"
             f" {high:.3g} at most, where weights are 0 or more and rows sum to 1; give them after"

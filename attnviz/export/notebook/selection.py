@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from attnviz.errors import BadInput, bad_argument, bad_kind, require_index
-from attnviz.export.page.opening import VIEWS, PageView
+from attnviz.export.page.first_view import VIEWS, PageView
 from attnviz.types import HeadId, Kind, Stack
 from attnviz.views.groups import Group
 

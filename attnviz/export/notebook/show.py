@@ -11,10 +11,10 @@ from attnviz.export.notebook.frame import NotebookFrame
 from attnviz.export.notebook.selection import PageSelection
 from attnviz.export.notebook.still import still
 from attnviz.export.page import PageChoices, page_text
-from attnviz.export.page.opening import PageOpening, PageView
+from attnviz.export.page.first_view import PageOpening, PageView
 from attnviz.export.page.parts import PageSource
 from attnviz.types import Head, head_id
-from attnviz.views.captured import Shown
+from attnviz.views.app_capture import Shown
 
 if TYPE_CHECKING:
     from attnviz.export.notebook.widget import LiveWidget

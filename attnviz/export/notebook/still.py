@@ -10,8 +10,8 @@ from attnviz.figures import png, ramp
 from attnviz.views import group_weights
 from attnviz.views.groups import Group
 
-MOST_SIDE = 64  # pixels of a head
-MOST_HEADS = 24  # heads of a layer, and layers
+MAX_SIDE = 64  # pixels of a head
+MAX_HEADS = 24  # heads of a layer, and layers
 GAP = 2
 ENLARGED_UP_TO = 32  # pixels of a head: smaller ones are drawn twice as large
 
@@ -19,8 +19,8 @@ ENLARGED_UP_TO = 32  # pixels of a head: smaller ones are drawn twice as large
 def still(group: Group) -> bytes:
     """All heads of a group as one PNG: a row for each layer, in the colours of the page."""
     colours = ramp.table("light")
-    layers = list(group_weights.each_layer(group))[:MOST_HEADS]
-    rows = [[_small(weights) for weights in heads[:MOST_HEADS]] for heads in layers]
+    layers = list(group_weights.each_layer(group))[:MAX_HEADS]
+    rows = [[_small(weights) for weights in heads[:MAX_HEADS]] for heads in layers]
     down = max(cells.shape[0] for row in rows for cells in row) + GAP
     across = max(cells.shape[1] for row in rows for cells in row) + GAP
     size = (len(rows) * down - GAP, max(map(len, rows)) * across - GAP, 3)
@@ -37,7 +37,7 @@ def _small(weights: Float32[np.ndarray, "query key"]) -> UInt8[np.ndarray, "row 
     """The colour of each weight; of a large matrix, that of the largest weight in each pixel."""
     for axis in (0, 1):
         n = weights.shape[axis]
-        if n > MOST_SIDE:
-            starts = np.arange(MOST_SIDE) * n // MOST_SIDE
+        if n > MAX_SIDE:
+            starts = np.arange(MAX_SIDE) * n // MAX_SIDE
             weights = np.maximum.reduceat(weights, starts, axis=axis)
     return ramp.levels(weights, "sqrt")

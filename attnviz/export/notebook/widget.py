@@ -17,10 +17,10 @@ import traitlets
 from attnviz.errors import AttnVizError
 from attnviz.export.notebook.frame import NotebookFrame, pictures
 from attnviz.export.notebook.selection import PageSelection, from_page, require_selection, to_page
-from attnviz.export.page.opening import PageView
+from attnviz.export.page.first_view import PageView
 from attnviz.export.page.parts import HEAD_VIEWS, HeadView, head_data
 from attnviz.types import Head, HeadId, head_id
-from attnviz.views.captured import Shown
+from attnviz.views.app_capture import Shown
 from attnviz.views.groups import Group
 
 SCRIPT = Path(__file__).with_name("widget.js")

@@ -18,7 +18,7 @@ from attnviz.attention.capture import Capture
 from attnviz.errors import bad_argument
 from attnviz.export.files import replacing
 from attnviz.export.page.document import Page, document
-from attnviz.export.page.opening import PageOpening
+from attnviz.export.page.first_view import PageOpening
 from attnviz.export.page.parts import (
     PagePart,
     PageSource,
@@ -31,16 +31,16 @@ from attnviz.export.page.store import PackedBuffer, Store
 from attnviz.i18n import LANGUAGES, Language, catalogue, text
 from attnviz.summary import shortened
 from attnviz.types import Head, head_id
-from attnviz.views.captured import Captured, Shown
+from attnviz.views.app_capture import Captured, Shown
 from attnviz.views.groups import Group
 from attnviz.views.titles import model_title
 
 if TYPE_CHECKING:
-    from attnviz.models.loaded import LoadedModel
+    from attnviz.models.loaded_model import LoadedModel
 
 Heads = Sequence[Head] | Literal["all"]
 LABEL_TOKENS = 40  # tokens that stand for a text that the capture does not know
-MOST_SHOWN = 160  # characters of a text below a picture
+MAX_SHOWN = 160  # characters of a text below a picture
 FIRST = ("overview", "head", "picture", "alignment")  # what is unpacked before the first paint
 PACKAGES = ("torch", "transformers")
 TEXTS = ("views", "groups", "no_steps")
@@ -122,7 +122,7 @@ def _document(
         "start": opening.start(named, {view for entry in entries for view in entry["views"]}),
         "origin": {
             "model": model_title(lang, captured.name),
-            "text": shortened(captured.capture.tokens.text, MOST_SHOWN),
+            "text": shortened(captured.capture.tokens.text, MAX_SHOWN),
         },
         "live": int(opening.live),
     }

@@ -22,13 +22,13 @@ from attnviz.views import heads as head_views
 from attnviz.views import masks as mask_views
 from attnviz.views import picture_places
 from attnviz.views import steps as step_views
-from attnviz.views.captured import Captured, Media, Shown, accuracy_of
+from attnviz.views.app_capture import Captured, Media, Shown, accuracy_of
 from attnviz.views.groups import Group, groups
 from attnviz.views.measures import measure
 from attnviz.views.texts import strings
 
 if TYPE_CHECKING:
-    from attnviz.models.loaded import LoadedModel
+    from attnviz.models.loaded_model import LoadedModel
 
 # beyond so many tokens, matrices as wide as the model stay out: they would be most of the page
 WIDE_UP_TO = 48

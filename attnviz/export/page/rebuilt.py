@@ -16,7 +16,7 @@ from jaxtyping import Float32, Float64, Int32, UInt8
 
 Rule = Literal["products", "blocked", "softmax"]
 NEAR = 127  # differences up to here take a byte, with 128 added; 0 stands for one that is farther
-MOST_FAR = 1 / 16  # of the numbers: with more, the rule does not fit
+MAX_FAR_SHARE = 1 / 16  # of the numbers: with more, the rule does not fit
 BEFORE_MASK = ("biased", "capped", "scaled")  # the stage that is masked: the first that is there
 LOG2_E, LN_2 = 1.4426950408889634, 0.6931471805599453
 SMALLEST = -700.0  # of an exponent; below it the weight is 0
@@ -123,7 +123,7 @@ def differ(
     bits = np.ascontiguousarray(exact).view(np.int32).ravel().astype(np.int64)
     steps = bits - np.ascontiguousarray(predicted).view(np.int32).ravel()
     is_far = np.abs(steps) > NEAR
-    if is_far.sum() > MOST_FAR * steps.size:
+    if is_far.sum() > MAX_FAR_SHARE * steps.size:
         return None
     near = np.where(is_far, 0, steps + NEAR + 1).astype(np.uint8)
     return Differences(near, steps[is_far].astype(np.int32))

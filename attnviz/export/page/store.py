@@ -19,9 +19,9 @@ from attnviz.components.buffer import ALIGNMENT, DTYPES, pack
 from attnviz.errors import TooLarge
 from attnviz.export.page.rebuilt import rebuilt_stage
 
-MOST_BYTES = 64 * 2**20
+MAX_BYTES = 64 * 2**20
 COARSER = 257  # 65,535 ÷ 255: the step between codes of 16 bits and of 8
-LEAST_BYTES = 4096  # in smaller arrays there is nothing to save
+MIN_BYTES = 4096  # in smaller arrays there is nothing to save
 Source = dict[
     str, Any
 ]  # an array's bytes: the array "from" that has them, perhaps "times" a number
@@ -70,7 +70,7 @@ class Store:
         if codes is not None:
             return {**self._kept(codes), "coarse": 1}
         digest = _digest(raw)
-        if digest not in self.sources and entry["dtype"] == "f32" and raw.nbytes >= LEAST_BYTES:
+        if digest not in self.sources and entry["dtype"] == "f32" and raw.nbytes >= MIN_BYTES:
             made = self._multiple(raw, before) or self._rebuilt(packed, entry, before)
             if made is not None:
                 self.sources[digest] = made
@@ -117,8 +117,8 @@ class Store:
 
     def _count(self, n_bytes: int) -> None:
         self.n_bytes += n_bytes
-        if self.n_bytes > MOST_BYTES:
-            size, limit = -(-self.n_bytes // 2**20), MOST_BYTES // 2**20
+        if self.n_bytes > MAX_BYTES:
+            size, limit = -(-self.n_bytes // 2**20), MAX_BYTES // 2**20
             raise TooLarge(
                 f"the page would hold {size} MiB of numbers and the limit is {limit} MiB; give"
                 " fewer heads=, or shorten the text",

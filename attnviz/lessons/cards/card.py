@@ -176,11 +176,11 @@ class Pick:
 
 @dataclass(frozen=True)
 class Typed:
-    """A text that the learner types, at most `most_chars` characters long."""
+    """A text that the learner types, at most `max_chars` characters long."""
 
     name: str
     start: str
-    most_chars: int = 120
+    max_chars: int = 120
 
 
 Control = Slider | Pick | Typed

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from attnviz.errors import TooLarge
 
-MOST_CLICKS, CLICKS_S = 20, 10.0  # of one member
-MOST_SENTENCES, SENTENCES_S = 6, 60.0  # of one member
+MAX_CLICKS, CLICKS_S = 20, 10.0  # of one member
+MAX_SENTENCES, SENTENCES_S = 6, 60.0  # of one member
 
 
 @dataclass(frozen=True)

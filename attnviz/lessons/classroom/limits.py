@@ -7,7 +7,7 @@ it cannot be guessed only because wrong codes are counted, for each visitor and 
 import threading
 from collections import defaultdict, deque
 
-MOST_NAMES = 2000
+MAX_NAMES = 2000
 
 
 class Rate:
@@ -40,7 +40,7 @@ class Rate:
         return name in self._times and len(self._recent(name, now)) >= self.count
 
     def _note(self, name: str, now: float) -> None:
-        if name not in self._times and len(self._times) >= MOST_NAMES:
+        if name not in self._times and len(self._times) >= MAX_NAMES:
             self._forget_old(now)
         self._recent(name, now).append(now)
 
@@ -53,5 +53,5 @@ class Rate:
     def _forget_old(self, now: float) -> None:
         """Remove the names without an event of late, or else the oldest half."""
         by_age = sorted(self._times, key=lambda name: max(self._recent(name, now), default=0.0))
-        for name in by_age[: MOST_NAMES // 2]:
+        for name in by_age[: MAX_NAMES // 2]:
             del self._times[name]

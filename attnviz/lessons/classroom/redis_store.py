@@ -47,7 +47,7 @@ INDEX, CHANNEL = f"{PREFIX}:rooms", f"{PREFIX}:changed"
 TIMEOUT_S = 2.0
 DOWN_S = 1.0  # after a failure no call is tried for so long
 HEARTBEAT_S = 15
-MOST_TRIES = 200
+MAX_TRIES = 200
 
 
 class RedisStore:
@@ -108,7 +108,7 @@ class RedisStore:
     def _transact(self, key: str, work: "Callable[[Pipeline], Result]") -> Result:
         """The result of work whose writing takes effect only if nobody else wrote this key."""
         with self._writing, self._reached():
-            for _ in range(MOST_TRIES):
+            for _ in range(MAX_TRIES):
                 with self._redis.pipeline() as line, suppress(WatchError):
                     line.watch(key)  # type: ignore[no-untyped-call]
                     result = work(line)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from attnviz.errors import BadInput, TooLarge
-from attnviz.lessons.classroom.bounds import CLICKS_S, MOST_CLICKS, MOST_SENTENCES, SENTENCES_S
+from attnviz.lessons.classroom.bounds import CLICKS_S, MAX_CLICKS, MAX_SENTENCES, SENTENCES_S
 from attnviz.lessons.classroom.memory_store import MemoryStore
 from attnviz.lessons.classroom.room import Counts, Report, Room, Tally, check_size, hash_of
 from attnviz.lessons.classroom.stage import CardName, Stage
@@ -53,8 +53,8 @@ class Rooms:
         self._openings = rate("openings", bounds.openings, MINUTE_S)
         self._wrong_codes = rate("wrong_codes", bounds.wrong_codes, MINUTE_S)
         self._all_wrong_codes = rate("all_wrong_codes", bounds.all_wrong_codes, MINUTE_S)
-        self._clicks = rate("clicks", MOST_CLICKS, CLICKS_S)
-        self._said = rate("sentences", MOST_SENTENCES, SENTENCES_S)
+        self._clicks = rate("clicks", MAX_CLICKS, CLICKS_S)
+        self._said = rate("sentences", MAX_SENTENCES, SENTENCES_S)
 
     def create(self, stage: Stage, visitor: str = "") -> NewRoom:
         """Open a room that shows this stage; a visitor has a few of them at a time."""
@@ -140,10 +140,10 @@ class Rooms:
         now, room_code = self._now(), normal(code)
         if not self._clicks.takes(f"{room_code} {seat}", now):
             raise TooLarge(
-                f"more than {MOST_CLICKS} clicks in {CLICKS_S:.0f} s",
+                f"more than {MAX_CLICKS} clicks in {CLICKS_S:.0f} s",
                 code="clicks_fast",
-                found=MOST_CLICKS + 1,
-                limit=MOST_CLICKS,
+                found=MAX_CLICKS + 1,
+                limit=MAX_CLICKS,
                 unit="clicks",
             )
         self._store.change(room_code, lambda room: room.click(seat, target, cell, now))
@@ -171,10 +171,10 @@ class Rooms:
         now, room_code = self._now(), normal(code)
         if not self._said.takes(f"{room_code} {seat}", now):
             raise TooLarge(
-                f"more than {MOST_SENTENCES} sentences in {SENTENCES_S:.0f} s",
+                f"more than {MAX_SENTENCES} sentences in {SENTENCES_S:.0f} s",
                 code="sentences_fast",
-                found=MOST_SENTENCES + 1,
-                limit=MOST_SENTENCES,
+                found=MAX_SENTENCES + 1,
+                limit=MAX_SENTENCES,
                 unit="sentences",
             )
         self._store.change(room_code, lambda room: room.say(seat, sentence, now))

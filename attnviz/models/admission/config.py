@@ -20,8 +20,8 @@ CHOSEN = re.compile(
     r"|transformers_weights|fusion_config|distributed_config|extra_files|gguf_file"
 )
 QUANTISED = ("quantization_config", "compression_config")
-MOST_TOKENS_OF_A_PICTURE = 16_384
-MOST_LABELS = 2**16
+MAX_TOKENS_OF_A_PICTURE = 16_384
+MAX_LABELS = 2**16
 UNNAMED = 2**63
 # a negative number of heads makes a model that loads, and whose tensors have negative sides
 N_HEADS = re.compile(r"(.*_)?(num|n)_(.*_)?heads?(_kv)?")
@@ -33,7 +33,7 @@ BOUNDS: tuple[tuple[re.Pattern[str], int], ...] = tuple(
         (r"^(?!.*(size|dim|channel|width)).*head", 1024),
         (r"expert", 4096),
         (r"vocab|num_embeddings", 2**22),
-        (r"num_(labels|classes)|n_classes", MOST_LABELS),
+        (r"num_(labels|classes)|n_classes", MAX_LABELS),
         (r"image_size|img_size", 8192),
         (r"position|n_ctx|seq_?len|max_seq|max_length", 2**25),
         (r"token|_ids?$", 2**31),
@@ -50,7 +50,7 @@ def admit(file: str, config: Json) -> Json:
         if key in QUANTISED and value:
             raise quantised(file, path)
         if key in ("id2label", "label2id"):
-            js.require_count(file, path, value, MOST_LABELS)
+            js.require_count(file, path, value, MAX_LABELS)
         if isinstance(value, int) and not isinstance(value, bool):
             js.require_at_most(file, path, value, _most(key))
             if value < 0 and N_HEADS.fullmatch(key.lower()):
@@ -79,9 +79,9 @@ def _without_chosen(value: Any) -> Any:
 def _require_few_patches(file: str, path: str, part: Json) -> None:
     """Raise if a picture would become more tokens than a text may have."""
     side, patch = (_largest(part.get("image_size"), max), _largest(part.get("patch_size"), min))
-    if side and patch and (side // patch) ** 2 > MOST_TOKENS_OF_A_PICTURE:
+    if side and patch and (side // patch) ** 2 > MAX_TOKENS_OF_A_PICTURE:
         field = f"{path}.patch_size".lstrip(".")
-        least = -(-side // int(MOST_TOKENS_OF_A_PICTURE**0.5))
+        least = -(-side // int(MAX_TOKENS_OF_A_PICTURE**0.5))
         raise js.out_of_range(file, field, patch, least, side)
 
 

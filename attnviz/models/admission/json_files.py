@@ -13,8 +13,8 @@ from attnviz.errors import ModelNotFound
 Json = dict[str, Any]
 Rule = Callable[[str, Json], Json]  # the name of a file, its object → what is kept of it
 
-MOST_DEPTH = 48
-MOST_SHOWN = 60
+MAX_DEPTH = 48
+MAX_SHOWN = 60
 SIGN_BITS = 63
 
 
@@ -34,8 +34,8 @@ def _require_shallow(file: str, value: Json) -> None:
     waiting: list[tuple[Any, int]] = [(value, 1)]
     while waiting:
         item, depth = waiting.pop()
-        if depth > MOST_DEPTH:
-            raise out_of_range(file, "{…}", depth, 1, MOST_DEPTH)
+        if depth > MAX_DEPTH:
+            raise out_of_range(file, "{…}", depth, 1, MAX_DEPTH)
         if isinstance(item, dict | list):
             inner = item.values() if isinstance(item, dict) else item
             waiting += [(child, depth + 1) for child in inner if isinstance(child, dict | list)]
@@ -116,7 +116,7 @@ def wrong_form(file: str, field: str) -> ModelNotFound:
 
 
 def _shown(field: str) -> str:
-    return field if len(field) <= MOST_SHOWN else f"{field[:MOST_SHOWN]}…"
+    return field if len(field) <= MAX_SHOWN else f"{field[:MAX_SHOWN]}…"
 
 
 def _digits(number: int) -> str:

@@ -11,10 +11,10 @@ from typing import Any
 from attnviz.models.admission import json_files as js
 from attnviz.models.admission.json_files import Json
 
-MOST_SIDE_PX = 4096
-MOST_PIXELS = 2**25
-MOST_NUMBERS = 2**20  # of a table, as old Whisper models store their mel filters
-MOST_OTHER = 2**24
+MAX_SIDE_PX = 4096
+MAX_PIXELS = 2**25
+MAX_NUMBERS = 2**20  # of a table, as old Whisper models store their mel filters
+MAX_OTHER = 2**24
 SIDES = re.compile(r"(image_|crop_|tile_|pad_|max_)?size|height|width|(shortest|longest)_edge")
 # these types count pixels where others count the pixels of a side
 BY_AREA = re.compile(r"(Qwen2VL|Glm4|Qwen2_5|Qwen3|Video)")
@@ -28,12 +28,12 @@ def admit(file: str, processor: Json) -> Json:
     by_area = BY_AREA.match(str(processor.get("image_processor_type", "")))
     js.require_count(file, "{}", processor, 1024)
     for count, (path, key, value) in enumerate(js.walk(processor)):
-        if count > MOST_NUMBERS:
-            raise js.out_of_range(file, path, count, 0, MOST_NUMBERS)
+        if count > MAX_NUMBERS:
+            raise js.out_of_range(file, path, count, 0, MAX_NUMBERS)
         if isinstance(value, int) and not isinstance(value, bool):
             is_side = SIDES.fullmatch(key) or ("size" in path and key != "feature_size")
-            most = (MOST_PIXELS if by_area else MOST_SIDE_PX) if is_side else MOST_OTHER
-            js.require_at_most(file, path, value, MOST_PIXELS if "pixels" in key else most)
+            most = (MAX_PIXELS if by_area else MAX_SIDE_PX) if is_side else MAX_OTHER
+            js.require_at_most(file, path, value, MAX_PIXELS if "pixels" in key else most)
     kept: Json = _without_texts(processor)
     return kept
 

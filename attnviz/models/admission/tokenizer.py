@@ -12,14 +12,14 @@ from typing import Any
 from attnviz.models.admission import json_files as js
 from attnviz.models.admission.json_files import Json
 
-MOST_ADDED = 20_000
-MOST_VOCABULARY = 2**22
-MOST_STEPS = 64  # normalisers, pre-tokenisers and decoders of one tokenizer
-MOST_GROWTH = 128  # of a text, by its normalisers
-MOST_PIECES = 1024  # of a template around a text
-MOST_TOKEN_CHARS = 4096
-MOST_PADDING = 2**20
-MOST_TEMPLATE_CHARS = 2**20
+MAX_ADDED = 20_000
+MAX_VOCABULARY = 2**22
+MAX_STEPS = 64  # normalisers, pre-tokenisers and decoders of one tokenizer
+MAX_GROWTH = 128  # of a text, by its normalisers
+MAX_PIECES = 1024  # of a template around a text
+MAX_TOKEN_CHARS = 4096
+MAX_PADDING = 2**20
+MAX_TEMPLATE_CHARS = 2**20
 # a tokenizer that is built from these reads whatever file they name
 SOURCES = re.compile(r"vocab|merges|(vocab|merges|spm|codes|emoji)_file|init_inputs|source_spm")
 # written by save_pretrained() on the author's machine and read by nobody
@@ -56,12 +56,12 @@ def admit_arguments(file: str, arguments: Json) -> Json:
 def _require_small(file: str, name: str, value: Any) -> None:
     if name == "chat_template":
         for path, _, part in js.walk(value, name, name):
-            js.require_count(file, path, part, MOST_TEMPLATE_CHARS)
+            js.require_count(file, path, part, MAX_TEMPLATE_CHARS)
         return
-    js.require_count(file, name, value, MOST_ADDED)
+    js.require_count(file, name, value, MAX_ADDED)
     for path, _, part in js.walk(value, name, name):
         if isinstance(part, str):
-            js.require_at_most(file, path, len(part), MOST_TOKEN_CHARS)
+            js.require_at_most(file, path, len(part), MAX_TOKEN_CHARS)
 
 
 def admit_tokens(file: str, tokens: Json) -> Json:
@@ -75,30 +75,30 @@ def admit_tokens(file: str, tokens: Json) -> Json:
 
 def admit_added(file: str, added: Json) -> Json:
     """`added_tokens.json`: texts with their places in the vocabulary."""
-    js.require_count(file, "{}", added, MOST_ADDED)
+    js.require_count(file, "{}", added, MAX_ADDED)
     for name, value in added.items():
         if not isinstance(value, int) or isinstance(value, bool):
             raise js.wrong_form(file, name)
-        js.require_at_most(file, name, value, MOST_VOCABULARY)
+        js.require_at_most(file, name, value, MAX_VOCABULARY)
     return added
 
 
 def admit_vocabulary(file: str, vocabulary: Json) -> Json:
     """`vocab.json` and the like: an object with as many entries as a vocabulary may have."""
-    js.require_count(file, "{}", vocabulary, MOST_VOCABULARY)
+    js.require_count(file, "{}", vocabulary, MAX_VOCABULARY)
     return vocabulary
 
 
 def admit_fast(file: str, tokenizer: Json) -> Json:
     """`tokenizer.json`: what one short text can become is bounded."""
-    added = js.objects(file, "added_tokens", tokenizer.get("added_tokens"), MOST_ADDED)
+    added = js.objects(file, "added_tokens", tokenizer.get("added_tokens"), MAX_ADDED)
     for token in added:
-        js.require_count(file, "added_tokens.content", token.get("content"), MOST_TOKEN_CHARS)
+        js.require_count(file, "added_tokens.content", token.get("content"), MAX_TOKEN_CHARS)
     model = tokenizer.get("model")
     if not isinstance(model, dict):
         raise js.wrong_form(file, "model")
-    js.require_count(file, "model.vocab", model.get("vocab"), MOST_VOCABULARY)
-    js.require_count(file, "model.merges", model.get("merges"), MOST_VOCABULARY)
+    js.require_count(file, "model.vocab", model.get("vocab"), MAX_VOCABULARY)
+    js.require_count(file, "model.merges", model.get("merges"), MAX_VOCABULARY)
     steps = [
         _steps(file, part, tokenizer.get(part))
         for part in ("normalizer", "pre_tokenizer", "decoder")
@@ -108,7 +108,7 @@ def admit_fast(file: str, tokenizer: Json) -> Json:
     _require_small_template(file, tokenizer.get("post_processor"))
     for part in ("truncation", "padding"):
         for path, _, value in js.walk(tokenizer.get(part), part, part):
-            js.require_at_most(file, path, value, MOST_PADDING)
+            js.require_at_most(file, path, value, MAX_PADDING)
     return tokenizer
 
 
@@ -121,14 +121,14 @@ def _steps(file: str, field: str, part: Any) -> list[Json]:
     inner = [part[name] for name in (f"{field}s", "pretokenizers", "processors") if name in part]
     if not inner:
         return [part]
-    children = js.objects(file, field, inner[0], MOST_STEPS)
+    children = js.objects(file, field, inner[0], MAX_STEPS)
     steps = [step for child in children for step in _steps(file, field, child)]
-    js.require_count(file, field, steps, MOST_STEPS)
+    js.require_count(file, field, steps, MAX_STEPS)
     return steps
 
 
 def _require_little_growth(file: str, field: str, steps: list[Json]) -> None:
-    """Raise if these steps can make a text longer than `MOST_GROWTH` times."""
+    """Raise if these steps can make a text longer than `MAX_GROWTH` times."""
     growth = 1.0
     for step in steps:
         if step.get("type") not in GROWING:
@@ -137,8 +137,8 @@ def _require_little_growth(file: str, field: str, steps: list[Json]) -> None:
         if not isinstance(content, str):
             raise js.wrong_form(file, f"{field}.content")
         growth *= max(1.0, len(content) / _shortest_match(step.get("pattern")))
-    if growth > MOST_GROWTH:
-        raise js.out_of_range(file, field, int(min(growth, 1e18)), 1, MOST_GROWTH)
+    if growth > MAX_GROWTH:
+        raise js.out_of_range(file, field, int(min(growth, 1e18)), 1, MAX_GROWTH)
 
 
 def _shortest_match(pattern: Any) -> int:
@@ -150,7 +150,7 @@ def _shortest_match(pattern: Any) -> int:
 def _require_small_template(file: str, part: Any) -> None:
     for step in _steps(file, "post_processor", part):
         for name in ("single", "pair", "special_tokens"):
-            js.require_count(file, f"post_processor.{name}", step.get(name), MOST_PIECES)
+            js.require_count(file, f"post_processor.{name}", step.get(name), MAX_PIECES)
         for path, _, value in js.walk(step.get("special_tokens"), "", "post_processor"):
             if isinstance(value, list):
-                js.require_count(file, path, value, MOST_PIECES)
+                js.require_count(file, path, value, MAX_PIECES)

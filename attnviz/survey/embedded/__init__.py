@@ -8,7 +8,7 @@ some of the texts again.
 import json
 from pathlib import Path
 
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.survey.archive import read_survey
 from attnviz.survey.result import Survey
 

@@ -12,7 +12,7 @@ from attnviz.errors import AttnVizError, BadInput
 from attnviz.i18n import Language, text
 from attnviz.lessons.classroom.store import out_of_reach
 from attnviz.ui.classroom import (
-    closing,
+    end_card,
     entry,
     follower,
     presenter,
@@ -23,8 +23,8 @@ from attnviz.ui.classroom import (
     wall,
 )
 from attnviz.ui.classroom.beside import show as beside
-from attnviz.ui.classroom.following import page_to_follow
-from attnviz.ui.learn import pointing
+from attnviz.ui.classroom.class_pages import page_to_follow
+from attnviz.ui.learn import pointer
 from attnviz.ui.page import frame
 from attnviz.ui.server.class_socket import rooms
 from attnviz.ui.session import current, messages, widgets
@@ -37,14 +37,14 @@ def show() -> bool:
     """Draw the class that the address names; False if it names none."""
     lang, seat = current.language(), current.view().classroom
     if not seat.room:
-        pointing.point(None)
+        pointer.point(None)
         report.show(lang)
         return False
     try:
         leads = seats.enter()
     except BadInput as error:
         if seat.seat and error.code == "room_unknown":
-            closing.show(lang)
+            end_card.show(lang)
         else:
             _unknown_class(lang, error)
         return True

@@ -12,8 +12,8 @@ from attnviz.components.pages import Page
 from attnviz.errors import AttnVizError, BadInput
 from attnviz.i18n import Language, text
 from attnviz.lessons.classroom.stage import LEARN
-from attnviz.ui.classroom import entry, following, reach, sentences, tally
-from attnviz.ui.learn import pointing
+from attnviz.ui.classroom import class_pages, entry, reach, sentences, tally
+from attnviz.ui.learn import pointer
 from attnviz.ui.server.class_socket import rooms
 from attnviz.ui.session import current, embedding, messages, widgets
 from attnviz.ui.session.fragment import fragment
@@ -39,11 +39,11 @@ def show(lang: Language, page: Page) -> None:
 @fragment(STAGE)
 def _lead(lang: Language, page: Page) -> None:
     """Show this page to the class; runs alone when something was chosen in a picture."""
-    seat, follows = current.view().classroom, following.is_followed(page)
+    seat, follows = current.view().classroom, class_pages.is_followed(page)
     try:
         stage = rooms().stage(seat.room)
         if follows:
-            moved = replace(stage, page=page, query=following.query_of_view())
+            moved = replace(stage, page=page, query=class_pages.query_of_view())
             rooms().show(seat.room, seat.host, moved)
     except AttnVizError as error:
         messages.show(lang, error)
@@ -51,7 +51,7 @@ def _lead(lang: Language, page: Page) -> None:
     if follows:
         words = text(lang, "class.leads", code=seat.room)
     else:
-        pages = " · ".join(text(lang, f"page.{name}.title") for name in following.FOLLOWED_PAGES)
+        pages = " · ".join(text(lang, f"page.{name}.title") for name in class_pages.FOLLOWED_PAGES)
         words = text(lang, "class.leads_not", code=seat.room, pages=pages)
     st.caption(f"**{words}**")
 
@@ -68,9 +68,9 @@ def _line(lang: Language) -> None:
         messages.show(lang, error)
         tally.listener(lang, "stage", reach.NOT_DRAWN)
         return
-    if following.is_due(stage):
+    if class_pages.is_due(stage):
         st.rerun(scope="app")
     st.caption(f"**{text(lang, 'class.along', code=seat.room)}**")
     sentences.give(lang)
-    chosen = following.chosen_of(stage)
-    tally.listener(lang, "stage", stage.version, pointing.as_selection(chosen))
+    chosen = class_pages.chosen_of(stage)
+    tally.listener(lang, "stage", stage.version, pointer.as_selection(chosen))

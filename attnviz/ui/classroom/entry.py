@@ -14,7 +14,7 @@ from attnviz.lessons.classroom.rooms import normal
 from attnviz.lessons.classroom.stage import Stage
 from attnviz.lessons.paper.sheet import LAST_SEED
 from attnviz.ui.classroom import card_order, invitation
-from attnviz.ui.learn import open_card, pointing
+from attnviz.ui.learn import open_card, pointer
 from attnviz.ui.page.link import qr_code
 from attnviz.ui.server import cache
 from attnviz.ui.server.class_socket import rooms
@@ -120,4 +120,4 @@ def leave() -> None:
     """Leave the class."""
     current.update(**NO_CLASS)
     store.put(FIRST_CARD, None)
-    pointing.point(None)
+    pointer.point(None)

@@ -17,10 +17,10 @@ from attnviz.lessons.cards.example_words import in_language
 from attnviz.lessons.cards.texts import lesson_texts
 from attnviz.lessons.classroom.stage import LEARN, Stage
 from attnviz.lessons.classroom.tally import label
-from attnviz.ui.classroom import asking, entry, following, reach, sentences, tally
-from attnviz.ui.learn import card_pills, cards, open_card, pointing, questions, real
+from attnviz.ui.classroom import cell_question, class_pages, entry, reach, sentences, tally
+from attnviz.ui.learn import card_pills, cards, open_card, pointer, questions, real
 from attnviz.ui.learn.card_shown import CardShown
-from attnviz.ui.learn.pointing import Pointing
+from attnviz.ui.learn.pointer import Pointing
 from attnviz.ui.server.class_socket import rooms
 from attnviz.ui.session import address_bar, current, messages, store, widgets
 from attnviz.ui.session.fragment import fragment
@@ -57,16 +57,16 @@ def _stage(lang: Language) -> None:
     if leaves_learn(stage):
         st.rerun(scope="app")
     with messages.guard(lang):
-        following.note(stage)
+        class_pages.note(stage)
         draw(lang, stage)
         sentences.give(lang)
-    chosen = pointing.read_chosen(stage.selection)
-    tally.listener(lang, "stage", stage.version, pointing.as_selection(chosen))
+    chosen = pointer.read_chosen(stage.selection)
+    tally.listener(lang, "stage", stage.version, pointer.as_selection(chosen))
 
 
 def leaves_learn(stage: Stage) -> bool:
     """True if the class has just gone to another page of the app."""
-    return stage.page != LEARN and following.is_due(stage)
+    return stage.page != LEARN and class_pages.is_due(stage)
 
 
 def draw(lang: Language, stage: Stage, *, answers: bool = True) -> None:
@@ -86,7 +86,7 @@ def draw(lang: Language, stage: Stage, *, answers: bool = True) -> None:
         number, count = stage.number + 1, stage.count or len(opened.names)
         st.caption(text(lang, "learn.where", number=number, cards=count))
     cards.card(lang, texts, replace(opened, answers=_answers(stage, card, own), led=True))
-    asking.show(CardShown(lang, texts, card, {}), stage, answers=answers)
+    cell_question.show(CardShown(lang, texts, card, {}), stage, answers=answers)
     card_pills.scroll_to_top(lang, opened)
     if card.question is None:
         return
@@ -116,9 +116,9 @@ def _follow(stage: Stage, card: Card) -> None:
     learn = current.view().learn
     answers = learn.answers if learn.lesson == stage.lesson else ""
     current.update(lesson=stage.lesson, card=stage.card, values=stage.settings, answers=answers)
-    pointing.point(Pointing.read(stage.card, stage.selection))
-    pointing.follow_training(card, stage.selection)
-    chosen, seen = pointing.read_chosen(stage.selection), store.get(real.SHOWN)
+    pointer.point(Pointing.read(stage.card, stage.selection))
+    pointer.follow_training(card, stage.selection)
+    chosen, seen = pointer.read_chosen(stage.selection), store.get(real.SHOWN)
     if store.get(FOLLOWED) != (chosen, seen):
         store.put(FOLLOWED, (chosen, seen))
         current.update(**chosen)

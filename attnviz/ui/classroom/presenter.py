@@ -17,11 +17,11 @@ from attnviz.lessons.cards.example_words import in_language
 from attnviz.lessons.cards.texts import lesson_texts
 from attnviz.lessons.classroom.stage import Stage
 from attnviz.ui import learn
-from attnviz.ui.classroom import asking, card_order, entry, invitation, reach, report, tally
-from attnviz.ui.learn import cards, open_card, pointing
+from attnviz.ui.classroom import card_order, cell_question, entry, invitation, reach, report, tally
+from attnviz.ui.learn import cards, open_card, pointer
 from attnviz.ui.learn.card_shown import CardShown
 from attnviz.ui.learn.open_card import OpenCard
-from attnviz.ui.learn.pointing import Pointing
+from attnviz.ui.learn.pointer import Pointing
 from attnviz.ui.server import cache
 from attnviz.ui.server.class_socket import rooms
 from attnviz.ui.session import current, messages, store, widgets
@@ -55,7 +55,9 @@ def show(lang: Language) -> None:
     _present(opened)
     store.put(widgets.RERUN, (STAGE,))
     _panel(lang, opened)
-    asking.show(_shown(lang, opened), reach.stage(current.view().classroom.room), answers=False)
+    cell_question.show(
+        _shown(lang, opened), reach.stage(current.view().classroom.room), answers=False
+    )
     cards.show(lang, opened)
 
 
@@ -67,7 +69,7 @@ def _take_back() -> None:
     stage = reach.stage(room)
     store.put(LED, room)
     if stage.asked is not None:
-        store.put(asking.ASKED, (stage.card, stage.asked))
+        store.put(cell_question.ASKED, (stage.card, stage.asked))
     if stage.revealed and not stage.shown:
         store.put(HIDDEN, stage.card)
     if stage.order:
@@ -86,21 +88,21 @@ def _present(opened: OpenCard) -> None:
     Runs alone when a head was switched in a real picture: the browser has shown it already.
     """
     view, name, card = current.view(), opened.name, opened.card()
-    target = pointing.pointing()
+    target = pointer.pointing()
     if target is None or not target.leads or target.card != name:
         target = Pointing(leads=True, card=name)
-        pointing.point(target)
+        pointer.point(target)
     revealed = card.question is not None and not progress.is_open(card, opened.answers)
     stage = Stage(
         opened.lesson.slug,
         name,
         settings=view.learn.values if view.learn.card == name else "",
-        selection=pointing.selection(target, card),
+        selection=pointer.selection(target, card),
         shown=revealed and store.get(HIDDEN) != name,
         revealed=revealed,
         number=opened.number,
         count=len(opened.names),
-        asked=asking.asked(name),
+        asked=cell_question.asked(name),
         order=opened.names,
     )
     store.put(UNSHOWN, not reach.tried(partial(_shows, view.classroom, stage), False))
@@ -154,7 +156,7 @@ def _tools(lang: Language, opened: OpenCard | None, begins: bool) -> None:
         with st.popover(text(lang, "learn.cards")):
             card_order.choose(lang, opened.lesson.slug)
         shown = _shown(lang, opened)
-        asking.ask(shown, revealed=not shown.is_open)
+        cell_question.ask(shown, revealed=not shown.is_open)
     with st.popover(text(lang, "class.end")):
         st.markdown(text(lang, "class.end_sure"))
         st.button(

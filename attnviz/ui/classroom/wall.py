@@ -10,8 +10,8 @@ import streamlit as st
 
 from attnviz.errors import AttnVizError, BadInput
 from attnviz.i18n import Language, text
-from attnviz.ui.classroom import follower, following, invitation, reach, tally
-from attnviz.ui.learn import pointing
+from attnviz.ui.classroom import class_pages, follower, invitation, reach, tally
+from attnviz.ui.learn import pointer
 from attnviz.ui.server.class_socket import rooms
 from attnviz.ui.session import current, messages, widgets
 from attnviz.ui.session.fragment import fragment
@@ -45,9 +45,9 @@ def _stage(lang: Language) -> None:
     if follower.leaves_learn(stage):
         st.rerun(scope="app")
     with messages.guard(lang):
-        following.note(stage)
+        class_pages.note(stage)
         follower.draw(lang, stage, answers=False)
-    chosen = pointing.as_selection(pointing.read_chosen(stage.selection))
+    chosen = pointer.as_selection(pointer.read_chosen(stage.selection))
     tally.listener(lang, "stage", stage.version, chosen)
 
 

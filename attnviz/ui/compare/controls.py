@@ -26,7 +26,7 @@ from attnviz.ui.session import (
 from attnviz.ui.session.labels import READS_NO_TEXT, READS_PICTURES
 from attnviz.ui.session.messages import plain
 from attnviz.ui.sidebar import sidebar
-from attnviz.views.captured import Captured, Shown
+from attnviz.views.app_capture import Captured, Shown
 from attnviz.views.groups import chosen
 from attnviz.views.titles import model_title
 

@@ -10,23 +10,23 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import streamlit as st
 
-from attnviz.compare import pairing
-from attnviz.compare.pairing import Pairing
+from attnviz.compare import token_pairs
+from attnviz.compare.token_pairs import Pairing
 from attnviz.components import pair as component
 from attnviz.components.heads import TokenAxis
 from attnviz.components.selection import Extent, parse_selection
 from attnviz.tokens import merge
 from attnviz.ui.compare import controls, right_side
 from attnviz.ui.host.components import show_pair
-from attnviz.ui.page import attention_choice, embedded, frame, notices, take
+from attnviz.ui.page import attention_choice, frame, frame_line, notices, take
 from attnviz.ui.server import cache
 from attnviz.ui.session import current, embedding, messages, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.ui.session.labels import READS_NO_TEXT
 from attnviz.ui.sidebar.navigation import NAVIGATION
 from attnviz.views import group_tokens, group_weights
+from attnviz.views.app_capture import Captured, Shown
 from attnviz.views.axes import token_axes
-from attnviz.views.captured import Captured, Shown
 from attnviz.views.group_size import MAX_CELLS
 from attnviz.views.texts import strings
 from attnviz.views.titles import model_title
@@ -67,7 +67,7 @@ def _alone(left: Shown) -> None:
     right = right_side.captured(left.lang, right_side.right())
     if right is not None:
         _compared(left, controls.attention(left, right))
-        embedded.ends(left)
+        frame_line.ends(left)
 
 
 @fragment()
@@ -105,8 +105,8 @@ def _fits(left: Shown, right: Shown) -> bool:
 def _view(left: Shown, right: Shown) -> component.PairView:
     a, b, same = left.group, right.group, _same_vocabulary(left.captured, right.captured)
     identical = left.key == right.key
-    queries = pairing.pair(group_tokens.queries(a), group_tokens.queries(b), same)
-    keys = pairing.pair(group_tokens.keys(a), group_tokens.keys(b), same)
+    queries = token_pairs.pair(group_tokens.queries(a), group_tokens.queries(b), same)
+    keys = token_pairs.pair(group_tokens.keys(a), group_tokens.keys(b), same)
     weights = (
         merge.merged(group_weights.stacked(a), queries.a, keys.a),
         merge.merged(group_weights.stacked(b), queries.b, keys.b),
@@ -116,7 +116,7 @@ def _view(left: Shown, right: Shown) -> component.PairView:
     )
     moved = None
     if alike and not identical:
-        moved = pairing.moved_by_head(*weights, queries.slots, keys.slots)
+        moved = token_pairs.moved_by_head(*weights, queries.slots, keys.slots)
     return component.PairView(
         a=_side(left, (queries, keys), "a", weights[0]),
         b=_side(right, (queries, keys), "b", weights[1]),
@@ -150,7 +150,7 @@ def _side(
     )
 
 
-def _axis(parts: tuple[pairing.Piece, ...], tokens: TokenAxis) -> TokenAxis:
+def _axis(parts: tuple[token_pairs.Piece, ...], tokens: TokenAxis) -> TokenAxis:
     return TokenAxis(
         tuple(part.label for part in parts),
         np.array([part.special for part in parts], dtype=np.bool_),

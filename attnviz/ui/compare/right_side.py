@@ -14,7 +14,7 @@ from attnviz.capture.request import Request
 from attnviz.i18n import Language, text
 from attnviz.types import ModelCard
 from attnviz.ui.page import capture_of_view
-from attnviz.ui.server import cache, opened, sources
+from attnviz.ui.server import cache, opened_captures, sources
 from attnviz.ui.session import (
     address,
     current,
@@ -27,7 +27,7 @@ from attnviz.ui.session import (
     view_request,
 )
 from attnviz.ui.session.labels import READS_PICTURES
-from attnviz.views.captured import Captured
+from attnviz.views.app_capture import Captured
 
 SAME = ""  # in place of a model's name: the left one
 
@@ -45,7 +45,7 @@ class Side:
 def left() -> Side:
     """The input that all pages show."""
     view = current.view()
-    capture = opened.opened(view.input.capture) if view.input.capture else None
+    capture = opened_captures.opened(view.input.capture) if view.input.capture else None
     if capture is not None:
         words = capture.capture.tokens.text
         return Side(capture.name, words, target="", image=uploads.picture_name())
@@ -90,7 +90,7 @@ def _suggested(model: str, other: Side) -> str:
 def captured(lang: Language, side: Side) -> Captured | None:
     """The right side's capture; None after saying that a picture or sound has to be chosen."""
     if shows_capture():
-        return opened.opened(current.view().input.capture)
+        return opened_captures.opened(current.view().input.capture)
     source = sources.source(side.model)
     loaded = capture_of_view.load(lang, source, side.model)
     if loaded.kind == "module":

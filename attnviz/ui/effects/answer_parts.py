@@ -15,22 +15,22 @@ from attnviz.i18n import text
 from attnviz.ui.effects import head_links, inputs, measurement
 from attnviz.ui.host.components import show_ledger
 from attnviz.ui.server import cache
-from attnviz.ui.server.answering import Answering
+from attnviz.ui.server.answer_runs import Answering
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import current, messages, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.ui.sidebar.navigation import renew
 from attnviz.views import answer_parts as views
-from attnviz.views.captured import Captured, Shown
+from attnviz.views.app_capture import Captured, Shown
 
 if TYPE_CHECKING:
     from attnviz.attribution.direct import Direct
     from attnviz.attribution.from_where import FromWhere
     from attnviz.capture.request import Request
     from attnviz.effects.answer_measures import AnswerMeasure
+    from attnviz.effects.clean_run import Prepared
     from attnviz.effects.heads import Effects
-    from attnviz.effects.prepared import Prepared
-    from attnviz.models.loaded import LoadedModel
+    from attnviz.models.loaded_model import LoadedModel
 
 FRAGMENT = "answer_parts"
 
@@ -142,8 +142,8 @@ def _split(
 
     from attnviz.attribution.direct import direct_of
     from attnviz.attribution.from_where import ranked
+    from attnviz.effects.clean_run import prepare_request
     from attnviz.effects.heads import effects_of
-    from attnviz.effects.prepared import prepare_request
 
     prepared = prepare_request(model, request, on)
     direct = direct_of(prepared)

@@ -19,14 +19,14 @@ from attnviz.ui.effects import head_links, inputs, measurement
 from attnviz.ui.host.components import show_circuit
 from attnviz.ui.page import needs_model
 from attnviz.ui.server import cache
-from attnviz.ui.server.answering import Answering
+from attnviz.ui.server.answer_runs import Answering
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import current, embedding, messages, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.ui.sidebar.navigation import NAVIGATION, renew
 from attnviz.views import circuit as views
+from attnviz.views.app_capture import Shown
 from attnviz.views.axes import token_axes
-from attnviz.views.captured import Shown
 from attnviz.views.groups import Group
 from attnviz.views.texts import strings
 

@@ -17,11 +17,11 @@ from attnviz.masks import spec
 from attnviz.ui.effects import inputs
 from attnviz.ui.page import needs_model
 from attnviz.ui.server import cache
-from attnviz.ui.server.answering import Answering
+from attnviz.ui.server.answer_runs import Answering
 from attnviz.ui.session import current, messages, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.views import switchboard as views
-from attnviz.views.captured import Shown
+from attnviz.views.app_capture import Shown
 
 if TYPE_CHECKING:
     from attnviz.attention.call import AttentionCall

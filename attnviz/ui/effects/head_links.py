@@ -12,7 +12,7 @@ from attnviz.components.pages import Page
 from attnviz.components.selection import parse_open
 from attnviz.ui.page.attention_choice import GroupName, group_name
 from attnviz.ui.session import address, current, routes, widgets
-from attnviz.views.captured import Shown
+from attnviz.views.app_capture import Shown
 from attnviz.views.switchboard import prefix
 
 

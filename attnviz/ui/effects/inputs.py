@@ -13,7 +13,7 @@ from attnviz.ui.outputs.similarity import OTHERS
 from attnviz.ui.server import cache, sources
 from attnviz.ui.session import current, sounds, text_files, uploads, view_request
 from attnviz.ui.session.labels import READS_PICTURES
-from attnviz.views.captured import Shown
+from attnviz.views.app_capture import Shown
 
 if TYPE_CHECKING:
     from attnviz.capture.request import Request

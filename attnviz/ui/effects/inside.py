@@ -16,13 +16,13 @@ from attnviz.ui.effects import inputs
 from attnviz.ui.host.components import show_ledger
 from attnviz.ui.page import needs_model
 from attnviz.ui.server import cache
-from attnviz.ui.server.answering import Answering
+from attnviz.ui.server.answer_runs import Answering
 from attnviz.ui.session import address, current, messages, routes, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.ui.sidebar.navigation import renew
 from attnviz.views import inside as views
+from attnviz.views.app_capture import Shown
 from attnviz.views.axes import token_axes
-from attnviz.views.captured import Shown
 
 if TYPE_CHECKING:
     from attnviz.attribution.why import Why
@@ -151,7 +151,7 @@ def _interventions(shown: Shown, answered: Answering, why: "Why") -> tuple[str, 
             continue
         chosen = writers[0]
         earlier = [head for head in layout.heads if order.index(head.whole_layer) < receiver]
-        senders = [chosen, *(head for head in earlier if head != chosen)][: views.MOST_SENDERS]
+        senders = [chosen, *(head for head in earlier if head != chosen)][: views.MAX_SENDERS]
         before, after = weights_without(
             answered.prepared, senders, why.head, why.query, why.key, side
         )

@@ -20,12 +20,12 @@ from attnviz.ui.session import address, current, messages, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.ui.sidebar.navigation import renew
 from attnviz.views import inside as views
-from attnviz.views.captured import Captured, Shown
+from attnviz.views.app_capture import Captured, Shown
 
 if TYPE_CHECKING:
     from attnviz.attribution.lens import Lens
     from attnviz.capture.request import Request
-    from attnviz.effects.prepared import Prepared
+    from attnviz.effects.clean_run import Prepared
 
 FRAGMENT = "lens"
 
@@ -74,7 +74,7 @@ def guesses(shown: Shown) -> "Lens | None":
 
     def build() -> "Lens":
         from attnviz.attribution.lens import lens_of
-        from attnviz.effects.prepared import prepare_request
+        from attnviz.effects.clean_run import prepare_request
 
         return lens_of(prepare_request(model, request))
 
@@ -90,7 +90,7 @@ def _take(name: str) -> None:
 
 
 def _view(shown: Shown, request: "Request", lens: "Lens", chosen: str) -> LedgerView:
-    from attnviz.effects.prepared import prepare_request
+    from attnviz.effects.clean_run import prepare_request
     from attnviz.outputs.classes import class_names
 
     model = shown.captured.model

@@ -18,14 +18,14 @@ from attnviz.ui.effects import head_links, measurement
 from attnviz.ui.host.components import show_ledger
 from attnviz.ui.page import needs_model
 from attnviz.ui.server import cache
-from attnviz.ui.server.answering import Answering
+from attnviz.ui.server.answer_runs import Answering
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import current, messages, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.ui.session.view import PATCH_STAGES
 from attnviz.ui.sidebar.navigation import renew
 from attnviz.views import patching as views
-from attnviz.views.captured import Shown
+from attnviz.views.app_capture import Shown
 
 if TYPE_CHECKING:
     from attnviz.effects.answer_measures import AnswerMeasure

@@ -20,13 +20,13 @@ from attnviz.ui.host.components import show_switches
 from attnviz.ui.page import needs_model, take
 from attnviz.ui.page.attention_choice import group_title
 from attnviz.ui.server import cache
-from attnviz.ui.server.answering import Answering
+from attnviz.ui.server.answer_runs import Answering
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import current, embedding, messages, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.ui.sidebar.navigation import NAVIGATION, renew
 from attnviz.views import switchboard as views
-from attnviz.views.captured import Shown
+from attnviz.views.app_capture import Shown
 from attnviz.views.texts import strings
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 FRAGMENT = "switches"
 N_WRITTEN = 8
 CONTROL_MS = 60.0  # what the rows of the control may take
-MOST_CONTROLS, FEWEST_CONTROLS = 8, 2
+MAX_CONTROLS, MIN_CONTROLS = 8, 2
 MODEL, STORE = "stories", "When Mary and John went to the store, John gave a book to"
 TURNED = "L0.H0.mixed=zero"  # Mary 99.3 % becomes John 53 %
 
@@ -87,7 +87,8 @@ def _example(lang: Language) -> None:
     shown = (view.model, view.input.text, view.input.capture, view.switched.changes)
     if embedding.is_embedded() or shown == (MODEL, STORE, "", TURNED):
         return
-    if st.button(text(lang, "switchboard.example"), key=widgets.key("switches.example")):
+    label = text(lang, "switchboard.example", model=text(lang, f"model.{MODEL}.label"))
+    if st.button(label, key=widgets.key("switches.example")):
         current.open_model(MODEL)
         current.update(text=STORE, changes=TURNED, to="zero", generate=0, **current.NO_POSITION)
         st.rerun()  # the whole page: another model
@@ -155,6 +156,7 @@ def _view(
     titles = [group_title(lang, group) if len(groups) > 1 else "" for group in groups]
     written = _written(shown, answered, changes) if shown.captured.name in REGISTRY else None
     return SwitchesView(
+        model=shown.captured.name,
         groups=views.switch_groups(shown, titles, effects),
         off=off,
         to=current.view().switched.to,
@@ -167,7 +169,7 @@ def _view(
 
 def _n_controls(answered: Answering) -> int:
     """As many draws as fit into the time that a click may take."""
-    return max(FEWEST_CONTROLS, min(MOST_CONTROLS, int(CONTROL_MS / max(answered.pass_ms, 1.0))))
+    return max(MIN_CONTROLS, min(MAX_CONTROLS, int(CONTROL_MS / max(answered.pass_ms, 1.0))))
 
 
 def _written(

@@ -16,7 +16,7 @@ from attnviz.ui.server import cache
 from attnviz.ui.session import address_bar, current, messages, store, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.views import group_tokens
-from attnviz.views.captured import Shown
+from attnviz.views.app_capture import Shown
 from attnviz.views.ranking import RankedHead
 
 FRAGMENT = "head_links"

@@ -17,7 +17,7 @@ from attnviz.ui.server import cache
 from attnviz.ui.session import messages, store, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.views import drawn, group_tokens
-from attnviz.views.captured import Shown
+from attnviz.views.app_capture import Shown
 from attnviz.views.texts import strings
 
 PAINTED = "drawn.cells"  # the key of what is shown, and the cells or the name of a pattern
@@ -35,8 +35,8 @@ def show(shown: Shown) -> None:
         ):
             return
         patterns = drawn.palette(shown.group)
-        _choice(shown, patterns)
         cells = _painted(shown, patterns)
+        _choice(shown, patterns, cells)
         matrix, heads = st.columns(2)
         with matrix:
             _stencil(shown, cells)
@@ -46,14 +46,14 @@ def show(shown: Shown) -> None:
             )
 
 
-def _choice(shown: Shown, patterns: dict[str, Cells]) -> None:
-    """The palette: a box in which patterns are found by typing a word of theirs."""
+def _choice(shown: Shown, patterns: dict[str, Cells], cells: Cells) -> None:
+    """The palette: a box in which patterns are found by typing a word; it names the painted one."""
     lang = shown.lang
+    painted = (name for name, pattern in patterns.items() if np.array_equal(pattern, cells))
     st.selectbox(
         text(lang, "drawn.palette"),
         list(patterns),
-        index=None,
-        key=widgets.key(f"drawn.palette.{lang}"),
+        key=widgets.showing(f"drawn.palette.{lang}", next(painted, None)),
         format_func=lambda name: text(
             lang, f"measure.{name}" if name in MEASURES else f"drawn.{name}"
         ),
@@ -79,8 +79,8 @@ def _painted(shown: Shown, patterns: dict[str, Cells]) -> Cells:
 
 def _stencil(shown: Shown, cells: Cells) -> None:
     """The matrix to paint on, for texts whose cells can be told apart."""
-    if max(cells.shape) > stencil.MOST_TOKENS:
-        st.caption(text(shown.lang, "drawn.too_long", count=stencil.MOST_TOKENS))
+    if max(cells.shape) > stencil.MAX_TOKENS:
+        st.caption(text(shown.lang, "drawn.too_long", count=stencil.MAX_TOKENS))
         return
     data = stencil.pack_stencil(
         group_tokens.queries(shown.group).labels,

@@ -29,8 +29,8 @@ from attnviz.ui.server.pyramids import HeadPyramid
 from attnviz.ui.session import current, messages, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.views import heads
+from attnviz.views.app_capture import Shown
 from attnviz.views.axes import token_axes
-from attnviz.views.captured import Shown
 from attnviz.views.texts import strings
 
 if TYPE_CHECKING:

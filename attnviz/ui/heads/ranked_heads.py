@@ -1,6 +1,8 @@
 """Ranked heads as buttons with their sum, and all of them in a table; a button opens its head.
 
 Ask for a head and Draw a pattern end here. The sum is written so that its rounded numbers add up.
+Only heads above their control get a button; beside them stands how many these are, and the place
+of the head in the picture.
 """
 
 from collections.abc import Mapping
@@ -31,16 +33,34 @@ def show(
     if not ranked:
         st.caption(text(lang, f"{name}.none"))
         return
-    st.caption(text(lang, f"{name}.legend"))
+    above = [row for row in ranked if row.difference > 0]
+    st.caption(f"{text(lang, f'{name}.legend')} {_above(lang, len(above), len(ranked))}")
     helps = words or {}
     with st.container(horizontal=True):
-        for row in ranked[:N_SHOWN]:
+        for row in above[:N_SHOWN]:
             label = f"**{row.head}** {_sum(row)}"
             key = widgets.key(f"{name}.{row.head}")
             if st.button(label, key=key, help=helps.get(row.head)):
                 _open(row.head)
         with st.popover(text(lang, "links.all", count=len(ranked))):
             _table(lang, ranked, columns)
+    _place_of_shown(lang, ranked)
+
+
+def _above(lang: Language, n_above: int, n_head: int) -> str:
+    """The number of heads that are above their control."""
+    if not n_above:
+        return text(lang, "links.none_above")
+    return text(lang, "links.above", above=n_above, count=n_head)
+
+
+def _place_of_shown(lang: Language, ranked: tuple[RankedHead, ...]) -> None:
+    """The place of the head that the picture shows, which may be far from the first."""
+    place = current.view().place
+    for rank, row in enumerate(ranked, 1):
+        if (row.head.layer, row.head.head) == (place.layer, place.head):
+            head, count = str(row.head), len(ranked)
+            st.caption(text(lang, "links.place", head=head, sum=_sum(row), rank=rank, count=count))
 
 
 def _table(lang: Language, ranked: tuple[RankedHead, ...], columns: tuple[str, str]) -> None:

@@ -37,7 +37,7 @@ from attnviz.components import (
     writing,
 )
 from attnviz.components.selection import ComponentResult, Extent, Selection, ignore
-from attnviz.ui.host.mounting import mount, renderer
+from attnviz.ui.host.mount import mount, renderer
 
 
 def show_alignment(

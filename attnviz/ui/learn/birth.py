@@ -17,7 +17,7 @@ from attnviz.figures import charts
 from attnviz.i18n import Language, text
 from attnviz.lessons.cards.card import Board, Panel
 from attnviz.ui.host.components import show_board
-from attnviz.ui.learn import pointing, time_lapse
+from attnviz.ui.learn import pointer, time_lapse
 from attnviz.ui.server import cache
 from attnviz.ui.server.trainings import Training
 from attnviz.ui.session import messages, store, widgets
@@ -35,9 +35,9 @@ MAX_TYPED = 24
 
 def show(lang: Language, seed: int) -> None:
     """The training of a seed so far; a follower of a class sees the presenter's."""
-    name = pointing.training_name(seed)
+    name = pointer.training_name(seed)
     if not store.get(name):
-        if pointing.is_led():
+        if pointer.is_led():
             st.info(text(lang, "birth.led"))
             return
         st.button(
@@ -66,7 +66,7 @@ def _running(lang: Language, training: Training) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         label = text(lang, key, step=step, steps=training.n_steps)
         st.progress(job.fraction, text=label, width="stretch")
-        if not pointing.is_led() and training.owner in ("", store.visitor()):
+        if not pointer.is_led() and training.owner in ("", store.visitor()):
             st.button(
                 text(lang, "birth.stop"),
                 key=widgets.key("birth.stop"),
@@ -81,7 +81,7 @@ def _over(lang: Language, training: Training, name: str) -> None:
         raise training.job.error
     if training.job.state == "stopped":
         st.info(text(lang, "birth.stopped"))
-        if not pointing.is_led():
+        if not pointer.is_led():
             st.button(
                 text(lang, "birth.again"),
                 key=widgets.key(f"{name}.again"),
@@ -94,7 +94,7 @@ def _over(lang: Language, training: Training, name: str) -> None:
 
 
 def _train_again(seed: int) -> None:
-    name = pointing.training_name(seed)
+    name = pointer.training_name(seed)
     store.put(name, int(store.get(name) or 0) + 1)
     cache.forget_training(seed)
 

@@ -13,8 +13,8 @@ from attnviz.ui.server import cache
 from attnviz.ui.session import current, store, widgets
 
 TAKEN = "learn.progress_taken"
-MOST_CHARS = 4_000  # of a lesson's answers
-MOST_LESSONS = 40
+MAX_CHARS = 4_000  # of a lesson's answers
+MAX_LESSONS = 40
 
 Progress = dict[str, dict[str, str]]
 
@@ -45,7 +45,7 @@ def take(component: str) -> None:
 
 def read(text: object, slugs: tuple[str, ...]) -> Progress:
     """The progress in a text from a browser; {} for one that has another form."""
-    if not isinstance(text, str) or len(text) > MOST_CHARS * MOST_LESSONS:
+    if not isinstance(text, str) or len(text) > MAX_CHARS * MAX_LESSONS:
         return {}
     try:
         stored = json.loads(text)
@@ -60,7 +60,7 @@ def _entry(value: object) -> dict[str, str]:
     if not isinstance(value, dict):
         return {}
     entry = {name: value.get(name) for name in ("answers", "card")}
-    if not all(isinstance(text, str) and len(text) <= MOST_CHARS for text in entry.values()):
+    if not all(isinstance(text, str) and len(text) <= MAX_CHARS for text in entry.values()):
         return {}
     return {name: str(text) for name, text in entry.items()}
 

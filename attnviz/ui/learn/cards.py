@@ -134,7 +134,7 @@ def _control(texts: LessonTexts, opened: OpenCard, control: Control) -> None:
     else:
         st.text_input(
             label,
-            max_chars=control.most_chars,
+            max_chars=control.max_chars,
             key=key,
             on_change=_take_value,
             args=args,

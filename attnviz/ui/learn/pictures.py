@@ -32,7 +32,7 @@ from attnviz.lessons.cards.card import (
 from attnviz.lessons.cards.motion import Motion
 from attnviz.lessons.cards.ranges import ranges
 from attnviz.ui.host.components import show_board, show_motion
-from attnviz.ui.learn import birth, open_card, pointing, real
+from attnviz.ui.learn import birth, open_card, pointer, real
 from attnviz.ui.learn.card_shown import CardShown
 from attnviz.ui.session import widgets
 from attnviz.views.texts import strings
@@ -92,7 +92,7 @@ def _board(shown: CardShown, picture: Board, key: str, narrow: bool) -> None:
     take: Callable[[], None] = ignore
     if asking and shown.is_open:
         take = partial(_take_cell, component, asking, shown.card.name)
-    if pointing.leads():
+    if pointer.leads():
         take = partial(_take_point, component, picture, key, take)
     show_board(data, component, take)
 
@@ -116,25 +116,25 @@ def _view(shown: CardShown, picture: Board, key: str, narrow: bool) -> BoardView
         right=None if verdict is None else verdict.right,
         answers=_answers(card) if asking and not is_open else frozenset(),
         ranges=ranges(card),
-        reports=pointing.leads(),
+        reports=pointer.leads(),
         pointed=_pointed(key),
     )
 
 
 def _pointed(key: str) -> tuple[int, int, int] | None:
     """The cell of a picture that the class is pointed at."""
-    target = pointing.pointing()
+    target = pointer.pointing()
     return target.at if target is not None and target.picture == key else None
 
 
 def _take_point(component: str, picture: Board, key: str, otherwise: Callable[[], None]) -> None:
     """Point the class at a cell, then do `otherwise`, which may take the cell as an answer."""
     value = widgets.component_value(component, "cell")
-    before = pointing.pointing()
+    before = pointer.pointing()
     for number, panel in enumerate(picture.panels):
         cell = boards.parse_cell(value, panel)
         if cell is not None and before is not None:
-            pointing.point(replace(before, picture=key, at=(number, *cell)))
+            pointer.point(replace(before, picture=key, at=(number, *cell)))
     otherwise()
 
 

@@ -19,7 +19,7 @@ from attnviz.ui.server import cache
 from attnviz.ui.session import address, current, embedding, messages, routes, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.views import atlas as views
-from attnviz.views.captured import Shown
+from attnviz.views.app_capture import Shown
 from attnviz.views.texts import strings
 
 if TYPE_CHECKING:

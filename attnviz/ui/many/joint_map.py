@@ -26,17 +26,17 @@ from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import address, current, messages, routes, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.views import joint_map
-from attnviz.views.captured import Shown
+from attnviz.views.app_capture import Shown
 from attnviz.views.joint_map import TextOnMap
 from attnviz.views.texts import strings
 
 if TYPE_CHECKING:
     from attnviz.attention.capture import Capture
     from attnviz.embed.run import Embedding
-    from attnviz.models.loaded import LoadedModel
+    from attnviz.models.loaded_model import LoadedModel
 
 FRAGMENT = "map"
-MOST_OWN = 256  # tokens of the visitor's text, whose weights travel for all heads
+MAX_OWN = 256  # tokens of the visitor's text, whose weights travel for all heads
 BATCH = 16
 Fitted = tuple["Embedding", tuple[TextOnMap, ...], tuple[str, ...]]
 
@@ -109,9 +109,9 @@ def _captures(loaded: "LoadedModel", job: Job) -> "Iterator[Capture]":
 def _mount(shown: Shown, fitted: Fitted, sentences: tuple[str, ...]) -> None:
     lang, (embedding, placed, texts) = shown.lang, fitted
     loaded, capture = shown.captured.model, shown.captured.capture
-    fits = len(capture.tokens) <= MOST_OWN
+    fits = len(capture.tokens) <= MAX_OWN
     if not fits:
-        st.info(text(lang, "map.too_long", limit=MOST_OWN))
+        st.info(text(lang, "map.too_long", limit=MAX_OWN))
     typed = more_texts.texts(lang, loaded, sentences) if texts else ()
     more = more_texts.placed(shown, embedding, typed)
     if more is None:

@@ -14,24 +14,24 @@ from attnviz.i18n import Language, text
 from attnviz.ui.effects import measurement
 from attnviz.ui.session import address, store, widgets
 from attnviz.views import joint_map
-from attnviz.views.captured import Shown
+from attnviz.views.app_capture import Shown
 from attnviz.views.joint_map import TextOnMap
 
 if TYPE_CHECKING:
     from attnviz.attention.capture import Capture
     from attnviz.embed.run import Embedding
-    from attnviz.models.loaded import LoadedModel
+    from attnviz.models.loaded_model import LoadedModel
     from attnviz.ui.server.jobs import Job
 
 TYPED, BOX = "map_texts", "map.more"
-MOST_TEXTS, MOST_CHARACTERS = 12, 4000
-MOST_TOKENS = 256  # of all that one visitor types
-MOST_OF_CLASS = 1000  # tokens of the sentences of a class
+MAX_TEXTS, MAX_CHARACTERS = 12, 4000
+MAX_TOKENS = 256  # of all that one visitor types
+MAX_CLASS_TOKENS = 1000  # tokens of the sentences of a class
 
 
 def texts(lang: Language, loaded: "LoadedModel", sentences: tuple[str, ...]) -> tuple[str, ...]:
     """The visitor's further texts and the sentences of a class that fit on the map, each once."""
-    of_class = fitting(loaded, list(sentences), MOST_OF_CLASS)
+    of_class = fitting(loaded, list(sentences), MAX_CLASS_TOKENS)
     return tuple(dict.fromkeys((*box(lang, loaded), *of_class)))
 
 
@@ -41,19 +41,19 @@ def box(lang: Language, loaded: "LoadedModel") -> tuple[str, ...]:
         st.text_area(
             text(lang, "map.more_label"),
             key=widgets.showing(BOX, store.get(TYPED, "")),
-            help=text(lang, "map.more_help", n=MOST_TEXTS, limit=MOST_TOKENS),
-            max_chars=MOST_CHARACTERS,
+            help=text(lang, "map.more_help", n=MAX_TEXTS, limit=MAX_TOKENS),
+            max_chars=MAX_CHARACTERS,
             on_change=_take,
         )
         typed = _lines(store.get(TYPED, ""))
-        fit = fitting(loaded, typed[:MOST_TEXTS], MOST_TOKENS)
+        fit = fitting(loaded, typed[:MAX_TEXTS], MAX_TOKENS)
         if len(fit) < len(typed):
             st.caption(text(lang, "map.more_cut", n=len(fit), of=len(typed)))
     return fit
 
 
 def _take() -> None:
-    typed = str(widgets.value(BOX) or "")[:MOST_CHARACTERS]
+    typed = str(widgets.value(BOX) or "")[:MAX_CHARACTERS]
     store.put(TYPED, typed)
 
 

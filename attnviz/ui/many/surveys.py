@@ -20,19 +20,19 @@ from attnviz.ui.effects import measurement
 from attnviz.ui.server import cache
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import messages, store, uploads, widgets
-from attnviz.views.captured import Shown
+from attnviz.views.app_capture import Shown
 
 if TYPE_CHECKING:
     from attnviz.attention.capture import Capture
-    from attnviz.models.loaded import LoadedModel
+    from attnviz.models.loaded_model import LoadedModel
     from attnviz.survey.result import Survey
 
 Result = TypeVar("Result")
 WIDGET, OPENED = "survey_file", "survey"
 MIB = 2**20
-MOST_MIB = 64  # of an upload
-MOST_UNPACKED = 128 * MIB  # 72 heads take 11
-MOST_KEPT = 8  # surveys of models' own texts
+MAX_MIB = 64  # of an upload
+MAX_UNPACKED = 128 * MIB  # 72 heads take 11
+MAX_KEPT = 8  # surveys of models' own texts
 TEXT_FILES = ("txt", "csv", "jsonl")
 
 
@@ -79,7 +79,7 @@ def _keep(key: str, survey: "Survey") -> None:
     """Keep a survey for all visitors, in the place of the oldest if there are many."""
     kept = cache.counted_surveys()
     kept[key] = survey
-    for oldest in [*kept][:-MOST_KEPT]:
+    for oldest in [*kept][:-MAX_KEPT]:
         kept.pop(oldest, None)
 
 
@@ -131,7 +131,7 @@ def upload(lang: Language) -> None:
         file = st.file_uploader(
             text(lang, "atlas.upload"),
             type=["npz", *TEXT_FILES],
-            max_upload_size=MOST_MIB,
+            max_upload_size=MAX_MIB,
             key=widgets.key(WIDGET),
             help=text(lang, "atlas.upload_help"),
             on_change=_take,
@@ -170,7 +170,7 @@ def _read(name: str, data: bytes) -> "Survey | tuple[str, ...]":
         path = Path(folder) / f"survey{ending}"
         path.write_bytes(data)
         if ending == ".npz":
-            return _named(name, lambda: read_survey(path, most_bytes=MOST_UNPACKED))
+            return _named(name, lambda: read_survey(path, max_bytes=MAX_UNPACKED))
         texts = _named(name, lambda: tuple(islice(dict.fromkeys(read_texts(path)), SHARD)))
         if not texts:
             raise BadInput(f"{name} has no text in it", code="no_file", path=name, reason="empty")

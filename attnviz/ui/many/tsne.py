@@ -18,7 +18,7 @@ from attnviz.ui.effects import measurement
 from attnviz.ui.many import heads
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import current, store, widgets
-from attnviz.views.captured import Shown
+from attnviz.views.app_capture import Shown
 
 if TYPE_CHECKING:
     from attnviz.attention.capture import Capture

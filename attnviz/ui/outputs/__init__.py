@@ -13,7 +13,7 @@ from attnviz.export.pictures import View
 from attnviz.i18n import text
 from attnviz.ui.outputs import classes, decoder, picture, similarity, translation
 from attnviz.ui.page import needs_model
-from attnviz.views.captured import Captured, Shown
+from attnviz.views.app_capture import Captured, Shown
 
 
 @runtime_checkable

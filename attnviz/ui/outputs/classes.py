@@ -12,7 +12,7 @@ from attnviz.outputs import classes as outputs
 from attnviz.ui.host.components import show_bars
 from attnviz.ui.session import pictures, uploads, widgets
 from attnviz.ui.session.messages import plain
-from attnviz.views.captured import Captured, Shown
+from attnviz.views.app_capture import Captured, Shown
 from attnviz.views.texts import strings
 
 MAX_BARS = 10

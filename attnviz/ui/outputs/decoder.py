@@ -21,12 +21,12 @@ from attnviz.ui.session import current, messages, view_request, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.ui.session.model_cards import generates
 from attnviz.views import group_tokens, heads
-from attnviz.views.captured import Captured, Shown
+from attnviz.views.app_capture import Captured, Shown
 from attnviz.views.groups import Group, chosen
 from attnviz.views.texts import strings
 
 if TYPE_CHECKING:
-    from attnviz.models.loaded import LoadedModel
+    from attnviz.models.loaded_model import LoadedModel
 
 N_SHOWN = 12  # tokens in a distribution; the others share one bar
 MAX_POSITIONS = 200

@@ -11,7 +11,7 @@ from attnviz.ui.server import cache
 from attnviz.ui.session import messages, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.views import heads, picture_places
-from attnviz.views.captured import Captured, Shown
+from attnviz.views.app_capture import Captured, Shown
 from attnviz.views.texts import strings
 
 

@@ -21,7 +21,7 @@ from attnviz.ui.server import cache
 from attnviz.ui.session import address, current, messages, routes, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.ui.sidebar.navigation import NAVIGATION
-from attnviz.views.captured import Captured, Shown
+from attnviz.views.app_capture import Captured, Shown
 from attnviz.views.groups import Group, chosen
 from attnviz.views.texts import strings
 

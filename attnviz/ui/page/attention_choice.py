@@ -13,7 +13,7 @@ from attnviz.i18n import Language, text
 from attnviz.types import Kind, Stack
 from attnviz.ui.page import window_choice
 from attnviz.ui.session import current, embedding, widgets
-from attnviz.views.captured import Shown
+from attnviz.views.app_capture import Shown
 from attnviz.views.group_size import size_of
 from attnviz.views.groups import Group
 

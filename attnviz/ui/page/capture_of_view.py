@@ -13,7 +13,7 @@ from attnviz.i18n import Language, text
 from attnviz.models.registry import REGISTRY
 from attnviz.types import ModelCard
 from attnviz.ui.page import download, missing_input, notices
-from attnviz.ui.server import cache, opened, sources
+from attnviz.ui.server import cache, opened_captures, sources
 from attnviz.ui.session import (
     address,
     current,
@@ -25,12 +25,12 @@ from attnviz.ui.session import (
     view_request,
 )
 from attnviz.ui.session.labels import READS_NO_TEXT, READS_PICTURES
-from attnviz.views.captured import Captured, Shown
+from attnviz.views.app_capture import Captured, Shown
 from attnviz.views.groups import chosen
 from attnviz.views.titles import model_title
 
 if TYPE_CHECKING:
-    from attnviz.models.loaded import LoadedModel
+    from attnviz.models.loaded_model import LoadedModel
 
 
 def shown(lang: Language, with_second: bool = False) -> Shown | None:
@@ -58,7 +58,7 @@ def shown(lang: Language, with_second: bool = False) -> Shown | None:
 
 def _opened(lang: Language, digest: str) -> Shown | None:
     """Show a capture file; None after saying that this server does not keep it."""
-    captured = opened.opened(digest)
+    captured = opened_captures.opened(digest)
     if captured is None:
         missing_input.capture(lang)
         return None

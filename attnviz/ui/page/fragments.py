@@ -29,8 +29,8 @@ from attnviz.ui.sidebar.navigation import NAVIGATION
 from attnviz.views import group_tokens, heads, pooled_overview
 from attnviz.views import masks as masks_view
 from attnviz.views import steps as steps_view
+from attnviz.views.app_capture import Shown
 from attnviz.views.axes import token_axes
-from attnviz.views.captured import Shown
 from attnviz.views.group_size import MAX_POOLED_CELLS, MAX_WHOLE
 from attnviz.views.texts import strings
 

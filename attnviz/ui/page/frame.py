@@ -6,13 +6,14 @@ In: a page's name, or what is shown. Out: what is on the page before and after i
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from attnviz.components import switches
 from attnviz.i18n import Language, text
 from attnviz.ui.page import text_box
-from attnviz.ui.session import current, embedding, routes, widgets
-from attnviz.ui.session.messages import shortened
-from attnviz.views.captured import Shown
+from attnviz.ui.session import current, embedding, messages, routes, widgets
+from attnviz.views.app_capture import Shown
 
 MAX_REASON_CHARS = 300
+MAX_HEADS_CHARS = 80
 
 
 def open_page(name: str, heading: str = "title") -> Language:
@@ -34,8 +35,15 @@ def open_page(name: str, heading: str = "title") -> Language:
     return lang
 
 
-def verification(shown: Shown) -> None:
-    """Say how far our numbers are from the model's own, and how that was measured."""
+def verification(shown: Shown, *, all_on: bool = True) -> None:
+    """Say how far our numbers are from the model's own, and how that was measured.
+
+    `all_on` is True if all heads are on here, whichever of them the Switchboard has off.
+    """
+    off = switches.parse(current.view().switched.changes) if all_on else ()
+    if off:
+        heads = messages.shortened(", ".join(switch.head for switch in off), MAX_HEADS_CHARS)
+        st.caption(text(shown.lang, "verify.switched", heads=heads))
     lang, accuracy = shown.lang, shown.captured.accuracy
     numbers = {"error": f"{accuracy.error:.1e}", "tolerance": f"{accuracy.tolerance:.0e}"}
     with _row():
@@ -48,7 +56,7 @@ def verification(shown: Shown) -> None:
             st.warning(text(lang, "verify.missing", count=len(missing)))
         with st.popover(text(lang, "verify.how")):
             for call in missing:
-                st.text(shortened(f"{call.module}: {call.reason}", MAX_REASON_CHARS))
+                st.text(messages.shortened(f"{call.module}: {call.reason}", MAX_REASON_CHARS))
             own_code = {
                 group.own_code(layer)
                 for group in shown.captured.groups

@@ -12,8 +12,8 @@ import streamlit as st
 from attnviz.i18n import Language, text
 from attnviz.ui.session import address, current, pictures
 
-MOST_PROXY_CHARS = 8000  # many proxies refuse a longer request line
-MOST_QR_BYTES = 1000  # a code with more has cells that a phone cannot tell apart
+MAX_PROXY_CHARS = 8000  # many proxies refuse a longer request line
+MAX_QR_BYTES = 1000  # a code with more has cells that a phone cannot tell apart
 QR_PX, MODULE_PX = 320, 6
 THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 
@@ -26,7 +26,7 @@ def show(lang: Language) -> None:
     for note in _notes(link):
         st.caption(text(lang, f"take.{note}"))
     with st.popover(text(lang, "take.qr")):
-        if len(link.encode("utf-8")) > MOST_QR_BYTES:
+        if len(link.encode("utf-8")) > MAX_QR_BYTES:
             st.caption(text(lang, "take.qr_long"))
         else:
             st.image(qr_code(link), width=QR_PX, alt=text(lang, "take.qr"))
@@ -51,7 +51,7 @@ def _notes(link: str) -> list[str]:
     uploaded = source.file or source.image == pictures.OWN or source.sound == "own"
     notes = {
         "link_here": urlsplit(link).hostname in THIS_MACHINE,
-        "link_long": len(link) > MOST_PROXY_CHARS,
+        "link_long": len(link) > MAX_PROXY_CHARS,
         "link_uploads": uploaded and not source.capture,
         "link_capture": bool(source.capture),
     }

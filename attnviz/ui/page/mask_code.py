@@ -11,7 +11,7 @@ from attnviz.masks import code, spec
 from attnviz.ui.server import cache
 from attnviz.ui.session import current
 from attnviz.ui.session.fragment import fragment
-from attnviz.views.captured import Shown
+from attnviz.views.app_capture import Shown
 from attnviz.views.masks import mask_parts
 
 # a mask without a name is listed cell by cell up to this many tokens

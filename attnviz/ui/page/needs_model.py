@@ -8,7 +8,7 @@ import streamlit as st
 from attnviz.i18n import text
 from attnviz.models.registry import REGISTRY
 from attnviz.ui.session import address, current, messages, widgets
-from attnviz.views.captured import Shown
+from attnviz.views.app_capture import Shown
 from attnviz.views.titles import model_title
 
 

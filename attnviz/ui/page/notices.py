@@ -12,7 +12,7 @@ from attnviz.types import Tokens
 from attnviz.ui.session import address, address_bar, current, examples, messages, routes
 from attnviz.ui.session.view_request import is_message
 from attnviz.views import group_tokens
-from attnviz.views.captured import Captured, Shown
+from attnviz.views.app_capture import Captured, Shown
 from attnviz.views.groups import Group
 
 MAX_NAMED = 8  # letters or words that a notice names

@@ -15,7 +15,7 @@ import streamlit as st
 
 from attnviz.components import camera
 from attnviz.components.pages import Page
-from attnviz.export.page import MOST_SHOWN
+from attnviz.export.page import MAX_SHOWN
 from attnviz.export.pictures import View
 from attnviz.export.save import content
 from attnviz.i18n import Language, text
@@ -25,7 +25,7 @@ from attnviz.ui.host.components import show_camera
 from attnviz.ui.page import link, view_code
 from attnviz.ui.session import current, messages, widgets
 from attnviz.ui.session.fragment import ShownKey, fragment
-from attnviz.views.captured import Shown
+from attnviz.views.app_capture import Shown
 from attnviz.views.texts import strings
 from attnviz.views.titles import model_title
 
@@ -110,7 +110,7 @@ def _origins(shown: Shown, page: Page, head: HeadId, right: Shown | None) -> tup
             for part in (
                 model_title(side.lang, side.captured.name),
                 str(head) if page in OF_HEAD else "",
-                shortened(side.captured.capture.tokens.text, MOST_SHOWN),
+                shortened(side.captured.capture.tokens.text, MAX_SHOWN),
             )
             if part
         )

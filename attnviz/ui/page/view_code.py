@@ -12,7 +12,7 @@ from attnviz.types import HeadId
 from attnviz.ui.session import current, view_request
 from attnviz.ui.session.model_cards import generates
 from attnviz.ui.session.view import View
-from attnviz.views.captured import Shown
+from attnviz.views.app_capture import Shown
 
 Options = dict[str, str | int]
 

@@ -10,7 +10,7 @@ from PIL import Image, ImageDraw
 
 from attnviz.i18n import text
 from attnviz.ui.session import current, widgets
-from attnviz.views.captured import Shown
+from attnviz.views.app_capture import Shown
 from attnviz.vision.windows import Windows
 
 FRAME = (224, 36, 94)

@@ -18,7 +18,7 @@ import attnviz
 from attnviz.capture.request import Request
 from attnviz.models.registry import REGISTRY
 from attnviz.ui.server import (
-    answering,
+    answer_runs,
     loading,
     pyramids,
     refusals,
@@ -27,14 +27,14 @@ from attnviz.ui.server import (
     trainings,
     turns,
 )
-from attnviz.ui.server.answering import Answering, Measurement
+from attnviz.ui.server.answer_runs import Answering, Measurement
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.server.keys import key_part, short
 from attnviz.ui.server.sources import Source
 from attnviz.ui.server.trainings import Training
-from attnviz.ui.server.watching import watched
+from attnviz.ui.server.watchers import watched
 from attnviz.views import geometry
-from attnviz.views.captured import Captured, Shown
+from attnviz.views.app_capture import Captured, Shown
 from attnviz.views.drawn import Cells
 from attnviz.views.drawn import shares as head_shares
 from attnviz.views.groups import Group
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from attnviz.course.recipe import Lesson
     from attnviz.lessons.cards.card import Card
     from attnviz.models.download import Progress
-    from attnviz.models.loaded import LoadedModel
+    from attnviz.models.loaded_model import LoadedModel
     from attnviz.outputs.similarity import Similarity
     from attnviz.survey.result import Survey
 
@@ -249,7 +249,7 @@ def answers(captured: Captured, request: "library.Request", others: tuple[str, .
 def _answering(
     key: str, _loaded: "LoadedModel", _request: "library.Request", _others: tuple[str, ...]
 ) -> Answering:
-    return answering.answering(_loaded, _request, _others)
+    return answer_runs.answering(_loaded, _request, _others)
 
 
 @st.cache_resource(max_entries=MAX_ANSWERS, show_spinner=False)
@@ -276,7 +276,7 @@ def forget_measurement(key: str) -> None:
 
 @st.cache_resource(max_entries=MAX_MEASURED, show_spinner=False, on_release=_stop_job)
 def _measurement(key: str, _work: Callable[[Job], Any]) -> Measurement[Any]:
-    return answering.measure(_work)
+    return answer_runs.measure(_work)
 
 
 @st.cache_resource(max_entries=1, show_spinner=False)

@@ -35,8 +35,8 @@ FOREIGN = 1008
 NO_SEAT, FULL = 4403, 4429  # the page joins again; it tries again later
 HELLO_S = 5.0
 REFUSED_S = 0.5  # until a refusal is sent: who asks without end asks twice a second
-MOST_GREETING = 512  # sockets that have not said yet who they are
-MOST_HELLO_CHARS = 100
+MAX_GREETING = 512  # sockets that have not said yet who they are
+MAX_HELLO_CHARS = 100
 RENEW_S = 20.0  # of a lease of 45 s; a room that ends by age notifies nobody
 
 
@@ -100,14 +100,14 @@ async def _close(socket: WebSocket, code: int) -> None:
 
 async def _greeted(socket: WebSocket) -> str | None:
     """The seat or key that the page sends first; None if the socket was closed instead."""
-    if len(_greeting) >= MOST_GREETING:
+    if len(_greeting) >= MAX_GREETING:
         await socket.close(FULL)
         return None
     await socket.accept()
     _greeting.add(socket)
     try:
         hello = await asyncio.wait_for(socket.receive_text(), HELLO_S)
-        return hello[:MOST_HELLO_CHARS]
+        return hello[:MAX_HELLO_CHARS]
     except TimeoutError:
         await socket.close(NO_SEAT)
     except (WebSocketDisconnect, RuntimeError, KeyError):

@@ -19,7 +19,7 @@ from attnviz.models.registry import HUB_ID, REGISTRY
 from attnviz.ui.server import sources
 
 if TYPE_CHECKING:
-    from attnviz.models.loaded import LoadedModel
+    from attnviz.models.loaded_model import LoadedModel
 
 # one forward pass at a time per core serves many sessions better than one pass on all cores:
 # with two threads, 50 users saw a 95th percentile of 981 ms instead of 214 ms

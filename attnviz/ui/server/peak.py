@@ -17,7 +17,7 @@ from attnviz.models.files import MIB, setting
 
 if TYPE_CHECKING:
     from attnviz.capture.request import Request
-    from attnviz.models.loaded import LoadedModel
+    from attnviz.models.loaded_model import LoadedModel
 
 VARIABLE = "ATTNVIZ_MAX_RUN_MIB"
 SHORT_CHARS = 2000

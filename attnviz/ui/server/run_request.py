@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from attnviz.errors import AttnVizError
 from attnviz.ui.server import peak, turns
-from attnviz.views.captured import Captured, Media, accuracy_of
+from attnviz.views.app_capture import Captured, Media, accuracy_of
 from attnviz.views.groups import groups
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from attnviz.attention.capture import Capture
     from attnviz.capture.request import Request
-    from attnviz.models.loaded import LoadedModel
+    from attnviz.models.loaded_model import LoadedModel
 
     CaptureAndPicture = tuple[Capture, UInt8[np.ndarray, "row column rgb"] | None]
 

@@ -18,7 +18,7 @@ from attnviz.models.registry import HUB_ID, REGISTRY, find
 VARIABLE = "ATTNVIZ_MODEL_DIRS"
 DEVICE_VARIABLE, DTYPE_VARIABLE = "ATTNVIZ_DEVICE", "ATTNVIZ_DTYPE"
 MODEL_FILES = ("*.json", "*.txt", "*.model", "*.jinja", "*.safetensors")
-MOST_ID_CHARS = 96  # of each part of a hub id, as the hub has it
+MAX_ID_CHARS = 96  # of each part of a hub id, as the hub has it
 QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’"}
 
 
@@ -48,12 +48,12 @@ def source(name: str) -> Source:
     if name in REGISTRY:
         return Source(name)
     if HUB_ID.fullmatch(name) and not is_folder(name):
-        if any(len(part) > MOST_ID_CHARS for part in name.split("/")):
+        if any(len(part) > MAX_ID_CHARS for part in name.split("/")):
             raise ModelNotFound(
-                f"{name[:MOST_ID_CHARS]}… is not a hub id: owner and name have at most"
-                f" {MOST_ID_CHARS} characters each",
+                f"{name[:MAX_ID_CHARS]}… is not a hub id: owner and name have at most"
+                f" {MAX_ID_CHARS} characters each",
                 code="long_hub_id",
-                limit=MOST_ID_CHARS,
+                limit=MAX_ID_CHARS,
             )
         return _with_device(name)
     if "/" not in name and "\\" not in name:

@@ -17,7 +17,7 @@ from weakref import WeakValueDictionary
 from attnviz.errors import AttnVizError
 
 POLL_S = 0.3
-MOST_WAITING = 40
+MAX_WAITING = 40
 Show = Callable[[int], None]
 Result = TypeVar("Result")
 
@@ -27,7 +27,7 @@ class WaitingLine:
     """Those who wait or work, in the order in which they came; `n_slots` work at once."""
 
     n_slots: int
-    most: int = MOST_WAITING
+    most: int = MAX_WAITING
     _tickets: list[object] = field(default_factory=list)
     _changed: threading.Condition = field(default_factory=threading.Condition)
 

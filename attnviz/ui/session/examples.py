@@ -25,7 +25,7 @@ WORLDS = ("translator", "dates")  # models whose world has a list of its words
 SCRIPTS = {"en": "LATIN", "fr": "LATIN"}  # how Unicode names begin for letters of a language
 KNOWN_LANGUAGES = {"minilm": ("en",)}  # of models without a card in `checks`
 YEAR = re.compile(r"\d{4}")
-LEAST_SIMILARITY = 0.75  # of the words of an example and of a text, 0 to 1
+MIN_SIMILARITY = 0.75  # of the words of an example and of a text, 0 to 1
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ def contrast(model: str, current: str) -> str:
         if other != current
     }
     best = max(similarity, key=similarity.__getitem__, default=current)
-    return best if similarity.get(best, 0.0) >= LEAST_SIMILARITY else current
+    return best if similarity.get(best, 0.0) >= MIN_SIMILARITY else current
 
 
 def hint(lang: Language, model: str, current: str) -> str | None:

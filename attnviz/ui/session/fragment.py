@@ -13,7 +13,7 @@ import streamlit as st
 
 from attnviz.errors import BadInput
 from attnviz.ui.session import current, messages
-from attnviz.views.captured import Captured, Shown
+from attnviz.views.app_capture import Captured, Shown
 
 Arguments = ParamSpec("Arguments")
 

@@ -18,9 +18,9 @@ from attnviz.errors import BadInput, TooLarge
 from attnviz.worlds import shapes
 
 SIDE_PX = 448
-MOST_BYTES = 5 * 2**20
-MOST_PIXELS = 25_000_000
-MOST_SIDE_PX = 10_000  # a picture of one column takes forty times the memory of its pixels
+MAX_BYTES = 5 * 2**20
+MAX_PIXELS = 25_000_000
+MAX_SIDE_PX = 10_000  # a picture of one column takes forty times the memory of its pixels
 KEPT_SIDE_PX = 1024
 FORMATS = ("PNG", "JPEG")
 MIB = 2**20
@@ -91,26 +91,26 @@ def drawn(name: str) -> Image.Image:
 
 def uploaded(data: bytes) -> Image.Image:
     """The picture in a file, upright and not too large; `BadInput` if it cannot be read."""
-    if len(data) > MOST_BYTES:
+    if len(data) > MAX_BYTES:
         raise _too_large(len(data))
     try:
         image = Image.open(BytesIO(data), formats=FORMATS)
-        if max(image.size) > MOST_SIDE_PX:
+        if max(image.size) > MAX_SIDE_PX:
             raise TooLarge(
                 f"a side of the picture has {max(image.size)} pixels and the limit is"
-                f" {MOST_SIDE_PX}; choose a smaller one",
+                f" {MAX_SIDE_PX}; choose a smaller one",
                 code="picture_side_too_long",
                 found=max(image.size),
-                limit=MOST_SIDE_PX,
+                limit=MAX_SIDE_PX,
                 unit="pixels",
             )
-        if image.width * image.height > MOST_PIXELS:
+        if image.width * image.height > MAX_PIXELS:
             raise TooLarge(
                 f"the picture has {image.width * image.height} pixels and the limit is"
-                f" {MOST_PIXELS}; choose a smaller one",
+                f" {MAX_PIXELS}; choose a smaller one",
                 code="picture_too_large",
                 found=image.width * image.height // 1_000_000,
-                limit=MOST_PIXELS // 1_000_000,
+                limit=MAX_PIXELS // 1_000_000,
                 unit="megapixels",
             )
         with _decoding:
@@ -138,7 +138,7 @@ def from_pad(sent: object) -> Image.Image:
     """The picture that the drawing pad sent: a PNG of the pad's size, checked as any upload."""
     data = b""
     if isinstance(sent, str) and sent.startswith(PAD_START):
-        if len(sent) > 2 * MOST_BYTES:
+        if len(sent) > 2 * MAX_BYTES:
             raise _too_large(len(sent) * 3 // 4)
         try:
             data = base64.b64decode(sent.removeprefix(PAD_START), validate=True)
@@ -156,10 +156,10 @@ def from_pad(sent: object) -> Image.Image:
 
 def _too_large(n_bytes: int) -> TooLarge:
     return TooLarge(
-        f"the file has {n_bytes} bytes and the limit is {MOST_BYTES}; choose a smaller one",
+        f"the file has {n_bytes} bytes and the limit is {MAX_BYTES}; choose a smaller one",
         code="picture_file_too_large",
         found=-(-n_bytes // MIB),
-        limit=MOST_BYTES // MIB,
+        limit=MAX_BYTES // MIB,
         unit="MiB",
     )
 

@@ -21,7 +21,7 @@ NAMES = (SAMPLE, OWN)
 KEPT = "sound"
 N_TOKENS = 24  # that a model generates from a sound where no number is asked for
 COLUMNS = 400
-MOST_HEARD = 4  # the longest, 29 s, takes 5 MB and three seconds to be made
+MAX_SOUNDS = 4  # the longest, 29 s, takes 5 MB and three seconds to be made
 SHOWN_ROWS = 96
 INK = (20, 128, 118)  # of the spectrogram, on light and on dark
 
@@ -55,7 +55,7 @@ def request(card: ModelCard, chosen: Sound, transcript: str) -> Request:
     return Request.of(sound=chosen, target=transcript, cut=view.input.cut)
 
 
-@lru_cache(maxsize=MOST_HEARD)
+@lru_cache(maxsize=MAX_SOUNDS)
 def heard(chosen: Sound) -> tuple[bytes, Image.Image]:
     """A sound as a WAV file, and its spectrogram; kept for the runs that follow."""
     return chosen.wav(), spectrogram(chosen)

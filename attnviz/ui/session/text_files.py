@@ -12,7 +12,7 @@ from attnviz.tokens.labels import without_surrogates
 from attnviz.ui.session import current, store
 
 MIB = 2**20
-MOST_BYTES = MIB
+MAX_BYTES = MIB
 MAX_NAME_CHARS = 80
 KEPT = "text_file"
 
@@ -27,12 +27,12 @@ class TextFile:
 
 def uploaded(name: str, data: bytes) -> TextFile:
     """The text of a file; `BadInput` or `TooLarge` if it cannot be used."""
-    if len(data) > MOST_BYTES:
+    if len(data) > MAX_BYTES:
         raise TooLarge(
-            f"the file has {len(data)} bytes and the limit is {MOST_BYTES}; choose a smaller one",
+            f"the file has {len(data)} bytes and the limit is {MAX_BYTES}; choose a smaller one",
             code="text_file_too_large",
             found=-(-len(data) // 1024),
-            limit=MOST_BYTES // 1024,
+            limit=MAX_BYTES // 1024,
             unit="KiB",
         )
     try:

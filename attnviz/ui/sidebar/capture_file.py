@@ -7,7 +7,7 @@ model. An upload is checked before it is kept; a refusal is shown beside the upl
 import streamlit as st
 
 from attnviz.i18n import Language, text
-from attnviz.ui.server import opened
+from attnviz.ui.server import opened_captures
 from attnviz.ui.session import current, widgets
 from attnviz.ui.session.messages import plain
 from attnviz.ui.sidebar.uploader import Uploader
@@ -21,7 +21,7 @@ def replaces_input(lang: Language) -> bool:
     digest = current.view().input.capture
     if not digest:
         return False
-    captured = opened.opened(digest)
+    captured = opened_captures.opened(digest)
     if captured is not None:
         tokens = captured.capture.tokens
         model = plain(model_title(lang, captured.name))
@@ -41,10 +41,10 @@ def replaces_input(lang: Language) -> bool:
 def upload(lang: Language) -> None:
     """An uploader, folded away."""
     with st.expander(text(lang, "opened.title"), key=widgets.key("opened")):
-        most = opened.MOST_BYTES // opened.MIB
+        most = opened_captures.MAX_BYTES // opened_captures.MIB
         texts = text(lang, "opened.upload"), text(lang, "opened.help")
         Uploader(WIDGET, "safetensors", most, *texts).show(lang, _take)
 
 
 def _take(name: str, data: bytes) -> None:
-    current.open_capture(opened.open_upload(data, name))
+    current.open_capture(opened_captures.open_upload(data, name))

@@ -85,7 +85,7 @@ def _upload(lang: Language) -> None:
     file = st.file_uploader(
         text(lang, "sidebar.upload"),
         type=["png", "jpg", "jpeg"],
-        max_upload_size=pictures.MOST_BYTES // pictures.MIB,
+        max_upload_size=pictures.MAX_BYTES // pictures.MIB,
         key=widgets.key("upload"),
         help=text(lang, "sidebar.upload_help"),
         on_change=_take_upload,

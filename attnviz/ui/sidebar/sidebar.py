@@ -223,7 +223,7 @@ def _n_tokens(lang: Language, least: int, number: int, help_key: str) -> None:
     st.number_input(
         text(lang, "sidebar.generate"),
         min_value=least,
-        max_value=numbers.MOST_WRITTEN,
+        max_value=numbers.MAX_WRITTEN,
         key=widgets.showing("generate", number),
         help=text(lang, help_key),
         on_change=sampling.take_number,

@@ -12,7 +12,7 @@ from attnviz.ui.session import current, sounds, widgets
 from attnviz.ui.sidebar.uploader import Uploader
 
 WIDGET = "sound_file"
-MAX_MIB = sound.MOST_BYTES // sound.MIB
+MAX_MIB = sound.MAX_BYTES // sound.MIB
 
 
 def choice(lang: Language) -> None:

@@ -35,7 +35,7 @@ def replaces_box(lang: Language) -> bool:
 def upload(lang: Language) -> None:
     """An uploader, folded away."""
     with st.expander(text(lang, "sidebar.file"), key=widgets.key("file")):
-        most = text_files.MOST_BYTES // text_files.MIB
+        most = text_files.MAX_BYTES // text_files.MIB
         texts = text(lang, "sidebar.file_upload"), text(lang, "sidebar.file_help")
         Uploader(WIDGET, "txt", most, *texts).show(lang, _take)
 

@@ -22,7 +22,7 @@ class Uploader:
 
     widget: str
     ending: str
-    most_mib: int
+    max_mib: int
     label: str
     tip: str
 
@@ -31,7 +31,7 @@ class Uploader:
         file = st.file_uploader(
             self.label,
             type=[self.ending],
-            max_upload_size=self.most_mib,
+            max_upload_size=self.max_mib,
             key=widgets.key(self.widget),
             help=self.tip,
             on_change=_hand_on,

@@ -25,7 +25,7 @@ from attnviz.ui.session import (
 from attnviz.ui.session.fragment import fragment
 from attnviz.ui.session.view import DEFAULT_MODEL
 from attnviz.views import film as views
-from attnviz.views.captured import Captured
+from attnviz.views.app_capture import Captured
 from attnviz.views.texts import strings
 
 

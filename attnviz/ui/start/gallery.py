@@ -37,7 +37,7 @@ from attnviz.ui.session import (
 from attnviz.ui.session.fragment import fragment
 from attnviz.ui.start import birth
 from attnviz.views import gallery as views
-from attnviz.views.captured import Captured
+from attnviz.views.app_capture import Captured
 from attnviz.views.texts import strings
 
 N_LOOKED_AT = "gallery"  # how many miniatures this visitor's page has asked for

@@ -19,7 +19,7 @@ from attnviz.ui.session import current, messages, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.ui.sidebar.navigation import NAVIGATION
 from attnviz.views import geometry as views
-from attnviz.views.captured import Shown
+from attnviz.views.app_capture import Shown
 from attnviz.views.texts import strings
 
 FRAGMENT = "geometry"
@@ -61,8 +61,8 @@ def _view(lang: Language, shown: Shown | None, head: tuple[int, int]) -> Geometr
     group = shown.group
     if group.own_code(head[0]):
         return views.without_head(choice, text(lang, "geometry.own_code"), group)
-    if shown.size.n_longest > views.MOST_TOKENS:
-        limit = {"tokens": shown.size.n_longest, "limit": views.MOST_TOKENS}
+    if shown.size.n_longest > views.MAX_TOKENS:
+        limit = {"tokens": shown.size.n_longest, "limit": views.MAX_TOKENS}
         return views.without_head(choice, text(lang, "geometry.too_long", **limit), group)
     query = current.view().place.query
     return views.one_head(shown, choice, head, query, cache.plane_shares(shown))

@@ -22,7 +22,7 @@ from transformers.pytorch_utils import Conv1D
 from tests.support.tiny.special import MODEL_CLASSES
 
 SEED = 11
-MOST_PARAMETERS = 60_000_000
+MAX_PARAMETERS = 60_000_000
 
 
 class NotBuilt(Exception):
@@ -86,7 +86,7 @@ def build(model_type: str, config: PreTrainedConfig) -> tuple[PreTrainedModel, P
     found = model_class(model_type, config)
     with torch.device("meta"):
         size = sum(one.numel() for one in found(copy.deepcopy(config)).parameters())
-    if size > MOST_PARAMETERS:
+    if size > MAX_PARAMETERS:
         raise NotBuilt(f"{size / 1e6:.0f} million parameters: not tiny")
     model = _instance(found, config, None)
     make_peaky(model)

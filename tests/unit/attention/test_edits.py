@@ -13,7 +13,7 @@ import attnviz
 from attnviz.attention.capture import Capture
 from attnviz.attention.edits import Edit, parse, write
 from attnviz.errors import BadInput
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from tests.support.folders import save
 
 TEXT = "The cat sat."

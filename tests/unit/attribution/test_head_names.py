@@ -6,7 +6,7 @@ import pytest
 import attnviz
 from attnviz.changes.site import Site, site
 from attnviz.errors import BadInput
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.types import HeadId
 
 TEXT = "Lily gave the red ball to"

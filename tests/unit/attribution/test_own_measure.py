@@ -8,7 +8,7 @@ import torch
 
 import attnviz
 from attnviz.errors import BadInput
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 
 TEXT = "Lily gave the red ball to"
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import attnviz
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 
 TEXT = "Lily gave the red ball to"
 

@@ -58,7 +58,7 @@ def test_what_is_no_sound_is_refused(data: bytes, code: str) -> None:
 
 def test_limits_are_said() -> None:
     with pytest.raises(TooLarge) as raised:
-        sound.read_wav(b"\0" * (sound.MOST_BYTES + 1))
+        sound.read_wav(b"\0" * (sound.MAX_BYTES + 1))
     assert raised.value.code == "sound_too_large"
     with pytest.raises(TooLarge) as raised:
         sound.read_wav(wav(np.zeros((31 * 4000, 1), "<i2"), rate=4000))

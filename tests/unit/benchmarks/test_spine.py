@@ -5,7 +5,7 @@ import json
 import pytest
 
 import attnviz
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from benchmarks import library, spine
 from benchmarks.measure import FAST, SLOW, WRONG, Result, as_json, table
 from benchmarks.texts import text_of

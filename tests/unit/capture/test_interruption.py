@@ -6,7 +6,7 @@ import torch
 import attnviz
 from attnviz.capture.request import Request
 from attnviz.capture.run import capture_request
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 
 TEXT = "a dog bites a man"
 

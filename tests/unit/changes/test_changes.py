@@ -18,7 +18,7 @@ from attnviz.changes import (
     write,
 )
 from attnviz.changes.site import site
-from attnviz.changes.text import MOST_CHANGES
+from attnviz.changes.text import MAX_CHANGES
 from attnviz.errors import AttnVizError, BadInput, BadMask
 from attnviz.types import HeadId, ModelKey
 
@@ -122,7 +122,7 @@ HOSTILE = (
     "L2.H1.weights.٢.1=0",
     "L2.H1.mixed=@" + "a" * 99,
     "x" * 30_000,
-    ",".join(["L0.H0.mixed=mean"] * (MOST_CHANGES + 1)),
+    ",".join(["L0.H0.mixed=mean"] * (MAX_CHANGES + 1)),
 )
 
 

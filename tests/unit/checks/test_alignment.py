@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from attnviz.checks import alignment
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.models.loader import load
 from attnviz.types import HeadId
 from attnviz.worlds.cases import AlignedPair

@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pytest
 
 from attnviz.components import bundle, film
 from attnviz.components.buffer import unpack
@@ -16,7 +17,8 @@ ROW, OTHER_ROW = np.array([0.1, 0.7, 0.2], np.float32), np.array([0.4, 0.3, 0.3]
 
 def reading(word: str, row: np.ndarray, weight: float) -> Reading:
     axis = TokenAxis(("[CLS]", "it", word), SPECIAL, np.zeros(3, np.bool_))
-    return Reading(axis, row, PairWeight(weight, 0.25), PairWeight(0.125, 0.0625))
+    links = (PairWeight(weight, 0.25), PairWeight(0.125, 0.0625), PairWeight(0.5, 0.375))
+    return Reading(axis, np.tile(row, (3, 1)), row, *links)
 
 
 VIEW = FilmView(
@@ -27,6 +29,7 @@ VIEW = FilmView(
     query=1,
     key=0,
     rival=1,
+    special=0,
     changed=2,
 )
 
@@ -42,3 +45,5 @@ def test_pack_film_sends_both_rows_as_they_are() -> None:
     header, arrays = unpack(film.pack_film(VIEW, (), {}))
     assert (arrays["first"] == ROW).all() and (arrays["second"] == OTHER_ROW).all()
     assert arrays["weights"].shape == (2, 5, 3, 3) and header["changed_to"] == "wide"
+    assert arrays["then"].shape == (1, 1, 3, 3)
+    assert (arrays["then"][0, 0, 1] / 255) ** 2 == pytest.approx(OTHER_ROW, abs=1 / 128)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from attnviz.compare.pairing import Slot
+from attnviz.compare.token_pairs import Slot
 from attnviz.components import bundle, pair
 from attnviz.components.buffer import quantise, unpack
 from attnviz.components.heads import TokenAxis, strings_of

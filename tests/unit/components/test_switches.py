@@ -26,6 +26,7 @@ from attnviz.errors import BadInput
 from tests.support.hostile import SCRIPT
 
 VIEW = SwitchesView(
+    model="tiny",
     groups=(
         SwitchGroup(
             "Decoder: cross-attention",

@@ -133,7 +133,7 @@ def test_each_part_is_checked(change: dict[str, Any], expected: dict[str, Any]) 
 
 def test_no_more_tiles_than_an_answer_holds() -> None:
     many = [[0, row, 0] for row in range(1000)]
-    assert len(parse_want(GOOD | {"tiles": many}, EXTENT).tiles) == tiles.MOST_TILES
+    assert len(parse_want(GOOD | {"tiles": many}, EXTENT).tiles) == tiles.MAX_TILES
 
 
 def test_the_component_mounts() -> None:

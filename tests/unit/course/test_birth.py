@@ -13,7 +13,7 @@ from attnviz.course import birth
 from attnviz.course.birth import alphabet, scores
 from attnviz.course.birth.transformer import D_HEAD, TinyTransformer, untrained
 from attnviz.errors import BadInput, Cancelled
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.types import HeadId
 
 EXACT = 1e-4
@@ -28,7 +28,7 @@ def test_sequences_for_training_repeat_with_a_period_that_varies() -> None:
     periods = set()
     for _ in range(100):
         rows = alphabet.batch(draw)
-        assert rows.shape == (alphabet.BATCH, alphabet.MOST_LETTERS)
+        assert rows.shape == (alphabet.BATCH, alphabet.MAX_LETTERS)
         period = next(
             p for p in range(1, 24) if bool((rows[:, p:] == rows[:, :-p]).all())
         )  # the shortest shift under which every row equals itself

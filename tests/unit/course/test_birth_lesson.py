@@ -85,7 +85,7 @@ def test_the_loss_of_stories_hardly_shows_it() -> None:
 def test_a_live_run_bears_out_what_the_cards_say() -> None:
     """The control stays below a quarter; without the previous-token head nearly all is lost."""
     *_, last = train(0)
-    even = birth.chance(birth.MOST_LETTERS).induction
+    even = birth.chance(birth.MAX_LETTERS).induction
     control = last.fresh.induction[-1]
     assert last.repeated.best_induction > 0.9
     assert float(control.max()) < min(0.25, 3.5 * even)

@@ -204,7 +204,7 @@ def test_what_does_not_exist_is_refused(capture: Capture, choices: dict[str, Any
 def test_more_numbers_than_a_browser_holds_are_refused(
     capture: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store, "MOST_BYTES", 2**12)
+    monkeypatch.setattr(store, "MAX_BYTES", 2**12)
     with pytest.raises(TooLarge, match="fewer heads="):
         write_page(capture)
 

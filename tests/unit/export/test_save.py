@@ -122,7 +122,7 @@ def test_hostile_tokens_are_text_in_every_kind_of_file() -> None:
 def test_too_many_numbers_are_refused_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spreadsheet, "MOST", 100)
     monkeypatch.setattr(document, "MOST", 100)
-    monkeypatch.setattr(pictures, "MOST_TOKENS", 3)
+    monkeypatch.setattr(pictures, "MAX_TOKENS", 3)
     with pytest.raises(TooLarge, match="least=0.01"):
         content(KINDS["grouped"], ".csv")
     with pytest.raises(TooLarge, match=r"save them as \.npz"):

@@ -14,14 +14,14 @@ from attnviz.models.registry import EMBEDDED, ENTRIES, EmbeddedModel
 
 BOXED = [entry for entry in ENTRIES if isinstance(entry, EmbeddedModel)]
 NAMES = [entry.card.name for entry in BOXED]
-MOST_MB = 25
+MAX_MB = 25
 ENDINGS = {".json", ".safetensors", ".txt"}
 each_model = pytest.mark.parametrize("entry", BOXED, ids=NAMES)
 
 
 def test_all_of_them_together_are_small() -> None:
     stored = [path for path in EMBEDDED.rglob("*") if path.is_file()]
-    assert sum(path.stat().st_size for path in stored) <= MOST_MB * 1e6
+    assert sum(path.stat().st_size for path in stored) <= MAX_MB * 1e6
     assert {path.suffix for path in stored} <= ENDINGS
     assert sorted(path.name for path in EMBEDDED.iterdir()) == sorted(NAMES)
 

@@ -7,7 +7,7 @@ from torch import nn
 from transformers import PreTrainedTokenizerFast
 
 from attnviz.models.from_folder import wrap
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 
 WORDS = ("[UNK]", "Ġcat", "cat", "Ġdog", "s", "▁the", "<b>", "Ġ")
 

@@ -14,8 +14,8 @@ from attnviz.errors import BadInput
 from attnviz.lessons.cards import progress
 from attnviz.masks import spec
 from attnviz.masks.spec import MASK_NAMES, SIZED, MaskSet, Stroke
-from attnviz.ui.learn import pointing
-from attnviz.ui.learn.pointing import Pointing
+from attnviz.ui.learn import pointer
+from attnviz.ui.learn.pointer import Pointing
 from tests.support.hostile import TOKENS
 
 Form = tuple[Callable[[str], Any], Callable[[Any], str]]
@@ -139,11 +139,11 @@ def test_a_stage_that_points_nowhere_points_at_nothing(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["", ";", ";1.2.3", ";x.2.3.4", ";..1.", "a/1/2/3", ";１.2.."])
 def test_read_chosen_reads_a_head_or_nothing(text: str) -> None:
-    assert pointing.read_chosen(text) == {}
+    assert pointer.read_chosen(text) == {}
     chosen = {"layer": 3, "head": 5, "query": 1, "key": None}
-    assert pointing.read_chosen("a/0/1/2;3.5.1.") == chosen
+    assert pointer.read_chosen("a/0/1/2;3.5.1.") == chosen
 
 
 @pytest.mark.parametrize(("text", "n"), [(";run.2", 2), (";run.x", 0), (";run", 0), ("run.2", 0)])
 def test_read_begun_reads_the_count_of_a_training(text: str, n: int) -> None:
-    assert pointing.read_begun(text) == n
+    assert pointer.read_begun(text) == n

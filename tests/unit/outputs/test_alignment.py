@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.outputs.alignment import align, has_alignment, token_probabilities
 from attnviz.outputs.answer import answer
 from attnviz.tokens.merge import merged

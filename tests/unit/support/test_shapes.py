@@ -10,7 +10,7 @@ from attnviz.types import HeadId, Tokens
 from tests.support import shapes
 
 SHAPE = re.compile(r"^from jaxtyping import", re.MULTILINE)
-MOST_SHAPES_UNCHECKED = 4
+MAX_SHAPES_UNCHECKED = 4
 
 
 def test_every_room_is_checked_or_named_as_unchecked() -> None:
@@ -28,7 +28,7 @@ def test_few_files_of_the_unchecked_rooms_name_axes() -> None:
         for path in (shapes.ATTNVIZ / room).rglob("*.py")
         if SHAPE.search(path.read_text(encoding="utf-8"))
     ]
-    assert len(naming) <= MOST_SHAPES_UNCHECKED, naming
+    assert len(naming) <= MAX_SHAPES_UNCHECKED, naming
 
 
 @pytest.mark.parametrize(

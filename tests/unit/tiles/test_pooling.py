@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from attnviz.tiles.pooling import MOST_CODE, OCTAVES, bound, decoded, encoded, halved, pooled
+from attnviz.tiles.pooling import MAX_CODE, OCTAVES, bound, decoded, encoded, halved, pooled
 
-HALF_STEP = 0.5 * OCTAVES / MOST_CODE
+HALF_STEP = 0.5 * OCTAVES / MAX_CODE
 
 
 def test_codes_by_hand() -> None:

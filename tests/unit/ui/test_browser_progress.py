@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from attnviz.ui.learn.browser_progress import MOST_CHARS, read
+from attnviz.ui.learn.browser_progress import MAX_CHARS, read
 
 SLUGS = ("where", "ask")
 ENTRY = {"answers": "next=each", "card": "tokens"}
@@ -20,7 +20,7 @@ def test_progress_is_read_back() -> None:
         *(None, 3, "", "{", "[]", "[" * 5_000, json.dumps({"nowhere": ENTRY})),
         json.dumps({"where": "next=each"}),
         json.dumps({"where": {"answers": 1, "card": ""}}),
-        json.dumps({"where": {"answers": "x" * (MOST_CHARS + 1), "card": ""}}),
+        json.dumps({"where": {"answers": "x" * (MAX_CHARS + 1), "card": ""}}),
     ],
 )
 def test_anything_else_is_left_out(text: object) -> None:

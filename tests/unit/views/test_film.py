@@ -3,7 +3,7 @@
 import pytest
 
 import attnviz
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.ui.session import examples
 from attnviz.ui.session.openings import OPENINGS
 from attnviz.views.film import film
@@ -22,8 +22,10 @@ def test_film_shows_the_numbers_of_two_captures(minilm: LoadedModel) -> None:
     assert (labels[view.changed], view.second.tokens.labels[view.changed]) == ("tired", "wide")
     for cap, reading in zip(captures, (view.first, view.second), strict=True):
         weights = cap.weights(OPENING.head.layer, OPENING.head.head)
+        assert reading.weights == pytest.approx(weights)
         assert reading.row == pytest.approx(weights[view.query])
-        for key, link in ((view.key, reading.key), (view.rival, reading.rival)):
+        links = {view.key: reading.key, view.rival: reading.rival, view.special: reading.special}
+        for key, link in links.items():
             column = weights[:, key]
             others = (column.sum() - column[view.query]) / (len(column) - 1)
             assert (link.weight, link.others) == pytest.approx((column[view.query], others))
@@ -31,7 +33,10 @@ def test_film_shows_the_numbers_of_two_captures(minilm: LoadedModel) -> None:
     assert before.key.weight > 2 * after.key.weight  # what the film says of its head
     assert before.key.weight - before.key.others > 0.5
     assert after.rival.weight > 2 * before.rival.weight
-    assert labels[0] == "[CLS]" and after.row[0] > 2 * before.row[0]
+    assert (view.special, labels[0]) == (0, "[CLS]")
+    lost = before.key.weight - after.key.weight
+    rest = lost - (after.rival.weight - before.rival.weight)
+    assert after.special.weight - before.special.weight > rest / 2  # "most of the rest"
 
 
 def test_film_takes_sentences_that_differ_in_one_token(minilm: LoadedModel) -> None:

@@ -10,7 +10,7 @@ from attnviz.ui.server import run_request
 from attnviz.ui.session import examples, pictures
 from attnviz.ui.session.openings import OPENINGS
 from attnviz.views import gallery
-from attnviz.views.captured import Captured
+from attnviz.views.app_capture import Captured
 
 N_TOKENS = 4
 

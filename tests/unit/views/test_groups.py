@@ -8,7 +8,7 @@ import torch
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.capture import Capture
 from attnviz.attention.inputs import AttentionInputs
-from attnviz.models.loaded import ModelKey
+from attnviz.models.loaded_model import ModelKey
 from attnviz.views.group_weights import mask
 from attnviz.views.groups import Group, groups
 from attnviz.vision.windows import Windows

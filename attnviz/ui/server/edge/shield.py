@@ -24,10 +24,12 @@ LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 UPLOAD = re.compile(r".*/_stcore/upload_file/([^/]+)/([^/]+)")
 HEALTH = re.compile(r".*/(healthz|_stcore/health)")  # probes ask for an address, not a name
 METRICS = re.compile(r".*/_stcore/metrics")
-# the first page has no path of its own
-START = re.compile(rf"(.*)/({'|'.join(get_args(StartPage))})/?")
-MOST_SESSION_BYTES = 128 * 2**20  # two captures of the largest size
-MOST_SESSIONS = 1024
+# pages that people call by another name; the first page has no path of its own. An empty part of a
+# path is refused: //elsewhere/start would lead to another server
+OTHER_NAMES = {**dict.fromkeys(get_args(StartPage), ""), "switchboard": "switches"}
+OTHER_NAME = re.compile(rf"((?:/[^/]+)*)/({'|'.join(OTHER_NAMES)})/?")
+MAX_SESSION_BYTES = 128 * 2**20  # two captures of the largest size
+MAX_SESSIONS = 1024
 # Streamlit evaluates code that it makes itself, mounts components from blobs and styles inline
 POLICY = (
     "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:;"
@@ -67,9 +69,11 @@ class Shield:
             return None
         if METRICS.fullmatch(path):
             return Response(status_code=404)
-        if (start := START.fullmatch(path)) and scope["method"] == "GET":
+        if (other := OTHER_NAME.fullmatch(path)) and scope["method"] == "GET":
             query = scope["query_string"].decode("latin-1")
-            return RedirectResponse(f"{start[1]}/{'?' if query else ''}{query}")
+            return RedirectResponse(
+                f"{other[1]}/{OTHER_NAMES[other[2]]}{'?' if query else ''}{query}"
+            )
         if upload := UPLOAD.fullmatch(path):
             return self._upload(scope["method"], upload[1], upload[2], headers)
         return None
@@ -78,7 +82,7 @@ class Shield:
         """The refusal of an upload that is too much for its session; None if it may go on."""
         kept = self._uploads.setdefault(session, {})
         self._uploads.move_to_end(session)
-        if len(self._uploads) > MOST_SESSIONS:
+        if len(self._uploads) > MAX_SESSIONS:
             self._uploads.popitem(last=False)
         if method == "DELETE":
             kept.pop(file, None)
@@ -88,7 +92,7 @@ class Shield:
         if not length.isdecimal():
             return Response(status_code=411)
         others = sum(size for name, size in kept.items() if name != file)
-        if others + int(length) > MOST_SESSION_BYTES:
+        if others + int(length) > MAX_SESSION_BYTES:
             return Response("Too many files are kept for this page.", status_code=413)
         kept[file] = int(length)
         return None

@@ -21,6 +21,11 @@ def code(name: str) -> str:
     return caught.value.code
 
 
+@pytest.mark.parametrize("name", ["a/" + "b" * 300, "a" * 300 + "/b"])
+def test_a_hub_id_of_any_length_is_answered(name: str) -> None:
+    assert code(name) == "long_hub_id"
+
+
 @pytest.mark.parametrize("name", ["minilm", "openai/gpt2", "a-b/c.d"])
 def test_names_and_hub_ids_are_taken_as_they_are(name: str) -> None:
     assert source(name).name == name

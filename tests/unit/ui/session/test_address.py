@@ -60,7 +60,7 @@ def test_random_views_survive_the_address() -> None:
                 cut=rng.random() < 0.5,
                 file=rng.random() < 0.5,
                 target="".join(rng.choices(alphabet, k=rng.randrange(9))),
-                generate=rng.randrange(numbers.MOST_WRITTEN + 1),
+                generate=rng.randrange(numbers.MAX_WRITTEN + 1),
                 temperature=round(rng.uniform(*numbers.FRACTIONS["temperature"]), 2),
                 top_k=rng.randrange(numbers.COUNTS["top_k"] + 1),
                 top_p=round(rng.uniform(*numbers.FRACTIONS["top_p"]), 2),

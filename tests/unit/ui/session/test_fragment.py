@@ -10,9 +10,9 @@ import pytest
 import streamlit as st
 
 import attnviz
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.ui.session.fragment import fragment
-from attnviz.views.captured import Accuracy, Captured, Media, Shown
+from attnviz.views.app_capture import Accuracy, Captured, Media, Shown
 from attnviz.views.groups import groups
 
 

@@ -77,7 +77,7 @@ def test_what_is_no_picture_is_refused(data: bytes) -> None:
 
 def test_what_is_too_large_is_refused_before_it_is_decoded() -> None:
     many = written(Image.new("1", (6000, 6000)), "PNG")
-    long = b"x" * (pictures.MOST_BYTES + 1)
+    long = b"x" * (pictures.MAX_BYTES + 1)
     for data, code in ((many, "picture_too_large"), (long, "picture_file_too_large")):
         with pytest.raises(AttnVizError) as caught:
             pictures.uploaded(data)
@@ -166,7 +166,7 @@ def test_what_is_no_drawing_is_refused(sent: object) -> None:
 
 def test_a_drawing_that_is_too_large_is_refused() -> None:
     many = from_pad(Image.new("1", (6000, 6000)))
-    long = pictures.PAD_START + "A" * (2 * pictures.MOST_BYTES)
+    long = pictures.PAD_START + "A" * (2 * pictures.MAX_BYTES)
     for sent, code in ((many, "picture_too_large"), (long, "picture_file_too_large")):
         with pytest.raises(AttnVizError) as caught:
             pictures.from_pad(sent)

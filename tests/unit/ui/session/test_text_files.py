@@ -3,7 +3,7 @@
 import pytest
 
 from attnviz.errors import BadInput, TooLarge
-from attnviz.ui.session.text_files import MAX_NAME_CHARS, MOST_BYTES, TextFile, uploaded
+from attnviz.ui.session.text_files import MAX_BYTES, MAX_NAME_CHARS, TextFile, uploaded
 
 
 def test_text_in_many_scripts() -> None:
@@ -33,9 +33,9 @@ def test_what_is_no_text_says_where(data: bytes, place: int) -> None:
 
 
 def test_the_limit() -> None:
-    assert len(uploaded("a.txt", b"a" * MOST_BYTES).text) == MOST_BYTES
+    assert len(uploaded("a.txt", b"a" * MAX_BYTES).text) == MAX_BYTES
     with pytest.raises(TooLarge) as raised:
-        uploaded("a.txt", b"a" * (MOST_BYTES + 1))
+        uploaded("a.txt", b"a" * (MAX_BYTES + 1))
     assert raised.value.details == {"found": 1025, "limit": 1024, "unit": "KiB"}
 
 

@@ -1,4 +1,4 @@
-"""`Shield`: hosts, headers and uploads; what `closed` closes; `healthz` and `metrics`."""
+"""`Shield`: hosts, headers and uploads; what `closed_doors` closes; `healthz` and `metrics`."""
 
 from collections.abc import Iterator
 from types import SimpleNamespace
@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 from streamlit import config, net_util
 from streamlit.runtime.app_session import AppSession
 
-from attnviz.ui.server.edge import closed, health, shield
+from attnviz.ui.server.edge import closed_doors, health, shield
 
 MIB = 2**20
 UPLOAD = "/_stcore/upload_file/{session}/{file}"
@@ -82,6 +82,14 @@ def test_streamlits_metrics_are_closed_and_the_first_page_has_two_addresses(
     assert client.get("/_stcore/metrics").status_code == 404
     moved = client.get("/start?lang=ja")
     assert (moved.status_code, moved.headers["location"]) == (307, "/?lang=ja")
+    moved = client.get("/attn/switchboard?head=1")
+    assert (moved.status_code, moved.headers["location"]) == (307, "/attn/switches?head=1")
+
+
+@pytest.mark.parametrize("path", ["//evil.example/start", "/attn//evil.example/switchboard"])
+def test_another_name_of_a_page_leads_to_no_other_server(client: TestClient, path: str) -> None:
+    answer = client.get(f"http://localhost:8501{path}")
+    assert "location" not in answer.headers
 
 
 def test_metrics_need_the_key_and_say_numbers_only(
@@ -97,9 +105,9 @@ def test_metrics_need_the_key_and_say_numbers_only(
 
 
 def test_close_keeps_visitors_from_emptying_the_caches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(AppSession, closed.CLEAR, getattr(AppSession, closed.CLEAR))
+    monkeypatch.setattr(AppSession, closed_doors.CLEAR, getattr(AppSession, closed_doors.CLEAR))
     monkeypatch.setattr(net_util, "get_external_ip", net_util.get_external_ip)
-    closed.close()
+    closed_doors.close()
     calls: list[int] = []
 
     @st.cache_resource
@@ -108,6 +116,6 @@ def test_close_keeps_visitors_from_emptying_the_caches(monkeypatch: pytest.Monke
         return len(calls)
 
     number()
-    getattr(AppSession, closed.CLEAR)(SimpleNamespace(_session_state={}))
+    getattr(AppSession, closed_doors.CLEAR)(SimpleNamespace(_session_state={}))
     assert number() == 1
     assert net_util.get_external_ip() is None

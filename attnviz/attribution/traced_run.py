@@ -15,7 +15,7 @@ from torch import Tensor
 from attnviz.attention.call import AttentionCall
 from attnviz.capture.record.recorder import record
 from attnviz.dataflow.trace import Operation, Trace, Value
-from attnviz.effects.prepared import Prepared, as_mapping
+from attnviz.effects.clean_run import Prepared, as_mapping
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from attnviz.i18n import Language, text
 from attnviz.ui.session import address, current, embedding, messages, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.ui.sidebar.navigation import NAVIGATION
-from attnviz.views.captured import Shown
+from attnviz.views.app_capture import Shown
 from attnviz.views.titles import model_title
 
 

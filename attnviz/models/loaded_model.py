@@ -19,12 +19,12 @@ from transformers import BatchEncoding, PreTrainedTokenizerBase
 from attnviz.errors import BadInput
 from attnviz.models import architecture
 from attnviz.models.files import first_line, is_panic
-from attnviz.models.seeded import ExampleInputs
+from attnviz.models.seeded_models import ExampleInputs
 from attnviz.tokens.labels import from_bytes, label
 from attnviz.types import ModelCard, ModelKey, ModelKind, Tokens
 
 # the longest text for models without a limit of their own
-MOST_TOKENS = 16_384
+MAX_TOKENS = 16_384
 # the signs that byte-pair and SentencePiece vocabularies write for the space before a word
 WORD_STARTS = ("Ġ", "▁")
 SPACE = "␣"
@@ -77,7 +77,7 @@ class LoadedModel:
     @property
     def max_tokens(self) -> int:
         """The largest number of tokens in a text, the special ones included."""
-        limits = [MOST_TOKENS]
+        limits = [MAX_TOKENS]
         if self.tokenizer is not None:
             limits.append(int(self.tokenizer.model_max_length))
         if self._n_positions is not None:

@@ -19,7 +19,7 @@ from attnviz.models import files
 from attnviz.models.admission import config, json_files, processor, tokenizer
 from attnviz.models.admission.json_files import Rule
 
-MOST_SMALL_BYTES = 96 * files.MIB  # the largest tokenizer.json in use has 35
+MAX_SMALL_BYTES = 96 * files.MIB  # the largest tokenizer.json in use has 35
 JSON_RULES: dict[str, Rule] = {
     "config.json": config.admit,
     "generation_config.json": config.admit,
@@ -59,7 +59,7 @@ def seal(folder: Path, within: Sequence[Path] | None = None) -> Iterator[SealedF
     with ExitStack() as stack:
         copy = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="attnviz-")))
         names = [name for name in (*JSON_RULES, *PLAIN) if os.path.lexists(folder / name)]
-        left = MOST_SMALL_BYTES
+        left = MAX_SMALL_BYTES
         for name in names:
             data = _small_file(folder / name, within, left)
             left -= len(data)
@@ -90,14 +90,14 @@ def _small_file(path: Path, within: Sequence[Path] | None, most: int) -> bytes:
     with os.fdopen(descriptor, "rb") as file:
         data = file.read(most + 1)
     if len(data) > most:
-        require_small(MOST_SMALL_BYTES - most + path.stat().st_size)
+        require_small(MAX_SMALL_BYTES - most + path.stat().st_size)
     return data
 
 
 def require_small(n_bytes: int) -> None:
     """Raise `TooLarge` if the small files of a model have so many bytes together."""
-    if n_bytes > MOST_SMALL_BYTES:
-        limit = MOST_SMALL_BYTES // files.MIB
+    if n_bytes > MAX_SMALL_BYTES:
+        limit = MAX_SMALL_BYTES // files.MIB
         raise TooLarge(
             f"config, tokenizer and the files beside them have {n_bytes // files.MIB} MiB and the"
             f" limit is {limit} MiB; choose another model",

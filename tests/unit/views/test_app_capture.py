@@ -2,7 +2,7 @@
 
 import math
 
-from attnviz.views.captured import Accuracy
+from attnviz.views.app_capture import Accuracy
 
 
 def test_an_error_is_ok_up_to_the_tolerance() -> None:

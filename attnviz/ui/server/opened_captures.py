@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from attnviz.errors import BadInput, TooLarge
 from attnviz.export.capture_file.digest import VARIABLE, digest_of_bytes, digest_of_file
 from attnviz.ui.server import loading
-from attnviz.views.captured import Captured, Media, accuracy_of
+from attnviz.views.app_capture import Captured, Media, accuracy_of
 from attnviz.views.groups import groups
 
 if TYPE_CHECKING:
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from attnviz.attention.capture import Capture
 
 MIB = 2**20
-MOST_BYTES = 64 * MIB  # of an upload: 128 tokens of a GPT-2 take 28 MB
-MOST_KEPT_BYTES = 256 * MIB  # of all uploads together; the least recently seen goes first
+MAX_BYTES = 64 * MIB  # of an upload: 128 tokens of a GPT-2 take 28 MB
+MAX_KEPT_BYTES = 256 * MIB  # of all uploads together; the least recently seen goes first
 # a hostile file may say that few numbers stand for many: so many products are checked in seconds
-MOST_PRODUCTS = 10**11
+MAX_PRODUCTS = 10**11
 USUAL_WIDTH = 64
 
 
@@ -41,7 +41,7 @@ class OpenedCaptures:
         with self._lock:
             self._kept[digest] = captured, n_bytes
             self._kept.move_to_end(digest)
-            while len(self._kept) > 1 and self._n_bytes() > MOST_KEPT_BYTES:
+            while len(self._kept) > 1 and self._n_bytes() > MAX_KEPT_BYTES:
                 self._kept.popitem(last=False)
 
     def get(self, digest: str) -> Captured | None:
@@ -81,7 +81,7 @@ def open_upload(data: bytes, file_name: str) -> str:
     if _uploads().get(digest) is not None:
         return digest
     try:
-        capture = read(data, max_bytes=MOST_BYTES)
+        capture = read(data, max_bytes=MAX_BYTES)
     except BadInput as error:
         raise BadInput(
             str(error), code=error.code, **{**error.details, "path": file_name}
@@ -124,12 +124,12 @@ def _require_products(capture: "Capture") -> None:
         call.n_batch * call.n_heads * call.n_query * call.n_key * _width(call)
         for call in capture.calls
     )
-    if products > MOST_PRODUCTS:
+    if products > MAX_PRODUCTS:
         raise TooLarge(
             f"showing this capture takes {products:,} multiplications and the limit is"
-            f" {MOST_PRODUCTS:,}; capture fewer tokens, or open it with attnviz app --capture",
+            f" {MAX_PRODUCTS:,}; capture fewer tokens, or open it with attnviz app --capture",
             code="capture_too_long",
             found=products // 10**9,
-            limit=MOST_PRODUCTS // 10**9,
+            limit=MAX_PRODUCTS // 10**9,
             unit="billion multiplications",
         )

@@ -20,7 +20,7 @@ from attnviz.i18n import text
 from attnviz.lessons.cards.card import Board, BoardCell, Panel, RealHead
 from attnviz.lessons.classroom.stage import Asked, Stage
 from attnviz.ui.host.components import show_board
-from attnviz.ui.learn import pointing
+from attnviz.ui.learn import pointer
 from attnviz.ui.learn.card_shown import CardShown
 from attnviz.ui.server import cache
 from attnviz.ui.server.class_socket import rooms
@@ -77,7 +77,7 @@ def show(shown: CardShown, stage: Stage, *, answers: bool) -> None:
     """
     if stage.asked is None:
         return
-    panels = _panels(shown, pointing.read_chosen(stage.selection), revealed=stage.revealed)
+    panels = _panels(shown, pointer.read_chosen(stage.selection), revealed=stage.revealed)
     target = stage.asked.target.removeprefix(f"{shown.card.name}/")
     entry = dict(panels).get(target)
     if entry is None or entry[0].values.shape != (stage.asked.rows, stage.asked.columns):

@@ -13,13 +13,13 @@ from attnviz.ui.server import jobs
 from attnviz.ui.server.jobs import Job
 
 if TYPE_CHECKING:
-    from attnviz.attribution.traced import TracedRun
+    from attnviz.attribution.traced_run import TracedRun
     from attnviz.attribution.why import Why
     from attnviz.capture.request import Request
     from attnviz.changes.site import Site
     from attnviz.effects.answers import Answer
-    from attnviz.effects.prepared import Prepared
-    from attnviz.models.loaded import LoadedModel
+    from attnviz.effects.clean_run import Prepared
+    from attnviz.models.loaded_model import LoadedModel
 
 Result = TypeVar("Result")
 
@@ -37,7 +37,7 @@ class Answering:
 
     def why(self, head: "Site", query: int, key: int) -> "Why":
         """Why a head attends there; the traced pass is kept for other cells."""
-        from attnviz.attribution.traced import traced_run
+        from attnviz.attribution.traced_run import traced_run
         from attnviz.attribution.why import explain
 
         if not self._runs:
@@ -73,7 +73,7 @@ def answering(loaded: "LoadedModel", request: "Request", others: Sequence[str]) 
 
     from attnviz.effects.answer_measures import Divergence
     from attnviz.effects.answers import answer_of
-    from attnviz.effects.prepared import prepare_request
+    from attnviz.effects.clean_run import prepare_request
 
     last_row = Divergence() if loaded.kind == "decoder" else None
     prepared = prepare_request(loaded, request, last_row)

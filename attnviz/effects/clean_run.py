@@ -32,7 +32,7 @@ from attnviz.effects.answer_measures import (
 )
 from attnviz.errors import BadInput, bad_argument
 from attnviz.models import architecture
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded_model import LoadedModel
 from attnviz.summary import shortened
 
 

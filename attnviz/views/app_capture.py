@@ -20,7 +20,7 @@ from attnviz.views.groups import Group
 
 if TYPE_CHECKING:
     from attnviz.attention.capture import Capture
-    from attnviz.models.loaded import LoadedModel
+    from attnviz.models.loaded_model import LoadedModel
 
 
 @dataclass(frozen=True)

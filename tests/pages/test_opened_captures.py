@@ -12,7 +12,7 @@ import attnviz
 from attnviz import i18n
 from attnviz.export.capture_file.digest import VARIABLE, digest_of_bytes
 from attnviz.export.save import content
-from attnviz.ui.server import cache, loading, opened
+from attnviz.ui.server import cache, loading, opened_captures
 from attnviz.ui.session import messages, widgets
 from attnviz.ui.sidebar import capture_file
 from tests.pages.conftest import Visit, component_name, parameters, sent
@@ -36,7 +36,7 @@ def without_model(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def uploaded(data: bytes) -> str:
-    return opened.open_upload(data, "run.safetensors")
+    return opened_captures.open_upload(data, "run.safetensors")
 
 
 @pytest.fixture(scope="module")
@@ -135,13 +135,13 @@ def test_a_capture_that_is_not_kept_is_missed_in_words(visit: Visit) -> None:
 def test_uploads_are_bounded(file: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     other = content(attnviz.capture("minilm", "Another text."), ".safetensors")
     first = uploaded(file)
-    monkeypatch.setattr(opened, "MOST_KEPT_BYTES", len(file))
+    monkeypatch.setattr(opened_captures, "MAX_KEPT_BYTES", len(file))
     second = uploaded(other)
-    assert opened.opened(first) is None and opened.opened(second) is not None
-    monkeypatch.setattr(opened, "MOST_PRODUCTS", 10**5)
+    assert opened_captures.opened(first) is None and opened_captures.opened(second) is not None
+    monkeypatch.setattr(opened_captures, "MAX_PRODUCTS", 10**5)
     with pytest.raises(attnviz.TooLarge, match="multiplications"):
         uploaded(file)
-    monkeypatch.setattr(opened, "MOST_BYTES", 1000)
+    monkeypatch.setattr(opened_captures, "MAX_BYTES", 1000)
     with pytest.raises(attnviz.TooLarge):
         uploaded(file)
 

@@ -8,7 +8,7 @@ import pytest
 
 from attnviz import tiles
 from attnviz.errors import Cancelled
-from attnviz.ui.server import cache, jobs, trainings, watching
+from attnviz.ui.server import cache, jobs, trainings, watchers
 from attnviz.ui.server.jobs import Job
 from tests.support.waiting import LIMIT_S
 from tests.unit.tiles.test_pyramid import make_call
@@ -30,7 +30,7 @@ def train(_seed: int, _n_steps: int | None) -> trainings.Training:
     return trainings.start(0, 10, steps)  # type: ignore[arg-type]
 
 
-KINDS: dict[str, Callable[[], watching.HasJob]] = {
+KINDS: dict[str, Callable[[], watchers.HasJob]] = {
     "measurement": lambda: cache.measurement(
         "of this test", lambda job: until_cancelled(job.cancel)
     ),
@@ -43,7 +43,7 @@ KINDS: dict[str, Callable[[], watching.HasJob]] = {
 def session(monkeypatch: pytest.MonkeyPatch) -> Iterator[SimpleNamespace]:
     """The session of the run; nothing of these tests stays in the caches."""
     context = SimpleNamespace(session_id=HERE)
-    monkeypatch.setattr(watching, "get_script_run_ctx", lambda **_: context)
+    monkeypatch.setattr(watchers, "get_script_run_ctx", lambda **_: context)
     monkeypatch.setattr(tiles, "build", lambda *_, cancel, **__: until_cancelled(cancel))
     monkeypatch.setattr(trainings, "begin", train)
     yield context

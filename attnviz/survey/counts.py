@@ -16,7 +16,6 @@ from attnviz.attention.batch_weights import all_weights, visible_cells
 from attnviz.attention.capture import Capture
 from attnviz.errors import BadInput
 from attnviz.survey.batch import TextBatch
-from attnviz.survey.measuring import CallMeasures, PatternCells, measured
 from attnviz.survey.tally import (
     BINS,
     CORNER,
@@ -29,6 +28,7 @@ from attnviz.survey.tally import (
     ticket,
     upper_ends,
 )
+from attnviz.survey.text_measures import CallMeasures, PatternCells, measured
 
 Values = Float64[np.ndarray, "text head measure"]
 
