@@ -1,11 +1,11 @@
-"""The first picture begins on the first screen of a projector: 1024 × 768."""
+"""What the first screen shows: a picture on a projector (1024 × 768), whole names on a phone."""
 
 import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import OpenVisit
 from tests.support.cases import mostly_slow
-from tests.support.waiting import expect_true
+from tests.support.waiting import expect_equal, expect_true
 
 PROJECTOR = {"width": 1024, "height": 768}
 SHOWN_PX = 50  # of the picture, at least
@@ -47,3 +47,18 @@ def test_the_first_picture_is_on_the_first_screen(visit: OpenVisit, path: str) -
         expect_true(lambda: 0 < page.evaluate(TOP) <= last)
     finally:
         page.set_viewport_size(before)
+
+
+# names of the line below the text that are cut short, among those that can be seen
+CUT = """(line) => [...line.querySelectorAll("bdi")].filter((name) =>
+    name.getBoundingClientRect().top < line.getBoundingClientRect().bottom
+    && name.scrollWidth > name.clientWidth + 1).map((name) => name.textContent)"""
+
+
+def test_the_strongest_rows_have_whole_names_on_a_phone(visit: OpenVisit) -> None:
+    page = visit("overview", text="The cat sat on the mat.", layer=0, head=0).page
+    page.set_viewport_size({"width": 390, "height": 844})
+    line = page.locator(".av-strongest")
+    expect(line.locator("bdi").first).to_be_visible()
+    expect_equal(lambda: line.evaluate(CUT), [])
+    expect_true(lambda: line.evaluate("(line) => line.offsetWidth") < 390)

@@ -7,6 +7,7 @@ import attnviz
 from attnviz.models.loaded_model import LoadedModel
 from benchmarks.texts import text_of
 from tests.browser.conftest import OpenVisit
+from tests.browser.test_first_screen import PROJECTOR
 from tests.browser.test_steps import HEAD, LAYER, TEXT, canvas, panel
 from tests.support.canvas import Palette, cell_colours, cell_middle
 from tests.support.visit import Visit, data, expect_data
@@ -30,8 +31,11 @@ def test_play_shows_a_row_as_a_film_that_pauses_scrubs_and_ends_with_the_page(
 ) -> None:
     opened = visit("steps", text=TEXT, layer=LAYER, head=HEAD, query=3)
     top, page = top_of(opened), opened.page
+    page.set_viewport_size(PROJECTOR)  # type: ignore[arg-type]
     page.locator(".play-bar").get_by_role("button", name="Play", exact=True).click()
     expect_data(top, clock="1")
+    expect(page.locator(".play-film")).to_be_in_viewport(ratio=0.95)
+    expect(page.get_by_role("slider", name="Position in the film")).to_be_in_viewport(ratio=0.95)
     before = drawn(opened)
     opened.wait_until(lambda: drawn(opened) > before + 3)
     canvas(opened, "q").focus()

@@ -20,6 +20,7 @@ import { makeFilmShow } from "./film_show.js";
 // keys that belong to the element they are pressed on
 const OWN_KEYS = "button, input, select, textarea, a, [role=radio]";
 const SPEEDS = [0.5, 1, 2];
+const ABOVE_PX = 120; // what stays at the top of the page, as in component.css
 const STILL = 0.97; // how far a scene has come that is shown as a still
 
 /** The bar that opens the film, and the film below it. */
@@ -102,6 +103,7 @@ function pressPlay(/** @type {State} */ state) {
     else goOn(state);
   } else clock.toggle();
   showPlay(state);
+  if (isNew) showFilm(state.parts.play.film);
 }
 
 /** The film of the chosen row, or of the first word's. */
@@ -111,7 +113,12 @@ function openFilm(/** @type {State} */ state) {
   clock.setLength(lengthOf(state.film.scenes));
   renewFilm(state);
   clock.seek(0);
-  state.parts.play.film.scrollIntoView({ block: "nearest" });
+}
+
+/** Brings the film into sight: all of it, or its beginning where it is higher than the page. */
+function showFilm(/** @type {HTMLElement} */ film) {
+  const isHigh = film.offsetHeight > window.innerHeight - ABOVE_PX;
+  film.scrollIntoView({ block: isHigh ? "start" : "nearest" });
 }
 
 /** Another row, other numbers, another width: what the film shows is made anew, and the moment stays. */
