@@ -28,6 +28,19 @@ SLUGS: tuple[str, ...] = (
     "cost",
 )
 
+MOVED_CARDS: dict[tuple[str, str], str] = {
+    **dict.fromkeys([("ask", card) for card in ("axis", "divisor", "repair", "digits")], "errata"),
+    ("block", "erratum"): "errata",
+    **dict.fromkeys(
+        [("masks", card) for card in ("infinity", "overflow", "fates", "polarity", "translate")],
+        "code",
+    ),
+    **dict.fromkeys(
+        [("real", card) for card in ("quiet", "one", "effect", "explains", "review")], "claims"
+    ),
+}
+"""The lesson that has a card now, by the lesson and the card of its earlier address."""
+
 
 def lesson(slug: str) -> Lesson:
     """The lesson of a name. Raises `BadInput` that lists all names for an unknown one."""

@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz import i18n
 from attnviz.components.buffer import unpack
+from attnviz.components.pages import Page
 from attnviz.ui.classroom import report
 from attnviz.ui.learn import open_card
 from attnviz.ui.server import class_socket
@@ -66,6 +67,32 @@ def test_a_class_goes_along_to_a_page_and_comes_back(presenter: AppTest, visit: 
     rooms.show(room, host, replace(stage, card="sharper"))
     follower.run()
     assert follower.header[0].value.startswith(JA.of("sharper", "title").partition("[[")[0])
+
+
+FOLLOWED_VIEWS = {
+    "overview": ("layer=2&head=0", "place", "layer", 2),
+    "steps": ("layer=3&head=1&query=2", "place", "query", 2),
+    "output": ("model=stories&text=Once+upon+a+time", "", "model", "stories"),
+    "geometry": ("layer=1&head=4", "place", "head", 4),
+}
+
+
+@pytest.mark.parametrize("page", FOLLOWED_VIEWS)
+def test_a_follower_is_on_the_page_and_the_view_of_who_leads(
+    presenter: AppTest, visit: Visit, page: Page
+) -> None:
+    query, part, name, value = FOLLOWED_VIEWS[page]
+    room, host = code(presenter), place(presenter).host
+    follower = visit("learn", room=room, lang="ko")
+    rooms = class_socket.rooms()
+    rooms.show(room, host, replace(rooms.stage(room), page=page, query=query))
+    follower.run()
+    assert not follower.exception and not follower.error
+    assert follower.title[0].value == i18n.text("ko", f"page.{page}.title")
+    view = follower.session_state["attnviz.view"]
+    assert getattr(getattr(view, part) if part else view, name) == value
+    along = i18n.text("ko", "class.along", code=room)
+    assert f"**{along}**" in [each.value for each in follower.caption]
 
 
 def test_sentences_of_a_class_land_on_the_map_of_who_leads_without_names(

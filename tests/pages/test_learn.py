@@ -169,6 +169,17 @@ def test_an_unknown_card_is_the_first_one_and_that_is_said(visit: Visit, card: s
     assert "card" not in parameters(app)
 
 
+def test_an_old_address_opens_the_card_in_the_lesson_that_has_it_now(visit: Visit) -> None:
+    answers = "roles=output&divisor=1"
+    app = visit("learn", lesson="ask", card="divisor", answers=answers)
+    assert app.header[0].value == lesson_texts("errata", "en").of("divisor", "title")
+    assert all("✗" in box.value for box in app.warning)  # a verdict, no notice on the address
+    assert not app.exception
+    found = parameters(app)
+    assert (found["lesson"], found["card"]) == ("errata", "divisor")
+    assert parse(found["answers"]) == {"divisor": "1"}
+
+
 def test_what_a_card_does_not_know_is_replaced_and_said(visit: Visit) -> None:
     answers = "order=nothing&gone=1"
     app = visit("learn", lesson="block", card="sharper", values="factor=1.7", answers=answers)

@@ -8,14 +8,16 @@ on the patterns of several heads are in `patterns`.
 """
 
 import numpy as np
+import torch
 from torch import nn
 
 from attnviz.calculator.presets import preset
 from attnviz.calculator.sheet import write
-from attnviz.course.arrays import apart
+from attnviz.course.arrays import apart, as_numbers
 from attnviz.course.heads.mha import (
     KINDS,
     cut_output,
+    cut_product,
     cut_weights,
     head_share,
     module_parts,
@@ -56,6 +58,10 @@ mha = nn.MultiheadAttention(4, 2, bias=False, batch_first=True).eval()
 
 QKV = X[0] @ mha.in_proj_weight.T             # one product: 5 x 12
 Q0, Q1, K0, K1, V0, V1 = QKV.split(2, dim=1)  # six slices: 5 x 2 each
+
+# the same in one line: (row, d_model) -> (row, head, d_k) -> (head, row, d_k)
+Q = QKV[:, :4].reshape(5, 2, 2).transpose(0, 1)
+print(torch.equal(Q, torch.stack([Q0, Q1])))
 
 heads, weights = [], []
 for Q, K, V in ((Q0, K0, V0), (Q1, K1, V1)):
@@ -153,7 +159,20 @@ def _cut(inputs: CardInputs) -> Card:
         ),
     }
     question = ChoiceQuestion(("shapes", "sums", "numbers"), "numbers")
-    return Card("cut", numbers, (), question, (Board(panels), Program(PROGRAM)))
+    return Card("cut", numbers, (), question, (Board(panels), _drawing(), Program(PROGRAM)))
+
+
+def _drawing() -> Board:
+    """Head 0 of a product of 2 rows and 2 heads, in two cuts; 21 is row 2, column 1."""
+    numbered = torch.tensor([[11.0, 12, 13, 14], [21, 22, 23, 24]])
+    right, wrong = (cut_product(numbered, way, 2)[0] for way in ("slices", "reshape"))
+    return Board(
+        (
+            Panel("numbered", as_numbers(numbered), decimals=0, scale="numbered"),
+            Panel("head_right", as_numbers(right), decimals=0, scale="numbered"),
+            Panel("head_wrong", as_numbers(wrong), decimals=0, scale="numbered"),
+        )
+    )
 
 
 def _parameters(n_heads: int) -> int:

@@ -131,13 +131,13 @@ def paper_weights(parts: ModuleParts) -> Float64[np.ndarray, "head query key"]:
 def _attention_of_cut(parts: ModuleParts, way: str) -> tuple[Tensor, Tensor]:
     """(weights, output) of the product cut in this way, in float32."""
     product = parts.x_tensor @ parts.packed_tensor
-    q, k, v = (_cut(third, way, parts.n_heads) for third in product.chunk(3, dim=1))
+    q, k, v = (cut_product(third, way, parts.n_heads) for third in product.chunk(3, dim=1))
     weights = formula.weights(formula.scaled(formula.scores(q, k), parts.d_head**-0.5))
     concat = formula.mixed(weights, v).transpose(0, 1).flatten(1)
     return weights, concat @ parts.call.projections["out"].weight
 
 
-def _cut(product: Tensor, way: str, n_heads: int) -> Tensor:
+def cut_product(product: Tensor, way: str, n_heads: int) -> Tensor:
     """[row, d_model] as [head, row, d_head]; all ways but "slices" are mistakes."""
     rows, d_model = product.shape
     d_head = d_model // n_heads

@@ -44,7 +44,7 @@ def show(lang: Language) -> None:
         return
     _take_back()
     lesson = cache.lesson(slug)
-    if open_card.remove_unknown(lesson):
+    if open_card.follow_moved() or open_card.remove_unknown(lesson):
         st.rerun()
     opened = open_card.open_card(lesson)
     order = card_order.order(slug)

@@ -27,6 +27,6 @@ def show(first: Callable[[Language], None] = lambda lang: None) -> None:
         messages.show(lang, error)
         index.show(lang, first)
         return
-    if open_card.remove_unknown(lesson):
-        st.rerun()  # a notice above the page names it, and the address is written anew
+    if open_card.follow_moved() or open_card.remove_unknown(lesson):
+        st.rerun()  # the address is written anew; a notice above the page names what is unknown
     cards.show(lang, open_card.open_card(lesson))

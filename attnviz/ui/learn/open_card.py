@@ -96,6 +96,22 @@ def card_of_stage(slug: str, card: str, values: str) -> OpenCard:
     return OpenCard(lesson, recipe, recipe.checked(_typed(recipe, progress.parse(values))), {})
 
 
+def follow_moved() -> bool:
+    """Go on to the lesson that has the card of an old address now; True if the card has moved.
+
+    Answers that the address holds for that lesson stay, as do the card's values.
+    """
+    learn = current.view().learn
+    slug = cache.lesson_of_moved_card(learn.lesson, learn.card)
+    if slug == learn.lesson:
+        return False
+    names = {recipe.name for recipe in cache.lesson(slug).recipes}
+    answers = progress.parse(learn.answers)
+    fitting = {name: answer for name, answer in answers.items() if name in names}
+    current.update(lesson=slug, answers=progress.write(fitting))
+    return True
+
+
 def remove_unknown(lesson: "Lesson") -> bool:
     """Take out of the view what the lesson does not have; True if there was any.
 

@@ -342,6 +342,14 @@ def lesson_slugs() -> tuple[str, ...]:
     return SLUGS
 
 
+def lesson_of_moved_card(slug: str, card: str) -> str:
+    """The lesson that has this card now; `slug` unless the card has moved."""
+    with loading.importing:
+        from attnviz.course import MOVED_CARDS
+
+    return MOVED_CARDS.get((slug, card), slug)
+
+
 def lesson_capture(
     model_name: str, lesson_text: object = None, /, **options: object
 ) -> "attnviz.Capture":

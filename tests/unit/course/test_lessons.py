@@ -7,7 +7,7 @@ from importlib.resources import files
 
 import pytest
 
-from attnviz.course import SLUGS, lesson
+from attnviz.course import MOVED_CARDS, SLUGS, lesson
 from attnviz.course.recipe import Lesson, Recipe
 from attnviz.errors import BadInput
 from attnviz.i18n import LANGUAGES, Language
@@ -96,3 +96,9 @@ def test_what_is_bold_is_read_as_bold(slug: str, lang: Language) -> None:
 def test_stars_that_stay_stars_are_found() -> None:
     assert _unread("**두 번째 “dog”**의") and _unread("最**「x」**")
     assert not _unread("a **b** c, **두 번째** “dog”의, **[[x]]**이다")
+
+
+def test_moved_cards_are_in_the_lesson_they_moved_to_and_not_where_they_were() -> None:
+    for (before, card), now in MOVED_CARDS.items():
+        assert card in {recipe.name for recipe in lesson(now).recipes}
+        assert card not in {recipe.name for recipe in lesson(before).recipes}
