@@ -63,7 +63,7 @@ def main() -> None:
     }
     page = st.navigation(list(pages.values()), position="hidden")
     name = next(name for name, listed in pages.items() if listed == page)
-    if name == routes.DEFAULT and address_bar.names_a_view():
+    if name == routes.DEFAULT and address_bar.leads_on():
         st.switch_page(pages[routes.BEFORE], query_params=address_bar.as_it_stands())
     in_frame = embedding.is_embedded()
     on_wall = current.view().classroom.wall
@@ -81,7 +81,8 @@ def main() -> None:
         st.switch_page(pages[target], query_params=address.params(current.view()))
     if name not in routes.WITHOUT_MODEL:
         openings.open_where_nothing_is_chosen()
-    address_bar.write(with_view=name != routes.DEFAULT)
+    if name != routes.DEFAULT or not address_bar.names_a_view():
+        address_bar.write(with_view=name != routes.DEFAULT)
     if not in_frame:
         sidebar.sidebar(lang, pages, name)
     notices.adjusted(lang)

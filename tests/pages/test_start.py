@@ -6,7 +6,7 @@ from attnviz import i18n
 from attnviz.components import film, recall
 from attnviz.components import gallery as component
 from attnviz.components.buffer import unpack
-from attnviz.ui.session import routes, store
+from attnviz.ui.session import address_bar, routes, store
 from attnviz.ui.start import gallery
 from tests.pages.conftest import Visit, parameters
 
@@ -32,6 +32,23 @@ def test_an_address_with_a_view_opens_it_as_before_there_was_a_start_page(visit:
     app = visit("start", text="Hello there.", layer="2", head="3")
     assert app.title[0].value == i18n.text("en", "page.overview.title")
     assert parameters(app) == {"text": "Hello there.", "layer": "2", "head": "3"}
+
+
+def test_who_goes_back_to_the_start_page_sees_it(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Streamlit writes the next page's parameters into an address of the page that is left."""
+    view = {"layer": "3", "head": "1", "query": "10", "key": "2"}
+    app = visit("start")
+    with monkeypatch.context() as patched:
+        patched.setattr(address_bar, "_went_back_or_forward", lambda: True)
+        for name, value in view.items():
+            app.query_params[name] = value
+        app.run()
+    for _ in range(2):  # and in the runs that follow
+        assert app.title[0].value == i18n.text("en", "page.start.heading")
+        assert parameters(app) == view  # another address would be one more step back
+        app.run()
 
 
 def test_the_browser_is_asked_where_one_left_on_a_first_run_alone(visit: Visit) -> None:

@@ -13,6 +13,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from attnviz.ui.session import address, current, store
 
 RUNS, READS, REJECTED = "run", "visit", "rejected"
+LEFT = "left"  # the parameters of an address of the start page that is to stay there
 
 
 def adopt() -> None:
@@ -56,6 +57,20 @@ def parameters(with_view: bool = True) -> dict[str, str]:
 def names_a_view() -> bool:
     """True if the address says more than a language."""
     return bool({*st.query_params} & {*address.PARAMETERS} - {"lang"})
+
+
+def leads_on() -> bool:
+    """True if the start page's address is a link to a view, to be opened on another page.
+
+    On the way from the start page to another one, Streamlit writes the parameters of that page into
+    an address of the start page; who goes back to it wants the start page.
+    """
+    if not names_a_view():
+        return False
+    if _went_back_or_forward():
+        store.put(LEFT, as_it_stands())
+    left: dict[str, str] | None = store.get(LEFT, None)
+    return as_it_stands() != left
 
 
 def as_it_stands() -> dict[str, str]:
