@@ -1,10 +1,11 @@
 """What the first screen shows: a picture on a projector (1024 × 768), whole names on a phone."""
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
 
 from tests.browser.conftest import OpenVisit
 from tests.support.cases import mostly_slow
+from tests.support.visit import show
 from tests.support.waiting import expect_equal, expect_true
 
 PROJECTOR = {"width": 1024, "height": 768}
@@ -55,10 +56,16 @@ CUT = """(line) => [...line.querySelectorAll("bdi")].filter((name) =>
     && name.scrollWidth > name.clientWidth + 1).map((name) => name.textContent)"""
 
 
-def test_the_strongest_rows_have_whole_names_on_a_phone(visit: OpenVisit) -> None:
-    page = visit("overview", text="The cat sat on the mat.", layer=0, head=0).page
-    page.set_viewport_size({"width": 390, "height": 844})
-    line = page.locator(".av-strongest")
-    expect(line.locator("bdi").first).to_be_visible()
-    expect_equal(lambda: line.evaluate(CUT), [])
-    expect_true(lambda: line.evaluate("(line) => line.offsetWidth") < 390)
+def test_a_phone_gets_whole_names_and_no_word_of_keys(browser: Browser, server: str) -> None:
+    phone = browser.new_context(
+        viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True, locale="en"
+    )
+    with phone as context:
+        text = "The cat sat on the mat."
+        page = show(context.new_page(), server, "overview", text=text, layer=0, head=0).page
+        line = page.locator(".av-strongest")
+        expect(line.locator("bdi").first).to_be_visible()
+        expect_equal(lambda: line.evaluate(CUT), [])
+        expect_true(lambda: line.evaluate("(line) => line.offsetWidth") < 390)
+        expect(page.get_by_text("Tap a head to open it.")).to_be_visible()
+        expect(page.locator("kbd").first).to_be_hidden()

@@ -21,6 +21,7 @@ STRING_KEYS: tuple[str, ...] = (
     "grid.canvas",
     "grid.tokens",
     "grid.hint",
+    "grid.hint_touch",
     "grid.preview",
     "grid.open_head",
     "grid.status",

@@ -37,9 +37,10 @@ export function buildParts(header, sortings, actions) {
   const options = el("div", { class: "av-row av-grid-options" }, order.node, cells.node);
   const keys = { arrows: keycaps("←", "→", "↑", "↓"), enter: keycaps("Enter") };
   const hint = el("p", { class: "av-hint" }, ...fillNodes(strings.hint, keys));
+  const touch = el("p", { class: "av-hint av-hint-touch" }, strings.hint_touch);
   const picker = buildPicker(header, canvas, actions);
   const preview = makePreview(header, actions.open);
-  return { canvas, order, cells, picker, preview, left: [options, picker.node, hint] };
+  return { canvas, order, cells, picker, preview, left: [options, picker.node, hint, touch] };
 }
 
 /**

@@ -13,6 +13,7 @@ export type StringKey =
   | "canvas"
   | "tokens"
   | "hint"
+  | "hint_touch"
   | "preview"
   | "open_head"
   | "status"

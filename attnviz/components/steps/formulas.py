@@ -22,8 +22,8 @@ FORMULAS: dict[Stage, str] = {
     "masked": "{unmasked} + M",
     "weights": "A = softmax({unmasked} + M{sink})",
     "mixed": "Z = A·V",
-    "concat": "[Z_0 … Z_h]",
-    "projected": "[Z_0 … Z_h]·W_O{b_projected}",
+    "concat": "{heads}",
+    "projected": "{heads}·W_O{b_projected}",
 }
 BIASES: dict[Stage, str] = {"q": " + b_Q", "k": " + b_K", "v": " + b_V", "projected": " + b_O"}
 PROJECTED: tuple[Stage, ...] = ("q", "k", "v")
@@ -37,6 +37,7 @@ def formulas(data: StepsData, usual: bool) -> dict[Stage, str]:
     unbiased = "C" if "capped" in stages else scaled
     parts = {
         "source": key_source(data),
+        "heads": f"[Z_0 … Z_{data.place.n_heads - 1}]" if data.place.n_heads > 1 else "[Z_0]",
         "scaled": scaled,
         "unbiased": unbiased,
         "unmasked": f"{unbiased} + B" if "biased" in stages else unbiased,

@@ -221,7 +221,7 @@ def test_formulas_of_a_rotary_embedding_and_of_layers_without_a_bias() -> None:
     assert told["q"] == "Q_t = R_t·Q′_t"
     assert told["k"] == "K_t = R_t·(X·W_K)_t"  # of a long text it is not kept
     assert told["v"] == "V = X·W_V + b_V"
-    assert told["projected"] == "[Z_0 … Z_h]·W_O"
+    assert told["projected"] == f"[Z_0 … Z_{HEADS - 1}]·W_O"
     assert "unrotated_k" not in told
 
 
