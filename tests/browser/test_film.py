@@ -64,13 +64,13 @@ def test_a_film_is_skipped_and_a_sentence_opens_on_overview(visit: OpenVisit) ->
     box.fill("The cat sat on the mat.")
     box.press("Enter")
     opened.page.get_by_role("heading", name="Overview", exact=True).wait_for()
-    opened.wait_for_parameters(text="The cat sat on the mat.", layer=3, head=1)
+    opened.wait_for_parameters(text="The cat sat on the mat.", layer=0, head=2, query=3, key=2)
     # a new visit of the bare address lands here again; the start page is one click away
     opened.page.locator(".av canvas[data-drawn]").first.wait_for()
     left = "localStorage.getItem('attnviz.left') ?? '{}'"
     expect_equal(lambda: json.loads(opened.page.evaluate(left))["page"], "overview")
     opened.page.goto(opened.url)
-    opened.wait_for_parameters(text="The cat sat on the mat.", layer=3, head=1)
+    opened.wait_for_parameters(text="The cat sat on the mat.", layer=0, head=2, query=3, key=2)
     opened.page.get_by_role("heading", name="Overview", exact=True).wait_for()
     opened.page.get_by_role("link", name="Start", exact=True).click()
     expect_data(film(opened), running="1")

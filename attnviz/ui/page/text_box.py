@@ -10,7 +10,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from attnviz.i18n import Language, text
-from attnviz.ui.session import address, current, examples, model_cards, uploads, widgets
+from attnviz.ui.session import address, current, examples, model_cards, openings, uploads, widgets
 from attnviz.ui.session.labels import reads_text, text_label
 from attnviz.ui.session.messages import plain
 from attnviz.ui.sidebar import text_file
@@ -56,6 +56,18 @@ def _examples(lang: Language) -> None:
     view = current.view()
     chips("example", view.model, current.open_text)
     hint = examples.hint(lang, view.model, view.input.text)
+    seen = openings.sight(view.model, view.input.text)
+    if hint is not None and seen is not None:
+        hint = text(
+            lang,
+            "example_hint.sight",
+            hint=hint,
+            head=str(seen.head),
+            row=seen.query_token,
+            column=seen.key_token,
+            weight=f"{seen.weight:.2f}",
+            others=f"{seen.others:.2f}",
+        )
     if hint is not None:
         st.caption(hint)
 

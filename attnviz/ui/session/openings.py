@@ -8,6 +8,7 @@ measures all of them again. A head in which every row attends to one key does no
 
 from dataclasses import dataclass
 
+from attnviz.i18n import DEFAULT, text
 from attnviz.types import HeadId, Kind, Stack
 from attnviz.ui.session import current
 from attnviz.ui.session.view import AttentionPlace, default_view
@@ -43,6 +44,20 @@ OPENINGS = {
     "shapes": Opening(HeadId(0, 0), 0, 22, "[CLS]", "r3c3", 0.53, 0.03),
     "sentiment": Opening(HeadId(0, 3), 5, 3, "good", "not", 0.94, 0.07),
 }
+
+# what the other examples for any model show in MiniLM, by their names; chosen by the same measure
+SIGHTS = {
+    "wide": Opening(HeadId(3, 1), 10, 2, "it", "animal", 0.28, 0.12),
+    "bank": Opening(HeadId(0, 4), 5, 8, "bank", "river", 0.69, 0.06),
+    "names": Opening(HeadId(2, 9), 10, 4, "John", "John", 0.86, 0.01),
+    "short": Opening(HeadId(0, 2), 3, 2, "sat", "cat", 1.00, 0.00),
+}
+
+
+def sight(model: str, sentence: str) -> Opening | None:
+    """The head, query and key worth seeing in an example; None for any other text or model."""
+    names = {text(DEFAULT, f"example.{name}"): name for name in SIGHTS}
+    return SIGHTS[names[sentence]] if model == "minilm" and sentence in names else None
 
 
 def open_where_nothing_is_chosen() -> None:

@@ -1,7 +1,7 @@
 """The film of the start page, computed when it is shown: the opening of MiniLM, and its contrast.
 
 In: a language. Out: the mounted film; a sentence that the visitor typed or chose is opened on
-Overview, with the film's head chosen.
+Overview, with the film's head chosen; an example, with the head, query and key worth seeing in it.
 """
 
 import streamlit as st
@@ -62,7 +62,7 @@ def _captured(sentence: str) -> Captured:
 
 
 def _take_text(key: str) -> None:
-    """Open a visitor's sentence on Overview, at the head of the film."""
+    """Open a visitor's sentence on Overview, at the head of the film or of the example."""
     sentence = address.cleaned("text", widgets.component_value(key, "text")).strip()
     if not sentence:
         return
@@ -70,5 +70,8 @@ def _take_text(key: str) -> None:
     current.open_model(DEFAULT_MODEL)
     current.open_text(sentence)
     current.update(layer=head.layer, head=head.head)
+    seen = openings.sight(DEFAULT_MODEL, sentence)
+    if seen is not None:
+        current.update(layer=seen.head.layer, head=seen.head.head, query=seen.query, key=seen.key)
     address_bar.mount_anew()
     st.switch_page(routes.file("overview"), query_params=address.params(current.view()))

@@ -3,10 +3,11 @@
 import pytest
 
 import attnviz
+from attnviz import i18n
 from attnviz.models.registry import REGISTRY
 from attnviz.outputs.answer import answer
 from attnviz.ui.session import examples, pictures
-from attnviz.ui.session.openings import OPENINGS
+from attnviz.ui.session.openings import OPENINGS, SIGHTS, sight
 from attnviz.views import group_tokens
 from attnviz.views.groups import Group, chosen, groups
 from attnviz.views.links import links
@@ -55,3 +56,26 @@ def test_the_head_of_the_film_rests_on_the_first_token_on_average_but_not_in_its
     row = weights[opening.query]
     assert round(float(weights[1:-1, 0].mean()), 2) == 0.50  # rows of words
     assert (round(float(row[0]), 2), round(float(row[opening.key]), 2)) == (0.10, 0.68)
+
+
+@pytest.mark.parametrize("name", SIGHTS)
+def test_a_sight_is_the_head_with_the_largest_difference_from_its_query_to_its_key(
+    name: str,
+) -> None:
+    text = i18n.text("en", f"example.{name}")
+    seen = sight("minilm", text)
+    assert seen is not None
+    group = groups(attnviz.capture("minilm", text))[0]
+    assert group_tokens.queries(group).labels[seen.query] == seen.query_token
+    assert group_tokens.keys(group).labels[seen.key] == seen.key_token
+    first = links(group, seen.query, seen.key)[0]
+    assert first.head == seen.head
+    assert (round(first.share, 2), round(first.control, 2)) == (seen.weight, seen.others)
+    assert first.difference > 0.15
+
+
+def test_a_sight_belongs_to_its_sentence_and_model() -> None:
+    bank = i18n.text("en", "example.bank")
+    assert sight("minilm", bank) == SIGHTS["bank"]
+    assert sight("stories", bank) is None
+    assert sight("minilm", f"{bank} ") is None
