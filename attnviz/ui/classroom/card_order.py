@@ -8,7 +8,7 @@ import streamlit as st
 
 from attnviz.i18n import Language, text
 from attnviz.lessons.cards.texts import LessonTexts, lesson_texts
-from attnviz.ui.server import cache
+from attnviz.ui.server import course_lessons
 from attnviz.ui.session import messages, store, widgets
 
 ORDER = "class.order"
@@ -16,7 +16,7 @@ ORDER = "class.order"
 
 def order(slug: str) -> tuple[str, ...]:
     """The names of the lesson's cards in the order in which the class sees them; never empty."""
-    names = tuple(recipe.name for recipe in cache.lesson(slug).recipes)
+    names = tuple(recipe.name for recipe in course_lessons.lesson(slug).recipes)
     chosen = tuple(name for name in store.get(_name(slug), names) if name in names)
     return chosen or names
 
@@ -29,7 +29,7 @@ def take_back(slug: str, names: tuple[str, ...]) -> None:
 def choose(lang: Language, slug: str) -> None:
     """A list of the cards: take one out to hide it, put it back to have it come last."""
     texts = lesson_texts(slug, lang)
-    names = [recipe.name for recipe in cache.lesson(slug).recipes]
+    names = [recipe.name for recipe in course_lessons.lesson(slug).recipes]
     st.multiselect(
         text(lang, "class.cards"),
         names,

@@ -11,13 +11,13 @@ from attnviz.lessons.cards import progress
 from attnviz.lessons.cards.texts import lesson_texts
 from attnviz.ui.classroom import entry
 from attnviz.ui.learn import open_card
-from attnviz.ui.server import cache
+from attnviz.ui.server import course_lessons
 from attnviz.ui.session import current, widgets
 
 
 def show(lang: Language) -> None:
     """Draw the card."""
-    slugs, learn = cache.lesson_slugs(), current.view().learn
+    slugs, learn = course_lessons.slugs(), current.view().learn
     with st.container(border=True, key=widgets.key("class.closing")):
         st.header(text(lang, "class.over"), anchor=False)
         if learn.lesson in slugs:
@@ -39,7 +39,7 @@ def show(lang: Language) -> None:
 
 def _n_right() -> int:
     """The number of questions of the lesson that this session answered right."""
-    lesson = cache.lesson(current.view().learn.lesson)
+    lesson = course_lessons.lesson(current.view().learn.lesson)
     opened = open_card.open_card(lesson)
     standings = (
         progress.standing(opened.card_named(name), opened.answers) for name in opened.answers

@@ -16,7 +16,7 @@ from attnviz.lessons.paper.sheet import LAST_SEED
 from attnviz.ui.classroom import card_order, invitation
 from attnviz.ui.learn import open_card, pointer
 from attnviz.ui.page.link import qr_code
-from attnviz.ui.server import cache
+from attnviz.ui.server import cache, course_lessons
 from attnviz.ui.server.class_socket import rooms
 from attnviz.ui.session import current, messages, store, widgets
 
@@ -29,7 +29,7 @@ EXAMPLE = "K7Q-M2X"
 def show() -> None:
     """Draw the way to a class below the list of lessons, or the teacher's tools below a card."""
     lang, slug = current.language(), current.view().learn.lesson
-    if slug not in cache.lesson_slugs():
+    if slug not in course_lessons.slugs():
         teach, paper = text(lang, "class.teach_title"), text(lang, "worksheet.title")
         st.markdown(text(lang, "class.teach_list", teach=teach, worksheet=paper))
         return
@@ -45,7 +45,7 @@ def show() -> None:
 
 def _teach(lang: Language, slug: str) -> None:
     """Open a class at the card of this page."""
-    card = open_card.open_card(cache.lesson(slug)).name
+    card = open_card.open_card(course_lessons.lesson(slug)).name
     try:
         room = rooms().create(Stage(slug, card, current.view().learn.values), store.visitor())
     except AttnVizError as error:

@@ -22,7 +22,7 @@ from attnviz.ui.learn import cards, open_card, pointer
 from attnviz.ui.learn.card_shown import CardShown
 from attnviz.ui.learn.open_card import OpenCard
 from attnviz.ui.learn.pointer import Pointing
-from attnviz.ui.server import cache
+from attnviz.ui.server import course_lessons
 from attnviz.ui.server.class_socket import rooms
 from attnviz.ui.session import current, messages, store, widgets
 from attnviz.ui.session.fragment import fragment
@@ -38,12 +38,12 @@ STAGE = "class.stage"
 def show(lang: Language) -> None:
     """Draw the panel and the page below it."""
     slug = current.view().learn.lesson
-    if slug not in cache.lesson_slugs():
+    if slug not in course_lessons.slugs():
         _panel(lang, None)
         learn.show()
         return
     _take_back()
-    lesson = cache.lesson(slug)
+    lesson = course_lessons.lesson(slug)
     if open_card.follow_moved() or open_card.remove_unknown(lesson):
         st.rerun()
     opened = open_card.open_card(lesson)

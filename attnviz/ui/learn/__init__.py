@@ -11,7 +11,7 @@ import streamlit as st
 from attnviz.errors import BadInput
 from attnviz.i18n import Language
 from attnviz.ui.learn import cards, index, open_card
-from attnviz.ui.server import cache
+from attnviz.ui.server import course_lessons
 from attnviz.ui.session import current, messages
 
 
@@ -22,7 +22,7 @@ def show(first: Callable[[Language], None] = lambda lang: None) -> None:
         index.show(lang, first)
         return
     try:
-        lesson = cache.lesson(slug)
+        lesson = course_lessons.lesson(slug)
     except BadInput as error:
         messages.show(lang, error)
         index.show(lang, first)

@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping
 
 from attnviz.ui.learn import open_card
-from attnviz.ui.server import cache
+from attnviz.ui.server import course_lessons
 from attnviz.ui.session import current, store, widgets
 
 TAKEN = "learn.progress_taken"
@@ -33,7 +33,7 @@ def is_wanted() -> bool:
 def take(component: str) -> None:
     """Keep the progress that a browser has sent, and continue in the lesson that is open."""
     store.put(TAKEN, True)
-    progress = read(widgets.component_value(component, "progress"), cache.lesson_slugs())
+    progress = read(widgets.component_value(component, "progress"), course_lessons.slugs())
     answers = {slug: entry["answers"] for slug, entry in progress.items()}
     cards = {slug: entry["card"] for slug, entry in progress.items()}
     store.put(open_card.ANSWERS, answers | (store.get(open_card.ANSWERS) or {}))

@@ -14,7 +14,7 @@ from attnviz.lessons.cards.texts import lesson_texts
 from attnviz.lessons.cards.times import minutes
 from attnviz.ui.learn import browser_progress, card_pills, lesson_plans, open_card, words
 from attnviz.ui.page import frame
-from attnviz.ui.server import cache
+from attnviz.ui.server import course_lessons
 from attnviz.ui.session import widgets
 
 
@@ -26,7 +26,7 @@ def show(lang: Language, first: Callable[[Language], None]) -> None:
     result = open_card.finished()
     if result is not None:
         _result(lang, *result)
-    for number, slug in enumerate(cache.lesson_slugs()):
+    for number, slug in enumerate(course_lessons.slugs()):
         _lesson(lang, number, slug)
     lesson_plans.show(lang)
     words.glossary_of_all(lang)
@@ -36,7 +36,7 @@ def show(lang: Language, first: Callable[[Language], None]) -> None:
 
 def _result(lang: Language, slug: str, n_right: int) -> None:
     """The score, the sentence to keep, and a button to the next lesson."""
-    texts, slugs = lesson_texts(slug, lang), cache.lesson_slugs()
+    texts, slugs = lesson_texts(slug, lang), course_lessons.slugs()
     following = slugs[slugs.index(slug) + 1 :][:1]
     with st.container(border=True, key=widgets.key("learn.result")):
         st.subheader(text(lang, "learn.finished", lesson=texts.title), anchor=False)
@@ -54,7 +54,7 @@ def _result(lang: Language, slug: str, n_right: int) -> None:
 
 
 def _lesson(lang: Language, number: int, slug: str) -> None:
-    lesson, texts = cache.lesson(slug), lesson_texts(slug, lang)
+    lesson, texts = course_lessons.lesson(slug), lesson_texts(slug, lang)
     answers = open_card.answers_of(slug)
     begun = bool(answers or open_card.last_card(slug))
     with st.container(border=True, key=widgets.key(f"learn.lesson.{slug}")):

@@ -10,7 +10,7 @@ import streamlit as st
 
 from attnviz.i18n import Language, text
 from attnviz.lessons.cards.texts import lesson_texts
-from attnviz.ui.server import cache
+from attnviz.ui.server import course_lessons
 from attnviz.ui.session import address, current, routes
 from attnviz.ui.session.view import default_view
 
@@ -34,7 +34,7 @@ def follow(parameters: Mapping[str, str | int | float]) -> None:
 def back_to_lesson(lang: Language) -> None:
     """A link to the card at which a lesson was left; nothing if no lesson is open."""
     view = current.view()
-    if view.learn.lesson and view.learn.lesson in cache.lesson_slugs():
+    if view.learn.lesson and view.learn.lesson in course_lessons.slugs():
         title = lesson_texts(view.learn.lesson, lang).title
         st.page_link(
             routes.file("learn"),

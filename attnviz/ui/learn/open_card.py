@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from attnviz.lessons.cards import progress
 from attnviz.lessons.cards.card import Card, Value
-from attnviz.ui.server import cache
+from attnviz.ui.server import cache, course_lessons
 from attnviz.ui.session import address_bar, current, store
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def open_card(lesson: "Lesson") -> OpenCard:
 
 def card_of_stage(slug: str, card: str, values: str) -> OpenCard:
     """The card of a class's stage, with its values and without answers."""
-    lesson = cache.lesson(slug)
+    lesson = course_lessons.lesson(slug)
     recipe = lesson.recipe(card)
     return OpenCard(lesson, recipe, recipe.checked(_typed(recipe, progress.parse(values))), {})
 
@@ -102,10 +102,10 @@ def follow_moved() -> bool:
     Answers that the address holds for that lesson stay, as do the card's values.
     """
     learn = current.view().learn
-    slug = cache.lesson_of_moved_card(learn.lesson, learn.card)
+    slug = course_lessons.of_moved_card(learn.lesson, learn.card)
     if slug == learn.lesson:
         return False
-    names = {recipe.name for recipe in cache.lesson(slug).recipes}
+    names = {recipe.name for recipe in course_lessons.lesson(slug).recipes}
     answers = progress.parse(learn.answers)
     fitting = {name: answer for name, answer in answers.items() if name in names}
     current.update(lesson=slug, answers=progress.write(fitting))

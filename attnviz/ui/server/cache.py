@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from attnviz.capture import request as library
     from attnviz.capture.blocked_rows import BlockedRow
     from attnviz.course.birth import AblationScores
-    from attnviz.course.recipe import Lesson
     from attnviz.lessons.cards.card import Card
     from attnviz.models.download import Progress
     from attnviz.models.loaded_model import LoadedModel
@@ -320,34 +319,10 @@ def buffer(key: str, _build: Callable[[], bytes]) -> bytes:
     return _build()
 
 
-def lesson(slug: str) -> "Lesson":
-    """A lesson's recipes; the first call imports torch, and one thread at a time does so."""
-    with loading.importing:
-        from attnviz.course import lesson as course_lesson
-
-    return course_lesson(slug)
-
-
 @st.cache_resource(max_entries=MAX_LESSON_CARDS, show_spinner=False)
 def lesson_card(key: str, _build: "Callable[[], Card]") -> "Card":
     """A card of a lesson with the values set on it, built once for all visitors."""
     return _build()
-
-
-def lesson_slugs() -> tuple[str, ...]:
-    """The lessons there are, in their order."""
-    with loading.importing:
-        from attnviz.course import SLUGS
-
-    return SLUGS
-
-
-def lesson_of_moved_card(slug: str, card: str) -> str:
-    """The lesson that has this card now; `slug` unless the card has moved."""
-    with loading.importing:
-        from attnviz.course import MOVED_CARDS
-
-    return MOVED_CARDS.get((slug, card), slug)
 
 
 def lesson_capture(
