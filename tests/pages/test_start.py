@@ -1,5 +1,7 @@
 """The page Start: the film with real numbers, the doors, and addresses older than the page."""
 
+from urllib.parse import parse_qsl
+
 import pytest
 
 from attnviz import i18n
@@ -26,6 +28,15 @@ def test_start_shows_the_film_and_a_door_to_each_group(visit: Visit, lang: i18n.
     for door in ("explore", "apart", "learn", "teach"):
         assert i18n.text(lang, f"start.{door}_text") in captions
     assert parameters(app) == {"lang": lang}
+
+
+def test_a_link_has_what_its_page_will_have_in_its_address(visit: Visit) -> None:
+    """What a page adds to its address itself would be one more step for Back."""
+    links = [part.proto for part in visit("start").get("page_link")]
+    sent = {
+        dict(parse_qsl(link.query_string)).get("head") for link in links if "steps" in link.page
+    }
+    assert sent == {parameters(visit("steps"))["head"]} == {"1"}
 
 
 def test_an_address_with_a_view_opens_it_as_before_there_was_a_start_page(visit: Visit) -> None:

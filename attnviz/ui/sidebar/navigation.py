@@ -10,7 +10,7 @@ from streamlit.navigation.page import StreamlitPage
 
 from attnviz.components.pages import Page
 from attnviz.i18n import Language, text
-from attnviz.ui.session import address_bar, routes, widgets
+from attnviz.ui.session import address, address_bar, current, openings, routes, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.ui.sidebar import recall
 
@@ -32,10 +32,17 @@ def navigation(lang: Language, pages: Mapping[Page, StreamlitPage], shown: Page)
                 with st.container(key=widgets.key(f"page.{name}")):
                     st.page_link(
                         pages[name],
-                        query_params=address_bar.parameters(with_view=name != routes.DEFAULT),
+                        query_params=_parameters(name),
                         width="stretch",
                     )
     recall.keep(shown)
+
+
+def _parameters(page: Page) -> dict[str, str]:
+    """What the page will have in its address; what it added itself would be a step for Back."""
+    if page in routes.WITHOUT_MODEL:
+        return address_bar.parameters(with_view=page != routes.DEFAULT)
+    return address.params(openings.opened(current.view()))
 
 
 def renew(*fragments: str) -> None:

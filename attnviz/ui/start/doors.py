@@ -1,13 +1,14 @@
 """Four doors of the start page: explore, take a head apart, learn, teach.
 
-In: a language. Out: links to pages, each with a sentence on what is behind it.
+In: a language. Out: links to pages, each with a sentence on what is behind it. A link has all
+that its page will have in its address: what the page added itself would be one more step for Back.
 """
 
 import streamlit as st
 
 from attnviz.components.pages import Page
 from attnviz.i18n import Language, text
-from attnviz.ui.session import address, current, routes, widgets
+from attnviz.ui.session import address, current, openings, routes, widgets
 
 DOORS: dict[str, Page] = {
     "explore": "overview",
@@ -19,13 +20,15 @@ DOORS: dict[str, Page] = {
 
 def show(lang: Language) -> None:
     """The doors beside each other, or below each other where the page is narrow."""
-    parameters = address.params(current.view())
+    view = current.view()
     with st.container(key=widgets.key("doors"), horizontal=True):
         for name, page in DOORS.items():
             with st.container(border=True, key=widgets.key(f"door.{name}")):
                 st.page_link(
                     str(routes.file(page)),
                     label=f"**{text(lang, f'start.{name}_title')}**",
-                    query_params=parameters,
+                    query_params=address.params(
+                        view if page in routes.WITHOUT_MODEL else openings.opened(view)
+                    ),
                 )
                 st.caption(text(lang, f"start.{name}_text"))
