@@ -31,7 +31,7 @@ def test_start_shows_the_film_and_a_door_to_each_group(visit: Visit, lang: i18n.
 
 
 def test_a_link_has_what_its_page_will_have_in_its_address(visit: Visit) -> None:
-    """What a page adds to its address itself would be one more step for Back."""
+    """A parameter that a page adds to its address itself is one more step for Back."""
     links = [part.proto for part in visit("start").get("page_link")]
     sent = {
         dict(parse_qsl(link.query_string)).get("head") for link in links if "steps" in link.page

@@ -163,8 +163,8 @@ def _cut(inputs: CardInputs) -> Card:
 
 
 def _drawing() -> Board:
-    """Head 0 of a product of 2 rows and 2 heads, in two cuts; 21 is row 2, column 1."""
-    numbered = torch.tensor([[11.0, 12, 13, 14], [21, 22, 23, 24]])
+    """Head 0 of a product of 2 rows and 2 heads, in two cuts; 12 is row 1, column 2."""
+    numbered = torch.tensor([[0.0, 1, 2, 3], [10, 11, 12, 13]])
     right, wrong = (cut_product(numbered, way, 2)[0] for way in ("slices", "reshape"))
     return Board(
         (

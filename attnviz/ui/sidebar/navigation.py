@@ -39,7 +39,7 @@ def navigation(lang: Language, pages: Mapping[Page, StreamlitPage], shown: Page)
 
 
 def _parameters(page: Page) -> dict[str, str]:
-    """What the page will have in its address; what it added itself would be a step for Back."""
+    """The parameters of the page; those that it had to add itself would be a step for Back."""
     if page in routes.WITHOUT_MODEL:
         return address_bar.parameters(with_view=page != routes.DEFAULT)
     return address.params(openings.opened(current.view()))
