@@ -1,8 +1,8 @@
 """A pad to draw a picture on: brush, eraser, forms to stamp, colours, sizes, undo, clear.
 
-In: a frozen `PadView` and translated strings. Out: a mounted component; "look at it" sends the
-picture as a PNG in a data URL, which may be anything: whoever reads it checks it like an upload.
-Drawing itself costs no message to the server.
+In: a frozen `PadView` and translated strings. Out: a mounted component; at the end of a stroke
+the picture is sent as a PNG in a data URL, which may be anything: whoever reads it checks it like
+an upload.
 """
 
 from collections.abc import Mapping
@@ -40,11 +40,9 @@ STRING_KEYS: tuple[str, ...] = (
     "pad.large",
     "pad.undo",
     "pad.clear",
-    "pad.look",
     "pad.placed",
     "pad.undone",
     "pad.cleared",
-    "pad.sent",
 )
 
 

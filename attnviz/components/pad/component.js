@@ -1,6 +1,7 @@
 // @ts-check
-// A pad to draw on, by pointer, finger or keyboard. The drawing lives in the browser; "look at it" sends it as a PNG in
-// a data URL (trigger "picture"). It outlives the component: a page that is left and come back to shows it again.
+// A pad to draw on, by pointer, finger or keyboard. The drawing lives in the browser; when a stroke has ended and no
+// other begins, it is sent as a PNG in a data URL (trigger "picture"). It outlives the component: a page that is left
+// and come back to shows it again.
 
 import { parse } from "../shared/buffer.js";
 import { swallow } from "../shared/controls.js";
@@ -25,13 +26,14 @@ import { buildParts, SIZES } from "./parts.js";
 
 /**
  * `line` is being drawn; `cursor` is where the tool is, `isPointed` says that a pointer brought it there. `shown` is the
- * data that the parts were built from.
+ * data that the parts were built from; `timer` sends the drawing.
  * @typedef {{host: Host, box: HTMLElement, header: Header, parts: Parts, shown: string, side: number,
- *   line: Line | null, cursor: Spot | null, isPointed: boolean}} State
+ *   line: Line | null, cursor: Spot | null, isPointed: boolean, timer: number}} State
  */
 
 const MAX_SIDE = 320;
 const STEP = 1 / 32;
+const PAUSE_MS = 350; // after a stroke; a hand that draws on is not interrupted
 const MIDDLE = /** @type {Spot} */ ([0.5, 0.5]);
 /** @type {Record<string, [x: number, y: number]>} */
 const ARROWS = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
@@ -57,6 +59,7 @@ export default function pad(/** @type {Host} */ host) {
       layout(state);
     },
     destroy() {
+      clearTimeout(state?.timer);
       unwatch();
       box.remove();
     },
@@ -78,9 +81,8 @@ function build(host, box, header) {
     },
     undo: () => undo(state),
     clear: () => clear(state),
-    look: () => look(state),
   });
-  const drawing = { side: 0, line: null, cursor: null, isPointed: false };
+  const drawing = { side: 0, line: null, cursor: null, isPointed: false, timer: 0 };
   /** @type {State} */
   const state = { host, box, header, parts, shown: JSON.stringify(header), ...drawing };
   box.replaceChildren(...parts.nodes);
@@ -128,7 +130,9 @@ function listen(/** @type {State} */ state) {
     const { x, y } = localPoint(event, above);
     return [x / state.side, y / state.side];
   };
-  const endLine = () => void (state.line = null);
+  const endLine = () => {
+    if (state.line) end(state);
+  };
   const leave = () => {
     state.cursor = null;
     drawAbove(state);
@@ -137,6 +141,7 @@ function listen(/** @type {State} */ state) {
     if (event.button !== 0) return;
     above.setPointerCapture(event.pointerId);
     begin(state, spotOf(event));
+    if (!state.line) end(state); // a form is put at once
   });
   above.addEventListener("pointermove", (event) => {
     const moves = event.getCoalescedEvents?.() ?? [];
@@ -161,6 +166,7 @@ function listen(/** @type {State} */ state) {
 function begin(/** @type {State} */ state, /** @type {Spot} */ at) {
   const { css, width, half, points } = toolOf(state.header);
   const { strings } = state.header;
+  clearTimeout(state.timer);
   /** @type {Line} */
   const line = { kind: "line", colour: css, width, points: [at] };
   /** @type {Deed} */
@@ -181,21 +187,27 @@ function extend(/** @type {State} */ state, /** @type {Spot} */ to) {
   markDrawn(parts.surface);
 }
 
+/** Ends a stroke, and sends the drawing soon. */
+function end(/** @type {State} */ state) {
+  state.line = null;
+  clearTimeout(state.timer);
+  state.timer = window.setTimeout(() => {
+    state.host.trigger("picture", asPng(KEPT.deeds, state.header.side));
+  }, PAUSE_MS);
+}
+
 function undo(/** @type {State} */ state) {
   KEPT.deeds.pop();
   setText(state.parts.spoken, state.header.strings.undone);
   paintSurface(state);
+  end(state);
 }
 
 function clear(/** @type {State} */ state) {
   KEPT.deeds.push({ kind: "clear" });
   setText(state.parts.spoken, state.header.strings.cleared);
   paintSurface(state);
-}
-
-function look(/** @type {State} */ state) {
-  setText(state.parts.spoken, state.header.strings.sent);
-  state.host.trigger("picture", asPng(KEPT.deeds, state.header.side));
+  end(state);
 }
 
 /** Arrows move a cursor, with Shift they draw on the way; Enter puts a dot or a form; Ctrl+Z undoes. */
@@ -205,7 +217,7 @@ function onKey(/** @type {State} */ state, /** @type {KeyboardEvent} */ event) {
   else if (event.ctrlKey || event.metaKey || event.altKey) return;
   else if (event.key === "Enter" || event.key === " ") {
     begin(state, state.cursor ?? MIDDLE);
-    state.line = null;
+    end(state);
   } else if (move) moveCursor(state, move, event.shiftKey);
   else return;
   swallow(event);

@@ -13,7 +13,7 @@ import { tracePath } from "./drawing.js";
 /** @typedef {"small" | "medium" | "large"} SizeName */
 /** What is chosen to draw with. @typedef {{tool: Tool, colour: ColourName, size: SizeName}} Choice */
 /** Draws a sign of 16 pixels in an ink. @typedef {(ctx: CanvasRenderingContext2D, ink: string) => void} Face */
-/** @typedef {{choose: (change: Partial<Choice>) => void, undo: () => void, clear: () => void, look: () => void}} Actions */
+/** @typedef {{choose: (change: Partial<Choice>) => void, undo: () => void, clear: () => void}} Actions */
 /**
  * The elements; `paintFaces` draws the faces of all options in an ink.
  * @typedef {{surface: HTMLCanvasElement, above: HTMLCanvasElement, undo: HTMLButtonElement, clear: HTMLButtonElement,
@@ -53,14 +53,13 @@ export function buildParts(header, choice, actions) {
   const groups = makeGroups(header, choice, actions.choose);
   const undo = button({ label: strings.undo, onClick: actions.undo });
   const clear = button({ label: strings.clear, onClick: actions.clear });
-  const look = button({ label: strings.look, kind: "primary", onClick: actions.look });
   const spoken = el("p", { class: "av-visually-hidden", role: "status", "aria-live": "polite" });
   const stage = el("div", { class: "av-pad-stage" }, surface, above);
   const row = el("div", { class: "av-row" }, undo, clear);
   const paintFaces = (/** @type {string} */ ink) => {
     for (const paint of groups.flatMap((group) => group.faces)) paint(ink);
   };
-  const nodes = [stage, ...groups.map((group) => group.node), row, look, hint, spoken];
+  const nodes = [stage, ...groups.map((group) => group.node), row, hint, spoken];
   return { surface, above, undo, clear, spoken, nodes, paintFaces };
 }
 

@@ -28,11 +28,9 @@ export type StringKey =
   | "large"
   | "undo"
   | "clear"
-  | "look"
   | "placed"
   | "undone"
-  | "cleared"
-  | "sent";
+  | "cleared";
 
 /** A point of a form, within ±1. */
 export type Point = [x: number, y: number];

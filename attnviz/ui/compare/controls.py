@@ -17,6 +17,7 @@ from attnviz.ui.page import attention_choice, text_box
 from attnviz.ui.session import (
     address,
     current,
+    drawings,
     model_cards,
     pictures,
     store,
@@ -175,7 +176,7 @@ def _picture(lang: Language, side: Side) -> None:
 def _picture_title(lang: Language, name: str) -> str:
     seed = pictures.sample_seed(name)
     if seed is None:
-        return text(lang, f"picture.{name}")
+        return text(lang, f"picture.{'drawing' if drawings.is_drawing(name) else name}")
     return text(lang, "compare.sample", number=seed)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageOps
 
 from attnviz.errors import BadInput, TooLarge
+from attnviz.ui.session import drawings
 from attnviz.worlds import shapes
 
 SIDE_PX = 448
@@ -24,7 +25,6 @@ MAX_SIDE_PX = 10_000  # a picture of one column takes forty times the memory of 
 KEPT_SIDE_PX = 1024
 FORMATS = ("PNG", "JPEG")
 MIB = 2**20
-PAD_SIDE_PX = 384
 PAD_START = "data:image/png;base64,"
 # models trained on pictures that the app can generate
 SAMPLED = ("shapes",)
@@ -67,7 +67,9 @@ def following(name: str) -> str:
 
 def exists(name: str) -> bool:
     """True if a picture of this name can be made, or may have been uploaded."""
-    return name in DRAWN or name == OWN or sample_seed(name) is not None
+    return (
+        name in DRAWN or name == OWN or sample_seed(name) is not None or drawings.is_drawing(name)
+    )
 
 
 def truth(name: str) -> str:
@@ -77,9 +79,11 @@ def truth(name: str) -> str:
 
 
 def made(name: str) -> Image.Image:
-    """A picture that the app makes itself, in the size of the model's training pictures."""
+    """A picture that the app makes of its name alone; generated ones as large as in training."""
     seed = sample_seed(name)
-    return drawn(name) if seed is None else Image.fromarray(shapes.sample(seed).picture())
+    if seed is not None:
+        return Image.fromarray(shapes.sample(seed).picture())
+    return drawings.made(name) or drawn(name)
 
 
 def drawn(name: str) -> Image.Image:
@@ -145,10 +149,11 @@ def from_pad(sent: object) -> Image.Image:
         except ValueError:
             data = b""
     image = uploaded(data)
-    if image.size != (PAD_SIDE_PX, PAD_SIDE_PX):
+    side = drawings.PAD_SIDE_PX
+    if image.size != (side, side):
         raise BadInput(
-            f"a drawing has {PAD_SIDE_PX} × {PAD_SIDE_PX} pixels, not {image.width} ×"
-            f" {image.height}; draw it on the pad",
+            f"a drawing has {side} × {side} pixels, not {image.width} × {image.height}; draw it on"
+            " the pad",
             code="bad_picture",
         )
     return image
@@ -205,4 +210,4 @@ DRAWN: dict[str, Callable[[ImageDraw.ImageDraw], None]] = {
     "landscape": _landscape,
     "stripes": _stripes,
 }
-OWN = "own"  # the picture that the visitor uploaded or drew
+OWN = "own"  # the picture that the visitor uploaded

@@ -13,7 +13,7 @@ PICTURE, PROBLEMS = "picture", "upload_problems"
 
 
 def keep_picture(image: Image) -> None:
-    """Keep what the visitor uploaded or drew, for this session only, and look at it."""
+    """Keep what the visitor uploaded, for this session only, and look at it."""
     store.put(PICTURE, image)
     forget_problem()
     current.update(image=pictures.OWN, **current.NO_POSITION)

@@ -11,14 +11,13 @@ from attnviz.components import pad
 from attnviz.errors import AttnVizError
 from attnviz.i18n import Language, text
 from attnviz.ui.host.components import show_pad
-from attnviz.ui.session import current, messages, pictures, uploads, widgets
+from attnviz.ui.session import current, drawings, messages, pictures, uploads, widgets
 from attnviz.views.texts import strings
-from attnviz.worlds.forms import OUTLINES, PALETTE
+from attnviz.worlds.forms import OUTLINES
 
-SAMPLE = "sample"  # in the list of pictures: one of the generated ones
+SAMPLE, DRAWING = "sample", "drawing"  # in the list: one of the generated ones, the drawn one
 PREVIEW_PX = 192
 TALLEST = 4  # times as high as wide
-INK = (28, 30, 34)
 FORM_SEED = 1  # of the outline that the pad places for a form
 
 
@@ -26,7 +25,9 @@ def choice(lang: Language) -> None:
     """The chosen picture, and the ways to another one."""
     chosen = uploads.picture_name()
     seed = pictures.sample_seed(chosen)
-    _selectbox(lang, chosen if seed is None else SAMPLE)
+    _selectbox(
+        lang, SAMPLE if seed is not None else DRAWING if drawings.is_drawing(chosen) else chosen
+    )
     if seed is not None:
         _samples(lang, seed)
     _preview(lang)
@@ -37,7 +38,7 @@ def choice(lang: Language) -> None:
 
 def _selectbox(lang: Language, chosen: str) -> None:
     samples = pictures.is_sampled(current.view().model) or chosen == SAMPLE
-    own = [pictures.OWN] if chosen == pictures.OWN else []
+    own = [chosen] if chosen in (pictures.OWN, DRAWING) else []
     widget = f"image.{lang}"
     st.selectbox(
         text(lang, "sidebar.picture"),
@@ -51,6 +52,8 @@ def _selectbox(lang: Language, chosen: str) -> None:
 
 def _take_picture(widget: str) -> None:
     name = widgets.value(widget)
+    if name == DRAWING:  # chosen again: it is the picture that is shown
+        return
     look_at(pictures.sample_name(pictures.FIRST_SAMPLE) if name == SAMPLE else name)
 
 
@@ -107,8 +110,8 @@ def _take_upload() -> None:
 
 def _pad(lang: Language) -> None:
     view = pad.PadView(
-        side_px=pictures.PAD_SIDE_PX,
-        colours={**PALETTE, "black": INK},
+        side_px=drawings.PAD_SIDE_PX,
+        colours=drawings.PAINTS,
         forms={name: form(np.random.default_rng(FORM_SEED)) for name, form in OUTLINES.items()},
     )
     key = widgets.key("pad")
@@ -122,6 +125,7 @@ def _pad(lang: Language) -> None:
 def _take_drawing() -> None:
     try:
         sent = widgets.component_value(widgets.key("pad"), "picture")
-        uploads.keep_picture(pictures.from_pad(sent))
+        look_at(drawings.name(pictures.from_pad(sent)))
+        uploads.forget_problem()
     except AttnVizError as error:
         uploads.keep_problem(error, "pad")
