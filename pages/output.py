@@ -5,7 +5,7 @@ says what wrote the answer and what was verified.
 """
 
 from attnviz.ui import outputs
-from attnviz.ui.effects import answer_parts, lens
+from attnviz.ui.effects import answer_parts, answer_tokens, lens
 from attnviz.ui.outputs import model_card
 from attnviz.ui.page import capture_of_view, frame, frame_line, take
 from attnviz.ui.session import current
@@ -18,6 +18,7 @@ def main() -> None:
         outputs.fitting(shown)
         if frame_line.ends(shown):
             return
+        answer_tokens.show(shown)
         lens.show(shown)
         answer_parts.show(shown)
         model_card.show(shown.lang, shown.captured.name)

@@ -85,3 +85,21 @@ def tokens_ledger(lang: Language, where: "FromWhere", labels: tuple[str, ...]) -
         rows=rows,
         note=text(lang, "where.note", agreement=agreement),
     )
+
+
+def answer_tokens_ledger(lang: Language, where: "FromWhere") -> LedgerView:
+    """The tokens as columns: what each is attended to, and what its loss changes in the answer."""
+    rows = []
+    for method in ("weights", "hidden"):
+        scores = where.scores[method]
+        signed = numbers(scores, float(np.abs(scores).max()))
+        cells = tuple(LedgerCell(cell.text, abs(cell.share)) for cell in signed)
+        rows.append(LedgerRow(text(lang, f"answer_tokens.{method}"), cells))
+    return LedgerView(
+        caption=text(lang, "answer_tokens.title"),
+        corner=text(lang, "where.corner"),
+        columns=tuple(where.tokens.labels),
+        rows=tuple(rows),
+        kind="tint",
+        note=text(lang, "answer_tokens.note", even=real(1 / len(where.tokens), 2)),
+    )

@@ -83,3 +83,28 @@ def test_texts_that_do_not_align_say_so(visit: Visit) -> None:
     app = visit("compare", model="stories", text=STORE, text_b="Mary ran.", patch="1")
     (error,) = app.error
     assert "same number of tokens" in error.value
+
+
+@pytest.mark.parametrize("lang", i18n.LANGUAGES)
+def test_a_classified_text_shows_its_tokens_at_once(visit: Visit, lang: i18n.Language) -> None:
+    app = visit("output", model="sentiment", lang=lang)
+    assert not app.error
+    table = ledgers(app)[0]
+    assert table["caption"] == i18n.text(lang, "answer_tokens.title")
+    cap = attnviz.capture("sentiment", "This is not a good film.")
+    assert table["columns"] == list(cap.tokens.labels)
+    weights, hidden = ([number(cell["text"]) for cell in row["cells"]] for row in table["rows"])
+    last = cap.calls[-1].weights()[:, 0].mean(dim=0).numpy()
+    assert weights == pytest.approx(last, abs=6e-4)
+    strongest = {table["columns"][at] for at in np.argsort(np.abs(hidden))[-2:]}
+    assert strongest == {"not", "good"}
+    assert f"{1 / len(last):.2f}" in table["note"]
+
+
+@pytest.mark.parametrize("model", ["shapes", "minilm", "stories"])
+def test_no_tokens_where_no_text_is_classified(visit: Visit, model: str) -> None:
+    app = visit("output", model=model)
+    assert not app.error
+    assert i18n.text("en", "answer_tokens.title") not in [
+        table["caption"] for table in ledgers(app)
+    ]

@@ -4,7 +4,6 @@ In: what is shown, and the guess of the lens that was chosen. Out: two switches,
 is on a table.
 """
 
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,7 @@ import streamlit as st
 
 from attnviz.components.ledger import pack_ledger
 from attnviz.i18n import text
-from attnviz.ui.effects import head_links, inputs, measurement
+from attnviz.ui.effects import answer_tokens, head_links, inputs, measurement
 from attnviz.ui.host.components import show_ledger
 from attnviz.ui.server import cache
 from attnviz.ui.server.answer_runs import Answering
@@ -25,10 +24,8 @@ from attnviz.views.app_capture import Captured, Shown
 
 if TYPE_CHECKING:
     from attnviz.attribution.direct import Direct
-    from attnviz.attribution.from_where import FromWhere
     from attnviz.capture.request import Request
     from attnviz.effects.answer_measures import AnswerMeasure
-    from attnviz.effects.clean_run import Prepared
     from attnviz.effects.heads import Effects
     from attnviz.models.loaded_model import LoadedModel
 
@@ -163,8 +160,7 @@ def _where(shown: Shown, answered: Answering, key: str) -> None:
         st.info(text(lang, "parts.not_here"))
         return
     st.markdown(text(lang, "where.cosine" if answered.answer.lead is None else "where.lead"))
-    work = partial(_tokens, replace(answered.prepared, on=on))
-    where = measurement.result(lang, "where", f"{key} {on}", work)
+    where = answer_tokens.measured(lang, answered, on, key)
     if where is None:
         return
     data = cache.buffer(
@@ -181,10 +177,3 @@ def _number(shown: Shown, answered: Answering) -> "AnswerMeasure | None":
     if answered.answer.lead is not None or answered.answer.kind != "cosines":
         return answered.answer.lead
     return Cosine(to=inputs.others(shown)[0])
-
-
-def _tokens(prepared: "Prepared", job: Job) -> "FromWhere":
-    from attnviz.attribution.from_where import from_where_of
-
-    job.report(0.1)
-    return from_where_of(prepared)

@@ -1,0 +1,77 @@
+"""On the page Output: a classified text, each token with its weight and with what its loss changes.
+
+In: what is shown. Out: a table with the tokens as columns, where all of them can be hidden one by
+one in a moment; the measurement itself, for those who show more of it.
+"""
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from attnviz.components.ledger import pack_ledger
+from attnviz.i18n import Language, text
+from attnviz.models.registry import REGISTRY
+from attnviz.outputs.classes import has_classes
+from attnviz.ui.effects import inputs, measurement
+from attnviz.ui.host.components import show_ledger
+from attnviz.ui.server import cache
+from attnviz.ui.server.answer_runs import Answering
+from attnviz.ui.server.jobs import Job
+from attnviz.ui.session import messages, widgets
+from attnviz.ui.session.fragment import fragment
+from attnviz.views import answer_parts as views
+from attnviz.views.app_capture import Shown
+from attnviz.views.group_tokens import queries
+
+if TYPE_CHECKING:
+    from attnviz.attribution.from_where import FromWhere
+    from attnviz.effects.answer_measures import AnswerMeasure
+    from attnviz.effects.clean_run import Prepared
+
+MAX_TOKENS = 64  # each is a run of the model
+
+
+def fits(shown: Shown) -> bool:
+    """True for one text of a moderate length that an embedded model classifies."""
+    captured, model = shown.captured, shown.captured.loaded
+    if model is None or captured.name not in REGISTRY or model.tokenizer is None:
+        return False
+    return has_classes(model, captured.capture) and len(queries(shown.group)) <= MAX_TOKENS
+
+
+@fragment("answer_tokens")
+def show(shown: Shown) -> None:
+    """The table of tokens, where it fits."""
+    request = inputs.of_shown(shown) if fits(shown) else None
+    if request is None:
+        return
+    lang = shown.lang
+    with messages.guard(lang):
+        with st.spinner(text(lang, "wait.effects")):
+            answered = cache.answers(shown.captured, request, inputs.others(shown))
+        key, lead = f"{shown.captured.key} {request.key}", answered.answer.lead
+        where = None if lead is None else measured(lang, answered, lead, key)
+        if where is None:
+            return
+        data = cache.buffer(
+            f"{key} tokens {lang}",
+            lambda: pack_ledger(views.answer_tokens_ledger(lang, where)),
+        )
+        show_ledger(data, widgets.component_key("answer_tokens"))
+
+
+def measured(
+    lang: Language, answered: Answering, on: "AnswerMeasure", key: str
+) -> "FromWhere | None":
+    """The score of each token by each method; None while it is measured."""
+    work = partial(_from_where, replace(answered.prepared, on=on))
+    return measurement.result(lang, "where", f"{key} {on}", work)
+
+
+def _from_where(prepared: "Prepared", job: Job) -> "FromWhere":
+    from attnviz.attribution.from_where import from_where_of
+
+    job.report(0.1)
+    return from_where_of(prepared)
