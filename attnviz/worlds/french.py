@@ -6,9 +6,9 @@ from the grammar that the model was trained on, which is part of training
 (scripts/train/worlds/french). A test compares both.
 """
 
-import re
 from functools import cache
-from importlib import resources
+
+from attnviz.worlds import vocabulary
 
 WORDS_FILE = "french_words.txt"
 FUNCTION_WORDS = frozenset(
@@ -32,15 +32,12 @@ EXAMPLES = (
     "There are three black horses behind the school.",
     "Anna wants to buy some honey because her bread is dry.",
 )
-LETTER = r"[^\W\d_]"
-WORD = re.compile(rf"{LETTER}+(?:['’\-]{LETTER}+)*|\d+")
 
 
 @cache
 def content_words() -> frozenset[str]:
     """Every English form of the nouns, adjectives, verbs, adverbs, numbers and names."""
-    file = resources.files("attnviz.worlds") / WORDS_FILE
-    return frozenset(file.read_text(encoding="utf-8").split())
+    return vocabulary.stored_words(WORDS_FILE)
 
 
 def unknown_words(text: str) -> tuple[str, ...]:
@@ -48,12 +45,8 @@ def unknown_words(text: str) -> tuple[str, ...]:
 
     Names are not among them: a capital inside a sentence means a name, which is copied.
     """
-    vocabulary = content_words() | FUNCTION_WORDS
-    unknown: list[str] = []
-    for n, word in enumerate(WORD.findall(text)):
-        lower = word.replace("’", "'").lower()
-        stem = re.sub(r"'(s|m|re)$", "", lower)
-        is_name = n > 0 and word[0].isupper() and word[0].isascii()
-        if not {lower, stem} & vocabulary and not is_name:
-            unknown.append(word)
-    return tuple(dict.fromkeys(unknown))
+
+    def is_name(n: int, word: str) -> bool:
+        return n > 0 and word[0].isupper() and word[0].isascii()
+
+    return vocabulary.unknown_words(text, content_words() | FUNCTION_WORDS, is_name)

@@ -1,7 +1,7 @@
-"""Draw the held-out cases and the word list that attnviz stores: `python -m scripts.train.cases`.
+"""Draw the held-out cases and the word lists that attnviz stores: `python -m scripts.train.cases`.
 
 In: the grammars of scripts/train/worlds, with seeds that training never uses. Out: the JSON lines
-of `attnviz.worlds.cases` and attnviz/worlds/french_words.txt. A test draws all of them again and
+of `attnviz.worlds.cases` and the word lists of attnviz/worlds. A test draws all of them again and
 compares, so that no case can be chosen by hand. Run it after a change of a grammar, and measure the
 cards again.
 """
@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
-from attnviz.worlds import cases, french
+from attnviz.worlds import cases, french, vocabulary
+from attnviz.worlds import stories as story_words
 from attnviz.worlds.cases import Line
 from scripts.train.worlds.french import sentences
 from scripts.train.worlds.french.spelling import word_spans
@@ -25,7 +26,10 @@ TRANSLATOR_SEED, N_SENTENCES, N_ALIGNED = 90_002, 500, 150
 STORIES_SEED, N_PROMPTS, N_DOCUMENTS = 910_000, 200, 100
 REVIEWS_SEED, CHOOSING_SEED, PAIRS_SEED = 8_000_001, 8_000_002, 8_000_003
 N_REVIEWS, N_CHOOSING, N_PAIRS = 1000, 50, 100
-WORDS = Path(french.__file__).with_name(french.WORDS_FILE)
+FRENCH_WORDS = Path(french.__file__).with_name(french.WORDS_FILE)
+STORY_WORDS = FRENCH_WORDS.with_name(story_words.WORDS_FILE)
+# that many stories have every word of the grammar; a test finds none more in others
+STORIES_WORDS_SEED, N_STORIES = 31, 5_000
 
 
 def main() -> None:
@@ -40,7 +44,8 @@ def files() -> Iterator[tuple[Path, str]]:
     for name, draw in SETS.items():
         lines = (json.dumps(line, ensure_ascii=False) + "\n" for line in draw())
         yield cases.path(name), "".join(lines)
-    yield WORDS, "".join(f"{word}\n" for word in sorted(english_forms()))
+    for path, words in ((FRENCH_WORDS, english_forms()), (STORY_WORDS, _story_words())):
+        yield path, "".join(f"{word}\n" for word in sorted(words))
 
 
 # --- translator --------------------------------------------------------------------------------
@@ -91,6 +96,11 @@ def _facts() -> Iterator[Line]:
 
 def _documents() -> Iterator[Line]:
     return ({"text": text} for text in stories.documents(STORIES_SEED, N_DOCUMENTS))
+
+
+def _story_words() -> set[str]:
+    texts = stories.documents(STORIES_WORDS_SEED, N_STORIES)
+    return {word for text in texts for word in vocabulary.words_of(text)}
 
 
 # --- sentiment ---------------------------------------------------------------------------------

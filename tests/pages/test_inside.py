@@ -90,5 +90,5 @@ def test_the_lens_ends_with_the_models_own_answer(visit: Visit, lang: i18n.Langu
 
 
 def test_the_lens_of_a_classifier_names_its_classes(visit: Visit) -> None:
-    (table,) = ledgers(visit("output", model="sentiment"))
+    _, table = ledgers(visit("output", model="sentiment"))
     assert {cell["text"] for cell in table["rows"][0]["cells"]} <= {"positive", "negative"}

@@ -18,6 +18,7 @@ from attnviz.checks import card
 from attnviz.checks.cards import HeadNote
 from attnviz.i18n import Language, text
 from attnviz.models.registry import REGISTRY
+from attnviz.worlds import stories
 
 FOR_ANY_MODEL = ("tired", "wide", "bank", "names", "short", "japanese", "korean", "chinese")
 HINTS_FOR_MINILM = {"tired", "japanese", "korean", "chinese"}  # they hold for that model alone
@@ -192,8 +193,12 @@ def _letters_outside(current: str, prefixes: tuple[str, ...]) -> Iterator[str]:
 
 
 def unknown_words(model: str, current: str) -> tuple[str, ...]:
-    """The words of a text that the model's world does not have."""
-    return _world(model).unknown_words(current) if model in WORLDS and model in REGISTRY else ()
+    """The words of a text that the model's world does not have; none of its own examples."""
+    if model not in REGISTRY or any(current == example.text for example in of_model(model)):
+        return ()
+    if model in WORLDS:
+        return _world(model).unknown_words(current)
+    return stories.unknown_words(current) if OWN_EXAMPLES.get(model) is STORIES else ()
 
 
 def has_no_date(model: str, current: str) -> bool:

@@ -9,7 +9,7 @@ from attnviz.worlds.split import is_held_out
 from scripts.train import decoder
 from scripts.train import stories as story_recipe
 from scripts.train import stories_llama as llama_recipe
-from scripts.train.cases import SETS, STORIES_SEED, WORDS, files
+from scripts.train.cases import FRENCH_WORDS, SETS, STORIES_SEED, STORY_WORDS, files
 from scripts.train.worlds.stories.words import NAMES, kept_back, strangers
 
 TRAINING_SEEDS = {story_recipe.SEED, llama_recipe.SEED, decoder.MEASURE_SEED}
@@ -21,7 +21,7 @@ def drawn() -> dict[Path, str]:
 
 
 def test_every_stored_file_is_drawn_again(drawn: dict[Path, str]) -> None:
-    stored = set(cases.FOLDER.rglob(f"*{cases.SUFFIX}")) | {WORDS}
+    stored = set(cases.FOLDER.rglob(f"*{cases.SUFFIX}")) | {FRENCH_WORDS, STORY_WORDS}
     assert stored == set(drawn)
 
 
@@ -32,7 +32,8 @@ def test_a_stored_set_is_what_the_grammar_draws(drawn: dict[Path, str], name: st
 
 
 def test_the_stored_words_are_those_of_the_grammar(drawn: dict[Path, str]) -> None:
-    assert WORDS.read_text(encoding="utf-8") == drawn[WORDS]
+    for path in (FRENCH_WORDS, STORY_WORDS):
+        assert path.read_text(encoding="utf-8") == drawn[path]
 
 
 @pytest.mark.parametrize("name", ["translator/sentences", "translator/described"])

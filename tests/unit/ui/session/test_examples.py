@@ -116,6 +116,11 @@ def test_a_text_for_dates_needs_a_year() -> None:
 
 def test_words_are_known_to_models_with_a_world_only() -> None:
     assert examples.unknown_words("minilm", "xylophone") == ()
+    assert examples.unknown_words("some/other", "xylophone") == ()
+    for model in ("stories", "stories-llama", "translator", "dates"):
+        assert examples.unknown_words(model, "xylophone") == ("xylophone",)
+        for example in examples.of_model(model):
+            assert examples.unknown_words(model, example.text) == ()
 
 
 def test_the_languages_come_from_the_file_of_the_card(

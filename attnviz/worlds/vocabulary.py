@@ -1,0 +1,42 @@
+"""The words of a text that a world does not have.
+
+In: a text and the words of a world, in small letters. Out: the other words of the text. Word lists
+are stored one word a line; they come from the grammars that the models were trained on, which are
+part of training (scripts/train/worlds). A test compares both.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Set
+from importlib import resources
+
+LETTER = r"[^\W\d_]"
+WORD = re.compile(rf"{LETTER}+(?:['’\-]{LETTER}+)*|\d+")
+ENDING = re.compile(r"'(s|m|re)$")
+
+
+def stored_words(file: str) -> frozenset[str]:
+    """The words of a list in this folder."""
+    path = resources.files("attnviz.worlds") / file
+    return frozenset(path.read_text(encoding="utf-8").split())
+
+
+def words_of(text: str) -> Iterator[str]:
+    """The words of a text in small letters, with the plain apostrophe."""
+    for word in WORD.findall(text):
+        yield word.replace("’", "'").lower()
+
+
+def unknown_words(
+    text: str, known: Set[str], is_copied: Callable[[int, str], bool] = lambda _, __: False
+) -> tuple[str, ...]:
+    """The words of a text that are not known, each once and in their order.
+
+    Without its ending 's, 'm or 're a known word is known too. `is_copied` is asked with a word's
+    number and the word itself; what a model copies need not be known.
+    """
+    unknown = [
+        word
+        for n, (word, small) in enumerate(zip(WORD.findall(text), words_of(text), strict=True))
+        if not {small, ENDING.sub("", small)} & known and not is_copied(n, word)
+    ]
+    return tuple(dict.fromkeys(unknown))
