@@ -16,7 +16,7 @@ import { arranged, BY_LAYER, measureText, sortings } from "./order.js";
 import { buildParts } from "./parts.js";
 import { drawPreview } from "./preview.js";
 import { summarise, summarisedRows, summaryOf, summaryText } from "./summaries.js";
-import { buildText, fillText, lightText, scrollToChip } from "./text.js";
+import { buildText, fillText, lightText, moveAlongChips, pressChip, scrollToChip } from "./text.js";
 
 /** @import { PackedArray } from "../shared/buffer.js" */
 /** @import { Committer } from "../shared/committer.js" */
@@ -109,6 +109,12 @@ function listen(
   });
   text.chips.addEventListener("pointerover", (event) => pointChip(dataAt(event, "token")));
   text.chips.addEventListener("pointerleave", () => pointChip(undefined));
+  text.chips.addEventListener("focusin", (event) => pointChip(dataAt(event, "token")));
+  text.chips.addEventListener("focusout", () => pointChip(undefined));
+  text.chips.addEventListener("keydown", (event) => {
+    const state = stateNow();
+    if (state) moveAlongChips(event, state.chips);
+  });
   text.chips.addEventListener("click", (event) => {
     const state = stateNow();
     const token = dataAt(event, "token");
@@ -273,8 +279,6 @@ function layout(/** @type {State} */ state) {
   const { size, gap, rowGap, x, y } = state.layout.geom;
   parts.picker.arrange(state.layout.rows);
   parts.picker.resize(size, gap, x, y, rowGap);
-  const { chips } = frame.text;
-  chips.tabIndex = chips.scrollHeight > chips.clientHeight ? 0 : -1;
   showAll(state);
 }
 
@@ -322,6 +326,7 @@ function showAll(/** @type {State} */ state) {
   const isUneven = header.layers.length > 0;
   const chosen = isUneven && at.layer !== selection.layer ? null : rowOf(state);
   const row = chip ?? chosen;
+  pressChip(state.chips, chosen);
   drawBoard(parts.canvas, { ...layout, header, own, at, row: isUneven ? row : rowOf(state) });
   const enlarged = enlargedOf(state, at, layout.sorting);
   const first = lightText(frame.text, state.chips, enlarged, layout.lut, row);

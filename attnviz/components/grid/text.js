@@ -5,7 +5,8 @@ import { axisMarks } from "../shared/axes.js";
 import { weightOf } from "../shared/buffer.js";
 import { lightChips, makeChips, strongestRows } from "../shared/chips.js";
 import { levelTable } from "../shared/colors.js";
-import { cueScroll, el, fillNodes } from "../shared/dom.js";
+import { swallow } from "../shared/controls.js";
+import { cueScroll, el, elementAt, fillNodes } from "../shared/dom.js";
 import { fmtFixed } from "../shared/fmt.js";
 
 /** @import { Dtype } from "../shared/buffer.js" */
@@ -49,7 +50,29 @@ export function fillText(nodes, header) {
   nodes.queryNote.textContent = strings.query_axis;
   nodes.keyNote.textContent = strings.key_axis;
   const keys = isCross ? makeChips(nodes.keyChips, header.key_tokens, keyMarks, strings.written) : null;
-  return { header, chips: makeChips(nodes.chips, header.tokens, marks, strings.written), keys };
+  const chips = makeChips(nodes.chips, header.tokens, marks, strings.written, "button");
+  chips.forEach((chip, i) => void (chip.tabIndex = i ? -1 : 0));
+  return { header, chips, keys };
+}
+
+/** Says which token's row is kept lit. */
+export function pressChip(/** @type {TextChips} */ { chips }, /** @type {number | null} */ token) {
+  chips.forEach((chip, i) => chip.setAttribute("aria-pressed", String(i === token)));
+}
+
+/** Moves the focus from chip to chip with the arrow keys; one of them is in the tab order. */
+export function moveAlongChips(/** @type {KeyboardEvent} */ event, /** @type {TextChips} */ { chips }) {
+  const from = chips.findIndex((chip) => chip === elementAt(event)?.closest("button"));
+  /** @type {Readonly<Record<string, number | undefined>>} */
+  const places = { ArrowLeft: from - 1, ArrowRight: from + 1, Home: 0, End: chips.length - 1 };
+  const place = places[event.key];
+  if (place === undefined || from < 0) return;
+  swallow(event);
+  const to = chips[place];
+  if (!to) return;
+  chips[from].tabIndex = -1;
+  to.tabIndex = 0;
+  to.focus();
 }
 
 /**

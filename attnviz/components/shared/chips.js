@@ -14,15 +14,18 @@ import { el } from "./dom.js";
  * @param {readonly string[]} tokens
  * @param {ArrayLike<number>} marks
  * @param {string} writtenWord what a token is called that the model wrote
+ * @param {"span" | "button"} tag of a chip
  * @returns {Chips}
  */
-export function makeChips(node, tokens, marks, writtenWord) {
+export function makeChips(node, tokens, marks, writtenWord, tag = "span") {
   const chips = tokens.map((token, i) => {
     const written = (marks[i] & WRITTEN) !== 0;
     const kind = `${marks[i] & SPECIAL ? " av-special" : ""}${written ? " av-written" : ""}`;
+    const title = written ? writtenWord : null;
+    const type = tag === "button" ? "button" : null;
     return el(
-      "span",
-      { class: `av-chip${kind}`, dir: "auto", title: written ? writtenWord : null, dataset: { token: i } },
+      tag,
+      { class: `av-chip${kind}`, type, dir: "auto", title, dataset: { token: i } },
       token,
       written ? el("span", { class: "av-visually-hidden" }, ` (${writtenWord})`) : null,
     );

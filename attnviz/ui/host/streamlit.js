@@ -8,7 +8,7 @@ import { holdLinksWhileTextIsSent, makeClickGuard } from "./click_guard.js";
 import { applyOnEnter } from "./enter.js";
 import { pageScheme } from "./scheme.js";
 
-/** @import { Component, Host, Mounted } from "../../components/shared/host.js" */
+/** @import { Component, Events, Host, Mounted } from "../../components/shared/host.js" */
 /** @import { ShownPicture } from "../../components/shared/snapshot.js" */
 
 /**
@@ -30,6 +30,9 @@ const PLACES = new WeakMap();
 const SHOWN = new Set();
 /** @type {Map<string, CSSStyleSheet>} */
 const PARSED = new Map();
+const PICTURE = 'canvas[role="img"][tabindex="0"]';
+/** The page that a component has asked to open: the focus goes to its picture, once that is there. @type {string | null} */
+let opening = null;
 
 /**
  * Makes what Streamlit calls out of a component and the names of its style sheets.
@@ -50,6 +53,7 @@ export default function streamlit(sheets) {
       PLACES.set(root, place);
     }
     place.mounted.refresh(call.data);
+    if (opening === names[names.length - 1]) takeFocus(root);
     return place.destroy;
   };
 }
@@ -82,6 +86,7 @@ function mountIn(root, component, call, name) {
     send: (name, value) => place.call.setStateValue(name, value),
     trigger(name, value) {
       if (name === "selection") guard.told();
+      if (isOpening(name, value)) opening = value.page;
       place.call.setTriggerValue(name, value);
     },
   };
@@ -101,6 +106,22 @@ function mountIn(root, component, call, name) {
   const picture = { shown: () => ({ root, redraw, background: host.theme().bg, name: `attnviz-${name}` }) };
   SHOWN.add(picture);
   return place;
+}
+
+/**
+ * @param {keyof Events} name
+ * @param {unknown} value
+ * @returns {value is Events["open"]}
+ */
+function isOpening(name, value) {
+  return name === "open" && value !== null;
+}
+
+function takeFocus(/** @type {ShadowRoot} */ root) {
+  const picture = root.querySelector(PICTURE);
+  if (!(picture instanceof HTMLElement)) return;
+  opening = null;
+  picture.focus({ preventScroll: true });
 }
 
 /** Pictures from the top of the page to its end. */
