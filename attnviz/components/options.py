@@ -23,7 +23,7 @@ DEFAULTS: dict[str, Any] = {
     "sums": False,
     "words": False,
     "masks": "",
-    "top": 8,
+    "top": 2,
     "across": False,
     "beside": "",
 }

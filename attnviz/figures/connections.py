@@ -23,7 +23,7 @@ MIN_WEIGHT = 0.005  # below, a line cannot be told from the paper
 THINNEST, THICKEST = 0.3, 2.2
 PALEST = 0.08
 PITCH, LOWEST_PITCH, HIGHEST = 1.55, 0.45, 620.0  # of rows, in sizes of the labels; of the figure
-DEFAULT_TOP = 8
+DEFAULT_TOP = 2
 UNUSED = ("scale", "cells")
 
 

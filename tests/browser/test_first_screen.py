@@ -67,5 +67,5 @@ def test_a_phone_gets_whole_names_and_no_word_of_keys(browser: Browser, server: 
         expect(line.locator("bdi").first).to_be_visible()
         expect_equal(lambda: line.evaluate(CUT), [])
         expect_true(lambda: line.evaluate("(line) => line.offsetWidth") < 390)
-        expect(page.get_by_text("Tap a head to open it.")).to_be_visible()
+        expect(page.get_by_text("Tap a head to open it, a token")).to_be_visible()
         expect(page.locator("kbd").first).to_be_hidden()

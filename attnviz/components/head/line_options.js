@@ -17,7 +17,7 @@ import { fill, headName } from "../shared/fmt.js";
 /** @typedef {{n_layers: number, n_heads: number, shapes?: readonly (readonly number[])[] | null}} Size */
 /** @typedef {Partial<Pick<Options, "top" | "across" | "beside">>} LineChange */
 
-export const DEFAULT_TOP = 8;
+export const DEFAULT_TOP = 2;
 const MAX_TOP = 10;
 const MAX_KEPT = 3;
 const COLOURS = { light: ["#a21caf", "#b45309", "#1d4ed8"], dark: ["#f0abfc", "#fdba74", "#93c5fd"] };

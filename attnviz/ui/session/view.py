@@ -95,7 +95,7 @@ class DrawingOptions:
     sums: bool = False
     masks: str = ""
     words: bool = False
-    top: int = 8
+    top: int = 2
     across: bool = False
     beside: str = ""
     edits: str = ""

@@ -187,7 +187,7 @@ DEFAULTS: dict[str, Any] = {
     **dict.fromkeys(("stack_b", "kind_b", "layer_b", "head_b", "query_b", "key_b")),
     **dict.fromkeys(("cut", "file", "chat", "cells", "sums", "words", "across"), False),
     **{"generate": 0, "temperature": 0.0, "top_k": 0, "top_p": 1.0, "seed": 0, "window": 0},
-    **{"scale": "sqrt", "special": "show", "order": "layer", "top": 8, "model": "minilm"},
+    **{"scale": "sqrt", "special": "show", "order": "layer", "top": 2, "model": "minilm"},
     "text": "The animal didn't cross the street because it was too tired.",
     "text2": "The street was wide.",
 }
