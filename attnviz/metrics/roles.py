@@ -22,7 +22,7 @@ from attnviz.metrics.patterns import (
 )
 from attnviz.types import Kind, Stack, Tokens
 
-Role = Literal["previous", "next", "self", "first", "separator", "same", "spread"]
+Role = Literal["previous", "next", "self", "first", "separator", "same", "token", "spread"]
 RESTING: tuple[Role, ...] = ("first", "separator")
 
 # a pattern names a head when it holds this share of the mass, this many times the uniform share,
@@ -30,14 +30,18 @@ RESTING: tuple[Role, ...] = ("first", "separator")
 MIN_FRACTION = 0.3
 MIN_RATIO = 2.0
 MIN_COVERAGE = 0.25
+# more words than this give a word MIN_RATIO times its even share: a column, not one strong row
+MOST = 0.5
 
 
 @dataclass(frozen=True)
 class HeadRole:
     """The pattern that holds most of a head's mass: `fraction`, where chance gives `baseline`.
 
-    "spread" means that no pattern holds enough; its fraction is the mean of the largest weight,
-    and `key` the position of the key that gets most mass of the words together.
+    "token" means that most words attend to one word, the same for all, whose position is `key`;
+    the baseline is its even share. "spread" means that no pattern holds enough; its fraction is the
+    mean of the largest weight, and `key` the position of the key that gets most mass of the words
+    together.
     Many heads rest on the first token or a separator: then `rest` is the role of the head in the
     mass that goes to words (its fractions are shares of that mass), so that heads which rest on
     the same token can still be told apart.
@@ -140,19 +144,51 @@ def _roles(
     tops = (mass if among is None else np.where(among, mass, -1.0)).argmax(axis=-1)
     chance = float(np.mean(1.0 / np.maximum(seen[rows].sum(axis=1), 1)))
     return tuple(
-        _role(table, head, HeadRole("spread", float(peak), chance, key=int(top)))
-        for head, (peak, top) in enumerate(zip(peaks, tops, strict=True))
+        _role(table, head, HeadRole("spread", float(peak), chance, key=int(top)), column)
+        for head, (peak, top, column) in enumerate(
+            zip(peaks, tops, _columns(weights, tokens, keys, seen, rows, among), strict=True)
+        )
     )
 
 
-def _role(table: Scores, head: int, spread: HeadRole) -> HeadRole:
+def _columns(
+    weights: Float32[np.ndarray, "head query key"],
+    tokens: Tokens,
+    keys: Tokens | None,
+    seen: Bool[np.ndarray, "query key"],
+    rows: Bool[np.ndarray, "query"],
+    among: Bool[np.ndarray, "key"] | None,
+) -> list[HeadRole | None]:
+    """For each head the word that all words attend to most, where most of them do so clearly."""
+    allowed = ~(tokens if keys is None else keys).special
+    if keys is None:
+        allowed[0] = False  # the pattern "first" has it
+    shares = weights if among is None else weights * mass_factor(weights, among)[..., None]
+    even = seen / np.maximum(seen.sum(axis=1, keepdims=True), 1)
+    found: list[HeadRole | None] = []
+    for head in shares:
+        key = int(np.where(allowed, head[rows].sum(axis=0), -1.0).argmax())
+        seeing = rows & seen[:, key]
+        if not allowed[key] or seeing.sum() < MIN_COVERAGE * rows.sum():
+            found.append(None)
+            continue
+        column, chance = head[seeing, key], even[seeing, key]
+        is_clear = np.mean(column >= MIN_RATIO * chance) > MOST
+        role = HeadRole("token", float(column.mean()), float(chance.mean()), key=key)
+        found.append(role if is_clear and role.fraction >= MIN_FRACTION else None)
+    return found
+
+
+def _role(table: Scores, head: int, spread: HeadRole, column: HeadRole | None) -> HeadRole:
     fractions, baselines = table.fractions[0, head], table.baselines[0]
     enough = (
         (table.coverage[0] >= MIN_COVERAGE)
         & (fractions >= MIN_FRACTION)
         & (fractions >= MIN_RATIO * baselines)
     )
+    best = int(np.argmax(np.where(enough, fractions, -1.0)))
+    if column is not None and not (enough.any() and fractions[best] >= column.fraction):
+        return column
     if not enough.any():
         return spread
-    best = int(np.argmax(np.where(enough, fractions, -1.0)))
     return HeadRole(table.patterns[best], float(fractions[best]), float(baselines[best]))

@@ -22,6 +22,7 @@ from attnviz.views.titles import model_title
 
 if TYPE_CHECKING:
     from attnviz.metrics import HeadRole
+    from attnviz.types import Tokens
 
 # columns of the spectrogram under the keys: in all, and for one frame
 MAX_COLUMNS, MAX_PER_FRAME = 3072, 8
@@ -36,7 +37,7 @@ def all_heads(shown: Shown, measured: Measured) -> HeadsView:
         queries=queries,
         keys=keys,
         cross=group.cross,
-        sentences=sentences(shown.lang, measured),
+        sentences=sentences(shown, measured),
         weights=group_weights.by_layer(group) if uneven else group_weights.stacked(group),
         patches=picture_places.picture(shown.captured, group),
         visible=None if uneven else group_weights.stacked_masks(group),
@@ -73,21 +74,29 @@ def measures(lang: Language, measured: Measured) -> tuple[HeadMeasure, ...]:
     )
 
 
-def sentences(lang: Language, measured: Measured) -> tuple[tuple[str, ...], ...]:
+def sentences(shown: Shown, measured: Measured) -> tuple[tuple[str, ...], ...]:
     """A sentence for each head on what it does most, by layer."""
-    return tuple(tuple(_sentence(lang, role) for role in layer) for layer in measured.roles)
+    return tuple(
+        tuple(
+            _sentence(shown.lang, role, group_tokens.keys(shown.group, layer=layer))
+            for role in roles
+        )
+        for layer, roles in enumerate(measured.roles)
+    )
 
 
-def _sentence(lang: Language, role: "HeadRole") -> str:
+def _sentence(lang: Language, role: "HeadRole", keys: "Tokens") -> str:
     most = text(
         lang,
         f"role.{role.role}",
         percent=f"{100 * role.fraction:.0f}",
         chance=_percent(role.baseline),
+        **({} if role.role != "token" or role.key is None else {"token": keys.labels[role.key]}),
     )
     if role.rest is None or role.rest.role == "spread":
         return most
-    return text(lang, "role.with_rest", sentence=most, rest=_sentence(lang, role.rest))
+    rest = _sentence(lang, role.rest, keys)
+    return text(lang, "role.with_rest", sentence=most, rest=rest)
 
 
 def _percent(fraction: float) -> str:

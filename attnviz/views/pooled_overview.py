@@ -32,7 +32,7 @@ def overview(shown: Shown, measured: Measured) -> HeadsView:
         queries=queries,
         keys=keys,
         cross=shown.group.cross,
-        sentences=heads.sentences(shown.lang, measured),
+        sentences=heads.sentences(shown, measured),
         weights=np.stack(list(pooled_layers(shown.group, side))),
         measures=heads.measures(shown.lang, measured),
         pooled=Pooled(side, extent.n_query, extent.n_key),

@@ -28,6 +28,7 @@ def choose(visit: Visit, stage: str, row: int, col: int, n_cols: int) -> None:
 
 def type_value(visit: Visit, value: str) -> None:
     box = visit.page.locator("input.edit-value")
+    expect(box).to_be_in_viewport(ratio=1)  # wherever the cell is, its number stands in sight
     box.fill(value)
     box.press("Enter")
 
@@ -74,7 +75,7 @@ def test_an_address_with_edits_is_restored_and_a_cell_is_blocked(
     expect_weight(opened, float(steps.weights[QUERY, KEY]))
     # the blocked cell is opened again: one edit more, on the same entry
     choose(opened, "masked", QUERY, 0, N)
-    expect(opened.page.get_by_role("button", name="Unblock this cell")).to_be_visible()
+    expect(opened.page.get_by_role("button", name="Unblock this cell")).to_be_in_viewport(ratio=1)
     opened.page.get_by_role("button", name="Unblock this cell").click()
     expect(opened.page.get_by_role("button", name="Block this cell")).to_be_visible()
     choose(opened, "weights", QUERY, KEY, N)

@@ -1,5 +1,6 @@
 // @ts-check
-// The bar that edits the chosen entry, lists what was changed, and says which of the three pictures is shown.
+// What edits the chosen entry and says which of the three pictures is shown, for the bar that stays in sight, and the
+// list of what was changed.
 
 import { isolate } from "../shared/axes.js";
 import { el, setData, setText } from "../shared/dom.js";
@@ -16,7 +17,7 @@ import { isSquare, rowAxis } from "./stages.js";
 const TYPED_DIGITS = 6;
 
 /**
- * The bar, empty until there is something to edit.
+ * The elements, empty until there is something to edit.
  * @param {() => State} now
  * @param {Actions} actions
  */
@@ -41,8 +42,9 @@ export function makeEditBar(now, actions) {
   const chips = el("ul", { class: "edit-chips" });
   const reset = textButton("edit-reset", () => actions.edit([]));
   const modes = el("div", { class: "edit-modes", role: "radiogroup" });
-  const node = el("div", { class: "edit-bar" }, hint, entry, chips, modes, reset);
-  return { node, where, input, set, block, blockRow, openRow, hint, entry, chips, reset, modes };
+  const tools = el("div", { class: "edit-tools" }, entry, modes, reset);
+  const node = el("div", { class: "edit-bar" }, hint, chips);
+  return { node, tools, where, input, set, block, blockRow, openRow, hint, entry, chips, reset, modes };
 }
 
 /** Writes the bar anew: after data, choice or mode changed. */
@@ -50,8 +52,9 @@ export function showEditBar(/** @type {State} */ state, /** @type {Actions} */ a
   const { header, edits, parts, top, mode } = state;
   const { strings } = header;
   const bar = parts.edit;
-  bar.node.hidden = !header.editable;
   showEntry(state);
+  bar.node.hidden = !header.editable || (bar.hint.hidden && !edits.length);
+  bar.tools.hidden = !header.editable || (bar.entry.hidden && !edits.length);
   bar.chips.replaceChildren(...edits.map((edit) => chipOf(state, edit, actions)));
   bar.reset.hidden = bar.modes.hidden = !edits.length;
   setText(bar.reset, strings.edit_reset);

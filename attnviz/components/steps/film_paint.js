@@ -45,6 +45,11 @@ function kept(/** @type {Frame} */ { so }) {
   return 1 - so("projected", 0, 0.2);
 }
 
+/** How far softmax has made shares of the scores, 0 to 1. */
+function softened(/** @type {Frame} */ { so }) {
+  return so("weights", 0.25, 0.6);
+}
+
 /** The top of the i-th key's row. */
 function yOf(/** @type {Frame} */ { rowHeight }, /** @type {number} */ i) {
   return TOP + i * rowHeight;
@@ -55,7 +60,7 @@ function paintColumnTitles(/** @type {Frame} */ frame) {
   const titles = [
     { title: "K", at: k, alpha: so("q", 0.5, 0.8) },
     {
-      title: so("weights", 0.3, 0.4) > 0.5 ? "A" : so("scaled", 0.5, 0.6) > 0.5 ? "S ÷ √d_k" : "S",
+      title: softened(frame) > 0.5 ? "A" : so("scaled", 0.5, 0.6) > 0.5 ? "S ÷ √d_k" : "S",
       at: bar,
       alpha: so("scores", 0, 0.1),
     },
@@ -145,7 +150,7 @@ function paintBars(/** @type {Frame} */ frame) {
   const most = Math.max(...row.keys.map((key) => Math.abs(scores[key])), 1e-9);
   const low = Math.min(0, ...row.keys.map((key) => scores[key]));
   const unit = (bar.width - 56) / (most - low);
-  const soft = so("weights", 0.25, 0.6);
+  const soft = softened(frame);
   const zero = bar.left - low * unit * (1 - soft);
   const colours = roleColours(theme);
   row.keys.forEach((key, i) => {
@@ -168,6 +173,7 @@ function paintBars(/** @type {Frame} */ frame) {
     }
     const number =
       soft > 0.5 ? fmtFixed(weights[key], 2) : isBlocked && wiped > 0.6 ? "−∞" : fmtFixed(value, 1);
+    ctx.globalAlpha *= Math.abs(1 - 2 * soft); // no number stands at a bar of another length
     const x = Math.max(zero, zero + length) + 6;
     const font = `${key === row.top ? 650 : 400} 12.5px ${theme.font}`;
     text(ctx, number, { x, y: y + h / 2 + 0.5, font, colour: theme.text });

@@ -23,9 +23,9 @@ export function buildParts(now, actions) {
   const status = el("p", { class: "av-visually-hidden", role: "status", "aria-live": "polite" });
   const letGo = () => actions.choose(null, null);
   const clear = el("button", { type: "button", class: "av-button clear", on: { click: letGo } });
-  const bar = el("div", { class: "bar" }, picker.node, asks, clear);
   const play = makePlayer(now);
   const edit = makeEditBar(now, actions);
+  const bar = el("div", { class: "bar" }, picker.node, asks, clear, edit.tools);
   const strip = el("div", { class: "strip", role: "group" });
   const legend = el("p", { class: "legend" });
   const picture = makePicturePanel();

@@ -78,8 +78,8 @@ def test_shuffled_words_have_the_same_words_in_other_places_and_are_drawn_by_the
 
 
 def test_describe_names_the_key_that_gets_most_where_no_pattern_holds() -> None:
-    weights = np.full((N, N), 0.6 / (N - 1), dtype=np.float32)
-    weights[:, 7] = 0.4
+    weights = np.full((N, N), 0.8 / (N - 1), dtype=np.float32)
+    weights[:, 7] = 0.2
     [[role]] = describe(weights[None, None], tokens(list(range(N))))
     assert (role.role, role.key) == ("spread", 7)
     previous = 0.8 * np.eye(N, k=-1, dtype=np.float32)

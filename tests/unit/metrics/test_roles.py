@@ -123,13 +123,50 @@ def test_score_and_describe_agree_on_fraction_and_chance() -> None:
         (layer, head, role)
         for layer, roles_of_layer in enumerate(roles_by_layer)
         for head, role in enumerate(roles_of_layer)
-        if role.role != "spread"
+        if role.role not in ("spread", "token")
     ]
     assert named, "no head of these follows a pattern: no case"
     for layer, head, role in named:
         place = metrics.PATTERNS.index(role.role)
         assert role.fraction == pytest.approx(float(table.fractions[layer, head, place]))
         assert role.baseline == pytest.approx(float(table.baselines[layer, place]))
+
+
+def column(key: int, weights: np.ndarray) -> np.ndarray:
+    """One head whose queries give one key these weights, and the rest evenly to the others."""
+    head = np.repeat((1 - weights)[:, None] / (N - 1), N, axis=1)
+    head[:, key] = weights
+    return head[None, None].astype(np.float32)
+
+
+def test_a_head_whose_words_attend_to_one_word_is_named_after_it() -> None:
+    [[role]] = metrics.describe(column(4, np.full(N, 0.4)), tokens())
+    assert (role.role, role.key) == ("token", 4)
+    assert role.fraction == pytest.approx(0.4)
+    assert role.baseline == pytest.approx(1 / N)
+    [[first]] = metrics.describe(column(0, np.full(N, 0.4)), tokens())
+    assert (first.role, first.key) == ("first", None)
+
+
+def test_some_strong_rows_are_no_habit_of_a_head() -> None:
+    weights = np.full(N, 0.05)
+    weights[2:6] = 0.9  # four of nine words
+    [[role]] = metrics.describe(column(4, weights), tokens())
+    assert (role.role, role.key) == ("spread", 4)
+    weights[6] = 0.9
+    [[role]] = metrics.describe(column(4, weights), tokens())
+    assert (role.role, role.key) == ("token", 4)
+
+
+def test_a_causal_mask_leaves_the_even_share_of_those_who_see_the_word() -> None:
+    causal = np.tril(np.ones((1, N, N), dtype=np.bool_))
+    head = np.where(causal[0], 1.0, 0.0) / causal[0].sum(axis=1, keepdims=True)
+    head[3:, 3] += 0.5
+    head /= head.sum(axis=1, keepdims=True)
+    [[role]] = metrics.describe(head[None, None].astype(np.float32), tokens(), visible=causal)
+    assert (role.role, role.key) == ("token", 3)
+    assert role.fraction == pytest.approx(head[3 : N - 1, 3].mean())
+    assert role.baseline == pytest.approx(np.mean([1 / (row + 1) for row in range(3, N - 1)]))
 
 
 def test_describe_takes_a_capture_alone_and_an_array_with_tokens() -> None:
