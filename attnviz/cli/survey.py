@@ -1,6 +1,6 @@
-"""`attnviz survey`: what every head does over many texts.
+"""`attnviz survey`: what every head does over many texts or pictures.
 
-In: a file or a folder of texts and a model. Out: the first heads by a measure, with intervals and
+In: a file or a folder of texts, or a folder of pictures, and a model. Out: the first heads by a measure, with intervals and
 roles, or one head with its tokens, on stdout; the survey as a file where one was asked for.
 """
 
@@ -27,8 +27,8 @@ def declare(parser: argparse.ArgumentParser) -> None:
         "texts",
         metavar="TEXTS",
         nargs="?",
-        help=".txt (a text per line), .csv, .jsonl, .parquet, a folder; without it the 2,000 texts"
-        " that come with an embedded model",
+        help=".txt (a text per line), .csv, .jsonl, .parquet, a folder of .txt, for a model of pictures a"
+        " folder of .png and .jpg; without it the 2,000 texts that come with an embedded model",
     )
     add("--model", default=MODEL, metavar="NAME", help=f"listed name, hub id, folder ({MODEL})")
     add(
@@ -140,11 +140,12 @@ COMMAND = Command(
     name="survey",
     group="look at attention",
     usage="[TEXTS] [options]",
-    help="what every head does over many texts",
+    help="what every head does over many texts or pictures",
     examples=(
         "attnviz survey --model stories --head L2.H1",
         "attnviz survey tales.txt --by previous --out tales.npz",
         "attnviz survey tales.jsonl --folder tales --workers 4",
+        "attnviz survey pictures/ --model shapes --by first",
     ),
     declare=declare,
     run=run,

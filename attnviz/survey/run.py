@@ -1,10 +1,10 @@
-"""`survey`: every head of a model on many texts, in one pass, with bounded memory.
+"""`survey`: every head of a model on many texts or pictures, in one pass, with bounded memory.
 
-In: a model and texts. Out: a `Survey`. Texts are counted in shards; the files of the shards in
-`folder` are the checkpoint, and who computes a shard changes nothing in them.
+In: a model and texts or pictures. Out: a `Survey`. They are counted in shards; the files of the
+shards in `folder` are the checkpoint, and who computes a shard changes nothing in them.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
@@ -19,7 +19,7 @@ from attnviz.models.loader import load
 from attnviz.survey.archive import read_tally
 from attnviz.survey.embedded import embedded_survey
 from attnviz.survey.engines import ENGINES, Engine, SurveyJob, in_a_pool, in_this_process
-from attnviz.survey.pieces import pieces
+from attnviz.survey.items import READS, Item, Pictures, blank, items
 from attnviz.survey.result import Survey
 from attnviz.survey.shards import (
     SHARD,
@@ -32,15 +32,13 @@ from attnviz.survey.shards import (
     tally,
 )
 from attnviz.survey.tally import SurveyTally
-from attnviz.survey.texts import Texts, read_texts, require_reader
+from attnviz.survey.texts import Texts, require_reader
 from attnviz.types import HeadId
-
-READS = "a survey reads plain texts, with an encoder or a decoder"
 
 
 def survey(
     lm: LoadedModel | str | Path,
-    texts: Texts | None = None,
+    texts: Texts | Pictures | None = None,
     *,
     folder: str | Path | None = None,
     workers: int = 1,
@@ -50,11 +48,13 @@ def survey(
     resume: bool = True,
     progress: Progress = ignore,
 ) -> Survey:
-    """Count every head's measures on many texts, with what chance gives beside them.
+    """Count every head's measures on many texts or pictures, with what chance gives beside them.
 
     `texts` is a list, or the path of a folder of .txt files, of a .txt (a text per line), .csv,
     .jsonl or .parquet (a column `text`). A text longer than the model reads is cut into pieces.
-    Without texts the survey is the one of 2,000 texts that comes with an embedded model.
+    Without texts the survey is the one of 2,000 texts that comes with an embedded model. A model of
+    pictures takes a list of pictures, a mapping of names to pictures, or a folder of .png and .jpg
+    files; its patches count as tokens in reading order, and the survey's texts are their names.
 
     `folder` keeps a file for each 512 texts, so that a survey that was stopped goes on where it
     was; `resume=False` counts them again. `workers` is the number of processes. `part="3/8"`
@@ -63,13 +63,14 @@ def survey(
     cluster, at `address` or on this machine, count the shards. `progress` is called with the
     shards that are done and all of them; it may raise `Cancelled`. All ways give the same bytes.
 
-    Raises `BadInput` for texts that cannot be read, for none at all, for a model that does not read
-    plain texts, and for arguments that do not go together; `MissingExtra` where Ray or pyarrow is
-    needed and not installed.
+    Raises `BadInput` for texts that cannot be read, for none at all, for a model that reads neither
+    plain texts nor pictures, and for arguments that do not go together; `MissingExtra` where Ray or
+    pyarrow is needed and not installed.
     """
     loaded = lm if isinstance(lm, LoadedModel) else load(lm)
     chosen = _engine(engine, workers, folder, part, address)
-    require_reader(loaded, READS)
+    if loaded.kind != "vision":
+        require_reader(loaded, READS)
     if texts is None:
         return _embedded(loaded, folder, workers, engine)
     with ExitStack() as stack:
@@ -78,12 +79,12 @@ def survey(
         job = SurveyJob(_name(lm, loaded), fingerprint(loaded), str(place.resolve()))
 
         def every() -> Iterator[Shard]:
-            all_shards = shards(pieces(loaded, read_texts(texts)))
+            all_shards = shards(items(loaded, texts))
             return (shard for shard in all_shards if _is_in(part, shard))
 
         names = [file_name(job.fingerprint, shard) for shard in every()]
         if not names:
-            raise _bad("texts", "nothing but empty texts", "a text")
+            raise _bad("texts", "empty: there is nothing to count", "texts or pictures")
         done = _reported(names, place, resume, progress)
         todo = _todo(every(), names, place, resume)
         _count(chosen, loaded, job, todo, done, workers, address)
@@ -91,15 +92,14 @@ def survey(
     return _survey(loaded, total)
 
 
-def survey_at_once(lm: LoadedModel, texts: Sequence[str], progress: Progress = ignore) -> Survey:
-    """The survey of the first `SHARD` of some texts, in memory; `progress` counts texts.
+def survey_at_once(lm: LoadedModel, texts: Texts | Pictures, progress: Progress = ignore) -> Survey:
+    """The survey of the first `SHARD` texts or pictures, in memory; `progress` counts them.
 
-    The numbers are those of `survey` on the same texts.
+    The numbers are those of `survey` on the same ones.
     """
-    require_reader(lm, READS)
-    few = tuple(islice(pieces(lm, read_texts(texts)), SHARD))
+    few: tuple[Item, ...] = tuple(islice(items(lm, texts), SHARD))
     if not few:
-        raise _bad("texts", "nothing but empty texts", "a text")
+        raise _bad("texts", "empty: there is nothing to count", "texts or pictures")
     return _survey(lm, tally(lm, Shard(0, 0, few), progress).closed())
 
 
@@ -168,12 +168,15 @@ def _added(files: Iterator[Path]) -> SurveyTally:
 
 def _survey(lm: LoadedModel, tally: SurveyTally) -> Survey:
     """The survey with the names of heads and tokens."""
-    cap = capture(lm, min(tally.texts.values(), key=len), cut=True)
+    is_vision = lm.kind == "vision"
+    texts = tally.texts.values()
+    cap = blank(lm) if is_vision else capture(lm, min(texts, key=len), cut=True)
     heads = tuple(HeadId(call.layer, head) for call in cap.calls for head in range(call.n_heads))
     n_entry = tally.n_entry
     pairs, received = tally.pairs.code % n_entry**2, tally.received.code % n_entry
     entries = np.unique(np.concatenate([pairs // n_entry, pairs % n_entry, received])).tolist()
-    return Survey(lm.key, heads, tally, dict(zip(entries, lm.labels_of(entries), strict=True)))
+    names = [cap.tokens.labels[entry] for entry in entries] if is_vision else lm.labels_of(entries)
+    return Survey(lm.key, heads, tally, dict(zip(entries, names, strict=True)))
 
 
 def _engine(

@@ -1,8 +1,8 @@
-"""Shards of a survey: some hundred texts each, counted alone, kept in files of their own.
+"""Shards of a survey: some hundred items each, counted alone, kept in files of their own.
 
-In: texts and a model. Out: `Shard`s, their tallies, and their files. A shard's tally is a pure
-function of its texts, its model and the versions in its name: it runs in one thread, in batches
-sorted by length. The files of a folder are the checkpoint: each appears whole, by a rename.
+In: texts or pictures, and a model. Out: `Shard`s, their tallies, and their files. A shard's tally
+is a pure function of its items, its model and the versions in its name: it runs in one thread, in
+batches sorted by length. The files of a folder are the checkpoint: each appears whole, by a rename.
 """
 
 import hashlib
@@ -15,15 +15,14 @@ from itertools import islice
 
 import torch
 
-from attnviz.capture.request import Request
-from attnviz.capture.run import capture_request
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.survey.counts import Count
+from attnviz.survey.items import Item, captured, content_of, lengths, n_entry, name_of
 from attnviz.survey.tally import SurveyTally
 
-SHARD = 512  # texts
-BATCH = 32  # texts that run at once, if they are short
-MAX_CELLS = 1 << 20  # text × query × key of a batch
+SHARD = 512  # items
+BATCH = 32  # items that run at once, if they are short
+MAX_CELLS = 1 << 20  # item × query × key of a batch
 FORMAT = 3  # of the numbers; another one makes other names
 Progress = Callable[[int, int], None]
 SAMPLE = 64  # numbers of each parameter that the fingerprint reads
@@ -31,16 +30,16 @@ SAMPLE = 64  # numbers of each parameter that the fingerprint reads
 
 @dataclass(frozen=True)
 class Shard:
-    """Some texts; `first` is the place of the first among all, `number` counts shards."""
+    """Some items; `first` is the place of the first among all, `number` counts shards."""
 
     number: int
     first: int
-    texts: tuple[str, ...]
+    items: tuple[Item, ...]
 
 
-def shards(texts: Iterable[str]) -> Iterator[Shard]:
-    """The texts in shards of `SHARD`."""
-    rest = iter(texts)
+def shards(items: Iterable[Item]) -> Iterator[Shard]:
+    """The items in shards of `SHARD`."""
+    rest = iter(items)
     number = 0
     while group := tuple(islice(rest, SHARD)):
         yield Shard(number, number * SHARD, group)
@@ -52,23 +51,15 @@ def ignore(_n_done: int, _n_text: int) -> None:
 
 
 def tally(lm: LoadedModel, shard: Shard, progress: Progress = ignore) -> SurveyTally:
-    """The tally of a shard's texts; `progress` is called with those that are done, and all."""
-    ids = lm.tokenize(list(shard.texts), truncation=True, max_length=lm.max_tokens)["input_ids"]
-    lengths = [len(row) for row in ids]
+    """The tally of a shard's items; `progress` is called with those that are done, and all."""
     count = Count(n_entry=n_entry(lm))
     with _one_thread():
-        for places in batches(lengths):
-            texts = [shard.texts[place] for place in places]
+        for places in batches(lengths(lm, shard.items)):
+            batch = [shard.items[place] for place in places]
             numbers = [shard.first + place for place in places]
-            cap = capture_request(lm, Request.of(texts, cut=True), scores=False)
-            count.add(cap, numbers, texts)
-            progress(len(count.texts), len(shard.texts))
+            count.add(captured(lm, batch), numbers, list(map(name_of, batch)))
+            progress(len(count.texts), len(shard.items))
     return count.tally()
-
-
-def n_entry(lm: LoadedModel) -> int:
-    """The size of the vocabulary, entries that were added included."""
-    return len(lm.text_tokenizer())
 
 
 def fingerprint(lm: LoadedModel) -> str:
@@ -85,12 +76,12 @@ def fingerprint(lm: LoadedModel) -> str:
 def file_name(model: str, shard: Shard) -> str:
     """The name of a shard's file; `model` is its fingerprint."""
     described = [FORMAT, torch.__version__, version("transformers"), model, BATCH, shard.first]
-    content = json.dumps([*described, *shard.texts]).encode()
+    content = json.dumps([*described, *map(content_of, shard.items)]).encode()
     return f"shard-{hashlib.sha256(content).hexdigest()[:24]}.npz"
 
 
 def batches(lengths: list[int]) -> Iterator[list[int]]:
-    """The places of texts that run together: sorted by length, few where they are long."""
+    """The places of items that run together: sorted by length, few where they are long."""
     order = sorted(range(len(lengths)), key=lambda place: (lengths[place], place))
     batch: list[int] = []
     for place in order:

@@ -241,9 +241,11 @@ def test_what_does_not_go_together_is_refused_by_name(tmp_path: Path) -> None:
     ):
         with pytest.raises(BadInput, match=words):
             attnviz.survey("stories", TEXTS, **options)  # type: ignore[arg-type]
-    with pytest.raises(BadInput, match="nothing but empty texts"):
+    with pytest.raises(BadInput, match="there is nothing to count"):
         attnviz.survey("stories", [" "])
     with pytest.raises(BadInput, match="reads plain texts"):
+        attnviz.survey("translator", TEXTS)
+    with pytest.raises(BadInput, match="cannot read pictures from Lily gave"):
         attnviz.survey("shapes", TEXTS)
     survey = attnviz.survey("stories", TEXTS[:2])
     with pytest.raises(BadInput, match="the table has 72 heads and the survey 16"):

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import attnviz
 from attnviz import i18n
@@ -12,6 +14,7 @@ from attnviz.survey import embedded, samples
 from attnviz.ui.many import surveys
 from attnviz.ui.server import cache
 from attnviz.ui.session import widgets
+from attnviz.worlds import shapes
 from tests.pages.conftest import Visit, component_name, sent
 from tests.support.hostile import TEXT as HOSTILE
 
@@ -112,3 +115,37 @@ def test_a_page_on_one_text_says_where_it_lies_among_the_surveys(visit: Visit, p
         line.value for line in app.caption if "L2.H1" in line.value and "among" in line.value
     )
     assert f"{i18n.text('en', 'measure.entropy')} above {percent:.0f}%" in line
+
+
+@pytest.mark.parametrize("lang", i18n.LANGUAGES)
+def test_the_atlas_of_a_model_of_pictures(
+    visit: Visit, lang: i18n.Language, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(surveys, "N_PICTURES", 12)
+    app = visit("atlas", model="shapes", lang=lang, layer="3", head="1", measure_y="first")
+    assert not app.error
+    header, _ = sent(app)
+    said = i18n.text(lang, "atlas.summary_pictures", model="shapes", texts=12, tokens="444")
+    assert said in [caption.value for caption in app.caption]
+    names = {f"sample-{number}" for number in range(1, 13)}
+    drawn = [text for tenth in header["detail"]["deciles"] for text in tenth["texts"]]
+    assert drawn and set(drawn) <= names
+    own = {name: Image.fromarray(shapes.sample(int(name[7:])).picture()) for name in names}
+    mean = attnviz.survey("shapes", own).table(["first"])["first"][13]
+    rows = {row["label"]: row for row in header["detail"]["rows"]}
+    assert rows[i18n.text(lang, "measure.first")]["mean"].startswith(f"{100 * mean:.1f}"[:2])
+    app = visit("head", model="shapes", lang=lang)
+    assert any("12" in caption.value and "L0.H0" in caption.value for caption in app.caption)
+
+
+def test_lines_of_a_file_are_no_names_of_pictures_on_the_server(
+    visit: Visit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = tmp_path / "secret.png"
+    Image.new("RGB", (48, 48)).save(secret)
+    opened = SimpleNamespace(get=lambda *_: (str(secret),))
+    monkeypatch.setattr(surveys, "store", opened)
+    app = visit("atlas", model="shapes")
+    assert [error.value for error in app.error] == [
+        i18n.text("en", "error.no_survey", name="shapes", kind="vision")
+    ]

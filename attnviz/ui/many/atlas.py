@@ -16,7 +16,15 @@ from attnviz.ui.host.components import show_atlas
 from attnviz.ui.many import heads, surveys
 from attnviz.ui.page import fragments, needs_model
 from attnviz.ui.server import cache
-from attnviz.ui.session import address, current, embedding, messages, routes, widgets
+from attnviz.ui.session import (
+    address,
+    current,
+    embedding,
+    messages,
+    pictures,
+    routes,
+    widgets,
+)
 from attnviz.ui.session.fragment import fragment
 from attnviz.views import atlas as views
 from attnviz.views.app_capture import Shown
@@ -36,9 +44,7 @@ def show(shown: Shown) -> None:
     if not surveys.is_opened():
         if needs_model.say(shown, "atlas"):
             return
-        from attnviz.survey.samples import sample_texts
-
-        if not sample_texts(shown.captured.model):
+        if not surveys.has_samples(shown.captured.model):
             st.info(text(lang, "atlas.not_here"))
             return
     _heads(shown)
@@ -57,7 +63,7 @@ def _mount(shown: Shown, survey: "Survey") -> None:
     st.caption(
         text(
             lang,
-            "atlas.summary",
+            "atlas.summary_pictures" if surveys.is_of_pictures(shown, survey) else "atlas.summary",
             model=messages.plain(survey.model.id),
             texts=survey.n_text,
             tokens=f"{survey.n_token:,}",
@@ -85,7 +91,7 @@ def _mount(shown: Shown, survey: "Survey") -> None:
         name,
         fragments.keep_selection(name, extent, redraw=FRAGMENT),
         fragments.open_head(name, extent),
-        _use_text(name, survey),
+        _use_text(name, survey, surveys.is_of_pictures(shown, survey)),
     )
 
 
@@ -123,14 +129,20 @@ def _take_measure(name: str, widget: str) -> None:
         current.update(**{name: value})
 
 
-def _use_text(key: str, survey: "Survey") -> Callable[[], None]:
-    """A callback that opens a text of the survey on Head."""
+def _use_text(key: str, survey: "Survey", has_pictures: bool) -> Callable[[], None]:
+    """A callback that opens a text of the survey on Head, or a picture that the app can make."""
 
     def open_text() -> None:
         sent = widgets.component_value(key, "text")
-        if isinstance(sent, str) and sent in survey.tally.texts.values():
+        if not isinstance(sent, str) or sent not in survey.tally.texts.values():
+            return
+        if not has_pictures:
             current.open_text(address.cleaned("text", sent))
-            st.switch_page(routes.file("head"), query_params=address.params(current.view()))
+        elif pictures.sample_seed(sent) is not None:
+            current.update(image=sent, **current.NO_POSITION)
+        else:
+            return  # a file that the survey was made of, elsewhere
+        st.switch_page(routes.file("head"), query_params=address.params(current.view()))
 
     return open_text
 
@@ -161,4 +173,5 @@ def _place(shown: Shown, survey: "Survey") -> None:
     ]
     if parts:
         count = survey.n_text
-        st.caption(text(lang, "atlas.place", head=str(head), n=count, parts="; ".join(parts)))
+        name = "place_picture" if surveys.is_of_pictures(shown, survey) else "place"
+        st.caption(text(lang, f"atlas.{name}", head=str(head), n=count, parts="; ".join(parts)))

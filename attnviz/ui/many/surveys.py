@@ -1,7 +1,8 @@
 """The survey that the pages show: one that the visitor opened, or one of the model's own texts.
 
 In: a model, and what the visitor opened. Out: a `Survey`, or its progress on the page. The survey
-of a model's own texts is counted once for all visitors; what a visitor opens stays in the session.
+of a model's own texts or pictures is counted once for all visitors; what a visitor opens stays in
+the session.
 """
 
 import hashlib
@@ -16,22 +17,27 @@ import streamlit as st
 
 from attnviz.errors import AttnVizError, BadInput, Cancelled
 from attnviz.i18n import Language, text
+from attnviz.survey.texts import reads_texts, require_reader
 from attnviz.ui.effects import measurement
 from attnviz.ui.server import cache
 from attnviz.ui.server.jobs import Job
-from attnviz.ui.session import messages, store, uploads, widgets
+from attnviz.ui.session import messages, pictures, store, uploads, widgets
 from attnviz.views.app_capture import Shown
 
 if TYPE_CHECKING:
     from attnviz.attention.capture import Capture
     from attnviz.models.loaded_model import LoadedModel
+    from attnviz.survey.items import Pictures
     from attnviz.survey.result import Survey
+    from attnviz.survey.texts import Texts
 
 Result = TypeVar("Result")
-WIDGET, OPENED = "survey_file", "survey"
+WIDGET, OPENED, OWN = "survey_file", "survey", "own"
+READS = "a survey of texts needs an encoder or a decoder that reads them"
 MIB = 2**20
 MAX_MIB = 64  # of an upload
 MAX_UNPACKED = 128 * MIB  # 72 heads take 11
+N_PICTURES = 128
 MAX_KEPT = 8  # surveys of models' own texts
 TEXT_FILES = ("txt", "csv", "jsonl")
 
@@ -40,16 +46,32 @@ def survey(shown: Shown) -> "Survey | None":
     """The visitor's survey, or that of the model's own texts; None while it is counted."""
     opened = store.get(OPENED)
     if isinstance(opened, tuple):
-        return _counted(shown, "texts", opened)
+        # a model of pictures would take them for the names of files on this machine
+        require_reader(shown.captured.model, READS)
+        digest = hashlib.sha256("\0".join(opened).encode()).hexdigest()
+        return _counted(shown, f"texts {digest}", opened)
     if opened is not None:
         result: Survey = opened
         return result
     own = _own(shown.captured.model)
     if own is not None:
         return own
+    return _counted(shown, OWN, _samples(shown.captured.model))
+
+
+def has_samples(loaded: "LoadedModel") -> bool:
+    """True if there are texts or pictures for a survey by the model."""
+    return loaded.kind == "vision" or reads_texts(loaded)
+
+
+def _samples(loaded: "LoadedModel") -> "Texts | Pictures":
+    """Texts that come with the app, or generated pictures under the names that open them."""
+    if loaded.kind == "vision":
+        names = map(pictures.sample_name, range(pictures.FIRST_SAMPLE, N_PICTURES + 1))
+        return {name: pictures.made(name) for name in names}
     from attnviz.survey.samples import sample_texts
 
-    return _counted(shown, "own", sample_texts(shown.captured.model))
+    return sample_texts(loaded)
 
 
 def _own(loaded: "LoadedModel") -> "Survey | None":
@@ -97,6 +119,12 @@ def known(shown: Shown) -> "Survey | None":
     return survey if survey is not None and fits(survey, shown.captured.capture) else None
 
 
+def is_of_pictures(shown: Shown, survey: "Survey") -> bool:
+    """True if a survey is of the model that is shown, and this reads pictures."""
+    loaded = shown.captured.loaded
+    return loaded is not None and loaded.kind == "vision" and survey.model == loaded.key
+
+
 def fits(survey: "Survey", capture: "Capture") -> bool:
     """True if a survey is of the model and of the heads of a capture."""
     same = (survey.model.id, survey.model.revision) == (capture.model.id, capture.model.revision)
@@ -104,17 +132,17 @@ def fits(survey: "Survey", capture: "Capture") -> bool:
     return same and heads == [(place.layer, place.head) for place in survey.heads]
 
 
-def _counted(shown: Shown, name: str, texts: tuple[str, ...]) -> "Survey | None":
+def _counted(shown: Shown, name: str, texts: "Texts | Pictures") -> "Survey | None":
+    """The survey of texts that `name` tells from others; None while they are counted."""
     loaded = shown.captured.model
-    digest = "" if name == "own" else hashlib.sha256("\0".join(texts).encode()).hexdigest()
-    key = f"survey {loaded.key} {name} {digest}"
+    key = f"survey {loaded.key} {name}"
     result = measurement.result(shown.lang, "atlas", key, partial(_count, loaded, texts))
-    if result is not None and name == "own":
+    if result is not None and name == OWN:
         _keep(str(loaded.key), result)
     return result
 
 
-def _count(loaded: "LoadedModel", texts: tuple[str, ...], job: Job) -> "Survey":
+def _count(loaded: "LoadedModel", texts: "Texts | Pictures", job: Job) -> "Survey":
     from attnviz.survey.run import survey_at_once
 
     def report(n_done: int, n_text: int) -> None:
