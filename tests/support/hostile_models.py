@@ -15,6 +15,9 @@ from attnviz.models import files
 
 Change = Callable[[Path], None]
 HUGE = 10**9
+MANY_SHARDS = json.dumps(
+    {"weight_map": {f"w{at}": f"model-{at}.safetensors" for at in range(files.MAX_SHARDS + 1)}}
+)
 
 
 @dataclass(frozen=True)
@@ -213,6 +216,7 @@ def _files() -> list[Kind]:
         Kind("index-absolute", indexed("{away}"), "bad_index"),
         Kind("index-above", indexed("../away.safetensors"), "bad_index"),
         Kind("index-number", both(indexed("x"), written(files.INDEX, "3")), "damaged_file"),
+        Kind("index-many", written(files.INDEX, MANY_SHARDS), "too_many_files"),
         Kind("index-list", written(files.INDEX, '{"weight_map": []}'), "damaged_file"),
         Kind("pipe", a_pipe("tokenizer.json"), "file_outside"),
         Kind("endless", linked("tokenizer.json", "/dev/zero"), "file_outside"),
