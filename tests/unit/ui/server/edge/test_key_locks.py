@@ -1,5 +1,7 @@
 """Locks of a cache's keys: one for all who compute the same key at once, none for a key of before."""
 
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -10,6 +12,7 @@ import streamlit as st
 from streamlit.runtime.caching.cache_utils import Cache
 
 from attnviz.ui.server.edge import key_locks
+from tests.support.server import ROOT
 from tests.support.waiting import LIMIT_S
 
 MOST = 3
@@ -76,3 +79,10 @@ def test_a_lock_is_the_same_for_as_long_as_one_has_it() -> None:
     assert list(locks) == ["cat"]
     del held
     assert not len(locks)
+
+
+def test_the_launcher_has_such_locks_in_every_cache() -> None:
+    asked = "import app; from streamlit.runtime.caching.cache_utils import Cache as c; "
+    command = [sys.executable, "-c", asked + "print(c.__init__.__module__)"]
+    answer = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert answer.stdout.split() == [key_locks.__name__]
