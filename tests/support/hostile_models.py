@@ -242,6 +242,7 @@ def _forms() -> list[Kind]:
         Kind("layers-none", set_json(CONFIG, num_hidden_layers=None), "cannot_load"),
         Kind("heads-zero", set_json(CONFIG, num_attention_heads=0), "cannot_load"),
         Kind("heads-negative", set_json(CONFIG, num_attention_heads=-1), OUT),
+        Kind("template-long", written("chat_template.jinja", "x" * (2**20 + 1)), OUT),
         Kind("template-numbers", set_json(ARGUMENTS, chat_template=[10**9]), FORM),
         Kind("activation", set_json(CONFIG, hidden_act="os.system"), "cannot_load"),
         Kind("map", set_json(CONFIG, id2label=3), FORM),
