@@ -14,12 +14,14 @@ from starlette.middleware import Middleware
 import attnviz
 from attnviz.ui.host import script
 from attnviz.ui.server import class_socket
-from attnviz.ui.server.edge import closed_doors, health, whole_runs
+from attnviz.ui.server.edge import closed_doors, health, heap, key_locks, whole_runs
 from attnviz.ui.server.edge.lifetime import lifetime
 from attnviz.ui.server.edge.shield import Shield
 
 closed_doors.close()
 whole_runs.keep_whole()
+key_locks.keep_few()
+heap.keep_few_arenas()
 app = st.App(
     Path(attnviz.__file__).parent / "ui" / "main.py",
     routes=[*class_socket.routes(), *script.routes(), *health.routes()],

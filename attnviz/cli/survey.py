@@ -1,7 +1,8 @@
 """`attnviz survey`: what every head does over many texts or pictures.
 
-In: a file or a folder of texts, or a folder of pictures, and a model. Out: the first heads by a measure, with intervals and
-roles, or one head with its tokens, on stdout; the survey as a file where one was asked for.
+In: a file or a folder of texts, or a folder of pictures, and a model. Out: the first heads by a
+measure, with intervals and roles, or one head with its tokens, on stdout; the survey as a file
+where one was asked for.
 """
 
 import argparse

@@ -24,7 +24,8 @@ from attnviz.tokens.labels import without_surrogates
 
 ROLE = "user"
 WAIT_S = 20.0  # on a busy machine the imports alone take seconds
-_children = threading.BoundedSemaphore(2)  # at once: each may take a GiB
+MAX_CHILDREN = 2  # at once: each may take a GiB
+_children = threading.BoundedSemaphore(MAX_CHILDREN)
 LIMITS = f"it took more than {chat_template_worker.MAX_SECONDS} s or 1 GiB"
 
 

@@ -3,7 +3,8 @@
 In: a hub id. Out: a `Snapshot`, the folder in the hub's own cache with the files of one commit. The
 hub is asked once which commit a revision is and how large its files are; that commit is measured,
 fetched and loaded. Only what is loaded is fetched: safetensors under their standard names, and the
-small files beside them; no pickle, no code. Sizes are checked before any byte of a weight.
+small files beside them; no pickle, no code. Sizes and the number of files are checked before any
+byte of a weight.
 """
 
 import re
@@ -50,7 +51,7 @@ def fetch(name: str, revision: str | None = None, progress: Progress | None = No
 
     If the hub cannot be reached, a model that was downloaded before is used as it is.
     Raises `ModelNotFound` for an id that does not exist or cannot be reached and for one without
-    safetensors, and `TooLarge` for weights over the operator's limit.
+    safetensors, and `TooLarge` for weights over the operator's limit or in too many files.
     """
     try:
         info = HfApi().model_info(name, revision=revision, files_metadata=True)
@@ -85,13 +86,18 @@ def here(name: str, revision: str | None = None) -> Snapshot | None:
 
 
 def _file_sizes(info: ModelInfo) -> dict[str, int]:
-    """The sizes in bytes of the files that are loaded; `ModelNotFound` without weights."""
+    """The sizes in bytes of the files that are loaded.
+
+    Raises `ModelNotFound` without weights, and `TooLarge` for too many or too large ones.
+    """
     sizes = {file.rfilename: file.size or 0 for file in info.siblings or ()}
     loaded = {
         name: size for name, size in sizes.items() if WEIGHTS.fullmatch(name) or name in BESIDE
     }
-    if not any(map(WEIGHTS.fullmatch, loaded)):
+    n_weights = sum(1 for name in loaded if WEIGHTS.fullmatch(name))
+    if not n_weights:
         raise files.without_weights(info.id, tuple(sizes))
+    files.check_count(n_weights, info.id)
     small = sum(size for name, size in loaded.items() if not WEIGHTS.fullmatch(name))
     require_small(small)
     return loaded

@@ -24,6 +24,8 @@ MIB = 1 << 20
 LIMIT_VARIABLE = "ATTNVIZ_MAX_MODEL_MIB"
 DEFAULT_LIMIT_MIB = 8192
 MAX_INDEX_BYTES = 32 * MIB
+# the largest published model has 163 of them; each costs requests to the hub, and an open file here
+MAX_SHARDS = 256
 SHARD = re.compile(r"\w[\w.-]*\.safetensors")
 WHOLE_NUMBER = re.compile(r"-?[0-9]{1,18}")
 
@@ -56,10 +58,12 @@ def weight_files(folder: Path) -> list[Path]:
     """The safetensors files of a folder: one, or the shards that its index names.
 
     Raises `ModelNotFound` for an index that cannot be read, or that names anything but a
-    safetensors file directly in the folder.
+    safetensors file directly in the folder, and `TooLarge` for one that names too many.
     """
     if (folder / INDEX).is_file():
-        return [folder / name for name in sorted(set(weight_map(folder).values()))]
+        names = sorted(set(weight_map(folder).values()))
+        check_count(len(names), folder.name)
+        return [folder / name for name in names]
     return [folder / WEIGHTS] if (folder / WEIGHTS).is_file() else []
 
 
@@ -103,6 +107,19 @@ def check_size(size_mib: int, name: str) -> None:
             found=size_mib,
             limit=limit,
             unit="MiB",
+        )
+
+
+def check_count(n_files: int, name: str) -> None:
+    """Raise `TooLarge` if the weights of a model are cut into more than `MAX_SHARDS` files."""
+    if n_files > MAX_SHARDS:
+        raise TooLarge(
+            f"the weights of {name} are cut into {n_files} files and the limit is {MAX_SHARDS};"
+            " save the model again with larger files (max_shard_size)",
+            code="too_many_files",
+            found=n_files,
+            limit=MAX_SHARDS,
+            unit="files",
         )
 
 

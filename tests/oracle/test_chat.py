@@ -1,7 +1,11 @@
 """Texts as messages: the model's own template is applied as transformers applies it, and a bad or
 hostile one is refused in words."""
 
+import subprocess
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -146,6 +150,40 @@ def test_a_template_without_an_end_is_stopped(
     with pytest.raises(BadInput) as raised:
         attnviz.capture(lm, TEXT, chat=True)
     assert raised.value.details["reason"] == chat_template.LIMITS
+
+
+class Counted(subprocess.Popen[str]):
+    """A process that tells how many of its kind are alive at the moment when it was started."""
+
+    started: list["Counted"]
+    alive: list[int]
+    lock = threading.Lock()
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        with self.lock:
+            self.started.append(self)
+            self.alive.append(sum(child.returncode is None for child in self.started))
+
+
+def test_many_templates_at_once_have_few_processes(
+    lm: LoadedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each may take a GiB; the number alive is greatest right after one was started."""
+    Counted.started, Counted.alive = [], []
+    monkeypatch.setattr(subprocess, "Popen", Counted)
+    texts = [f"the cat sat at once {'on ' * at}" for at in range(6)]
+    together = threading.Barrier(len(texts))
+
+    def render(text: str) -> str:
+        together.wait()
+        return chat_template.as_messages(lm, [text])[0]
+
+    with ThreadPoolExecutor(len(texts)) as visitors:
+        messages = list(visitors.map(render, texts))
+    assert all(text.strip() in message for text, message in zip(texts, messages, strict=True))
+    assert len(Counted.started) == len(texts)
+    assert max(Counted.alive) == chat_template.MAX_CHILDREN == 2
 
 
 def test_several_templates_need_a_default(lm: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:

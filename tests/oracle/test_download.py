@@ -158,3 +158,23 @@ def test_the_size_is_checked_before_the_first_byte(
         fetch(NAME, None, lambda done, total: seen.append(done))
     assert not seen
     assert hub.asked == [f"GET /api/models/{NAME}"]
+
+
+@pytest.mark.parametrize("n_files", [256, 257])
+def test_the_number_of_files_is_checked_before_the_first_byte(
+    hub: Hub, monkeypatch: pytest.MonkeyPatch, n_files: int
+) -> None:
+    """Each file costs two requests, however few bytes it has."""
+    shards = [
+        {"rfilename": f"model-{at:05}-of-{n_files:05}.safetensors", "size": 8}
+        for at in range(1, n_files + 1)
+    ]
+    info = {"id": NAME, "modelId": NAME, "sha": COMMIT, "tags": [], "siblings": shards}
+    monkeypatch.setattr("tests.support.hub._info", lambda _folder, _name: info)
+    with pytest.raises(TooLarge if n_files > 256 else ModelNotFound) as raised:
+        fetch(NAME)
+    if n_files > 256:
+        assert (raised.value.code, raised.value.details["found"]) == ("too_many_files", n_files)
+        assert hub.asked == [f"GET /api/models/{NAME}"]
+    else:  # it is asked for, and this hub has no such file
+        assert raised.value.code == "hub_unreachable" and len(hub.asked) > 1

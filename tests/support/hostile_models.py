@@ -15,6 +15,9 @@ from attnviz.models import files
 
 Change = Callable[[Path], None]
 HUGE = 10**9
+MANY_SHARDS = json.dumps(
+    {"weight_map": {f"w{at}": f"model-{at}.safetensors" for at in range(files.MAX_SHARDS + 1)}}
+)
 
 
 @dataclass(frozen=True)
@@ -213,6 +216,7 @@ def _files() -> list[Kind]:
         Kind("index-absolute", indexed("{away}"), "bad_index"),
         Kind("index-above", indexed("../away.safetensors"), "bad_index"),
         Kind("index-number", both(indexed("x"), written(files.INDEX, "3")), "damaged_file"),
+        Kind("index-many", written(files.INDEX, MANY_SHARDS), "too_many_files"),
         Kind("index-list", written(files.INDEX, '{"weight_map": []}'), "damaged_file"),
         Kind("pipe", a_pipe("tokenizer.json"), "file_outside"),
         Kind("endless", linked("tokenizer.json", "/dev/zero"), "file_outside"),
@@ -238,6 +242,7 @@ def _forms() -> list[Kind]:
         Kind("layers-none", set_json(CONFIG, num_hidden_layers=None), "cannot_load"),
         Kind("heads-zero", set_json(CONFIG, num_attention_heads=0), "cannot_load"),
         Kind("heads-negative", set_json(CONFIG, num_attention_heads=-1), OUT),
+        Kind("template-long", written("chat_template.jinja", "x" * (2**20 + 1)), OUT),
         Kind("template-numbers", set_json(ARGUMENTS, chat_template=[10**9]), FORM),
         Kind("activation", set_json(CONFIG, hidden_act="os.system"), "cannot_load"),
         Kind("map", set_json(CONFIG, id2label=3), FORM),

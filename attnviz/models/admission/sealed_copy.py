@@ -33,9 +33,10 @@ JSON_RULES: dict[str, Rule] = {
     "processor_config.json": processor.admit,
     "chat_template.json": tokenizer.admit_arguments,
 }
+TEMPLATE = "chat_template.jinja"
 # read as they are: lists of tokens, and templates, which another process fills in
 PLAIN = (
-    *("vocab.txt", "merges.txt", "bpe.codes", "dict.txt", "chat_template.jinja"),
+    *("vocab.txt", "merges.txt", "bpe.codes", "dict.txt", TEMPLATE),
     *("tokenizer.model", "spiece.model", "spm.model", "sentencepiece.bpe.model"),
     *("source.spm", "target.spm"),
 )
@@ -78,6 +79,8 @@ def seal(folder: Path, within: Sequence[Path] | None = None) -> Iterator[SealedF
 
 def _admitted(name: str, data: bytes) -> bytes:
     rule = JSON_RULES.get(name)
+    if name == TEMPLATE:
+        tokenizer.admit_template(name, data)
     if rule is None:
         return data
     parsed = json_files.parse(name, data)

@@ -64,6 +64,11 @@ def _require_small(file: str, name: str, value: Any) -> None:
             js.require_at_most(file, path, len(part), MAX_TOKEN_CHARS)
 
 
+def admit_template(file: str, data: bytes) -> None:
+    """`chat_template.jinja`: as long as a template inside `tokenizer_config.json` may be."""
+    js.require_at_most(file, "chat_template", len(data), MAX_TEMPLATE_CHARS)
+
+
 def admit_tokens(file: str, tokens: Json) -> Json:
     """`special_tokens_map.json`: names of special tokens with their texts, and nothing else."""
     for name, value in tokens.items():

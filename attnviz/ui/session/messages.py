@@ -28,6 +28,7 @@ MODEL_ERRORS = (
     *("no_weights", "damaged_file", "cannot_load", "nan_weights", "nan_output"),
     *("hub_unreachable", "model_too_large", "no_attention", "unknown_attention"),
     *(
+        "too_many_files",
         "unmodelled_argument",
         "no_tokenizer",
         "tokenizer_mismatch",

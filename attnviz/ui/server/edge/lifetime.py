@@ -10,11 +10,10 @@ for 0.24 s. It comes once a minute at most, or when nobody is there.
 """
 
 import asyncio
-import ctypes
 import gc
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -23,6 +22,7 @@ from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.starlette import App
 
 from attnviz.ui.server import jobs
+from attnviz.ui.server.edge import heap
 
 SWEEP_S = 10.0
 KEPT_S = 40.0  # a lost connection comes back to its session within this time
@@ -97,5 +97,4 @@ def collect(*, whole: bool) -> None:
     gc.collect()
     if whole:
         gc.freeze()
-    with suppress(OSError, AttributeError):  # another C library than glibc
-        ctypes.CDLL("libc.so.6").malloc_trim(0)
+    heap.give_back()
