@@ -28,8 +28,9 @@ def declare(parser: argparse.ArgumentParser) -> None:
         "texts",
         metavar="TEXTS",
         nargs="?",
-        help=".txt (a text per line), .csv, .jsonl, .parquet, a folder of .txt, for a model of pictures a"
-        " folder of .png and .jpg; without it the 2,000 texts that come with an embedded model",
+        help=".txt (a text per line), .csv, .jsonl, .parquet, a folder of .txt, for a model of"
+        " pictures one of .png and .jpg; without it the 2,000 texts that come with an embedded"
+        " model",
     )
     add("--model", default=MODEL, metavar="NAME", help=f"listed name, hub id, folder ({MODEL})")
     add(
