@@ -1,8 +1,8 @@
 """The heap of the server's process: few arenas, and what is free goes back to the system.
 
 glibc gives threads arenas of their own, up to eight for each core, and each keeps the gaps between
-what is in use. A page run is a thread, so a server spreads its memory over all of them. Two are enough
-where one thread at a time runs Python. Other C libraries have neither.
+what is in use. A page run is a thread, so a server spreads its memory over all of them. Two are
+enough where one thread at a time runs Python. Other C libraries have neither.
 """
 
 import ctypes
