@@ -11,7 +11,7 @@ from attnviz.attention.capture import Capture
 from attnviz.ui.session import pictures
 from tests.browser.conftest import OpenVisit, Tiny
 from tests.support.browser import accessibility_problems
-from tests.support.canvas import Palette, cell_colours, cell_middle, place
+from tests.support.canvas import Palette, cell_colours, cell_middle, pixels, place
 from tests.support.visit import Visit, expect_data
 from tests.support.waiting import eventually
 
@@ -225,3 +225,16 @@ def test_axe_finds_nothing_serious(output: OpenVisit, scheme: str) -> None:
     opened.page.get_by_test_id("stSidebar").get_by_text("Draw a picture").click()
     expect(opened.page.locator(".av-pad-above")).to_be_visible()
     assert accessibility_problems(opened.page) == []
+
+
+def test_the_tokens_of_a_picture_stand_in_the_overview_as_they_look(
+    visit: OpenVisit, folder: Path
+) -> None:
+    opened = visit("overview", model=str(folder), text="", image="stripes")
+    chips = opened.page.locator(".av-chip")
+    n = chips.count()
+    shown = chips.filter(has=opened.page.locator("canvas"))
+    assert 1 < shown.count() <= n
+    expect(opened.page.get_by_role("button", name="r0c0", exact=True)).to_be_visible()
+    middles = [pixels(chip, [(10, 10)])[0] for chip in shown.locator("canvas").all()]
+    assert len(set(middles)) > 1, "patches of different colours look different"

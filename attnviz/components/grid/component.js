@@ -137,6 +137,7 @@ function takeData(/** @type {Frame} */ frame, /** @type {Uint8Array} */ data) {
   const selection = { ...clampSelection(frame.committer.read(), wholeOf(header)), more };
   const headers = layerHeaders(header);
   const sorted = sortings(header, arrays.measures);
+  const whole = arrays.picture ? pictureSource(arrays.picture) : null;
   const shown = { summaries: null, hover: null, extra: null, chip: null, layout: null };
   /** @type {State} */
   const state = {
@@ -145,7 +146,7 @@ function takeData(/** @type {Frame} */ frame, /** @type {Uint8Array} */ data) {
     header,
     headers,
     weights: arrays.weights,
-    whole: arrays.picture ? pictureSource(arrays.picture) : null,
+    whole,
     sortings: sorted,
     selection,
     parts: buildParts(header, sorted, {
@@ -156,7 +157,7 @@ function takeData(/** @type {Frame} */ frame, /** @type {Uint8Array} */ data) {
       hover: (subject) => hover(state, subject),
       keep: (extra) => keepExtra(state, extra),
     }),
-    chips: fillText(frame.text, headers[selection.layer]),
+    chips: fillText(frame.text, headers[selection.layer], whole),
     ...shown,
   };
   frame.committer.start(selection);
@@ -322,7 +323,7 @@ function showAll(/** @type {State} */ state) {
   if (!layout) return;
   const at = subjectOf(state);
   const own = state.headers[at.layer ?? 0];
-  if (state.chips.header !== own) state.chips = fillText(frame.text, own);
+  if (state.chips.header !== own) state.chips = fillText(frame.text, own, whole);
   const isUneven = header.layers.length > 0;
   const chosen = isUneven && at.layer !== selection.layer ? null : rowOf(state);
   const row = chip ?? chosen;

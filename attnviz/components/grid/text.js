@@ -8,6 +8,7 @@ import { levelTable } from "../shared/colors.js";
 import { swallow } from "../shared/controls.js";
 import { cueScroll, el, elementAt, fillNodes } from "../shared/dom.js";
 import { fmtFixed } from "../shared/fmt.js";
+import { patchPicture } from "../shared/picture.js";
 
 /** @import { Dtype } from "../shared/buffer.js" */
 /** @import { Chips } from "../shared/chips.js" */
@@ -20,6 +21,7 @@ import { fmtFixed } from "../shared/fmt.js";
 /** The numbers of what is shown large. @typedef {{values: ArrayLike<number>, dtype: Dtype}} Matrix */
 
 const STRONGEST = 3;
+const PATCH_PX = 20;
 
 /** The elements, empty until there are tokens. */
 export function buildText() {
@@ -34,12 +36,13 @@ export function buildText() {
 }
 
 /**
- * Fills the chips with the tokens of a layer.
+ * Fills the chips with the tokens of a layer; a patch of a picture stands there as it looks.
  * @param {TextNodes} nodes
  * @param {LayeredHeader<Header>} header
+ * @param {HTMLCanvasElement | null} whole the picture that the model saw
  * @returns {TextChips}
  */
-export function fillText(nodes, header) {
+export function fillText(nodes, header, whole) {
   const { strings } = header;
   const isCross = header.cross === 1;
   const marks = axisMarks(header.special, header.written);
@@ -51,7 +54,14 @@ export function fillText(nodes, header) {
   nodes.keyNote.textContent = strings.key_axis;
   const keys = isCross ? makeChips(nodes.keyChips, header.key_tokens, keyMarks, strings.written) : null;
   const chips = makeChips(nodes.chips, header.tokens, marks, strings.written, "button");
-  chips.forEach((chip, i) => void (chip.tabIndex = i ? -1 : 0));
+  chips.forEach((chip, i) => {
+    chip.tabIndex = i ? -1 : 0;
+    const { patches } = header;
+    const picture = whole && patches && patchPicture(whole, patches, "query", i, PATCH_PX);
+    if (!picture) return;
+    chip.title = header.tokens[i];
+    chip.replaceChildren(picture, el("span", { class: "av-visually-hidden" }, header.tokens[i]));
+  });
   return { header, chips, keys };
 }
 

@@ -101,6 +101,27 @@ export function boxOfToken(patches, axis, token) {
 }
 
 /**
+ * The patches of a token as a small square picture; null for a token that is no patch.
+ * @param {HTMLCanvasElement} whole
+ * @param {PatchGrid} patches
+ * @param {"query" | "key"} axis
+ * @param {number} token
+ * @param {number} side in pixels of the page
+ */
+export function patchPicture(whole, patches, axis, token, side) {
+  const box = boxOfToken(patches, axis, token);
+  if (!box) return null;
+  const source = windowSource(whole, patches);
+  const [w, h] = [source.width / patches.columns, source.height / patches.rows];
+  const [top, left, bottom, right] = box;
+  const canvas = document.createElement("canvas");
+  canvas.setAttribute("aria-hidden", "true");
+  const ctx = fitCanvas(canvas, side, side);
+  ctx.drawImage(source, left * w, top * h, (right - left) * w, (bottom - top) * h, 0, 0, side, side);
+  return canvas;
+}
+
+/**
  * The colour of every patch for a row of weights; of keys that share a patch, the stronger one's.
  * @param {ArrayLike<number>} row
  * @param {PatchGrid} patches

@@ -1,4 +1,4 @@
-"""Locks of a cache's keys: one for all who compute the same key at once, none for a key of before."""
+"""Locks of a cache's keys: one for all who compute a key at once, none for a key of before."""
 
 import subprocess
 import sys
