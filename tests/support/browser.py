@@ -10,7 +10,14 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.support.waiting import LIMIT_MS
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+NAMES = (
+    "chromium-headless-shell",  # draws no window of its own: half the processor time
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "chrome",
+)
 IDLE = "[data-testid=stApp][data-test-script-state=notRunning]"
 SERIOUS = ("serious", "critical")
 
