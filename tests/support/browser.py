@@ -35,6 +35,8 @@ def chromium() -> Iterator[Browser]:
     """A running browser; closed after."""
     # without a graphics card its GPU process imitates one, for a tenth of a page's processor time
     arguments = ["--disable-gpu"]
+    # the headless shell would round widths of letters to whole pixels, which breaks lines elsewhere
+    arguments += ["--font-render-hinting=none"]
     # its sandbox refuses to work for root, which is what a container's CI often is
     arguments += ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as play:
