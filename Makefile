@@ -58,7 +58,7 @@ test-all: $(DEV_STAMP)
 	@$(MAKE) -j2 lint suite
 
 suite: $(DEV_STAMP)
-	@chromium=$$(scripts/ensure_browser) && ATTNVIZ_CHROMIUM=$$chromium $(PYTEST) $(SLOW) $(PYTEST_ARGS)
+	@chromium=$$(scripts/ensure_browser --shell) && ATTNVIZ_CHROMIUM=$$chromium $(PYTEST) $(SLOW) $(PYTEST_ARGS)
 
 lint: $(DEV_STAMP)
 	$(BIN)/ruff format --check $(wildcard $(CODE))

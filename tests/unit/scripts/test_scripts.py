@@ -149,6 +149,55 @@ def test_debian_installs_one_for_root(machine: Path) -> None:
     assert install.endswith("chromium fonts-noto-cjk")
 
 
+def unpacks(machine: Path, name: str) -> None:
+    """An apt-get that writes down its arguments, and installs only this program."""
+    body = f'echo "$*" >> {machine}/apt; case "$*" in update*) ;; '
+    body += f"*' {name} '*|*' {name}') /bin/cp {machine}/bin/id {machine}/bin/{name} ;; "
+    body += "*) exit 100 ;; esac"
+    program(machine, "apt-get", body)
+
+
+def test_tests_prefer_the_headless_shell(machine: Path) -> None:
+    program(machine, "chromium", "exit 0")
+    quick = program(machine, "chromium-headless-shell", "exit 0")
+    assert run(machine, "ensure_browser", "--shell").stdout == f"{quick}\n"
+    assert run(machine, "ensure_browser").stdout == f"{machine}/bin/chromium\n"
+
+
+def test_a_named_browser_comes_before_the_headless_shell(machine: Path) -> None:
+    program(machine, "chromium-headless-shell", "exit 0")
+    named = program(machine, "mine", "exit 0", folder="elsewhere")
+    result = run(machine, "ensure_browser", "--shell", env={"ATTNVIZ_CHROMIUM": str(named)})
+    assert result.stdout == f"{named}\n"
+
+
+def test_root_gets_the_headless_shell_beside_a_browser(machine: Path) -> None:
+    as_root(machine)
+    program(machine, "chromium", "exit 0")
+    unpacks(machine, "chromium-headless-shell")
+    result = run(machine, "ensure_browser", "--shell")
+    assert result.stdout == f"{machine}/bin/chromium-headless-shell\n", result.stderr
+    (install,) = (machine / "apt").read_text(encoding="utf-8").splitlines()
+    assert install.endswith("chromium-headless-shell")
+
+
+def test_root_gets_the_headless_shell_alone_where_there_is_no_browser(machine: Path) -> None:
+    as_root(machine)
+    unpacks(machine, "chromium-headless-shell")
+    result = run(machine, "ensure_browser", "--shell")
+    assert result.stdout == f"{machine}/bin/chromium-headless-shell\n", result.stderr
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_where_no_package_is_the_shell_a_whole_browser_does(machine: Path, there: bool) -> None:
+    as_root(machine)
+    if there:
+        program(machine, "chromium", "exit 0")
+    unpacks(machine, "chromium")
+    result = run(machine, "ensure_browser", "--shell")
+    assert result.stdout == f"{machine}/bin/chromium\n", result.stderr
+
+
 def test_playwright_is_asked_when_debian_cannot(machine: Path) -> None:
     as_root(machine)
     program(machine, "apt-get", "exit 100")
