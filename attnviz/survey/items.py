@@ -1,4 +1,4 @@
-"""What a survey counts one by one: texts, or pictures by their names.
+"""The items that a survey counts one by one: texts, or pictures by their names.
 
 In: a model, and what the caller gave. Out: an iterator of items. A picture's name takes the place
 of a text wherever texts are named. Files are read when their turn comes; none is kept.
@@ -121,7 +121,7 @@ def captured(lm: LoadedModel, counted: Sequence[Item]) -> Capture:
 
 
 def n_entry(lm: LoadedModel) -> int:
-    """How many tokens there can be: the vocabulary with what was added, or the places of patches.
+    """The number of different tokens: the vocabulary with what was added, or the places of patches.
 
     Raises `BadInput` for a model whose layers see other patches, or windows of them.
     """
