@@ -5,6 +5,7 @@ mask as code, and says what was verified.
 """
 
 from attnviz.ui.effects import edited_answer
+from attnviz.ui.many import atlas
 from attnviz.ui.page import (
     attention_choice,
     capture_of_view,
@@ -30,6 +31,7 @@ def main() -> None:
         if frame_line.ends(shown):
             return
         edited_answer.show(shown, "masks")
+        atlas.place_of_text(shown)
         mask_code.show(shown)
         frame.verification(shown)
         take.offer(shown, "masks", "head")

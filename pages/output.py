@@ -6,6 +6,7 @@ says what wrote the answer and what was verified.
 
 from attnviz.ui import outputs
 from attnviz.ui.effects import answer_parts, answer_tokens, lens
+from attnviz.ui.many import atlas
 from attnviz.ui.outputs import model_card
 from attnviz.ui.page import capture_of_view, frame, frame_line, take
 from attnviz.ui.session import current
@@ -21,6 +22,7 @@ def main() -> None:
         answer_tokens.show(shown)
         lens.show(shown)
         answer_parts.show(shown)
+        atlas.place_of_text(shown)
         model_card.show(shown.lang, shown.captured.name)
         frame.verification(shown)
         take.offer(shown, "output", *outputs.figures(shown))

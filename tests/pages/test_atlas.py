@@ -68,8 +68,10 @@ def test_the_axes_are_in_the_address_and_a_translator_has_no_atlas(visit: Visit)
     assert header["axes"] == [i18n.text("en", f"measure.{name}") for name in ("previous", "peak")]
     survey = attnviz.survey("stories", TEXTS)
     assert np.allclose(arrays["points"][:, 0, 1], survey.table()["previous"])
-    app = visit("head", model="stories", text=TEXTS[1])
-    assert any("4 texts" in caption.value for caption in app.caption), "the survey is there now"
+    for page in ("overview", "head", "steps", "masks", "geometry", "output"):
+        app = visit(page, model="stories", text=TEXTS[1])
+        said = [caption.value for caption in app.caption if "4 texts" in caption.value]
+        assert len(said) == 1, f"{page}: the survey is there now"
     app = visit("atlas", model="translator")
     assert i18n.text("en", "atlas.not_here") in [info.value for info in app.info]
 
