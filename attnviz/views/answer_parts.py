@@ -87,8 +87,11 @@ def tokens_ledger(lang: Language, where: "FromWhere", labels: tuple[str, ...]) -
     )
 
 
-def answer_tokens_ledger(lang: Language, where: "FromWhere") -> LedgerView:
-    """The tokens as columns: what each is attended to, and what its loss changes in the answer."""
+def answer_tokens_ledger(lang: Language, where: "FromWhere", lead: float) -> LedgerView:
+    """The tokens as columns: what each is attended to, and what its loss changes in the answer.
+
+    `lead` is the answer's: a change that takes it below 0 makes the second choice the first.
+    """
     rows = []
     for method in ("weights", "hidden"):
         scores = where.scores[method]
@@ -101,5 +104,7 @@ def answer_tokens_ledger(lang: Language, where: "FromWhere") -> LedgerView:
         columns=tuple(where.tokens.labels),
         rows=tuple(rows),
         kind="tint",
-        note=text(lang, "answer_tokens.note", even=real(1 / len(where.tokens), 2)),
+        note=text(
+            lang, "answer_tokens.note", even=real(1 / len(where.tokens), 2), lead=real(lead, 3)
+        ),
     )

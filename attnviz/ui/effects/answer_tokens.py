@@ -22,7 +22,7 @@ from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import messages, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.views import answer_parts as views
-from attnviz.views.app_capture import Shown
+from attnviz.views.app_capture import Captured, Shown
 from attnviz.views.group_tokens import queries
 
 if TYPE_CHECKING:
@@ -57,9 +57,16 @@ def show(shown: Shown) -> None:
             return
         data = cache.buffer(
             f"{key} tokens {lang}",
-            lambda: pack_ledger(views.answer_tokens_ledger(lang, where)),
+            lambda: pack_ledger(views.answer_tokens_ledger(lang, where, _lead(shown.captured))),
         )
         show_ledger(data, widgets.component_key("answer_tokens"))
+
+
+def _lead(captured: Captured) -> float:
+    """The largest logit of the first text minus the second."""
+    assert captured.capture.logits is not None, "it fits"
+    first, second = captured.capture.logits[0].float().topk(2).values.tolist()
+    return float(first - second)
 
 
 def measured(
