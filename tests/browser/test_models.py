@@ -10,7 +10,7 @@ import attnviz
 from attnviz.i18n import text
 from attnviz.ui.server import sources
 from tests.browser.conftest import OpenVisit, Tiny
-from tests.support.canvas import Palette, cell_middle, matrix_colours, pixels
+from tests.support.canvas import Palette, cell_middle, cell_points, matrix_colours, pixels
 from tests.support.visit import Visit, expect_data
 from tests.support.waiting import eventually, expect_equal, expect_true
 
@@ -102,7 +102,7 @@ def test_an_uploaded_picture_lies_under_its_patches(visit: OpenVisit, tiny: Tiny
     picture = opened.page.locator("canvas.av-picture")
     expect_data(opened.canvas("Attention weights of"), rows=10)  # [CLS] and 3 × 3 patches
     expect_data(picture, first=1)
-    middles = [cell_middle(picture, row, col, 3, 3) for row in range(3) for col in range(3)]
+    middles = cell_points(picture, [(row, col) for row in range(3) for col in range(3)], 3, 3)
     before = pixels(picture, middles)
     file = opened.page.locator("input[type=file]").first
     file.set_input_files({"name": "a.png", "mimeType": "image/png", "buffer": png((255, 0, 0))})

@@ -11,7 +11,7 @@ from tests.browser.conftest import OpenVisit
 from tests.support.canvas import cell_middle
 from tests.support.cases import mostly_slow
 from tests.support.visit import Visit, data, expect_data
-from tests.support.waiting import expect_true
+from tests.support.waiting import eventually, expect_true
 
 TEXT = "The animal didn't cross the street because it was too tired."
 N = 16  # its tokens
@@ -102,11 +102,16 @@ def test_the_pointer_reads_a_cell_and_a_click_pins_it(
     weights, labels = capture.weights(layer=5, head=11), capture.tokens.labels
     opened = visit("head", text=TEXT, layer=5, head=11)
     canvas = heatmap(opened)
-    x, y = cell_middle(canvas, 10, 2, N, N)
-    canvas.hover(position={"x": x, "y": y})
     readout = opened.page.locator(".av-readout")
-    expect(readout).to_contain_text(f"{labels[10]} (10) → {labels[2]} (2)")
+
+    def point() -> None:
+        x, y = cell_middle(canvas, 10, 2, N, N)
+        canvas.hover(position={"x": x, "y": y})
+        expect(readout).to_contain_text(f"{labels[10]} (10) → {labels[2]} (2)", timeout=2000)
+
+    eventually(point)
     expect(readout).to_contain_text(f"weight {weights[10, 2]:.4f}")
+    x, y = cell_middle(canvas, 10, 2, N, N)
     canvas.click(position={"x": x, "y": y})
     expect_data(canvas, query=10, key=2)
     strongest = weights[10].argsort()[::-1][:8]

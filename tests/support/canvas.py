@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, Locator, Page, Route
 
 from attnviz.components.bundle import FOLDER
 from tests.support.visit import data
+from tests.support.waiting import at_rest
 
 Colour = tuple[int, int, int]
 MODULES = "http://modules.test"  # answered from the folder of the components, never looked up
@@ -108,8 +109,12 @@ def cell_colours(
 def cell_middle(
     canvas: Locator, row: int, col: int, n_rows: int, n_cols: int
 ) -> tuple[float, float]:
-    """The middle of a cell, in CSS pixels from the canvas's corner."""
-    return cell_points(canvas, [(row, col)], n_rows, n_cols)[0]
+    """The middle of a cell, in CSS pixels from the canvas's corner, once the canvas is at rest.
+
+    A canvas whose page is still being laid out grows after it is drawn: a pointer that was sent
+    to the old place of a cell rests on its neighbour.
+    """
+    return at_rest(lambda: cell_points(canvas, [(row, col)], n_rows, n_cols)[0])
 
 
 def cell_points(
