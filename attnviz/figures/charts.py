@@ -5,6 +5,7 @@ so that it takes those of the page; lines differ in dash and marker too, never i
 """
 
 import html
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -24,6 +25,7 @@ MAX_MARKED = 24  # points beyond which a line has no markers
 HEIGHT_PX = 380
 FONT_PX = 15
 MARK = "#7f8c8d"  # stands out on light and on dark
+SYMBOL = re.compile(r"\bd_(k|model)\b")
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,8 +54,8 @@ def chart(
 
     draw = _bar if bars else _line
     figure = graph_objects.Figure([draw(line, place) for place, line in enumerate(lines)])
-    figure.update_xaxes(title_text=html.escape(x_title), type="log" if log_x else "linear")
-    figure.update_yaxes(title_text=html.escape(y_title), rangemode="tozero")
+    figure.update_xaxes(title_text=_label(x_title), type="log" if log_x else "linear")
+    figure.update_yaxes(title_text=_label(y_title), rangemode="tozero")
     if marked_x is not None:
         figure.add_vline(x=marked_x, line_dash="dash", line_width=2, line_color=MARK)
     figure.update_layout(
@@ -68,13 +70,18 @@ def chart(
     return figure
 
 
+def _label(plain: str) -> str:
+    """A label as markup: the symbols d_k and d_model with a subscript."""
+    return SYMBOL.sub(r"d<sub>\1</sub>", html.escape(plain))
+
+
 def _line(line: Line, place: int) -> object:
     from plotly import graph_objects
 
     return graph_objects.Scatter(
         x=line.x,
         y=line.y,
-        name=html.escape(line.label),
+        name=_label(line.label),
         mode="lines+markers" if len(line.x) <= MAX_MARKED else "lines",
         line={"dash": DASHES[place % len(DASHES)], "width": 2.5},
         marker={"symbol": MARKERS[place % len(MARKERS)], "size": 8},
@@ -86,5 +93,5 @@ def _bar(line: Line, place: int) -> object:
 
     pattern = {"shape": PATTERNS[place % len(PATTERNS)]}
     return graph_objects.Bar(
-        x=line.x, y=line.y, name=html.escape(line.label), marker={"pattern": pattern}
+        x=line.x, y=line.y, name=_label(line.label), marker={"pattern": pattern}
     )

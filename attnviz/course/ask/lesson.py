@@ -161,16 +161,19 @@ def _rotate(inputs: CardInputs) -> Card:
     degrees = np.linspace(0, 360, 73)
     by_angle = np.concatenate([_weights_at(float(degree)) for degree in degrees])
     lines = tuple(Series(f"key{key}", degrees, by_angle[:, key]) for key in range(len(KEY_ANGLES)))
+    values = Panel("values", ROTATION_VALUES, before="·", decimals=0, scale="value")
     control = Board(
         (
             weights_panel("control", even, sums="rows"),
-            Panel("control_output", even @ ROTATION_VALUES, before="→", scale="value"),
+            values,
+            Panel("control_output", even @ ROTATION_VALUES, before="=", scale="value"),
         )
     )
     changed = Board(
         (
             weights_panel("changed", rotated, sums="rows"),
-            Panel("output", rotated @ ROTATION_VALUES, before="→", scale="value"),
+            values,
+            Panel("output", rotated @ ROTATION_VALUES, before="=", scale="value"),
         )
     )
     numbers = {"angle": angle, "key": int(rotated.argmax()), "weight": rotated.max()}

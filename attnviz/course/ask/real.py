@@ -48,6 +48,8 @@ def real(inputs: CardInputs) -> Card:
     labels = captured.tokens.labels
     numbers: dict[str, float | int | str] = {
         "head": f"L{LAYER}.H{HEAD}",
+        "layer": LAYER,
+        "number": HEAD,
         "query": labels[query],
         "key": labels[key],
         "weight": float(all_heads[LAYER, HEAD]),

@@ -54,7 +54,15 @@ def _mix(inputs: CardInputs) -> Card:
     weights, mixed = head.weights[TIRED : TIRED + 1], head.mixed[TIRED : TIRED + 1]
     board = Board(
         (
-            Panel("weights", weights, rows=WORDS[TIRED:], columns=WORDS, signed=False, sums="rows"),
+            Panel(
+                "weights",
+                weights,
+                rows=WORDS[TIRED:],
+                columns=WORDS,
+                decimals=3,
+                signed=False,
+                sums="rows",
+            ),
             _panel("values", head.v, before="·", decimals=0, scale="value"),
             Panel("mixed", mixed, "=", rows=WORDS[TIRED:], hidden=True, scale="value"),
         )
@@ -67,7 +75,7 @@ def _mix(inputs: CardInputs) -> Card:
         "heaviest": WORDS[heaviest],
         "weight": float(weights[0, heaviest]),
         "terms": " + ".join(
-            f"{weight:.2f}·{value:.0f}"
+            f"{weight:.3f}·{value:.0f}"
             for weight, value in zip(weights[0], head.v[:, 1], strict=True)
         ).replace("-", "−"),
         "mixed": answer,
@@ -142,6 +150,7 @@ def _products(inputs: CardInputs) -> Card:
         "asked": WORDS[TIRED],
         "answers": WORDS[CAT],
         "score": head.scores[TIRED, CAT],
+        "back": head.scores[CAT, TIRED],
     }
     return Card("products", numbers, (Board(panels),), question)
 
@@ -171,7 +180,7 @@ def _mask(inputs: CardInputs) -> Card:
     head, blocked = example(inputs.seed).heads[0], _blocked()
     n_open = int((~blocked).sum())
     kept = {"scale": "scores", "asked_elsewhere": ((TIRED, CAT),)}
-    masked = _square("masked", head.masked, before="→", blocked=blocked, **kept)
+    masked = _square("masked", head.masked, before="→", blocked=blocked, hidden=True, **kept)
     board = Board((_square("scaled", head.scaled, **kept), masked))
     question = NumberQuestion(n_open, 0.1, {"blocked": int(blocked.sum()), "all": blocked.size})
     numbers: Numbers = {"open": n_open, "all": blocked.size, "n": len(WORDS), "token": WORDS[CAT]}

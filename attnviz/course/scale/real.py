@@ -50,12 +50,17 @@ def real(inputs: CardInputs) -> Card:
         )
     )
     variances = [float(head.var(dim=1).mean()) for head in scores]
+    assert captured.hidden is not None, "the sentence encoder gives its hidden states"
+    width = int(captured.hidden.shape[-1])
+    entry = width * INITIAL_STD**2  # the variance of an entry of q or k for inputs of variance 1
     numbers: dict[str, float | int | str] = {
         "head": f"L{LAYER}.H{HEAD}",
         "layer": LAYER,
         "d_k": d_k,
         "initial_std": INITIAL_STD,
-        "initial": _initial_variance(d_k, captured.hidden),
+        "d_model": width,
+        "entry": entry,
+        "initial": d_k * entry**2,
         "variance": variances[HEAD],
         "least": min(variances),
         "most": max(variances),
@@ -73,12 +78,6 @@ def real(inputs: CardInputs) -> Card:
     }
     question = ChoiceQuestion(("width", "initial", "own"), "own")
     return Card("real", numbers, (), question, (board,), Link("steps", view))
-
-
-def _initial_variance(d_k: int, hidden: Tensor | None) -> float:
-    """Var(q·k) before training, for inputs of variance 1: d_k·(d_model·σ²)²."""
-    assert hidden is not None, "the sentence encoder gives its hidden states"
-    return float(d_k * (hidden.shape[-1] * INITIAL_STD**2) ** 2)
 
 
 def _weights(scores: Tensor, divisor: float) -> Matrix:

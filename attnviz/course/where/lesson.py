@@ -48,7 +48,10 @@ def _ids(inputs: CardInputs, text: str) -> np.ndarray:
 
 def _names(ids: np.ndarray) -> tuple[str, ...]:
     """The tokens' texts; the start mark is shown as a dot in a ring."""
-    words = story.vocabulary()
+    return _labels(ids, story.vocabulary())
+
+
+def _labels(ids: np.ndarray, words: tuple[str, ...]) -> tuple[str, ...]:
     return tuple("◉" if token == 0 else words[token] for token in ids)
 
 
@@ -79,15 +82,18 @@ def _next(inputs: CardInputs) -> Card:
 def _tokens(inputs: CardInputs) -> Card:
     """Text cut into tokens: numbers of a list."""
     ids = _ids(inputs, _text(inputs))
-    values = ids[None].astype(np.float64)
-    board = Board((Panel("ids", values, columns=_names(ids), decimals=0, signed=False),))
+    values, labels = ids[None].astype(np.float64), _labels(ids, story.vocabulary(space="␣"))
+    board = Board((Panel("ids", values, columns=labels, decimals=0, signed=False),))
+    printed = Panel("numbers", values[:, 1:], columns=labels[1:], decimals=0, signed=False)
     n = len(ids)
     numbers: Numbers = {"text": _text(inputs), "n": n, "vocabulary": len(story.vocabulary())}
     twice = [column for column in range(n) if (ids == ids[column]).sum() > 1 and column > 1]
     first, second = twice[0], int(np.flatnonzero(ids == ids[twice[0]])[1])
     numbers = {**numbers, "word": _names(ids)[first], "first": first, "number": int(ids[first])}
+    spaced = int(ids[labels.index(f"␣{labels[1]}")])
+    numbers |= {"start": labels[1], "start_number": int(ids[1]), "spaced_number": spaced}
     question = CellQuestion("ids", frozenset({(0, second)}), {"itself": frozenset({(0, first)})})
-    return Card("tokens", numbers, (board,), question)
+    return Card("tokens", numbers, (board,), question, (Board((printed,)),))
 
 
 def _vectors(inputs: CardInputs) -> Card:

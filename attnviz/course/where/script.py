@@ -52,6 +52,7 @@ def script(inputs: CardInputs) -> Card:
     pieces, in_bytes = cut(inputs, PIECES, text), cut(inputs, story.MODEL, text)
     numbers: Numbers = {
         "asked": asked,
+        "code_point": ord(asked),
         "answer": answer,
         "text": text,
         "characters": len(text),

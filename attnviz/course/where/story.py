@@ -85,12 +85,12 @@ def softmax(scores: Float64[np.ndarray, "*row key"]) -> Float64[np.ndarray, "*ro
 
 
 @cache
-def vocabulary() -> tuple[str, ...]:
-    """The text of each token, by its number; a space before a word is left out."""
+def vocabulary(space: str = "") -> tuple[str, ...]:
+    """The text of each token, by its number, with `space` for the space before a word."""
     folder = embedded_folder(MODEL)
     assert folder is not None, "the model is embedded"
     numbers = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))["model"]["vocab"]
-    return tuple(name.replace("Ġ", "") for name in sorted(numbers, key=numbers.__getitem__))
+    return tuple(name.replace("Ġ", space) for name in sorted(numbers, key=numbers.__getitem__))
 
 
 @cache

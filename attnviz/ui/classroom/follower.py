@@ -14,6 +14,7 @@ from attnviz.i18n import Language, text
 from attnviz.lessons.cards import progress
 from attnviz.lessons.cards.card import Card
 from attnviz.lessons.cards.example_words import in_language
+from attnviz.lessons.cards.symbols import with_formulas
 from attnviz.lessons.cards.texts import lesson_texts
 from attnviz.lessons.classroom.stage import LEARN, Stage
 from attnviz.lessons.classroom.tally import label
@@ -82,7 +83,7 @@ def draw(lang: Language, stage: Stage, *, answers: bool = True) -> None:
     if answers and not stage.revealed:
         _count(lang, stage, card, own)
     with st.container(key=widgets.key("learn.top")):
-        st.title(texts.title, anchor=False)
+        st.title(with_formulas(texts.title), anchor=False)
         number, count = stage.number + 1, stage.count or len(opened.names)
         st.caption(text(lang, "learn.where", number=number, cards=count))
     cards.card(lang, texts, replace(opened, answers=_answers(stage, card, own), led=True))

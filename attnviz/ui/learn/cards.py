@@ -9,6 +9,7 @@ import streamlit as st
 from attnviz.i18n import Language, text
 from attnviz.lessons.cards.card import Card, Control, Link, Pick, Slider
 from attnviz.lessons.cards.example_words import in_language
+from attnviz.lessons.cards.symbols import with_formulas
 from attnviz.lessons.cards.texts import LessonTexts, lesson_texts
 from attnviz.ui.learn import card_pills, links, open_card, pictures, questions, words
 from attnviz.ui.learn.card_shown import CardShown
@@ -27,7 +28,7 @@ def show(lang: Language, opened: OpenCard) -> None:
             on_click=open_card.leave,
             type="tertiary",
         )
-        st.title(texts.title, anchor=False)
+        st.title(with_formulas(texts.title), anchor=False)
         standings = card_pills.show(lang, opened)
     card(lang, texts, opened)
     _next(lang, opened, sum(standing == "right" for standing in standings.values()))
@@ -108,7 +109,7 @@ def _controls(texts: LessonTexts, opened: OpenCard) -> None:
 
 def _control(texts: LessonTexts, opened: OpenCard, control: Control) -> None:
     name = f"learn.{opened.name}.{control.name}"
-    label = texts.of(opened.name, f"control.{control.name}")
+    label = with_formulas(texts.of(opened.name, f"control.{control.name}"))
     key = widgets.showing(name, opened.values[control.name])
     args = (opened.name, control.name, name)
     if isinstance(control, Slider):
@@ -125,7 +126,9 @@ def _control(texts: LessonTexts, opened: OpenCard, control: Control) -> None:
         st.segmented_control(
             label,
             control.options,
-            format_func=lambda option: texts.of(opened.name, f"control.{control.name}.{option}"),
+            format_func=lambda option: with_formulas(
+                texts.of(opened.name, f"control.{control.name}.{option}")
+            ),
             key=key,
             on_change=_take_value,
             args=args,

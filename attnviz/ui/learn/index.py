@@ -10,6 +10,7 @@ import streamlit as st
 
 from attnviz.components.usher import UsherView
 from attnviz.i18n import Language, text
+from attnviz.lessons.cards.symbols import with_formulas
 from attnviz.lessons.cards.texts import lesson_texts
 from attnviz.lessons.cards.times import minutes
 from attnviz.ui.learn import browser_progress, card_pills, lesson_plans, open_card, words
@@ -39,10 +40,11 @@ def _result(lang: Language, slug: str, n_right: int) -> None:
     texts, slugs = lesson_texts(slug, lang), course_lessons.slugs()
     following = slugs[slugs.index(slug) + 1 :][:1]
     with st.container(border=True, key=widgets.key("learn.result")):
-        st.subheader(text(lang, "learn.finished", lesson=texts.title), anchor=False)
+        finished = text(lang, "learn.finished", lesson=texts.title)
+        st.subheader(with_formulas(finished), anchor=False)
         st.markdown(text(lang, "learn.score", right=n_right, questions=texts.n_questions))
-        st.markdown(f"**{text(lang, 'learn.keep')}** {texts.keep}")
-        st.markdown(f"**{text(lang, 'learn.discuss')}** {texts.discuss}")
+        st.markdown(f"**{text(lang, 'learn.keep')}** {with_formulas(texts.keep)}")
+        st.markdown(f"**{text(lang, 'learn.discuss')}** {with_formulas(texts.discuss)}")
         for next_slug in following:
             st.button(
                 text(lang, "learn.next_lesson", lesson=lesson_texts(next_slug, lang).title),
@@ -60,9 +62,9 @@ def _lesson(lang: Language, number: int, slug: str) -> None:
     with st.container(border=True, key=widgets.key(f"learn.lesson.{slug}")):
         left, right = st.columns([5, 1.4], vertical_alignment="center")
         with left:
-            st.subheader(f"{number}. {texts.title}", anchor=False)
-            st.markdown(texts.summary)
-            st.markdown(f"**{text(lang, 'learn.goal')}** {texts.goal}")
+            st.subheader(with_formulas(f"{number}. {texts.title}"), anchor=False)
+            st.markdown(with_formulas(texts.summary))
+            st.markdown(f"**{text(lang, 'learn.goal')}** {with_formulas(texts.goal)}")
             st.caption(
                 text(
                     lang,

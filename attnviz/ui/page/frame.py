@@ -8,6 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.components import switches
 from attnviz.i18n import Language, text
+from attnviz.lessons.cards.symbols import with_formulas
 from attnviz.ui.page import text_box
 from attnviz.ui.session import current, embedding, messages, routes, widgets
 from attnviz.views.app_capture import Shown
@@ -26,10 +27,10 @@ def open_page(name: str, heading: str = "title") -> Language:
         return lang
     with st.container(key=widgets.key("top"), gap="xsmall"):
         with _row():
-            st.title(text(lang, f"page.{name}.{heading}"), width="stretch")
+            st.title(with_formulas(text(lang, f"page.{name}.{heading}")), width="stretch")
             with st.popover(text(lang, "explain.label")):
-                st.markdown(text(lang, f"page.{name}.explain"))
-        st.markdown(text(lang, f"page.{name}.intro"))
+                st.markdown(with_formulas(text(lang, f"page.{name}.explain")))
+        st.markdown(with_formulas(text(lang, f"page.{name}.intro")))
         if name not in routes.WITHOUT_MODEL:
             text_box.show(lang)
     return lang

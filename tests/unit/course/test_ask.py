@@ -18,7 +18,7 @@ from attnviz.lessons.cards.card import (
     Value,
 )
 from attnviz.lessons.cards.motion import Motion
-from tests.support.course import captured
+from tests.support.course import captured, card, panel
 
 # as the note prints them
 PRINTED = """0.173 0.105 0.163 0.301 0.240
@@ -92,3 +92,11 @@ def test_entropy_is_in_bits_and_mistakes_stay_apart() -> None:
     assert entropy_bits(np.array([[0.25] * 4, [1, 0, 0, 0]])) == pytest.approx([2.0, 0.0])
     assert apart(1.0, {"same": 1.005, "far": 2.0, "none": math.inf}, 0.006) == {"far": 2.0}
     assert softmax(np.array([[0.0, -math.inf]]))[0] == pytest.approx([1.0, 0.0])
+
+
+def test_the_outputs_of_the_turned_query_come_from_values_on_the_card() -> None:
+    turned = card("ask", "turn", angle=90.0)
+    values = panel(turned, "values").values
+    for weights, output in (("control", "control_output"), ("changed", "output")):
+        expected = panel(turned, weights).values @ values
+        np.testing.assert_allclose(panel(turned, output).values, expected)

@@ -36,3 +36,17 @@ def test_the_output_is_what_torch_computes() -> None:
     mixed = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
     np.testing.assert_allclose(steps.heads[0].mixed, mixed[0, 0].numpy())
     assert steps.heads[0].weights[3].argmax() == 1, "“tired” finds “cat”"
+
+
+def test_the_printed_terms_give_the_printed_result() -> None:
+    for seed in range(3):
+        numbers = card("block", "mix", seed).numbers
+        terms = str(numbers["terms"]).replace("−", "-").split(" + ")
+        printed = sum(
+            float(weight) * float(value) for weight, value in (t.split("·") for t in terms)
+        )
+        assert f"{printed:.2f}" == f"{float(numbers['mixed']):.2f}"
+
+
+def test_a_picture_does_not_count_the_open_cells() -> None:
+    assert panel(card("block", "mask"), "masked").hidden

@@ -112,11 +112,11 @@ def test_the_key_is_what_the_graders_take_for_right(slug: str, capture_text: Cap
 
 def test_the_answers_stand_on_the_last_page_only(capture_text: CaptureText) -> None:
     main, _, key = printed("block", "en").partition('<section class="key">')
-    # one row of the output; Q; scaled scores, weights and the output of W_O: to be filled in; and
-    # on later cards the single cells that these cards ask for
-    assert main.count(EMPTY) == 2 + 8 + 3 * 16 + 7
+    # to fill in: one row of the output; Q; scaled and masked scores; weights; the output of W_O;
+    # and on later cards the single cells that these cards ask for
+    assert main.count(EMPTY) == 2 + 8 + 4 * 16 + 6
     by_card = [article.count(EMPTY) for article in main.split("<article>")[1:]]
-    assert by_card == [2, 8, 1, 16, 2, 17, 2, 17, 0, 0]
+    assert by_card == [2, 8, 1, 16, 17, 17, 2, 17, 0, 0]
     assert EMPTY not in key
     asked = []
     for card in built("block", capture_text):

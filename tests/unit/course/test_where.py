@@ -7,7 +7,7 @@ from attnviz.course.where import story
 from attnviz.course.where.lesson import TEXTS
 from attnviz.lessons.cards.card import NumberQuestion
 from attnviz.models.tensors import embedded_tensor
-from tests.support.course import captured, card
+from tests.support.course import captured, card, panel
 
 
 def test_the_parts_give_the_models_own_logits() -> None:
@@ -62,3 +62,21 @@ def test_inside_mlp_is_what_the_pass_adds() -> None:
     weight = embedded_tensor(story.MODEL, "transformer.h.0.mlp.c_proj.weight")
     bias = embedded_tensor(story.MODEL, "transformer.h.0.mlp.c_proj.bias")
     assert passed @ weight + bias == pytest.approx(story.run(ids).added[0][1][-1], abs=1e-5)
+
+
+def test_each_label_of_the_tokens_has_one_number() -> None:
+    for seed in range(len(TEXTS)):
+        tokens = card("where", "tokens", seed)
+        asked, printed = panel(tokens, "ids"), panel(tokens, "numbers")
+        pairs = set(zip(asked.columns, asked.values[0], strict=True))
+        assert len(pairs) == len(set(asked.columns)) == len(np.unique(asked.values))
+        np.testing.assert_array_equal(printed.values, asked.values[:, 1:])
+        assert printed.values.shape[1] <= 12, "the page draws wider ones without their numbers"
+
+
+def test_the_number_of_a_sign_tells_its_bytes() -> None:
+    for seed in range(3):
+        script = card("where", "script", seed)
+        assert isinstance(script.question, NumberQuestion)
+        number = int(script.numbers["code_point"])
+        assert script.question.answer == 1 + sum(number > end for end in (127, 2047, 65535))

@@ -42,3 +42,11 @@ def test_many_points_have_no_markers() -> None:
     many = np.arange(100.0)
     figure = chart([Line("a", many, many), FALLING], "x", "y")
     assert [of.mode for of in figure.data] == ["lines", "lines+markers"]
+
+
+def test_a_symbol_has_a_subscript() -> None:
+    line = Line("d_k = 64", X, X)
+    figure = chart([line, FALLING], "d_model", "id_k, d_kept")
+    assert figure.data[0].name == "d<sub>k</sub> = 64"
+    assert figure.layout.xaxis.title.text == "d<sub>model</sub>"
+    assert figure.layout.yaxis.title.text == "id_k, d_kept"
