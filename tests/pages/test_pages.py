@@ -5,6 +5,7 @@ import pytest
 
 import attnviz
 from attnviz import i18n
+from attnviz.lessons.cards.symbols import with_formulas
 from attnviz.masks.spec import MASK_NAMES
 from attnviz.ui.session import embedding, routes, widgets
 from attnviz.ui.session.view import default_view
@@ -22,7 +23,8 @@ SECOND = "Dogs ran home fast."
 def test_a_page_speaks_the_language(visit: Visit, page: str, lang: i18n.Language) -> None:
     app = visit(page, lang=lang, text=TEXT)
     assert [title.value for title in app.title] == [i18n.text(lang, f"page.{page}.title")]
-    assert i18n.text(lang, f"page.{page}.intro") in [each.value for each in app.main.markdown]
+    intro = with_formulas(i18n.text(lang, f"page.{page}.intro"))
+    assert intro in [each.value for each in app.main.markdown]
     header, _ = sent(app)
     templates = set(i18n.section(lang, "component").values())
     assert header["strings"]
