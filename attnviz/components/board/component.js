@@ -85,7 +85,7 @@ function fitTables(/** @type {State} */ { top, box, header }) {
   const zoom = () => top.clientWidth / box.scrollWidth;
   if (isLine && zoom() < CLOSER_BELOW) set("av-board-tight", true);
   if (isLine && zoom() >= MIN_ZOOM) {
-    if (zoom() < 1) box.style.zoom = String(zoom());
+    shrink(box, top, zoom());
     return;
   }
   set("av-board-line", false);
@@ -95,6 +95,18 @@ function fitTables(/** @type {State} */ { top, box, header }) {
   set("av-board-tight", wide.length > 0);
   for (const table of wide)
     table.style.zoom = String(Math.min(1, Math.max(MIN_TABLE_ZOOM, shareShown(table))));
+}
+
+/**
+ * Shrinks an equation to the width of its place. Small digits are a little wider than their share of the size, so the
+ * result is measured once more.
+ */
+function shrink(/** @type {HTMLElement} */ box, /** @type {HTMLElement} */ place, /** @type {number} */ zoom) {
+  if (zoom >= 1) return;
+  box.style.zoom = String(zoom);
+  const ends = [...box.children].map((part) => part.getBoundingClientRect().right);
+  const taken = Math.max(...ends) - box.getBoundingClientRect().left;
+  if (taken > place.clientWidth) box.style.zoom = String((zoom * place.clientWidth) / taken);
 }
 
 /** The share of a table's width that its place shows without scrolling, at its own size; over 1 where it has room. */
