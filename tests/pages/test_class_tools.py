@@ -134,18 +134,27 @@ def test_the_wall_shows_bars_after_the_reveal_alone_and_is_counted_nowhere(
 ) -> None:
     wall = visit("learn", room=code(presenter), wall="1")
     assert code(presenter) in [each.value for each in wall.title] and not bars(wall)
+    assert not wall.radio  # options to read, not to answer
+    assert any(said("sums") in each.value for each in wall.markdown)
+    assert i18n.text("en", "class.answer_there") in [each.value for each in wall.caption]
     follower = visit("learn", room=code(presenter))
     follower.radio(key=KEY("learn.order.answer")).set_value("sums").run()
     here = i18n.text("en", "class.here", present=1, answered=1)
     assert f"**{here}**" in [each.value for each in wall.run().markdown] and not bars(wall)
     press(presenter, "class.reveal")
     assert f"✓ **Right.** {said('sums')}: 1" in bars(wall.run())
+    kinds = [each.type for each in wall.main]
+    assert kinds.index("progress") < kinds.index("header")  # above the card: nobody scrolls
     assert not place(wall).host and parameters(wall).keys() >= {"room", "wall"}
 
 
 def test_cards_are_hidden_and_put_in_another_order(presenter: AppTest, visit: Visit) -> None:
     press(presenter, "class.begin")
     chosen = presenter.multiselect(key=KEY("class.order.block"))
+    assert [chosen.options[place] for place in (1, 7)] == [
+        "2. Three matrices make Q, K and V",
+        "8. The last step: W_O",
+    ]  # as text, without the signs of Markdown
     chosen.set_value(["mix", "order"]).run()
     assert class_socket.rooms().stage(code(presenter)).number == 1
     presenter.multiselect(key=KEY("class.order.block")).set_value(["mix", "softmax"]).run()

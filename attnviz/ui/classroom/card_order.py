@@ -9,7 +9,7 @@ import streamlit as st
 from attnviz.i18n import Language, text
 from attnviz.lessons.cards.texts import LessonTexts, lesson_texts
 from attnviz.ui.server import course_lessons
-from attnviz.ui.session import messages, store, widgets
+from attnviz.ui.session import store, widgets
 
 ORDER = "class.order"
 
@@ -48,8 +48,8 @@ def choose(lang: Language, slug: str) -> None:
 
 
 def _title(texts: LessonTexts, name: str) -> str:
-    """The title of a card before its numbers are known."""
-    return messages.plain(texts.of(name, "title").partition("[[")[0].rstrip())
+    """The title of a card before its numbers are known, as text: the list sets no Markdown."""
+    return texts.of(name, "title").partition("[[")[0].rstrip()
 
 
 def _take(slug: str) -> None:

@@ -1,13 +1,14 @@
 """The card that followers see when their class has ended.
 
-In: the lesson and the answers of this session. Out: the sentence to keep, the learner's own score,
-and buttons to the next lesson and to all lessons.
+In: the lesson and the answers of this session. Out: the sentence to keep, how many of the questions
+that this learner answered were answered right, and buttons to the next lesson and to all lessons.
 """
 
 import streamlit as st
 
 from attnviz.i18n import Language, text
 from attnviz.lessons.cards import progress
+from attnviz.lessons.cards.symbols import with_formulas
 from attnviz.lessons.cards.texts import lesson_texts
 from attnviz.ui.classroom import entry
 from attnviz.ui.learn import open_card
@@ -22,13 +23,17 @@ def show(lang: Language) -> None:
         st.header(text(lang, "class.over"), anchor=False)
         if learn.lesson in slugs:
             texts = lesson_texts(learn.lesson, lang)
-            st.markdown(text(lang, "class.thanks", lesson=texts.title))
-            st.markdown(text(lang, "learn.score", right=_n_right(), questions=texts.n_questions))
-            st.markdown(f"**{text(lang, 'learn.keep')}** {texts.keep}")
+            st.markdown(with_formulas(text(lang, "class.thanks", lesson=texts.title)))
+            standings = _standings()
+            if standings:
+                n_right, n = standings.count("right"), len(standings)
+                st.markdown(text(lang, "learn.score", right=n_right, questions=n))
+            st.markdown(f"**{text(lang, 'learn.keep')}** {with_formulas(texts.keep)}")
         with st.container(horizontal=True):
             for slug in slugs[slugs.index(learn.lesson) + 1 :][:1] if learn.lesson in slugs else ():
+                title = lesson_texts(slug, lang).title
                 st.button(
-                    text(lang, "learn.next_lesson", lesson=lesson_texts(slug, lang).title),
+                    with_formulas(text(lang, "learn.next_lesson", lesson=title)),
                     key=widgets.key("class.next_lesson"),
                     type="primary",
                     on_click=_go_on,
@@ -37,14 +42,14 @@ def show(lang: Language) -> None:
             st.button(text(lang, "class.to_lessons"), key=widgets.key("class.out"), on_click=_go_on)
 
 
-def _n_right() -> int:
-    """The number of questions of the lesson that this session answered right."""
+def _standings() -> list[progress.Standing]:
+    """The standings of the questions that this session answered; a class may show few cards."""
     lesson = course_lessons.lesson(current.view().learn.lesson)
     opened = open_card.open_card(lesson)
     standings = (
         progress.standing(opened.card_named(name), opened.answers) for name in opened.answers
     )
-    return sum(standing == "right" for standing in standings)
+    return [standing for standing in standings if standing in ("right", "wrong")]
 
 
 def _go_on(slug: str = "") -> None:

@@ -15,7 +15,7 @@ from attnviz.lessons.cards import progress
 from attnviz.lessons.cards.card import Card
 from attnviz.lessons.cards.example_words import in_language
 from attnviz.lessons.cards.symbols import with_formulas
-from attnviz.lessons.cards.texts import lesson_texts
+from attnviz.lessons.cards.texts import LessonTexts, lesson_texts
 from attnviz.lessons.classroom.stage import LEARN, Stage
 from attnviz.lessons.classroom.tally import label
 from attnviz.ui.classroom import cell_question, class_pages, entry, reach, sentences, tally
@@ -86,17 +86,18 @@ def draw(lang: Language, stage: Stage, *, answers: bool = True) -> None:
         st.title(with_formulas(texts.title), anchor=False)
         number, count = stage.number + 1, stage.count or len(opened.names)
         st.caption(text(lang, "learn.where", number=number, cards=count))
-    cards.card(lang, texts, replace(opened, answers=_answers(stage, card, own), led=True))
+    given = _answers(stage, card, own)
+    if not answers:
+        _spread(lang, stage, card, texts)
+    cards.card(lang, texts, replace(opened, answers=given, led=True, watched=not answers))
     cell_question.show(CardShown(lang, texts, card, {}), stage, answers=answers)
     card_pills.scroll_to_top(lang, opened)
     if card.question is None:
         return
     if stage.revealed:
         _judge(CardShown(lang, texts, card, own))
-    if stage.shown:
-        counts = rooms().tally(current.view().classroom.room, stage.name)
-        st.markdown(f"**{text(lang, 'class.spread', answered=counts.answered)}**")
-        tally.show(lang, card, texts, counts, stage.revealed)
+    if answers:
+        _spread(lang, stage, card, texts)
 
 
 def _answers(stage: Stage, card: Card, own: dict[str, str]) -> dict[str, str]:
@@ -135,6 +136,18 @@ def _count(lang: Language, stage: Stage, card: Card, own: dict[str, str]) -> Non
         rooms().answer(seat.room, seat.seat, stage.name, label(verdict))
     except BadInput as error:
         messages.show(lang, error)
+
+
+def _spread(lang: Language, stage: Stage, card: Card, texts: LessonTexts) -> None:
+    """How the class answered, as bars, once the presenter shows them.
+
+    On the wall they stand above the card, for nobody scrolls there.
+    """
+    if card.question is None or not stage.shown:
+        return
+    counts = rooms().tally(current.view().classroom.room, stage.name)
+    st.markdown(f"**{text(lang, 'class.spread', answered=counts.answered)}**")
+    tally.show(lang, card, texts, counts, stage.revealed)
 
 
 def _judge(shown: CardShown) -> None:

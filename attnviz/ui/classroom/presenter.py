@@ -123,7 +123,7 @@ def _panel(lang: Language, opened: OpenCard | None) -> None:
             if not begins:
                 st.markdown(f"**{current.view().classroom.room}**", width="content")
             if opened is not None:
-                _switches(lang, opened)
+                _switches(lang, opened, begins)
             if begins:
                 st.button(
                     text(lang, "class.begin"),
@@ -171,7 +171,7 @@ def _link_to_wall(lang: Language) -> None:
     st.link_button(text(lang, "class.wall"), invitation.link(wall="1"))
 
 
-def _switches(lang: Language, opened: OpenCard) -> None:
+def _switches(lang: Language, opened: OpenCard, begins: bool) -> None:
     """Buttons to reveal, and to show how the class answered; for a card with a question."""
     card, name = opened.card(), opened.name
     if card.question is None:
@@ -180,7 +180,7 @@ def _switches(lang: Language, opened: OpenCard) -> None:
     st.button(
         text(lang, "class.reveal" if is_open else "class.hide"),
         key=widgets.key("class.reveal"),
-        type="primary" if is_open else "secondary",
+        type="primary" if is_open and not begins else "secondary",
         on_click=open_card.answer,
         args=(name, progress.SHOWN if is_open else ""),
     )

@@ -55,7 +55,7 @@ def _card(lang: Language, texts: LessonTexts, opened: OpenCard) -> None:
     for number, picture in enumerate(built.pictures):
         pictures.show(shown, picture, f"{number}")
     if built.question is not None:
-        questions.show(shown, opened.led)
+        questions.show(shown, led=opened.led, watched=opened.watched)
     if shown.is_open:
         return
     if predicts(built):

@@ -46,8 +46,9 @@ def _result(lang: Language, slug: str, n_right: int) -> None:
         st.markdown(f"**{text(lang, 'learn.keep')}** {with_formulas(texts.keep)}")
         st.markdown(f"**{text(lang, 'learn.discuss')}** {with_formulas(texts.discuss)}")
         for next_slug in following:
+            title = lesson_texts(next_slug, lang).title
             st.button(
-                text(lang, "learn.next_lesson", lesson=lesson_texts(next_slug, lang).title),
+                with_formulas(text(lang, "learn.next_lesson", lesson=title)),
                 key=widgets.key("learn.next_lesson"),
                 type="primary",
                 on_click=open_card.open_lesson,
@@ -76,9 +77,10 @@ def _lesson(lang: Language, number: int, slug: str) -> None:
             )
             if lesson.needs:
                 titles = (lesson_texts(needed, lang).title for needed in lesson.needs)
-                st.caption(text(lang, "learn.needs", lessons=" · ".join(titles)))
+                needs = text(lang, "learn.needs", lessons=" · ".join(titles))
+                st.caption(with_formulas(needs))
         with right:
-            _open(lang, slug, texts.title, begun)
+            _open(lang, slug, with_formulas(texts.title), begun)
 
 
 def _open(lang: Language, slug: str, title: str, begun: bool) -> None:

@@ -8,6 +8,7 @@ import streamlit as st
 
 from attnviz.i18n import Language, text
 from attnviz.lessons.cards.plans import PLANS, PlanStep, taken
+from attnviz.lessons.cards.symbols import with_formulas
 from attnviz.lessons.cards.texts import lesson_texts
 from attnviz.ui.learn import open_card
 from attnviz.ui.session import widgets
@@ -35,12 +36,13 @@ def _plan(lang: Language, plan: int) -> None:
 def _step(lang: Language, step: PlanStep, name: str) -> None:
     """The cards of a lesson by their titles, and its question for the class."""
     texts = lesson_texts(step.slug, lang)
+    label = text(lang, "learn.plan_step", lesson=texts.title, minutes=step.minutes)
     st.button(
-        text(lang, "learn.plan_step", lesson=texts.title, minutes=step.minutes),
+        with_formulas(label),
         key=widgets.key(f"learn.plan.{name}"),
         on_click=open_card.open_at,
         args=(step.slug, step.cards[0]),
     )
     numbers = [str(list(texts.cards).index(card) + 1) for card in step.cards]
     st.caption(text(lang, "learn.plan_cards", cards=", ".join(numbers)))
-    st.markdown(f"**{text(lang, 'learn.discuss')}** {texts.discuss}")
+    st.markdown(f"**{text(lang, 'learn.discuss')}** {with_formulas(texts.discuss)}")

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from attnviz.i18n import Language, text
+from attnviz.lessons.cards.symbols import with_formulas
 from attnviz.lessons.cards.texts import lesson_texts
 from attnviz.ui.server import course_lessons
 from attnviz.ui.session import address, current, routes
@@ -38,6 +39,6 @@ def back_to_lesson(lang: Language) -> None:
         title = lesson_texts(view.learn.lesson, lang).title
         st.page_link(
             routes.file("learn"),
-            label=text(lang, "learn.back_to", lesson=title),
+            label=with_formulas(text(lang, "learn.back_to", lesson=title)),
             query_params=address.params(view),
         )

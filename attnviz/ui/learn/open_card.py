@@ -29,8 +29,8 @@ NO_LESSON = {"lesson": "", "card": "", "values": "", "answers": ""}
 class OpenCard:
     """A card of a lesson as one learner sees it; `answers` maps cards to answers as text.
 
-    `led` is True where a presenter sets the values; `order` names the cards that a presenter shows,
-    in another order than the lesson's.
+    `led` is True where a presenter sets the values, `watched` on the wall, which answers nothing;
+    `order` names the cards that a presenter shows, in another order than the lesson's.
     """
 
     lesson: "Lesson"
@@ -38,6 +38,7 @@ class OpenCard:
     values: Mapping[str, Value]
     answers: Mapping[str, str]
     led: bool = False
+    watched: bool = False
     order: tuple[str, ...] = ()
 
     @property

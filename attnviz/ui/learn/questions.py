@@ -17,13 +17,21 @@ from attnviz.ui.session import store, widgets
 UNREAD = "learn.unread"
 
 
-def show(shown: CardShown, led: bool = False) -> None:
-    """Draw question, answer widget and verdict; if `led`, a presenter reveals for all."""
+def show(shown: CardShown, *, led: bool = False, watched: bool = False) -> None:
+    """Draw question, answer widget and verdict.
+
+    If `led`, a presenter reveals for all; if `watched`, the page answers nothing: it shows the
+    options and says where to answer.
+    """
     lang, name, is_open = shown.lang, shown.card.name, shown.is_open
     with st.container(border=True):
         st.markdown(f"**{text(lang, 'learn.predict')}** {shown.say('question')}")
+        if watched and is_open:
+            _options_to_read(shown)
+            st.caption(text(lang, "class.answer_there"))
+            return
         match shown.card.question:
-            case NumberQuestion():
+            case NumberQuestion() if not watched:
                 _number(lang, name, shown.answer, is_open)
             case ChoiceQuestion() as question:
                 _choice(shown, question)
@@ -35,6 +43,22 @@ def show(shown: CardShown, led: bool = False) -> None:
         verdict(shown)
         if not led:
             _show_or_ask_again(lang, name, is_open)
+
+
+def _options_to_read(shown: CardShown) -> None:
+    """The options of a choice, as a list or below their pictures; of other questions nothing."""
+    question = shown.card.question
+    if not isinstance(question, ChoiceQuestion):
+        return
+    titles = {option: shown.say(f"option.{option}") for option in question.options}
+    if not question.pictures:
+        st.markdown("\n".join(f"- {title}" for title in titles.values()))
+        return
+    for column, (option, title) in zip(st.columns(len(titles)), titles.items(), strict=True):
+        with column:
+            if option in question.pictures:
+                pictures.show(shown, question.pictures[option], f"option.{option}", narrow=True)
+            st.markdown(title)
 
 
 def _where_to_click(shown: CardShown, question: CellQuestion) -> str:

@@ -46,7 +46,7 @@ def _meaning(lang: Language, entry: GlossaryEntry, opened: OpenCard) -> None:
     st.markdown(with_formulas(entry.meaning))
     if entry.card != (opened.lesson.slug, opened.name) and not opened.led:
         title = lesson_texts(entry.card[0], lang).title
-        _button(entry, text(lang, "learn.taught_in", lesson=title), "row")
+        _button(entry, with_formulas(text(lang, "learn.taught_in", lesson=title)), "row")
 
 
 def glossary_of_all(lang: Language) -> None:
@@ -58,7 +58,7 @@ def glossary_of_all(lang: Language) -> None:
         return
     with box:
         for slug, group in groupby(entries.values(), key=lambda entry: entry.card[0]):
-            st.markdown(f"##### {lesson_texts(slug, lang).title}")
+            st.markdown(f"##### {with_formulas(lesson_texts(slug, lang).title)}")
             for entry in group:
                 _line(lang, entry)
 
