@@ -18,6 +18,7 @@ import streamlit as st
 from attnviz.errors import AttnVizError, BadInput, Cancelled
 from attnviz.i18n import Language, text
 from attnviz.survey.texts import reads_texts, require_reader
+from attnviz.types import MIB
 from attnviz.ui.effects import measurement
 from attnviz.ui.server import cache
 from attnviz.ui.server.jobs import Job
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 WIDGET, OPENED, OWN = "survey_file", "survey", "own"
 READS = "a survey of texts needs an encoder or a decoder that reads them"
-MIB = 2**20
 MAX_MIB = 64  # of an upload
 MAX_UNPACKED = 128 * MIB  # 72 heads take 11
 N_PICTURES = 128

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from attnviz.errors import BadInput, TooLarge
 from attnviz.export.capture_file.digest import VARIABLE, digest_of_bytes, digest_of_file
+from attnviz.types import MIB
 from attnviz.ui.server import loading
 from attnviz.views.app_capture import Captured, Media, accuracy_of
 from attnviz.views.groups import groups
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from attnviz.attention.call import AttentionCall
     from attnviz.attention.capture import Capture
 
-MIB = 2**20
 MAX_BYTES = 64 * MIB  # of an upload: 128 tokens of a GPT-2 take 28 MB
 MAX_KEPT_BYTES = 256 * MIB  # of all uploads together; the least recently seen goes first
 # a hostile file may say that few numbers stand for many: so many products are checked in seconds
