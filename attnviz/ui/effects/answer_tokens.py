@@ -28,7 +28,7 @@ from attnviz.views.group_tokens import queries
 if TYPE_CHECKING:
     from attnviz.attribution.from_where import FromWhere
     from attnviz.effects.answer_measures import AnswerMeasure
-    from attnviz.effects.clean_run import Prepared
+    from attnviz.effects.clean_run import CleanRun
 
 MAX_TOKENS = 64  # each is a run of the model
 
@@ -77,7 +77,7 @@ def measured(
     return measurement.result(lang, "where", f"{key} {on}", work)
 
 
-def _from_where(prepared: "Prepared", job: Job) -> "FromWhere":
+def _from_where(prepared: "CleanRun", job: Job) -> "FromWhere":
     from attnviz.attribution.from_where import from_where_of
 
     job.report(0.1)

@@ -25,7 +25,7 @@ from attnviz.views.app_capture import Captured, Shown
 if TYPE_CHECKING:
     from attnviz.attribution.lens import Lens
     from attnviz.capture.request import Request
-    from attnviz.effects.clean_run import Prepared
+    from attnviz.effects.clean_run import CleanRun
 
 FRAGMENT = "lens"
 
@@ -108,7 +108,7 @@ def _view(shown: Shown, request: "Request", lens: "Lens", chosen: str) -> Ledger
     return views.lens_ledger(shown.lang, lens, labels, names, chosen if opens else None)
 
 
-def _tokens(prepared: "Prepared", n_rows: int) -> list[str]:
+def _tokens(prepared: "CleanRun", n_rows: int) -> list[str]:
     """The tokens of the stack that answers; numbers where they are not known."""
     stacks = prepared.tokens
     (tokens,) = stacks["decoder"] if "decoder" in stacks else next(iter(stacks.values()))
