@@ -14,7 +14,7 @@ from jaxtyping import Float64
 from attnviz.capture.changed.changer import CallPlace
 from attnviz.effects.clean_run import CleanRun
 from attnviz.effects.readouts import Readout
-from attnviz.effects.rows import Clean, RowChange, changed_rows
+from attnviz.effects.rows import Baseline, RowChange, changed_rows
 from attnviz.errors import Cancelled
 
 
@@ -34,7 +34,7 @@ class Batches:
 
     prepared: CleanRun
     readout: Readout
-    clean: Clean
+    clean: Baseline
     rows: int
     progress: Callable[[float], None]
     cancel: threading.Event | None

@@ -30,7 +30,7 @@ from attnviz.effects.clean_run import CleanRun, prepare
 from attnviz.effects.first_order import Slopes, slopes
 from attnviz.effects.heads import one_site
 from attnviz.effects.readouts import Readout, readout
-from attnviz.effects.rows import Clean, RowChange, changed_rows, clean_pass
+from attnviz.effects.rows import Baseline, RowChange, changed_rows, clean_pass
 from attnviz.errors import BadInput, UnsupportedAttention, require_index
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.summary import counted
@@ -182,7 +182,7 @@ class _Work:
 
     prepared: CleanRun
     readout: Readout
-    clean: Clean
+    clean: Baseline
     head: Site
     call: CallSite
     recorded: AttentionCall

@@ -43,17 +43,17 @@ class RowChange:
 
 
 @dataclass(frozen=True, eq=False)
-class Clean:
+class Baseline:
     """The number without changes, and what need not be computed again to change it."""
 
     value: float
     finished: Finished
 
 
-def clean_pass(prepared: CleanRun, readout: Readout, calls: Sequence[CallSite]) -> Clean:
+def clean_pass(prepared: CleanRun, readout: Readout, calls: Sequence[CallSite]) -> Baseline:
     """The number of the recorded pass; where a pass is long, its modules' outputs are kept too."""
     value = float(readout.read(prepared.clean)[0])
-    return Clean(value, finished(prepared, calls) if _is_long(prepared) else NOTHING)
+    return Baseline(value, finished(prepared, calls) if _is_long(prepared) else NOTHING)
 
 
 def _is_long(prepared: CleanRun) -> bool:
@@ -68,7 +68,7 @@ def _is_long(prepared: CleanRun) -> bool:
 
 
 def changed_rows(
-    prepared: CleanRun, readout: Readout, clean: Clean, changes: Sequence[RowChange]
+    prepared: CleanRun, readout: Readout, clean: Baseline, changes: Sequence[RowChange]
 ) -> tuple[Float[Tensor, " row"], float]:
     """(the number of each changed row, that of the clean row of the same batch)."""
     placed = by_place(changes)
