@@ -1,6 +1,6 @@
 """A capture as the app keeps it, and the part of it that one run of a page shows.
 
-`Captured` is kept by the app's cache under a key that names all that determined it. `Shown` is the
+The app's cache keeps an `AppCapture` under a key that names all that determined it. `Shown` is the
 context of one page run, and everything that is drawn is made from it: a language, a capture, and
 the group of attentions that is looked at.
 """
@@ -56,7 +56,7 @@ class Media:
 
 
 @dataclass(frozen=True, eq=False)
-class Captured:
+class AppCapture:
     """A capture with what every page says about it.
 
     `key` names all that determined it; `name` is the model's as it stands in the address;
@@ -73,7 +73,7 @@ class Captured:
     accuracy: Accuracy
     media: Media
     n_asked: int = 0
-    recall: "Callable[[], Captured | None] | None" = None
+    recall: "Callable[[], AppCapture | None] | None" = None
 
     @property
     def model(self) -> "LoadedModel":
@@ -87,7 +87,7 @@ class Shown:
     """The context of one page run: one group of a capture's attentions, in a language."""
 
     lang: Language
-    captured: Captured
+    captured: AppCapture
     group: Group
 
     @property

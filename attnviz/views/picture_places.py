@@ -14,7 +14,7 @@ from attnviz.components.heads import LayerPatches, Patches
 from attnviz.i18n import Language, text
 from attnviz.types import Tokens
 from attnviz.views import group_tokens
-from attnviz.views.app_capture import Captured, Shown
+from attnviz.views.app_capture import AppCapture, Shown
 from attnviz.views.groups import Group
 from attnviz.vision.token_boxes import BLOCK, Box, PatchRange, Places
 
@@ -32,7 +32,7 @@ def labels(lang: Language, tokens: Tokens, places: Places | None) -> tuple[str, 
     )
 
 
-def picture(captured: Captured, group: Group) -> Patches | None:
+def picture(captured: AppCapture, group: Group) -> Patches | None:
     """The picture whose patches are tokens of the group; None if there is none.
 
     Where layers differ its patches are those of the first layer.
@@ -53,7 +53,7 @@ def picture(captured: Captured, group: Group) -> Patches | None:
     return Patches(*grid, first=n - _area(grid), picture=image)
 
 
-def _picture_in_text(captured: Captured, group: Group) -> Patches | None:
+def _picture_in_text(captured: AppCapture, group: Group) -> Patches | None:
     """The picture if its patches are neighbouring tokens of the text."""
     from attnviz.models.architecture import picture_token
 

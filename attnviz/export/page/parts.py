@@ -22,7 +22,7 @@ from attnviz.views import heads as head_views
 from attnviz.views import masks as mask_views
 from attnviz.views import picture_places
 from attnviz.views import steps as step_views
-from attnviz.views.app_capture import Captured, Media, Shown, accuracy_of
+from attnviz.views.app_capture import AppCapture, Media, Shown, accuracy_of
 from attnviz.views.groups import Group, groups
 from attnviz.views.measures import measure
 from attnviz.views.texts import strings
@@ -45,9 +45,9 @@ class PageSource:
     model: "LoadedModel | None" = None
     picture: UInt8[np.ndarray, "row column rgb"] | None = None
 
-    def captured(self) -> Captured:
+    def captured(self) -> AppCapture:
         """The capture as views take it."""
-        return Captured(
+        return AppCapture(
             key="",
             name=self.capture.model.id,
             loaded=self.model,

@@ -27,7 +27,7 @@ from attnviz.ui.session import (
 from attnviz.ui.session.labels import READS_NO_TEXT, READS_PICTURES
 from attnviz.ui.session.messages import plain
 from attnviz.ui.sidebar import sidebar
-from attnviz.views.app_capture import Captured, Shown
+from attnviz.views.app_capture import AppCapture, Shown
 from attnviz.views.groups import chosen
 from attnviz.views.titles import model_title
 
@@ -180,7 +180,7 @@ def _picture_title(lang: Language, name: str) -> str:
     return text(lang, "compare.sample", number=seed)
 
 
-def attention(left: Shown, right: Captured) -> Shown:
+def attention(left: Shown, right: AppCapture) -> Shown:
     """The right side's attention: as on the left unless another one was chosen."""
     place = current.view().right
     stack, kind = place.stack or left.group.stack, place.kind or left.group.kind

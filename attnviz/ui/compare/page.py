@@ -25,7 +25,7 @@ from attnviz.ui.session.fragment import fragment
 from attnviz.ui.session.labels import READS_NO_TEXT
 from attnviz.ui.sidebar.navigation import NAVIGATION
 from attnviz.views import group_tokens, group_weights
-from attnviz.views.app_capture import Captured, Shown
+from attnviz.views.app_capture import AppCapture, Shown
 from attnviz.views.axes import token_axes
 from attnviz.views.group_size import MAX_CELLS
 from attnviz.views.texts import strings
@@ -158,7 +158,7 @@ def _axis(parts: tuple[token_pairs.Piece, ...], tokens: TokenAxis) -> TokenAxis:
     )
 
 
-def _same_vocabulary(left: Captured, right: Captured) -> bool:
+def _same_vocabulary(left: AppCapture, right: AppCapture) -> bool:
     """True if equal tokens of both mean the same; patches do if the grids are equal.
 
     Of a capture without its model, tokens mean those of the model with the same name.

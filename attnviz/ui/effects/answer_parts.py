@@ -20,7 +20,7 @@ from attnviz.ui.session import current, messages, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.ui.sidebar.navigation import renew
 from attnviz.views import answer_parts as views
-from attnviz.views.app_capture import Captured, Shown
+from attnviz.views.app_capture import AppCapture, Shown
 
 if TYPE_CHECKING:
     from attnviz.attribution.direct import Direct
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 FRAGMENT = "answer_parts"
 
 
-def fits(captured: Captured) -> bool:
+def fits(captured: AppCapture) -> bool:
     """True for a model that reads one text."""
     model = captured.loaded
     return (

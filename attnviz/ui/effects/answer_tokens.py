@@ -22,7 +22,7 @@ from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import messages, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.views import answer_parts as views
-from attnviz.views.app_capture import Captured, Shown
+from attnviz.views.app_capture import AppCapture, Shown
 from attnviz.views.group_tokens import queries
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def show(shown: Shown) -> None:
         show_ledger(data, widgets.component_key("answer_tokens"))
 
 
-def _lead(captured: Captured) -> float:
+def _lead(captured: AppCapture) -> float:
     """The largest logit of the first text minus the second."""
     assert captured.capture.logits is not None, "it fits"
     first, second = captured.capture.logits[0].float().topk(2).values.tolist()

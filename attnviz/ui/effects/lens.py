@@ -20,7 +20,7 @@ from attnviz.ui.session import address, current, messages, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.ui.sidebar.navigation import renew
 from attnviz.views import inside as views
-from attnviz.views.app_capture import Captured, Shown
+from attnviz.views.app_capture import AppCapture, Shown
 
 if TYPE_CHECKING:
     from attnviz.attribution.lens import Lens
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 FRAGMENT = "lens"
 
 
-def fits(captured: Captured) -> bool:
+def fits(captured: AppCapture) -> bool:
     """True if the model has scores to read its states with."""
     loaded = captured.loaded
     return loaded is not None and captured.capture.logits is not None and loaded.kind != "speech"

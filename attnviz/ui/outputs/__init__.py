@@ -13,14 +13,14 @@ from attnviz.export.pictures import View
 from attnviz.i18n import text
 from attnviz.ui.outputs import classes, decoder, picture, similarity, translation
 from attnviz.ui.page import needs_model
-from attnviz.views.app_capture import Captured, Shown
+from attnviz.views.app_capture import AppCapture, Shown
 
 
 @runtime_checkable
 class OutputView(Protocol):
     """One way to show a model's output."""
 
-    def fits(self, captured: Captured) -> bool:
+    def fits(self, captured: AppCapture) -> bool:
         """True if the model has this kind of output."""
 
     def show(self, shown: Shown) -> None:

@@ -12,7 +12,7 @@ from attnviz.outputs import classes as outputs
 from attnviz.ui.host.components import show_bars
 from attnviz.ui.session import pictures, uploads, widgets
 from attnviz.ui.session.messages import plain
-from attnviz.views.app_capture import Captured, Shown
+from attnviz.views.app_capture import AppCapture, Shown
 from attnviz.views.texts import strings
 
 MAX_BARS = 10
@@ -20,7 +20,7 @@ WIDTH_PX = 450
 NEARLY_ONE = 0.9995  # rounds to 100.0%
 
 
-def fits(captured: Captured) -> bool:
+def fits(captured: AppCapture) -> bool:
     """True if the model names classes."""
     return outputs.has_classes(captured.model, captured.capture)
 

@@ -21,7 +21,7 @@ from attnviz.ui.session import current, messages, view_request, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.ui.session.model_cards import generates
 from attnviz.views import group_tokens, heads
-from attnviz.views.app_capture import Captured, Shown
+from attnviz.views.app_capture import AppCapture, Shown
 from attnviz.views.groups import Group, chosen
 from attnviz.views.texts import strings
 
@@ -33,7 +33,7 @@ MAX_POSITIONS = 200
 N_GENERATED = 20  # tokens, at a click
 
 
-def fits(captured: Captured) -> bool:
+def fits(captured: AppCapture) -> bool:
     """True if the model generates, or has generated, and gave its scores for each token."""
     logits, kind = captured.capture.logits, captured.model.kind
     if logits is None or logits.dim() != 3:
@@ -52,7 +52,7 @@ def show(shown: Shown) -> None:
     _distributions(shown)
 
 
-def _generating_group(captured: Captured) -> Group:
+def _generating_group(captured: AppCapture) -> Group:
     """The chosen attention of the stack that generates; its cross-attention if none is chosen."""
     place = current.view().place
     groups = [group for group in captured.groups if group.stack not in group_tokens.READING]
@@ -136,7 +136,7 @@ def _draws(shown: Shown, sampling: Generation) -> writing.Draws:
     )
 
 
-def _sampling_sentence(lang: Language, captured: Captured, sampling: Generation) -> str:
+def _sampling_sentence(lang: Language, captured: AppCapture, sampling: Generation) -> str:
     """A sentence on how the tokens were chosen; a transcript may have been typed."""
     typed = captured.model.card.transcribes and current.view().input.target.strip()
     if typed:

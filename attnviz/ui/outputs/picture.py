@@ -11,11 +11,11 @@ from attnviz.ui.server import cache
 from attnviz.ui.session import messages, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.views import heads, picture_places
-from attnviz.views.app_capture import Captured, Shown
+from attnviz.views.app_capture import AppCapture, Shown
 from attnviz.views.texts import strings
 
 
-def fits(captured: Captured) -> bool:
+def fits(captured: AppCapture) -> bool:
     """True if the tokens are patches of a picture."""
     group = captured.groups[0]
     if captured.model.kind != "vision" or group.uneven:

@@ -14,7 +14,7 @@ from attnviz.ui.host.components import show_similarity
 from attnviz.ui.server import cache
 from attnviz.ui.session import current, messages
 from attnviz.ui.sidebar import sidebar
-from attnviz.views.app_capture import Captured, Shown
+from attnviz.views.app_capture import AppCapture, Shown
 from attnviz.views.texts import strings
 
 FOR_SENTENCES = {"minilm"}  # models trained so that the cosine is a similarity
@@ -28,7 +28,7 @@ OTHERS = (
 )
 
 
-def fits(captured: Captured) -> bool:
+def fits(captured: AppCapture) -> bool:
     """True if the model returns hidden states of a text and nothing else."""
     capture = captured.capture
     return (

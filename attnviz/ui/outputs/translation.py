@@ -21,7 +21,7 @@ from attnviz.ui.server import cache
 from attnviz.ui.session import address, current, messages, routes, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.ui.sidebar.navigation import NAVIGATION
-from attnviz.views.app_capture import Captured, Shown
+from attnviz.views.app_capture import AppCapture, Shown
 from attnviz.views.groups import Group, chosen
 from attnviz.views.texts import strings
 
@@ -29,7 +29,7 @@ STACK, KIND = "decoder", "cross"
 LAYER_OR_HEAD = re.compile(r"L(\d+)(?:\.H(\d+))?")
 
 
-def fits(captured: Captured) -> bool:
+def fits(captured: AppCapture) -> bool:
     """True if a target attends to a source."""
     loaded = captured.loaded
     if loaded is not None and loaded.kind != "encoder-decoder":

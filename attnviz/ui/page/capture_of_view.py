@@ -25,7 +25,7 @@ from attnviz.ui.session import (
     view_request,
 )
 from attnviz.ui.session.labels import READS_NO_TEXT, READS_PICTURES
-from attnviz.views.app_capture import Captured, Shown
+from attnviz.views.app_capture import AppCapture, Shown
 from attnviz.views.groups import chosen
 from attnviz.views.titles import model_title
 
@@ -84,7 +84,7 @@ def _captured(
     loaded: "LoadedModel",
     typed: str | None,
     with_second: bool,
-) -> Captured | None:
+) -> AppCapture | None:
     """The capture of whatever the model reads."""
     if loaded.kind in READS_PICTURES:
         return _of_picture(lang, source, loaded.card, typed)
@@ -102,7 +102,7 @@ def _captured(
 
 def _of_texts(
     lang: Language, source: sources.Source, card: ModelCard, texts: tuple[str, ...]
-) -> Captured | None:
+) -> AppCapture | None:
     """The capture of one text, or of two in one batch; None while a target is missing."""
     request = view_request.of_view(texts, card)
     if card.kind == "encoder-decoder" and not (request.target or request.generation):
@@ -117,7 +117,7 @@ def _of_texts(
 
 def _of_picture(
     lang: Language, source: sources.Source, card: ModelCard, typed: str | None
-) -> Captured | None:
+) -> AppCapture | None:
     """The capture of the chosen picture, with the text of a model that reads both."""
     image = uploads.picture()
     if image is None:
@@ -132,7 +132,7 @@ def _of_picture(
     return captured
 
 
-def _of_sound(lang: Language, source: sources.Source, card: ModelCard) -> Captured | None:
+def _of_sound(lang: Language, source: sources.Source, card: ModelCard) -> AppCapture | None:
     """The capture of the chosen sound."""
     view = current.view()
     sound = sounds.named(view.input.sound)

@@ -34,7 +34,7 @@ from attnviz.ui.server.sources import Source
 from attnviz.ui.server.trainings import Training
 from attnviz.ui.server.watchers import watched
 from attnviz.views import geometry
-from attnviz.views.app_capture import Captured, Shown
+from attnviz.views.app_capture import AppCapture, Shown
 from attnviz.views.drawn import Cells
 from attnviz.views.drawn import shares as head_shares
 from attnviz.views.groups import Group
@@ -129,7 +129,7 @@ def _own_model(name: str) -> "LoadedModel":
     return loading.load(name)
 
 
-def captured(source: Source, request: Request) -> Captured:
+def captured(source: Source, request: Request) -> AppCapture:
     """The capture of a request: its input run through the model, and verified."""
     loaded = model(source)
     n_chars = sum(map(len, request.text))
@@ -145,16 +145,16 @@ def captured(source: Source, request: Request) -> Captured:
 @st.cache_resource(max_entries=MAX_LONG_CAPTURES, show_spinner=False)
 def _long_captured(
     key: str, _source: Source, _request: Request, _loaded: "LoadedModel"
-) -> Captured:
+) -> AppCapture:
     return _run(key, _source, _request, _loaded)
 
 
 @st.cache_resource(max_entries=MAX_CAPTURES, show_spinner=False)
-def _captured(key: str, _source: Source, _request: Request, _loaded: "LoadedModel") -> Captured:
+def _captured(key: str, _source: Source, _request: Request, _loaded: "LoadedModel") -> AppCapture:
     return _run(key, _source, _request, _loaded)
 
 
-def _run(key: str, source: Source, request: Request, loaded: "LoadedModel") -> Captured:
+def _run(key: str, source: Source, request: Request, loaded: "LoadedModel") -> AppCapture:
     recall = partial(captured, source, request)
     return run_request.captured(key, source.name, request, loaded, recall)
 
@@ -223,7 +223,7 @@ def _answer(key: str, _question: str, _cut: bool, _loaded: "LoadedModel") -> str
     return answer(_loaded, _question, cut=_cut)
 
 
-def similarity(captured: Captured, texts: tuple[str, ...]) -> "Similarity":
+def similarity(captured: AppCapture, texts: tuple[str, ...]) -> "Similarity":
     """The cosines between sentences."""
     return _similarity(f"{captured.key} {texts}", texts, captured.model)
 
@@ -239,7 +239,7 @@ def _stop_job(begun: pyramids.HeadPyramid | Training | Measurement[Any]) -> None
     begun.job.stop()
 
 
-def answers(captured: Captured, request: "library.Request", others: tuple[str, ...]) -> Answering:
+def answers(captured: AppCapture, request: "library.Request", others: tuple[str, ...]) -> Answering:
     """The model's answer to a capture's input, ready to be computed again with heads changed."""
     return _answering(f"{captured.key} {request.key} {others}", captured.model, request, others)
 

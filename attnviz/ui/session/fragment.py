@@ -13,7 +13,7 @@ import streamlit as st
 
 from attnviz.errors import BadInput
 from attnviz.ui.session import current, messages
-from attnviz.views.app_capture import Captured, Shown
+from attnviz.views.app_capture import AppCapture, Shown
 
 Arguments = ParamSpec("Arguments")
 
@@ -25,7 +25,7 @@ class ShownKey:
         recall = shown.captured.recall
         assert recall is not None, "a capture that no cache of the server keeps"
         self.lang = shown.lang
-        self._recall: Callable[[], Captured | None] = recall
+        self._recall: Callable[[], AppCapture | None] = recall
         self._name, self._window = shown.group.name, shown.group.window
 
     def shown(self) -> Shown:

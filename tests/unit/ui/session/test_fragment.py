@@ -12,7 +12,7 @@ import streamlit as st
 import attnviz
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.ui.session.fragment import fragment
-from attnviz.views.app_capture import Accuracy, Captured, Media, Shown
+from attnviz.views.app_capture import Accuracy, AppCapture, Media, Shown
 from attnviz.views.groups import groups
 
 
@@ -40,14 +40,14 @@ class Server:
 
     def __init__(self, loaded: LoadedModel) -> None:
         self._loaded = loaded
-        self.kept: Captured | None = None
+        self.kept: AppCapture | None = None
         self.n_made = 0
 
-    def captured(self) -> Captured:
+    def captured(self) -> AppCapture:
         if self.kept is None:
             self.n_made += 1
             capture = attnviz.capture(self._loaded, "a dog")
-            self.kept = Captured(
+            self.kept = AppCapture(
                 "key", "tiny", self._loaded, capture, groups(capture), Accuracy(0.0, 1.0), Media(),
                 recall=self.captured,
             )  # fmt: skip
