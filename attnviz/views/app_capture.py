@@ -1,8 +1,8 @@
 """A capture as the app keeps it, and the part of it that one run of a page shows.
 
-The app's cache keeps an `AppCapture` under a key that names all that determined it. `Shown` is the
-context of one page run, and everything that is drawn is made from it: a language, a capture, and
-the group of attentions that is looked at.
+The app's cache keeps an `AppCapture` under a key that names all that determined it. Everything
+that one page run draws is made from a `PageContext`: a language, a capture, and the group of
+attentions that is looked at.
 """
 
 from collections.abc import Callable
@@ -83,7 +83,7 @@ class AppCapture:
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
+class PageContext:
     """The context of one page run: one group of a capture's attentions, in a language."""
 
     lang: Language
@@ -100,6 +100,6 @@ class Shown:
         """The size of the group."""
         return size_of(self.group)
 
-    def of_group(self, group: Group) -> "Shown":
+    def of_group(self, group: Group) -> "PageContext":
         """The same run, showing another group of the capture."""
         return replace(self, group=group)

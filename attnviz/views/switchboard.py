@@ -15,7 +15,7 @@ from attnviz.components.bars import Bar
 from attnviz.components.switches import AnswerView, Switch, SwitchGroup, tiny
 from attnviz.i18n import Language, text
 from attnviz.views import group_weights
-from attnviz.views.app_capture import Shown
+from attnviz.views.app_capture import PageContext
 from attnviz.views.group_size import size_of
 from attnviz.views.groups import Group
 
@@ -39,7 +39,7 @@ def prefix(group: Group) -> str:
 
 
 def switch_groups(
-    shown: Shown, titles: Sequence[str], effects: "Effects | None"
+    shown: PageContext, titles: Sequence[str], effects: "Effects | None"
 ) -> tuple[SwitchGroup, ...]:
     """The heads of every attention of the capture."""
     return tuple(

@@ -31,7 +31,7 @@ from attnviz.export.page.store import PackedBuffer, Store
 from attnviz.i18n import LANGUAGES, Language, catalogue, text
 from attnviz.summary import shortened
 from attnviz.types import Head, head_id
-from attnviz.views.app_capture import AppCapture, Shown
+from attnviz.views.app_capture import AppCapture, PageContext
 from attnviz.views.groups import Group
 from attnviz.views.titles import model_title
 
@@ -112,7 +112,7 @@ def _document(
     entries = []
     for group in captured.groups:
         chosen = every_head(group) if heads == "all" else chosen_heads(group, named)
-        page_parts = list(parts(Shown(lang, captured, group), chosen))
+        page_parts = list(parts(PageContext(lang, captured, group), chosen))
         entries.append({"name": _group_title(lang, group), "views": _views(store, page_parts)})
     index = {
         "titles": {view: text(lang, f"page.{view}.title") for view in PAGES}

@@ -22,7 +22,7 @@ from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import messages, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.views import answer_parts as views
-from attnviz.views.app_capture import AppCapture, Shown
+from attnviz.views.app_capture import AppCapture, PageContext
 from attnviz.views.group_tokens import queries
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 MAX_TOKENS = 64  # each is a run of the model
 
 
-def fits(shown: Shown) -> bool:
+def fits(shown: PageContext) -> bool:
     """True for one text of a moderate length that an embedded model classifies."""
     captured, model = shown.captured, shown.captured.loaded
     if model is None or captured.name not in REGISTRY or model.tokenizer is None:
@@ -42,7 +42,7 @@ def fits(shown: Shown) -> bool:
 
 
 @fragment("answer_tokens")
-def show(shown: Shown) -> None:
+def show(shown: PageContext) -> None:
     """The table of tokens, where it fits."""
     request = inputs.of_shown(shown) if fits(shown) else None
     if request is None:

@@ -20,7 +20,7 @@ from attnviz.ui.session import address, current, messages, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.ui.sidebar.navigation import renew
 from attnviz.views import inside as views
-from attnviz.views.app_capture import AppCapture, Shown
+from attnviz.views.app_capture import AppCapture, PageContext
 
 if TYPE_CHECKING:
     from attnviz.attribution.lens import Lens
@@ -37,7 +37,7 @@ def fits(captured: AppCapture) -> bool:
 
 
 @fragment(FRAGMENT)
-def show(shown: Shown) -> None:
+def show(shown: PageContext) -> None:
     """The table of guesses; a click on one asks what wrote it."""
     if not fits(shown.captured):
         return
@@ -65,7 +65,7 @@ def show(shown: Shown) -> None:
         show_ledger(data, name, partial(_take, name))
 
 
-def guesses(shown: Shown) -> "Lens | None":
+def guesses(shown: PageContext) -> "Lens | None":
     """The guess after each state; it is kept. None where the visitor has to give something."""
     request = inputs.of_shown(shown)
     if request is None:
@@ -89,7 +89,7 @@ def _take(name: str) -> None:
     renew(FRAGMENT, PARTS)
 
 
-def _view(shown: Shown, request: "Request", lens: "Lens", chosen: str) -> LedgerView:
+def _view(shown: PageContext, request: "Request", lens: "Lens", chosen: str) -> LedgerView:
     from attnviz.effects.clean_run import prepare_request
     from attnviz.outputs.classes import class_names
 

@@ -12,7 +12,7 @@ from attnviz.outputs import classes as outputs
 from attnviz.ui.host.components import show_bars
 from attnviz.ui.session import pictures, uploads, widgets
 from attnviz.ui.session.messages import plain
-from attnviz.views.app_capture import AppCapture, Shown
+from attnviz.views.app_capture import AppCapture, PageContext
 from attnviz.views.texts import strings
 
 MAX_BARS = 10
@@ -25,7 +25,7 @@ def fits(captured: AppCapture) -> bool:
     return outputs.has_classes(captured.model, captured.capture)
 
 
-def show(shown: Shown) -> None:
+def show(shown: PageContext) -> None:
     """The likeliest classes, and beside them the sums over either word of their names."""
     lang, captured = shown.lang, shown.captured
     predicted = outputs.classes(captured.model, captured.capture)
@@ -54,7 +54,7 @@ def _bars(lang: Language, name: str, view: bars.BarsView) -> None:
     show_bars(data, widgets.component_key(f"classes.{name}"))
 
 
-def _factor_titles(shown: Shown) -> tuple[str, str]:
+def _factor_titles(shown: PageContext) -> tuple[str, str]:
     lang = shown.lang
     if pictures.is_sampled(shown.captured.name):
         return text(lang, "classes.colour"), text(lang, "classes.form")

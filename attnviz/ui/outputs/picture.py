@@ -11,7 +11,7 @@ from attnviz.ui.server import cache
 from attnviz.ui.session import messages, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.views import heads, picture_places
-from attnviz.views.app_capture import AppCapture, Shown
+from attnviz.views.app_capture import AppCapture, PageContext
 from attnviz.views.texts import strings
 
 
@@ -24,7 +24,7 @@ def fits(captured: AppCapture) -> bool:
 
 
 @fragment()
-def show(shown: Shown) -> None:
+def show(shown: PageContext) -> None:
     """The picture with the attention of one patch over it, and all heads beside it."""
     with messages.guard(shown.lang):
         first = shown.of_group(shown.captured.groups[0])

@@ -12,7 +12,7 @@ from attnviz.types import Tokens
 from attnviz.ui.session import address, address_bar, current, examples, messages, routes
 from attnviz.ui.session.view_request import is_message
 from attnviz.views import group_tokens
-from attnviz.views.app_capture import AppCapture, Shown
+from attnviz.views.app_capture import AppCapture, PageContext
 from attnviz.views.groups import Group
 
 MAX_NAMED = 8  # letters or words that a notice names
@@ -101,7 +101,7 @@ def too_long(lang: Language, page: str, **values: str) -> None:
     _link_to_head(text(lang, "long.link"))
 
 
-def own_code(shown: Shown, layer: int) -> None:
+def own_code(shown: PageContext, layer: int) -> None:
     """Say that only the weights of a layer are known, with a link to where they are shown."""
     module = messages.plain(shown.group.call(layer).module)
     st.info(text(shown.lang, "own_code.body", module=module))

@@ -34,7 +34,7 @@ from attnviz.ui.server.sources import Source
 from attnviz.ui.server.trainings import Training
 from attnviz.ui.server.watchers import watched
 from attnviz.views import geometry
-from attnviz.views.app_capture import AppCapture, Shown
+from attnviz.views.app_capture import AppCapture, PageContext
 from attnviz.views.drawn import Cells
 from attnviz.views.drawn import shares as head_shares
 from attnviz.views.groups import Group
@@ -159,7 +159,7 @@ def _run(key: str, source: Source, request: Request, loaded: "LoadedModel") -> A
     return run_request.captured(key, source.name, request, loaded, recall)
 
 
-def measured(shown: Shown) -> Measured:
+def measured(shown: PageContext) -> Measured:
     """The role and the measures of each head of a group on the first text."""
     return _measured(shown.key, shown.group)
 
@@ -169,7 +169,7 @@ def _measured(key: str, _group: Group) -> Measured:
     return measure(_group)
 
 
-def steps(shown: Shown, layer: int, head: int) -> "Steps":
+def steps(shown: PageContext, layer: int, head: int) -> "Steps":
     """The steps of one head on the first text, as the model computes them."""
     return _steps(f"{shown.key} {layer} {head}", shown.group, layer, head)
 
@@ -179,7 +179,7 @@ def _steps(key: str, _group: Group, _layer: int, _head: int) -> "Steps":
     return attnviz.derive(_group.call(_layer), _head, _group.row(_layer))
 
 
-def links(shown: Shown, query: int, key: int) -> tuple[RankedHead, ...]:
+def links(shown: PageContext, query: int, key: int) -> tuple[RankedHead, ...]:
     """Every head's link from a query to a key, with its control, the clearest first."""
     return _links(f"{shown.key} {query} {key}", shown.group, query, key)
 
@@ -189,7 +189,7 @@ def _links(key: str, _group: Group, _query: int, _key: int) -> tuple[RankedHead,
     return head_links(_group, _query, _key)
 
 
-def shares(shown: Shown, cells: Cells) -> tuple[RankedHead, ...]:
+def shares(shown: PageContext, cells: Cells) -> tuple[RankedHead, ...]:
     """Every head's share of attention on painted cells, beside chance, the clearest first."""
     painted = hashlib.sha256(np.packbits(cells).tobytes()).hexdigest()
     return _shares(f"{shown.key} {cells.shape} {painted}", shown.group, cells)
@@ -200,7 +200,7 @@ def _shares(key: str, _group: Group, _cells: Cells) -> tuple[RankedHead, ...]:
     return head_shares(_group, _cells)
 
 
-def plane_shares(shown: Shown) -> tuple[float, ...]:
+def plane_shares(shown: PageContext) -> tuple[float, ...]:
     """The share of each head's scores that its best plane keeps."""
     return _plane_shares(shown.key, shown.group)
 
