@@ -18,7 +18,7 @@ import numpy as np
 
 from attnviz.errors import BadInput
 from attnviz.survey.result import Survey
-from attnviz.survey.tally import NO_TICKET, SurveyTally, Weighed, ticket
+from attnviz.survey.tally import NO_TICKET, SurveyTally, WeightSums, ticket
 from attnviz.types import HeadId, ModelKey
 
 MAX_BYTES = 4 << 30  # of a file, unpacked
@@ -127,7 +127,9 @@ def _tally(path: Path, arrays: Arrays, described: Described) -> SurveyTally:
         )
         n_layer, n_head = arrays["even"].shape[1], arrays["values"].shape[1]
         weighed = {
-            name: Weighed(*(arrays[f"{name}.{column}"] for column in ("code", "weight", "count")))
+            name: WeightSums(
+                *(arrays[f"{name}.{column}"] for column in ("code", "weight", "count"))
+            )
             for name in WEIGHED
         }
         found = {name: arrays[name] for name in ARRAYS}

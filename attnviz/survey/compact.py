@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Int64
 
 from attnviz.survey.result import Survey
-from attnviz.survey.tally import BITS, EXAMPLES, NO_TICKET, SurveyTally, Weighed
+from attnviz.survey.tally import BITS, EXAMPLES, NO_TICKET, SurveyTally, WeightSums
 from attnviz.survey.tenths import tenths
 
 MAX_PAIRS = MAX_KEYS = 40  # of a head
@@ -50,16 +50,16 @@ def _drawn(tally: SurveyTally) -> SurveyTally:
     )
 
 
-def _best(received: Weighed, heads: Int64[np.ndarray, " code"]) -> Weighed:
+def _best(received: WeightSums, heads: Int64[np.ndarray, " code"]) -> WeightSums:
     """The entries of each head that get most for each time they occur, of those that often do."""
     often = received.count >= MIN_KEY
     mean = np.rint(received.weight / received.count).astype(np.int64)
-    ranked = Weighed(received.code[often], mean[often], received.count[often])
+    ranked = WeightSums(received.code[often], mean[often], received.count[often])
     best = np.isin(received.code, ranked.pruned(heads[often], MAX_KEYS).code)
-    return Weighed(received.code[best], received.weight[best], received.count[best])
+    return WeightSums(received.code[best], received.weight[best], received.count[best])
 
 
-def _coarse(weighed: Weighed) -> Weighed:
+def _coarse(weighed: WeightSums) -> WeightSums:
     return replace(weighed, weight=_rounded(weighed.weight))
 
 

@@ -47,7 +47,7 @@ def upper_ends() -> Float[np.ndarray, " measure"]:
 
 
 @dataclass(frozen=True, eq=False)
-class Weighed:
+class WeightSums:
     """The weight that went to each of many things, and how often, in order of their `code`."""
 
     code: Int64[np.ndarray, " code"]
@@ -55,7 +55,7 @@ class Weighed:
     count: Int64[np.ndarray, " code"]
 
     @classmethod
-    def summed(cls, code: Sums, weight: Sums, count: Sums) -> "Weighed":
+    def summed(cls, code: Sums, weight: Sums, count: Sums) -> "WeightSums":
         """Each code once, with the sums of its weights and counts."""
         if not len(code):
             return cls(code, weight, count)
@@ -65,23 +65,23 @@ class Weighed:
         sums = (np.add.reduceat(values[order], starts) for values in (weight, count))
         return cls(ordered[starts], *sums)
 
-    def __add__(self, other: "Weighed") -> "Weighed":
-        return Weighed.summed(
+    def __add__(self, other: "WeightSums") -> "WeightSums":
+        return WeightSums.summed(
             *(
                 np.concatenate([getattr(self, name), getattr(other, name)])
                 for name in ("code", "weight", "count")
             )
         )
 
-    def pruned(self, heads: Int64[np.ndarray, " code"], most: int) -> "Weighed":
+    def pruned(self, heads: Int64[np.ndarray, " code"], most: int) -> "WeightSums":
         """The `most` heaviest of each head; of equal ones those with the smaller code."""
         order = np.lexsort((self.code, -self.weight, heads))
         start = np.searchsorted(heads[order], heads[order])  # where each head begins
         keep = np.sort(order[np.arange(len(order)) - start < most])
-        return Weighed(self.code[keep], self.weight[keep], self.count[keep])
+        return WeightSums(self.code[keep], self.weight[keep], self.count[keep])
 
 
-NOTHING = Weighed(*(np.zeros(0, dtype=np.int64) for _ in range(3)))
+NOTHING = WeightSums(*(np.zeros(0, dtype=np.int64) for _ in range(3)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,8 +111,8 @@ class SurveyTally:
     profile_seen: Int64[np.ndarray, "layer distance"]
     corner: Int64[np.ndarray, "head query key"]
     corner_seen: Int64[np.ndarray, "query key"]
-    received: Weighed = NOTHING
-    pairs: Weighed = NOTHING
+    received: WeightSums = NOTHING
+    pairs: WeightSums = NOTHING
     texts: Mapping[int, str] = field(default_factory=dict)
 
     @classmethod
@@ -172,13 +172,13 @@ class SurveyTally:
             received=received.pruned(received.code // self.n_entry, MAX_ENTRIES),
         )
 
-    def _bounded(self, pairs: Weighed) -> Weighed:
+    def _bounded(self, pairs: WeightSums) -> WeightSums:
         """The pairs, pruned where they are many more than will be kept."""
         if len(pairs.code) <= 4 * MAX_PAIRS * self.n_head:
             return pairs
         return pairs.pruned(self._pair_heads(pairs), 4 * MAX_PAIRS)
 
-    def _pair_heads(self, pairs: Weighed) -> Sums:
+    def _pair_heads(self, pairs: WeightSums) -> Sums:
         return pairs.code // self.n_entry**2
 
 
