@@ -43,7 +43,7 @@ class PageContextKey:
 def fragment(
     key: str | None = None, run_every: float | None = None
 ) -> Callable[[Callable[Arguments, None]], Callable[Arguments, None]]:
-    """A decorator that makes a function a fragment; a `PageContext` among its arguments is a key."""
+    """A decorator that makes a function a fragment; a `PageContext` it takes is kept by key."""
 
     def decorate(draw: Callable[..., None]) -> Callable[Arguments, None]:
         @st.fragment(key=key, run_every=run_every)
