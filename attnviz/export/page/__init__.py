@@ -16,7 +16,7 @@ import numpy as np
 import attnviz
 from attnviz.attention.capture import Capture
 from attnviz.errors import bad_argument
-from attnviz.export.files import replacing
+from attnviz.export.atomic_file import replacing
 from attnviz.export.page.document import Page, document
 from attnviz.export.page.first_view import PageOpening
 from attnviz.export.page.parts import (
