@@ -149,7 +149,7 @@ def _tally(path: Path, arrays: Arrays, described: Described) -> SurveyTally:
 
 
 def _tickets(path: Path, examples: np.ndarray, texts: Mapping[int, str]) -> np.ndarray:
-    """The tickets of the examples, drawn from their texts again."""
+    """The tickets of the examples, computed from their texts again."""
     numbers, place = np.unique(examples, return_inverse=True)
     try:
         drawn = [NO_TICKET if number < 0 else ticket(texts[number]) for number in numbers.tolist()]

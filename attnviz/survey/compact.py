@@ -1,7 +1,7 @@
 """A survey made small enough to come with a model: a few hundred kilobytes instead of megabytes.
 
 In: a `Survey`. Out: the same without what pages and tables never show: the texts that are in no
-tenth, all but the heaviest pairs and keys of each head, the last bits of sums that are drawn.
+tenth, all but the heaviest pairs and keys of each head, the last bits of sums that are plotted.
 Measures, histograms, roles and intervals stay exact.
 """
 
@@ -33,7 +33,7 @@ def compact(survey: Survey) -> Survey:
 
 
 def _drawn(tally: SurveyTally) -> SurveyTally:
-    """A tally with the examples that stand in a tenth, and their texts."""
+    """The tally with only the examples of its tenths, and their texts."""
     kept = np.zeros(tally.ticket.shape, dtype=bool)
     for head, by_measure in enumerate(tally.histogram):
         for measure, histogram in enumerate(by_measure):
@@ -51,7 +51,7 @@ def _drawn(tally: SurveyTally) -> SurveyTally:
 
 
 def _best(received: WeightSums, heads: Int64[np.ndarray, " code"]) -> WeightSums:
-    """The entries of each head that get most for each time they occur, of those that often do."""
+    """The `MAX_KEYS` entries of each head with the largest mean weight, the rare ones left out."""
     often = received.count >= MIN_KEY
     mean = np.rint(received.weight / received.count).astype(np.int64)
     ranked = WeightSums(received.code[often], mean[often], received.count[often])

@@ -152,7 +152,7 @@ def _add_places(
 
 
 def _add_corner_seen(tally: SurveyTally, batch: TextBatch) -> None:
-    """The number of texts that have each cell of the corner."""
+    """Count for each cell of the corner the texts that have it, with a query that counts."""
     cells = (batch.asks[:, :, None] & batch.real[:, None, :])[:, :CORNER, :CORNER].sum(dim=0)
     tally.corner_seen[: cells.shape[0], : cells.shape[1]] += cells.numpy()
 
@@ -174,7 +174,7 @@ def _received(
 
 
 def _pairs(numbers: CallMeasures, batch: TextBatch, heads: slice, n_entry: int) -> WeightSums:
-    """Each query with the key that got most of it."""
+    """Each query token paired with the key token of its largest weight."""
     ids, asks = batch.ids.numpy(), batch.asks.numpy()
     query = np.broadcast_to(ids[:, None, :], numbers.peak_key.shape)
     key = np.take_along_axis(query, numbers.peak_key, axis=-1)

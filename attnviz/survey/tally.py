@@ -36,7 +36,7 @@ def fixed(values: Float[np.ndarray, "..."]) -> Sums:
 
 
 def ticket(text: str) -> int:
-    """A number that is drawn for a text by a hash of it: 64 bits, never the largest."""
+    """The ticket of a text: 64 bits of its hash, never the largest number."""
     digest = hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=8).digest()
     return min(int.from_bytes(digest, "little"), int(NO_TICKET) - 1)
 
@@ -48,7 +48,7 @@ def upper_ends() -> Float[np.ndarray, " measure"]:
 
 @dataclass(frozen=True, eq=False)
 class WeightSums:
-    """The weight that went to each of many things, and how often, in order of their `code`."""
+    """The sum of weights under each code, and how many there were, in the order of `code`."""
 
     code: Int64[np.ndarray, " code"]
     weight: Int64[np.ndarray, " code"]
@@ -117,7 +117,7 @@ class SurveyTally:
 
     @classmethod
     def empty(cls, n_layer: int, n_head: int, n_entry: int) -> "SurveyTally":
-        """Nothing counted yet, for `n_head` heads in all and a vocabulary of `n_entry`."""
+        """A tally of no texts, for `n_head` heads in all and a vocabulary of `n_entry`."""
 
         def zeros(*shape: int) -> Sums:
             return np.zeros(shape, dtype=np.int64)
@@ -145,7 +145,7 @@ class SurveyTally:
         return int(self.values.shape[1])
 
     def __add__(self, other: "SurveyTally") -> "SurveyTally":
-        """Both together; the examples are those with the smallest tickets of both."""
+        """The sum of two tallies; the examples are those with the smallest tickets of both."""
         ticket, example = smallest(
             np.concatenate([self.ticket, other.ticket], axis=-1),
             np.concatenate([self.example, other.example], axis=-1),

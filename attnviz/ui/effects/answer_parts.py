@@ -1,7 +1,7 @@
-"""On the page Output: what wrote the answer, and from which tokens it comes, beside interventions.
+"""The parts that wrote the answer, and the tokens that it comes from, on the page Output.
 
 In: what is shown, and the guess of the lens that was chosen. Out: two switches, and below each that
-is on a table.
+is on a table, with interventions beside the shares.
 """
 
 from functools import partial

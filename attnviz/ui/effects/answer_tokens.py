@@ -1,7 +1,7 @@
-"""On the page Output: a classified text, each token with its weight and with what its loss changes.
+"""Each token of a classified text with its weight and its effect when hidden, on the page Output.
 
-In: what is shown. Out: a table with the tokens as columns, where all of them can be hidden one by
-one in a moment; the measurement itself, for those who show more of it.
+In: what is shown. Out: a table with the tokens as columns, for texts short enough to hide each
+token in turn; the measurement itself, for callers that show more of it.
 """
 
 from dataclasses import replace

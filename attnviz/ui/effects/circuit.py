@@ -1,4 +1,4 @@
-"""The page Circuit: which head moves which later head's q, k or v, as a graph, and each path cut.
+"""The page Circuit: a graph of the heads that move a later head's q, k or v, and the cut of a path.
 
 In: what is shown and the view. Out: a mounted component. A choice in it reruns this fragment alone;
 threshold and sides act in the browser.

@@ -1,7 +1,7 @@
-"""Above Steps, below Masks: what an edit, or a mask laid over a head, does to the model's answer.
+"""The effect of an edit, or of a mask laid over a head, on the model's answer: on Steps and Masks.
 
-In: what is shown, and the edits or masks of the view. Out: a sentence with its control; while
-nothing is edited, that this is its place. The model runs again with the head's output replaced by
+In: what is shown, and the edits or masks of the view. Out: a sentence with its control; a hint in
+its place while nothing is edited. The model runs again with the head's output replaced by
 what the edited steps give.
 """
 
@@ -75,7 +75,7 @@ def _sentence(shown: PageContext, page: str) -> None:
 def _sentences(
     shown: PageContext, answered: Answering, page: str, written: str, layer: int, head: int
 ) -> tuple[str, ...]:
-    """The sentence on the answer, and its control; a note where the answer is to another text."""
+    """The sentence on the answer and its control; a note if the answer belongs to another text."""
     from attnviz.changes.site import Site
     from attnviz.effects.output_replacement import call_of, replaced
 

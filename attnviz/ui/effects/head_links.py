@@ -1,4 +1,4 @@
-"""The way from an effect to the head that has it: callbacks that open another page.
+"""Callbacks that open the page of a head whose effect is shown.
 
 In: the key of a component and what is shown. Out: a callback; a name that no head of the model has
 opens nothing.
@@ -53,7 +53,7 @@ def open_from_table(key: str, shown: PageContext) -> Callable[[], None]:
 
 
 def _groups(shown: PageContext) -> list[tuple[str, GroupName]]:
-    """The prefix of the heads of each group, and its name: a callback keeps no capture."""
+    """The prefix of each group's heads, and the group's name; a callback must hold no capture."""
     return [(prefix(group), group_name(group)) for group in shown.captured.groups]
 
 

@@ -1,4 +1,4 @@
-"""Below Head and Steps: what the edges of a row do, and why a cell is attended to.
+"""The effects of a row's edges, and the writers of a cell's score: below Head and Steps.
 
 In: what is shown, and the row and cell of the view. Out: two switches, and below each that is on a
 table with its control. Both run again when another head or cell is chosen.
@@ -110,7 +110,7 @@ def _edges(shown: PageContext, answered: Answering, key: str) -> None:
 
 
 def _why(shown: PageContext, answered: Answering, key: str) -> None:
-    """The writers that make the chosen score, and what becomes of the weight without them."""
+    """The writers that make the chosen score, and the weight without them."""
     lang, head, place = shown.lang, _head(shown), current.view().place
     if place.query is None or place.key is None:
         st.info(text(lang, "inside.choose_cell"))
@@ -136,7 +136,7 @@ def _why(shown: PageContext, answered: Answering, key: str) -> None:
 
 
 def _interventions(shown: PageContext, answered: Answering, why: "Why") -> tuple[str, ...]:
-    """On either side, the strongest head that ran before is taken away, and then each other."""
+    """The weight without the strongest earlier head, beside each other head, for k and for q."""
     from attnviz.attribution.feeds import weights_without
     from attnviz.capture.changed.layout import layout_of
 

@@ -1,4 +1,4 @@
-"""On the page Output: what the model would say after each of its layers, words down, layers across.
+"""The logit lens on the page Output: the model's guess after each layer, words down, layers across.
 
 In: what is shown. Out: a table; for a model that may be slow first a button.
 """
@@ -31,14 +31,14 @@ FRAGMENT = "lens"
 
 
 def fits(captured: AppCapture) -> bool:
-    """True if the model has scores to read its states with."""
+    """True if the model has an output layer that can read its hidden states."""
     loaded = captured.loaded
     return loaded is not None and captured.capture.logits is not None and loaded.kind != "speech"
 
 
 @fragment(FRAGMENT)
 def show(shown: PageContext) -> None:
-    """The table of guesses; a click on one asks what wrote it."""
+    """The table of guesses; a click on one opens the table of the parts that wrote it."""
     if not fits(shown.captured):
         return
     lang = shown.lang

@@ -1,4 +1,4 @@
-"""Below Compare: which head carries the difference between the two texts to the answer.
+"""Patching below Compare: the heads that carry the difference between two texts to the answer.
 
 In: what is shown on either side. Out: a switch, and below it a table of heads for the output, the
 pattern or the values, with the strongest head's control in words.

@@ -110,7 +110,7 @@ def _choose_off(lang: Language) -> None:
 
 
 def _take_off(widget: str) -> None:
-    """Every head that is off says something else from now on."""
+    """Give every head that is off the output that was chosen."""
     to = widgets.value(widget)
     chosen = component.parse(current.view().switched.changes)
     off = None if chosen is None else tuple(replace(switch, to=to) for switch in chosen)
@@ -168,7 +168,7 @@ def _view(
 
 
 def _n_controls(answered: Answering) -> int:
-    """As many draws as fit into the time that a click may take."""
+    """The number of control draws that fit into the time that a click may take."""
     return max(MIN_CONTROLS, min(MAX_CONTROLS, int(CONTROL_MS / max(answered.pass_ms, 1.0))))
 
 
