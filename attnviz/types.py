@@ -23,6 +23,8 @@ from jaxtyping import Bool, Float32, Int64
 from attnviz.errors import BadInput, bad_argument
 from attnviz.summary import counted, described, html_card, shortened
 
+MIB = 2**20  # bytes
+
 Kind = Literal["self", "cross"]
 MaskKind = Literal["none", "causal", "keys", "cells"]
 Stack = Literal["encoder", "decoder", "text", "vision", "audio"]

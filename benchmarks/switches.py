@@ -22,7 +22,7 @@ import attnviz
 from attnviz.capture.request import Request
 from attnviz.changes import ablate
 from attnviz.effects.answers import answer_of
-from attnviz.effects.clean_run import Prepared, prepare_request
+from attnviz.effects.clean_run import CleanRun, prepare_request
 from attnviz.effects.switches import switched
 from attnviz.models.registry import REGISTRY
 from benchmarks.measure import WRONG, Result, table
@@ -105,7 +105,7 @@ def _wrong(model: str, off: Sequence[str], shown: str) -> str | None:
     if model != "stories":
         missing = [name for name in off if name not in shown] if len(off) <= NAMED else []
         return f"the answer does not speak of {missing[0]}" if missing else None
-    prepared: Prepared = prepare_request(attnviz.load(model), Request.of(STORE))
+    prepared: CleanRun = prepare_request(attnviz.load(model), Request.of(STORE))
     answer = answer_of(prepared)
     after = switched(prepared, answer, [ablate(head) for head in off], draws=0).after
     percent = f"{100 * float(np.max(after)):.1f}"

@@ -33,7 +33,7 @@ from attnviz.capture.request import FurtherInputs
 from attnviz.changes.kinds import Patch
 from attnviz.changes.site import Site
 from attnviz.effects.answers import Answer
-from attnviz.effects.clean_run import Prepared, as_mapping, prepare
+from attnviz.effects.clean_run import CleanRun, as_mapping, prepare
 from attnviz.effects.heads import one_site, replacement_of
 from attnviz.effects.readouts import readout
 from attnviz.effects.rows import PASS_ROWS
@@ -120,7 +120,7 @@ def cut_path(
 
 
 def cut_path_of(
-    prepared: Prepared,
+    prepared: CleanRun,
     sender: object,
     receiver: object,
     side: FedSide,
@@ -208,7 +208,7 @@ def _value_changes(
 
 
 def _answer(
-    prepared: Prepared,
+    prepared: CleanRun,
     answer: Answer | None,
     receiver: Site,
     side: FedSide,

@@ -25,7 +25,7 @@ from attnviz.dataflow.rules import Leaf, Rules
 from attnviz.dataflow.stream import before_last_linear
 from attnviz.dataflow.trace import Value
 from attnviz.effects.answer_measures import AnswerMeasure, OwnMeasure
-from attnviz.effects.clean_run import Prepared, prepare
+from attnviz.effects.clean_run import CleanRun, prepare
 from attnviz.effects.readouts import Linear, readout
 from attnviz.errors import BadInput
 from attnviz.models.loaded_model import LoadedModel
@@ -100,7 +100,7 @@ def direct(
     return direct_of(prepare(lm, text, on, **further))
 
 
-def direct_of(prepared: Prepared) -> Direct:
+def direct_of(prepared: CleanRun) -> Direct:
     """As `direct`, of an input that is prepared already with its measure."""
     resolved = readout(prepared)
     if resolved.linear is None:

@@ -29,7 +29,7 @@ from attnviz.capture.record.recorder import record
 from attnviz.capture.request import FurtherInputs
 from attnviz.changes.site import Site, place_among
 from attnviz.effects.batches import ignore
-from attnviz.effects.clean_run import Prepared, prepare, takes
+from attnviz.effects.clean_run import CleanRun, prepare, takes
 from attnviz.effects.heads import Replacement, one_site, replacement_of, sites_of
 from attnviz.effects.rows import PASS_ROWS, RowChange, by_place
 from attnviz.errors import Cancelled, bad_argument, require_index
@@ -134,7 +134,7 @@ def feeds(
 
 
 def feeds_of(
-    prepared: Prepared,
+    prepared: CleanRun,
     *,
     to: str = "mean",
     corpus: object = None,
@@ -162,7 +162,7 @@ def feeds_of(
 
 
 def recorded_without(
-    prepared: Prepared, replacement: Replacement, senders: Sequence[Site]
+    prepared: CleanRun, replacement: Replacement, senders: Sequence[Site]
 ) -> list[AttentionCall]:
     """The calls of a pass in which row r has sender r taken away."""
     lm, layout = prepared.lm, layout_of(prepared.calls)
@@ -181,7 +181,7 @@ def recorded_without(
 
 
 def _moved(
-    prepared: Prepared,
+    prepared: CleanRun,
     layout: Layout,
     senders: Sequence[Site],
     receivers: tuple[Site, ...],
@@ -267,7 +267,7 @@ def weight_without(
 
 
 def weights_without(
-    prepared: Prepared,
+    prepared: CleanRun,
     senders: Sequence[object],
     head: object,
     query: int,

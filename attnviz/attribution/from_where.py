@@ -20,7 +20,7 @@ from attnviz.attribution.traced_run import TracedRun, traced_run
 from attnviz.capture.request import FurtherInputs
 from attnviz.effects import occlusion
 from attnviz.effects.answer_measures import AnswerMeasure, OwnMeasure
-from attnviz.effects.clean_run import Prepared, prepare
+from attnviz.effects.clean_run import CleanRun, prepare
 from attnviz.effects.first_order import slopes
 from attnviz.effects.readouts import Readout, readout
 from attnviz.errors import BadInput
@@ -87,7 +87,7 @@ def from_where(
     return from_where_of(prepare(lm, text, on, **further))
 
 
-def from_where_of(prepared: Prepared) -> FromWhere:
+def from_where_of(prepared: CleanRun) -> FromWhere:
     """As `from_where`, of an input that is prepared already with its measure."""
     resolved = readout(prepared)
     hidden = occlusion.hidden(prepared, resolved)
@@ -126,7 +126,7 @@ def _require_one_stack(run: TracedRun) -> None:
 
 
 def _read_positions(
-    prepared: Prepared, resolved: Readout, run: TracedRun
+    prepared: CleanRun, resolved: Readout, run: TracedRun
 ) -> Float64[np.ndarray, " query"]:
     """The share of each position after the last attention in the answer; the shares sum to 1.
 

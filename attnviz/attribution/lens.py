@@ -22,7 +22,7 @@ from attnviz.capture.request import FurtherInputs
 from attnviz.dataflow.rules import joins_activations
 from attnviz.dataflow.stream import replay, states, writer_of
 from attnviz.dataflow.trace import Value
-from attnviz.effects.clean_run import Prepared, prepare
+from attnviz.effects.clean_run import CleanRun, prepare
 from attnviz.effects.readouts import readout
 from attnviz.errors import BadInput
 from attnviz.models.loaded_model import LoadedModel
@@ -73,7 +73,7 @@ def lens(
     return lens_of(prepare(lm, text, on, **further), count=count)
 
 
-def lens_of(prepared: Prepared, *, count: int = DEFAULT_COUNT) -> Lens:
+def lens_of(prepared: CleanRun, *, count: int = DEFAULT_COUNT) -> Lens:
     """As `lens`, of an input that is prepared already."""
     lm = prepared.lm
     linear = None if prepared.on is None else readout(prepared).linear

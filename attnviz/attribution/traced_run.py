@@ -15,14 +15,14 @@ from torch import Tensor
 from attnviz.attention.call import AttentionCall
 from attnviz.capture.record.recorder import record
 from attnviz.dataflow.trace import Operation, Trace, Value
-from attnviz.effects.clean_run import Prepared, as_mapping
+from attnviz.effects.clean_run import CleanRun, as_mapping
 
 
 @dataclass(frozen=True, eq=False)
 class TracedRun:
     """A pass of a model without changes: its calls, its operations and its output."""
 
-    prepared: Prepared
+    prepared: CleanRun
     calls: tuple[AttentionCall, ...]
     trace: Trace
     output: Mapping[str, Any]
@@ -43,7 +43,7 @@ class TracedRun:
         return self.writers.get((operation.module, operation.run))
 
 
-def traced_run(prepared: Prepared) -> TracedRun:
+def traced_run(prepared: CleanRun) -> TracedRun:
     """Run the inputs once more, with every operation written down."""
     lm = prepared.lm
     with lm.lock, torch.no_grad(), record(lm.model) as calls, Trace(lm.model) as trace:

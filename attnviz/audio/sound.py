@@ -15,8 +15,8 @@ from jaxtyping import Float32, UInt8
 
 from attnviz.audio import wav
 from attnviz.errors import TooLarge, bad_argument
+from attnviz.types import MIB
 
-MIB = 2**20
 MAX_BYTES = 12 * MIB  # 30 s of stereo at 48,000 samples of 32 bits have 11
 LONGEST_S = 30
 FULL_SCALE = 32768.0

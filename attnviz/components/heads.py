@@ -17,9 +17,10 @@ from jaxtyping import Bool, Float32, UInt8
 from attnviz.components.buffer import Lower, Packable, pack, packable, quantise
 from attnviz.components.selection import Extent
 from attnviz.tokens.words import Word
+from attnviz.types import MIB
 from attnviz.vision.token_boxes import Box
 
-MAX_WIDE_BYTES = 24 * 2**20
+MAX_WIDE_BYTES = 24 * MIB
 # the texts of the switches of layer and head (shared/picker.js)
 PICKER_KEYS: tuple[str, ...] = (
     "shared.layer",

@@ -2,7 +2,7 @@
 
 `answer_measures` name what is measured and `readouts` read it from the model's output; `clean_run`
 makes inputs of what a caller gives, `rows` puts changed copies of them into one batch. `heads`
-takes each head away in turn, `edges` cuts single edges, `occlusion` hides tokens; `answers`,
-`switched` and `replaced` read whole answers before and after changes. These numbers come from
-running the model again; `first_order` estimates, and only where it is asked for by name.
+takes each head away in turn, `edges` cuts single edges, `occlusion` hides tokens; `answers` reads
+whole answers, `switches` and `output_replacement` read them before and after changes. These numbers
+come from running the model again; `first_order` estimates, and only where it is asked for by name.
 """

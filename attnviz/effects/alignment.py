@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 
 from torch import Tensor
 
-from attnviz.effects.clean_run import Prepared
+from attnviz.effects.clean_run import CleanRun
 from attnviz.errors import BadInput
 from attnviz.summary import shortened
 
@@ -17,7 +17,7 @@ TEXT = "input_ids"
 TARGET = "decoder_input_ids"
 
 
-def differing_places(prepared: Prepared, source: Prepared) -> dict[str, tuple[int, ...]]:
+def differing_places(prepared: CleanRun, source: CleanRun) -> dict[str, tuple[int, ...]]:
     """The places at which the tokens of both differ, by the name of the input.
 
     Raises `BadInput` unless the tokens stand at the same places.
@@ -41,7 +41,7 @@ def differing_places(prepared: Prepared, source: Prepared) -> dict[str, tuple[in
     return differing
 
 
-def _require_same_shapes(prepared: Prepared, source: Prepared) -> None:
+def _require_same_shapes(prepared: CleanRun, source: CleanRun) -> None:
     shapes = [
         [(call.module, call.n_query, call.n_key) for call in run.calls]
         for run in (prepared, source)
@@ -56,7 +56,7 @@ def _require_same_shapes(prepared: Prepared, source: Prepared) -> None:
         )
 
 
-def _shifted(prepared: Prepared, token: int, at: int, other: int) -> BadInput:
+def _shifted(prepared: CleanRun, token: int, at: int, other: int) -> BadInput:
     label = shortened(prepared.lm.labels_of([token])[0])
     return BadInput(
         f"the tokens of the two texts do not stand at the same places: {label!r} is token {at} of"

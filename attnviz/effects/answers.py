@@ -17,7 +17,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from attnviz.effects.answer_measures import AnswerMeasure, Class, NextToken, Target
-from attnviz.effects.clean_run import Prepared, prepare
+from attnviz.effects.clean_run import CleanRun, prepare
 from attnviz.errors import UnsupportedAttention
 from attnviz.outputs.classes import FEWEST, MULTI_LABEL, class_names
 from attnviz.outputs.similarity import pooled
@@ -68,14 +68,14 @@ class Answer:
         change = (numbers - self.clean).abs()
         return change.sum(-1) / 2 if self.exclusive else change.mean(-1)
 
-    def name(self, prepared: Prepared, choice: int) -> str:
+    def name(self, prepared: CleanRun, choice: int) -> str:
         """The name of a choice."""
         if self.names is None:
             return prepared.lm.labels_of([choice])[0]
         return self.names[choice]
 
 
-def answer_of(prepared: Prepared, others: Sequence[str] = ()) -> Answer:
+def answer_of(prepared: CleanRun, others: Sequence[str] = ()) -> Answer:
     """The answer of this model; a sentence encoder is compared with `others` too."""
     lm, logits = prepared.lm, prepared.clean.get("logits")
     if isinstance(logits, Tensor) and logits.dim() == 2 and logits.shape[1] >= FEWEST:
@@ -107,7 +107,7 @@ def _token(logits: Tensor, at: int) -> Answer:
     return Answer(kind, read, read({"logits": logits})[0], lead)
 
 
-def _mask_position(prepared: Prepared) -> int | None:
+def _mask_position(prepared: CleanRun) -> int | None:
     """Where the only mask token stands; None without one."""
     tokenizer, ids = prepared.lm.tokenizer, prepared.inputs.get("input_ids")
     token = getattr(tokenizer, "mask_token_id", None)
@@ -117,7 +117,7 @@ def _mask_position(prepared: Prepared) -> int | None:
     return int(places[0]) if len(places) == 1 else None
 
 
-def _classes(prepared: Prepared, logits: Tensor) -> Answer:
+def _classes(prepared: CleanRun, logits: Tensor) -> Answer:
     names = class_names(prepared.lm) or tuple(map(str, range(logits.shape[1])))
     exclusive = getattr(prepared.lm.model.config, "problem_type", None) != MULTI_LABEL
 
@@ -130,7 +130,7 @@ def _classes(prepared: Prepared, logits: Tensor) -> Answer:
     return Answer("classes", read, read({"logits": logits})[0], lead, names)
 
 
-def _target(prepared: Prepared) -> Answer:
+def _target(prepared: CleanRun) -> Answer:
     labels = prepared.labels()
 
     def read(output: Any) -> Tensor:
@@ -143,7 +143,7 @@ def _target(prepared: Prepared) -> Answer:
     return Answer("target", read, clean, Target(prepared.target), tuple(names))
 
 
-def _cosines(prepared: Prepared, others: tuple[str, ...]) -> Answer:
+def _cosines(prepared: CleanRun, others: tuple[str, ...]) -> Answer:
     """The cosine to the text's own vector without changes, and to each of some other texts."""
     runs = [prepared, *(prepare(prepared.lm, other, None) for other in others)]
     known = torch.cat(
@@ -157,7 +157,7 @@ def _cosines(prepared: Prepared, others: tuple[str, ...]) -> Answer:
     return Answer("cosines", read, read(prepared.clean)[0], names=("", *others))
 
 
-def _vectors(prepared: Prepared, find: Callable[[Any], Tensor]) -> Answer:
+def _vectors(prepared: CleanRun, find: Callable[[Any], Tensor]) -> Answer:
     """The cosine of each token's vector with what it is without changes."""
     clean = find(prepared.clean).float()
     own = normalize(clean.reshape(1, -1, clean.shape[-1]), dim=-1)

@@ -12,9 +12,9 @@ import numpy as np
 from jaxtyping import Float64
 
 from attnviz.capture.changed.changer import CallPlace
-from attnviz.effects.clean_run import Prepared
+from attnviz.effects.clean_run import CleanRun
 from attnviz.effects.readouts import Readout
-from attnviz.effects.rows import Clean, RowChange, changed_rows
+from attnviz.effects.rows import Baseline, RowChange, changed_rows
 from attnviz.errors import Cancelled
 
 
@@ -32,9 +32,9 @@ def require_wanted(cancel: threading.Event | None) -> None:
 class Batches:
     """Rows of changed copies of one input, at most `rows` in a batch."""
 
-    prepared: Prepared
+    prepared: CleanRun
     readout: Readout
-    clean: Clean
+    clean: Baseline
     rows: int
     progress: Callable[[float], None]
     cancel: threading.Event | None

@@ -1,6 +1,6 @@
 """One text, picture or sound made ready to be run many times: inputs, tokens, and one clean pass.
 
-In: a model and what `attnviz.capture` takes. Out: a `Prepared`, with the attention calls of the
+In: a model and what `attnviz.capture` takes. Out: a `CleanRun`, with the attention calls of the
 clean pass, that say which heads there are, and the model's output without any change. One row only:
 effects put many changed copies of it into one batch.
 """
@@ -37,7 +37,7 @@ from attnviz.summary import shortened
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
+class CleanRun:
     """Inputs of one row, on the model's device; `calls` and `clean` come from a recorded pass.
 
     `options` are keyword arguments of the pass that are no input, `target` is the text that an
@@ -113,7 +113,7 @@ def prepare(
     text: object,
     on: object,
     **further: Unpack[FurtherInputs],
-) -> Prepared:
+) -> CleanRun:
     """Plan the inputs and run them once, recorded and without the changes of a block around it.
 
     `further` holds other arguments of `attnviz.capture` that are read. A language model computes
@@ -126,7 +126,7 @@ def prepare(
 
 def prepare_request(
     lm: LoadedModel, request: Request, measure: AnswerMeasure | OwnMeasure | None = None
-) -> Prepared:
+) -> CleanRun:
     """As `prepare`, for a request that may also be cut or put into a chat template."""
     planned = plan(lm, request)
     _require_one_row(planned)
@@ -136,7 +136,7 @@ def prepare_request(
     with lm.lock, unchanged(), torch.no_grad(), record(lm.model) as calls:
         output = lm.model(**planned.inputs, **options)
     remember(lm, layout_of(calls))
-    return Prepared(
+    return CleanRun(
         lm,
         measure,
         planned.inputs,

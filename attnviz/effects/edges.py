@@ -26,11 +26,11 @@ from attnviz.capture.changed.resolve import require_changeable
 from attnviz.capture.request import FurtherInputs
 from attnviz.changes.site import Site
 from attnviz.effects.answer_measures import AnswerMeasure, OwnMeasure
-from attnviz.effects.clean_run import Prepared, prepare
+from attnviz.effects.clean_run import CleanRun, prepare
 from attnviz.effects.first_order import Slopes, slopes
 from attnviz.effects.heads import one_site
 from attnviz.effects.readouts import Readout, readout
-from attnviz.effects.rows import Clean, RowChange, changed_rows, clean_pass
+from attnviz.effects.rows import Baseline, RowChange, changed_rows, clean_pass
 from attnviz.errors import BadInput, UnsupportedAttention, require_index
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.summary import counted
@@ -114,7 +114,7 @@ def edges(
 
 
 def edges_of(
-    prepared: Prepared,
+    prepared: CleanRun,
     head: object,
     *,
     exact: int = EXACT,
@@ -180,16 +180,16 @@ def _norms(call: AttentionCall, head: int) -> Float32[np.ndarray, "query key"] |
 class _Work:
     """One head of one prepared text."""
 
-    prepared: Prepared
+    prepared: CleanRun
     readout: Readout
-    clean: Clean
+    clean: Baseline
     head: Site
     call: CallSite
     recorded: AttentionCall
     renormalise: bool
 
     @classmethod
-    def of(cls, prepared: Prepared, resolved: Readout, head: object, renormalise: bool) -> "_Work":
+    def of(cls, prepared: CleanRun, resolved: Readout, head: object, renormalise: bool) -> "_Work":
         """Raises `BadInput` for no head of this model, `UnsupportedAttention` for own code."""
         layout = layout_of(prepared.calls)
         own = one_site(layout, head)

@@ -21,7 +21,7 @@ from attnviz.attention.inputs import AttentionInputs
 from attnviz.capture.changed.changer import CallPlace, Changer
 from attnviz.capture.changed.layout import CallSite, layout_of
 from attnviz.capture.changed.run import attention_watched
-from attnviz.effects.clean_run import Prepared, as_mapping
+from attnviz.effects.clean_run import CleanRun, as_mapping
 from attnviz.effects.readouts import Readout
 from attnviz.errors import BadInput
 
@@ -89,7 +89,7 @@ def _differentiable(output: Tensor) -> Tensor:
     return output if output.requires_grad else output.detach().requires_grad_()
 
 
-def slopes(prepared: Prepared, readout: Readout) -> Slopes:
+def slopes(prepared: CleanRun, readout: Readout) -> Slopes:
     """One forward and one backward pass.
 
     Raises `BadInput` for a measure whose slope is zero where nothing was changed.

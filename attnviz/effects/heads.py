@@ -27,7 +27,7 @@ from attnviz.changes.make import ablate, pattern
 from attnviz.changes.site import Site, place_among, site
 from attnviz.effects.answer_measures import AnswerMeasure, OwnMeasure
 from attnviz.effects.batches import Batches, ignore, require_wanted
-from attnviz.effects.clean_run import Prepared, prepare
+from attnviz.effects.clean_run import CleanRun, prepare
 from attnviz.effects.readouts import readout
 from attnviz.effects.rows import PASS_ROWS, RowChange, clean_pass
 from attnviz.errors import bad_argument, bad_kind
@@ -147,7 +147,7 @@ def effects(
 
 
 def effects_of(
-    prepared: Prepared,
+    prepared: CleanRun,
     *,
     to: str = "mean",
     corpus: object = None,

@@ -20,7 +20,7 @@ from attnviz.attention.inputs import AttentionInputs
 from attnviz.capture.changed.changer import CallPlace, Changer
 from attnviz.capture.changed.layout import CallSite
 from attnviz.capture.changed.run import attention_watched
-from attnviz.effects.clean_run import Prepared
+from attnviz.effects.clean_run import CleanRun
 
 Outputs = Mapping[str, object]
 
@@ -43,7 +43,7 @@ class Finished:
 NOTHING = Finished({})
 
 
-def finished(prepared: Prepared, calls: Sequence[CallSite]) -> Finished:
+def finished(prepared: CleanRun, calls: Sequence[CallSite]) -> Finished:
     """One pass without changes, in which the output of each module is kept.
 
     It has two rows: an output of two equal rows has the batch as its first axis, one of a single

@@ -14,14 +14,14 @@ import torch
 from jaxtyping import Float64
 from torch import Tensor
 
-from attnviz.effects.clean_run import Prepared, as_mapping
+from attnviz.effects.clean_run import CleanRun, as_mapping
 from attnviz.effects.readouts import Readout
 from attnviz.errors import BadInput
 
 PASS_TOKENS = 32
 
 
-def hidden(prepared: Prepared, readout: Readout) -> Float64[np.ndarray, " token"]:
+def hidden(prepared: CleanRun, readout: Readout) -> Float64[np.ndarray, " token"]:
     """The change of the number with each token hidden from every query.
 
     Raises `BadInput` for a model that takes no attention mask.
@@ -37,7 +37,7 @@ def hidden(prepared: Prepared, readout: Readout) -> Float64[np.ndarray, " token"
     return _changes(prepared, readout, ids.shape[1], without)
 
 
-def masked(prepared: Prepared, readout: Readout) -> Float64[np.ndarray, " token"] | None:
+def masked(prepared: CleanRun, readout: Readout) -> Float64[np.ndarray, " token"] | None:
     """The change of the number with each token replaced by the mask token; None without one."""
     number = getattr(prepared.lm.tokenizer, "mask_token_id", None)
     if number is None:
@@ -52,7 +52,7 @@ def masked(prepared: Prepared, readout: Readout) -> Float64[np.ndarray, " token"
     return _changes(prepared, readout, ids.shape[1], replaced)
 
 
-def _ids(prepared: Prepared) -> Tensor:
+def _ids(prepared: CleanRun) -> Tensor:
     ids = prepared.inputs.get("input_ids")
     if not isinstance(ids, Tensor) or prepared.lm.kind not in ("encoder", "decoder"):
         raise BadInput(
@@ -64,7 +64,7 @@ def _ids(prepared: Prepared) -> Tensor:
     return ids
 
 
-def _changes(prepared: Prepared, readout: Readout, n: int, rows_of: Any) -> np.ndarray:
+def _changes(prepared: CleanRun, readout: Readout, n: int, rows_of: Any) -> np.ndarray:
     changes: list[float] = []
     lm = prepared.lm
     for start in range(0, n, PASS_TOKENS):

@@ -18,7 +18,7 @@ from attnviz.capture.changed.layout import layout_of
 from attnviz.capture.changed.run import changes_made
 from attnviz.changes.site import Site
 from attnviz.effects.answers import Answer
-from attnviz.effects.clean_run import Prepared, as_mapping
+from attnviz.effects.clean_run import CleanRun, as_mapping
 from attnviz.errors import UnsupportedAttention
 
 DRAWS = 8
@@ -33,7 +33,7 @@ class Replaced:
     controls: Float64[np.ndarray, "draw choice"]
 
 
-def call_of(prepared: Prepared, head: Site) -> AttentionCall:
+def call_of(prepared: CleanRun, head: Site) -> AttentionCall:
     """The recorded call of a head; raises for one in windows, whose rows are no positions."""
     layout = layout_of(prepared.calls)
     call_site = layout.find(head)[0]
@@ -48,7 +48,7 @@ def call_of(prepared: Prepared, head: Site) -> AttentionCall:
 
 
 def replaced(
-    prepared: Prepared,
+    prepared: CleanRun,
     answer: Answer,
     head: Site,
     mixed: Float[Tensor, "query d_value"],

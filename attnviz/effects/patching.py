@@ -28,7 +28,7 @@ from attnviz.changes.site import Site, place_among
 from attnviz.effects.alignment import TEXT, differing_places, require_apart
 from attnviz.effects.answer_measures import AnswerMeasure, OwnMeasure
 from attnviz.effects.batches import Batches, ignore
-from attnviz.effects.clean_run import Prepared, prepare
+from attnviz.effects.clean_run import CleanRun, prepare
 from attnviz.effects.heads import sites_of
 from attnviz.effects.random_runs import random_runs
 from attnviz.effects.readouts import readout
@@ -162,8 +162,8 @@ def patching(
 
 
 def patching_of(
-    prepared: Prepared,
-    source: Prepared,
+    prepared: CleanRun,
+    source: CleanRun,
     *,
     stages: Sequence[str] = STAGES,
     heads: Sequence[object] | None = None,

@@ -12,13 +12,13 @@ from attnviz.attention.call import AttentionCall
 from attnviz.capture.changed.references import reference_of
 from attnviz.capture.record.recorder import record
 from attnviz.effects.alignment import differing_places
-from attnviz.effects.clean_run import Prepared
+from attnviz.effects.clean_run import CleanRun
 from attnviz.errors import BadInput
 
 SEED = 0
 
 
-def random_runs(prepared: Prepared, source: Prepared, draws: int) -> tuple[AttentionCall, ...]:
+def random_runs(prepared: CleanRun, source: CleanRun, draws: int) -> tuple[AttentionCall, ...]:
     """The calls of the source with random tokens where it differs, a row for each draw.
 
     A token that stands at several of these places becomes the same random token at each.
@@ -41,7 +41,7 @@ def random_runs(prepared: Prepared, source: Prepared, draws: int) -> tuple[Atten
     return tuple(calls)
 
 
-def _pool(source: Prepared) -> list[int]:
+def _pool(source: CleanRun) -> list[int]:
     """The tokens of the model's reference texts; of its vocabulary where it has none."""
     lm = source.lm
     tokenizer = lm.text_tokenizer()

@@ -23,7 +23,7 @@ from attnviz.effects.answer_measures import (
     Target,
     as_measure,
 )
-from attnviz.effects.clean_run import Prepared, prepare
+from attnviz.effects.clean_run import CleanRun, prepare
 from attnviz.errors import BadInput
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.outputs.classes import class_names
@@ -50,7 +50,7 @@ class Readout:
     estimated: str = "the measure"
 
 
-def readout(prepared: Prepared) -> Readout:
+def readout(prepared: CleanRun) -> Readout:
     """The functions of a measure for its inputs; `BadInput` where the model has no such answer."""
     on = prepared.on
     if isinstance(on, NextToken):
@@ -71,7 +71,7 @@ def readout(prepared: Prepared) -> Readout:
 # --- next token and classes ---------------------------------------------------------------------
 
 
-def _next_token(prepared: Prepared, on: NextToken) -> Readout:
+def _next_token(prepared: CleanRun, on: NextToken) -> Readout:
     at, n_token = prepared.position(on.at), _require_logits(prepared, 3).shape[-1]
     token = token_id(prepared.lm, on.token, n_token)
     other = None if on.against is None else token_id(prepared.lm, on.against, n_token)
@@ -87,7 +87,7 @@ def _next_token(prepared: Prepared, on: NextToken) -> Readout:
     return Readout(lambda output: linear(_logits(output)), "logit", linear)
 
 
-def _class(prepared: Prepared, on: Class) -> Readout:
+def _class(prepared: CleanRun, on: Class) -> Readout:
     lm = prepared.lm
     names = class_names(lm)
     token = class_index(lm, names, on.name)
@@ -157,7 +157,7 @@ def class_index(lm: LoadedModel, names: tuple[str, ...], name: str | int) -> int
 # --- sentences, targets, distance ---------------------------------------------------------------
 
 
-def _cosine(prepared: Prepared, on: Cosine) -> Readout:
+def _cosine(prepared: CleanRun, on: Cosine) -> Readout:
     _require_hidden(prepared)
     own = _vector(prepared, prepared.clean)
     if on.to is None:
@@ -187,11 +187,11 @@ def _mean(hidden: Tensor, attended: Tensor) -> Tensor:
     return (hidden * keep).sum(1) / keep.sum(1)
 
 
-def _vector(prepared: Prepared, output: Any) -> Float[Tensor, "row d_model"]:
+def _vector(prepared: CleanRun, output: Any) -> Float[Tensor, "row d_model"]:
     return pooled(output["last_hidden_state"].float(), prepared.attended)
 
 
-def _target(prepared: Prepared) -> Readout:
+def _target(prepared: CleanRun) -> Readout:
     """Σ log p of the labels; its linear companion is Σ of their logits minus the mean logit."""
     _require_logits(prepared, 3)
     labels = prepared.labels()
@@ -213,7 +213,7 @@ def _target(prepared: Prepared) -> Readout:
     return Readout(read, "log-likelihood", linear, estimated=f"the sum over tokens of {CENTRED}")
 
 
-def _divergence(prepared: Prepared, on: Divergence) -> Readout:
+def _divergence(prepared: CleanRun, on: Divergence) -> Readout:
     logits = _require_logits(prepared)
     at = prepared.position(on.at) if logits.dim() == 3 else LAST
 
@@ -253,7 +253,7 @@ def _logits(output: Any) -> Tensor:
     return logits
 
 
-def _require_logits(prepared: Prepared, dim: int | None = None) -> Tensor:
+def _require_logits(prepared: CleanRun, dim: int | None = None) -> Tensor:
     """The clean logits; `BadInput` where the model has none of that shape."""
     logits = prepared.clean.get("logits")
     if isinstance(logits, Tensor) and dim in (None, logits.dim()):
@@ -262,12 +262,12 @@ def _require_logits(prepared: Prepared, dim: int | None = None) -> Tensor:
     raise _no_answer(prepared, has)
 
 
-def _require_hidden(prepared: Prepared) -> None:
+def _require_hidden(prepared: CleanRun) -> None:
     if not isinstance(prepared.clean.get("last_hidden_state"), Tensor):
         raise _no_answer(prepared, "logits" if "logits" in prepared.clean else "another output")
 
 
-def _no_answer(prepared: Prepared, has: str) -> BadInput:
+def _no_answer(prepared: CleanRun, has: str) -> BadInput:
     return BadInput(
         f"{prepared.lm.name} answers with {has}, which this measure cannot read: NextToken and"
         " Target read a language model, Class a classifier, Cosine hidden states",

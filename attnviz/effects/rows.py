@@ -17,7 +17,7 @@ from attnviz.attention.stage_changes import ChangeableStage, Function, StageChan
 from attnviz.capture.changed.changer import CallPlace, PlacedChanges
 from attnviz.capture.changed.layout import CallSite
 from attnviz.capture.changed.run import changes_made
-from attnviz.effects.clean_run import Prepared, as_mapping
+from attnviz.effects.clean_run import CleanRun, as_mapping
 from attnviz.effects.module_outputs import NOTHING, Finished, answered, finished
 from attnviz.effects.readouts import Readout
 from attnviz.errors import UnsupportedAttention
@@ -43,20 +43,20 @@ class RowChange:
 
 
 @dataclass(frozen=True, eq=False)
-class Clean:
+class Baseline:
     """The number without changes, and what need not be computed again to change it."""
 
     value: float
     finished: Finished
 
 
-def clean_pass(prepared: Prepared, readout: Readout, calls: Sequence[CallSite]) -> Clean:
+def clean_pass(prepared: CleanRun, readout: Readout, calls: Sequence[CallSite]) -> Baseline:
     """The number of the recorded pass; where a pass is long, its modules' outputs are kept too."""
     value = float(readout.read(prepared.clean)[0])
-    return Clean(value, finished(prepared, calls) if _is_long(prepared) else NOTHING)
+    return Baseline(value, finished(prepared, calls) if _is_long(prepared) else NOTHING)
 
 
-def _is_long(prepared: Prepared) -> bool:
+def _is_long(prepared: CleanRun) -> bool:
     """True if a pass of one row has LONG multiplications or more, about."""
     weights = sum(
         parameter.numel()
@@ -68,7 +68,7 @@ def _is_long(prepared: Prepared) -> bool:
 
 
 def changed_rows(
-    prepared: Prepared, readout: Readout, clean: Clean, changes: Sequence[RowChange]
+    prepared: CleanRun, readout: Readout, clean: Baseline, changes: Sequence[RowChange]
 ) -> tuple[Float[Tensor, " row"], float]:
     """(the number of each changed row, that of the clean row of the same batch)."""
     placed = by_place(changes)
@@ -115,7 +115,7 @@ def _joined(changes: Sequence[StageChange]) -> Iterator[StageChange]:
 
 
 def _run(
-    prepared: Prepared, readout: Readout, n: int, placed: Mapping[CallPlace, PlacedChanges]
+    prepared: CleanRun, readout: Readout, n: int, placed: Mapping[CallPlace, PlacedChanges]
 ) -> Float[Tensor, " row"]:
     lm = prepared.lm
     with lm.lock, torch.no_grad(), changes_made(lm.model, placed):

@@ -25,7 +25,7 @@ from attnviz.capture.generation.settings import Generation
 from attnviz.changes.kinds import Change
 from attnviz.changes.site import Site
 from attnviz.effects.answers import Answer
-from attnviz.effects.clean_run import Prepared, as_mapping
+from attnviz.effects.clean_run import CleanRun, as_mapping
 from attnviz.effects.rows import require_rows
 from attnviz.models.loaded_model import LoadedModel
 
@@ -47,7 +47,7 @@ class Switched:
 
 
 def switched(
-    prepared: Prepared,
+    prepared: CleanRun,
     answer: Answer,
     changes: Sequence[Change],
     *,
@@ -132,7 +132,7 @@ def _in_rows(change: StageChange, rows: range, n_heads: int) -> StageChange:
     )
 
 
-def continued(prepared: Prepared, changes: Sequence[Change], n_tokens: int) -> str:
+def continued(prepared: CleanRun, changes: Sequence[Change], n_tokens: int) -> str:
     """The greedy continuation of the input, `n_tokens` at most, with the changes applied.
 
     Raises `BadInput` for a model that cannot write, `TooLarge` if it has too few positions left.

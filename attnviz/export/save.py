@@ -16,9 +16,9 @@ import torch
 from attnviz.attention.capture import Capture
 from attnviz.errors import BadInput, bad_argument
 from attnviz.export import pictures, surveys
+from attnviz.export.atomic_file import replacing
 from attnviz.export.capture_file import read as capture_reader
 from attnviz.export.capture_file import write as capture_writer
-from attnviz.export.files import replacing
 from attnviz.export.pictures import Place, View
 from attnviz.export.tables import archive, document, spreadsheet
 from attnviz.export.tables.entries import entries

@@ -12,7 +12,7 @@ its keys k:
     distance           Σ α |q − k|, in tokens; only where queries and keys are the same tokens
     peak               max α, the largest weight of a row
 
-A pattern's mean is over the queries that can see such a key; where there is none it is NaN.
+A pattern's mean is over the queries that can see such a key, else NaN. Names: `types.Measure`.
 """
 
 from collections.abc import Sequence

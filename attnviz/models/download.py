@@ -24,12 +24,13 @@ from huggingface_hub.hf_api import ModelInfo
 from attnviz.errors import ModelNotFound, TooLarge
 from attnviz.models import files
 from attnviz.models.admission.sealed_copy import JSON_RULES, PLAIN, require_small
+from attnviz.types import MIB
 
 Progress = Callable[[int, int], None]
 WEIGHTS = re.compile(r"model(-\d+-of-\d+)?\.safetensors")
 BESIDE = frozenset((*JSON_RULES, *PLAIN, files.INDEX))
 # the client keeps what it was sent, whatever the hub said before that a file has
-MAX_SURPLUS_BYTES = files.MIB
+MAX_SURPLUS_BYTES = MIB
 CACHE_VARIABLE = "ATTNVIZ_MAX_DOWNLOADS_MIB"
 DEFAULT_CACHE_MIB = 65_536
 COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -107,7 +108,7 @@ def _require_room(n_bytes: int) -> None:
     """Raise `TooLarge` if the hub's cache would grow over the operator's limit."""
     limit = files.setting(CACHE_VARIABLE, DEFAULT_CACHE_MIB)
     blobs = Path(constants.HF_HUB_CACHE).glob("models--*/blobs/*")
-    total = (n_bytes + sum(blob.stat().st_size for blob in blobs)) // files.MIB
+    total = (n_bytes + sum(blob.stat().st_size for blob in blobs)) // MIB
     if total > limit:
         raise TooLarge(
             f"the downloaded models would take {total} MiB on this machine and the limit is {limit}"
@@ -128,7 +129,7 @@ def _commit(name: str, info: ModelInfo) -> str:
 
 
 def _weights_mib(sizes: dict[str, int]) -> int:
-    return sum(size for name, size in sizes.items() if WEIGHTS.fullmatch(name)) // files.MIB
+    return sum(size for name, size in sizes.items() if WEIGHTS.fullmatch(name)) // MIB
 
 
 def _fetched(name: str, commit: str, sizes: dict[str, int], progress: Progress) -> Path:

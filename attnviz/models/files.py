@@ -14,13 +14,13 @@ from pathlib import Path
 from safetensors import SafetensorError, safe_open
 
 from attnviz.errors import BadInput, ModelNotFound, TooLarge
+from attnviz.types import MIB
 
 CONFIG = "config.json"
 WEIGHTS = "model.safetensors"
 INDEX = "model.safetensors.index.json"
 PICKLES = ("pytorch_model.bin", "pytorch_model.bin.index.json", "*.pt", "*.pth", "*.ckpt", "*.bin")
-CHUNK_BYTES = 1 << 20
-MIB = 1 << 20
+CHUNK_BYTES = MIB
 LIMIT_VARIABLE = "ATTNVIZ_MAX_MODEL_MIB"
 DEFAULT_LIMIT_MIB = 8192
 MAX_INDEX_BYTES = 32 * MIB

@@ -35,7 +35,7 @@ from attnviz.models.admission.sealed_copy import seal
 from attnviz.models.files import first_line, is_panic
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.models.random_state import seeded
-from attnviz.types import ModelCard, ModelKey, ModelKind
+from attnviz.types import MIB, ModelCard, ModelKey, ModelKind
 
 # a path of this machine in another library's words
 PATH = re.compile(r"(?<![\w./:])(?:[A-Za-z]:)?[/\\][^\s'\"`,;:()]+")
@@ -210,7 +210,7 @@ def _card(name: str, kind: ModelKind, model: nn.Module, revision: str | None) ->
         layers=layers,
         heads=heads,
         parameters=sum(parameter.numel() for parameter in model.parameters()),
-        size_mib=round(n_bytes / files.MIB, 1),
+        size_mib=round(n_bytes / MIB, 1),
         licence="",
         description=type(model).__name__,
         revision=revision or "main",

@@ -19,6 +19,7 @@ from transformers import PreTrainedConfig, PreTrainedModel
 
 from attnviz.errors import ModelNotFound
 from attnviz.models import architecture, files
+from attnviz.types import MIB
 
 # used in training only
 UNUSED = re.compile(r".*masked_spec_embed")
@@ -49,7 +50,7 @@ def require_room(shell: nn.Module, name: str, weights: Sequence[Path], dtype: to
         tensor.numel() * (dtype.itemsize if tensor.is_floating_point() else tensor.itemsize)
         for tensor in tensors.values()
     )
-    files.check_size(n_bytes // files.MIB, name)
+    files.check_size(n_bytes // MIB, name)
     stored = _stored(weights)
     wanted = sum(parameter.numel() for parameter in shell.parameters())
     if wanted > MAX_TIMES * sum(prod(shape) for shape, _ in stored.values()) + MAX_MORE:

@@ -1,4 +1,4 @@
-"""Many texts: what every head does over thousands of them, in one pass, with bounded memory.
+"""Surveys: the measures of every head over thousands of texts, in one pass with bounded memory.
 
 `run.survey` reads texts (`texts`, `pieces`), counts them in shards (`shards`, `counts`) that an
 engine computes, adds their tallies and returns a `result.Survey`. Sums are integers and drawn texts

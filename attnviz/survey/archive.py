@@ -18,7 +18,7 @@ import numpy as np
 
 from attnviz.errors import BadInput
 from attnviz.survey.result import Survey
-from attnviz.survey.tally import NO_TICKET, SurveyTally, Weighed, ticket
+from attnviz.survey.tally import NO_TICKET, SurveyTally, WeightSums, ticket
 from attnviz.types import HeadId, ModelKey
 
 MAX_BYTES = 4 << 30  # of a file, unpacked
@@ -127,7 +127,9 @@ def _tally(path: Path, arrays: Arrays, described: Described) -> SurveyTally:
         )
         n_layer, n_head = arrays["even"].shape[1], arrays["values"].shape[1]
         weighed = {
-            name: Weighed(*(arrays[f"{name}.{column}"] for column in ("code", "weight", "count")))
+            name: WeightSums(
+                *(arrays[f"{name}.{column}"] for column in ("code", "weight", "count"))
+            )
             for name in WEIGHED
         }
         found = {name: arrays[name] for name in ARRAYS}
@@ -147,7 +149,7 @@ def _tally(path: Path, arrays: Arrays, described: Described) -> SurveyTally:
 
 
 def _tickets(path: Path, examples: np.ndarray, texts: Mapping[int, str]) -> np.ndarray:
-    """The tickets of the examples, drawn from their texts again."""
+    """The tickets of the examples, computed from their texts again."""
     numbers, place = np.unique(examples, return_inverse=True)
     try:
         drawn = [NO_TICKET if number < 0 else ticket(texts[number]) for number in numbers.tolist()]

@@ -1,8 +1,8 @@
-"""Everything that follows from the tokens of a batch of texts, for every head alike.
+"""The tensors that depend only on the tokens of a batch of texts, and so serve every head.
 
 In: a capture of several texts. Out: arrays [text, token] and [text, query, key] of torch, so that
-the heads of all texts are measured at once. Only words ask, not special tokens or padding, as in
-`metrics.counted_queries`.
+the heads of all texts are measured at once. Only words count as queries, not special tokens or
+padding, as in `metrics.patterns.counted_queries`.
 """
 
 from dataclasses import dataclass
@@ -25,8 +25,7 @@ class TextBatch:
     """The tokens of some texts, padded to one length.
 
     `asks` is True for the queries that count, `real` for all tokens but padding. `patterns` are the
-    cells of `SHARES`; `shuffled` those of `CONTENT` with the words in other places, `SHUFFLES`
-    times.
+    cells of `SHARES`; `shuffled` are the cells of `CONTENT` in `SHUFFLES` shuffles of the words.
     """
 
     ids: Int64[Tensor, "text token"]
@@ -61,7 +60,7 @@ class TextBatch:
 
     @cached_property
     def entries(self) -> tuple[Int64[np.ndarray, " entry"], Int64[np.ndarray, " token"]]:
-        """The entries of the vocabulary that occur, and that of each token, padding left out."""
+        """The ids that occur, and for each token its place among them; padding is left out."""
         entry, place = np.unique(self.ids[self.real].numpy(), return_inverse=True)
         return entry, place
 
@@ -81,9 +80,9 @@ def _cells(
 
 
 def _draws(texts: list[Tokens]) -> list[list[Tokens]]:
-    """The texts with their words in other places, drawn anew for each shuffle.
+    """The texts with their words shuffled, `SHUFFLES` times.
 
-    A draw depends on the text alone, so that it does not matter in which batch a text stands.
+    A shuffle depends on the text alone, so that a text may stand in any batch.
     """
     by_text = [list(shuffled_words(tokens)) for tokens in texts]
     return [[drawn[shuffle] for drawn in by_text] for shuffle in range(SHUFFLES)]

@@ -1,7 +1,7 @@
 """A survey made small enough to come with a model: a few hundred kilobytes instead of megabytes.
 
 In: a `Survey`. Out: the same without what pages and tables never show: the texts that are in no
-tenth, all but the heaviest pairs and keys of each head, the last bits of sums that are drawn.
+tenth, all but the heaviest pairs and keys of each head, the last bits of sums that are plotted.
 Measures, histograms, roles and intervals stay exact.
 """
 
@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Int64
 
 from attnviz.survey.result import Survey
-from attnviz.survey.tally import BITS, EXAMPLES, NO_TICKET, SurveyTally, Weighed
+from attnviz.survey.tally import BITS, EXAMPLES, NO_TICKET, SurveyTally, WeightSums
 from attnviz.survey.tenths import tenths
 
 MAX_PAIRS = MAX_KEYS = 40  # of a head
@@ -33,7 +33,7 @@ def compact(survey: Survey) -> Survey:
 
 
 def _drawn(tally: SurveyTally) -> SurveyTally:
-    """A tally with the examples that stand in a tenth, and their texts."""
+    """The tally with only the examples of its tenths, and their texts."""
     kept = np.zeros(tally.ticket.shape, dtype=bool)
     for head, by_measure in enumerate(tally.histogram):
         for measure, histogram in enumerate(by_measure):
@@ -50,16 +50,16 @@ def _drawn(tally: SurveyTally) -> SurveyTally:
     )
 
 
-def _best(received: Weighed, heads: Int64[np.ndarray, " code"]) -> Weighed:
-    """The entries of each head that get most for each time they occur, of those that often do."""
+def _best(received: WeightSums, heads: Int64[np.ndarray, " code"]) -> WeightSums:
+    """The `MAX_KEYS` entries of each head with the largest mean weight, the rare ones left out."""
     often = received.count >= MIN_KEY
     mean = np.rint(received.weight / received.count).astype(np.int64)
-    ranked = Weighed(received.code[often], mean[often], received.count[often])
+    ranked = WeightSums(received.code[often], mean[often], received.count[often])
     best = np.isin(received.code, ranked.pruned(heads[often], MAX_KEYS).code)
-    return Weighed(received.code[best], received.weight[best], received.count[best])
+    return WeightSums(received.code[best], received.weight[best], received.count[best])
 
 
-def _coarse(weighed: Weighed) -> Weighed:
+def _coarse(weighed: WeightSums) -> WeightSums:
     return replace(weighed, weight=_rounded(weighed.weight))
 
 

@@ -23,7 +23,7 @@ from attnviz.survey.tally import (
     FURTHEST,
     NO_TICKET,
     SurveyTally,
-    Weighed,
+    WeightSums,
     fixed,
     ticket,
     upper_ends,
@@ -41,8 +41,8 @@ class Count:
     texts: dict[int, str] = field(default_factory=dict)
     values: list[Values] = field(default_factory=list)
     _sums: SurveyTally | None = None
-    _received: list[Weighed] = field(default_factory=list)
-    _pairs: list[Weighed] = field(default_factory=list)
+    _received: list[WeightSums] = field(default_factory=list)
+    _pairs: list[WeightSums] = field(default_factory=list)
 
     def add(self, cap: Capture, numbers: Sequence[int], texts: Sequence[str]) -> None:
         """Count the texts of a capture; `numbers` are their places among all texts."""
@@ -106,10 +106,10 @@ def _require_numbers(numbers: CallMeasures, cap: Capture) -> None:
         )
 
 
-def _joined(parts: Sequence[Weighed]) -> Weighed:
+def _joined(parts: Sequence[WeightSums]) -> WeightSums:
     """All parts as one."""
     columns = zip(*((part.code, part.weight, part.count) for part in parts), strict=True)
-    return Weighed.summed(*map(np.concatenate, columns))
+    return WeightSums.summed(*map(np.concatenate, columns))
 
 
 def _add_means(tally: SurveyTally, heads: slice, layer: int, numbers: CallMeasures) -> None:
@@ -152,7 +152,7 @@ def _add_places(
 
 
 def _add_corner_seen(tally: SurveyTally, batch: TextBatch) -> None:
-    """The number of texts that have each cell of the corner."""
+    """Count for each cell of the corner the texts that have it, with a query that counts."""
     cells = (batch.asks[:, :, None] & batch.real[:, None, :])[:, :CORNER, :CORNER].sum(dim=0)
     tally.corner_seen[: cells.shape[0], : cells.shape[1]] += cells.numpy()
 
@@ -162,7 +162,7 @@ def _received(
     batch: TextBatch,
     heads: slice,
     n_entry: int,
-) -> Weighed:
+) -> WeightSums:
     """The weight that each token gets from all queries of its text, by its entry."""
     got = weights.sum(dim=2).permute(1, 0, 2)[:, batch.real].double().numpy()
     entry, place = batch.entries
@@ -170,18 +170,18 @@ def _received(
     np.add.at(sums.T, place, got.T)
     head = np.arange(heads.start, heads.stop)[:, None]
     count = np.broadcast_to(np.bincount(place), sums.shape)
-    return Weighed((head * n_entry + entry).ravel(), fixed(sums).ravel(), count.ravel())
+    return WeightSums((head * n_entry + entry).ravel(), fixed(sums).ravel(), count.ravel())
 
 
-def _pairs(numbers: CallMeasures, batch: TextBatch, heads: slice, n_entry: int) -> Weighed:
-    """Each query with the key that got most of it."""
+def _pairs(numbers: CallMeasures, batch: TextBatch, heads: slice, n_entry: int) -> WeightSums:
+    """Each query token paired with the key token of its largest weight."""
     ids, asks = batch.ids.numpy(), batch.asks.numpy()
     query = np.broadcast_to(ids[:, None, :], numbers.peak_key.shape)
     key = np.take_along_axis(query, numbers.peak_key, axis=-1)
     head = np.arange(heads.start, heads.stop)[None, :, None]
     counted = np.broadcast_to(asks[:, None, :], query.shape)
     code = ((head * n_entry + query) * n_entry + key)[counted]
-    return Weighed.summed(code, fixed(numbers.peak[counted]), np.ones_like(code))
+    return WeightSums.summed(code, fixed(numbers.peak[counted]), np.ones_like(code))
 
 
 def _bins(values: Values) -> Int64[np.ndarray, "text head measure"]:

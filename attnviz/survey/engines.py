@@ -1,7 +1,7 @@
 """The engines that compute the shards: this process, several processes, or a Ray cluster.
 
-In: the shards that have no file yet. Out: their files, in any order. Workers answer with nothing
-but the end of their work: results are files, so a worker that dies costs its shard alone.
+In: the shards that have no file yet. Out: their files, in any order. A worker reports only that a
+shard is done: results are files, so a worker that dies loses one shard and nothing else.
 """
 
 import multiprocessing

@@ -28,7 +28,7 @@ BLANK_PX = 64
 
 @dataclass(frozen=True, eq=False)
 class NamedPicture:
-    """A picture, an array or a file, with the name by which a survey tells of it."""
+    """A picture, an array or a file, with its name in the survey."""
 
     name: str
     source: object
@@ -98,7 +98,7 @@ def name_of(item: Item) -> str:
 
 
 def content_of(item: Item) -> str:
-    """A string that is another one for another text or picture."""
+    """A string that differs between different texts or pictures."""
     return item if isinstance(item, str) else f"{item.name} {item.digest()}"
 
 

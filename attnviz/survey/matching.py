@@ -1,8 +1,8 @@
-"""Heads of two models that do the same over many texts, by their surveys.
+"""Pairs of heads of two models that behave alike over many texts, found from their surveys.
 
-In: two surveys. Out: for each head of the first the nearest of the second, with how near the other
-heads are: the control of a match. Tokenizers may differ: what is compared is the mean of each
-measure and the weight by distance, not tokens.
+In: two surveys. Out: for each head of the first the nearest head of the second and, as the control,
+the median distance of all. The tokenizers may differ: the means of the measures and the weights by
+distance are compared, not tokens.
 """
 
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ def matches(survey: "Survey", other: "Survey") -> tuple[HeadMatch, ...]:
 
 
 def _apart(survey: "Survey", other: "Survey") -> Float64[np.ndarray, "head other_head"]:
-    """The root mean square difference of each two heads, in standard deviations."""
+    """The root mean square difference between each pair of heads, in standard deviations."""
     sides = [np.concatenate([_measures(side), _profile(side)], axis=1) for side in (survey, other)]
     spread = np.concatenate(sides).std(axis=0)
     one, two = (side[:, spread > 0] / spread[spread > 0] for side in sides)
@@ -59,7 +59,7 @@ def _apart(survey: "Survey", other: "Survey") -> Float64[np.ndarray, "head other
 
 
 def _weight(used: Bool[np.ndarray, " number"]) -> Float64[np.ndarray, " used"]:
-    """Measures count one half, distances the other."""
+    """The weight of each number: one half for all measures together, one half for all distances."""
     is_measure = np.arange(len(used)) < len(MEASURES)
     parts = np.where(is_measure, 0.5 / max(1, used[is_measure].sum()), 0.0)
     parts += np.where(is_measure, 0.0, 0.5 / max(1, used[~is_measure].sum()))

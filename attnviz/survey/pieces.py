@@ -1,7 +1,7 @@
 """Texts that a model can read at once: a longer one is cut into pieces at the edges of tokens.
 
 In: a model and texts. Out: the same texts, or several pieces of one in their order. The pieces of a
-text are captured alone: no head sees over their edges.
+text are captured alone: no head attends from one to another.
 """
 
 from collections.abc import Iterable, Iterator

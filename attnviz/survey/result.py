@@ -1,4 +1,4 @@
-"""A survey: what every head does over many texts, with how far it varies from text to text.
+"""A survey: the measures of every head over many texts, and their spread from text to text.
 
 In: a tally. Out: tables, deciles with texts for each, pairs of tokens, profiles by distance. One
 text rarely shows what a head does; `quantiles` say where a text lies among all.
@@ -42,9 +42,9 @@ class TokenPair(NamedTuple):
 
 
 class KeyToken(NamedTuple):
-    """A token that is attended to: how often it stood in a text, and what it got.
+    """A token that is attended to: how often it occurs, and the weight that it receives.
 
-    `weight` is the mean over its occurrences of the sum over all queries of the text: it is no
+    `weight` is the mean over its occurrences of the sum over all queries of the text: it is not a
     share and can exceed 1.
     """
 
@@ -141,7 +141,7 @@ class Survey:
         )
 
     def above(self, head: Head, measure: str, value: float) -> tuple[int, int]:
-        """The number of texts on which a measure of a head is above a value, and of all with it.
+        """The number of texts on which a head's measure exceeds a value, and of all that have it.
 
         Exact to one bin of a histogram: the value's own bin does not count.
         """
@@ -151,11 +151,10 @@ class Survey:
         return int(histogram[place + 1 :].sum()), int(histogram.sum())
 
     def quantiles(self, table: HeadTable) -> HeadTable:
-        """Where one text lies among all: for each measure of its table (`cap.table()`) the share of
-        the texts with a smaller value, by head.
+        """The share of the survey's texts with smaller values than one text, by head and measure.
 
-        Half of those in the value's own bin count as smaller; NaN where the text has no value.
-        Raises `BadInput` for a table of other heads.
+        `table` is that of the one text, `cap.table()`. Half of the texts in its value's own bin
+        count as smaller; NaN where it has no value. Raises `BadInput` for a table of other heads.
         """
         if table.heads != self.heads:
             raise bad_argument(
@@ -189,7 +188,7 @@ class Survey:
         return matches(self, other)
 
     def pairs(self, head: Head, n: int = 10) -> tuple[TokenPair, ...]:
-        """The `n` pairs of tokens to which a head gives most: a query with its strongest key."""
+        """The `n` pairs of a query and its strongest key that carry most of a head's weight."""
         row, n_entry, pairs = self._row(head), self.tally.n_entry, self.tally.pairs
         within = self._within(pairs.code, row, n_entry**2)
         code = pairs.code[within] - row * n_entry**2
@@ -205,7 +204,7 @@ class Survey:
         )
 
     def keys(self, head: Head, n: int = 10, least: int = 5) -> tuple[KeyToken, ...]:
-        """The `n` tokens that get most for each time they occur, of those with `least` and more."""
+        """The `n` tokens with the largest mean weight, of those seen at least `least` times."""
         row, n_entry, received = self._row(head), self.tally.n_entry, self.tally.received
         within = self._within(received.code, row, n_entry)
         count, code = received.count[within], received.code[within] - row * n_entry
@@ -263,7 +262,7 @@ def _interval(
 ) -> Interval:
     """The mean of a count, a sum and a sum of squares, 1.96 standard errors on either side.
 
-    It ends where the measure does, at 0 and at `most`: standard errors know no ends.
+    It is cut at 0 and at `most`, the ends of the measure's range.
     """
     count, mean = sums[0], _mean(sums)
     variance = np.maximum(_real(sums[2]) / np.maximum(count, 1) - mean**2, 0.0)

@@ -95,7 +95,7 @@ def survey(
 def survey_at_once(lm: LoadedModel, texts: Texts | Pictures, progress: Progress = ignore) -> Survey:
     """The survey of the first `SHARD` texts or pictures, in memory; `progress` counts them.
 
-    The numbers are those of `survey` on the same ones.
+    The numbers are those of `survey` on the same items.
     """
     few: tuple[Item, ...] = tuple(islice(items(lm, texts), SHARD))
     if not few:
@@ -186,7 +186,7 @@ def _engine(
     part: str | None,
     address: str | None,
 ) -> Engine:
-    """The engine, when all arguments go together."""
+    """The engine to use; raises `BadInput` for arguments that do not go together."""
     name = engine or ("pool" if workers > 1 else "process")
     if name not in ENGINES:
         raise _bad("engine", repr(engine), ", ".join(ENGINES))

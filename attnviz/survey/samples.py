@@ -1,4 +1,4 @@
-"""The texts or pictures that the app draws and counts heads on where nobody gives others.
+"""The texts or pictures of the app's maps and surveys, unless a visitor gives others.
 
 In: a loaded model. Out: held-out texts of the world that an embedded model learned from, generated
 pictures for a model of pictures, sentences of the Grimms' tales for any other text model.
@@ -36,7 +36,7 @@ def sample_pictures(lm: LoadedModel) -> tuple[np.ndarray, ...]:
 
 
 def map_texts(lm: LoadedModel) -> tuple[str, ...]:
-    """The first of them, with at most `MAX_TOKENS` tokens together."""
+    """The first sample texts, with at most `MAX_TOKENS` tokens together."""
     texts = sample_texts(lm)[:MAX_TOKENS]
     if not texts:
         return ()

@@ -47,11 +47,11 @@ def shards(items: Iterable[Item]) -> Iterator[Shard]:
 
 
 def ignore(_n_done: int, _n_text: int) -> None:
-    """The progress of a count that nobody watches."""
+    """Ignore the progress of a count."""
 
 
 def tally(lm: LoadedModel, shard: Shard, progress: Progress = ignore) -> SurveyTally:
-    """The tally of a shard's items; `progress` is called with those that are done, and all."""
+    """The tally of a shard; `progress` is called with the numbers of items done and in all."""
     count = Count(n_entry=n_entry(lm))
     with _one_thread():
         for places in batches(lengths(lm, shard.items)):

@@ -36,7 +36,7 @@ def fixed(values: Float[np.ndarray, "..."]) -> Sums:
 
 
 def ticket(text: str) -> int:
-    """A number that is drawn for a text by a hash of it: 64 bits, never the largest."""
+    """The ticket of a text: 64 bits of its hash, never the largest number."""
     digest = hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=8).digest()
     return min(int.from_bytes(digest, "little"), int(NO_TICKET) - 1)
 
@@ -47,15 +47,15 @@ def upper_ends() -> Float[np.ndarray, " measure"]:
 
 
 @dataclass(frozen=True, eq=False)
-class Weighed:
-    """The weight that went to each of many things, and how often, in order of their `code`."""
+class WeightSums:
+    """The sum of weights under each code, and how many there were, in the order of `code`."""
 
     code: Int64[np.ndarray, " code"]
     weight: Int64[np.ndarray, " code"]
     count: Int64[np.ndarray, " code"]
 
     @classmethod
-    def summed(cls, code: Sums, weight: Sums, count: Sums) -> "Weighed":
+    def summed(cls, code: Sums, weight: Sums, count: Sums) -> "WeightSums":
         """Each code once, with the sums of its weights and counts."""
         if not len(code):
             return cls(code, weight, count)
@@ -65,23 +65,23 @@ class Weighed:
         sums = (np.add.reduceat(values[order], starts) for values in (weight, count))
         return cls(ordered[starts], *sums)
 
-    def __add__(self, other: "Weighed") -> "Weighed":
-        return Weighed.summed(
+    def __add__(self, other: "WeightSums") -> "WeightSums":
+        return WeightSums.summed(
             *(
                 np.concatenate([getattr(self, name), getattr(other, name)])
                 for name in ("code", "weight", "count")
             )
         )
 
-    def pruned(self, heads: Int64[np.ndarray, " code"], most: int) -> "Weighed":
+    def pruned(self, heads: Int64[np.ndarray, " code"], most: int) -> "WeightSums":
         """The `most` heaviest of each head; of equal ones those with the smaller code."""
         order = np.lexsort((self.code, -self.weight, heads))
         start = np.searchsorted(heads[order], heads[order])  # where each head begins
         keep = np.sort(order[np.arange(len(order)) - start < most])
-        return Weighed(self.code[keep], self.weight[keep], self.count[keep])
+        return WeightSums(self.code[keep], self.weight[keep], self.count[keep])
 
 
-NOTHING = Weighed(*(np.zeros(0, dtype=np.int64) for _ in range(3)))
+NOTHING = WeightSums(*(np.zeros(0, dtype=np.int64) for _ in range(3)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,13 +111,13 @@ class SurveyTally:
     profile_seen: Int64[np.ndarray, "layer distance"]
     corner: Int64[np.ndarray, "head query key"]
     corner_seen: Int64[np.ndarray, "query key"]
-    received: Weighed = NOTHING
-    pairs: Weighed = NOTHING
+    received: WeightSums = NOTHING
+    pairs: WeightSums = NOTHING
     texts: Mapping[int, str] = field(default_factory=dict)
 
     @classmethod
     def empty(cls, n_layer: int, n_head: int, n_entry: int) -> "SurveyTally":
-        """Nothing counted yet, for `n_head` heads in all and a vocabulary of `n_entry`."""
+        """A tally of no texts, for `n_head` heads in all and a vocabulary of `n_entry`."""
 
         def zeros(*shape: int) -> Sums:
             return np.zeros(shape, dtype=np.int64)
@@ -145,7 +145,7 @@ class SurveyTally:
         return int(self.values.shape[1])
 
     def __add__(self, other: "SurveyTally") -> "SurveyTally":
-        """Both together; the examples are those with the smallest tickets of both."""
+        """The sum of two tallies; the examples are those with the smallest tickets of both."""
         ticket, example = smallest(
             np.concatenate([self.ticket, other.ticket], axis=-1),
             np.concatenate([self.example, other.example], axis=-1),
@@ -172,13 +172,13 @@ class SurveyTally:
             received=received.pruned(received.code // self.n_entry, MAX_ENTRIES),
         )
 
-    def _bounded(self, pairs: Weighed) -> Weighed:
+    def _bounded(self, pairs: WeightSums) -> WeightSums:
         """The pairs, pruned where they are many more than will be kept."""
         if len(pairs.code) <= 4 * MAX_PAIRS * self.n_head:
             return pairs
         return pairs.pruned(self._pair_heads(pairs), 4 * MAX_PAIRS)
 
-    def _pair_heads(self, pairs: Weighed) -> Sums:
+    def _pair_heads(self, pairs: WeightSums) -> Sums:
         return pairs.code // self.n_entry**2
 
 

@@ -27,8 +27,8 @@ def tenths(
 ) -> tuple[Tenth, ...]:
     """The tenths of a head's histogram, smallest values first; () for an empty one.
 
-    They take turns, the narrowest first, since a wide tenth has other bins: each takes the text
-    with the smallest ticket of its bins that no other has, up to `EXAMPLES`.
+    The tenths take turns to draw up to `EXAMPLES` texts each, the narrowest first, since a wide one
+    has more bins to draw from. A tenth draws the free text with the smallest ticket in its bins.
     """
     if not histogram.any():
         return ()

@@ -24,7 +24,7 @@ N_SHARE, N_CONTENT = len(SHARES), len(CONTENT)
 class CallMeasures:
     """One call on a batch of texts.
 
-    `values` has `MEASURES`, `other_words` the shares of `CONTENT` laid by shuffled words, `even`
+    `values` has `MEASURES`, `other_words` the shares of `CONTENT` in shuffled words, `even`
     the shares of `SHARES` if the visible keys were attended to evenly. `peak` is the largest weight
     of each query, at `peak_key`, the first of several.
     """
@@ -38,13 +38,13 @@ class CallMeasures:
 
 @dataclass(frozen=True, eq=False)
 class PatternCells:
-    """The cells of each pattern that a call's queries can see: the same for all its heads, and
-    mostly for all layers.
+    """The cells of each pattern that a call's queries can see, the same for all its heads.
 
-    Columns are `SHARES`, then `SHUFFLES` × `CONTENT` laid by shuffled words. Few cells belong to a
-    pattern, so they are listed, column by column and text by text: `place` of each among those of
-    its text and `text`; `starts` has where the cells of each column and text begin. `n_row` counts
-    the queries that have a key of the pattern. `even` is as in `CallMeasures`.
+    Most layers of a model share them. Columns are `SHARES`, then `SHUFFLES` × `CONTENT` in shuffled
+    words. Few cells belong to a pattern, so they are listed, column by column and text by text:
+    `text`, and `place` among the cells of that text; `starts` has where the cells of each column
+    and text begin. `n_row` counts the queries that have a key of the pattern. `even` is as in
+    `CallMeasures`.
     """
 
     visible: Bool[Tensor, "#text query key"]
@@ -87,7 +87,7 @@ class PatternCells:
 def measured(
     weights: Float32[Tensor, "text head query key"], cells: PatternCells, batch: TextBatch
 ) -> CallMeasures:
-    """The measures of one call's heads; the weights of queries that do not ask must be 0."""
+    """The measures of one call's heads; the weights of queries that do not count must be 0."""
     shares = cells.shares(weights)
     peak_key = weights.numpy().argmax(axis=-1)
     peak = np.take_along_axis(weights.numpy(), peak_key[..., None], axis=-1)[..., 0]

@@ -22,7 +22,7 @@ def read_texts(source: Iterable[object] | str | Path) -> Iterator[str]:
     """Every text that is not empty, in order.
 
     Raises `BadInput` for a path that does not exist or cannot be read, another ending, a table
-    without a column `text`, and entries that are no texts.
+    without a column `text`, and entries that are not texts.
     """
     if not isinstance(source, str | Path):
         yield from _filled(_checked(source))
@@ -42,7 +42,7 @@ def reads_texts(lm: LoadedModel) -> bool:
 
 
 def require_reader(lm: LoadedModel, demand: str) -> None:
-    """Raise `BadInput`, which begins with the demand, unless the model reads plain texts."""
+    """Raise `BadInput`, with `demand` as its beginning, unless the model reads plain texts."""
     if not reads_texts(lm):
         raise BadInput(
             f"{demand}; {lm.name} is a {lm.kind} model",

@@ -1,8 +1,8 @@
 """A capture as the app keeps it, and the part of it that one run of a page shows.
 
-`Captured` is kept by the app's cache under a key that names all that determined it. `Shown` is the
-context of one page run, and everything that is drawn is made from it: a language, a capture, and
-the group of attentions that is looked at.
+The app's cache keeps an `AppCapture` under a key that names all that determined it. Everything
+that one page run draws is made from a `PageContext`: a language, a capture, and the group of
+attentions that is looked at.
 """
 
 from collections.abc import Callable
@@ -56,7 +56,7 @@ class Media:
 
 
 @dataclass(frozen=True, eq=False)
-class Captured:
+class AppCapture:
     """A capture with what every page says about it.
 
     `key` names all that determined it; `name` is the model's as it stands in the address;
@@ -73,7 +73,7 @@ class Captured:
     accuracy: Accuracy
     media: Media
     n_asked: int = 0
-    recall: "Callable[[], Captured | None] | None" = None
+    recall: "Callable[[], AppCapture | None] | None" = None
 
     @property
     def model(self) -> "LoadedModel":
@@ -83,11 +83,11 @@ class Captured:
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
+class PageContext:
     """The context of one page run: one group of a capture's attentions, in a language."""
 
     lang: Language
-    captured: Captured
+    captured: AppCapture
     group: Group
 
     @property
@@ -100,6 +100,6 @@ class Shown:
         """The size of the group."""
         return size_of(self.group)
 
-    def of_group(self, group: Group) -> "Shown":
+    def of_group(self, group: Group) -> "PageContext":
         """The same run, showing another group of the capture."""
         return replace(self, group=group)

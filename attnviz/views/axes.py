@@ -6,10 +6,10 @@ that of the keys.
 
 from attnviz.components.heads import TokenAxis
 from attnviz.views import group_tokens, picture_places
-from attnviz.views.app_capture import Shown
+from attnviz.views.app_capture import PageContext
 
 
-def token_axes(shown: Shown, batch: int = 0, layer: int = 0) -> tuple[TokenAxis, TokenAxis]:
+def token_axes(shown: PageContext, batch: int = 0, layer: int = 0) -> tuple[TokenAxis, TokenAxis]:
     """The tokens along the queries and along the keys."""
     group = shown.group
     call = group.calls[layer]

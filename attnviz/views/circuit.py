@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from attnviz.attribution.feeds import Feeds, Path
     from attnviz.capture.changed.layout import Layout
     from attnviz.effects.answers import Answer
-    from attnviz.effects.clean_run import Prepared
+    from attnviz.effects.clean_run import CleanRun
 
 MAX_CELLS = 6
 
@@ -81,7 +81,7 @@ def _percent(share: float) -> str:
 
 def detail(
     lang: Language,
-    prepared: "Prepared",
+    prepared: "CleanRun",
     answer: "Answer",
     cut: "CutPath",
     tokens: tuple[Sequence[str], Sequence[str]],
@@ -135,7 +135,7 @@ def _weight(
 
 
 def _answer(
-    lang: Language, prepared: "Prepared", answer: "Answer", cut: "CutPath", side: str
+    lang: Language, prepared: "CleanRun", answer: "Answer", cut: "CutPath", side: str
 ) -> tuple[str, ...]:
     if cut.answer is None:
         return ()

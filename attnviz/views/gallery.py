@@ -9,10 +9,10 @@ import numpy as np
 from attnviz.components.gallery import Lines, PictureRead, Story
 from attnviz.types import HeadId
 from attnviz.views import group_tokens, group_weights, picture_places
-from attnviz.views.app_capture import Captured
+from attnviz.views.app_capture import AppCapture
 
 
-def lines(captured: Captured, target: str, head: HeadId) -> Lines:
+def lines(captured: AppCapture, target: str, head: HeadId) -> Lines:
     """The words of a translation and the weights of one head of the cross-attention."""
     from attnviz.outputs.alignment import align
 
@@ -27,7 +27,7 @@ def lines(captured: Captured, target: str, head: HeadId) -> Lines:
     )
 
 
-def picture(captured: Captured, head: HeadId, query: int) -> PictureRead:
+def picture(captured: AppCapture, head: HeadId, query: int) -> PictureRead:
     """A picture that a vision model reads, with one row of one head over its patches."""
     from attnviz.outputs.classes import classes
 
@@ -46,7 +46,7 @@ def picture(captured: Captured, head: HeadId, query: int) -> PictureRead:
     )
 
 
-def story(captured: Captured) -> Story:
+def story(captured: AppCapture) -> Story:
     """A text that a decoder went on with; row t holds what the model read to generate token t."""
     group = captured.groups[0]
     tokens = group_tokens.keys(group)

@@ -12,7 +12,7 @@ from jaxtyping import Float32
 from attnviz.components.geometry import Frequencies, GeometryChoice, GeometryView, HeadPlane
 from attnviz.metrics.plane import best_plane, plane_share
 from attnviz.views import group_tokens
-from attnviz.views.app_capture import Shown
+from attnviz.views.app_capture import PageContext
 from attnviz.views.axes import token_axes
 from attnviz.views.groups import Group
 
@@ -43,7 +43,7 @@ def without_head(choice: GeometryChoice, reason: str, group: Group | None = None
 
 
 def one_head(
-    shown: Shown,
+    shown: PageContext,
     choice: GeometryChoice,
     head: tuple[int, int],
     query: int | None,
@@ -58,7 +58,7 @@ def one_head(
 
 
 def _plane(
-    shown: Shown, layer: int, head: int, query: int | None, all_shares: tuple[float, ...]
+    shown: PageContext, layer: int, head: int, query: int | None, all_shares: tuple[float, ...]
 ) -> HeadPlane:
     group = shown.group
     call, row = group.call(layer), group.row(layer)

@@ -15,7 +15,7 @@ from attnviz.i18n import Language, text
 from attnviz.metrics.measures import UNITS
 from attnviz.tokens.words import words
 from attnviz.views import group_tokens, group_weights, picture_places
-from attnviz.views.app_capture import Shown
+from attnviz.views.app_capture import PageContext
 from attnviz.views.axes import token_axes
 from attnviz.views.measures import Measured
 from attnviz.views.titles import model_title
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 MAX_COLUMNS, MAX_PER_FRAME = 3072, 8
 
 
-def all_heads(shown: Shown, measured: Measured) -> HeadsView:
+def all_heads(shown: PageContext, measured: Measured) -> HeadsView:
     """All heads of a group on the first text, each with a sentence on what it does most."""
     queries, keys = token_axes(shown)
     group, uneven = shown.group, shown.group.uneven
@@ -45,12 +45,12 @@ def all_heads(shown: Shown, measured: Measured) -> HeadsView:
     )
 
 
-def overview(shown: Shown, measured: Measured) -> HeadsView:
+def overview(shown: PageContext, measured: Measured) -> HeadsView:
     """All heads of a group, with every measure that this text has."""
     return replace(all_heads(shown, measured), measures=measures(shown.lang, measured))
 
 
-def one_head(shown: Shown, measured: Measured) -> HeadsView:
+def one_head(shown: PageContext, measured: Measured) -> HeadsView:
     """All heads of a group, with the words that their tokens make and the sound under the keys."""
     view = replace(all_heads(shown, measured), heard=spectrum(shown))
     if view.patches is not None or view.layers:
@@ -74,7 +74,7 @@ def measures(lang: Language, measured: Measured) -> tuple[HeadMeasure, ...]:
     )
 
 
-def sentences(shown: Shown, measured: Measured) -> tuple[tuple[str, ...], ...]:
+def sentences(shown: PageContext, measured: Measured) -> tuple[tuple[str, ...], ...]:
     """A sentence for each head on what it does most, by layer."""
     return tuple(
         tuple(
@@ -104,7 +104,7 @@ def _percent(fraction: float) -> str:
     return f"{100 * fraction:.0f}" if fraction >= 0.01 else f"{100 * fraction:.1g}"
 
 
-def _layers(shown: Shown) -> tuple[LayerView, ...]:
+def _layers(shown: PageContext) -> tuple[LayerView, ...]:
     """The tokens, mask and patches of each layer, where layers differ."""
     return tuple(
         LayerView(
@@ -116,7 +116,7 @@ def _layers(shown: Shown) -> tuple[LayerView, ...]:
     )
 
 
-def spectrum(shown: Shown) -> Heard | None:
+def spectrum(shown: PageContext) -> Heard | None:
     """The spectrogram under the keys; None unless each key is a frame of a sound."""
     captured, group = shown.captured, shown.group
     step, sound = captured.capture.frame_s, captured.media.sound

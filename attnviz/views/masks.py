@@ -17,7 +17,7 @@ from attnviz.i18n import catalogue
 from attnviz.masks.code import MaskParts
 from attnviz.masks.spec import MASK_NAMES, SIZED, MaskSet
 from attnviz.views import group_tokens
-from attnviz.views.app_capture import Shown
+from attnviz.views.app_capture import PageContext
 from attnviz.views.axes import token_axes
 from attnviz.views.groups import Group
 from attnviz.views.texts import strings
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from attnviz.masks.recognition import ObservedMask
 
 
-def masks_data(shown: Shown, layer: int, head: int) -> component.MasksData:
+def masks_data(shown: PageContext, layer: int, head: int) -> component.MasksData:
     """One head of every sentence of the batch, with all that any set of masks is made of."""
     group = shown.group
     call, batches = group.call(layer), group.batches(layer)
@@ -72,7 +72,7 @@ def _padding(group: Group, layer: int, tokens: "group_tokens.TokensOf") -> np.nd
 
 
 def _reasons(
-    shown: Shown, names: tuple[str, ...], padding_of: component.PaddingOf
+    shown: PageContext, names: tuple[str, ...], padding_of: component.PaddingOf
 ) -> tuple[str, ...]:
     """A sentence for each mask on why it blocks a cell; sizes are filled in by the browser."""
     templates = catalogue(shown.lang)

@@ -14,7 +14,7 @@ from attnviz.components.heads import LayerPatches, Patches
 from attnviz.i18n import Language, text
 from attnviz.types import Tokens
 from attnviz.views import group_tokens
-from attnviz.views.app_capture import Captured, Shown
+from attnviz.views.app_capture import AppCapture, PageContext
 from attnviz.views.groups import Group
 from attnviz.vision.token_boxes import BLOCK, Box, PatchRange, Places
 
@@ -32,7 +32,7 @@ def labels(lang: Language, tokens: Tokens, places: Places | None) -> tuple[str, 
     )
 
 
-def picture(captured: Captured, group: Group) -> Patches | None:
+def picture(captured: AppCapture, group: Group) -> Patches | None:
     """The picture whose patches are tokens of the group; None if there is none.
 
     Where layers differ its patches are those of the first layer.
@@ -53,7 +53,7 @@ def picture(captured: Captured, group: Group) -> Patches | None:
     return Patches(*grid, first=n - _area(grid), picture=image)
 
 
-def _picture_in_text(captured: Captured, group: Group) -> Patches | None:
+def _picture_in_text(captured: AppCapture, group: Group) -> Patches | None:
     """The picture if its patches are neighbouring tokens of the text."""
     from attnviz.models.architecture import picture_token
 
@@ -70,7 +70,7 @@ def _picture_in_text(captured: Captured, group: Group) -> Patches | None:
     return Patches(*grid, first=int(positions[0]), picture=image)
 
 
-def patches(shown: Shown, layer: int) -> LayerPatches | None:
+def patches(shown: PageContext, layer: int) -> LayerPatches | None:
     """The part of the picture that a layer covers; None unless it is known of all layers."""
     whole = picture(shown.captured, shown.group)
     if whole is None:

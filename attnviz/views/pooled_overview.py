@@ -13,7 +13,7 @@ from jaxtyping import Float32
 
 from attnviz.components.heads import HeadsView, Pooled, TokenAxis
 from attnviz.views import group_weights, heads
-from attnviz.views.app_capture import Shown
+from attnviz.views.app_capture import PageContext
 from attnviz.views.axes import token_axes
 from attnviz.views.group_size import MAX_POINTS, GroupSize
 from attnviz.views.groups import Group
@@ -23,7 +23,7 @@ from attnviz.views.titles import model_title
 MORE = " …"  # after the first token of several
 
 
-def overview(shown: Shown, measured: Measured) -> HeadsView:
+def overview(shown: PageContext, measured: Measured) -> HeadsView:
     """All heads of a group, each point the largest weight of a square, with every measure."""
     extent, side = shown.size.extent, square_side(shown.size)
     queries, keys = (_pooled_axis(axis, side) for axis in token_axes(shown))

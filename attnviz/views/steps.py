@@ -18,7 +18,7 @@ from attnviz.components.heads import TokenAxis
 from attnviz.i18n import Language, catalogue, text
 from attnviz.types import StepView
 from attnviz.views import group_tokens, picture_places
-from attnviz.views.app_capture import Shown
+from attnviz.views.app_capture import PageContext
 from attnviz.views.axes import token_axes
 from attnviz.views.texts import strings
 
@@ -33,7 +33,7 @@ UNEXPLAINED = np.uint8(1 << BLOCKERS.index("model"))
 
 
 def steps(
-    shown: Shown,
+    shown: PageContext,
     layer: int,
     head: int,
     before: "Steps",

@@ -15,13 +15,13 @@ from attnviz.components.bars import Bar
 from attnviz.components.switches import AnswerView, Switch, SwitchGroup, tiny
 from attnviz.i18n import Language, text
 from attnviz.views import group_weights
-from attnviz.views.app_capture import Shown
+from attnviz.views.app_capture import PageContext
 from attnviz.views.group_size import size_of
 from attnviz.views.groups import Group
 
 if TYPE_CHECKING:
     from attnviz.effects.answers import Answer
-    from attnviz.effects.clean_run import Prepared
+    from attnviz.effects.clean_run import CleanRun
     from attnviz.effects.heads import Effects
     from attnviz.effects.output_replacement import Replaced
     from attnviz.effects.switches import Switched
@@ -39,7 +39,7 @@ def prefix(group: Group) -> str:
 
 
 def switch_groups(
-    shown: Shown, titles: Sequence[str], effects: "Effects | None"
+    shown: PageContext, titles: Sequence[str], effects: "Effects | None"
 ) -> tuple[SwitchGroup, ...]:
     """The heads of every attention of the capture."""
     return tuple(
@@ -85,7 +85,7 @@ def _stretched(
 
 def answer_view(
     lang: Language,
-    prepared: "Prepared",
+    prepared: "CleanRun",
     answer: "Answer",
     result: "Switched",
     off: Sequence[Switch],
@@ -105,7 +105,7 @@ def answer_view(
 
 
 def _bars(
-    lang: Language, prepared: "Prepared", answer: "Answer", result: "Switched", both: bool
+    lang: Language, prepared: "CleanRun", answer: "Answer", result: "Switched", both: bool
 ) -> "list[Bar]":
     """The first choices before and those that came up after; all of a short list."""
     return [
@@ -128,7 +128,7 @@ def chosen_bars(exclusive: bool, result: "Switched") -> list[int]:
     return sorted(both, key=lambda place: -max(result.before[place], result.after[place]))
 
 
-def _choice(lang: Language, prepared: "Prepared", answer: "Answer", place: int) -> str:
+def _choice(lang: Language, prepared: "CleanRun", answer: "Answer", place: int) -> str:
     if answer.kind == "cosines" and place == 0:
         return text(lang, "switchboard.itself")
     return answer.name(prepared, place)
@@ -136,7 +136,7 @@ def _choice(lang: Language, prepared: "Prepared", answer: "Answer", place: int) 
 
 def _sentence(
     lang: Language,
-    prepared: "Prepared",
+    prepared: "CleanRun",
     answer: "Answer",
     result: "Switched",
     off: Sequence[Switch],
@@ -154,7 +154,7 @@ def _sentence(
 
 def changed_sentence(
     lang: Language,
-    prepared: "Prepared",
+    prepared: "CleanRun",
     answer: "Answer",
     result: "Switched | Replaced",
     section: str,

@@ -149,7 +149,7 @@ def suffix(day: int) -> str:
 
 @cache
 def known_words() -> frozenset[str]:
-    """Every word of the formats, in small letters."""
+    """Every word of the formats, in lower case."""
     texts = [*MONTHS, *SHORT_MONTHS, *DAYS, *ORDINALS, *FRAMES, *FORMATS, "st nd rd th"]
     return frozenset(word.lower() for text in texts for word in re.findall(r"[^\W\d_]+", text))
 

@@ -1,6 +1,6 @@
 """The English that `translator` knows: its examples and its words.
 
-In: a text. Out: the words of it that the model never learned. The forms of nouns, adjectives,
+In: a text. Out: its words that the model never learned. The forms of nouns, adjectives,
 verbs, adverbs, numbers and names stand in french_words.txt, one a line and in lower case; they come
 from the grammar that the model was trained on, which is part of training
 (scripts/train/worlds/french). A test compares both.

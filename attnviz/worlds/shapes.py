@@ -110,7 +110,7 @@ class Scene:
 
 
 def sample(seed: int) -> Scene:
-    """The scene of a number, always the same; two to five things."""
+    """The scene drawn from a seed, with two to five things."""
     return scene(np.random.default_rng(seed))
 
 

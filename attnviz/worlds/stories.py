@@ -1,6 +1,6 @@
 """The English that `stories` and `stories-llama` know: the words of their generated stories.
 
-In: a text. Out: the words of it that no training text had. The list is story_words.txt.
+In: a text. Out: its words that no training text had. The list is story_words.txt.
 """
 
 from functools import cache
@@ -12,7 +12,7 @@ WORDS_FILE = "story_words.txt"
 
 @cache
 def known_words() -> frozenset[str]:
-    """Every word of the training texts, in small letters."""
+    """Every word of the training texts, in lower case."""
     return vocabulary.stored_words(WORDS_FILE)
 
 

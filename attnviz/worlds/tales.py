@@ -1,4 +1,4 @@
-"""Sentences to draw and count heads on, for models that read any English.
+"""Sentences for maps and surveys of models that read any English.
 
 In: nothing. Out: 512 sentences of the Grimms' tales in Margaret Hunt's translation of 1884, in the
 public domain; `python -m scripts.write_tales` drew them. No torch.

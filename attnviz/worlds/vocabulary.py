@@ -1,6 +1,6 @@
 """The words of a text that a world does not have.
 
-In: a text and the words of a world, in small letters. Out: the other words of the text. Word lists
+In: a text and the words of a world, in lower case. Out: the other words of the text. Word lists
 are stored one word a line; they come from the grammars that the models were trained on, which are
 part of training (scripts/train/worlds). A test compares both.
 """
@@ -21,7 +21,7 @@ def stored_words(file: str) -> frozenset[str]:
 
 
 def words_of(text: str) -> Iterator[str]:
-    """The words of a text in small letters, with the plain apostrophe."""
+    """The words of a text in lower case, with the plain apostrophe."""
     for word in WORD.findall(text):
         yield word.replace("’", "'").lower()
 
@@ -31,8 +31,8 @@ def unknown_words(
 ) -> tuple[str, ...]:
     """The words of a text that are not known, each once and in their order.
 
-    Without its ending 's, 'm or 're a known word is known too. `is_copied` is asked with a word's
-    number and the word itself; what a model copies need not be known.
+    A known word with the ending 's, 'm or 're is known too. `is_copied` takes a word's number and
+    the word; it is True for a word that the model copies, which need not be known.
     """
     unknown = [
         word

@@ -9,19 +9,19 @@ import attnviz
 from attnviz.attribution.cut_path import cut_path_of
 from attnviz.attribution.feeds import FedSide, feeds_of, weight_without
 from attnviz.effects.answers import answer_of
-from attnviz.effects.clean_run import Prepared, prepare
+from attnviz.effects.clean_run import CleanRun, prepare
 from attnviz.errors import BadInput, Cancelled
 
 STORE = "When Mary and John went to the store, John gave a drink to"
 
 
 @pytest.fixture(scope="module")
-def stories() -> Prepared:
+def stories() -> CleanRun:
     return prepare(attnviz.load("stories"), STORE, None)
 
 
 @pytest.mark.parametrize("side", ["q", "k", "v"])
-def test_cut_path_moves_what_feeds_measured(stories: Prepared, side: FedSide) -> None:
+def test_cut_path_moves_what_feeds_measured(stories: CleanRun, side: FedSide) -> None:
     circuit = feeds_of(stories)
     path = circuit.strongest(1, (side,))[0]
     cut = cut_path_of(stories, path.sender, path.receiver, side)
@@ -31,7 +31,7 @@ def test_cut_path_moves_what_feeds_measured(stories: Prepared, side: FedSide) ->
     assert path.sender not in cut.controls
 
 
-def test_cut_path_leaves_the_weight_that_weight_without_finds(stories: Prepared) -> None:
+def test_cut_path_leaves_the_weight_that_weight_without_finds(stories: CleanRun) -> None:
     cut = cut_path_of(stories, "L0.H1", "L2.H0", "k")
     (query, key), *_ = cut.cells(3)
     lm = stories.lm
@@ -44,7 +44,7 @@ def test_cut_path_leaves_the_weight_that_weight_without_finds(stories: Prepared)
 
 @pytest.mark.parametrize("side", ["q", "k", "v"])
 def test_the_answer_of_cut_path_is_that_of_a_patched_capture(
-    stories: Prepared, side: FedSide
+    stories: CleanRun, side: FedSide
 ) -> None:
     lm, answer = stories.lm, answer_of(stories)
     cut = cut_path_of(stories, "L0.H3", "L2.H0", side, answer)
@@ -58,7 +58,7 @@ def test_the_answer_of_cut_path_is_that_of_a_patched_capture(
     assert len(cut.answer.controls) == len(cut.controls)
 
 
-def test_the_public_cut_path_reads_a_measure_and_prints_its_control(stories: Prepared) -> None:
+def test_the_public_cut_path_reads_a_measure_and_prints_its_control(stories: CleanRun) -> None:
     lm, on = stories.lm, attnviz.NextToken(" Mary", against=" John")
     cut = attnviz.cut_path(lm, STORE, (0, 3), "L2.H0", "v", on)
     same = cut_path_of(stories, "L0.H3", "L2.H0", "v")
@@ -78,14 +78,14 @@ def test_the_public_cut_path_reads_a_measure_and_prints_its_control(stories: Pre
         attnviz.cut_path(lm, STORE, "L0", "L2.H0", "v")
 
 
-def test_cut_path_refuses_what_is_no_path(stories: Prepared) -> None:
+def test_cut_path_refuses_what_is_no_path(stories: CleanRun) -> None:
     with pytest.raises(BadInput, match="must run after the sender"):
         cut_path_of(stories, "L2.H0", "L0.H1", "k")
     with pytest.raises(BadInput, match="must run after the sender"):
         cut_path_of(stories, "L1.H0", "L1.H1", "k")
 
 
-def test_feeds_of_tells_progress_and_stops(stories: Prepared) -> None:
+def test_feeds_of_tells_progress_and_stops(stories: CleanRun) -> None:
     told: list[float] = []
     feeds_of(stories, rows=8, progress=told.append)
     assert told == [0.5, 1.0]

@@ -8,7 +8,7 @@ import attnviz
 from attnviz.attention import edits
 from attnviz.changes import Site, cut
 from attnviz.effects.answers import answer_of
-from attnviz.effects.clean_run import Prepared, prepare
+from attnviz.effects.clean_run import CleanRun, prepare
 from attnviz.effects.output_replacement import replaced
 from attnviz.errors import BadInput
 from attnviz.models.loaded_model import LoadedModel
@@ -19,7 +19,7 @@ ROUNDING = 2e-5
 
 
 @pytest.fixture(scope="module")
-def prepared() -> Prepared:
+def prepared() -> CleanRun:
     return prepare(attnviz.load("stories"), STORE, None)
 
 
@@ -32,7 +32,7 @@ def changed(lm: LoadedModel, query: int, key: int | None) -> np.ndarray:
 
 @pytest.mark.parametrize(("key", "least"), [(None, 0.1), (3, 0.0)])
 def test_a_blocked_cell_moves_the_answer_as_a_cut_edge_does(
-    prepared: Prepared, key: int | None, least: float
+    prepared: CleanRun, key: int | None, least: float
 ) -> None:
     query = prepared.n_token - 1
     text = f"masked.{query}.{'*' if key is None else key}=-inf"
@@ -43,14 +43,14 @@ def test_a_blocked_cell_moves_the_answer_as_a_cut_edge_does(
     assert len(found.controls) == 8
 
 
-def test_the_models_own_numbers_leave_its_bits(prepared: Prepared) -> None:
+def test_the_models_own_numbers_leave_its_bits(prepared: CleanRun) -> None:
     own = prepared.calls[0].stages(0)["mixed"]
     found = replaced(prepared, answer_of(prepared), HEAD, own)
     assert np.array_equal(found.before, found.after)
     assert all(np.array_equal(found.before, row) for row in found.controls)
 
 
-def test_a_random_change_is_as_large_as_the_edit(prepared: Prepared) -> None:
+def test_a_random_change_is_as_large_as_the_edit(prepared: CleanRun) -> None:
     own = prepared.calls[0].stages(0)["mixed"]
     moved = own.clone()
     moved[-1] += 1
@@ -60,6 +60,6 @@ def test_a_random_change_is_as_large_as_the_edit(prepared: Prepared) -> None:
     assert np.abs(first.controls[0] - first.controls[1]).max() > 0
 
 
-def test_a_head_that_does_not_exist_is_refused(prepared: Prepared) -> None:
+def test_a_head_that_does_not_exist_is_refused(prepared: CleanRun) -> None:
     with pytest.raises(BadInput):
         replaced(prepared, answer_of(prepared), Site(7, 0), torch.zeros(15, 32))

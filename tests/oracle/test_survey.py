@@ -21,7 +21,7 @@ from attnviz.survey.batch import TextBatch
 from attnviz.survey.pieces import pieces
 from attnviz.survey.result import Survey
 from attnviz.survey.run import survey_at_once
-from attnviz.survey.tally import BINS, UPPER, Weighed, upper_ends
+from attnviz.survey.tally import BINS, UPPER, WeightSums, upper_ends
 from attnviz.survey.text_measures import PatternCells, measured
 from attnviz.types import MEASURES
 
@@ -121,7 +121,9 @@ def digest(survey: Survey) -> dict[str, bytes]:
     content: dict[str, bytes] = {}
     for entry in fields(survey.tally):
         value = getattr(survey.tally, entry.name)
-        columns = vars(value).values() if isinstance(value, Weighed) else [np.asarray(str(value))]
+        columns = (
+            vars(value).values() if isinstance(value, WeightSums) else [np.asarray(str(value))]
+        )
         if isinstance(value, np.ndarray):
             columns = [value]
         content[entry.name] = b"".join(np.ascontiguousarray(column).tobytes() for column in columns)

@@ -9,7 +9,7 @@ import torch
 import attnviz
 from attnviz.changes import ablate, pattern
 from attnviz.effects.answers import Answer, answer_of
-from attnviz.effects.clean_run import Prepared, prepare
+from attnviz.effects.clean_run import CleanRun, prepare
 from attnviz.effects.heads import effects_of
 from attnviz.effects.switches import continued, switched
 from attnviz.errors import BadInput
@@ -26,7 +26,7 @@ def stories() -> LoadedModel:
 
 
 @pytest.fixture(scope="module")
-def asked(stories: LoadedModel) -> tuple[Prepared, Answer]:
+def asked(stories: LoadedModel) -> tuple[CleanRun, Answer]:
     prepared = prepare(stories, STORE, None)
     return prepared, answer_of(prepared)
 
@@ -39,7 +39,7 @@ def captured(lm: LoadedModel, changes: list[attnviz.changes.Change]) -> np.ndarr
 
 
 def test_switched_gives_what_a_changed_capture_gives(
-    stories: LoadedModel, asked: tuple[Prepared, Answer]
+    stories: LoadedModel, asked: tuple[CleanRun, Answer]
 ) -> None:
     changes = [ablate("L0.H0"), pattern("L2.H1", "even")]
     found = switched(*asked, changes)
@@ -51,7 +51,7 @@ def test_switched_gives_what_a_changed_capture_gives(
         assert not {str(head) for head in heads} & {"L0.H0", "L2.H1"}
 
 
-def test_one_head_decides_who_gets_the_drink(asked: tuple[Prepared, Answer]) -> None:
+def test_one_head_decides_who_gets_the_drink(asked: tuple[CleanRun, Answer]) -> None:
     prepared, answer = asked
     found = switched(prepared, answer, [ablate("L0.H0")])
     before, after = (int(row.argmax()) for row in (found.before, found.after))
@@ -60,19 +60,19 @@ def test_one_head_decides_who_gets_the_drink(asked: tuple[Prepared, Answer]) -> 
     assert found.after[before] < 0.15
     assert continued(prepared, [], 2) == " Mary."
     assert continued(prepared, [ablate("L0.H0")], 2) == " John."
-    moved = effects_of(Prepared(**{**vars(prepared), "on": answer.moved}))
+    moved = effects_of(CleanRun(**{**vars(prepared), "on": answer.moved}))
     assert str(moved.order[0]) == "L0.H0"
     own = np.abs(found.after - found.before).sum() / 2
     assert moved.of("L0.H0") == pytest.approx(own, abs=ROUNDING)
 
 
-def test_without_changes_nothing_moves(asked: tuple[Prepared, Answer]) -> None:
+def test_without_changes_nothing_moves(asked: tuple[CleanRun, Answer]) -> None:
     found = switched(*asked, [])
     assert np.array_equal(found.before, found.after)
     assert len(found.controls) == 0
 
 
-def test_a_head_that_does_not_exist_is_refused(asked: tuple[Prepared, Answer]) -> None:
+def test_a_head_that_does_not_exist_is_refused(asked: tuple[CleanRun, Answer]) -> None:
     with pytest.raises(BadInput):
         switched(*asked, [ablate("L9.H0")])
 
@@ -99,7 +99,7 @@ def test_answer_of_each_kind_of_model(name: str, text: str, kind: str) -> None:
 
 @pytest.mark.parametrize("n_captures", [5, pytest.param(25, marks=pytest.mark.slow)])
 def test_threads_do_not_see_each_others_changes(
-    asked: tuple[Prepared, Answer], n_captures: int
+    asked: tuple[CleanRun, Answer], n_captures: int
 ) -> None:
     """Plain and changed captures in eight threads: each gives the bits that it gives alone."""
     lm = asked[0].lm

@@ -16,7 +16,9 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from transformers import PreTrainedConfig
 
-MAX_BYTES = 64 * 2**20
+from attnviz.types import MIB
+
+MAX_BYTES = 64 * MIB
 FLOAT_BYTES = 4
 OPTION = "logits_to_keep"
 

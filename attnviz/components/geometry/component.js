@@ -13,6 +13,8 @@ import { makeClocks, makeRotary, readTurns } from "./turns.js";
 /** @import { Host, Mounted } from "../shared/host.js" */
 /** @import { Arrays, Header, Tab } from "./types.js" */
 
+/** The open tab, and the vectors and turns in their text forms. @typedef {{tab: Tab, vectors: string, turns: string}} Choice */
+
 /** @type {readonly Tab[]} */
 const TABS = ["arrows", "rotary", "clocks", "head"];
 const START_TURNS = "5.2.0"; // as in Python
@@ -29,18 +31,15 @@ export default function geometry(/** @type {Host} */ host) {
   const body = el("div");
   box.append(bar, body);
   host.root.append(box);
-  const choice = { tab: /** @type {Tab} */ ("arrows"), vectors: "", turns: "" };
+  /** @type {Choice} */
+  const choice = { tab: "arrows", vectors: "", turns: "" };
   const turns = readTurns(START_TURNS);
   /** @type {Header | null} */
   let header = null;
   let shown = "";
   const tell = () => {
     choice.turns = `${turns.m}.${turns.n}.${turns.pair}`;
-    const start = { tab: "arrows", vectors: header?.start, turns: START_TURNS };
-    const names = /** @type {const} */ (["tab", "vectors", "turns"]);
-    host.address.set(
-      Object.fromEntries(names.map((name) => [name, choice[name] === start[name] ? null : choice[name]])),
-    );
+    host.address.set(parametersOf(choice, header?.start));
     host.trigger("geometry", { ...choice });
   };
   const redraw = oncePerFrame(() => draw());
@@ -84,6 +83,17 @@ export default function geometry(/** @type {Host} */ host) {
       box.remove();
     },
   };
+}
+
+/**
+ * The parameters of the address; null takes one out, where the choice is the page's start.
+ * @param {Choice} choice
+ * @param {string | undefined} vectors those of the start
+ */
+function parametersOf(choice, vectors) {
+  const start = { tab: "arrows", vectors, turns: START_TURNS };
+  const names = /** @type {const} */ (["tab", "vectors", "turns"]);
+  return Object.fromEntries(names.map((name) => [name, choice[name] === start[name] ? null : choice[name]]));
 }
 
 function tabBar(

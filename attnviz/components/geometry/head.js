@@ -29,29 +29,12 @@ export function makeHead({ choose, redraw }) {
     setBusy(node, true);
     choose(layer, head, data?.head.query_at[state.query] ?? 0);
   });
-  const caption = el("span", { class: "av-caption" });
-  const pick = el("select", { class: "av-geometry-words" });
+  const parts = buildParts(picker.node, plane.node);
+  const { node, planes, pick, bars, distance } = parts;
   pick.addEventListener("change", () => {
     state.query = Number(pick.value);
     redraw();
     if (data) choose(data.head.layer, data.head.head, data.head.query_at[state.query]);
-  });
-  const note = el("p", { class: "av-sentence" });
-  const reason = el("p", { class: "av-sentence" });
-  const share = el("p", { class: "av-geometry-sum" });
-  const distance = el("p", { class: "av-note", role: "status" });
-  const remarks = el("p", { class: "av-note" });
-  const bars = el("div");
-  const controls = el(
-    "div",
-    { class: "av-row" },
-    picker.node,
-    el("div", { class: "av-pick" }, el("label", {}, caption, pick)),
-  );
-  const { node, planes, two } = makeTab({
-    above: [note, reason, controls],
-    drawings: [plane.node],
-    side: [share, bars, distance, remarks],
   });
   return {
     node,
@@ -59,25 +42,11 @@ export function makeHead({ choose, redraw }) {
     update(/** @type {Header} */ header, /** @type {Arrays} */ arrays) {
       const { strings, head } = header;
       setBusy(node, false);
-      setText(note, strings.head_note);
-      setText(reason, header.reason);
-      reason.hidden = !header.reason;
-      controls.hidden = two.hidden = !head;
+      write(parts, header);
       data = head && { header, head, arrays: /** @type {Required<Arrays>} */ (arrays) };
       if (!head) return;
       picker.update(strings, head, head.layer, head.head);
-      setText(caption, strings.head_query);
       state.query = head.query;
-      pick.replaceChildren(
-        ...head.tokens.map((token, i) =>
-          el("option", { value: String(i) }, `${token} (${head.query_at[i]})`),
-        ),
-      );
-      setText(share, shareSentence(header, head));
-      setText(
-        remarks,
-        [head.turned ? strings.rotated : "", head.cut ? strings.first_words : ""].join(" ").trim(),
-      );
     },
     draw(/** @type {Theme} */ theme, /** @type {number} */ room) {
       if (!data) return;
@@ -95,6 +64,49 @@ export function makeHead({ choose, redraw }) {
       setData(plane.canvas, { query: head.query_at[state.query], weights: row.weights.join(), off });
     },
   };
+}
+
+/** The elements of the tab, around the picker of heads and the plane. */
+function buildParts(/** @type {HTMLElement} */ picker, /** @type {HTMLElement} */ plane) {
+  const caption = el("span", { class: "av-caption" });
+  const pick = el("select", { class: "av-geometry-words" });
+  const note = el("p", { class: "av-sentence" });
+  const reason = el("p", { class: "av-sentence" });
+  const share = el("p", { class: "av-geometry-sum" });
+  const distance = el("p", { class: "av-note", role: "status" });
+  const remarks = el("p", { class: "av-note" });
+  const bars = el("div");
+  const controls = el(
+    "div",
+    { class: "av-row" },
+    picker,
+    el("div", { class: "av-pick" }, el("label", {}, caption, pick)),
+  );
+  const { node, planes, two } = makeTab({
+    above: [note, reason, controls],
+    drawings: [plane],
+    side: [share, bars, distance, remarks],
+  });
+  return { node, planes, two, controls, caption, pick, note, reason, share, distance, remarks, bars };
+}
+
+/** Writes the sentences and the words to choose from; without a head, only the note and the reason. */
+function write(/** @type {ReturnType<typeof buildParts>} */ parts, /** @type {Header} */ header) {
+  const { strings, head } = header;
+  setText(parts.note, strings.head_note);
+  setText(parts.reason, header.reason);
+  parts.reason.hidden = !header.reason;
+  parts.controls.hidden = parts.two.hidden = !head;
+  if (!head) return;
+  setText(parts.caption, strings.head_query);
+  parts.pick.replaceChildren(
+    ...head.tokens.map((token, i) => el("option", { value: String(i) }, `${token} (${head.query_at[i]})`)),
+  );
+  setText(parts.share, shareSentence(header, head));
+  setText(
+    parts.remarks,
+    [head.turned ? strings.rotated : "", head.cut ? strings.first_words : ""].join(" ").trim(),
+  );
 }
 
 /** The largest weights of the row, each beside that of the plane. */

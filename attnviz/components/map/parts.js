@@ -16,15 +16,7 @@ import { WAYS } from "./colours.js";
 
 /** @param {Header} header @param {Way} way @param {Controls} on */
 export function buildParts({ strings }, way, on) {
-  const maps = el("canvas", { class: "av-map-all", tabIndex: 0, role: "img" });
-  const mapMarks = el("canvas", { class: "av-map-above", "aria-hidden": "true" });
-  const all = el("div", { class: "av-map-stack" }, maps, mapMarks);
-  const left = el(
-    "div",
-    { class: "av-map-left" },
-    el("p", { class: "av-hint" }, strings.all),
-    cueScroll(el("div", { class: "av-map-scroll" }, all)),
-  );
+  const { left, maps, mapMarks } = smallMaps(strings);
   const points = el("canvas", { class: "av-map-points" });
   const marks = el("canvas", { class: "av-map-above av-map-marks", tabIndex: 0, role: "application" });
   const plane = el("div", { class: "av-map-stack" }, points, marks);
@@ -41,21 +33,6 @@ export function buildParts({ strings }, way, on) {
     "aria-label": strings.search,
     on: { input: () => on.search(find.value) },
   });
-  const tool = el("button", { class: "av-button", type: "button", "aria-pressed": "false" }, strings.lasso);
-  tool.addEventListener("click", () => {
-    const isLasso = tool.getAttribute("aria-pressed") !== "true";
-    tool.setAttribute("aria-pressed", String(isLasso));
-    on.tool(isLasso);
-  });
-  const zoom = el(
-    "div",
-    { class: "av-row av-map-zoom" },
-    button({ label: "+", onClick: () => on.zoom(1.6) }),
-    button({ label: "\u2212", onClick: () => on.zoom(1 / 1.6) }),
-    button({ label: strings.whole, onClick: () => on.zoom(0) }),
-    tool,
-    button({ label: strings.clear, onClick: on.clear }),
-  );
   const title = el("h3", { class: "av-title" });
   const legend = el("div", { class: "av-row av-map-legend" });
   const status = el("p", { class: "av-status av-note", "aria-live": "polite" });
@@ -68,7 +45,7 @@ export function buildParts({ strings }, way, on) {
     cueScroll(el("div", { class: "av-map-scroll" }, colour.node)),
     legend,
     plane,
-    zoom,
+    zoomRow(strings, on),
     el("p", { class: "av-hint" }, strings.hint),
   );
   const words = el("div", { class: "av-map-words" }, status, detail, facts);
@@ -87,4 +64,37 @@ export function buildParts({ strings }, way, on) {
     detail,
     find,
   };
+}
+
+/** The small maps of all heads, and the canvas above them for the marks. */
+function smallMaps(/** @type {Header["strings"]} */ strings) {
+  const maps = el("canvas", { class: "av-map-all", tabIndex: 0, role: "img" });
+  const mapMarks = el("canvas", { class: "av-map-above", "aria-hidden": "true" });
+  const stack = el("div", { class: "av-map-stack" }, maps, mapMarks);
+  const left = el(
+    "div",
+    { class: "av-map-left" },
+    el("p", { class: "av-hint" }, strings.all),
+    cueScroll(el("div", { class: "av-map-scroll" }, stack)),
+  );
+  return { left, maps, mapMarks };
+}
+
+/** The buttons that zoom, switch the lasso on and off, and clear the choice. */
+function zoomRow(/** @type {Header["strings"]} */ strings, /** @type {Controls} */ on) {
+  const lasso = el("button", { class: "av-button", type: "button", "aria-pressed": "false" }, strings.lasso);
+  lasso.addEventListener("click", () => {
+    const isLasso = lasso.getAttribute("aria-pressed") !== "true";
+    lasso.setAttribute("aria-pressed", String(isLasso));
+    on.tool(isLasso);
+  });
+  return el(
+    "div",
+    { class: "av-row av-map-zoom" },
+    button({ label: "+", onClick: () => on.zoom(1.6) }),
+    button({ label: "\u2212", onClick: () => on.zoom(1 / 1.6) }),
+    button({ label: strings.whole, onClick: () => on.zoom(0) }),
+    lasso,
+    button({ label: strings.clear, onClick: on.clear }),
+  );
 }

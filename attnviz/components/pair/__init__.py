@@ -18,10 +18,11 @@ from attnviz.components import numbers
 from attnviz.components.buffer import Lower, Packable, pack, packable
 from attnviz.components.heads import PICKER_KEYS, TokenAxis, axes_header
 from attnviz.components.selection import Extent
+from attnviz.types import MIB
 
 NAME = "attnviz.pair"
-MAX_EXACT_BYTES = 16 * 2**20  # of both sides together, as float32
-MAX_WIDE_BYTES = 24 * 2**20  # as 16 bits; beyond, 8 bits
+MAX_EXACT_BYTES = 16 * MIB  # of both sides together, as float32
+MAX_WIDE_BYTES = 24 * MIB  # as 16 bits; beyond, 8 bits
 OTHER = ("layer_b", "head_b")
 OTHER_CELL = ("query_b", "key_b")
 Letter = Literal["a", "b"]

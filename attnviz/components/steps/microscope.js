@@ -44,45 +44,59 @@ export function termsTable(terms, score, strings, all) {
     running += products[i];
     return termRow(term, products[i], running, largest, decimals);
   });
-  const rest = left
-    ? [
-        el(
-          "tr",
-          { class: "rest", dataset: { rest: String(sum.rest) } },
-          el("th", { scope: "row", colspan: 3 }, fill(strings.more_terms, { n: left })),
-          barCell("product", sum.rest, largest.product, decimals),
-          el("td", {}, fmtFixed(running + sum.rest, decimals)),
-        ),
-      ]
-    : [];
-  const head = [strings.component, "q", "k", strings.product, strings.running].map((text) =>
-    el("th", { scope: "col" }, text),
-  );
+  if (left) {
+    const label = fill(strings.more_terms, { n: left });
+    rows.push(restRow(label, sum.rest, running + sum.rest, largest.product, decimals));
+  }
+  const caption = fill(strings.terms_caption, { n: terms.length });
+  return scrollingTable(caption, headRow(strings), rows, sumRow(strings.sum, sum.total, decimals));
+}
+
+/**
+ * The table in a region of its own, which scrolls and takes the keyboard.
+ * @param {string} caption
+ * @param {HTMLElement} head
+ * @param {HTMLElement[]} rows
+ * @param {HTMLElement} foot
+ */
+function scrollingTable(caption, head, rows, foot) {
   return el(
     "div",
-    {
-      class: "scroll",
-      tabIndex: 0,
-      role: "region",
-      "aria-label": fill(strings.terms_caption, { n: terms.length }),
-    },
-    el(
-      "table",
-      { class: "terms" },
-      el("thead", {}, el("tr", {}, ...head)),
-      el("tbody", {}, ...rows, ...rest),
-      el(
-        "tfoot",
-        {},
-        el(
-          "tr",
-          {},
-          el("th", { scope: "row", colspan: 3 }, strings.sum),
-          el("td", {}, fmtFixed(sum.total, decimals)),
-          el("td"),
-        ),
-      ),
-    ),
+    { class: "scroll", tabIndex: 0, role: "region", "aria-label": caption },
+    el("table", { class: "terms" }, el("thead", {}, head), el("tbody", {}, ...rows), el("tfoot", {}, foot)),
+  );
+}
+
+function headRow(/** @type {Strings<StringKey>} */ strings) {
+  const names = [strings.component, "q", "k", strings.product, strings.running];
+  return el("tr", {}, ...names.map((name) => el("th", { scope: "col" }, name)));
+}
+
+/**
+ * The products that no row shows, in one row.
+ * @param {string} label
+ * @param {number} rest their sum, as it is printed
+ * @param {number} running the sum of all, as it is printed
+ * @param {number} largest of all products
+ * @param {number} decimals
+ */
+function restRow(label, rest, running, largest, decimals) {
+  return el(
+    "tr",
+    { class: "rest", dataset: { rest: String(rest) } },
+    el("th", { scope: "row", colspan: 3 }, label),
+    barCell("product", rest, largest, decimals),
+    el("td", {}, fmtFixed(running, decimals)),
+  );
+}
+
+function sumRow(/** @type {string} */ label, /** @type {number} */ total, /** @type {number} */ decimals) {
+  return el(
+    "tr",
+    {},
+    el("th", { scope: "row", colspan: 3 }, label),
+    el("td", {}, fmtFixed(total, decimals)),
+    el("td"),
   );
 }
 

@@ -7,10 +7,12 @@ from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
+from attnviz.types import MIB
+
 # the environment variable in which an operator names a file that the app opens
 VARIABLE = "ATTNVIZ_CAPTURE"
 DIGITS = 32
-BLOCK_BYTES = 2**20
+BLOCK_BYTES = MIB
 
 
 def digest_of_bytes(data: bytes) -> str:

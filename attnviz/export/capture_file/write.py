@@ -21,10 +21,11 @@ from attnviz.attention.inputs import AttentionInputs
 from attnviz.errors import BadInput, TooLarge
 from attnviz.export.capture_file import calls, layout, parts
 from attnviz.export.capture_file.storages import pack
+from attnviz.types import MIB
 
 FORMAT, VERSION = "attnviz-capture", 1
 ENTRY = "attnviz"  # of the file's metadata
-MAX_DESCRIBED = 32 * 2**20  # bytes of JSON in one file
+MAX_DESCRIBED = 32 * MIB  # bytes of JSON in one file
 Half = Literal["float16", "bfloat16"]
 
 

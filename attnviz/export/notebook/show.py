@@ -14,7 +14,7 @@ from attnviz.export.page import PageChoices, page_text
 from attnviz.export.page.first_view import PageOpening, PageView
 from attnviz.export.page.parts import PageSource
 from attnviz.types import Head, head_id
-from attnviz.views.app_capture import Shown
+from attnviz.views.app_capture import PageContext
 
 if TYPE_CHECKING:
     from attnviz.export.notebook.widget import LiveWidget
@@ -88,7 +88,7 @@ def show(
         kind=first.kind,
         stack=first.stack,
     )
-    return LiveWidget(Shown(choices.get("lang", "en"), captured, first), frame, selection)
+    return LiveWidget(PageContext(choices.get("lang", "en"), captured, first), frame, selection)
 
 
 def _require_height(height: object) -> None:

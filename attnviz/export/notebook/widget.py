@@ -20,7 +20,7 @@ from attnviz.export.notebook.selection import PageSelection, from_page, require_
 from attnviz.export.page.first_view import PageView
 from attnviz.export.page.parts import HEAD_VIEWS, HeadView, head_data
 from attnviz.types import Head, HeadId, head_id
-from attnviz.views.app_capture import Shown
+from attnviz.views.app_capture import PageContext
 from attnviz.views.groups import Group
 
 SCRIPT = Path(__file__).with_name("widget.js")
@@ -48,7 +48,7 @@ class LiveWidget(anywidget.AnyWidget):
         from_json=lambda sent, widget: from_page(sent, widget.groups),
     )
 
-    def __init__(self, shown: Shown, frame: NotebookFrame, selection: PageSelection) -> None:
+    def __init__(self, shown: PageContext, frame: NotebookFrame, selection: PageSelection) -> None:
         self.shown = shown
         self.still = frame.still
         super().__init__(

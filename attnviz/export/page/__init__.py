@@ -16,7 +16,7 @@ import numpy as np
 import attnviz
 from attnviz.attention.capture import Capture
 from attnviz.errors import bad_argument
-from attnviz.export.files import replacing
+from attnviz.export.atomic_file import replacing
 from attnviz.export.page.document import Page, document
 from attnviz.export.page.first_view import PageOpening
 from attnviz.export.page.parts import (
@@ -31,7 +31,7 @@ from attnviz.export.page.store import PackedBuffer, Store
 from attnviz.i18n import LANGUAGES, Language, catalogue, text
 from attnviz.summary import shortened
 from attnviz.types import Head, head_id
-from attnviz.views.app_capture import Captured, Shown
+from attnviz.views.app_capture import AppCapture, PageContext
 from attnviz.views.groups import Group
 from attnviz.views.titles import model_title
 
@@ -82,7 +82,9 @@ def write_page(
     return content
 
 
-def page_text(captured: Captured, choices: PageChoices, opening: PageOpening = FROM_THE_TOP) -> str:
+def page_text(
+    captured: AppCapture, choices: PageChoices, opening: PageOpening = FROM_THE_TOP
+) -> str:
     """The page of a capture as text; `opening` says on which view and head it opens.
 
     Raises what `write_page` raises, and `BadInput` for a view that the page does not have.
@@ -100,7 +102,7 @@ def page_text(captured: Captured, choices: PageChoices, opening: PageOpening = F
 
 
 def _document(
-    captured: Captured, lang: Language, choices: PageChoices, opening: PageOpening
+    captured: AppCapture, lang: Language, choices: PageChoices, opening: PageOpening
 ) -> str:
     heads = choices.get("heads")
     named = None if heads is None or heads == "all" else tuple(head_id(head) for head in heads)
@@ -110,7 +112,7 @@ def _document(
     entries = []
     for group in captured.groups:
         chosen = every_head(group) if heads == "all" else chosen_heads(group, named)
-        page_parts = list(parts(Shown(lang, captured, group), chosen))
+        page_parts = list(parts(PageContext(lang, captured, group), chosen))
         entries.append({"name": _group_title(lang, group), "views": _views(store, page_parts)})
     index = {
         "titles": {view: text(lang, f"page.{view}.title") for view in PAGES}
@@ -169,7 +171,7 @@ def _group_title(lang: Language, group: Group) -> str:
     return text(lang, f"attention.{name}")
 
 
-def _title(captured: Captured, lang: Language) -> str:
+def _title(captured: AppCapture, lang: Language) -> str:
     """The text; the model's title for a picture or a sound, whose tokens have no words."""
     capture = captured.capture
     if capture.tokens.text:
@@ -178,21 +180,21 @@ def _title(captured: Captured, lang: Language) -> str:
     return model_title(lang, captured.name) if wordless else _labels(captured)
 
 
-def _labels(captured: Captured) -> str:
+def _labels(captured: AppCapture) -> str:
     """The first tokens, for a text that the capture does not know."""
     labels = captured.capture.tokens.labels
     more = " …" if len(labels) > LABEL_TOKENS else ""
     return " ".join(labels[:LABEL_TOKENS]) + more
 
 
-def _line(captured: Captured, lang: Language) -> str:
+def _line(captured: AppCapture, lang: Language) -> str:
     """The line under the title: the model, the number of tokens, and how far numbers are off."""
     count = text(lang, "file.n_tokens", count=len(captured.capture.tokens))
     model = model_title(lang, captured.name)
     return " · ".join((model, count, _checked(captured, lang)))
 
 
-def _checked(captured: Captured, lang: Language) -> str:
+def _checked(captured: AppCapture, lang: Language) -> str:
     accuracy = captured.accuracy
     if np.isnan(accuracy.tolerance):
         return text(lang, "file.unchecked")
@@ -203,7 +205,7 @@ def _checked(captured: Captured, lang: Language) -> str:
     return text(lang, "verify.ok" if accuracy.ok else "verify.bad", **numbers)
 
 
-def _origin(captured: Captured, lang: Language) -> list[tuple[str, str]]:
+def _origin(captured: AppCapture, lang: Language) -> list[tuple[str, str]]:
     """Where the numbers come from: model, revision, text, and the versions that made them."""
     key = captured.capture.model
     packages = [f"{name} {version}" for name in PACKAGES if (version := _version(name))]

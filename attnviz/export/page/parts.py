@@ -22,7 +22,7 @@ from attnviz.views import heads as head_views
 from attnviz.views import masks as mask_views
 from attnviz.views import picture_places
 from attnviz.views import steps as step_views
-from attnviz.views.app_capture import Captured, Media, Shown, accuracy_of
+from attnviz.views.app_capture import AppCapture, Media, PageContext, accuracy_of
 from attnviz.views.groups import Group, groups
 from attnviz.views.measures import measure
 from attnviz.views.texts import strings
@@ -45,9 +45,9 @@ class PageSource:
     model: "LoadedModel | None" = None
     picture: UInt8[np.ndarray, "row column rgb"] | None = None
 
-    def captured(self) -> Captured:
+    def captured(self) -> AppCapture:
         """The capture as views take it."""
-        return Captured(
+        return AppCapture(
             key="",
             name=self.capture.model.id,
             loaded=self.model,
@@ -68,7 +68,7 @@ class PagePart:
     place: HeadId | None = None
 
 
-def parts(shown: Shown, chosen: Sequence[HeadId]) -> Iterator[PagePart]:
+def parts(shown: PageContext, chosen: Sequence[HeadId]) -> Iterator[PagePart]:
     """The views of a group, Overview and Head first; Steps and Masks of the chosen heads."""
     shown.size.require_cells()
     group, lang = shown.group, shown.lang
@@ -96,7 +96,7 @@ def parts(shown: Shown, chosen: Sequence[HeadId]) -> Iterator[PagePart]:
                 yield PagePart(view, view, data, place)
 
 
-def head_data(shown: Shown, view: HeadView, place: HeadId) -> bytes | None:
+def head_data(shown: PageContext, view: HeadView, place: HeadId) -> bytes | None:
     """The buffer of Steps or Masks for one head; None if only the weights of its layer are known.
 
     Raises `BadInput` for a head that the group does not have.
@@ -141,7 +141,7 @@ def _has(group: Group, place: HeadId) -> bool:
     return within and 0 <= place.head < group.calls[place.layer].n_heads
 
 
-def _steps(shown: Shown, place: HeadId) -> bytes:
+def _steps(shown: PageContext, place: HeadId) -> bytes:
     """Every stage of a head, as the app sends it; nothing can be changed in a page."""
     group = shown.group
     derived = derive(group.call(place.layer), place.head, group.row(place.layer))
@@ -163,11 +163,11 @@ def _without_wide(data: steps.StepsData, lang: Language) -> steps.StepsData:
     return replace(data, views=views, absent={**data.absent, **left_out})
 
 
-def _masks(shown: Shown, place: HeadId) -> bytes:
+def _masks(shown: PageContext, place: HeadId) -> bytes:
     return masks.pack_masks(mask_views.masks_data(shown, place.layer, place.head))
 
 
-def _alignment(shown: Shown) -> bytes:
+def _alignment(shown: PageContext) -> bytes:
     """The words of source and target with the attention between them."""
     from attnviz.outputs.alignment import align
 

@@ -18,8 +18,9 @@ import numpy as np
 from attnviz.components.buffer import ALIGNMENT, DTYPES, pack
 from attnviz.errors import TooLarge
 from attnviz.export.page.rebuilt import rebuilt_stage
+from attnviz.types import MIB
 
-MAX_BYTES = 64 * 2**20
+MAX_BYTES = 64 * MIB
 COARSER = 257  # 65,535 ÷ 255: the step between codes of 16 bits and of 8
 MIN_BYTES = 4096  # in smaller arrays there is nothing to save
 Source = dict[
@@ -118,7 +119,7 @@ class Store:
     def _count(self, n_bytes: int) -> None:
         self.n_bytes += n_bytes
         if self.n_bytes > MAX_BYTES:
-            size, limit = -(-self.n_bytes // 2**20), MAX_BYTES // 2**20
+            size, limit = -(-self.n_bytes // MIB), MAX_BYTES // MIB
             raise TooLarge(
                 f"the page would hold {size} MiB of numbers and the limit is {limit} MiB; give"
                 " fewer heads=, or shorten the text",

@@ -11,7 +11,7 @@ from typing import Any
 
 from attnviz.lessons.classroom.bounds import Bounds
 from attnviz.lessons.classroom.room import Counts, Listing, Member, Room
-from attnviz.lessons.classroom.stage import Asked, Stage
+from attnviz.lessons.classroom.stage import CellRequest, Stage
 
 FORM = 2  # counts the forms of the document: processes of another form keep rooms of their own
 
@@ -63,7 +63,7 @@ def _member(fields: dict[str, Any]) -> Member:
 
 def _stage(fields: dict[str, Any]) -> Stage:
     asked = fields["asked"]
-    asked = asked and Asked(**asked)
+    asked = asked and CellRequest(**asked)
     return Stage(**{**fields, "asked": asked, "order": tuple(fields["order"])})
 
 

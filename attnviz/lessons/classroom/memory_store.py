@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from attnviz.lessons.classroom.bounds import Bounds
-from attnviz.lessons.classroom.limits import Rate
+from attnviz.lessons.classroom.rate_limits import Rate
 from attnviz.lessons.classroom.room import Room
 from attnviz.lessons.classroom.store import (
     Admission,

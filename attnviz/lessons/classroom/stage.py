@@ -11,7 +11,7 @@ LEARN = "learn"
 
 
 @dataclass(frozen=True)
-class Asked:
+class CellRequest:
     """The matrix of which the class is asked for a cell, and its size.
 
     `target` names a picture of the card and one of its panels; `shown`: followers see the cells
@@ -45,7 +45,7 @@ class Stage:
     query: str = ""
     number: int = 0
     count: int = 0
-    asked: Asked | None = None
+    asked: CellRequest | None = None
     order: tuple[str, ...] = ()
     version: int = 0
 

@@ -18,8 +18,9 @@ from attnviz.errors import ModelNotFound, TooLarge
 from attnviz.models import files
 from attnviz.models.admission import config, json_files, processor, tokenizer
 from attnviz.models.admission.json_files import Rule
+from attnviz.types import MIB
 
-MAX_SMALL_BYTES = 96 * files.MIB  # the largest tokenizer.json in use has 35
+MAX_SMALL_BYTES = 96 * MIB  # the largest tokenizer.json in use has 35
 JSON_RULES: dict[str, Rule] = {
     "config.json": config.admit,
     "generation_config.json": config.admit,
@@ -100,12 +101,12 @@ def _small_file(path: Path, within: Sequence[Path] | None, most: int) -> bytes:
 def require_small(n_bytes: int) -> None:
     """Raise `TooLarge` if the small files of a model have so many bytes together."""
     if n_bytes > MAX_SMALL_BYTES:
-        limit = MAX_SMALL_BYTES // files.MIB
+        limit = MAX_SMALL_BYTES // MIB
         raise TooLarge(
-            f"config, tokenizer and the files beside them have {n_bytes // files.MIB} MiB and the"
+            f"config, tokenizer and the files beside them have {n_bytes // MIB} MiB and the"
             f" limit is {limit} MiB; choose another model",
             code="small_files_too_large",
-            found=n_bytes // files.MIB,
+            found=n_bytes // MIB,
             limit=limit,
             unit="MiB",
         )

@@ -18,7 +18,7 @@ from attnviz.components.selection import ignore
 from attnviz.errors import AttnVizError
 from attnviz.i18n import text
 from attnviz.lessons.cards.card import Board, BoardCell, Panel, RealHead
-from attnviz.lessons.classroom.stage import Asked, Stage
+from attnviz.lessons.classroom.stage import CellRequest, Stage
 from attnviz.ui.host.components import show_board
 from attnviz.ui.learn import pointer
 from attnviz.ui.learn.card_shown import CardShown
@@ -32,9 +32,9 @@ CLICKED = "class.clicked"  # this session's own cells, by room, card and target
 CLICKS = "clicks"
 
 
-def asked(card: str) -> Asked | None:
+def asked(card: str) -> CellRequest | None:
     """The matrix of the card of which the presenter asks for a cell."""
-    kept: tuple[str, Asked] | None = store.get(ASKED)
+    kept: tuple[str, CellRequest] | None = store.get(ASKED)
     return kept[1] if kept is not None and kept[0] == card else None
 
 
@@ -56,7 +56,7 @@ def ask(shown: CardShown, *, revealed: bool) -> None:
                 text(lang, "class.cell_of", panel=messages.plain(caption)),
                 key=widgets.key(f"class.cell.{target}"),
                 on_click=store.put,
-                args=(ASKED, (name, Asked(f"{name}/{target}", rows, columns))),
+                args=(ASKED, (name, CellRequest(f"{name}/{target}", rows, columns))),
             )
 
 

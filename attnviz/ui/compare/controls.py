@@ -27,7 +27,7 @@ from attnviz.ui.session import (
 from attnviz.ui.session.labels import READS_NO_TEXT, READS_PICTURES
 from attnviz.ui.session.messages import plain
 from attnviz.ui.sidebar import sidebar
-from attnviz.views.app_capture import Captured, Shown
+from attnviz.views.app_capture import AppCapture, PageContext
 from attnviz.views.groups import chosen
 from attnviz.views.titles import model_title
 
@@ -38,7 +38,7 @@ NAMING = "naming_b"
 OTHER = "…"  # in the list of models: one to be named in a box of its own
 
 
-def left(shown: Shown) -> None:
+def left(shown: PageContext) -> None:
     """The input of the left side, and the buttons that change both sides."""
     lang, side = shown.lang, right_side.left()
     st.markdown(text(lang, "compare.side", model=plain(model_title(lang, side.model))))
@@ -180,11 +180,11 @@ def _picture_title(lang: Language, name: str) -> str:
     return text(lang, "compare.sample", number=seed)
 
 
-def attention(left: Shown, right: Captured) -> Shown:
+def attention(left: PageContext, right: AppCapture) -> PageContext:
     """The right side's attention: as on the left unless another one was chosen."""
     place = current.view().right
     stack, kind = place.stack or left.group.stack, place.kind or left.group.kind
-    shown = Shown(left.lang, right, chosen(right.groups, stack, kind))
+    shown = PageContext(left.lang, right, chosen(right.groups, stack, kind))
     attention_choice.selector(shown, "attention_b", _take_attention)
     return shown
 

@@ -25,7 +25,7 @@ from attnviz.ui.session.fragment import fragment
 from attnviz.ui.session.labels import READS_NO_TEXT
 from attnviz.ui.sidebar.navigation import NAVIGATION
 from attnviz.views import group_tokens, group_weights
-from attnviz.views.app_capture import Captured, Shown
+from attnviz.views.app_capture import AppCapture, PageContext
 from attnviz.views.axes import token_axes
 from attnviz.views.group_size import MAX_CELLS
 from attnviz.views.texts import strings
@@ -35,7 +35,7 @@ from attnviz.views.titles import model_title
 MAX_PAIRED = 1536
 
 
-def show(left: Shown) -> tuple[Shown, Shown] | None:
+def show(left: PageContext) -> tuple[PageContext, PageContext] | None:
     """Both sides and their difference; in a frame without the choice of the sides.
 
     Returns what was shown; None where a side is missing, and in a frame.
@@ -58,12 +58,12 @@ def show(left: Shown) -> tuple[Shown, Shown] | None:
     return both
 
 
-def verification(both: tuple[Shown, Shown]) -> None:
+def verification(both: tuple[PageContext, PageContext]) -> None:
     """Say how far our numbers are from the model's own, on the worse side."""
     frame.verification(max(both, key=lambda shown: shown.captured.accuracy.doubt))
 
 
-def _alone(left: Shown) -> None:
+def _alone(left: PageContext) -> None:
     right = right_side.captured(left.lang, right_side.right())
     if right is not None:
         _compared(left, controls.attention(left, right))
@@ -71,7 +71,7 @@ def _alone(left: Shown) -> None:
 
 
 @fragment()
-def _compared(left: Shown, right: Shown) -> None:
+def _compared(left: PageContext, right: PageContext) -> None:
     with messages.guard(left.lang):
         if not _fits(left, right):
             return
@@ -85,7 +85,7 @@ def _compared(left: Shown, right: Shown) -> None:
         show_pair(data, extents[0], key, _keep_selection(key, *extents))
 
 
-def _fits(left: Shown, right: Shown) -> bool:
+def _fits(left: PageContext, right: PageContext) -> bool:
     """True if both sides fit into a browser; else says which limit they are over."""
     n_longest = max(left.size.n_longest, right.size.n_longest)
     n_cells = left.size.n_cells + right.size.n_cells
@@ -102,7 +102,7 @@ def _fits(left: Shown, right: Shown) -> bool:
     return False
 
 
-def _view(left: Shown, right: Shown) -> component.PairView:
+def _view(left: PageContext, right: PageContext) -> component.PairView:
     a, b, same = left.group, right.group, _same_vocabulary(left.captured, right.captured)
     identical = left.key == right.key
     queries = token_pairs.pair(group_tokens.queries(a), group_tokens.queries(b), same)
@@ -131,7 +131,7 @@ def _view(left: Shown, right: Shown) -> component.PairView:
 
 
 def _side(
-    shown: Shown,
+    shown: PageContext,
     pairings: tuple[Pairing, Pairing],
     side: component.Letter,
     weights: np.ndarray,
@@ -158,7 +158,7 @@ def _axis(parts: tuple[token_pairs.Piece, ...], tokens: TokenAxis) -> TokenAxis:
     )
 
 
-def _same_vocabulary(left: Captured, right: Captured) -> bool:
+def _same_vocabulary(left: AppCapture, right: AppCapture) -> bool:
     """True if equal tokens of both mean the same; patches do if the grids are equal.
 
     Of a capture without its model, tokens mean those of the model with the same name.

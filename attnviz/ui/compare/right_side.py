@@ -27,7 +27,7 @@ from attnviz.ui.session import (
     view_request,
 )
 from attnviz.ui.session.labels import READS_PICTURES
-from attnviz.views.app_capture import Captured
+from attnviz.views.app_capture import AppCapture
 
 SAME = ""  # in place of a model's name: the left one
 
@@ -87,7 +87,7 @@ def _suggested(model: str, other: Side) -> str:
     return other.text if model != other.model else examples.contrast(model, other.text)
 
 
-def captured(lang: Language, side: Side) -> Captured | None:
+def captured(lang: Language, side: Side) -> AppCapture | None:
     """The right side's capture; None after saying that a picture or sound has to be chosen."""
     if shows_capture():
         return opened_captures.opened(current.view().input.capture)
@@ -109,7 +109,7 @@ def captured(lang: Language, side: Side) -> Captured | None:
 
 def _of_picture(
     lang: Language, source: sources.Source, side: Side, card: ModelCard
-) -> Captured | None:
+) -> AppCapture | None:
     image = uploads.picture(side.image)
     if image is None:
         st.info(text(lang, "empty.picture_body"))

@@ -1,7 +1,7 @@
-"""On the page Output: what wrote the answer, and from which tokens it comes, beside interventions.
+"""The parts that wrote the answer, and the tokens that it comes from, on the page Output.
 
 In: what is shown, and the guess of the lens that was chosen. Out: two switches, and below each that
-is on a table.
+is on a table, with interventions beside the shares.
 """
 
 from functools import partial
@@ -20,7 +20,7 @@ from attnviz.ui.session import current, messages, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.ui.sidebar.navigation import renew
 from attnviz.views import answer_parts as views
-from attnviz.views.app_capture import Captured, Shown
+from attnviz.views.app_capture import AppCapture, PageContext
 
 if TYPE_CHECKING:
     from attnviz.attribution.direct import Direct
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 FRAGMENT = "answer_parts"
 
 
-def fits(captured: Captured) -> bool:
+def fits(captured: AppCapture) -> bool:
     """True for a model that reads one text."""
     model = captured.loaded
     return (
@@ -41,7 +41,7 @@ def fits(captured: Captured) -> bool:
 
 
 @fragment(FRAGMENT)
-def show(shown: Shown) -> None:
+def show(shown: PageContext) -> None:
     """The switches and what they show."""
     if not fits(shown.captured):
         return
@@ -76,7 +76,7 @@ def _take(name: str) -> None:
     renew(FRAGMENT)
 
 
-def _parts(shown: Shown, answered: Answering, request: "Request") -> None:
+def _parts(shown: PageContext, answered: Answering, request: "Request") -> None:
     lang, on = shown.lang, _measure(shown, answered)
     if on is None:
         st.info(text(lang, "parts.not_here"))
@@ -95,7 +95,7 @@ def _parts(shown: Shown, answered: Answering, request: "Request") -> None:
     show_ledger(data, name, head_links.open_from_table(name, shown))
 
 
-def _measure(shown: Shown, answered: Answering) -> "AnswerMeasure | None":
+def _measure(shown: PageContext, answered: Answering) -> "AnswerMeasure | None":
     """The lead of the answer, or of the guess that was chosen in the lens."""
     from attnviz.effects.answer_measures import NextToken
 
@@ -112,7 +112,7 @@ def _measure(shown: Shown, answered: Answering) -> "AnswerMeasure | None":
     return NextToken(own, against=last[1] if own == last[0] else last[0], at=place)
 
 
-def _asked(shown: Shown, answered: Answering, on: "AnswerMeasure") -> str:
+def _asked(shown: PageContext, answered: Answering, on: "AnswerMeasure") -> str:
     """The question that the table answers, in words."""
     from attnviz.effects.answer_measures import NextToken
 
@@ -154,7 +154,7 @@ def _split(
     return direct, effects, ranked(own, lost)
 
 
-def _where(shown: Shown, answered: Answering, key: str) -> None:
+def _where(shown: PageContext, answered: Answering, key: str) -> None:
     lang, on = shown.lang, _number(shown, answered)
     if on is None:
         st.info(text(lang, "parts.not_here"))
@@ -170,7 +170,7 @@ def _where(shown: Shown, answered: Answering, key: str) -> None:
     show_ledger(data, widgets.component_key("where"))
 
 
-def _number(shown: Shown, answered: Answering) -> "AnswerMeasure | None":
+def _number(shown: PageContext, answered: Answering) -> "AnswerMeasure | None":
     """The lead of the answer; of a sentence's vector its cosine to another sentence."""
     from attnviz.effects.answer_measures import Cosine
 

@@ -1,7 +1,7 @@
-"""On the page Output: a classified text, each token with its weight and with what its loss changes.
+"""Each token of a classified text with its weight and its effect when hidden, on the page Output.
 
-In: what is shown. Out: a table with the tokens as columns, where all of them can be hidden one by
-one in a moment; the measurement itself, for those who show more of it.
+In: what is shown. Out: a table with the tokens as columns, for texts short enough to hide each
+token in turn; the measurement itself, for callers that show more of it.
 """
 
 from dataclasses import replace
@@ -22,18 +22,18 @@ from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import messages, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.views import answer_parts as views
-from attnviz.views.app_capture import Captured, Shown
+from attnviz.views.app_capture import AppCapture, PageContext
 from attnviz.views.group_tokens import queries
 
 if TYPE_CHECKING:
     from attnviz.attribution.from_where import FromWhere
     from attnviz.effects.answer_measures import AnswerMeasure
-    from attnviz.effects.clean_run import Prepared
+    from attnviz.effects.clean_run import CleanRun
 
 MAX_TOKENS = 64  # each is a run of the model
 
 
-def fits(shown: Shown) -> bool:
+def fits(shown: PageContext) -> bool:
     """True for one text of a moderate length that an embedded model classifies."""
     captured, model = shown.captured, shown.captured.loaded
     if model is None or captured.name not in REGISTRY or model.tokenizer is None:
@@ -42,7 +42,7 @@ def fits(shown: Shown) -> bool:
 
 
 @fragment("answer_tokens")
-def show(shown: Shown) -> None:
+def show(shown: PageContext) -> None:
     """The table of tokens, where it fits."""
     request = inputs.of_shown(shown) if fits(shown) else None
     if request is None:
@@ -62,7 +62,7 @@ def show(shown: Shown) -> None:
         show_ledger(data, widgets.component_key("answer_tokens"))
 
 
-def _lead(captured: Captured) -> float:
+def _lead(captured: AppCapture) -> float:
     """The largest logit of the first text minus the second."""
     assert captured.capture.logits is not None, "it fits"
     first, second = captured.capture.logits[0].float().topk(2).values.tolist()
@@ -77,7 +77,7 @@ def measured(
     return measurement.result(lang, "where", f"{key} {on}", work)
 
 
-def _from_where(prepared: "Prepared", job: Job) -> "FromWhere":
+def _from_where(prepared: "CleanRun", job: Job) -> "FromWhere":
     from attnviz.attribution.from_where import from_where_of
 
     job.report(0.1)

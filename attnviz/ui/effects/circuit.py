@@ -1,4 +1,4 @@
-"""The page Circuit: which head moves which later head's q, k or v, as a graph, and each path cut.
+"""The page Circuit: a graph of the heads that move a later head's q, k or v, and the cut of a path.
 
 In: what is shown and the view. Out: a mounted component. A choice in it reruns this fragment alone;
 threshold and sides act in the browser.
@@ -25,7 +25,7 @@ from attnviz.ui.session import current, embedding, messages, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.ui.sidebar.navigation import NAVIGATION, renew
 from attnviz.views import circuit as views
-from attnviz.views.app_capture import Shown
+from attnviz.views.app_capture import PageContext
 from attnviz.views.axes import token_axes
 from attnviz.views.groups import Group
 from attnviz.views.texts import strings
@@ -54,7 +54,7 @@ def _open_example() -> None:
 
 
 @fragment(FRAGMENT)
-def graph(shown: Shown) -> None:
+def graph(shown: PageContext) -> None:
     """The graph, and the cut of the chosen path."""
     lang = shown.lang
     with messages.guard(lang):
@@ -93,7 +93,7 @@ def _measured(answered: Answering, job: Job) -> "Feeds":
     return feeds_of(answered.prepared, progress=job.report, cancel=job.cancel)
 
 
-def _mount(shown: Shown, answered: Answering, feeds: "Feeds", key: str) -> None:
+def _mount(shown: PageContext, answered: Answering, feeds: "Feeds", key: str) -> None:
     lang, choice = shown.lang, current.view().circuit
     with st.spinner(text(lang, "wait.effects")):
         data = cache.buffer(
@@ -106,7 +106,7 @@ def _mount(shown: Shown, answered: Answering, feeds: "Feeds", key: str) -> None:
     show_circuit(data, name, _take(name), head_links.open_from_canvas(name, shown))
 
 
-def _view(shown: Shown, answered: Answering, feeds: "Feeds") -> CircuitView:
+def _view(shown: PageContext, answered: Answering, feeds: "Feeds") -> CircuitView:
     from attnviz.capture.changed.layout import layout_of
 
     lang, choice = shown.lang, current.view().circuit
@@ -125,7 +125,7 @@ def _view(shown: Shown, answered: Answering, feeds: "Feeds") -> CircuitView:
     )
 
 
-def _detail(shown: Shown, answered: Answering, chosen: component.Chosen) -> PathDetail:
+def _detail(shown: PageContext, answered: Answering, chosen: component.Chosen) -> PathDetail:
     from attnviz.attribution.cut_path import cut_path_of
 
     prepared, answer = answered.prepared, answered.answer
@@ -135,7 +135,7 @@ def _detail(shown: Shown, answered: Answering, chosen: component.Chosen) -> Path
     return views.detail(shown.lang, prepared, answer, cut, (queries.labels, keys.labels))
 
 
-def _group_of(shown: Shown, head: "Site") -> Group:
+def _group_of(shown: PageContext, head: "Site") -> Group:
     fitting = [
         group
         for group in shown.captured.groups

@@ -1,7 +1,7 @@
-"""Above Steps, below Masks: what an edit, or a mask laid over a head, does to the model's answer.
+"""The effect of an edit, or of a mask laid over a head, on the model's answer: on Steps and Masks.
 
-In: what is shown, and the edits or masks of the view. Out: a sentence with its control; while
-nothing is edited, that this is its place. The model runs again with the head's output replaced by
+In: what is shown, and the edits or masks of the view. Out: a sentence with its control; a hint in
+its place while nothing is edited. The model runs again with the head's output replaced by
 what the edited steps give.
 """
 
@@ -21,7 +21,7 @@ from attnviz.ui.server.answer_runs import Answering
 from attnviz.ui.session import current, messages, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.views import switchboard as views
-from attnviz.views.app_capture import Shown
+from attnviz.views.app_capture import PageContext
 
 if TYPE_CHECKING:
     from attnviz.attention.call import AttentionCall
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 FRAGMENT = "edited_answer"
 
 
-def show(shown: Shown, page: str) -> None:
+def show(shown: PageContext, page: str) -> None:
     """The sentence, which runs again after each edit."""
     widgets.rerun_too(FRAGMENT)
     with st.container(key=widgets.key(f"{FRAGMENT}.{page}")):
@@ -39,7 +39,7 @@ def show(shown: Shown, page: str) -> None:
 
 
 @fragment(FRAGMENT)
-def _sentence(shown: Shown, page: str) -> None:
+def _sentence(shown: PageContext, page: str) -> None:
     drawing = current.view().drawing
     written = drawing.edits if page == "steps" else drawing.masks
     lang = shown.lang
@@ -73,9 +73,9 @@ def _sentence(shown: Shown, page: str) -> None:
 
 
 def _sentences(
-    shown: Shown, answered: Answering, page: str, written: str, layer: int, head: int
+    shown: PageContext, answered: Answering, page: str, written: str, layer: int, head: int
 ) -> tuple[str, ...]:
-    """The sentence on the answer, and its control; a note where the answer is to another text."""
+    """The sentence on the answer and its control; a note if the answer belongs to another text."""
     from attnviz.changes.site import Site
     from attnviz.effects.output_replacement import call_of, replaced
 

@@ -1,4 +1,4 @@
-"""The way from an effect to the head that has it: callbacks that open another page.
+"""Callbacks that open the page of a head whose effect is shown.
 
 In: the key of a component and what is shown. Out: a callback; a name that no head of the model has
 opens nothing.
@@ -12,11 +12,11 @@ from attnviz.components.pages import Page
 from attnviz.components.selection import parse_open
 from attnviz.ui.page.attention_choice import GroupName, group_name
 from attnviz.ui.session import address, current, routes, widgets
-from attnviz.views.app_capture import Shown
+from attnviz.views.app_capture import PageContext
 from attnviz.views.switchboard import prefix
 
 
-def open_from_canvas(key: str, shown: Shown) -> Callable[[], None]:
+def open_from_canvas(key: str, shown: PageContext) -> Callable[[], None]:
     """A callback of a canvas: it goes to the page of the head that was opened, at its cell."""
     groups = _groups(shown)
 
@@ -33,7 +33,7 @@ def open_from_canvas(key: str, shown: Shown) -> Callable[[], None]:
     return open_page
 
 
-def open_from_table(key: str, shown: Shown) -> Callable[[], None]:
+def open_from_table(key: str, shown: PageContext) -> Callable[[], None]:
     """A callback of a table whose cells open heads: it goes to the page Head."""
     groups = _groups(shown)
 
@@ -52,8 +52,8 @@ def open_from_table(key: str, shown: Shown) -> Callable[[], None]:
     return open_page
 
 
-def _groups(shown: Shown) -> list[tuple[str, GroupName]]:
-    """The prefix of the heads of each group, and its name: a callback keeps no capture."""
+def _groups(shown: PageContext) -> list[tuple[str, GroupName]]:
+    """The prefix of each group's heads, and the group's name; a callback must hold no capture."""
     return [(prefix(group), group_name(group)) for group in shown.captured.groups]
 
 

@@ -13,13 +13,13 @@ from attnviz.ui.outputs.similarity import OTHERS
 from attnviz.ui.server import cache, sources
 from attnviz.ui.session import current, sounds, text_files, uploads, view_request
 from attnviz.ui.session.labels import READS_PICTURES
-from attnviz.views.app_capture import Shown
+from attnviz.views.app_capture import PageContext
 
 if TYPE_CHECKING:
     from attnviz.capture.request import Request
 
 
-def of_shown(shown: Shown) -> "Request | None":
+def of_shown(shown: PageContext) -> "Request | None":
     """The request of the first text, picture or sound, without what was generated after it.
 
     None where a sound has no transcript, and for a capture that is shown without its model.
@@ -44,12 +44,12 @@ def of_shown(shown: Shown) -> "Request | None":
     return Request.of(typed, target=_target(shown, typed), cut=view.input.cut, chat=chat)
 
 
-def others(shown: Shown) -> tuple[str, ...]:
+def others(shown: PageContext) -> tuple[str, ...]:
     """The sentences that an encoder's vector is compared with."""
     return OTHERS[:3] if shown.captured.model.kind == "encoder" else ()
 
 
-def of_whole(shown: Shown) -> "Request | None":
+def of_whole(shown: PageContext) -> "Request | None":
     """As `of_shown`; None, and a line that says so, for what cannot be run again or is too long."""
     request = of_shown(shown)
     if request is None or not shown.size.whole:
@@ -58,7 +58,7 @@ def of_whole(shown: Shown) -> "Request | None":
     return request
 
 
-def _target(shown: Shown, typed: str) -> str | None:
+def _target(shown: PageContext, typed: str) -> str | None:
     """The target of an encoder-decoder: the view's, or what the model answers."""
     if shown.captured.model.kind != "encoder-decoder":
         return None

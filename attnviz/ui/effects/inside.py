@@ -1,4 +1,4 @@
-"""Below Head and Steps: what the edges of a row do, and why a cell is attended to.
+"""The effects of a row's edges, and the writers of a cell's score: below Head and Steps.
 
 In: what is shown, and the row and cell of the view. Out: two switches, and below each that is on a
 table with its control. Both run again when another head or cell is chosen.
@@ -21,7 +21,7 @@ from attnviz.ui.session import address, current, messages, routes, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.ui.sidebar.navigation import renew
 from attnviz.views import inside as views
-from attnviz.views.app_capture import Shown
+from attnviz.views.app_capture import PageContext
 from attnviz.views.axes import token_axes
 
 if TYPE_CHECKING:
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 FRAGMENT = "inside"
 
 
-def show(shown: Shown) -> None:
+def show(shown: PageContext) -> None:
     """The switches and what they show."""
     widgets.rerun_too(FRAGMENT)
     _inside(shown)
 
 
 @fragment(FRAGMENT)
-def _inside(shown: Shown) -> None:
+def _inside(shown: PageContext) -> None:
     lang, options = shown.lang, current.view().switched
     with st.container(horizontal=True):
         for name in ("edges", "why"):
@@ -70,19 +70,19 @@ def _take(name: str) -> None:
     renew(FRAGMENT)
 
 
-def _head(shown: Shown) -> "Site":
+def _head(shown: PageContext) -> "Site":
     from attnviz.changes.site import Site
 
     layer, head = shown.size.nearest_head(*current.view().place.layer_and_head)
     return Site(layer, head, shown.group.kind, shown.group.stack)
 
 
-def _labels(shown: Shown, layer: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _labels(shown: PageContext, layer: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
     queries, keys = token_axes(shown, layer=layer)
     return queries.labels, keys.labels
 
 
-def _edges(shown: Shown, answered: Answering, key: str) -> None:
+def _edges(shown: PageContext, answered: Answering, key: str) -> None:
     """The row's weights, lengths and effects side by side."""
     lang, head = shown.lang, _head(shown)
     queries, keys = _labels(shown, head.layer)
@@ -109,8 +109,8 @@ def _edges(shown: Shown, answered: Answering, key: str) -> None:
     _ledger(f"{key} edges {lang} {head} {query}", "edges", build)
 
 
-def _why(shown: Shown, answered: Answering, key: str) -> None:
-    """The writers that make the chosen score, and what becomes of the weight without them."""
+def _why(shown: PageContext, answered: Answering, key: str) -> None:
+    """The writers that make the chosen score, and the weight without them."""
     lang, head, place = shown.lang, _head(shown), current.view().place
     if place.query is None or place.key is None:
         st.info(text(lang, "inside.choose_cell"))
@@ -135,8 +135,8 @@ def _why(shown: Shown, answered: Answering, key: str) -> None:
     _ledger(name, "why", lambda: views.why_ledger(lang, why()), _open_path)
 
 
-def _interventions(shown: Shown, answered: Answering, why: "Why") -> tuple[str, ...]:
-    """On either side, the strongest head that ran before is taken away, and then each other."""
+def _interventions(shown: PageContext, answered: Answering, why: "Why") -> tuple[str, ...]:
+    """The weight without the strongest earlier head, beside each other head, for k and for q."""
     from attnviz.attribution.feeds import weights_without
     from attnviz.capture.changed.layout import layout_of
 

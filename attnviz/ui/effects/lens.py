@@ -1,4 +1,4 @@
-"""On the page Output: what the model would say after each of its layers, words down, layers across.
+"""The logit lens on the page Output: the model's guess after each layer, words down, layers across.
 
 In: what is shown. Out: a table; for a model that may be slow first a button.
 """
@@ -20,25 +20,25 @@ from attnviz.ui.session import address, current, messages, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.ui.sidebar.navigation import renew
 from attnviz.views import inside as views
-from attnviz.views.app_capture import Captured, Shown
+from attnviz.views.app_capture import AppCapture, PageContext
 
 if TYPE_CHECKING:
     from attnviz.attribution.lens import Lens
     from attnviz.capture.request import Request
-    from attnviz.effects.clean_run import Prepared
+    from attnviz.effects.clean_run import CleanRun
 
 FRAGMENT = "lens"
 
 
-def fits(captured: Captured) -> bool:
-    """True if the model has scores to read its states with."""
+def fits(captured: AppCapture) -> bool:
+    """True if the model has an output layer that can read its hidden states."""
     loaded = captured.loaded
     return loaded is not None and captured.capture.logits is not None and loaded.kind != "speech"
 
 
 @fragment(FRAGMENT)
-def show(shown: Shown) -> None:
-    """The table of guesses; a click on one asks what wrote it."""
+def show(shown: PageContext) -> None:
+    """The table of guesses; a click on one opens the table of the parts that wrote it."""
     if not fits(shown.captured):
         return
     lang = shown.lang
@@ -65,7 +65,7 @@ def show(shown: Shown) -> None:
         show_ledger(data, name, partial(_take, name))
 
 
-def guesses(shown: Shown) -> "Lens | None":
+def guesses(shown: PageContext) -> "Lens | None":
     """The guess after each state; it is kept. None where the visitor has to give something."""
     request = inputs.of_shown(shown)
     if request is None:
@@ -89,7 +89,7 @@ def _take(name: str) -> None:
     renew(FRAGMENT, PARTS)
 
 
-def _view(shown: Shown, request: "Request", lens: "Lens", chosen: str) -> LedgerView:
+def _view(shown: PageContext, request: "Request", lens: "Lens", chosen: str) -> LedgerView:
     from attnviz.effects.clean_run import prepare_request
     from attnviz.outputs.classes import class_names
 
@@ -108,7 +108,7 @@ def _view(shown: Shown, request: "Request", lens: "Lens", chosen: str) -> Ledger
     return views.lens_ledger(shown.lang, lens, labels, names, chosen if opens else None)
 
 
-def _tokens(prepared: "Prepared", n_rows: int) -> list[str]:
+def _tokens(prepared: "CleanRun", n_rows: int) -> list[str]:
     """The tokens of the stack that answers; numbers where they are not known."""
     stacks = prepared.tokens
     (tokens,) = stacks["decoder"] if "decoder" in stacks else next(iter(stacks.values()))

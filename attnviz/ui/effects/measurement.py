@@ -22,7 +22,7 @@ Result = TypeVar("Result")
 
 
 def result(lang: Language, name: str, key: str, work: Callable[[Job], Result]) -> Result | None:
-    """The result of `work`; None while it is measured, and where that was stopped.
+    """The result of `work`; None while it is measured, or if a visitor stopped it.
 
     `name` is the section of the texts, `key` names all that determines the result.
     """

@@ -1,4 +1,4 @@
-"""Below Compare: which head carries the difference between the two texts to the answer.
+"""Patching below Compare: the heads that carry the difference between two texts to the answer.
 
 In: what is shown on either side. Out: a switch, and below it a table of heads for the output, the
 pattern or the values, with the strongest head's control in words.
@@ -25,7 +25,7 @@ from attnviz.ui.session.fragment import fragment
 from attnviz.ui.session.view import PATCH_STAGES
 from attnviz.ui.sidebar.navigation import renew
 from attnviz.views import patching as views
-from attnviz.views.app_capture import Shown
+from attnviz.views.app_capture import PageContext
 
 if TYPE_CHECKING:
     from attnviz.effects.answer_measures import AnswerMeasure
@@ -35,7 +35,7 @@ FRAGMENT = "patching"
 
 
 @fragment(FRAGMENT)
-def show(left: Shown, right: Shown) -> None:
+def show(left: PageContext, right: PageContext) -> None:
     """The switch and what it shows."""
     lang = left.lang
     st.toggle(
@@ -62,7 +62,7 @@ def show(left: Shown, right: Shown) -> None:
             _result(left, right, (a, b), patching)
 
 
-def _fits(left: Shown, right: Shown) -> bool:
+def _fits(left: PageContext, right: PageContext) -> bool:
     """True for two texts of one model that answers with a word, a class or a vector."""
     model = left.captured.model
     return (
@@ -73,16 +73,18 @@ def _fits(left: Shown, right: Shown) -> bool:
     )
 
 
-def _texts(left: Shown, right: Shown) -> tuple[tuple[Shown, str], tuple[Shown, str]]:
+def _texts(
+    left: PageContext, right: PageContext
+) -> tuple[tuple[PageContext, str], tuple[PageContext, str]]:
     return (left, right_side.left().text), (right, right_side.right().text)
 
 
-def _answering(shown: Shown, typed: str) -> Answering:
+def _answering(shown: PageContext, typed: str) -> Answering:
     request = Request.of(typed, cut=current.view().input.cut)
     return cache.answers(shown.captured, request, ())
 
 
-def _choose_stage(shown: Shown) -> None:
+def _choose_stage(shown: PageContext) -> None:
     names = {stage: text(shown.lang, f"patching.stage_{stage}") for stage in PATCH_STAGES}
     widget = f"patching.stage.{shown.lang}"
     st.segmented_control(
@@ -124,7 +126,7 @@ def _measure(left: Answering, right: Answering) -> "AnswerMeasure":
 
 
 def _result(
-    left: Shown, right: Shown, sides: tuple[Answering, Answering], patching: "Patching"
+    left: PageContext, right: PageContext, sides: tuple[Answering, Answering], patching: "Patching"
 ) -> None:
     lang, stage = left.lang, current.view().switched.stage
     answers = tuple(

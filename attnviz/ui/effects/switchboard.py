@@ -26,7 +26,7 @@ from attnviz.ui.session import current, embedding, messages, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.ui.sidebar.navigation import NAVIGATION, renew
 from attnviz.views import switchboard as views
-from attnviz.views.app_capture import Shown
+from attnviz.views.app_capture import PageContext
 from attnviz.views.texts import strings
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ TURNED = "L0.H0.mixed=zero"  # Mary 99.3 % becomes John 53 %
 
 
 @fragment(FRAGMENT)
-def board(shown: Shown) -> None:
+def board(shown: PageContext) -> None:
     """The board and the answer."""
     lang = shown.lang
     with messages.guard(lang):
@@ -110,7 +110,7 @@ def _choose_off(lang: Language) -> None:
 
 
 def _take_off(widget: str) -> None:
-    """Every head that is off says something else from now on."""
+    """Give every head that is off the output that was chosen."""
     to = widgets.value(widget)
     chosen = component.parse(current.view().switched.changes)
     off = None if chosen is None else tuple(replace(switch, to=to) for switch in chosen)
@@ -144,7 +144,7 @@ def _effects(lang: Language, key: str, answered: Answering, to: str) -> "Effects
 
 
 def _view(
-    shown: Shown, answered: Answering, off: tuple[Switch, ...], effects: "Effects | None"
+    shown: PageContext, answered: Answering, off: tuple[Switch, ...], effects: "Effects | None"
 ) -> SwitchesView:
     from attnviz.changes import parse
     from attnviz.effects.switches import switched
@@ -168,12 +168,12 @@ def _view(
 
 
 def _n_controls(answered: Answering) -> int:
-    """As many draws as fit into the time that a click may take."""
+    """The number of control draws that fit into the time that a click may take."""
     return max(MIN_CONTROLS, min(MAX_CONTROLS, int(CONTROL_MS / max(answered.pass_ms, 1.0))))
 
 
 def _written(
-    shown: Shown, answered: Answering, changes: "tuple[Change, ...]"
+    shown: PageContext, answered: Answering, changes: "tuple[Change, ...]"
 ) -> tuple[str, str] | None:
     """The texts with all heads on and with the changes; None if the model does not write."""
     from attnviz.effects.switches import continued

@@ -16,7 +16,7 @@ from attnviz.ui.server import cache
 from attnviz.ui.session import address_bar, current, messages, store, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.views import group_tokens
-from attnviz.views.app_capture import Shown
+from attnviz.views.app_capture import PageContext
 from attnviz.views.ranking import RankedHead
 
 FRAGMENT = "head_links"
@@ -24,7 +24,7 @@ MOVED = "head_links.moved"
 
 
 @fragment(FRAGMENT)
-def show(shown: Shown) -> None:
+def show(shown: PageContext) -> None:
     """A switch, and below it the choice of a cell and the heads ranked for it."""
     if shown.group.uneven or not shown.size.all_at_once:
         return
@@ -46,7 +46,7 @@ def show(shown: Shown) -> None:
         ranked_heads.show(lang, "links", ranked, columns, _words(lang, ranked))
 
 
-def _cell(shown: Shown) -> tuple[int | None, int | None]:
+def _cell(shown: PageContext) -> tuple[int | None, int | None]:
     """The query and the key of the view, after two boxes that choose others."""
     place = current.view().place
     axes = {"query": group_tokens.queries(shown.group), "key": group_tokens.keys(shown.group)}

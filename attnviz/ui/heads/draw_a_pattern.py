@@ -17,14 +17,14 @@ from attnviz.ui.server import cache
 from attnviz.ui.session import messages, store, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.views import drawn, group_tokens
-from attnviz.views.app_capture import Shown
+from attnviz.views.app_capture import PageContext
 from attnviz.views.texts import strings
 
 PAINTED = "drawn.cells"  # the key of what is shown, and the cells or the name of a pattern
 
 
 @fragment("draw_a_pattern")
-def show(shown: Shown) -> None:
+def show(shown: PageContext) -> None:
     """A switch, and below it palette, matrix and heads."""
     if shown.group.uneven or not shown.size.all_at_once:
         return
@@ -46,7 +46,7 @@ def show(shown: Shown) -> None:
             )
 
 
-def _choice(shown: Shown, patterns: dict[str, Cells], cells: Cells) -> None:
+def _choice(shown: PageContext, patterns: dict[str, Cells], cells: Cells) -> None:
     """The palette: a box in which patterns are found by typing a word; it names the painted one."""
     lang = shown.lang
     painted = (name for name, pattern in patterns.items() if np.array_equal(pattern, cells))
@@ -69,7 +69,7 @@ def _take_pattern(lang: Language, key: str) -> None:
         store.put(PAINTED, (key, name))
 
 
-def _painted(shown: Shown, patterns: dict[str, Cells]) -> Cells:
+def _painted(shown: PageContext, patterns: dict[str, Cells]) -> Cells:
     """The cells painted on this text, or those of the chosen pattern: the first one at first."""
     key, painted = store.get(PAINTED, ("", None))
     if key != shown.key:
@@ -77,7 +77,7 @@ def _painted(shown: Shown, patterns: dict[str, Cells]) -> Cells:
     return patterns[painted] if isinstance(painted, str) else np.asarray(painted)
 
 
-def _stencil(shown: Shown, cells: Cells) -> None:
+def _stencil(shown: PageContext, cells: Cells) -> None:
     """The matrix to paint on, for texts whose cells can be told apart."""
     if max(cells.shape) > stencil.MAX_TOKENS:
         st.caption(text(shown.lang, "drawn.too_long", count=stencil.MAX_TOKENS))

@@ -29,7 +29,7 @@ from attnviz.ui.server.pyramids import HeadPyramid
 from attnviz.ui.session import current, messages, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.views import heads
-from attnviz.views.app_capture import Shown
+from attnviz.views.app_capture import PageContext
 from attnviz.views.axes import token_axes
 from attnviz.views.texts import strings
 
@@ -43,7 +43,7 @@ SIDE = component.SIDE
 
 
 @fragment("tiles")
-def head(shown: Shown) -> None:
+def head(shown: PageContext) -> None:
     """The chosen head of the first text; another one is built when it is asked for."""
     with messages.guard(shown.lang):
         head_id = HeadId(*shown.size.nearest_head(*current.view().place.layer_and_head))
@@ -69,7 +69,7 @@ def head(shown: Shown) -> None:
         show_tiles(data, key, on_selection=keep_selection(key, extent, redraw="tiles"))
 
 
-def _least_distance(shown: Shown) -> int | None:
+def _least_distance(shown: PageContext) -> int | None:
     """The least distance of query and key in the list of strongest cells; None for cross."""
     return None if shown.group.cross else DISTANCE
 
@@ -99,7 +99,7 @@ def _stamp(*parts: str) -> str:
 
 
 def _data(
-    shown: Shown, head_id: HeadId, extent: Extent, watched: HeadPyramid, want: Want
+    shown: PageContext, head_id: HeadId, extent: Extent, watched: HeadPyramid, want: Want
 ) -> TilesData:
     """One answer to the browser."""
     queries, keys = token_axes(shown, layer=head_id.layer)

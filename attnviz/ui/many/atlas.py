@@ -27,7 +27,7 @@ from attnviz.ui.session import (
 )
 from attnviz.ui.session.fragment import fragment
 from attnviz.views import atlas as views
-from attnviz.views.app_capture import Shown
+from attnviz.views.app_capture import PageContext
 from attnviz.views.texts import strings
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 FRAGMENT = "atlas"
 
 
-def show(shown: Shown) -> None:
+def show(shown: PageContext) -> None:
     """The atlas of the model's survey, or of the one that the visitor opened."""
     lang = shown.lang
     if not embedding.is_embedded():  # a browser sends no upload from a frame of another site
@@ -51,14 +51,14 @@ def show(shown: Shown) -> None:
 
 
 @fragment(FRAGMENT)
-def _heads(shown: Shown) -> None:
+def _heads(shown: PageContext) -> None:
     with messages.guard(shown.lang):
         survey = surveys.survey(shown)
         if survey is not None:
             _mount(shown, survey)
 
 
-def _mount(shown: Shown, survey: "Survey") -> None:
+def _mount(shown: PageContext, survey: "Survey") -> None:
     lang, choice = shown.lang, current.view().atlas
     st.caption(
         text(
@@ -147,7 +147,7 @@ def _use_text(key: str, survey: "Survey", has_pictures: bool) -> Callable[[], No
     return open_text
 
 
-def place_of_text(shown: Shown) -> None:
+def place_of_text(shown: PageContext) -> None:
     """A line that says where the text lies among those of the survey, if there is one."""
     survey = surveys.known(shown)
     if survey is not None and shown.group.kind == "self":
@@ -155,7 +155,7 @@ def place_of_text(shown: Shown) -> None:
 
 
 @fragment("place_of_text")
-def _place(shown: Shown, survey: "Survey") -> None:
+def _place(shown: PageContext, survey: "Survey") -> None:
     widgets.rerun_too("place_of_text")
     lang = shown.lang
     head = heads.nearest(survey.heads, *current.view().place.layer_and_head)

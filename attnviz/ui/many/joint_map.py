@@ -26,7 +26,7 @@ from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import address, current, messages, routes, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.views import joint_map
-from attnviz.views.app_capture import Shown
+from attnviz.views.app_capture import PageContext
 from attnviz.views.joint_map import TextOnMap
 from attnviz.views.texts import strings
 
@@ -42,7 +42,7 @@ Fitted = tuple["Embedding", tuple[TextOnMap, ...], tuple[str, ...]]
 
 
 @fragment(FRAGMENT)
-def show(shown: Shown, sentences: tuple[str, ...] = ()) -> None:
+def show(shown: PageContext, sentences: tuple[str, ...] = ()) -> None:
     """The map of the model, with the text that is shown on it, and the sentences of a class."""
     lang = shown.lang
     with messages.guard(lang):
@@ -106,7 +106,7 @@ def _captures(loaded: "LoadedModel", job: Job) -> "Iterator[Capture]":
         job.report(start / len(texts or pictures))
 
 
-def _mount(shown: Shown, fitted: Fitted, sentences: tuple[str, ...]) -> None:
+def _mount(shown: PageContext, fitted: Fitted, sentences: tuple[str, ...]) -> None:
     lang, (embedding, placed, texts) = shown.lang, fitted
     loaded, capture = shown.captured.model, shown.captured.capture
     fits = len(capture.tokens) <= MAX_OWN

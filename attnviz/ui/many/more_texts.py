@@ -14,7 +14,7 @@ from attnviz.i18n import Language, text
 from attnviz.ui.effects import measurement
 from attnviz.ui.session import address, store, widgets
 from attnviz.views import joint_map
-from attnviz.views.app_capture import Shown
+from attnviz.views.app_capture import PageContext
 from attnviz.views.joint_map import TextOnMap
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def captured(loaded: "LoadedModel", texts: tuple[str, ...]) -> "list[Capture]":
 
 
 def placed(
-    shown: Shown, embedding: "Embedding", texts: tuple[str, ...]
+    shown: PageContext, embedding: "Embedding", texts: tuple[str, ...]
 ) -> tuple[TextOnMap, ...] | None:
     """The further texts on the map; None while they are captured."""
     if not texts:

@@ -18,11 +18,12 @@ import streamlit as st
 from attnviz.errors import AttnVizError, BadInput, Cancelled
 from attnviz.i18n import Language, text
 from attnviz.survey.texts import reads_texts, require_reader
+from attnviz.types import MIB
 from attnviz.ui.effects import measurement
 from attnviz.ui.server import cache
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import messages, pictures, store, uploads, widgets
-from attnviz.views.app_capture import Shown
+from attnviz.views.app_capture import PageContext
 
 if TYPE_CHECKING:
     from attnviz.attention.capture import Capture
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 WIDGET, OPENED, OWN = "survey_file", "survey", "own"
 READS = "a survey of texts needs an encoder or a decoder that reads them"
-MIB = 2**20
 MAX_MIB = 64  # of an upload
 MAX_UNPACKED = 128 * MIB  # 72 heads take 11
 N_PICTURES = 128
@@ -42,7 +42,7 @@ MAX_KEPT = 8  # surveys of models' own texts
 TEXT_FILES = ("txt", "csv", "jsonl")
 
 
-def survey(shown: Shown) -> "Survey | None":
+def survey(shown: PageContext) -> "Survey | None":
     """The visitor's survey, or that of the model's own texts; None while it is counted."""
     opened = store.get(OPENED)
     if isinstance(opened, tuple):
@@ -110,7 +110,7 @@ def is_opened() -> bool:
     return store.get(OPENED) is not None
 
 
-def known(shown: Shown) -> "Survey | None":
+def known(shown: PageContext) -> "Survey | None":
     """The survey of what is shown if there is one; nothing is counted for it."""
     loaded = shown.captured.loaded
     own = None if loaded is None else _own(loaded)
@@ -119,7 +119,7 @@ def known(shown: Shown) -> "Survey | None":
     return survey if survey is not None and fits(survey, shown.captured.capture) else None
 
 
-def is_of_pictures(shown: Shown, survey: "Survey") -> bool:
+def is_of_pictures(shown: PageContext, survey: "Survey") -> bool:
     """True if a survey is of the model that is shown, and this reads pictures."""
     loaded = shown.captured.loaded
     return loaded is not None and loaded.kind == "vision" and survey.model == loaded.key
@@ -132,7 +132,7 @@ def fits(survey: "Survey", capture: "Capture") -> bool:
     return same and heads == [(place.layer, place.head) for place in survey.heads]
 
 
-def _counted(shown: Shown, name: str, texts: "Texts | Pictures") -> "Survey | None":
+def _counted(shown: PageContext, name: str, texts: "Texts | Pictures") -> "Survey | None":
     """The survey of texts that `name` tells from others; None while they are counted."""
     loaded = shown.captured.model
     key = f"survey {loaded.key} {name}"

@@ -18,7 +18,7 @@ from attnviz.ui.effects import measurement
 from attnviz.ui.many import heads
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import current, store, widgets
-from attnviz.views.app_capture import Shown
+from attnviz.views.app_capture import PageContext
 
 if TYPE_CHECKING:
     from attnviz.attention.capture import Capture
@@ -29,7 +29,7 @@ Captures = Callable[[Job], "Sequence[Capture]"]
 
 
 def chosen(
-    shown: Shown, of_model: Sequence[HeadId], captures: Captures, more: Sequence[str] = ()
+    shown: PageContext, of_model: Sequence[HeadId], captures: Captures, more: Sequence[str] = ()
 ) -> "Neighbours | None":
     """The head that the visitor asked for by t-SNE; None while it is drawn, and for none.
 
@@ -43,7 +43,7 @@ def chosen(
     return measurement.result(shown.lang, "tsne", key, partial(_drawn, captures, head))
 
 
-def _buttons(shown: Shown, of_model: Sequence[HeadId], head: HeadId | None) -> None:
+def _buttons(shown: PageContext, of_model: Sequence[HeadId], head: HeadId | None) -> None:
     lang, installed = shown.lang, find_spec("openTSNE") is not None
     with st.container(horizontal=True):
         st.button(

@@ -13,29 +13,29 @@ from attnviz.export.pictures import View
 from attnviz.i18n import text
 from attnviz.ui.outputs import classes, decoder, picture, similarity, translation
 from attnviz.ui.page import needs_model
-from attnviz.views.app_capture import Captured, Shown
+from attnviz.views.app_capture import AppCapture, PageContext
 
 
 @runtime_checkable
 class OutputView(Protocol):
     """One way to show a model's output."""
 
-    def fits(self, captured: Captured) -> bool:
+    def fits(self, captured: AppCapture) -> bool:
         """True if the model has this kind of output."""
 
-    def show(self, shown: Shown) -> None:
+    def show(self, shown: PageContext) -> None:
         """Draw it."""
 
 
 VIEWS: tuple[OutputView, ...] = (classes, picture, translation, similarity, decoder)
 
 
-def figures(shown: Shown) -> tuple[View, ...]:
+def figures(shown: PageContext) -> tuple[View, ...]:
     """The figures for print of what the page shows: an alignment, where its attention is chosen."""
     return ("alignment",) if shown.group.cross and translation.fits(shown.captured) else ()
 
 
-def fitting(shown: Shown) -> None:
+def fitting(shown: PageContext) -> None:
     """Draw every view that fits, or say that there is none.
 
     Of a capture without its model that is the alignment: the other views read the model's answer.

@@ -12,7 +12,7 @@ from attnviz.outputs import classes as outputs
 from attnviz.ui.host.components import show_bars
 from attnviz.ui.session import pictures, uploads, widgets
 from attnviz.ui.session.messages import plain
-from attnviz.views.app_capture import Captured, Shown
+from attnviz.views.app_capture import AppCapture, PageContext
 from attnviz.views.texts import strings
 
 MAX_BARS = 10
@@ -20,12 +20,12 @@ WIDTH_PX = 450
 NEARLY_ONE = 0.9995  # rounds to 100.0%
 
 
-def fits(captured: Captured) -> bool:
+def fits(captured: AppCapture) -> bool:
     """True if the model names classes."""
     return outputs.has_classes(captured.model, captured.capture)
 
 
-def show(shown: Shown) -> None:
+def show(shown: PageContext) -> None:
     """The likeliest classes, and beside them the sums over either word of their names."""
     lang, captured = shown.lang, shown.captured
     predicted = outputs.classes(captured.model, captured.capture)
@@ -54,7 +54,7 @@ def _bars(lang: Language, name: str, view: bars.BarsView) -> None:
     show_bars(data, widgets.component_key(f"classes.{name}"))
 
 
-def _factor_titles(shown: Shown) -> tuple[str, str]:
+def _factor_titles(shown: PageContext) -> tuple[str, str]:
     lang = shown.lang
     if pictures.is_sampled(shown.captured.name):
         return text(lang, "classes.colour"), text(lang, "classes.form")

@@ -21,7 +21,7 @@ from attnviz.ui.session import current, messages, view_request, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.ui.session.model_cards import generates
 from attnviz.views import group_tokens, heads
-from attnviz.views.app_capture import Captured, Shown
+from attnviz.views.app_capture import AppCapture, PageContext
 from attnviz.views.groups import Group, chosen
 from attnviz.views.texts import strings
 
@@ -33,7 +33,7 @@ MAX_POSITIONS = 200
 N_GENERATED = 20  # tokens, at a click
 
 
-def fits(captured: Captured) -> bool:
+def fits(captured: AppCapture) -> bool:
     """True if the model generates, or has generated, and gave its scores for each token."""
     logits, kind = captured.capture.logits, captured.model.kind
     if logits is None or logits.dim() != 3:
@@ -43,7 +43,7 @@ def fits(captured: Captured) -> bool:
     return generates(captured.model.card) or captured.model.card.transcribes
 
 
-def show(shown: Shown) -> None:
+def show(shown: PageContext) -> None:
     """The component, below a button while nothing was generated."""
     captured = shown.captured
     shown = shown.of_group(_generating_group(captured))
@@ -52,14 +52,14 @@ def show(shown: Shown) -> None:
     _distributions(shown)
 
 
-def _generating_group(captured: Captured) -> Group:
+def _generating_group(captured: AppCapture) -> Group:
     """The chosen attention of the stack that generates; its cross-attention if none is chosen."""
     place = current.view().place
     groups = [group for group in captured.groups if group.stack not in group_tokens.READING]
     return chosen(groups, place.stack, place.kind or ("cross" if len(groups) > 1 else None))
 
 
-def _generate_button(shown: Shown) -> None:
+def _generate_button(shown: PageContext) -> None:
     """A button that lets the model generate, as far as it has positions left."""
     n_free = shown.captured.model.max_tokens - len(group_tokens.queries(shown.group))
     count = min(N_GENERATED, n_free)
@@ -74,7 +74,7 @@ def _generate_button(shown: Shown) -> None:
 
 
 @fragment()
-def _distributions(shown: Shown) -> None:
+def _distributions(shown: PageContext) -> None:
     with messages.guard(shown.lang):
         transcribes = shown.captured.model.card.transcribes  # greedily, whatever the view asks for
         sampling = Generation(1) if transcribes else view_request.generation()
@@ -108,7 +108,7 @@ def _choosing(group: Group, then: Callable[[], None]) -> Callable[[], None]:
     return choose
 
 
-def _draws(shown: Shown, sampling: Generation) -> writing.Draws:
+def _draws(shown: PageContext, sampling: Generation) -> writing.Draws:
     from attnviz.outputs.next_token import ranked
 
     captured = shown.captured
@@ -136,7 +136,7 @@ def _draws(shown: Shown, sampling: Generation) -> writing.Draws:
     )
 
 
-def _sampling_sentence(lang: Language, captured: Captured, sampling: Generation) -> str:
+def _sampling_sentence(lang: Language, captured: AppCapture, sampling: Generation) -> str:
     """A sentence on how the tokens were chosen; a transcript may have been typed."""
     typed = captured.model.card.transcribes and current.view().input.target.strip()
     if typed:

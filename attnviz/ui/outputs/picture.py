@@ -11,11 +11,11 @@ from attnviz.ui.server import cache
 from attnviz.ui.session import messages, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.views import heads, picture_places
-from attnviz.views.app_capture import Captured, Shown
+from attnviz.views.app_capture import AppCapture, PageContext
 from attnviz.views.texts import strings
 
 
-def fits(captured: Captured) -> bool:
+def fits(captured: AppCapture) -> bool:
     """True if the tokens are patches of a picture."""
     group = captured.groups[0]
     if captured.model.kind != "vision" or group.uneven:
@@ -24,7 +24,7 @@ def fits(captured: Captured) -> bool:
 
 
 @fragment()
-def show(shown: Shown) -> None:
+def show(shown: PageContext) -> None:
     """The picture with the attention of one patch over it, and all heads beside it."""
     with messages.guard(shown.lang):
         first = shown.of_group(shown.captured.groups[0])

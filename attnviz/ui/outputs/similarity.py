@@ -14,7 +14,7 @@ from attnviz.ui.host.components import show_similarity
 from attnviz.ui.server import cache
 from attnviz.ui.session import current, messages
 from attnviz.ui.sidebar import sidebar
-from attnviz.views.app_capture import Captured, Shown
+from attnviz.views.app_capture import AppCapture, PageContext
 from attnviz.views.texts import strings
 
 FOR_SENTENCES = {"minilm"}  # models trained so that the cosine is a similarity
@@ -28,7 +28,7 @@ OTHERS = (
 )
 
 
-def fits(captured: Captured) -> bool:
+def fits(captured: AppCapture) -> bool:
     """True if the model returns hidden states of a text and nothing else."""
     capture = captured.capture
     return (
@@ -39,7 +39,7 @@ def fits(captured: Captured) -> bool:
     )
 
 
-def show(shown: Shown) -> None:
+def show(shown: PageContext) -> None:
     """The box for the second sentence, and the table."""
     lang, trained = shown.lang, shown.captured.name in FOR_SENTENCES
     st.subheader(text(lang, "similarity.title" if trained else "similarity.title_hidden"))
@@ -51,7 +51,7 @@ def show(shown: Shown) -> None:
     show_similarity(_data(shown, own, others))
 
 
-def _data(shown: Shown, own: tuple[str, ...], others: tuple[str, ...]) -> bytes:
+def _data(shown: PageContext, own: tuple[str, ...], others: tuple[str, ...]) -> bytes:
     captured, lang = shown.captured, shown.lang
 
     def build() -> bytes:

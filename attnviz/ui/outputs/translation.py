@@ -21,7 +21,7 @@ from attnviz.ui.server import cache
 from attnviz.ui.session import address, current, messages, routes, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.ui.sidebar.navigation import NAVIGATION
-from attnviz.views.app_capture import Captured, Shown
+from attnviz.views.app_capture import AppCapture, PageContext
 from attnviz.views.groups import Group, chosen
 from attnviz.views.texts import strings
 
@@ -29,7 +29,7 @@ STACK, KIND = "decoder", "cross"
 LAYER_OR_HEAD = re.compile(r"L(\d+)(?:\.H(\d+))?")
 
 
-def fits(captured: Captured) -> bool:
+def fits(captured: AppCapture) -> bool:
     """True if a target attends to a source."""
     loaded = captured.loaded
     if loaded is not None and loaded.kind != "encoder-decoder":
@@ -38,7 +38,7 @@ def fits(captured: Captured) -> bool:
 
 
 @fragment()
-def show(shown: Shown) -> None:
+def show(shown: PageContext) -> None:
     """The alignment, with the meaning of its numbers."""
     lang = shown.lang
     with messages.guard(lang):
@@ -52,7 +52,7 @@ def show(shown: Shown) -> None:
         st.caption(text(lang, "translation.merged"))
 
 
-def _data(shown: Shown) -> bytes:
+def _data(shown: PageContext) -> bytes:
     target = current.view().input.target if shown.captured.loaded is not None else ""
     return cache.buffer(
         f"{shown.captured.key} alignment {shown.lang}",
@@ -62,7 +62,7 @@ def _data(shown: Shown) -> bytes:
     )
 
 
-def _view(shown: Shown, target: str) -> AlignmentView:
+def _view(shown: PageContext, target: str) -> AlignmentView:
     from attnviz.outputs.alignment import align
 
     alignment = align(shown.captured.loaded, shown.captured.capture, target or None)

@@ -13,7 +13,7 @@ from attnviz.i18n import Language, text
 from attnviz.types import Kind, Stack
 from attnviz.ui.page import window_choice
 from attnviz.ui.session import current, embedding, widgets
-from attnviz.views.app_capture import Shown
+from attnviz.views.app_capture import PageContext
 from attnviz.views.group_size import size_of
 from attnviz.views.groups import Group
 
@@ -28,13 +28,15 @@ class GroupName:
     extent: Extent
 
 
-def choice(shown: Shown) -> Shown:
+def choice(shown: PageContext) -> PageContext:
     """The attentions to look at, in the chosen window."""
     selector(shown, "attention", _take)
     return window_choice.choice(shown)
 
 
-def selector(shown: Shown, name: str, take: Callable[[str, Sequence[GroupName]], None]) -> None:
+def selector(
+    shown: PageContext, name: str, take: Callable[[str, Sequence[GroupName]], None]
+) -> None:
     """A row of buttons for the groups of a capture; none for a single group or in a frame."""
     groups = shown.captured.groups
     if len(groups) < 2 or embedding.is_embedded():

@@ -25,7 +25,7 @@ from attnviz.ui.session import (
     view_request,
 )
 from attnviz.ui.session.labels import READS_NO_TEXT, READS_PICTURES
-from attnviz.views.app_capture import Captured, Shown
+from attnviz.views.app_capture import AppCapture, PageContext
 from attnviz.views.groups import chosen
 from attnviz.views.titles import model_title
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from attnviz.models.loaded_model import LoadedModel
 
 
-def shown(lang: Language, with_second: bool = False) -> Shown | None:
+def shown(lang: Language, with_second: bool = False) -> PageContext | None:
     """The capture of the view and the group that it names; None after saying what is missing.
 
     `with_second` runs the second sentence in the same batch.
@@ -53,10 +53,10 @@ def shown(lang: Language, with_second: bool = False) -> Shown | None:
     captured = _captured(lang, source, load(lang, source, view.model), typed, with_second)
     if captured is None:
         return None
-    return Shown(lang, captured, chosen(captured.groups, view.place.stack, view.place.kind))
+    return PageContext(lang, captured, chosen(captured.groups, view.place.stack, view.place.kind))
 
 
-def _opened(lang: Language, digest: str) -> Shown | None:
+def _opened(lang: Language, digest: str) -> PageContext | None:
     """Show a capture file; None after saying that this server does not keep it."""
     captured = opened_captures.opened(digest)
     if captured is None:
@@ -64,7 +64,7 @@ def _opened(lang: Language, digest: str) -> Shown | None:
         return None
     notices.generated(lang, captured)
     place = current.view().place
-    return Shown(lang, captured, chosen(captured.groups, place.stack, place.kind))
+    return PageContext(lang, captured, chosen(captured.groups, place.stack, place.kind))
 
 
 def load(lang: Language, source: sources.Source, name: str) -> "LoadedModel":
@@ -84,7 +84,7 @@ def _captured(
     loaded: "LoadedModel",
     typed: str | None,
     with_second: bool,
-) -> Captured | None:
+) -> AppCapture | None:
     """The capture of whatever the model reads."""
     if loaded.kind in READS_PICTURES:
         return _of_picture(lang, source, loaded.card, typed)
@@ -102,7 +102,7 @@ def _captured(
 
 def _of_texts(
     lang: Language, source: sources.Source, card: ModelCard, texts: tuple[str, ...]
-) -> Captured | None:
+) -> AppCapture | None:
     """The capture of one text, or of two in one batch; None while a target is missing."""
     request = view_request.of_view(texts, card)
     if card.kind == "encoder-decoder" and not (request.target or request.generation):
@@ -117,7 +117,7 @@ def _of_texts(
 
 def _of_picture(
     lang: Language, source: sources.Source, card: ModelCard, typed: str | None
-) -> Captured | None:
+) -> AppCapture | None:
     """The capture of the chosen picture, with the text of a model that reads both."""
     image = uploads.picture()
     if image is None:
@@ -132,7 +132,7 @@ def _of_picture(
     return captured
 
 
-def _of_sound(lang: Language, source: sources.Source, card: ModelCard) -> Captured | None:
+def _of_sound(lang: Language, source: sources.Source, card: ModelCard) -> AppCapture | None:
     """The capture of the chosen sound."""
     view = current.view()
     sound = sounds.named(view.input.sound)

@@ -29,20 +29,20 @@ from attnviz.ui.sidebar.navigation import NAVIGATION
 from attnviz.views import group_tokens, heads, pooled_overview
 from attnviz.views import masks as masks_view
 from attnviz.views import steps as steps_view
-from attnviz.views.app_capture import Shown
+from attnviz.views.app_capture import PageContext
 from attnviz.views.axes import token_axes
 from attnviz.views.group_size import MAX_POOLED_CELLS, MAX_WHOLE
 from attnviz.views.texts import strings
 
 
-def player(shown: Shown) -> None:
+def player(shown: PageContext) -> None:
     """The bar that steps through the generated tokens; nothing if there are none."""
     if group_tokens.generated_queries(shown.group).any():
         _player(shown)
 
 
 @fragment()
-def _player(shown: Shown) -> None:
+def _player(shown: PageContext) -> None:
     with messages.guard(shown.lang):
         data = cache.buffer(
             f"{shown.key} player {shown.lang}",
@@ -58,7 +58,7 @@ def _player(shown: Shown) -> None:
 
 
 @fragment()
-def grid(shown: Shown) -> None:
+def grid(shown: PageContext) -> None:
     """All heads of the first text."""
     with messages.guard(shown.lang):
         size = shown.size
@@ -85,7 +85,7 @@ def grid(shown: Shown) -> None:
 
 
 @fragment()
-def head(shown: Shown) -> None:
+def head(shown: PageContext) -> None:
     """One head of the first text; the browser switches to the others without a message."""
     with messages.guard(shown.lang):
         data = cache.buffer(
@@ -100,7 +100,7 @@ def head(shown: Shown) -> None:
 
 
 @fragment("steps")
-def steps(shown: Shown) -> None:
+def steps(shown: PageContext) -> None:
     """Every step of the chosen head; another head is derived when it is asked for."""
     with messages.guard(shown.lang):
         if not _fits(shown):
@@ -123,7 +123,7 @@ def steps(shown: Shown) -> None:
 
 
 @fragment("masks")
-def masks(shown: Shown) -> None:
+def masks(shown: PageContext) -> None:
     """The chosen head on every sentence of the batch, under each combination of masks."""
     with messages.guard(shown.lang):
         if not _fits(shown):
@@ -140,7 +140,7 @@ def masks(shown: Shown) -> None:
         show_masks(data, extent, key, on_selection=keep_selection(key, extent, redraw="masks"))
 
 
-def _fits(shown: Shown) -> bool:
+def _fits(shown: PageContext) -> bool:
     """True if every matrix of a head can be shown; else says which limit it is over."""
     size = shown.size
     if not size.whole:

@@ -11,7 +11,7 @@ from attnviz.i18n import Language, text
 from attnviz.lessons.cards.symbols import with_formulas
 from attnviz.ui.page import text_box
 from attnviz.ui.session import current, embedding, messages, routes, widgets
-from attnviz.views.app_capture import Shown
+from attnviz.views.app_capture import PageContext
 
 MAX_REASON_CHARS = 300
 MAX_HEADS_CHARS = 80
@@ -36,7 +36,7 @@ def open_page(name: str, heading: str = "title") -> Language:
     return lang
 
 
-def verification(shown: Shown, *, all_on: bool = True) -> None:
+def verification(shown: PageContext, *, all_on: bool = True) -> None:
     """Say how far our numbers are from the model's own, and how that was measured.
 
     `all_on` is True if all heads are on here, whichever of them the Switchboard has off.

@@ -13,11 +13,11 @@ from attnviz.i18n import Language, text
 from attnviz.ui.session import address, current, embedding, messages, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.ui.sidebar.navigation import NAVIGATION
-from attnviz.views.app_capture import Shown
+from attnviz.views.app_capture import PageContext
 from attnviz.views.titles import model_title
 
 
-def ends(shown: Shown) -> bool:
+def ends(shown: PageContext) -> bool:
     """True if the page ends with its picture, after the line under it."""
     if not embedding.is_embedded():
         return False

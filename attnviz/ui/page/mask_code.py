@@ -11,7 +11,7 @@ from attnviz.masks import code, spec
 from attnviz.ui.server import cache
 from attnviz.ui.session import current
 from attnviz.ui.session.fragment import fragment
-from attnviz.views.app_capture import Shown
+from attnviz.views.app_capture import PageContext
 from attnviz.views.masks import mask_parts
 
 # a mask without a name is listed cell by cell up to this many tokens
@@ -21,7 +21,7 @@ SHOWN_VALUES = 4
 CODE = "mask_code"
 
 
-def show(shown: Shown) -> None:
+def show(shown: PageContext) -> None:
     """Two closed boxes: code, and blocked rows."""
     layer, head = shown.size.nearest_head(*current.view().place.layer_and_head)
     exists = layer < shown.group.n_layers and head <= shown.size.extent.last_head(layer)
@@ -36,7 +36,7 @@ def show(shown: Shown) -> None:
 
 
 @fragment(CODE)
-def _code(shown: Shown, layer: int, head: int) -> None:
+def _code(shown: PageContext, layer: int, head: int) -> None:
     batches, masks = shown.group.batches(layer), current.view().drawing.masks
     chosen = spec.parse(masks) if masks else None
     for number, batch in enumerate(batches, start=1):

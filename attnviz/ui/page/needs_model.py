@@ -8,11 +8,11 @@ import streamlit as st
 from attnviz.i18n import text
 from attnviz.models.registry import REGISTRY
 from attnviz.ui.session import address, current, messages, widgets
-from attnviz.views.app_capture import Shown
+from attnviz.views.app_capture import PageContext
 from attnviz.views.titles import model_title
 
 
-def say(shown: Shown, place: str) -> bool:
+def say(shown: PageContext, place: str) -> bool:
     """True if the model is missing, after saying so; `place` tells the lines of a page apart."""
     captured, lang = shown.captured, shown.lang
     if captured.loaded is not None:

@@ -12,14 +12,14 @@ from attnviz.types import Tokens
 from attnviz.ui.session import address, address_bar, current, examples, messages, routes
 from attnviz.ui.session.view_request import is_message
 from attnviz.views import group_tokens
-from attnviz.views.app_capture import Captured, Shown
+from attnviz.views.app_capture import AppCapture, PageContext
 from attnviz.views.groups import Group
 
 MAX_NAMED = 8  # letters or words that a notice names
 MAX_TEMPLATE_CHARS = 400
 
 
-def of_texts(lang: Language, captured: Captured, texts: tuple[str, ...]) -> None:
+def of_texts(lang: Language, captured: AppCapture, texts: tuple[str, ...]) -> None:
     """Everything to know about the capture of some texts."""
     _message(lang, captured, texts)
     _hub(lang, captured)
@@ -32,20 +32,20 @@ def of_texts(lang: Language, captured: Captured, texts: tuple[str, ...]) -> None
         st.info(text(lang, "cut.notice", limit=limit))
 
 
-def of_sound(lang: Language, captured: Captured) -> None:
+def of_sound(lang: Language, captured: AppCapture) -> None:
     """Everything to know about the capture of a sound."""
     tokens = group_tokens.queries(generated(lang, captured))
     if _is_cut(tokens, len(tokens)):
         st.info(text(lang, "cut.notice", limit=len(tokens)))
 
 
-def _hub(lang: Language, captured: Captured) -> None:
+def _hub(lang: Language, captured: AppCapture) -> None:
     if captured.model.notice is not None:
         hub_id = messages.plain(captured.model.card.hub_id)
         st.warning(text(lang, "notice.hub", source=hub_id))
 
 
-def _message(lang: Language, captured: Captured, texts: tuple[str, ...]) -> None:
+def _message(lang: Language, captured: AppCapture, texts: tuple[str, ...]) -> None:
     """The model's input where the text is a chat message: with the template's tokens and roles."""
     if not is_message(captured.model.card):
         return
@@ -59,7 +59,7 @@ def _message(lang: Language, captured: Captured, texts: tuple[str, ...]) -> None
         st.info(text(lang, "cut.notice", limit=captured.model.max_tokens))
 
 
-def generated(lang: Language, captured: Captured) -> Group:
+def generated(lang: Language, captured: AppCapture) -> Group:
     """Name the tokens that the model generated, if any; the group of the stack that generates."""
     group = captured.groups[-1]  # that stack runs last
     is_new = group_tokens.generated_queries(group)
@@ -101,7 +101,7 @@ def too_long(lang: Language, page: str, **values: str) -> None:
     _link_to_head(text(lang, "long.link"))
 
 
-def own_code(shown: Shown, layer: int) -> None:
+def own_code(shown: PageContext, layer: int) -> None:
     """Say that only the weights of a layer are known, with a link to where they are shown."""
     module = messages.plain(shown.group.call(layer).module)
     st.info(text(shown.lang, "own_code.body", module=module))

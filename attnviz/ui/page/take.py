@@ -24,8 +24,8 @@ from attnviz.types import HeadId
 from attnviz.ui.host.components import show_camera
 from attnviz.ui.page import link, view_code
 from attnviz.ui.session import current, messages, widgets
-from attnviz.ui.session.fragment import ShownKey, fragment
-from attnviz.views.app_capture import Shown
+from attnviz.ui.session.fragment import PageContextKey, fragment
+from attnviz.views.app_capture import PageContext
 from attnviz.views.texts import strings
 from attnviz.views.titles import model_title
 
@@ -44,10 +44,10 @@ class TakeFile:
 
 @fragment(FRAGMENT)
 def offer(
-    shown: Shown,
+    shown: PageContext,
     page: Page,
     *figures: View,
-    right: Shown | None = None,
+    right: PageContext | None = None,
     right_text: str = "",
     changes: str = "",
 ) -> None:
@@ -101,7 +101,9 @@ def _camera(lang: Language, origins: Sequence[str] = ()) -> None:
     show_camera(data, widgets.component_key("camera"))
 
 
-def _origins(shown: Shown, page: Page, head: HeadId, right: Shown | None) -> tuple[str, ...]:
+def _origins(
+    shown: PageContext, page: Page, head: HeadId, right: PageContext | None
+) -> tuple[str, ...]:
     """For each text on the page the model, the head where the page shows one, and the text."""
     sides = (shown,) if right is None else (shown, right)
     return tuple(
@@ -118,9 +120,9 @@ def _origins(shown: Shown, page: Page, head: HeadId, right: Shown | None) -> tup
     )
 
 
-def _files(shown: Shown, head: HeadId, figures: tuple[View, ...]) -> list[TakeFile]:
+def _files(shown: PageContext, head: HeadId, figures: tuple[View, ...]) -> list[TakeFile]:
     """The files that the size of the text allows."""
-    size, file = shown.size, partial(_file, ShownKey(shown))
+    size, file = shown.size, partial(_file, PageContextKey(shown))
     place: dict[str, Any] = {"kind": shown.group.kind, "stack": shown.group.stack}
     files: list[TakeFile] = []
     if size.all_at_once:
@@ -128,24 +130,26 @@ def _files(shown: Shown, head: HeadId, figures: tuple[View, ...]) -> list[TakeFi
             at = None if view == "heads" else head
             draw = partial(file, ".svg", view=view, at=at, **place)
             files.append(TakeFile(view, ".svg", draw))
-        files.append(TakeFile("page", ".html", partial(_page, ShownKey(shown), head)))
+        files.append(TakeFile("page", ".html", partial(_page, PageContextKey(shown), head)))
     if size.whole:
         files.append(TakeFile("numbers", ".csv", partial(file, ".csv", at=head, **place)))
     files.append(TakeFile("capture", ".safetensors", partial(file, ".safetensors")))
     return files
 
 
-def _files_of(right: Shown) -> list[TakeFile]:
+def _files_of(right: PageContext) -> list[TakeFile]:
     """The capture of the right side."""
-    return [TakeFile("capture_b", ".safetensors", partial(_file, ShownKey(right), ".safetensors"))]
+    return [
+        TakeFile("capture_b", ".safetensors", partial(_file, PageContextKey(right), ".safetensors"))
+    ]
 
 
-def _file(key: ShownKey, ending: str, **options: Any) -> bytes:
+def _file(key: PageContextKey, ending: str, **options: Any) -> bytes:
     """The bytes of a file; the button that makes it keeps no capture."""
     return content(key.shown().captured.capture, ending, **options)
 
 
-def _page(key: ShownKey, head: HeadId) -> bytes:
+def _page(key: PageContextKey, head: HeadId) -> bytes:
     """The page (HTML) with the steps of one head."""
     captured = key.shown().captured
     return content(
@@ -158,7 +162,7 @@ def _page(key: ShownKey, head: HeadId) -> bytes:
     )
 
 
-def _file_name(shown: Shown, head: HeadId, name: str, ending: str) -> str:
+def _file_name(shown: PageContext, head: HeadId, name: str, ending: str) -> str:
     """The model's name, the head and the kind of file."""
     kept = "".join(sign if sign.isalnum() else "-" for sign in shown.captured.name)
     return f"{kept.strip('-')[:40] or 'attention'}-{head}-{name}{ending}"

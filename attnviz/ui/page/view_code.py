@@ -12,7 +12,7 @@ from attnviz.types import HeadId
 from attnviz.ui.session import current, view_request
 from attnviz.ui.session.model_cards import generates
 from attnviz.ui.session.view import View
-from attnviz.views.app_capture import Shown
+from attnviz.views.app_capture import PageContext
 
 Options = dict[str, str | int]
 
@@ -44,7 +44,7 @@ class CodeSource:
         return "".join(f", {name}={value!r}" for name, value in options.items() if value)
 
 
-def of_left(shown: Shown, file: str, page: Page) -> CodeSource:
+def of_left(shown: PageContext, file: str, page: Page) -> CodeSource:
     """The capture of the view; on Masks both sentences are in one batch."""
     view = current.view()
     second = (view.input.text2,) if page == "masks" and view.input.text2.strip() else ()
@@ -54,7 +54,7 @@ def of_left(shown: Shown, file: str, page: Page) -> CodeSource:
     )
 
 
-def of_right(shown: Shown, file: str, text: str) -> CodeSource:
+def of_right(shown: PageContext, file: str, text: str) -> CodeSource:
     """The capture of Compare's right side, which a text alone determines in some models."""
     loaded, view = shown.captured.loaded, current.view()
     is_text = loaded is not None and loaded.kind in ("encoder", "decoder")
@@ -63,7 +63,7 @@ def of_right(shown: Shown, file: str, text: str) -> CodeSource:
 
 
 def code(
-    shown: Shown, page: Page, head: HeadId, sources: Sequence[CodeSource], changes: str
+    shown: PageContext, page: Page, head: HeadId, sources: Sequence[CodeSource], changes: str
 ) -> str:
     """The program; `changes` are the heads that are off on Switches."""
     captures = [line for source in sources for line in source.lines()]
@@ -72,7 +72,9 @@ def code(
     )
 
 
-def _numbers(shown: Shown, page: Page, head: HeadId, source: CodeSource, changes: str) -> list[str]:
+def _numbers(
+    shown: PageContext, page: Page, head: HeadId, source: CodeSource, changes: str
+) -> list[str]:
     """The lines that take the numbers of a page out of its captures."""
     place = _place(shown)
     if page == "overview":
@@ -101,7 +103,7 @@ def _numbers(shown: Shown, page: Page, head: HeadId, source: CodeSource, changes
     return [f"weights = cap.weights({str(head)!r}{place})"]
 
 
-def _survey(shown: Shown) -> list[str]:
+def _survey(shown: PageContext) -> list[str]:
     """The survey of the model's own texts: the one that comes with it, or counted."""
     from attnviz.survey.embedded import counted_weights
 
@@ -116,7 +118,7 @@ def _survey(shown: Shown) -> list[str]:
     ]
 
 
-def _feeds(shown: Shown, source: CodeSource) -> list[str]:
+def _feeds(shown: PageContext, source: CodeSource) -> list[str]:
     """The line for the feeds of each head; like the page, it leaves out what was generated."""
     options, loaded = source.options, shown.captured.loaded
     is_translation = loaded is not None and loaded.kind == "encoder-decoder"
@@ -126,7 +128,7 @@ def _feeds(shown: Shown, source: CodeSource) -> list[str]:
     return [f"feeds = attnviz.feeds(lm, {typed.texts[0]!r}{typed.arguments})"]
 
 
-def _places(shown: Shown, head: HeadId, source: CodeSource) -> list[str]:
+def _places(shown: PageContext, head: HeadId, source: CodeSource) -> list[str]:
     """The planes of the page's own texts, and the places of the capture in them."""
     if source.options is None:
         return [f"weights = cap.weights({str(head)!r}{_place(shown)})"]
@@ -137,7 +139,7 @@ def _places(shown: Shown, head: HeadId, source: CodeSource) -> list[str]:
     ]
 
 
-def _place(shown: Shown) -> str:
+def _place(shown: PageContext) -> str:
     """The arguments that choose the attention, where it is not the first."""
     group = shown.group
     kind = "" if group.kind == "self" else f", kind={group.kind!r}"
@@ -178,7 +180,7 @@ def _without_heads(source: CodeSource, changes: str) -> list[str]:
     ]
 
 
-def _options(shown: Shown, view: View) -> Options | None:
+def _options(shown: PageContext, view: View) -> Options | None:
     """The arguments of `attnviz.capture` besides a text; None where a text is not all.
 
     That is so of pictures, sounds, sampling, uploaded texts and captures.

@@ -10,7 +10,7 @@ from PIL import Image, ImageDraw
 
 from attnviz.i18n import text
 from attnviz.ui.session import current, widgets
-from attnviz.views.app_capture import Shown
+from attnviz.views.app_capture import PageContext
 from attnviz.vision.windows import Windows
 
 FRAME = (224, 36, 94)
@@ -18,7 +18,7 @@ SHOWN_PX = 112
 WIDGET_PX = 220
 
 
-def choice(shown: Shown) -> Shown:
+def choice(shown: PageContext) -> PageContext:
     """The group in the chosen window; in the last one if the address asks for a later one."""
     lang, windows, picture = shown.lang, shown.group.windows, shown.captured.media.picture
     if windows is None or windows.count < 2:

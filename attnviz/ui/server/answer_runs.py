@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from attnviz.capture.request import Request
     from attnviz.changes.site import Site
     from attnviz.effects.answers import Answer
-    from attnviz.effects.clean_run import Prepared
+    from attnviz.effects.clean_run import CleanRun
     from attnviz.models.loaded_model import LoadedModel
 
 Result = TypeVar("Result")
@@ -28,7 +28,7 @@ Result = TypeVar("Result")
 class Answering:
     """A prepared input, what the model answers to it, and how long a pass takes."""
 
-    prepared: "Prepared"
+    prepared: "CleanRun"
     answer: "Answer"
     pass_ms: float
     _texts: dict[int, str] = field(default_factory=dict)

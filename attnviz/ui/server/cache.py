@@ -34,7 +34,7 @@ from attnviz.ui.server.sources import Source
 from attnviz.ui.server.trainings import Training
 from attnviz.ui.server.watchers import watched
 from attnviz.views import geometry
-from attnviz.views.app_capture import Captured, Shown
+from attnviz.views.app_capture import AppCapture, PageContext
 from attnviz.views.drawn import Cells
 from attnviz.views.drawn import shares as head_shares
 from attnviz.views.groups import Group
@@ -129,7 +129,7 @@ def _own_model(name: str) -> "LoadedModel":
     return loading.load(name)
 
 
-def captured(source: Source, request: Request) -> Captured:
+def captured(source: Source, request: Request) -> AppCapture:
     """The capture of a request: its input run through the model, and verified."""
     loaded = model(source)
     n_chars = sum(map(len, request.text))
@@ -145,21 +145,21 @@ def captured(source: Source, request: Request) -> Captured:
 @st.cache_resource(max_entries=MAX_LONG_CAPTURES, show_spinner=False)
 def _long_captured(
     key: str, _source: Source, _request: Request, _loaded: "LoadedModel"
-) -> Captured:
+) -> AppCapture:
     return _run(key, _source, _request, _loaded)
 
 
 @st.cache_resource(max_entries=MAX_CAPTURES, show_spinner=False)
-def _captured(key: str, _source: Source, _request: Request, _loaded: "LoadedModel") -> Captured:
+def _captured(key: str, _source: Source, _request: Request, _loaded: "LoadedModel") -> AppCapture:
     return _run(key, _source, _request, _loaded)
 
 
-def _run(key: str, source: Source, request: Request, loaded: "LoadedModel") -> Captured:
+def _run(key: str, source: Source, request: Request, loaded: "LoadedModel") -> AppCapture:
     recall = partial(captured, source, request)
     return run_request.captured(key, source.name, request, loaded, recall)
 
 
-def measured(shown: Shown) -> Measured:
+def measured(shown: PageContext) -> Measured:
     """The role and the measures of each head of a group on the first text."""
     return _measured(shown.key, shown.group)
 
@@ -169,7 +169,7 @@ def _measured(key: str, _group: Group) -> Measured:
     return measure(_group)
 
 
-def steps(shown: Shown, layer: int, head: int) -> "Steps":
+def steps(shown: PageContext, layer: int, head: int) -> "Steps":
     """The steps of one head on the first text, as the model computes them."""
     return _steps(f"{shown.key} {layer} {head}", shown.group, layer, head)
 
@@ -179,7 +179,7 @@ def _steps(key: str, _group: Group, _layer: int, _head: int) -> "Steps":
     return attnviz.derive(_group.call(_layer), _head, _group.row(_layer))
 
 
-def links(shown: Shown, query: int, key: int) -> tuple[RankedHead, ...]:
+def links(shown: PageContext, query: int, key: int) -> tuple[RankedHead, ...]:
     """Every head's link from a query to a key, with its control, the clearest first."""
     return _links(f"{shown.key} {query} {key}", shown.group, query, key)
 
@@ -189,7 +189,7 @@ def _links(key: str, _group: Group, _query: int, _key: int) -> tuple[RankedHead,
     return head_links(_group, _query, _key)
 
 
-def shares(shown: Shown, cells: Cells) -> tuple[RankedHead, ...]:
+def shares(shown: PageContext, cells: Cells) -> tuple[RankedHead, ...]:
     """Every head's share of attention on painted cells, beside chance, the clearest first."""
     painted = hashlib.sha256(np.packbits(cells).tobytes()).hexdigest()
     return _shares(f"{shown.key} {cells.shape} {painted}", shown.group, cells)
@@ -200,7 +200,7 @@ def _shares(key: str, _group: Group, _cells: Cells) -> tuple[RankedHead, ...]:
     return head_shares(_group, _cells)
 
 
-def plane_shares(shown: Shown) -> tuple[float, ...]:
+def plane_shares(shown: PageContext) -> tuple[float, ...]:
     """The share of each head's scores that its best plane keeps."""
     return _plane_shares(shown.key, shown.group)
 
@@ -223,7 +223,7 @@ def _answer(key: str, _question: str, _cut: bool, _loaded: "LoadedModel") -> str
     return answer(_loaded, _question, cut=_cut)
 
 
-def similarity(captured: Captured, texts: tuple[str, ...]) -> "Similarity":
+def similarity(captured: AppCapture, texts: tuple[str, ...]) -> "Similarity":
     """The cosines between sentences."""
     return _similarity(f"{captured.key} {texts}", texts, captured.model)
 
@@ -239,7 +239,7 @@ def _stop_job(begun: pyramids.HeadPyramid | Training | Measurement[Any]) -> None
     begun.job.stop()
 
 
-def answers(captured: Captured, request: "library.Request", others: tuple[str, ...]) -> Answering:
+def answers(captured: AppCapture, request: "library.Request", others: tuple[str, ...]) -> Answering:
     """The model's answer to a capture's input, ready to be computed again with heads changed."""
     return _answering(f"{captured.key} {request.key} {others}", captured.model, request, others)
 

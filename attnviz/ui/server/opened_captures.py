@@ -1,8 +1,9 @@
 """Captures that visitors or the operator opened from a file, kept for all sessions.
 
 In: the bytes of an upload, which is input from outside, or the file that the operator names in the
-environment variable ATTNVIZ_CAPTURE. Out: a `Captured` without a model, by the digest of its file.
-The digest stands in the address: whoever has the link sees the capture while this server keeps it.
+environment variable ATTNVIZ_CAPTURE. Out: an `AppCapture` without a model, by the digest of its
+file. The digest stands in the address: whoever has the link sees the capture while this server
+keeps it.
 """
 
 import os
@@ -13,15 +14,15 @@ from typing import TYPE_CHECKING
 
 from attnviz.errors import BadInput, TooLarge
 from attnviz.export.capture_file.digest import VARIABLE, digest_of_bytes, digest_of_file
+from attnviz.types import MIB
 from attnviz.ui.server import loading
-from attnviz.views.app_capture import Captured, Media, accuracy_of
+from attnviz.views.app_capture import AppCapture, Media, accuracy_of
 from attnviz.views.groups import groups
 
 if TYPE_CHECKING:
     from attnviz.attention.call import AttentionCall
     from attnviz.attention.capture import Capture
 
-MIB = 2**20
 MAX_BYTES = 64 * MIB  # of an upload: 128 tokens of a GPT-2 take 28 MB
 MAX_KEPT_BYTES = 256 * MIB  # of all uploads together; the least recently seen goes first
 # a hostile file may say that few numbers stand for many: so many products are checked in seconds
@@ -33,10 +34,10 @@ class OpenedCaptures:
     """The uploads that are kept, bounded by the bytes of their files."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[str, tuple[Captured, int]] = OrderedDict()
+        self._kept: OrderedDict[str, tuple[AppCapture, int]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def put(self, digest: str, captured: Captured, n_bytes: int) -> None:
+    def put(self, digest: str, captured: AppCapture, n_bytes: int) -> None:
         """Keep a capture, and let go of those that were not seen for longest."""
         with self._lock:
             self._kept[digest] = captured, n_bytes
@@ -44,7 +45,7 @@ class OpenedCaptures:
             while len(self._kept) > 1 and self._n_bytes() > MAX_KEPT_BYTES:
                 self._kept.popitem(last=False)
 
-    def get(self, digest: str) -> Captured | None:
+    def get(self, digest: str) -> AppCapture | None:
         """The capture of a file; None for one that is not kept any longer."""
         with self._lock:
             if digest not in self._kept:
@@ -61,7 +62,7 @@ def _uploads() -> OpenedCaptures:
     return OpenedCaptures()
 
 
-def opened(digest: str) -> Captured | None:
+def opened(digest: str) -> AppCapture | None:
     """The capture of a file that was opened on this server; None for one that it does not keep."""
     path = os.environ.get(VARIABLE, "")
     if path and digest_of_file(path) == digest:
@@ -92,15 +93,15 @@ def open_upload(data: bytes, file_name: str) -> str:
 
 
 @lru_cache(maxsize=1)
-def _of_operator(digest: str, path: str) -> Captured:
+def _of_operator(digest: str, path: str) -> AppCapture:
     """The operator's file, of any size; its numbers stay in the file until they are read."""
     with loading.importing:
         from attnviz.export.capture_file.read import read
     return _captured(digest, read(path))
 
 
-def _captured(digest: str, capture: "Capture") -> Captured:
-    return Captured(
+def _captured(digest: str, capture: "Capture") -> AppCapture:
+    return AppCapture(
         key=f"file {digest}",
         name=capture.model.id,
         loaded=None,

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attnviz.errors import TooLarge
-from attnviz.models.files import MIB, setting
+from attnviz.models.files import setting
+from attnviz.types import MIB
 
 if TYPE_CHECKING:
     from attnviz.capture.request import Request

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from attnviz.errors import AttnVizError
 from attnviz.ui.server import peak, turns
-from attnviz.views.app_capture import Captured, Media, accuracy_of
+from attnviz.views.app_capture import AppCapture, Media, accuracy_of
 from attnviz.views.groups import groups
 
 if TYPE_CHECKING:
@@ -54,11 +54,11 @@ def captured(
     name: str,
     request: "Request",
     loaded: "LoadedModel",
-    recall: "Callable[[], Captured | None]",
-) -> Captured:
+    recall: "Callable[[], AppCapture | None]",
+) -> AppCapture:
     """The capture of a request as pages show it, verified; `recall` finds it again."""
     capture, picture = run(loaded, request)
-    return Captured(
+    return AppCapture(
         key=key,
         name=name,
         loaded=loaded,

@@ -1,4 +1,4 @@
-"""The address of a view: one table of its query parameters, how each is checked, and both ways.
+"""The address of a view: a table of its query parameters and their checks, read and written.
 
 In: the query parameters of a deep link, checked like user input. Out: a `View`, and the parameters
 that restore one elsewhere, in the order of the table; what equals the default is left out. The
@@ -83,7 +83,7 @@ def _choice(allowed: tuple[str, ...], raw: object) -> Checked:
 
 
 def _matching(pattern: re.Pattern[str], raw: object) -> Checked:
-    """A name that fits; whether there is something of that name is found out later."""
+    """A name of the right form; a page finds out later if there is such a thing."""
     fits = isinstance(raw, str) and pattern.fullmatch(raw) is not None
     return (raw, True) if fits else (None, False)
 

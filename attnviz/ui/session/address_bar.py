@@ -1,8 +1,8 @@
 """The browser's address: read where it is newer than the view, written where the view is.
 
-It is read on the first run of a session and when the visitor goes back or forward, never else: on
-an ordinary rerun the browser reports the parameters that it remembers, and these may be older than
-a selection that a component has committed since.
+It is read on the first run of a session and when the visitor goes back or forward, and at no other
+time: on an ordinary rerun the browser reports the parameters that it remembers, and these may be
+older than a selection that a component has committed since.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
 """The view of this session, and what changes in it: a model, a text, a selection.
 
 In: changes by the names of address parameters, checked before. Out: the current `View`. A change
-takes with it what it makes meaningless: masks and edits belong to the input that they were made
+also clears what it makes meaningless: masks and edits belong to the input that they were made
 for, the head and cell of one model mean nothing in another.
 """
 
@@ -77,7 +77,7 @@ def update(**changes: Any) -> None:
 
 
 def open_model(name: str) -> None:
-    """Look at another model, from its first head on, on a text that is fit for it."""
+    """Look at another model, from its first head on, with a text that it can read."""
     before = view()
     if name == before.model and not before.input.capture:
         return
@@ -94,7 +94,7 @@ def open_model(name: str) -> None:
 
 
 def _right_model(left: str) -> str:
-    """Compare's right model, beside another left one; "" if both are one, or read other things."""
+    """The right model of Compare beside a new left one; "" if it does not fit, or is the same."""
     right = view().right.model
     kinds = [card.kind for card in map(model_cards.card, (left, right)) if card is not None]
     reads = {kind if kind in ("vision", "speech", "module") else "text" for kind in kinds}
@@ -102,7 +102,7 @@ def _right_model(left: str) -> str:
 
 
 def open_text(text: str) -> None:
-    """Read another text, which a model that translates translates anew."""
+    """Show another text; a model that translates runs again on it."""
     update(text=text, target="", cut=False, file=False, capture="", **NO_POSITION)
 
 

@@ -1,6 +1,6 @@
 """Pages inside a frame: slides and course pages show one picture with `?embed=true`.
 
-In: the address of the browser. Out: whether the picture stands alone. Streamlit keeps `embed` in
+In: the address of the browser. Out: True if the picture stands alone. Streamlit keeps `embed` in
 the address of a session and out of the query parameters.
 """
 

@@ -1,4 +1,4 @@
-"""The example texts of each model, a hint for each, and what of a text the model cannot know.
+"""The example texts of each model with their hints, and the words that a model cannot know.
 
 In: a model's name. Out: its `Example`s, the first of which the model opens with; a hint for each in
 the visitor's language. A head that a hint names is the one that the model's card names for it.
@@ -31,8 +31,10 @@ MIN_SIMILARITY = 0.75  # of the words of an example and of a text, 0 to 1
 
 @dataclass(frozen=True)
 class Example:
-    """A text to run. The hint names the head whose note on the card matches the pattern `habit`;
-    `group` names the hint where examples share one."""
+    """A text to run, and the name of its hint.
+
+    The hint names the head whose note on the card matches the pattern `habit`; `group` names the
+    hint where examples share one."""
 
     name: str
     text: str

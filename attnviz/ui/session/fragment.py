@@ -13,23 +13,23 @@ import streamlit as st
 
 from attnviz.errors import BadInput
 from attnviz.ui.session import current, messages
-from attnviz.views.app_capture import Captured, Shown
+from attnviz.views.app_capture import AppCapture, PageContext
 
 Arguments = ParamSpec("Arguments")
 
 
-class ShownKey:
-    """The view of a capture without the capture, and the way to find it again."""
+class PageContextKey:
+    """A `PageContext` without its capture, and the way to find the capture again."""
 
-    def __init__(self, shown: Shown) -> None:
+    def __init__(self, shown: PageContext) -> None:
         recall = shown.captured.recall
         assert recall is not None, "a capture that no cache of the server keeps"
         self.lang = shown.lang
-        self._recall: Callable[[], Captured | None] = recall
+        self._recall: Callable[[], AppCapture | None] = recall
         self._name, self._window = shown.group.name, shown.group.window
 
-    def shown(self) -> Shown:
-        """The view, its capture from the caches, or computed again if they let go of it.
+    def shown(self) -> PageContext:
+        """The context, with its capture from the caches, or computed again if they let go of it.
 
         Raises `BadInput` for a capture file that the server does not keep any longer.
         """
@@ -37,13 +37,13 @@ class ShownKey:
         if captured is None:
             raise BadInput("this server no longer keeps the capture file", code="capture_gone")
         whole = next(group for group in captured.groups if group.name == self._name)
-        return Shown(self.lang, captured, whole.in_window(self._window))
+        return PageContext(self.lang, captured, whole.in_window(self._window))
 
 
 def fragment(
     key: str | None = None, run_every: float | None = None
 ) -> Callable[[Callable[Arguments, None]], Callable[Arguments, None]]:
-    """A decorator: the function as a fragment, whose arguments of type `Shown` are kept by key."""
+    """A decorator that makes a function a fragment; a `PageContext` it takes is kept by key."""
 
     def decorate(draw: Callable[..., None]) -> Callable[Arguments, None]:
         @st.fragment(key=key, run_every=run_every)
@@ -66,8 +66,8 @@ def fragment(
 
 
 def _kept(argument: object) -> object:
-    return ShownKey(argument) if isinstance(argument, Shown) else argument
+    return PageContextKey(argument) if isinstance(argument, PageContext) else argument
 
 
 def _recalled(argument: object) -> object:
-    return argument.shown() if isinstance(argument, ShownKey) else argument
+    return argument.shown() if isinstance(argument, PageContextKey) else argument

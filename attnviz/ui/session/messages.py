@@ -1,7 +1,7 @@
 """Errors in the visitor's language, and visitors' texts escaped for Markdown.
 
 In: an error, or a text that somebody typed. Out: a message on the page, with a button that changes
-the cause where one change mends it. An unexpected error is logged with its traceback and shown as
+the cause where one change fixes it. An unexpected error is logged with its traceback and shown as
 one plain sentence; a traceback is never shown.
 """
 
@@ -102,7 +102,7 @@ def show(lang: Language, error: AttnVizError) -> None:
 
 
 def _way_out(lang: Language, error: AttnVizError) -> None:
-    """A button that changes the cause of the error, where one change mends it."""
+    """A button that changes the cause of the error, where one change fixes it."""
     code, details = error.code, _details(lang, error)
     first_head = ("action.first_head", {"layer": 0, "head": 0})
     nothing = ("action.write_nothing", {"generate": 0})

@@ -15,16 +15,16 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageOps
 
 from attnviz.errors import BadInput, TooLarge
+from attnviz.types import MIB
 from attnviz.ui.session import drawings
 from attnviz.worlds import shapes
 
 SIDE_PX = 448
-MAX_BYTES = 5 * 2**20
+MAX_BYTES = 5 * MIB
 MAX_PIXELS = 25_000_000
 MAX_SIDE_PX = 10_000  # a picture of one column takes forty times the memory of its pixels
 KEPT_SIDE_PX = 1024
 FORMATS = ("PNG", "JPEG")
-MIB = 2**20
 PAD_START = "data:image/png;base64,"
 # models trained on pictures that the app can generate
 SAMPLED = ("shapes",)

@@ -1,7 +1,8 @@
 """The files of the pages, by the names that stand in addresses.
 
-In: a page's name. Out: its file. In a checkout the folder pages/ stands beside the package; an
-installed wheel carries it inside the package.
+In: a page's name. Out: its file. The list of pages is `components/pages.py`, since a component
+opens pages by name. In a checkout the folder pages/ stands beside the package; an installed wheel
+carries it inside the package.
 """
 
 from pathlib import Path

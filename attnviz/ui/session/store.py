@@ -24,7 +24,7 @@ def get(name: str, default: Any = None) -> Any:
 
 
 def pop(name: str, default: Any = None) -> Any:
-    """The value kept under a name, which is kept no longer."""
+    """Remove the value kept under a name, and return it."""
     return st.session_state.pop(f"{PREFIX}{name}", default)
 
 

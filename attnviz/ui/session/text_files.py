@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from attnviz.errors import BadInput, TooLarge
 from attnviz.tokens.labels import without_surrogates
+from attnviz.types import MIB
 from attnviz.ui.session import current, store
 
-MIB = 2**20
 MAX_BYTES = MIB
 MAX_NAME_CHARS = 80
 KEPT = "text_file"

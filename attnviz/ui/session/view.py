@@ -152,8 +152,8 @@ class SwitchChoice:
     `patch` shows on Compare what each head carries from one text to the other, of its `stage`;
     `parts` and `where` on Output what wrote the answer and from which tokens it comes, `guess` the
     cell of the lens whose parts are shown. `changes` is "" while nobody has chosen and "none" where
-    all are on; `to` is what a head says when it is switched off next; `effects` True measures every
-    head of a model that is slow.
+    all are on; `to` is the output that a head gets when it is switched off next; `effects` True
+    measures every head of a model that is slow.
     """
 
     changes: str = ""

@@ -1,4 +1,4 @@
-"""The library's request for what the current view has a model read and generate.
+"""The library's request for the input and the generation settings of the current view.
 
 In: texts and a picture, what is known of the model, and the view. Out: a `Request`; its `key` is
 part of a capture's key in the cache.
@@ -47,7 +47,7 @@ def is_message(card: ModelCard) -> bool:
 
 
 def generation(n_tokens: int = 1) -> Generation:
-    """The view's settings of sampling, for so many tokens; all greedy settings are one."""
+    """The view's sampling settings for `n_tokens`; at temperature 0 the others are left out."""
     settings = current.view().generating
     if settings.temperature == 0:
         return Generation(n_tokens)

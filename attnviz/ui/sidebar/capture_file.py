@@ -7,6 +7,7 @@ model. An upload is checked before it is kept; a refusal is shown beside the upl
 import streamlit as st
 
 from attnviz.i18n import Language, text
+from attnviz.types import MIB
 from attnviz.ui.server import opened_captures
 from attnviz.ui.session import current, widgets
 from attnviz.ui.session.messages import plain
@@ -41,7 +42,7 @@ def replaces_input(lang: Language) -> bool:
 def upload(lang: Language) -> None:
     """An uploader, folded away."""
     with st.expander(text(lang, "opened.title"), key=widgets.key("opened")):
-        most = opened_captures.MAX_BYTES // opened_captures.MIB
+        most = opened_captures.MAX_BYTES // MIB
         texts = text(lang, "opened.upload"), text(lang, "opened.help")
         Uploader(WIDGET, "safetensors", most, *texts).show(lang, _take)
 

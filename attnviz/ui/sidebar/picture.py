@@ -10,6 +10,7 @@ import streamlit as st
 from attnviz.components import pad
 from attnviz.errors import AttnVizError
 from attnviz.i18n import Language, text
+from attnviz.types import MIB
 from attnviz.ui.host.components import show_pad
 from attnviz.ui.session import current, drawings, messages, pictures, uploads, widgets
 from attnviz.views.texts import strings
@@ -88,7 +89,7 @@ def _upload(lang: Language) -> None:
     file = st.file_uploader(
         text(lang, "sidebar.upload"),
         type=["png", "jpg", "jpeg"],
-        max_upload_size=pictures.MAX_BYTES // pictures.MIB,
+        max_upload_size=pictures.MAX_BYTES // MIB,
         key=widgets.key("upload"),
         help=text(lang, "sidebar.upload_help"),
         on_change=_take_upload,

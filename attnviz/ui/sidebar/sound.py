@@ -8,11 +8,12 @@ import streamlit as st
 
 from attnviz.audio import sound
 from attnviz.i18n import Language, text
+from attnviz.types import MIB
 from attnviz.ui.session import current, sounds, widgets
 from attnviz.ui.sidebar.uploader import Uploader
 
 WIDGET = "sound_file"
-MAX_MIB = sound.MAX_BYTES // sound.MIB
+MAX_MIB = sound.MAX_BYTES // MIB
 
 
 def choice(lang: Language) -> None:

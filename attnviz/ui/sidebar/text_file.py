@@ -7,6 +7,7 @@ box. An upload is checked before it is kept, in this session only.
 import streamlit as st
 
 from attnviz.i18n import Language, text
+from attnviz.types import MIB
 from attnviz.ui.session import current, messages, text_files, uploads, widgets
 from attnviz.ui.session.messages import plain
 from attnviz.ui.sidebar.uploader import Uploader, keep
@@ -35,7 +36,7 @@ def replaces_box(lang: Language) -> bool:
 def upload(lang: Language) -> None:
     """An uploader, folded away."""
     with st.expander(text(lang, "sidebar.file"), key=widgets.key("file")):
-        most = text_files.MAX_BYTES // text_files.MIB
+        most = text_files.MAX_BYTES // MIB
         texts = text(lang, "sidebar.file_upload"), text(lang, "sidebar.file_help")
         Uploader(WIDGET, "txt", most, *texts).show(lang, _take)
 

@@ -25,7 +25,7 @@ from attnviz.ui.session import (
 from attnviz.ui.session.fragment import fragment
 from attnviz.ui.session.view import DEFAULT_MODEL
 from attnviz.views import film as views
-from attnviz.views.app_capture import Captured
+from attnviz.views.app_capture import AppCapture
 from attnviz.views.texts import strings
 
 
@@ -57,7 +57,7 @@ def offered() -> tuple[str, ...]:
     return tuple(text for text in texts if not examples.foreign_letters(DEFAULT_MODEL, text))
 
 
-def _captured(sentence: str) -> Captured:
+def _captured(sentence: str) -> AppCapture:
     return cache.captured(sources.source(DEFAULT_MODEL), Request.of((sentence,)))
 
 

@@ -37,7 +37,7 @@ from attnviz.ui.session import (
 from attnviz.ui.session.fragment import fragment
 from attnviz.ui.start import birth
 from attnviz.views import gallery as views
-from attnviz.views.app_capture import Captured
+from attnviz.views.app_capture import AppCapture
 from attnviz.views.texts import strings
 
 N_LOOKED_AT = "gallery"  # how many miniatures this visitor's page has asked for
@@ -102,7 +102,7 @@ def _beginning() -> str:
     return next(example.text for example in examples.STORIES if example.name == "once")
 
 
-def _captured(model: str, request: Request) -> Captured:
+def _captured(model: str, request: Request) -> AppCapture:
     return cache.captured(sources.source(model), request)
 
 

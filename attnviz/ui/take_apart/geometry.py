@@ -19,7 +19,7 @@ from attnviz.ui.session import current, messages, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.ui.sidebar.navigation import NAVIGATION
 from attnviz.views import geometry as views
-from attnviz.views.app_capture import Shown
+from attnviz.views.app_capture import PageContext
 from attnviz.views.texts import strings
 
 FRAGMENT = "geometry"
@@ -27,7 +27,7 @@ VERIFICATION = "geometry.verification"
 
 
 @fragment(FRAGMENT)
-def show(lang: Language, shown: Shown | None) -> None:
+def show(lang: Language, shown: PageContext | None) -> None:
     """The component of the page."""
     with messages.guard(lang):
         choice = current.view().geometry
@@ -47,14 +47,14 @@ def show(lang: Language, shown: Shown | None) -> None:
 
 
 @fragment(VERIFICATION)
-def verification(shown: Shown) -> None:
+def verification(shown: PageContext) -> None:
     """The line on the model's own numbers, below the tab that shows some."""
     with messages.guard(shown.lang):
         if current.view().geometry.tab == "head":
             frame.verification(shown)
 
 
-def _view(lang: Language, shown: Shown | None, head: tuple[int, int]) -> GeometryView:
+def _view(lang: Language, shown: PageContext | None, head: tuple[int, int]) -> GeometryView:
     choice = current.view().geometry
     if shown is None:
         return views.without_head(choice, text(lang, "geometry.no_capture"))

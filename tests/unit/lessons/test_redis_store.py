@@ -11,7 +11,7 @@ from attnviz.lessons.classroom.bounds import Bounds
 from attnviz.lessons.classroom.redis_store import RedisStore, redis_store
 from attnviz.lessons.classroom.room import Counts
 from attnviz.lessons.classroom.rooms import Rooms
-from attnviz.lessons.classroom.stage import Asked, Stage
+from attnviz.lessons.classroom.stage import CellRequest, Stage
 from attnviz.lessons.classroom.store import OUT_OF_REACH
 from tests.support.redis_server import redis_server
 from tests.support.server import free_port
@@ -37,7 +37,7 @@ def test_processes_serve_one_class(pair: tuple[Rooms, Rooms]) -> None:
     expect_equal(lambda: heard, [Counts(1, 2), Counts(2, 3)])
     there.answer(room.code, seat, SECOND.name, "right")
     assert here.tally(room.code, SECOND.name).counts == {"right": 1}
-    here.show(room.code, room.key, Stage("block", "sizes", asked=Asked("sizes/0/x", 2, 2)))
+    here.show(room.code, room.key, Stage("block", "sizes", asked=CellRequest("sizes/0/x", 2, 2)))
     there.click(room.code, seat, "sizes/0/x", (1, 0))
     assert here.clicks(room.code) == {(1, 0): 1} and there.stage(room.code).asked is not None
     assert there.is_presenter(room.code, room.key) and here.count() == there.count() == 1

@@ -14,7 +14,7 @@ from attnviz.lessons.classroom.rooms import (
     NewRoom,
     Rooms,
 )
-from attnviz.lessons.classroom.stage import Asked, Stage
+from attnviz.lessons.classroom.stage import CellRequest, Stage
 from tests.support.waiting import expect_equal
 from tests.unit.lessons.conftest import MakeStore
 
@@ -352,7 +352,7 @@ def test_click_counts_one_cell_for_each_member_and_refuses_what_is_none(
     ann, bob = rooms.join(room.code), rooms.join(room.code)
     with refused("answer_closed"):
         rooms.click(room.code, ann, "order/0/x", (0, 0))
-    asked = Asked("order/0/x", 2, 3)
+    asked = CellRequest("order/0/x", 2, 3)
     rooms.show(room.code, room.key, replace(FIRST, asked=asked))
     for seat, cell in ((ann, (0, 0)), (ann, (1, 2)), (bob, (1, 2))):
         rooms.click(room.code, seat, asked.target, cell)

@@ -14,7 +14,7 @@ from attnviz.survey.tally import (
     EXAMPLES,
     NO_TICKET,
     SurveyTally,
-    Weighed,
+    WeightSums,
     fixed,
     smallest,
 )
@@ -37,8 +37,8 @@ def drawn(seed: int) -> SurveyTally:
     filled = draws.random(ticket.shape[:3]) < 0.5
     ticket[filled, 0], example[filled, 0] = ticket_of(f"text {seed}"), seed
 
-    def weighed(size: int) -> Weighed:
-        return Weighed.summed(*draws.integers(0, size, (3, 40)))
+    def weighed(size: int) -> WeightSums:
+        return WeightSums.summed(*draws.integers(0, size, (3, 40)))
 
     others = {"ticket": ticket, "example": example, "texts": {seed: f"text {seed}"}}
     counts = {"received": weighed(N_HEAD * N_ENTRY), "pairs": weighed(N_HEAD * N_ENTRY**2)}
@@ -51,7 +51,7 @@ def same(one: SurveyTally, other: SurveyTally) -> bool:
     """True if two tallies are equal to the last bit."""
     for entry in fields(SurveyTally):
         mine, yours = getattr(one, entry.name), getattr(other, entry.name)
-        if isinstance(mine, Weighed):
+        if isinstance(mine, WeightSums):
             if not all(map(np.array_equal, vars(mine).values(), vars(yours).values())):
                 return False
         elif not np.array_equal(mine, yours):
@@ -69,7 +69,9 @@ def test_the_sum_is_the_same_in_any_order_and_grouping() -> None:
 
 
 def test_weights_of_one_code_are_added_and_the_heaviest_of_each_head_stay() -> None:
-    pairs = Weighed.summed(np.array([5, 3, 5, 12]), np.array([1, 2, 3, 9]), np.ones(4, dtype=int))
+    pairs = WeightSums.summed(
+        np.array([5, 3, 5, 12]), np.array([1, 2, 3, 9]), np.ones(4, dtype=int)
+    )
     assert pairs.code.tolist() == [3, 5, 12]
     assert pairs.weight.tolist() == [2, 4, 9]
     assert pairs.count.tolist() == [1, 2, 1]

@@ -10,12 +10,12 @@ from attnviz.ui.server import run_request
 from attnviz.ui.session import examples, pictures
 from attnviz.ui.session.openings import OPENINGS
 from attnviz.views import gallery
-from attnviz.views.app_capture import Captured
+from attnviz.views.app_capture import AppCapture
 
 N_TOKENS = 4
 
 
-def captured(name: str, request: Request) -> Captured:
+def captured(name: str, request: Request) -> AppCapture:
     return run_request.captured(name, name, request, attnviz.load(name), lambda: None)
 
 

@@ -18,6 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import config
 
 from attnviz.components.pages import StartPage
+from attnviz.types import MIB
 
 FRAMES_VARIABLE = "ATTNVIZ_FRAME_ANCESTORS"
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
@@ -28,7 +29,7 @@ METRICS = re.compile(r".*/_stcore/metrics")
 # path is refused: //elsewhere/start would lead to another server
 OTHER_NAMES = {**dict.fromkeys(get_args(StartPage), ""), "switchboard": "switches"}
 OTHER_NAME = re.compile(rf"((?:/[^/]+)*)/({'|'.join(OTHER_NAMES)})/?")
-MAX_SESSION_BYTES = 128 * 2**20  # two captures of the largest size
+MAX_SESSION_BYTES = 128 * MIB  # two captures of the largest size
 MAX_SESSIONS = 1024
 # Streamlit evaluates code that it makes itself, mounts components from blobs and styles inline
 POLICY = (

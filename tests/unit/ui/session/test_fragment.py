@@ -12,7 +12,7 @@ import streamlit as st
 import attnviz
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.ui.session.fragment import fragment
-from attnviz.views.app_capture import Accuracy, Captured, Media, Shown
+from attnviz.views.app_capture import Accuracy, AppCapture, Media, PageContext
 from attnviz.views.groups import groups
 
 
@@ -40,29 +40,29 @@ class Server:
 
     def __init__(self, loaded: LoadedModel) -> None:
         self._loaded = loaded
-        self.kept: Captured | None = None
+        self.kept: AppCapture | None = None
         self.n_made = 0
 
-    def captured(self) -> Captured:
+    def captured(self) -> AppCapture:
         if self.kept is None:
             self.n_made += 1
             capture = attnviz.capture(self._loaded, "a dog")
-            self.kept = Captured(
+            self.kept = AppCapture(
                 "key", "tiny", self._loaded, capture, groups(capture), Accuracy(0.0, 1.0), Media(),
                 recall=self.captured,
             )  # fmt: skip
         return self.kept
 
-    def shown(self) -> Shown:
+    def shown(self) -> PageContext:
         captured = self.captured()
-        return Shown("en", captured, replace(captured.groups[0], window=3))
+        return PageContext("en", captured, replace(captured.groups[0], window=3))
 
 
 def test_a_fragment_holds_no_capture(minilm: LoadedModel, reruns: list[Callable[[], None]]) -> None:
     server, drawn = Server(minilm), []
 
     @fragment("x")
-    def draw(shown: Shown, page: str, *, right: Shown | None = None) -> None:
+    def draw(shown: PageContext, page: str, *, right: PageContext | None = None) -> None:
         drawn.append((shown.key, page, right and right.key))
 
     draw(server.shown(), "head", right=server.shown())
@@ -83,10 +83,10 @@ def test_a_file_that_is_gone_is_said(
     server, drawn = Server(minilm), []
 
     @fragment()
-    def draw(shown: Shown) -> None:
+    def draw(shown: PageContext) -> None:
         drawn.append(shown.key)
 
     captured = replace(server.captured(), recall=lambda: None)
-    draw(Shown("en", captured, captured.groups[0]))
+    draw(PageContext("en", captured, captured.groups[0]))
     assert drawn == []
     assert "no longer" in said[0]
