@@ -139,7 +139,7 @@ def _count(lang: Language, stage: Stage, card: Card, own: dict[str, str]) -> Non
 
 
 def _spread(lang: Language, stage: Stage, card: Card, texts: LessonTexts) -> None:
-    """How the class answered, as bars, once the presenter shows them.
+    """Bars of the answers of the class, once the presenter shows them.
 
     On the wall they stand above the card, for nobody scrolls there.
     """

@@ -6,6 +6,7 @@ threads importing transformers at once break it), after the page has painted its
 """
 
 import gc
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
     from attnviz.models.loaded_model import LoadedModel
 
 # one forward pass at a time per core serves many sessions better than one pass on all cores:
-# with two threads, 50 users saw a 95th percentile of 981 ms instead of 214 ms
+# with two threads, 50 users saw a 95th percentile of 564 to 1,500 ms instead of 300 ms
 TORCH_THREADS = 1
+OMP_VARIABLE = "OMP_NUM_THREADS"
 
 importing = threading.Lock()
 # others than that: a visitor's model that takes long to load holds up no lesson
@@ -69,8 +71,13 @@ def _downloaded_commit(name: str) -> str:
 
 
 def import_libraries() -> None:
-    """Import torch and transformers, one thread at a time."""
+    """Import torch and transformers, one thread at a time.
+
+    torch's own setting reaches the libraries below it only in the thread that makes it, and each
+    page runs in a new thread; OpenMP reads the variable when torch is imported, for all threads.
+    """
     with importing:
+        os.environ.setdefault(OMP_VARIABLE, str(TORCH_THREADS))
         import torch
 
         import attnviz.models.from_folder  # noqa: F401 - it imports transformers
