@@ -85,7 +85,7 @@ def sheet_steps(lang: Language, sheet: Sheet) -> component.StepsData:
     from attnviz.calculator.run import call
 
     derived = attnviz.derive(call(sheet), 0)
-    of_kernel = {"badge": "lab.badge", "no_reference": "lab.no_reference"}
+    of_kernel = {name: f"lab.{name}" for name in ("badge", "no_computation", "no_reference")}
     return component.StepsData(
         place=component.HeadPlace(layer=0, head=0, n_layers=1, n_heads=1),
         tokens=component.StepTokens(

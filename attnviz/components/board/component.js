@@ -101,7 +101,11 @@ function fitTables(/** @type {State} */ { top, box, header }) {
  * Shrinks an equation to the width of its place. Small digits are a little wider than their share of the size, so the
  * result is measured once more.
  */
-function shrink(/** @type {HTMLElement} */ box, /** @type {HTMLElement} */ place, /** @type {number} */ zoom) {
+function shrink(
+  /** @type {HTMLElement} */ box,
+  /** @type {HTMLElement} */ place,
+  /** @type {number} */ zoom,
+) {
   if (zoom >= 1) return;
   box.style.zoom = String(zoom);
   const ends = [...box.children].map((part) => part.getBoundingClientRect().right);

@@ -69,7 +69,7 @@ function writeBadge(
   section.classList.toggle("bad", !ok);
   if (isUnchecked) {
     badge.title = "";
-    badge.replaceChildren(strings.no_reference);
+    badge.replaceChildren(stage === "x" ? strings.no_computation : strings.no_reference);
     return;
   }
   const verdict = fill(ok ? strings.badge_ok : strings.badge_bad, { tolerance: fmtError(tolerance) });

@@ -27,6 +27,7 @@ STRING_KEYS: tuple[str, ...] = (
     "steps.badge",
     "steps.badge_ok",
     "steps.badge_bad",
+    "steps.no_computation",
     "steps.no_reference",
     "steps.absent",
     "steps.rows_sum_to",

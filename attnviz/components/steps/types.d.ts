@@ -22,6 +22,7 @@ export type StringKey =
   | "badge"
   | "badge_ok"
   | "badge_bad"
+  | "no_computation"
   | "no_reference"
   | "absent"
   | "rows_sum_to"
