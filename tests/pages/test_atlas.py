@@ -127,6 +127,8 @@ def test_the_atlas_of_a_model_of_pictures(
     app = visit("atlas", model="shapes", lang=lang, layer="3", head="1", measure_y="first")
     assert not app.error
     header, _ = sent(app)
+    named = {"en": "pictures", "ja": "画像", "ko": "이미지", "zh": "图片"}[lang]
+    assert any("2,000" in block.value and named in block.value for block in app.markdown)
     said = i18n.text(lang, "atlas.summary_pictures", model="shapes", texts=12, tokens="444")
     assert said in [caption.value for caption in app.caption]
     names = {f"sample-{number}" for number in range(1, 13)}
