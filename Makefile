@@ -1,7 +1,7 @@
 # attnviz: everything a person or a CI runs. Needs python3 (3.11 or newer), make and bash.
 #   make run          install what the app needs and the command .venv/bin/attnviz, start the app, print its address
 #                     (PORT=8501 ADDRESS=127.0.0.1)
-#   make test         checks and all tests but the slow ones, JOBS at once (one more than there are cores, at most 4); gets
+#   make test         checks and all tests but the slow ones, JOBS at once (as many as there are cores, at most 4); gets
 #                     a browser where there is none
 #   make test-all     the slow ones too
 #   make check        format, lint, types, layers, contracts: no model, no browser; the JavaScript where Node is there
@@ -27,7 +27,7 @@ ADDRESS ?= 127.0.0.1
 PIP_ARGS ?=
 NPM_ARGS ?=
 PYTEST_ARGS ?=
-JOBS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); echo $$((n < 3 ? n + 1 : 4)))
+JOBS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); echo $$((n < 4 ? n : 4)))
 NAME ?=
 DEMO ?= site
 TRAIN_ARGS ?=
