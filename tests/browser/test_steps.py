@@ -66,11 +66,10 @@ def test_a_cell_chosen_by_mouse_is_marked_in_every_panel(visit: OpenVisit) -> No
 @pytest.mark.parametrize("stage", mostly_slow(["weights", "scores"], 1))
 def test_a_cell_chosen_by_keys_is_marked_in_every_panel(visit: OpenVisit, stage: str) -> None:
     opened = visit("steps", text=TEXT, layer=LAYER, head=HEAD)
-    canvas(opened, stage).focus()
     for key in ["ArrowDown"] * (QUERY + 1) + ["ArrowRight"] * KEY:
-        opened.page.keyboard.press(key)
+        canvas(opened, stage).press(key)
     check_links(opened)
-    opened.page.keyboard.press("Escape")
+    canvas(opened, stage).press("Escape")
     for name in LINKED:
         expect_data(canvas(opened, name), rows=None, cell=None)
 
