@@ -5,6 +5,7 @@ so that it takes those of the page; lines differ in dash and marker too, never i
 """
 
 import html
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 MARKERS = ("circle", "square", "diamond", "cross", "triangle-up")
 PATTERNS = ("", "/", ".", "x", "-")
 MAX_MARKED = 24  # points beyond which a line has no markers
+MAX_TICKS = 10  # points beyond which a logarithmic axis names round numbers instead
 HEIGHT_PX = 380
 FONT_PX = 15
 MARK = "#7f8c8d"  # stands out on light and on dark
@@ -54,7 +56,9 @@ def chart(
 
     draw = _bar if bars else _line
     figure = graph_objects.Figure([draw(line, place) for place, line in enumerate(lines)])
-    figure.update_xaxes(title_text=_label(x_title), type="log" if log_x else "linear")
+    figure.update_xaxes(title_text=_label(x_title))
+    if log_x:
+        figure.update_xaxes(type="log", tickmode="array", tickvals=_log_ticks(lines))
     figure.update_yaxes(title_text=_label(y_title), rangemode="tozero")
     if marked_x is not None:
         figure.add_vline(x=marked_x, line_dash="dash", line_width=2, line_color=MARK)
@@ -68,6 +72,20 @@ def chart(
         hoverlabel={"namelength": -1},
     )
     return figure
+
+
+def _log_ticks(lines: Sequence[Line]) -> list[float]:
+    """The values of the points where they are few, else 1, 2 and 5 times powers of ten.
+
+    By itself plotly writes the digits between two powers in small type: "2" for 20.
+    """
+    values = np.unique(np.concatenate([line.x for line in lines]))
+    if len(values) <= MAX_TICKS:
+        return [float(value) for value in values]
+    low, high = values[0], values[-1]
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    ticks = [digit * 10.0**power for power in powers for digit in (1, 2, 5)]
+    return [tick for tick in ticks if low <= tick <= high]
 
 
 def _label(plain: str) -> str:

@@ -24,6 +24,21 @@ def test_lines_carry_their_numbers_and_differ_in_more_than_colour() -> None:
     assert figure.layout.showlegend
 
 
+@pytest.mark.parametrize(
+    ("x", "ticks"),
+    [
+        ([4.0, 16.0, 64.0, 512.0], [4.0, 16.0, 64.0, 512.0]),
+        (list(np.geomspace(0.3, 30.0, 60)), [0.5, 1.0, 2.0, 5.0, 10.0, 20.0]),
+    ],
+)
+def test_a_logarithmic_axis_names_its_points_or_round_numbers(
+    x: list[float], ticks: list[float]
+) -> None:
+    drawn = chart([Line("line", np.array(x), np.array(x))], "x", "y", log_x=True)
+    assert drawn.layout.xaxis.tickvals == pytest.approx(ticks)
+    assert chart([FALLING], "x", "y").layout.xaxis.tickvals is None
+
+
 def test_the_marked_place_is_drawn_where_it_is() -> None:
     (line,) = chart([FALLING], "x", "y", marked_x=10.0).layout.shapes
     assert (line.x0, line.x1) == (10.0, 10.0)
