@@ -27,7 +27,7 @@ MAX_TICKS = 10  # points beyond which a logarithmic axis names round numbers ins
 HEIGHT_PX = 380
 FONT_PX = 15
 MARK = "#7f8c8d"  # stands out on light and on dark
-SYMBOL = re.compile(r"\bd_(k|model)\b")
+SYMBOL = re.compile(r"\b(d|W)_(k|model|[QKVO])\b")
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,8 +89,8 @@ def _log_ticks(lines: Sequence[Line]) -> list[float]:
 
 
 def _label(plain: str) -> str:
-    """A label as markup: the symbols d_k and d_model with a subscript."""
-    return SYMBOL.sub(r"d<sub>\1</sub>", html.escape(plain))
+    """A label as markup: symbols as d_k and W_O with a subscript."""
+    return SYMBOL.sub(r"\1<sub>\2</sub>", html.escape(plain))
 
 
 def _line(line: Line, place: int) -> object:

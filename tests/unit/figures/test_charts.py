@@ -60,8 +60,11 @@ def test_many_points_have_no_markers() -> None:
 
 
 def test_a_symbol_has_a_subscript() -> None:
-    line = Line("d_k = 64", X, X)
-    figure = chart([line, FALLING], "d_model", "id_k, d_kept")
-    assert figure.data[0].name == "d<sub>k</sub> = 64"
+    lines = [Line("d_k = 64", X, X), Line("W_Q, W_O", X, X)]
+    figure = chart(lines, "d_model", "id_k, d_kept")
+    assert [line.name for line in figure.data] == [
+        "d<sub>k</sub> = 64",
+        "W<sub>Q</sub>, W<sub>O</sub>",
+    ]
     assert figure.layout.xaxis.title.text == "d<sub>model</sub>"
     assert figure.layout.yaxis.title.text == "id_k, d_kept"
