@@ -5,10 +5,11 @@
 import { parse } from "../shared/buffer.js";
 import { makeClock, wantsLessMotion } from "../shared/clock.js";
 import { diverging, sequential } from "../shared/colors.js";
-import { el, fitCanvas, markDrawn, setData, setText, watchSize } from "../shared/dom.js";
+import { el, fitCanvas, markDrawn, setData, watchSize } from "../shared/dom.js";
 import { makeFilmBar } from "../shared/film_bar.js";
 import { roleColours } from "../shared/panel.js";
 import { clamp, lengthOf, momentOf, progressAt, startOf } from "../shared/scenes.js";
+import { withSubscripts } from "../shared/symbols.js";
 import { FILMS } from "./films.js";
 
 /** @import { Clock } from "../shared/clock.js" */
@@ -119,7 +120,7 @@ function showMoment(/** @type {State} */ state, /** @type {number} */ time) {
   const scene = header.scenes[momentOf(header.scenes, time).at];
   if (scene.name === state.scene) return;
   state.scene = scene.name;
-  setText(caption, scene.caption);
+  caption.replaceChildren(...withSubscripts(scene.caption));
   bar.say(scene.caption);
   setData(top, { scene: scene.name });
 }
@@ -129,7 +130,12 @@ function showStills(/** @type {State} */ state, /** @type {Header} */ header) {
   const figures = header.scenes.map(({ name, ms, caption }, at) => {
     const canvas = el("canvas", { role: "img", "aria-label": caption });
     paint(state, header, canvas, startOf(header.scenes, at) + 0.99 * ms);
-    return el("li", { dataset: { scene: name } }, canvas, el("p", { class: "motion-caption" }, caption));
+    return el(
+      "li",
+      { dataset: { scene: name } },
+      canvas,
+      el("p", { class: "motion-caption" }, ...withSubscripts(caption)),
+    );
   });
   state.stills.replaceChildren(...figures);
   setData(state.top, { scene: "stills" });
