@@ -70,10 +70,9 @@ def _forgets(visit: Visit) -> bool:
     page = visit.page
     if not page.url.startswith(visit.url) or page.evaluate("history.length") > MAX_ADDRESSES:
         return False
-    page.mouse.move(*OUTSIDE)
     page.goto(f"{visit.url}/{PLAIN}")
     page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
-    page.goto("about:blank")
+    page.mouse.move(*OUTSIDE)
     page.unroute_all()
     page.context.clear_cookies()
     return True
