@@ -42,8 +42,8 @@ def cards(lesson: Lesson, capture: object, seed: int = 0) -> list[tuple[Recipe, 
 
 
 def wanted_keys(recipe: Recipe, card: Card) -> set[str]:
-    """The texts that a card must have; `takeaway` is free."""
-    keys = {"title", "text"}
+    """The texts that a card must have."""
+    keys = {"title", "text", "takeaway"}
     if card.question is not None:
         keys |= {"question", "reveal", f"feedback.{OTHER}"}
         keys |= {f"feedback.{name}" for name in mistakes(card.question)}
@@ -92,7 +92,7 @@ def text_problems(lesson: Lesson, built: list[tuple[Recipe, Card]], lang: Langua
         has = set(texts.cards.get(card.name, {}))
         wanted = wanted_keys(recipe, card)
         found += [f"{card.name}: no {key}" for key in sorted(wanted - has)]
-        found += [f"{card.name}: {key} is not used" for key in sorted(has - wanted - {"takeaway"})]
+        found += [f"{card.name}: {key} is not used" for key in sorted(has - wanted)]
         for key, template in texts.cards.get(card.name, {}).items():
             lost = placeholders(template) - card.numbers.keys()
             found += [f"{card.name}.{key}: no number {name}" for name in sorted(lost)]

@@ -8,10 +8,10 @@ card is `# name`, and each of its texts `## key`. Out: `LessonTexts`.
 A placeholder is `[[name]]` or `[[name:.2f]]`, filled from the numbers of the built card: no number
 is typed into a text. Text that a learner typed is inserted as plain text, never as markup.
 
-Keys of a card: title, text; question, reveal and feedback.<mistake>, feedback.other where it asks;
-option.<name> for the options of a choice; control.<name> and control.<name>.<option>;
-panel.<name>, series.<name>, axis.<name>, scene.<name> of its pictures; takeaway, a line to take
-away, if any.
+Keys of a card: title, text, and takeaway, the sentence to keep; question, reveal and
+feedback.<mistake>, feedback.other where it asks; option.<name> for the options of a choice;
+control.<name> and control.<name>.<option>; panel.<name>, series.<name>, axis.<name>, scene.<name>
+of its pictures.
 """
 
 import re

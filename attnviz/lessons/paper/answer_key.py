@@ -54,8 +54,7 @@ def _solution(sheet: Worksheet, number: int, card: Card, question: Question) -> 
     ]
     pictures = [board for board in filled if board.panels] + list(card.reveal)
     parts += [picture_html(sheet, card, picture, answers=True) for picture in pictures]
-    if sheet.texts.has(card.name, "takeaway"):
-        parts.append(takeaway(sheet, card))
+    parts.append(takeaway(sheet, card))
     return f"<article>{''.join(parts)}</article>"
 
 

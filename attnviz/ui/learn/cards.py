@@ -62,9 +62,8 @@ def _card(lang: Language, texts: LessonTexts, opened: OpenCard) -> None:
         _controls(texts, opened)
     for number, picture in enumerate(built.reveal):
         pictures.show(shown, picture, f"reveal.{number}")
-    if texts.has(built.name, "takeaway"):
-        with st.container(border=True, key=widgets.key("learn.takeaway")):
-            st.markdown(f"**{text(lang, 'learn.takeaway')}** {shown.say('takeaway')}")
+    with st.container(border=True, key=widgets.key("learn.takeaway")):
+        st.markdown(f"**{text(lang, 'learn.takeaway')}** {shown.say('takeaway')}")
     if built.link is not None:
         _link(lang, built.link)
 
