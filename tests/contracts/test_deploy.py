@@ -49,6 +49,7 @@ def kubernetes_problems(text: str) -> list[str]:
         "selector": objects["Service"]["spec"]["selector"] == labels,
         "service port": service_port["targetPort"] == container["ports"][0]["name"],
         "sticky": annotations["nginx.ingress.kubernetes.io/affinity"] == "cookie",
+        "log": annotations["nginx.ingress.kubernetes.io/enable-access-log"] == "false",
         "upload": annotations["nginx.ingress.kubernetes.io/proxy-body-size"] == UPLOAD,
         "host": objects["Ingress"]["spec"]["rules"][0]["host"].endswith("example.org"),
     }
@@ -70,6 +71,7 @@ def compose_problems(text: str, proxy: str) -> list[str]:
         "upload": f"client_max_body_size {UPLOAD};" in proxy,
         "store": address is not None and address[1] in app["depends_on"].keys() & services.keys(),
         "no disk": {"--save", "--appendonly"} <= set(store["command"]) and "volumes" not in store,
+        "log": "access_log" in proxy and not re.search(r"\$request\b|\$args|\$request_uri", proxy),
         "braces": proxy.count("{") == proxy.count("}"),
     }
     return [name for name, holds in checks.items() if not holds]
@@ -111,6 +113,7 @@ SPOILT = [
     ("image: attnviz:latest", "image: attnviz:latest\n          args: [x]", "command"),
     ("/_stcore/health, port", "/health, port", "health"),
     ("proxy-body-size: 64m", "proxy-body-size: 1m", "upload"),
+    ('enable-access-log: "false"', 'enable-access-log: "true"', "log"),
 ]
 
 
@@ -123,6 +126,7 @@ def test_a_spoilt_file_is_found(old: str, new: str, problem: str) -> None:
 def test_a_spoilt_proxy_is_found() -> None:
     assert compose_problems(COMPOSE.replace('"8501"', '"80"'), NGINX) == ["port"]
     assert compose_problems(COMPOSE, NGINX.replace("Upgrade $http", "Up $http")) == ["headers"]
+    assert compose_problems(COMPOSE, NGINX.replace("$uri", "$request")) == ["log"]
     assert compose_problems(COMPOSE.replace("redis://store", "redis://other"), NGINX) == ["store"]
 
 

@@ -46,9 +46,10 @@ def serve(
     command: Sequence[str] | None = None,
     cwd: Path = ROOT,
     env: Mapping[str, str] | None = None,
+    folder: str = "",
 ) -> Iterator[str]:
     """The address of a running app that answers; its whole process group ends after."""
-    with running(port, command, cwd, env) as app:
+    with running(port, command, cwd, env, folder) as app:
         yield app.url
 
 
@@ -58,10 +59,16 @@ def running(
     command: Sequence[str] | None = None,
     cwd: Path = ROOT,
     env: Mapping[str, str] | None = None,
+    folder: str = "",
 ) -> Iterator[Running]:
-    """The same with the process, for a test that ends it in the middle."""
+    """The same with the process, for a test that ends it in the middle.
+
+    With a `folder` the app lies below it: all its addresses begin with `/folder`.
+    """
     port = port or free_port()
     command = list(command or app_command(port))
+    if folder:
+        command.append(f"--server.baseUrlPath={folder}")
     with tempfile.TemporaryFile(mode="w+") as log:
         process = subprocess.Popen(
             command,
@@ -72,7 +79,7 @@ def running(
             start_new_session=True,
         )
         try:
-            url = f"http://127.0.0.1:{port}"
+            url = f"http://127.0.0.1:{port}" + (f"/{folder}" if folder else "")
             problem = wait_healthy(url, process)
             if problem:
                 log.seek(0)

@@ -60,9 +60,13 @@ def rooms() -> Rooms:
 
 
 def routes() -> list[BaseRoute]:
-    """The routes that the launcher adds to the app; a store that cannot be is refused here."""
+    """The routes that the launcher adds to the app, also where the app lies below a folder.
+
+    A store that cannot be is refused here.
+    """
     rooms()
-    return [WebSocketRoute(f"/{FOLDER}/{{code}}", listen)]
+    path = f"/{FOLDER}/{{code}}"
+    return [WebSocketRoute(path, listen), WebSocketRoute(f"/{{base:path}}{path}", listen)]
 
 
 async def listen(socket: WebSocket) -> None:

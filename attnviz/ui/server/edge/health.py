@@ -28,8 +28,10 @@ TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 def routes() -> list[BaseRoute]:
-    """The routes that the launcher adds to the app."""
-    return [Route("/healthz", healthz), Route("/metrics", metrics)]
+    """The routes that the launcher adds to the app, also where the app lies below a folder."""
+    pages = {"healthz": healthz, "metrics": metrics}
+    bases = ("", "/{base:path}")
+    return [Route(f"{base}/{name}", page) for base in bases for name, page in pages.items()]
 
 
 def healthz(_request: Request) -> Response:
