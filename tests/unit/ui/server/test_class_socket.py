@@ -52,6 +52,14 @@ def refusal(client: TestClient, opened: NewRoom, heed: str, seat: str) -> int:
     return closed.value.code
 
 
+def test_a_class_below_a_folder_is_heard(client: TestClient, room: tuple[Rooms, NewRoom]) -> None:
+    rooms, opened = room
+    path = f"/courses/attn/{class_socket.FOLDER}/{opened.code}?heed=stage"
+    with client.websocket_connect(path) as socket:
+        socket.send_text(rooms.join(opened.code))
+        assert socket.receive_text() == "1"
+
+
 def test_a_follower_hears_of_stages_only(client: TestClient, room: tuple[Rooms, NewRoom]) -> None:
     rooms, opened = room
     seat = rooms.join(opened.code)

@@ -95,7 +95,7 @@ def test_another_name_of_a_page_leads_to_no_other_server(client: TestClient, pat
 def test_metrics_need_the_key_and_say_numbers_only(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert client.get("/healthz").text == "ok\n"
+    assert client.get("/healthz").text == client.get("/courses/attn/healthz").text == "ok\n"
     assert client.get("/metrics").status_code == 404
     monkeypatch.setenv(health.KEY_VARIABLE, "secret")
     assert client.get("/metrics", headers={"authorization": "Bearer wrong"}).status_code == 404
