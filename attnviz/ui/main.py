@@ -1,10 +1,11 @@
 """The entry of the app: address, language, sidebar, and the page of the address.
 
-Runs once per visit and again after every change. The order matters: the address is read before
-anything is shown, written back before the page's body, so that a component finds its selection in
-it, and the sidebar is drawn before the model is loaded, so that the first paint comes early. In a
-frame (`?embed=true`) there is no sidebar. The top of a page with a model is drawn here: a widget of
-a page's own file is another one on each page, and a text that was just typed would be lost.
+Runs once per visit and again after every change, when its turn has come. The order matters: the
+address is read before anything is shown, written back before the page's body, so that a component
+finds its selection in it, and the sidebar is drawn before the model is loaded, so that the first
+paint comes early. In a frame (`?embed=true`) there is no sidebar. The top of a page with a model is
+drawn here: a widget of a page's own file is another one on each page, and a text that was just
+typed would be lost.
 Page files are beside the package in a checkout (pages/) and inside it in an installed wheel.
 """
 
@@ -17,7 +18,7 @@ from attnviz.i18n import text
 from attnviz.ui import classroom
 from attnviz.ui.learn import links
 from attnviz.ui.page import frame, frame_line, notices
-from attnviz.ui.server import turns
+from attnviz.ui.server import page_queue, turns
 from attnviz.ui.session import (
     address,
     address_bar,
@@ -97,4 +98,5 @@ def main() -> None:
         frame_line.line_without_model(lang)
 
 
-main()
+with page_queue.queue.turn():
+    main()
