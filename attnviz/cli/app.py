@@ -5,6 +5,7 @@ then becomes the server.
 """
 
 import argparse
+import errno
 import os
 import sys
 from pathlib import Path
@@ -39,9 +40,16 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print where the app opens, and become its server; raises `Refused` for a taken port."""
+    """Print where the app opens, and become its server; raises `Refused` for a taken port.
+
+    Raises `ModelNotFound` for a name that no model has.
+    """
     require_package("streamlit", "the app", "app")
     require_free(arguments.address, arguments.port)
+    if arguments.model is not None and not {"/", "\\"} & set(arguments.model):
+        from attnviz.models.registry import find
+
+        find(arguments.model)
     if arguments.capture is not None:
         _offer(arguments)
     shown = ADDRESS if arguments.address == "0.0.0.0" else arguments.address
@@ -97,7 +105,12 @@ def require_free(address: str, port: int) -> None:
         socket.create_server((address, port), family=family).close()
     except OSError as error:
         number = error.errno or 0  # negative for an address that is not one
-        reason = os.strerror(number) if number > 0 else str(error)
+        if number <= 0 or number == errno.EADDRNOTAVAIL:
+            raise Refused(
+                f"{address} is not an address of this machine: give --address 127.0.0.1 for this"
+                " machine only, or --address 0.0.0.0 for every interface"
+            ) from error
+        reason = os.strerror(number)
         raise Refused(
             f"cannot listen on {address} port {port} ({reason}). Another program may be "
             f"using it: stop that one, or choose another port: make run PORT={port + 1}, "

@@ -119,8 +119,8 @@ def _start_problems(final: Stage) -> Iterator[str]:
         yield "no CMD in exec form"
     if not health:
         yield "no HEALTHCHECK in exec form"
-    elif health[0] != "python" or "/_stcore/health" not in health[-1]:
-        yield "the health check does not ask Streamlit's health route with python"
+    elif health[0] != "python" or "/healthz" not in health[-1]:
+        yield "the health check does not ask the health route with python"
     spoken = (" ".join(command), final.last("EXPOSE"), health[-1] if health else "")
     ports = [PORT.findall(part) for part in spoken]
     if len({tuple(port) for port in ports}) != 1:

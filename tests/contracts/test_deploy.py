@@ -18,7 +18,7 @@ NEEDED = (
     "proxy_set_header Upgrade $http_upgrade;",
     "proxy_set_header Connection $connection_upgrade;",
     "proxy_set_header Host $http_host;",
-    "hash $attnviz_browser consistent;",
+    "hash $attnviz_browser;",
     "add_header Set-Cookie $attnviz_set_cookie;",
 )
 UPLOAD = f"{opened_captures.MAX_BYTES // opened_captures.MIB}m"
@@ -111,7 +111,7 @@ SPOILT = [
     ("containerPort: 8501", "containerPort: 8502", "port"),
     ("runAsUser: 10001", "runAsUser: 1000", "user"),
     ("image: attnviz:latest", "image: attnviz:latest\n          args: [x]", "command"),
-    ("/_stcore/health, port", "/health, port", "health"),
+    ("/healthz, port", "/health, port", "health"),
     ("proxy-body-size: 64m", "proxy-body-size: 1m", "upload"),
     ('enable-access-log: "false"', 'enable-access-log: "true"', "log"),
 ]

@@ -33,7 +33,7 @@ SPOILT = [
     ("USER attnviz", "USER root", "the final stage runs as root"),
     ("USER attnviz", "USER somebody", "nothing makes the user somebody"),
     ("HEALTHCHECK", "LABEL", "no HEALTHCHECK in exec form"),
-    ("_stcore/health", "elsewhere", "the health check does not ask"),
+    ("healthz", "elsewhere", "the health check does not ask"),
     ("--server.port=8501", "--server.port=8502", "the ports of CMD"),
     ("EXPOSE 8501", "EXPOSE 80", "the ports of CMD"),
     ('CMD ["python", "-m"', 'CMD python -m "', "no CMD in exec form"),

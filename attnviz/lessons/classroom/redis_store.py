@@ -67,7 +67,7 @@ class RedisStore:
         )
         self._watchers = Watchers(self.bounds.watchers)
         self._writing = threading.Lock()  # threads of one process do not outrun each other
-        self._down_until = -math.inf
+        self._down_until, self._is_away = -math.inf, False
         self._ear = _Ear(self._redis, self._watchers)
 
     def rate(self, name: str, count: int, span_s: float) -> "RedisRate":
@@ -171,8 +171,13 @@ class RedisStore:
             yield
         except RedisError as error:
             self._down_until = time.monotonic() + DOWN_S
-            logger.warning("the store of the classes does not answer: %s", type(error).__name__)
+            if not self._is_away:
+                logger.warning("the store of the classes does not answer: %s", type(error).__name__)
+            self._is_away = True
             raise out_of_reach() from error
+        if self._is_away:
+            logger.warning("the store of the classes answers again")
+        self._is_away = False
 
 
 class RedisRate:

@@ -25,10 +25,12 @@ def test_require_free_names_another_port(capsys: pytest.CaptureFixture[str]) -> 
     ("arguments", "part"),
     [
         (["--port", "70000"], "65535"),
-        (["--address", "192.0.2.1"], "cannot listen on 192.0.2.1"),
+        (["--address", "192.0.2.1"], "192.0.2.1 is not an address of this machine"),
+        (["--address", "foo.invalid"], "--address 0.0.0.0"),
+        (["--model", "storys"], "'stories'"),
     ],
 )
-def test_require_free_refuses_what_cannot_be_listened_on(
+def test_what_cannot_be_opened_is_refused(
     arguments: list[str], part: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main.main(["app", *arguments]) == main.FAILED

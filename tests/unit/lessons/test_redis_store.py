@@ -9,6 +9,7 @@ import pytest
 from attnviz.errors import AttnVizError
 from attnviz.lessons.classroom.bounds import Bounds
 from attnviz.lessons.classroom.redis_store import RedisStore, redis_store
+from attnviz.lessons.classroom.redis_store import logger as redis_log
 from attnviz.lessons.classroom.room import Counts
 from attnviz.lessons.classroom.rooms import Rooms
 from attnviz.lessons.classroom.stage import CellRequest, Stage
@@ -87,7 +88,9 @@ def alone(port: int) -> Iterator[RedisStore]:
     store.close()
 
 
-def test_a_store_out_of_reach_is_said_and_reached_again(alone: RedisStore, port: int) -> None:
+def test_a_store_out_of_reach_is_said_and_reached_again(
+    alone: RedisStore, port: int, caplog: pytest.LogCaptureFixture
+) -> None:
     rooms, told = Rooms(alone), list[Counts | None]()
     with redis_server(port):
         room = rooms.create(FIRST)
@@ -104,6 +107,11 @@ def test_a_store_out_of_reach_is_said_and_reached_again(alone: RedisStore, port:
         rooms.watch(again.code, told.append)
         rooms.show(again.code, again.key, SECOND)
         expect_equal(lambda: told[-1], Counts(2, 2))
+    said = [each.message for each in caplog.records if each.name == redis_log.name]
+    assert [line.partition(":")[0] for line in said] == [
+        "the store of the classes does not answer",  # once, however many asked
+        "the store of the classes answers again",
+    ]
 
 
 def is_reached(rooms: Rooms) -> bool:

@@ -23,12 +23,14 @@ from attnviz.types import MIB
 FRAMES_VARIABLE = "ATTNVIZ_FRAME_ANCESTORS"
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 UPLOAD = re.compile(r".*/_stcore/upload_file/([^/]+)/([^/]+)")
-HEALTH = re.compile(r".*/(healthz|_stcore/health)")  # probes ask for an address, not a name
+# programs that watch the server ask for its address, not for a name; numbers need a key besides
+WATCHED = re.compile(r".*/(healthz|_stcore/health|(?<!_stcore/)metrics)")
 METRICS = re.compile(r".*/_stcore/metrics")
 # pages that people call by another name; the first page has no path of its own. An empty part of a
 # path is refused: //elsewhere/start would lead to another server
 OTHER_NAMES = {**dict.fromkeys(get_args(StartPage), ""), "switchboard": "switches"}
 OTHER_NAME = re.compile(rf"((?:/[^/]+)*)/({'|'.join(OTHER_NAMES)})/?")
+OTHER_HOST = "This server has another name. Its operator sets STREAMLIT_SERVER_ALLOWED_HOSTS."
 MAX_SESSION_BYTES = 128 * MIB  # two captures of the largest size
 MAX_SESSIONS = 1024
 # Streamlit evaluates code that it makes itself, mounts components from blobs and styles inline
@@ -64,8 +66,8 @@ class Shield:
 
     def _refusal(self, scope: Scope) -> Response | None:
         headers, path = Headers(scope=scope), scope["path"]
-        if not HEALTH.fullmatch(path) and not host_allowed(headers.get("host")):
-            return Response("This server has another name.", status_code=421)
+        if not WATCHED.fullmatch(path) and not host_allowed(headers.get("host")):
+            return Response(OTHER_HOST, status_code=421)
         if scope["type"] == "websocket":
             return None
         if METRICS.fullmatch(path):

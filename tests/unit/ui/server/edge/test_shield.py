@@ -41,7 +41,9 @@ def test_a_local_server_has_local_names_only(client: TestClient, host: str) -> N
     assert client.get("/head", headers={"host": "127.0.0.1:9"}).status_code == 200
 
 
-def test_the_names_of_a_public_server_are_the_operators(client: TestClient) -> None:
+def test_the_names_of_a_public_server_are_the_operators(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
     settings = client.settings  # type: ignore[attr-defined]
     settings |= {"server.address": "0.0.0.0", "server.allowedHosts": []}
     assert client.get("/", headers={"host": "anything.example"}).status_code == 200
@@ -50,6 +52,10 @@ def test_the_names_of_a_public_server_are_the_operators(client: TestClient) -> N
     assert client.get("/", headers={"host": "anything.example"}).status_code == 421
     for path in ("/healthz", "/_stcore/health"):
         assert client.get(path, headers={"host": "10.0.0.7:8501"}).status_code == 200
+    monkeypatch.setenv(health.KEY_VARIABLE, "secret")
+    asked = {"host": "10.0.0.7:8501", "authorization": "Bearer secret"}
+    assert client.get("/metrics", headers=asked).status_code == 200
+    assert client.get("/_stcore/metrics", headers=asked).status_code == 421
 
 
 def test_pages_bring_the_headers_and_frames_are_the_operators(
