@@ -21,7 +21,7 @@ NEEDED = (
     "hash $attnviz_browser;",
     "add_header Set-Cookie $attnviz_set_cookie;",
 )
-UPLOAD = f"{opened_captures.MAX_BYTES // opened_captures.MIB}m"
+UPLOAD = f"{opened_captures.MAX_BYTES // opened_captures.MIB + 2}m"  # and the form around it
 
 
 def kubernetes(text: str) -> dict[str, Any]:
@@ -112,7 +112,7 @@ SPOILT = [
     ("runAsUser: 10001", "runAsUser: 1000", "user"),
     ("image: attnviz:latest", "image: attnviz:latest\n          args: [x]", "command"),
     ("/healthz, port", "/health, port", "health"),
-    ("proxy-body-size: 64m", "proxy-body-size: 1m", "upload"),
+    ("proxy-body-size: 66m", "proxy-body-size: 1m", "upload"),
     ('enable-access-log: "false"', 'enable-access-log: "true"', "log"),
 ]
 

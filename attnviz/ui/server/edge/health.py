@@ -21,6 +21,7 @@ from streamlit.runtime import Runtime
 
 from attnviz.errors import AttnVizError
 from attnviz.ui.server import class_socket, jobs, loading, turns
+from attnviz.ui.server.edge import shield
 
 KEY_VARIABLE = "ATTNVIZ_METRICS_KEY"
 STARTED = time.monotonic()
@@ -88,4 +89,5 @@ GAUGES: dict[str, Callable[[], float]] = {
     "jobs_waiting": jobs.waiting,
     "runs_waiting": lambda: turns.line.n_waiting,
     "models": loading.n_in_memory,
+    "upload_bytes": shield.uploaded_bytes,
 }

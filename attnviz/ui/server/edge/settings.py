@@ -23,6 +23,7 @@ LIMITS = {
     files.LIMIT_VARIABLE: files.DEFAULT_LIMIT_MIB,
     peak.VARIABLE: files.DEFAULT_LIMIT_MIB,
     download.CACHE_VARIABLE: download.DEFAULT_CACHE_MIB,
+    shield.UPLOADS_VARIABLE: shield.MAX_UPLOADS_MIB,
 }
 HOSTS_VARIABLE = "STREAMLIT_SERVER_ALLOWED_HOSTS"
 HOST = re.compile(r"\*|(\*\.)?[\w.-]+|[\da-fA-F:]+")
@@ -68,7 +69,7 @@ def problems() -> Iterator[str]:
 def _wrong_limits() -> Iterator[str]:
     for variable, default in LIMITS.items():
         try:
-            if files.setting(variable, default) < 1:
-                yield f"{variable} is 0, with which nothing could be opened: give 1 MiB or more"
+            if (limit := files.setting(variable, default)) < 1:
+                yield f"{variable} is {limit}, which would refuse everything: give 1 MiB or more"
         except AttnVizError as error:
             yield str(error)

@@ -1,25 +1,30 @@
 """Checks each request before Streamlit sees it, and adds the headers that browsers ask for.
 
 In: a request or a websocket. Out: the same, passed on; 421 for a host that is not this server's,
-413 for more uploaded bytes than a visitor may leave here, 404 for Streamlit's own metrics. Hosts
-are those of Streamlit's setting `server.allowedHosts`; on an address of this machine alone they are
-this machine's names, so that a page elsewhere cannot reach the app by a name of its own.
+413 for more uploaded bytes than one page, or all of them, may leave here, 404 for Streamlit's own
+metrics. Hosts are those of Streamlit's setting `server.allowedHosts`; on an address of this machine
+alone they are this machine's names, so that a page elsewhere cannot reach the app by a name of its
+own.
 """
 
 import os
 import re
 from collections import OrderedDict
-from typing import get_args
+from typing import Any, get_args
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import config
+from streamlit.runtime import Runtime
 
 from attnviz.components.pages import StartPage
+from attnviz.models.files import setting
 from attnviz.types import MIB
 
+UPLOADS_VARIABLE = "ATTNVIZ_MAX_UPLOADS_MIB"
+MAX_UPLOADS_MIB = 1024  # of all pages together: files stay in memory while their page is open
 FRAMES_VARIABLE = "ATTNVIZ_FRAME_ANCESTORS"
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 UPLOAD = re.compile(r".*/_stcore/upload_file/([^/]+)/([^/]+)")
@@ -49,6 +54,7 @@ class Shield:
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
         self._uploads: OrderedDict[str, dict[str, int]] = OrderedDict()
+        self._arriving = 0  # bytes of the uploads that are on their way
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request that is refused, and pass the others on."""
@@ -57,7 +63,12 @@ class Shield:
             return
         refusal = self._refusal(scope)
         if refusal is None:
-            await self.app(scope, receive, _with_headers(scope, send))
+            n_bytes = _upload_bytes(scope)
+            self._arriving += n_bytes
+            try:
+                await self.app(scope, receive, _with_headers(scope, send))
+            finally:
+                self._arriving -= n_bytes
         elif scope["type"] == "websocket":
             await receive()
             await send({"type": "websocket.close", "code": 1008})
@@ -97,8 +108,24 @@ class Shield:
         others = sum(size for name, size in kept.items() if name != file)
         if others + int(length) > MAX_SESSION_BYTES:
             return Response("Too many files are kept for this page.", status_code=413)
+        limit = setting(UPLOADS_VARIABLE, MAX_UPLOADS_MIB) * MIB
+        if uploaded_bytes() + self._arriving + int(length) > limit:
+            return Response("The server keeps too many files; try again later.", status_code=413)
         kept[file] = int(length)
         return None
+
+
+def _upload_bytes(scope: Scope) -> int:
+    """The length of an upload that was let in; 0 for any other request."""
+    if scope["type"] != "http" or scope["method"] != "PUT" or not UPLOAD.fullmatch(scope["path"]):
+        return 0
+    return int(Headers(scope=scope)["content-length"])
+
+
+def uploaded_bytes() -> int:
+    """The uploaded files that the server keeps, of all open pages."""
+    manager: Any = Runtime.instance().uploaded_file_mgr if Runtime.exists() else None
+    return manager._total_bytes if manager is not None else 0
 
 
 def host_allowed(host: str | None) -> bool:

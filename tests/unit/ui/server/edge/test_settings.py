@@ -17,6 +17,7 @@ WRONG = [
     ("ATTNVIZ_MAX_MODEL_MIB", "8G", "'8G'"),
     ("ATTNVIZ_MAX_RUN_MIB", "0", "1 MiB or more"),
     ("ATTNVIZ_MAX_DOWNLOADS_MIB", "abc", "whole number of MiB"),
+    ("ATTNVIZ_MAX_UPLOADS_MIB", "-5", "1 MiB or more"),
     ("ATTNVIZ_MODEL_DIRS", "/nowhere/at/all", "'/nowhere/at/all'"),
     ("ATTNVIZ_MODEL_DIRS", "tests", "whole paths"),
     ("ATTNVIZ_MODEL_DIRS", __file__, "directories that exist"),

@@ -13,6 +13,8 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 from streamlit import config, net_util
 from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from attnviz.ui.server.edge import closed_doors, health, shield
 
@@ -80,6 +82,44 @@ def test_uploads_of_one_page_are_bounded_together(client: TestClient) -> None:
     client.delete(UPLOAD.format(session="a", file="0"))
     assert put("a", "9", 60 * MIB) == 200
     assert client.put(UPLOAD.format(session="c", file="0"), content=iter([b"x"])).status_code == 411
+
+
+def test_uploads_of_all_pages_are_bounded_together(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = MemoryUploadedFileManager("/_stcore/upload_file")
+    running = SimpleNamespace(exists=lambda: True, instance=lambda: running, uploaded_file_mgr=kept)
+    monkeypatch.setattr(shield, "Runtime", running)
+    monkeypatch.setenv(shield.UPLOADS_VARIABLE, "4")
+
+    def put(session: str, n_bytes: int) -> int:
+        path = UPLOAD.format(session=session, file="0")
+        return client.put(path, headers={"content-length": str(n_bytes)}).status_code
+
+    assert put("a", 3 * MIB) == 200
+    kept.add_file("a", UploadedFileRec("0", "a.npz", "", bytes(3 * MIB)))
+    assert shield.uploaded_bytes() == 3 * MIB
+    assert [put("b", 2 * MIB), put("b", MIB)] == [413, 200]
+    kept.remove_session_files("a")
+    assert put("c", 4 * MIB) == 200
+
+
+def test_uploads_on_their_way_count_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(shield.UPLOADS_VARIABLE, "4")
+    statuses: list[int] = []
+
+    async def meanwhile(_request: Request) -> PlainTextResponse:
+        statuses.append(second.put(UPLOAD.format(session="b", file="0"), headers=two).status_code)
+        return PlainTextResponse("kept")
+
+    two, three = {"content-length": str(2 * MIB)}, {"content-length": str(3 * MIB)}
+    routes = [Route("/_stcore/upload_file/a/{file}", meanwhile, methods=["PUT"])]
+    routes += [Route("/{path:path}", page, methods=["PUT"])]
+    guarded = shield.Shield(Starlette(routes=routes))
+    first, second = (TestClient(guarded, base_url="http://localhost") for _ in range(2))
+    assert first.put(UPLOAD.format(session="a", file="0"), headers=three).status_code == 200
+    assert second.put(UPLOAD.format(session="b", file="1"), headers=two).status_code == 200
+    assert statuses == [413]
 
 
 def test_streamlits_metrics_are_closed_and_the_first_page_has_two_addresses(
