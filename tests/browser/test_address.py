@@ -32,7 +32,7 @@ ALL_PAGES = tuple(routes.files())
 
 @pytest.fixture
 def fresh_server() -> Iterator[str]:
-    """An app that nobody has opened yet."""
+    """An app that nobody has opened yet; its pages are `fresh`, for it ends before they do."""
     with serve() as url:
         yield url
 
@@ -58,7 +58,7 @@ def check_restored(visit: Visit, page: str) -> None:
 
 @pytest.mark.slow
 def test_head_on_a_fresh_server(visit: OpenVisit, fresh_server: str) -> None:
-    opened = visit("head", url=fresh_server, **VIEW)
+    opened = visit("head", url=fresh_server, fresh=True, **VIEW)
     check_restored(opened, "head")
     canvas = opened.page.locator(".av-head-left canvas")
     expect_data(canvas, layer=4, head=6, query=5, key=3, scale="log", special="hide")
@@ -70,7 +70,7 @@ def test_head_on_a_fresh_server(visit: OpenVisit, fresh_server: str) -> None:
 
 @pytest.mark.slow
 def test_steps_on_a_fresh_server(visit: OpenVisit, fresh_server: str) -> None:
-    opened = visit("steps", url=fresh_server, **VIEW)
+    opened = visit("steps", url=fresh_server, fresh=True, **VIEW)
     check_restored(opened, "steps")
     weights = opened.page.locator(".panel[data-stage=weights]")
     expect_data(weights.locator("canvas[role=img]"), layer=4, head=6, cell="5,3")
@@ -79,7 +79,7 @@ def test_steps_on_a_fresh_server(visit: OpenVisit, fresh_server: str) -> None:
 
 @pytest.mark.slow
 def test_masks_on_a_fresh_server(visit: OpenVisit, fresh_server: str) -> None:
-    opened = visit("masks", url=fresh_server, **VIEW)
+    opened = visit("masks", url=fresh_server, fresh=True, **VIEW)
     check_restored(opened, "masks")
     maps = opened.page.locator(".map canvas[role=img]")
     expect(maps).to_have_count(2)
