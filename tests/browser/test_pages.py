@@ -64,16 +64,6 @@ def test_typing_a_text_draws_a_new_grid(visit: OpenVisit, minilm: LoadedModel) -
     opened.wait_for_parameters(text=TEXT)
 
 
-@pytest.mark.slow
-def test_an_example_fills_the_box(visit: OpenVisit) -> None:
-    opened = visit("overview")
-    opened.page.get_by_role("button", name="Examples").click()
-    opened.page.get_by_role("menuitem", name="The cat sat on the mat.").click()
-    expect(opened.page.locator(".av-chip")).to_have_count(9)
-    box = opened.page.get_by_role("textbox", name="Text", exact=True)
-    expect(box).to_have_value("The cat sat on the mat.")
-
-
 # what is said instead of a page is the same on all: one of them each time, all when all is run
 @pytest.mark.parametrize("path", mostly_slow(PAGES, ("overview",)))
 def test_empty_text_is_explained_with_a_way_out(visit: OpenVisit, path: str) -> None:

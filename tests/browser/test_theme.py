@@ -35,7 +35,7 @@ def background(visit: Visit) -> Colour:
 def faintest_cell(canvas: Locator) -> Colour:
     """The colour of the weight nearest to 0: the end of the table that is next to the page's."""
     cells = [(row, col) for row in range(N) for col in range(N)]
-    found = cell_colours(canvas, cells, N, N)
+    found = cell_colours(canvas, cells, N, N, share=0.2)  # beside a number that may be printed
     page_is_dark = luminance(found[1]) < 0.3
     return (min if page_is_dark else max)(found, key=luminance)
 
