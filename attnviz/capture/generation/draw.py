@@ -20,21 +20,22 @@ from attnviz.capture.generation.settings import Generation
 
 
 class Draw(LogitsProcessor):
-    """Draws what `generate` with `do_sample=True` draws after `torch.manual_seed(seed)`."""
+    """Draws what `generate` with `do_sample=True` draws after `torch.manual_seed(seed)` on a CPU.
+
+    It is drawn there for every device: each has random numbers of its own.
+    """
 
     def __init__(self, generation: Generation) -> None:
-        self._seed = generation.seed
         self._filters = _filters(generation)
-        self._generator: torch.Generator | None = None
+        self._generator = torch.Generator().manual_seed(generation.seed)
 
     def __call__(
         self, input_ids: Int[Tensor, "batch token"], scores: Float[Tensor, "batch vocab"]
     ) -> Float[Tensor, "batch vocab"]:
         """The score 0 for the token that was drawn in each row, and -inf for all others."""
-        if self._generator is None:
-            self._generator = torch.Generator(scores.device).manual_seed(self._seed)
         filtered = self._filters(input_ids, scores)  # type: ignore[arg-type]  # asks for LongTensor
-        drawn = torch.multinomial(filtered.softmax(-1), 1, generator=self._generator)
+        chances = filtered.softmax(-1).cpu()
+        drawn = torch.multinomial(chances, 1, generator=self._generator).to(scores.device)
         return torch.full_like(scores, -torch.inf).scatter(1, drawn, 0.0)
 
 
