@@ -9,6 +9,7 @@ bin of a histogram, so that who is drawn does not depend on who computes it.
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int64, Shaped, UInt64
@@ -136,7 +137,7 @@ class SurveyTally:
     def empty(cls, n_layer: int, n_head: int, n_entry: int) -> "SurveyTally":
         """A tally of no texts, for `n_head` heads in all and a vocabulary of `n_entry`."""
         wanted = shapes(n_layer, n_head)
-        arrays: dict[str, np.ndarray] = {
+        arrays: dict[str, Any] = {
             name: np.zeros(shape, dtype=np.int64) for name, shape in wanted.items()
         }
         arrays["ticket"] = np.full(wanted["ticket"], NO_TICKET, dtype=np.uint64)
