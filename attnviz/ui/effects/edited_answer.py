@@ -77,7 +77,7 @@ def _sentences(
 ) -> tuple[str, ...]:
     """The sentence on the answer and its control; a note if the answer belongs to another text."""
     from attnviz.changes.site import Site
-    from attnviz.effects.output_replacement import call_of, replaced
+    from attnviz.experiment.output_replacement import call_of, replaced
 
     lang, group = shown.lang, shown.group
     where = Site(layer, head, group.kind, group.stack)

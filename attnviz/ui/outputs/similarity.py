@@ -21,7 +21,7 @@ from attnviz.views.app_capture import AppCapture, PageContext
 from attnviz.views.texts import strings
 
 if TYPE_CHECKING:
-    from attnviz.outputs.similarity import Similarity
+    from attnviz.experiment.outputs.similarity import Similarity
 
 MAX_COSINES = 256  # small matrices
 FOR_SENTENCES = {"minilm"}  # models trained so that the cosine is a similarity
@@ -60,7 +60,7 @@ def show(shown: PageContext) -> None:
 
 @shared(most=MAX_COSINES)
 def _cosines(captured: AppCapture, texts: tuple[str, ...]) -> "Similarity":
-    from attnviz.outputs.similarity import similarity
+    from attnviz.experiment.outputs.similarity import similarity
 
     return similarity(captured.model, texts, cut=True)
 

@@ -107,6 +107,6 @@ def answer(source: Source, question: str, cut: bool) -> str:
 
 @shared(most=MAX_ANSWERS)
 def _answer(source: Source, loaded: "LoadedModel", question: str, cut: bool) -> str:
-    from attnviz.outputs.answer import answer
+    from attnviz.experiment.outputs.answer import answer
 
     return answer(loaded, question, cut=cut)
