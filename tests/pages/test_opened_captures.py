@@ -17,7 +17,7 @@ from attnviz.attention.inputs import AttentionInputs
 from attnviz.export.capture_file.digest import VARIABLE, digest_of_bytes
 from attnviz.export.capture_file.read import read
 from attnviz.export.save import content
-from attnviz.ui.server import cache, loading, opened_captures, turns
+from attnviz.ui.server import loading, opened_captures, turns
 from attnviz.ui.server.turns import WaitingLine
 from attnviz.ui.session import messages, widgets
 from attnviz.ui.sidebar import capture_file
@@ -38,7 +38,7 @@ def without_model(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise AssertionError("a model was asked for")
 
-    monkeypatch.setattr(cache, "model", refuse)
+    monkeypatch.setattr(loading, "model", refuse)
 
 
 def uploaded(data: bytes) -> str:
