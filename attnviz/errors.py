@@ -33,6 +33,14 @@ class AttnVizError(Exception):
         """The error again in another process, with its code and details."""
         return partial(type(self), str(self), code=self.code, **self.details), ()
 
+    def worded(self, before: str, after: str) -> Self:
+        """The same error with other words in its message and details."""
+        details: dict[str, Any] = {
+            name: value.replace(before, after) if isinstance(value, str) else value
+            for name, value in self.details.items()
+        }
+        return type(self)(str(self).replace(before, after), code=self.code, **details)
+
     def again(self) -> Self:
         """A new error that says the same, to be kept, and to be raised of one that is kept.
 

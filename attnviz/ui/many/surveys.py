@@ -224,6 +224,4 @@ def _named(name: str, path: Path, read: Callable[[Path], Result]) -> Result:
     try:
         return read(path)
     except BadInput as error:
-        details = {**error.details, "path": name}
-        message = str(error).replace(str(path), name)
-        raise BadInput(message, code=error.code, **details) from error
+        raise error.worded(str(path), name) from error
