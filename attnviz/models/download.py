@@ -17,10 +17,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from huggingface_hub import HfApi, constants, try_to_load_from_cache
+from huggingface_hub import HfApi, constants, get_session, try_to_load_from_cache
 from huggingface_hub.errors import HFValidationError
 from huggingface_hub.hf_api import ModelInfo
-from huggingface_hub.utils import get_session
 
 from attnviz.errors import ModelNotFound, TooLarge
 from attnviz.models import files
