@@ -144,11 +144,12 @@ def _counted(shown: PageContext, name: str, texts: "Texts | Pictures") -> "Surve
     return result
 
 
-def _estimate_s(texts: "Texts | Pictures") -> float:
+def _estimate_s(items: "Texts | Pictures") -> float:
     """About as many seconds as a small model needs for the texts, or the pictures."""
-    if isinstance(texts, Mapping):
-        return len(texts) * PICTURE_S
-    return sum(map(len, texts)) * CHARACTER_S
+    if isinstance(items, Mapping):
+        return len(items) * PICTURE_S
+    assert isinstance(items, tuple)
+    return len("".join(items)) * CHARACTER_S
 
 
 def _count(loaded: "LoadedModel", texts: "Texts | Pictures", job: Job) -> "Survey":

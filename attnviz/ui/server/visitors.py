@@ -30,7 +30,7 @@ def address_of(peer: str | None, forwarded: str) -> str:
         found = ip_address(peer or "")
     except ValueError:
         return ""
-    is_named = peer in (part.strip() for part in forwarded.split(","))
+    is_named = str(peer) in (part.strip() for part in forwarded.split(","))
     if found.is_loopback or (found.is_private and forwarded and not is_named):
         return ""
     if isinstance(found, IPv6Address) and found.ipv4_mapped is None:
