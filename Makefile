@@ -4,7 +4,8 @@
 #   make test         checks and all tests but the slow ones, JOBS at once (as many as there are cores, at most 4); gets
 #                     a browser where there is none
 #   make test-all     the slow ones too
-#   make check        format, lint, types, layers, contracts: no model, no browser; the JavaScript where Node is there
+#   make check        format, lint, types, layers, contracts: no model, no browser; the JavaScript and its tests where
+#                     Node is there
 #   make bench        the figures of benchmarks/README.md, measured here
 #   make format       rewrite the sources in the house format
 #   make screenshots  take the pictures of the docs from the running app
