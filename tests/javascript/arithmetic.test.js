@@ -96,7 +96,8 @@ test("mixedOf weighs v, and the shares of all keys sum to 1", () => {
   assert.deepEqual([first.weighted, second.weighted], [[3, 0], [0, 2]]); // prettier-ignore
   assert.ok(Math.abs(first.share - 9 / 13) < 1e-9 && Math.abs(second.share - 4 / 13) < 1e-9);
   assert.equal(mixedOf({ ...arrays, mixed: matrix([0, 0]) }, 0, 0).share, null);
-  assert.equal(mixedOf({ ...arrays, v: undefined }, 0, 0), null);
+  for (const missing of ["v", "mixed", "weights"])
+    assert.equal(mixedOf({ ...arrays, [missing]: undefined }, 0, 0), null);
 });
 
 test("effectOf ranks a key by weight × reach, and beside it by the weight alone", () => {

@@ -59,6 +59,14 @@ test("blockedBits of every kind of mask", () => {
   assert.deepEqual(pattern(masks, "custom"), [".##", ".##", "..."]);
 });
 
+test("blockedBits of the model's own mask reads the cells of its sentence", () => {
+  const named = { ...header, mask_names: ["model"], tokens: [["a"], ["a"]], key_tokens: [["x"], ["x"]] };
+  const padded = { ...named, key_padding: [[0], [0]] };
+  const cells = { ...arrays, model_blocks: { data: Uint8Array.of(0, 1), shape: [2, 1, 1] } };
+  const bits = [0, 1].map((sentence) => [...blockedBits(padded, cells, masksOfModel(padded), sentence)]);
+  assert.deepEqual(bits, [[0], [1]]);
+});
+
 test("blockedBits lets a later stroke open what an earlier one closed", () => {
   const closed = withStroke(masksOfModel(header), { blocks: true, top: 0, left: 0, bottom: 2, right: 2 });
   const opened = withStroke(closed, { blocks: false, top: 1, left: 1, bottom: 1, right: 1 });
@@ -105,6 +113,23 @@ test("errorOfSoftmax is the largest difference, rows of padding left out", () =>
   assert.ok(errorOfSoftmax(header, arrays) < 1e-6);
   const weights = { ...arrays.weights, data: arrays.weights.data.with(7, 0.5) };
   assert.ok(Math.abs(errorOfSoftmax(header, { ...arrays, weights }) - 1 / 6) < 1e-6);
+  const twice = (name) => ({
+    data: Float32Array.of(...arrays[name].data, ...weights.data),
+    shape: [2, 3, 3],
+  });
+  const both = {
+    ...arrays,
+    weights: twice("weights"),
+    scaled: { data: new Float32Array(18), shape: [2, 3, 3] },
+  };
+  both.sinks = { data: new Float32Array(6).fill(-Infinity), shape: [2, 3] };
+  const pair = Object.fromEntries(
+    ["tokens", "key_tokens", "padding", "key_padding"].map((name) => [
+      name,
+      [...header[name], ...header[name]],
+    ]),
+  );
+  assert.ok(Math.abs(errorOfSoftmax({ ...header, ...pair }, both) - 1 / 6) < 1e-6);
   const padded = { ...header, padding: [[0, 0, 1]] };
   assert.ok(errorOfSoftmax(padded, { ...arrays, weights }) < 1e-6);
 });
