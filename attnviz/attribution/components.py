@@ -13,11 +13,11 @@ from torch import Tensor
 
 from attnviz.attention.call import AttentionCall
 from attnviz.attribution.traced_run import TracedRun
-from attnviz.changes.site import Site
 from attnviz.dataflow.operations import LINEAR
 from attnviz.dataflow.parts import Part, Walk
 from attnviz.dataflow.rules import Leaf, Rules
 from attnviz.dataflow.trace import Operation, Value
+from attnviz.types import Site
 
 ComponentKind = Literal["embedding", "head", "mlp", "bias", "other"]
 KINDS: dict[str, ComponentKind] = {

@@ -27,13 +27,14 @@ from attnviz.attribution.components import Component, Contribution, components
 from attnviz.attribution.traced_run import TracedRun, traced_run
 from attnviz.capture.changed.layout import layout_of
 from attnviz.capture.request import FurtherInputs
-from attnviz.changes.site import Site, site
+from attnviz.changes.site import site
 from attnviz.dataflow.rules import Rules
 from attnviz.dataflow.trace import Value
 from attnviz.effects.clean_run import prepare
 from attnviz.errors import BadInput, UnsupportedAttention, bad_argument, require_index
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.summary import counted, text_table
+from attnviz.types import Site
 
 Side = Literal["q", "k"]
 # beyond so many layers what one source brings along different MLPs is one component

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from attnviz.attention.capture import Capture
 from attnviz.changes.corpus import Corpus
-from attnviz.changes.site import Site
+from attnviz.types import Site
 
 AblationKind = Literal["mean", "resample", "zero"]
 PatchedStage = Literal["q", "k", "v", "weights", "mixed"]

@@ -16,10 +16,10 @@ from attnviz.attention.call import AttentionCall
 from attnviz.attention.stage_changes import Function, Pairs, StageChange
 from attnviz.capture.changed.layout import layout_of
 from attnviz.capture.changed.run import changes_made
-from attnviz.changes.site import Site
 from attnviz.effects.answers import Answer
 from attnviz.effects.clean_run import CleanRun, as_mapping
 from attnviz.errors import UnsupportedAttention
+from attnviz.types import Site
 
 DRAWS = 8
 

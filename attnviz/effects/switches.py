@@ -23,11 +23,11 @@ from attnviz.capture.changed.run import changes_made, unchanged
 from attnviz.capture.generation.decode import write
 from attnviz.capture.generation.settings import Generation
 from attnviz.changes.kinds import Change
-from attnviz.changes.site import Site
 from attnviz.effects.answers import Answer
 from attnviz.effects.clean_run import CleanRun, as_mapping
 from attnviz.effects.rows import require_rows
 from attnviz.models.loaded_model import LoadedModel
+from attnviz.types import Site
 
 DRAWS = 8  # controls, in one batch with the changed row
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from attnviz.attribution.components import Component
     from attnviz.attribution.lens import Lens
     from attnviz.attribution.why import Why
-    from attnviz.changes.site import Site
     from attnviz.effects.edges import Edges
+    from attnviz.types import Site
 
 MAX_KEYS, MAX_PAIRS = 14, 8
 MAX_SENDERS = 96  # heads that are taken away one by one as a control

@@ -32,7 +32,7 @@ from attnviz.views.texts import strings
 
 if TYPE_CHECKING:
     from attnviz.attribution.feeds import Feeds
-    from attnviz.changes.site import Site
+    from attnviz.types import Site
 
 FRAGMENT = "circuit"
 MODEL, REPEATED = "stories", "Tom garden ball river Anna bread Tom garden ball river Anna bread"

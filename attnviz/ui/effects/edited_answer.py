@@ -26,7 +26,7 @@ from attnviz.views.app_capture import PageContext
 if TYPE_CHECKING:
     from attnviz.attention.call import AttentionCall
     from attnviz.attention.steps import Steps
-    from attnviz.changes.site import Site
+    from attnviz.types import Site
 
 FRAGMENT = "edited_answer"
 
@@ -76,8 +76,8 @@ def _sentences(
     shown: PageContext, answered: Answering, page: str, written: str, layer: int, head: int
 ) -> tuple[str, ...]:
     """The sentence on the answer and its control; a note if the answer belongs to another text."""
-    from attnviz.changes.site import Site
     from attnviz.effects.output_replacement import call_of, replaced
+    from attnviz.types import Site
 
     lang, group = shown.lang, shown.group
     where = Site(layer, head, group.kind, group.stack)

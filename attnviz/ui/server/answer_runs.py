@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from attnviz.attribution.traced_run import TracedRun
     from attnviz.attribution.why import Why
     from attnviz.capture.request import Request
-    from attnviz.changes.site import Site
     from attnviz.effects.answers import Answer
     from attnviz.effects.clean_run import CleanRun
     from attnviz.models.loaded_model import LoadedModel
+    from attnviz.types import Site
 
 Result = TypeVar("Result")
 
