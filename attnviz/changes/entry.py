@@ -2,7 +2,7 @@
 
     L2.H1.mixed=mean    decoder.cross.L1.H2.weights.20.7=0!    L0.H0.q.3.5=0.7
 
-In: text of any origin. Out: an `Entry`, not yet a change: `attnviz.changes.text` makes one of it.
+In: text of any origin. Out: a `WrittenChange`, of which `attnviz.changes.text` makes a change.
 Nothing here needs torch, so that what draws and what reads an address can use it.
 """
 
@@ -21,7 +21,7 @@ AFTER_SITE = re.compile(
 
 
 @dataclass(frozen=True)
-class Entry:
+class WrittenChange:
     """A change as it was written: positions are indices, None for all of them."""
 
     site: Site
@@ -34,18 +34,18 @@ class Entry:
         return f"{self.site}.{self.stage}{at}={self.to}"
 
 
-def read_entry(text: str) -> Entry:
+def read_entry(text: str) -> WrittenChange:
     """The entry of a text; raises `BadInput` for other text.
 
     >>> read_entry("L2.H1.weights.*.7=0")
-    Entry(site=Site(2, 1), stage='weights', at=(None, 7), to='0')
+    WrittenChange(site=Site(2, 1), stage='weights', at=(None, 7), to='0')
     """
     site, rest = Site.parse_start(text)
     match = AFTER_SITE.fullmatch(rest)
     if site is None or match is None:
         raise refused(text, "it is none of the forms")
     at = tuple(None if index == EVERY else int(index) for index in match["at"].split(".")[1:])
-    return Entry(site, match["stage"], at, match["to"])
+    return WrittenChange(site, match["stage"], at, match["to"])
 
 
 def refused(entry: object, reason: str) -> BadInput:

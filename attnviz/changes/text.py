@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 
 from attnviz.attention.capture import Capture
 from attnviz.changes import make
-from attnviz.changes.entry import Entry, read_entry, refused
+from attnviz.changes.entry import WrittenChange, read_entry, refused
 from attnviz.changes.kinds import PATCHED, Change
 
 MAX_CHANGES = 1024
@@ -43,7 +43,7 @@ def parse(
     return tuple(_made(read_entry(entry), given or {}, corpus) for entry in entries)
 
 
-def _made(entry: Entry, values: Mapping[str, object], corpus: object) -> Change:
+def _made(entry: WrittenChange, values: Mapping[str, object], corpus: object) -> Change:
     if entry.stage == "weights" and len(entry.at) == 2 and entry.to in ("0", "0!"):
         return make.cut(entry.site, *entry.at, renormalise=entry.to == "0!")
     if None in entry.at or len(entry.at) > 1:
@@ -59,7 +59,7 @@ def _made(entry: Entry, values: Mapping[str, object], corpus: object) -> Change:
     raise refused(entry, f"{entry.stage} cannot become {entry.to!r}")
 
 
-def _ablation(entry: Entry, corpus: object) -> Change:
+def _ablation(entry: WrittenChange, corpus: object) -> Change:
     kind, _, seed = entry.to.partition(":")
     if seed and not (kind == "resample" and seed.isascii() and seed.isdigit() and len(seed) < 10):
         raise refused(entry, f"{entry.to!r} is not mean, zero, resample or resample:seed")
@@ -67,7 +67,7 @@ def _ablation(entry: Entry, corpus: object) -> Change:
     return make.ablate(entry.site, kind, corpus=used, seed=int(seed or 0))
 
 
-def _pattern(entry: Entry) -> Change:
+def _pattern(entry: WrittenChange) -> Change:
     kind, colon, number = entry.to.partition(":")
     if kind != "temperature" or not colon:
         return make.pattern(entry.site, entry.to)
@@ -78,7 +78,7 @@ def _pattern(entry: Entry) -> Change:
     return make.pattern(entry.site, temperature=temperature)
 
 
-def _from_given(entry: Entry, name: str, row: int, values: Mapping[str, object]) -> Change:
+def _from_given(entry: WrittenChange, name: str, row: int, values: Mapping[str, object]) -> Change:
     """A change that names a capture or a matrix."""
     if name not in values:
         known = ", ".join(values) or "none"

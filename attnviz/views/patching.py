@@ -12,8 +12,8 @@ from attnviz.i18n import Language, text
 
 if TYPE_CHECKING:
     from attnviz.changes.kinds import PatchedStage
-    from attnviz.effects.answers import Answer
-    from attnviz.effects.patching import Patching
+    from attnviz.experiment.answers import Answer
+    from attnviz.experiment.patching import Patching
     from attnviz.types import Site
 
 

@@ -16,10 +16,10 @@ from attnviz import i18n
 from attnviz.checks import cards
 from attnviz.checks.cards import Description, HeadNote, TrainingCard, TrainingRecord
 from attnviz.checks.figure import Figure
+from attnviz.experiment.outputs.alignment import align
+from attnviz.experiment.outputs.answer import answer
 from attnviz.models import files, registry
 from attnviz.models.registry import EmbeddedModel
-from attnviz.outputs.alignment import align
-from attnviz.outputs.answer import answer
 from attnviz.ui.server import sources
 from attnviz.ui.session import examples, messages, widgets
 from tests.pages.conftest import Visit, component_name, parameters, sent

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from attnviz.components.ledger import pack_ledger
+from attnviz.experiment.outputs.classes import has_classes
 from attnviz.i18n import Language, text
 from attnviz.models.registry import REGISTRY
-from attnviz.outputs.classes import has_classes
 from attnviz.ui.effects import inputs, measurement
 from attnviz.ui.host.components import show_ledger
 from attnviz.ui.server import cache
@@ -26,9 +26,9 @@ from attnviz.views.app_capture import AppCapture, PageContext
 from attnviz.views.group_tokens import queries
 
 if TYPE_CHECKING:
-    from attnviz.attribution.from_where import FromWhere
-    from attnviz.effects.answer_measures import AnswerMeasure
-    from attnviz.effects.clean_run import CleanRun
+    from attnviz.experiment.answer_measures import AnswerMeasure
+    from attnviz.experiment.clean_run import CleanRun
+    from attnviz.experiment.from_where import FromWhere
 
 MAX_TOKENS = 64  # each is a run of the model
 
@@ -78,7 +78,7 @@ def measured(
 
 
 def _from_where(prepared: "CleanRun", job: Job) -> "FromWhere":
-    from attnviz.attribution.from_where import from_where_of
+    from attnviz.experiment.from_where import from_where_of
 
     job.report(0.1)
     return from_where_of(prepared)

@@ -31,7 +31,7 @@ from attnviz.views.groups import Group
 from attnviz.views.texts import strings
 
 if TYPE_CHECKING:
-    from attnviz.attribution.feeds import Feeds
+    from attnviz.experiment.feeds import Feeds
     from attnviz.types import Site
 
 FRAGMENT = "circuit"
@@ -88,7 +88,7 @@ def _measure() -> None:
 
 
 def _measured(answered: Answering, job: Job) -> "Feeds":
-    from attnviz.attribution.feeds import feeds_of
+    from attnviz.experiment.feeds import feeds_of
 
     return feeds_of(answered.prepared, progress=job.report, cancel=job.cancel)
 
@@ -126,7 +126,7 @@ def _view(shown: PageContext, answered: Answering, feeds: "Feeds") -> CircuitVie
 
 
 def _detail(shown: PageContext, answered: Answering, chosen: component.Chosen) -> PathDetail:
-    from attnviz.attribution.cut_path import cut_path_of
+    from attnviz.experiment.cut_path import cut_path_of
 
     prepared, answer = answered.prepared, answered.answer
     cut = cut_path_of(prepared, chosen.sender, chosen.receiver, chosen.side, answer)

@@ -76,7 +76,7 @@ def _sentences(
     shown: PageContext, answered: Answering, page: str, written: str, layer: int, head: int
 ) -> tuple[str, ...]:
     """The sentence on the answer and its control; a note if the answer belongs to another text."""
-    from attnviz.effects.output_replacement import call_of, replaced
+    from attnviz.experiment.output_replacement import call_of, replaced
     from attnviz.types import Site
 
     lang, group = shown.lang, shown.group

@@ -25,7 +25,7 @@ from attnviz.views.app_capture import PageContext
 from attnviz.views.axes import token_axes
 
 if TYPE_CHECKING:
-    from attnviz.attribution.why import Why
+    from attnviz.experiment.why import Why
     from attnviz.types import Site
 
 FRAGMENT = "inside"
@@ -91,7 +91,7 @@ def _edges(shown: PageContext, answered: Answering, key: str) -> None:
     query = n_query - 1 if chosen is None or chosen >= n_query else chosen
 
     def build() -> LedgerView:
-        from attnviz.effects.edges import edges_of
+        from attnviz.experiment.edges import edges_of
 
         prepared = replace(answered.prepared, on=answered.answer.lead or answered.answer.moved)
         return views.row_ledger(lang, edges_of(prepared, head, row=query), query, keys)
@@ -137,8 +137,8 @@ def _why(shown: PageContext, answered: Answering, key: str) -> None:
 
 def _interventions(shown: PageContext, answered: Answering, why: "Why") -> tuple[str, ...]:
     """The weight without the strongest earlier head, beside each other head, for k and for q."""
-    from attnviz.attribution.feeds import weights_without
     from attnviz.capture.changed.layout import layout_of
+    from attnviz.experiment.feeds import weights_without
 
     layout = layout_of(answered.prepared.calls)
     order = [call.site for call in layout.calls]

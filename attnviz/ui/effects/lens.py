@@ -23,9 +23,9 @@ from attnviz.views import inside as views
 from attnviz.views.app_capture import AppCapture, PageContext
 
 if TYPE_CHECKING:
-    from attnviz.attribution.lens import Lens
     from attnviz.capture.request import Request
-    from attnviz.effects.clean_run import CleanRun
+    from attnviz.experiment.clean_run import CleanRun
+    from attnviz.experiment.lens import Lens
 
 FRAGMENT = "lens"
 
@@ -73,8 +73,8 @@ def guesses(shown: PageContext) -> "Lens | None":
     model = shown.captured.model
 
     def build() -> "Lens":
-        from attnviz.attribution.lens import lens_of
-        from attnviz.effects.clean_run import prepare_request
+        from attnviz.experiment.clean_run import prepare_request
+        from attnviz.experiment.lens import lens_of
 
         return lens_of(prepare_request(model, request))
 
@@ -90,8 +90,8 @@ def _take(name: str) -> None:
 
 
 def _view(shown: PageContext, request: "Request", lens: "Lens", chosen: str) -> LedgerView:
-    from attnviz.effects.clean_run import prepare_request
-    from attnviz.outputs.classes import class_names
+    from attnviz.experiment.clean_run import prepare_request
+    from attnviz.experiment.outputs.classes import class_names
 
     model = shown.captured.model
     n_rows = lens.ids.shape[1]

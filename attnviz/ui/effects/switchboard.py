@@ -31,7 +31,7 @@ from attnviz.views.texts import strings
 
 if TYPE_CHECKING:
     from attnviz.changes import Change
-    from attnviz.effects.heads import Effects
+    from attnviz.experiment.heads import Effects
 
 FRAGMENT = "switches"
 N_WRITTEN = 8
@@ -135,7 +135,7 @@ def _effects(lang: Language, key: str, answered: Answering, to: str) -> "Effects
     """The effect of each head, with a progress bar while it is measured."""
 
     def work(job: Job) -> "Effects":
-        from attnviz.effects.heads import effects_of
+        from attnviz.experiment.heads import effects_of
 
         prepared = replace(answered.prepared, on=answered.answer.moved)
         return effects_of(prepared, to=to, progress=job.report, cancel=job.cancel)
@@ -147,7 +147,7 @@ def _view(
     shown: PageContext, answered: Answering, off: tuple[Switch, ...], effects: "Effects | None"
 ) -> SwitchesView:
     from attnviz.changes import parse
-    from attnviz.effects.switches import switched
+    from attnviz.experiment.switches import switched
 
     lang, groups = shown.lang, shown.captured.groups
     changes = parse(component.write(off)) if off else ()
@@ -176,7 +176,7 @@ def _written(
     shown: PageContext, answered: Answering, changes: "tuple[Change, ...]"
 ) -> tuple[str, str] | None:
     """The texts with all heads on and with the changes; None if the model does not write."""
-    from attnviz.effects.switches import continued
+    from attnviz.experiment.switches import continued
 
     if answered.answer.kind not in ("next_token", "target"):
         return None

@@ -2,7 +2,7 @@
 
 In: a capture with the model's own scores for each token. Out: the writing component, and where
 nothing was generated a button that lets the model generate. Probabilities come from
-`attnviz.outputs.next_token`.
+`attnviz.experiment.outputs.next_token`.
 """
 
 from collections.abc import Callable
@@ -109,7 +109,7 @@ def _choosing(group: Group, then: Callable[[], None]) -> Callable[[], None]:
 
 
 def _draws(shown: PageContext, sampling: Generation) -> writing.Draws:
-    from attnviz.outputs.next_token import ranked
+    from attnviz.experiment.outputs.next_token import ranked
 
     captured = shown.captured
     ranks = ranked(

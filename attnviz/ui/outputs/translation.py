@@ -62,7 +62,7 @@ def _data(shown: PageContext) -> bytes:
 
 
 def _view(shown: PageContext, target: str) -> AlignmentView:
-    from attnviz.outputs.alignment import align
+    from attnviz.experiment.outputs.alignment import align
 
     alignment = align(shown.captured.loaded, shown.captured.capture, target or None)
     probabilities = alignment.probabilities

@@ -13,11 +13,11 @@ from attnviz.ui.server import jobs
 from attnviz.ui.server.jobs import Job
 
 if TYPE_CHECKING:
-    from attnviz.attribution.traced_run import TracedRun
-    from attnviz.attribution.why import Why
     from attnviz.capture.request import Request
-    from attnviz.effects.answers import Answer
-    from attnviz.effects.clean_run import CleanRun
+    from attnviz.experiment.answers import Answer
+    from attnviz.experiment.clean_run import CleanRun
+    from attnviz.experiment.traced_run import TracedRun
+    from attnviz.experiment.why import Why
     from attnviz.models.loaded_model import LoadedModel
     from attnviz.types import Site
 
@@ -37,8 +37,8 @@ class Answering:
 
     def why(self, head: "Site", query: int, key: int) -> "Why":
         """Why a head attends there; the traced pass is kept for other cells."""
-        from attnviz.attribution.traced_run import traced_run
-        from attnviz.attribution.why import explain
+        from attnviz.experiment.traced_run import traced_run
+        from attnviz.experiment.why import explain
 
         if not self._runs:
             self._runs.append(traced_run(self.prepared))
@@ -47,7 +47,7 @@ class Answering:
     def written(self, n_tokens: int) -> str:
         """The model's continuation with all heads on; it is kept."""
         if n_tokens not in self._texts:
-            from attnviz.effects.switches import continued
+            from attnviz.experiment.switches import continued
 
             self._texts[n_tokens] = continued(self.prepared, (), n_tokens)
         return self._texts[n_tokens]
@@ -71,9 +71,9 @@ def answering(loaded: "LoadedModel", request: "Request", others: Sequence[str]) 
     """One clean pass, and another that is timed; of a decoder only the last logits are kept."""
     import torch
 
-    from attnviz.effects.answer_measures import Divergence
-    from attnviz.effects.answers import answer_of
-    from attnviz.effects.clean_run import prepare_request
+    from attnviz.experiment.answer_measures import Divergence
+    from attnviz.experiment.answers import answer_of
+    from attnviz.experiment.clean_run import prepare_request
 
     last_row = Divergence() if loaded.kind == "decoder" else None
     prepared = prepare_request(loaded, request, last_row)

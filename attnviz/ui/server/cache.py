@@ -45,14 +45,14 @@ from attnviz.views.ranking import RankedHead
 if TYPE_CHECKING:
     from attnviz.attention.call import AttentionCall
     from attnviz.attention.steps import Steps
-    from attnviz.attribution.lens import Lens
     from attnviz.capture import request as library
     from attnviz.capture.blocked_rows import BlockedRow
     from attnviz.course.birth import AblationScores
+    from attnviz.experiment.lens import Lens
+    from attnviz.experiment.outputs.similarity import Similarity
     from attnviz.lessons.cards.card import Card
     from attnviz.models.download import Progress
     from attnviz.models.loaded_model import LoadedModel
-    from attnviz.outputs.similarity import Similarity
     from attnviz.survey.result import Survey
 
 Result = TypeVar("Result")
@@ -218,7 +218,7 @@ def answer(source: Source, question: str, cut: bool) -> str:
 
 @st.cache_resource(max_entries=MAX_ANSWERS, show_spinner=False)
 def _answer(key: str, _question: str, _cut: bool, _loaded: "LoadedModel") -> str:
-    from attnviz.outputs.answer import answer
+    from attnviz.experiment.outputs.answer import answer
 
     return answer(_loaded, _question, cut=_cut)
 
@@ -230,7 +230,7 @@ def similarity(captured: AppCapture, texts: tuple[str, ...]) -> "Similarity":
 
 @st.cache_resource(max_entries=MAX_ANSWERS, show_spinner=False)
 def _similarity(key: str, _texts: tuple[str, ...], _loaded: "LoadedModel") -> "Similarity":
-    from attnviz.outputs.similarity import similarity
+    from attnviz.experiment.outputs.similarity import similarity
 
     return similarity(_loaded, _texts, cut=True)
 

@@ -4,8 +4,8 @@ import numpy as np
 
 import attnviz
 from attnviz.capture.request import Request
-from attnviz.outputs.alignment import align
-from attnviz.outputs.classes import classes
+from attnviz.experiment.outputs.alignment import align
+from attnviz.experiment.outputs.classes import classes
 from attnviz.ui.server import run_request
 from attnviz.ui.session import examples, pictures
 from attnviz.ui.session.openings import OPENINGS
