@@ -1,8 +1,9 @@
 """Numbers changed by hand: one entry of q, k, v, of the scores or of what enters the softmax.
 
 In: the text form that stands in an address, "q.3.5=0.7,masked.2.4=-inf"; a star stands for all keys
-of a query, "masked.2.*=-inf" blocks them and "masked.2.*=inf" opens them. Out: frozen `Edit`s.
-`formula.edited` puts them into copies of the stages: the tensors of a capture are never touched. A
+of a query, "masked.2.*=-inf" blocks them and "masked.2.*=inf" opens them. Out: frozen `Edit`s. An
+edit is a change as any other: with a `site` it is made while the model runs, in its text form with
+the head in front ("L2.H1.q.3.5=0.7"); the page Steps, which shows one head, leaves the head out. A
 stage that is edited counts as given: what comes after it is computed from the edited numbers.
 """
 
@@ -14,6 +15,7 @@ from typing import Literal, get_args
 from attnviz import notation
 from attnviz.errors import BadInput
 from attnviz.notation import TextForm, refusal
+from attnviz.types import Site
 
 EditableStage = Literal["q", "k", "v", "scores", "masked"]
 EDITABLE: tuple[EditableStage, ...] = get_args(EditableStage)
@@ -34,17 +36,20 @@ class Edit:
     """One entry: `row` and `column` of the stage's matrix, and its new value.
 
     In `masked` a value of −∞ blocks the cell. There a column of None stands for all keys of the
-    row: −∞ blocks them, +∞ gives each the score that it has before the mask.
+    row: −∞ blocks them, +∞ gives each the score that it has before the mask. `site` None is the
+    head that is shown.
     """
 
     stage: EditableStage
     row: int
     column: int | None
     value: float
+    site: Site | None = None
 
     def __str__(self) -> str:
+        site = "" if self.site is None else f"{self.site}."
         column = EVERY if self.column is None else self.column
-        return f"{self.stage}.{self.row}.{column}={notation.write_number(self.value)}"
+        return f"{site}{self.stage}.{self.row}.{column}={notation.write_number(self.value)}"
 
 
 def parse(text: str) -> tuple[Edit, ...]:
@@ -57,47 +62,43 @@ def write(edits: Sequence[Edit]) -> str:
     return FORM.write(map(str, edits))
 
 
-def _parse_entry(part: str) -> tuple[tuple[str, int, int | None], Edit]:
-    """An edit under its place."""
+def parse_one(part: str, site: Site | None = None) -> Edit:
+    """One edit of a text form without its head; `BadInput` for nonsense.
+
+    >>> str(parse_one("masked.2.*=-inf", Site(2, 1)))
+    'L2.H1.masked.2.*=-inf'
+    """
     place, _, number = part.partition("=")
     stage, _, position = place.partition(".")
     row, _, column = position.partition(".")
+    value = notation.number(number)
     if stage == "masked" and column == EVERY:
-        edit = _whole_row(part, notation.index(row), notation.number(number))
-    else:
-        edit = _cell(part, stage, notation.indices(position, 2), notation.number(number))
+        return _whole_row(part, notation.index(row), value, site)
+    return _cell(part, stage, notation.indices(position, 2), value, site)
+
+
+def _parse_entry(part: str) -> tuple[tuple[str, int, int | None], Edit]:
+    """An edit under its place."""
+    edit = parse_one(part)
     return (edit.stage, edit.row, edit.column), edit
 
 
-def _whole_row(part: str, row: int | None, value: float | None) -> Edit:
+def _whole_row(part: str, row: int | None, value: float | None, site: Site | None) -> Edit:
     if row is None:
         raise _refusal(part, f"no entry of {', '.join(EDITABLE)}")
     if value is None or not math.isinf(value):
         raise _refusal(part, "a whole row is blocked with -inf or opened with inf")
-    return Edit("masked", row, None, value)
+    return Edit("masked", row, None, value, site)
 
 
-def _cell(part: str, stage: str, place: tuple[int, ...] | None, value: float | None) -> Edit:
-    if stage not in EDITABLE or place is None:
+def _cell(
+    part: str, stage: str, place: tuple[int, ...] | None, value: float | None, site: Site | None
+) -> Edit:
+    known = next((name for name in EDITABLE if name == stage), None)
+    if known is None or place is None:
         raise _refusal(part, f"no entry of {', '.join(EDITABLE)}")
     is_blocked = stage == "masked" and value == -math.inf
     if value is None or not (is_blocked or abs(value) <= LARGEST):
         raise _refusal(part, f"the value must be a number between ±{LARGEST:g}")
     row, column = place
-    return Edit(stage, row, column, value)
-
-
-def of_stage(edits: Sequence[Edit], stage: str, n_rows: int, n_columns: int) -> tuple[Edit, ...]:
-    """The edits of one stage; `BadInput` for an entry outside its matrix."""
-    edits = tuple(edit for edit in edits if edit.stage == stage)
-    for edit in edits:
-        if edit.row >= n_rows or (edit.column or 0) >= n_columns:
-            raise BadInput(
-                f"the edit {str(edit)!r} lies outside its matrix: {stage} has {n_rows} ×"
-                f" {n_columns} entries",
-                code="edit_outside",
-                asked=str(edit),
-                rows=n_rows,
-                columns=n_columns,
-            )
-    return edits
+    return Edit(known, row, column, value, site)

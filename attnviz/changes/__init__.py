@@ -13,8 +13,8 @@ from attnviz.types import Site
 
 if TYPE_CHECKING:
     from attnviz.changes.corpus import Corpus
-    from attnviz.changes.kinds import Ablate, Change, Cut, Mask, Patch, Pattern
-    from attnviz.changes.make import ablate, cut, mask, patch, pattern
+    from attnviz.changes.kinds import Ablate, Change, Cut, Edit, Mask, Patch, Pattern
+    from attnviz.changes.make import ablate, cut, edit, mask, patch, pattern
     from attnviz.changes.text import parse, write
 
 __all__ = [
@@ -22,12 +22,14 @@ __all__ = [
     "Change",
     "Corpus",
     "Cut",
+    "Edit",
     "Mask",
     "Patch",
     "Pattern",
     "Site",
     "ablate",
     "cut",
+    "edit",
     "mask",
     "parse",
     "patch",
@@ -36,8 +38,8 @@ __all__ = [
 ]
 _HOME = {
     "corpus": ("Corpus",),
-    "kinds": ("Ablate", "Change", "Cut", "Mask", "Patch", "Pattern"),
-    "make": ("ablate", "cut", "mask", "patch", "pattern"),
+    "kinds": ("Ablate", "Change", "Cut", "Edit", "Mask", "Patch", "Pattern"),
+    "make": ("ablate", "cut", "edit", "mask", "patch", "pattern"),
     "text": ("parse", "write"),
 }
 

@@ -1,6 +1,7 @@
 """One change in its text form, as it stands in an address: where, which stage, and what it becomes.
 
     L2.H1.mixed=mean    decoder.cross.L1.H2.weights.20.7=0!    L0.H0.q.3.5=0.7
+    L2.H1.mask=padding+window:4
 
 In: text of any origin. Out: a `WrittenChange`, of which `attnviz.changes.text` makes a change.
 Nothing here needs torch, so that what draws and what reads an address can use it.
@@ -16,7 +17,7 @@ from attnviz.types import Site
 EVERY = "*"  # all queries, or all keys
 EXAMPLES = "L2.H1.mixed=mean, L0.H1.weights=even or L2.H1.weights.20.7=0!"
 AFTER_SITE = re.compile(
-    r"\.(?P<stage>[a-z]+)(?P<at>(?:\.(?:[0-9]{1,5}|\*)){0,2})=(?P<to>[^,=]{1,64})"
+    r"\.(?P<stage>[a-z]+)(?P<at>(?:\.(?:[0-9]{1,5}|\*)){0,2})=(?P<to>[^,=]{1,2000})"
 )
 
 
@@ -30,8 +31,13 @@ class WrittenChange:
     to: str
 
     def __str__(self) -> str:
+        return f"{self.site}.{self.of_head}"
+
+    @property
+    def of_head(self) -> str:
+        """The text without the head."""
         at = "".join(f".{EVERY if index is None else index}" for index in self.at)
-        return f"{self.site}.{self.stage}{at}={self.to}"
+        return f"{self.stage}{at}={self.to}"
 
 
 def read_entry(text: str) -> WrittenChange:

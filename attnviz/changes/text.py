@@ -4,7 +4,9 @@
     L0.H1.weights=even       its weights: even, temperature:0.5, @name (a matrix)
     L2.H1.weights.20.7=0!    an edge cut; * for all queries or keys; ! renormalises the row
     L0.H0.v=@other/1         patching: q, k, v, weights or mixed of row 1 of "other"
-    L0.H1.mask=@name         another mask
+    L0.H1.mask=causal+window:4   another mask: padding, causal, window, prefix, block, custom, none
+    L0.H1.mask=@name         a mask of your own
+    L2.H1.q.3.5=0.7          one entry of q, k, v, scores or masked; masked.2.*=-inf is a whole row
 
 In: such entries with commas between them, and what the names after @ stand for. Out: the changes;
 `write` gives the text again. What was typed by a stranger is checked as any input.
@@ -14,6 +16,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from attnviz.attention.capture import Capture
+from attnviz.attention.edits import EDITABLE, parse_one
 from attnviz.changes import make
 from attnviz.changes.entry import WrittenChange, read_entry, refused
 from attnviz.changes.kinds import PATCHED, Change
@@ -46,8 +49,10 @@ def parse(
 def _made(entry: WrittenChange, values: Mapping[str, object], corpus: object) -> Change:
     if entry.stage == "weights" and len(entry.at) == 2 and entry.to in ("0", "0!"):
         return make.cut(entry.site, *entry.at, renormalise=entry.to == "0!")
+    if entry.stage in EDITABLE and len(entry.at) == 2 and entry.site.head is not None:
+        return parse_one(entry.of_head, entry.site)
     if None in entry.at or len(entry.at) > 1:
-        reason = "only the weights of an edge have two positions, and they become 0 or 0!"
+        reason = "two positions name an edge of weights, which becomes 0 or 0!, or one edited entry"
         raise refused(entry, reason)
     named = GIVEN.fullmatch(entry.to)
     if named is not None:
@@ -56,6 +61,8 @@ def _made(entry: WrittenChange, values: Mapping[str, object], corpus: object) ->
         return _ablation(entry, corpus)
     if not entry.at and entry.stage == "weights":
         return _pattern(entry)
+    if not entry.at and entry.stage == "mask":
+        return make.mask(entry.site, entry.to)
     raise refused(entry, f"{entry.stage} cannot become {entry.to!r}")
 
 

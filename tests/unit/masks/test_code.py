@@ -18,8 +18,10 @@ PARTS = [
     MaskParts(N, N, real, causal, cells)
     for real, causal, cells in product((None, REAL), (False, True), (None, CELLS))
 ]
-PARTS += [MaskParts(N, N, causal=True, window=2), MaskParts(N, N, prefix=3)]
-PARTS += [MaskParts(N, N, REAL, block=2), MaskParts(N, N, window=3, prefix=2, block=4)]
+PARTS += [MaskParts(N, N, causal=True, sizes={"window": 2})]
+PARTS += [MaskParts(N, N, sizes={"prefix": 3})]
+PARTS += [MaskParts(N, N, REAL, sizes={"block": 2})]
+PARTS += [MaskParts(N, N, sizes={"window": 3, "prefix": 2, "block": 4})]
 
 
 def wanted(parts: MaskParts) -> Tensor:
