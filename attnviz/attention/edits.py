@@ -2,9 +2,9 @@
 
 In: the text form that stands in an address, "q.3.5=0.7,masked.2.4=-inf"; a star stands for all keys
 of a query, "masked.2.*=-inf" blocks them and "masked.2.*=inf" opens them. Out: frozen `Edit`s. An
-edit is a change as any other: with a `site` it is made while the model runs, in its text form with
-the head in front ("L2.H1.q.3.5=0.7"); the page Steps, which shows one head, leaves the head out. A
-stage that is edited counts as given: what comes after it is computed from the edited numbers.
+edit is a change as any other (`attnviz.changes.Edited`), in its text form with the head in front:
+"L2.H1.q.3.5=0.7". The page Steps, which shows one head, leaves the head out. A stage that is edited
+counts as given: what comes after it is computed from the edited numbers.
 """
 
 import math
@@ -15,7 +15,6 @@ from typing import Literal, get_args
 from attnviz import notation
 from attnviz.errors import BadInput
 from attnviz.notation import TextForm, refusal
-from attnviz.types import Site
 
 EditableStage = Literal["q", "k", "v", "scores", "masked"]
 EDITABLE: tuple[EditableStage, ...] = get_args(EditableStage)
@@ -36,20 +35,17 @@ class Edit:
     """One entry: `row` and `column` of the stage's matrix, and its new value.
 
     In `masked` a value of −∞ blocks the cell. There a column of None stands for all keys of the
-    row: −∞ blocks them, +∞ gives each the score that it has before the mask. `site` None is the
-    head that is shown.
+    row: −∞ blocks them, +∞ gives each the score that it has before the mask.
     """
 
     stage: EditableStage
     row: int
     column: int | None
     value: float
-    site: Site | None = None
 
     def __str__(self) -> str:
-        site = "" if self.site is None else f"{self.site}."
         column = EVERY if self.column is None else self.column
-        return f"{site}{self.stage}.{self.row}.{column}={notation.write_number(self.value)}"
+        return f"{self.stage}.{self.row}.{column}={notation.write_number(self.value)}"
 
 
 def parse(text: str) -> tuple[Edit, ...]:
@@ -62,19 +58,19 @@ def write(edits: Sequence[Edit]) -> str:
     return FORM.write(map(str, edits))
 
 
-def parse_one(part: str, site: Site | None = None) -> Edit:
-    """One edit of a text form without its head; `BadInput` for nonsense.
+def parse_one(part: str) -> Edit:
+    """One edit of a text form; `BadInput` for nonsense.
 
-    >>> str(parse_one("masked.2.*=-inf", Site(2, 1)))
-    'L2.H1.masked.2.*=-inf'
+    >>> parse_one("q.3.5=0.7")
+    Edit(stage='q', row=3, column=5, value=0.7)
     """
     place, _, number = part.partition("=")
     stage, _, position = place.partition(".")
     row, _, column = position.partition(".")
     value = notation.number(number)
     if stage == "masked" and column == EVERY:
-        return _whole_row(part, notation.index(row), value, site)
-    return _cell(part, stage, notation.indices(position, 2), value, site)
+        return _whole_row(part, notation.index(row), value)
+    return _cell(part, stage, notation.indices(position, 2), value)
 
 
 def _parse_entry(part: str) -> tuple[tuple[str, int, int | None], Edit]:
@@ -83,17 +79,15 @@ def _parse_entry(part: str) -> tuple[tuple[str, int, int | None], Edit]:
     return (edit.stage, edit.row, edit.column), edit
 
 
-def _whole_row(part: str, row: int | None, value: float | None, site: Site | None) -> Edit:
+def _whole_row(part: str, row: int | None, value: float | None) -> Edit:
     if row is None:
         raise _refusal(part, f"no entry of {', '.join(EDITABLE)}")
     if value is None or not math.isinf(value):
         raise _refusal(part, "a whole row is blocked with -inf or opened with inf")
-    return Edit("masked", row, None, value, site)
+    return Edit("masked", row, None, value)
 
 
-def _cell(
-    part: str, stage: str, place: tuple[int, ...] | None, value: float | None, site: Site | None
-) -> Edit:
+def _cell(part: str, stage: str, place: tuple[int, ...] | None, value: float | None) -> Edit:
     known = next((name for name in EDITABLE if name == stage), None)
     if known is None or place is None:
         raise _refusal(part, f"no entry of {', '.join(EDITABLE)}")
@@ -101,4 +95,4 @@ def _cell(
     if value is None or not (is_blocked or abs(value) <= LARGEST):
         raise _refusal(part, f"the value must be a number between ±{LARGEST:g}")
     row, column = place
-    return Edit(known, row, column, value, site)
+    return Edit(known, row, column, value)

@@ -13,7 +13,7 @@ from attnviz.types import Site
 
 if TYPE_CHECKING:
     from attnviz.changes.corpus import Corpus
-    from attnviz.changes.kinds import Ablate, Change, Cut, Edit, Mask, Patch, Pattern
+    from attnviz.changes.kinds import Ablate, Change, Cut, Edited, Mask, Patch, Pattern
     from attnviz.changes.make import ablate, cut, edit, mask, patch, pattern
     from attnviz.changes.text import parse, write
 
@@ -22,7 +22,7 @@ __all__ = [
     "Change",
     "Corpus",
     "Cut",
-    "Edit",
+    "Edited",
     "Mask",
     "Patch",
     "Pattern",
@@ -38,7 +38,7 @@ __all__ = [
 ]
 _HOME = {
     "corpus": ("Corpus",),
-    "kinds": ("Ablate", "Change", "Cut", "Edit", "Mask", "Patch", "Pattern"),
+    "kinds": ("Ablate", "Change", "Cut", "Edited", "Mask", "Patch", "Pattern"),
     "make": ("ablate", "cut", "edit", "mask", "patch", "pattern"),
     "text": ("parse", "write"),
 }

@@ -119,4 +119,15 @@ class Mask:
         return f"{self.site}.mask={f'@{self.name}' if self.named is None else self.named.joined}"
 
 
-Change = Ablate | Patch | Pattern | Cut | Mask | Edit
+@dataclass(frozen=True)
+class Edited:
+    """One entry of the head's q, k, v, scores, or of what enters its softmax, set to a number."""
+
+    site: Site
+    entry: Edit
+
+    def __str__(self) -> str:
+        return f"{self.site}.{self.entry}"
+
+
+Change = Ablate | Patch | Pattern | Cut | Mask | Edited

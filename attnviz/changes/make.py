@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from attnviz.attention.capture import Capture
-from attnviz.attention.edits import EVERY, Edit, parse_one
+from attnviz.attention.edits import EVERY, parse_one
 from attnviz.changes.corpus import Corpus
 from attnviz.changes.kinds import (
     ABLATION_KINDS,
@@ -23,6 +23,7 @@ from attnviz.changes.kinds import (
     Ablate,
     AblationKind,
     Cut,
+    Edited,
     Mask,
     Patch,
     PatchedStage,
@@ -116,7 +117,7 @@ def pattern(
     return Pattern(site(where), "matrix", weights=_weights(to), name=_name(name))
 
 
-def edit(where: object, stage: str, row: int, column: int | None, to: float) -> Edit:
+def edit(where: object, stage: str, row: int, column: int | None, to: float) -> Edited:
     """Set one entry of a head's q, k, v, scores, or of what enters its softmax ("masked").
 
     In "masked", −∞ blocks a cell; there a `column` of None is the whole row, which −∞ blocks and +∞
@@ -129,7 +130,7 @@ def edit(where: object, stage: str, row: int, column: int | None, to: float) -> 
         EVERY if index is None else str(_index(name, index))
         for name, index in (("row", row), ("column", column))
     )
-    return parse_one(f"{stage}.{at_row}.{at_column}={float(to)!r}", place)
+    return Edited(place, parse_one(f"{stage}.{at_row}.{at_column}={float(to)!r}"))
 
 
 def mask(where: object, to: object, *, name: str = "own") -> Mask:

@@ -19,7 +19,7 @@ from attnviz.attention.capture import Capture
 from attnviz.attention.edits import EDITABLE, parse_one
 from attnviz.changes import make
 from attnviz.changes.entry import WrittenChange, read_entry, refused
-from attnviz.changes.kinds import PATCHED, Change
+from attnviz.changes.kinds import PATCHED, Change, Edited
 
 MAX_CHANGES = 1024
 MAX_TEXT_CHARS = 20_000
@@ -50,7 +50,7 @@ def _made(entry: WrittenChange, values: Mapping[str, object], corpus: object) ->
     if entry.stage == "weights" and len(entry.at) == 2 and entry.to in ("0", "0!"):
         return make.cut(entry.site, *entry.at, renormalise=entry.to == "0!")
     if entry.stage in EDITABLE and len(entry.at) == 2 and entry.site.head is not None:
-        return parse_one(entry.of_head, entry.site)
+        return Edited(entry.site, parse_one(entry.of_head))
     if None in entry.at or len(entry.at) > 1:
         reason = "two positions name an edge of weights, which becomes 0 or 0!, or one edited entry"
         raise refused(entry, reason)

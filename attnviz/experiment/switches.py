@@ -110,7 +110,8 @@ def _move_at_random(
     moves = length * torch.nn.functional.normalize(drawn, dim=-1)
 
     def move(values: Tensor, pairs: Pairs) -> Tensor:
-        return values + moves.to(values)[pairs.rows - rows.start]
+        moved: Tensor = values + moves.to(values)[pairs.rows - rows.start]
+        return moved
 
     change = StageChange("mixed", move, (head.head,) * len(rows), tuple(rows))
     by_place[place] = replace(by_place[place], changes=(*by_place[place].changes, change))

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from attnviz.masks.spec import KINDS, MaskName
+from attnviz.masks.spec import RULES, MaskName
 
 Convention = Literal["sdpa", "multihead", "transformers", "additive"]
 CONVENTIONS: tuple[Convention, ...] = get_args(Convention)
@@ -88,7 +88,7 @@ def _sized_lines(parts: MaskParts) -> list[str]:
         return []
     lines = ["query, key = torch.arange(n_query)[:, None], torch.arange(n_key)"]
     return lines + [
-        f"may_attend &= {KINDS[name].code.format(size=size)}  # {name}"
+        f"may_attend &= {RULES[name].code.format(size=size)}  # {name}"
         for name, size in parts.sizes.items()
     ]
 

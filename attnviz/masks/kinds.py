@@ -14,7 +14,7 @@ from jaxtyping import Bool, Float, Int64, UInt8
 from torch import Tensor
 
 from attnviz.errors import BadMask
-from attnviz.masks.spec import KINDS, MaskKind, MaskName, MaskSet, Stroke
+from attnviz.masks.spec import RULES, MaskName, MaskRule, MaskSet, Stroke
 
 MAX_NAMED_MASKS = 8
 
@@ -53,13 +53,13 @@ def blocks(n_query: int, n_key: int, size: int) -> Bool[Tensor, "query key"]:
 
 
 def _positional(name: MaskName, n_query: int, n_key: int, size: int) -> Bool[Tensor, "query key"]:
-    return allowed(KINDS[name], torch.arange(n_query)[:, None], torch.arange(n_key), size)
+    return allowed(RULES[name], torch.arange(n_query)[:, None], torch.arange(n_key), size)
 
 
-def allowed(kind: MaskKind, query: Tensor, key: Tensor, size: int) -> Bool[Tensor, "..."]:
+def allowed(rule: MaskRule, query: Tensor, key: Tensor, size: int) -> Bool[Tensor, "..."]:
     """True where a mask that positions decide lets a query attend to a key."""
-    assert kind.allows is not None, f"{kind.name} depends on more than positions"
-    mask: Tensor = kind.allows(query, key, size)
+    assert rule.allows is not None, f"{rule.name} depends on more than positions"
+    mask: Tensor = rule.allows(query, key, size)
     return mask
 
 
@@ -97,7 +97,7 @@ def at_positions(
                 cells = rows & (answers >= stroke.left) & (answers <= stroke.right)
                 mask = mask.masked_fill(cells, not stroke.blocks)
         else:
-            mask = allowed(KINDS[name], asks, answers, masks.sizes.get(name, 0))
+            mask = allowed(RULES[name], asks, answers, masks.sizes.get(name, 0))
         out[name] = mask.expand(shape)
     return out
 

@@ -1,7 +1,7 @@
 """A set of named masks over an attention, and its text form (no torch).
 
 In: the text form that stands in an address, "padding,window=4,custom=+0.1:2.3", or as the mask of a
-change, "padding+window:4". Out: a frozen `MaskSet`, or `BadInput`. `KINDS` tells of each name what
+change, "padding+window:4". Out: a frozen `MaskSet`, or `BadInput`. `RULES` tells of each name what
 it allows and how that is written as code:
 
     padding   keys that only fill a sentence up
@@ -28,8 +28,8 @@ STROKE = re.compile(r"([+-])(\d{1,5})\.(\d{1,5}):(\d{1,5})\.(\d{1,5})", re.ASCII
 
 
 @dataclass(frozen=True)
-class MaskKind:
-    """A kind of mask: which keys a query may attend to, by their positions.
+class MaskRule:
+    """The rule of a mask: the keys that a query may attend to.
 
     `allows(query, key, size)` takes positions as arrays or tensors that broadcast, and `code` is
     the same in Python; both are missing where positions are not enough: of padding, and of cells
@@ -42,33 +42,33 @@ class MaskKind:
     sized: bool = False
 
 
-KINDS: Mapping[MaskName, MaskKind] = {
-    kind.name: kind
-    for kind in (
-        MaskKind("padding"),
-        MaskKind("causal", lambda query, key, _size: key <= query, "key <= query"),
-        MaskKind(
+RULES: Mapping[MaskName, MaskRule] = {
+    rule.name: rule
+    for rule in (
+        MaskRule("padding"),
+        MaskRule("causal", lambda query, key, _size: key <= query, "key <= query"),
+        MaskRule(
             "window",
             lambda query, key, size: abs(query - key) < size,
             "(query - key).abs() < {size}",
             sized=True,
         ),
-        MaskKind(
+        MaskRule(
             "prefix",
             lambda query, key, size: (key <= query) | (key < size),
             "(key <= query) | (key < {size})",
             sized=True,
         ),
-        MaskKind(
+        MaskRule(
             "block",
             lambda query, key, size: query // size == key // size,
             "query // {size} == key // {size}",
             sized=True,
         ),
-        MaskKind("custom"),
+        MaskRule("custom"),
     )
 }
-SIZED: tuple[MaskName, ...] = tuple(name for name, kind in KINDS.items() if kind.sized)
+SIZED: tuple[MaskName, ...] = tuple(name for name, rule in RULES.items() if rule.sized)
 
 
 def _refusal(part: str, reason: str) -> BadInput:

@@ -10,13 +10,12 @@ from torch import Tensor
 
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.capture import Capture
-from attnviz.attention.edits import Edit
 from attnviz.attention.stage_changes import ChangeableStage, Function, StageChange, edited
 from attnviz.capture.changed import functions
 from attnviz.capture.changed.changer import CallPlace, PlacedChanges
 from attnviz.capture.changed.layout import CallSite, Layout
 from attnviz.changes.corpus import Corpus
-from attnviz.changes.kinds import Ablate, Change, Cut, Mask, Patch, Pattern
+from attnviz.changes.kinds import Ablate, Change, Cut, Edited, Mask, Patch, Pattern
 from attnviz.errors import BadInput, UnsupportedAttention
 
 CorpusOf = Callable[[Ablate], Corpus]
@@ -60,8 +59,8 @@ def _resolved(
         return "mixed", _ablation(change, call, corpus_of)
     if isinstance(change, Pattern):
         return _pattern(change)
-    if isinstance(change, Edit):
-        return change.stage, edited(change)
+    if isinstance(change, Edited):
+        return change.entry.stage, edited(change.entry)
     if isinstance(change, Mask):
         return "mask", _mask(change)
     if isinstance(change, Cut):

@@ -4,7 +4,6 @@ In: what is shown, and the edits or masks of the view. Out: a sentence with its 
 its place while nothing is edited. The model runs again with the edits as changes of its head.
 """
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -94,8 +93,8 @@ def _sentences(
 
 def _changes(page: str, written: str, where: Site) -> "tuple[Change, ...]":
     """The edits of Steps, or the masks of Masks, as changes of the head that is shown."""
-    from attnviz.changes import mask
+    from attnviz.changes import Edited, mask
 
     if page == "masks":
         return (mask(where, spec.parse(written)),)
-    return tuple(replace(edit, site=where) for edit in hand.parse(written))
+    return tuple(Edited(where, edit) for edit in hand.parse(written))
