@@ -128,16 +128,17 @@ def test_named_masks_of_all_heads_are_the_models_own_mask(lm: LoadedModel, text:
     assert (found - wanted)[rows].abs().max() < ROUNDING
 
 
-def test_padding_is_blocked_where_the_mask_names_it(lm: LoadedModel) -> None:
-    """Beside a longer text, a padded one keeps its logits only if its padding stays hidden."""
-    texts = ["Tom has a dog", STORE]
-    ran = attnviz.capture(lm, texts, changes=parse("L0.mask=padding+causal,L1.mask=padding+causal"))
-    plain = attnviz.capture(lm, texts)
-    assert ran.logits is not None and plain.logits is not None
+def test_padding_is_blocked_where_the_mask_names_it() -> None:
+    """Beside a longer text an encoder hides the padding itself: that mask is the reference."""
+    encoder, texts = attnviz.load("sentiment"), ["a good film", "a film that is not good at all"]
+    plain = attnviz.capture(encoder, texts).call(0)
+    named_so, opened = (
+        attnviz.capture(encoder, texts, changes=parse(f"L0.mask={text}")).call(0)
+        for text in ("padding", "none")
+    )
     for batch in range(2):
-        real = torch.from_numpy(~plain.query_tokens(plain.calls[0], batch).padding)
-        moved = (ran.logits[batch] - plain.logits[batch])[real]
-        assert moved.abs().max() < ROUNDING
+        assert torch.equal(named_so.weights(0, batch), plain.weights(0, batch))
+    assert (opened.weights(0, 0) - plain.weights(0, 0)).abs().max() > 100 * ROUNDING
 
 
 @pytest.mark.parametrize("text", ["q.99.0=1", "q.0.99=1", "scores.0.99=1", "masked.99.*=-inf"])
