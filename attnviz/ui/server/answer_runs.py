@@ -17,12 +17,12 @@ from attnviz.views.app_capture import AppCapture
 
 if TYPE_CHECKING:
     from attnviz.capture.request import Request
-    from attnviz.changes.site import Site
     from attnviz.experiment.answers import Answer
     from attnviz.experiment.clean_run import CleanRun
     from attnviz.experiment.traced_run import TracedRun
     from attnviz.experiment.why import Why
     from attnviz.models.loaded_model import LoadedModel
+    from attnviz.types import Site
 
 MAX_ANSWERING = 8  # a clean pass each: like a capture
 MAX_MEASURED = 64  # a few numbers for each head; for each pair of heads, 0.5 MB of 144
