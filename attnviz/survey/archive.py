@@ -8,6 +8,7 @@ that it unpacks to.
 import io
 import json
 import math
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -44,7 +45,7 @@ MAX_LIST_BYTES = 1 << 16
 # the errors of zipfile, zlib, numpy and json for files that are damaged, or made to be
 DAMAGES = (
     *(OSError, ValueError, LookupError, TypeError, AttributeError, EOFError, ArithmeticError),
-    *(RuntimeError, MemoryError, SyntaxError, zipfile.BadZipFile, zlib.error),
+    *(RuntimeError, MemoryError, SyntaxError, tokenize.TokenError, zipfile.BadZipFile, zlib.error),
 )
 Arrays = Mapping[str, np.ndarray]
 Described = dict[str, Any]

@@ -188,6 +188,18 @@ def holds_turn(line: WaitingLine) -> bool:
     return len(line._tickets) == 1
 
 
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), 1e30])
+def test_numbers_that_are_not_finite_or_become_so_are_refused(number: float) -> None:
+    cap = attnviz.capture("stories", "A cat that breaks.")
+    query = cap.calls[0].inputs.query.clone()
+    query[0, 0, 1, 0] = number
+    inputs = replace(cap.calls[0].inputs, query=query, key=cap.calls[0].inputs.key * number)
+    broken = replace(cap, calls=(replace(cap.calls[0], inputs=inputs), *cap.calls[1:]))
+    with pytest.raises(attnviz.BadInput, match="NaN or infinite") as refused:
+        uploaded(content(broken, ".safetensors"))
+    assert refused.value.details["path"] == "run.safetensors"
+
+
 def test_the_operator_names_a_file(
     visit: Visit,
     file: bytes,

@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache, lru_cache, partial
+from math import isfinite
 from typing import TYPE_CHECKING
 
 from attnviz.errors import BadInput, TooLarge
@@ -69,6 +70,11 @@ class OpenedCaptures:
         with self._lock:
             self._seen = {seen for seen in self._seen if seen[0] in self._kept} | {(digest, page)}
 
+    def clear(self) -> None:
+        """Let go of all."""
+        with self._lock:
+            self._kept.clear()
+
     def _n_bytes(self) -> int:
         return sum(n_bytes for _, n_bytes in self._kept.values())
 
@@ -113,7 +119,9 @@ def open_upload(data: bytes, file_name: str) -> str:
         ) from error
     _require_products(capture)
     with turns.turn():
-        _uploads().put(digest, _captured(digest, capture), len(data))
+        captured = _captured(digest, capture)
+    _require_finite(captured, file_name)
+    _uploads().put(digest, captured, len(data))
     return digest
 
 
@@ -136,6 +144,33 @@ def _captured(digest: str, capture: "Capture") -> AppCapture:
         media=Media(),
         recall=partial(opened, digest),
     )
+
+
+def _require_finite(captured: AppCapture, file_name: str) -> None:
+    """Refuse a capture with NaN or infinity, of which no picture and no check can be made."""
+    from attnviz.attention.stored_weights import StoredWeights
+
+    calls = captured.capture.calls
+    tensors = [
+        tensor
+        for call in calls
+        for tensor in (*call.inputs.tensors(), call.output)
+        if tensor.is_floating_point() and tensor is not getattr(call.inputs, "bias", None)
+    ]
+    are_compared = any(
+        "out" in call.projections
+        or not isinstance(call.inputs, StoredWeights)
+        or call.inputs.value is not None
+        for call in calls
+    )
+    is_finite = all(bool(tensor.isfinite().all()) for tensor in tensors)
+    if not is_finite or (are_compared and not isfinite(captured.accuracy.error)):
+        raise BadInput(
+            f"{file_name} has numbers that are NaN or infinite, or become so: save a capture of"
+            " finite numbers",
+            code="capture_not_finite",
+            path=file_name,
+        )
 
 
 def _width(call: "AttentionCall") -> int:

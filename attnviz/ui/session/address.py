@@ -93,13 +93,16 @@ def _picture(raw: object) -> Checked:
 
 
 def _normalised(parse: Callable[[str], Any], write: Callable[[Any], str], raw: object) -> Checked:
-    """A text form, parsed and written again; None if it cannot be parsed."""
+    """A text form, parsed and written again; None if it cannot be parsed, or not once more."""
     if not isinstance(raw, str):
         return None, False
+    clean = without_surrogates(raw)
     try:
-        return write(parse(raw)), True
+        written = write(parse(clean))
+        parse(written)
     except BadInput:
         return None, False
+    return written, clean == raw
 
 
 # --- the table ---------------------------------------------------------------------------------

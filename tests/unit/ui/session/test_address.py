@@ -221,3 +221,11 @@ def test_params_name_no_key_of_a_class() -> None:
     view = restored({"room": "K7Q-M2X", "host": "key", "seat": "place"})
     assert (view.classroom.host, view.classroom.seat) == ("key", "place")
     assert address.params(view) == {"room": "K7Q-M2X"}
+
+
+@pytest.mark.parametrize("name", ["values", "answers", "edits", "changes"])
+def test_what_is_written_is_read_again(name: str) -> None:
+    """A lone surrogate cannot be written, and a text may be too long once it is escaped."""
+    for raw in ("\ud800=1", "a=\ud800", "=".join(("猫", "犬" * 300)), "&".join(["é=ü"] * 60)):
+        value, _ = address.checked(name, raw)
+        assert value is None or address.checked(name, value) == (value, True)
