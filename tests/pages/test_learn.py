@@ -113,7 +113,7 @@ def test_a_control_changes_its_card(visit: Visit) -> None:
     _, arrays = sent(app)
     assert (before != arrays["values1"]).any()
     assert arrays["values1"][3] == pytest.approx([0.25] * 4)  # all scores 0: every key alike
-    assert arrays["values0"][3] != pytest.approx([0.25] * 4)  # the control stays
+    assert arrays["panels.0.values"][3] != pytest.approx([0.25] * 4)  # the control stays
     assert parse(parameters(app)["values"]) == {"factor": "0.0"}
 
 

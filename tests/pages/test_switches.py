@@ -36,7 +36,7 @@ def test_the_example_turns_mary_into_john(visit: Visit) -> None:
     app = visit("switches", model="minilm")
     app = app.button(widgets.key("switches.example")).click().run()
     header, _ = sent(app)
-    assert header["off"] == [{"head": "L0.H0", "change": "L0.H0.mixed=zero"}]
+    assert header["off"] == [{"head": "L0.H0", "to": "zero", "change": "L0.H0.mixed=zero"}]
     bars = {bar["label"]: bar for bar in header["answer"]["bars"]}
     assert bars["Mary"]["second"] == pytest.approx(0.993, abs=5e-4)
     assert bars["Mary"]["value"] == pytest.approx(0.311, abs=5e-4)

@@ -10,12 +10,11 @@ import streamlit as st
 from attnviz.components import similarity as component
 from attnviz.components.similarity import SimilarityView
 from attnviz.i18n import text
-from attnviz.ui.host.components import show_similarity
+from attnviz.ui.host.draw import draw
 from attnviz.ui.server import cache
 from attnviz.ui.session import current, messages
 from attnviz.ui.sidebar import sidebar
 from attnviz.views.app_capture import AppCapture, PageContext
-from attnviz.views.texts import strings
 
 FOR_SENTENCES = {"minilm"}  # models trained so that the cosine is a similarity
 # some near to the first example, some far from it
@@ -48,19 +47,10 @@ def show(shown: PageContext) -> None:
     typed = current.view().input
     own = tuple(sentence for sentence in (typed.text, typed.text2) if sentence.strip())
     others = tuple(sentence for sentence in OTHERS if sentence not in own)
-    show_similarity(_data(shown, own, others))
-
-
-def _data(shown: PageContext, own: tuple[str, ...], others: tuple[str, ...]) -> bytes:
-    captured, lang = shown.captured, shown.lang
-
-    def build() -> bytes:
-        view = SimilarityView(
-            caption=text(lang, "similarity.caption"),
-            sentences=tuple(map(messages.shortened, (*own, *others))),
-            n_own=len(own),
-            cosine=cache.similarity(captured, (*own, *others)).cosine,
-        )
-        return component.pack_similarity(view, strings(lang, component.STRING_KEYS))
-
-    return cache.buffer(f"{captured.key} similarity {lang} {own}", build)
+    view = SimilarityView(
+        caption=text(lang, "similarity.caption"),
+        sentences=tuple(map(messages.shortened, (*own, *others))),
+        n_own=len(own),
+        cosine=cache.similarity(shown.captured, (*own, *others)).cosine,
+    )
+    draw(component.CANVAS, view, "similarity", lang)

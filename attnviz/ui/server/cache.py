@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from attnviz.attribution.lens import Lens
     from attnviz.capture import request as library
     from attnviz.capture.blocked_rows import BlockedRow
+    from attnviz.components.tiles import TilesData
     from attnviz.course.birth import AblationScores
     from attnviz.lessons.cards.card import Card
     from attnviz.models.download import Progress
@@ -72,7 +73,6 @@ MAX_TILE_ANSWERS = 48  # a dozen tiles of one byte each have 0.8 MB
 MAX_LESSON_CARDS = 128
 MAX_LESSON_CAPTURES = 24  # of sentences and small pictures
 MAX_TRAININGS = 6
-MAX_BUFFERS = 12  # the largest, all heads for 512 tokens, has 19 MB
 
 
 def model(source: Source) -> "LoadedModel":
@@ -308,14 +308,8 @@ def _pyramid(
 
 
 @st.cache_resource(max_entries=MAX_TILE_ANSWERS, show_spinner=False)
-def tiles(key: str, _build: Callable[[], bytes]) -> bytes:
-    """The tiles that `_build` packs; `key` names everything that determines them."""
-    return _build()
-
-
-@st.cache_resource(max_entries=MAX_BUFFERS, show_spinner=False)
-def buffer(key: str, _build: Callable[[], bytes]) -> bytes:
-    """The bytes that `_build` makes; `key` names everything that determines them."""
+def tiles(key: str, _build: "Callable[[], TilesData]") -> "TilesData":
+    """The tiles that `_build` reads; `key` names everything that determines them."""
     return _build()
 
 

@@ -12,7 +12,7 @@ from attnviz.components import geometry as component
 from attnviz.components.geometry import GeometryView
 from attnviz.components.selection import Extent
 from attnviz.i18n import Language, text
-from attnviz.ui.host.components import show_geometry
+from attnviz.ui.host.draw import draw
 from attnviz.ui.page import fragments, frame
 from attnviz.ui.server import cache
 from attnviz.ui.session import current, messages, widgets
@@ -20,7 +20,6 @@ from attnviz.ui.session.fragment import fragment
 from attnviz.ui.sidebar.navigation import NAVIGATION
 from attnviz.views import geometry as views
 from attnviz.views.app_capture import PageContext
-from attnviz.views.texts import strings
 
 FRAGMENT = "geometry"
 VERIFICATION = "geometry.verification"
@@ -34,16 +33,19 @@ def show(lang: Language, shown: PageContext | None) -> None:
         place = current.view().place
         head = (0, 0) if shown is None else shown.size.nearest_head(*place.layer_and_head)
         known = "" if shown is None else shown.key
-        data = cache.buffer(
-            f"{known} geometry {lang} {choice} {head} {place.query}",
-            lambda: component.pack_geometry(
-                _view(lang, shown, head), strings(lang, component.STRING_KEYS)
-            ),
-        )
         extent = Extent(1, 1, 1, 1) if shown is None else shown.size.extent
         key = widgets.component_key("geometry")
-        keep = fragments.keep_selection(key, extent, redraw=FRAGMENT)
-        show_geometry(data, extent, key, keep, _take(key))
+        draw(
+            component.CANVAS,
+            lambda: _view(lang, shown, head),
+            key,
+            lang,
+            {
+                "selection": fragments.keep_selection(key, extent, redraw=FRAGMENT),
+                "geometry": _take(key),
+            },
+            kept=f"{known} {choice} {head} {place.query}",
+        )
 
 
 @fragment(VERIFICATION)
