@@ -169,7 +169,7 @@ def _header(view: Any, way: str, arrays: dict[str, Packable | Lower]) -> dict[st
             rows = (vars(row).values() for row in value)
             header[part.name] = [[-1 if cell is None else cell for cell in row] for row in rows]
         elif part.encoder is not None:
-            _put(arrays, name, None if value is None else part.encoder.encode(view, value))
+            _put(arrays, name, part.encoder.encode(view, value))
         elif is_array(part.hint):
             _put(arrays, name, value)
         elif is_array_mapping(part.hint):

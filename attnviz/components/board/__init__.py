@@ -38,20 +38,8 @@ class ShownPanel:
     asks: bool
     values: Float32[np.ndarray, "row column"]
     blocked: Bool[np.ndarray, "row column"]
-
-    @derived
-    def row_sums(self) -> Float32[np.ndarray, "row"]:
-        """The sums along each row, without blocked cells."""
-        return self._sums(axis=1)
-
-    @derived
-    def column_sums(self) -> Float32[np.ndarray, "column"]:
-        """The sums along each column, without blocked cells."""
-        return self._sums(axis=0)
-
-    def _sums(self, axis: int) -> Float32[np.ndarray, "cell"]:
-        shown = np.where(self.blocked, 0.0, self.values)
-        return np.asarray(shown.sum(axis=axis), np.float32)
+    row_sums: Float32[np.ndarray, " row"]
+    column_sums: Float32[np.ndarray, " column"]
 
 
 @dataclass(frozen=True)
@@ -87,9 +75,14 @@ CANVAS = Canvas("board", (BoardView,))
 
 
 def _shown(view: BoardView, panel: Panel) -> ShownPanel:
+    """A panel as it is drawn; its sums leave blocked cells out."""
     n_rows, n_columns = panel.values.shape
     hidden = panel.hidden and not view.revealed
-    is_open = panel.blocked is None or hidden
+    values = np.zeros_like(panel.values) if hidden else panel.values
+    blocked = np.zeros(values.shape, np.bool_)
+    if panel.blocked is not None and not hidden:
+        blocked = np.asarray(panel.blocked)
+    open_values = np.where(blocked, 0.0, values)
     return ShownPanel(
         name=panel.name,
         caption=view.captions.get(panel.name, panel.name),
@@ -103,8 +96,10 @@ def _shown(view: BoardView, panel: Panel) -> ShownPanel:
         hidden=hidden,
         marked=() if hidden else panel.marked,
         asks=panel.name in view.asks,
-        values=np.asarray(np.zeros_like(panel.values) if hidden else panel.values, np.float32),
-        blocked=np.zeros(panel.values.shape, np.bool_) if is_open else np.asarray(panel.blocked),
+        values=np.asarray(values, np.float32),
+        blocked=blocked,
+        row_sums=np.asarray(open_values.sum(axis=1), np.float32),
+        column_sums=np.asarray(open_values.sum(axis=0), np.float32),
     )
 
 

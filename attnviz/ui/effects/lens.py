@@ -15,7 +15,7 @@ from attnviz.models.registry import REGISTRY
 from attnviz.ui.effects import inputs
 from attnviz.ui.effects.answer_parts import FRAGMENT as PARTS
 from attnviz.ui.host.draw import draw
-from attnviz.ui.server import cache
+from attnviz.ui.server.shared import shared
 from attnviz.ui.session import address, current, messages, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.ui.sidebar.navigation import renew
@@ -23,10 +23,11 @@ from attnviz.views import inside as views
 from attnviz.views.app_capture import AppCapture, PageContext
 
 if TYPE_CHECKING:
-    from attnviz.attribution.lens import Lens
     from attnviz.capture.request import Request
-    from attnviz.effects.clean_run import CleanRun
+    from attnviz.experiment.clean_run import CleanRun
+    from attnviz.experiment.lens import Lens
 
+MAX_LENSES = 8
 FRAGMENT = "lens"
 
 
@@ -66,15 +67,15 @@ def guesses(shown: PageContext) -> "Lens | None":
     request = inputs.of_shown(shown)
     if request is None:
         return None
-    model = shown.captured.model
+    return _lens(shown.captured, request)
 
-    def build() -> "Lens":
-        from attnviz.attribution.lens import lens_of
-        from attnviz.effects.clean_run import prepare_request
 
-        return lens_of(prepare_request(model, request))
+@shared(most=MAX_LENSES)
+def _lens(captured: AppCapture, request: "Request") -> "Lens":
+    from attnviz.experiment.clean_run import prepare_request
+    from attnviz.experiment.lens import lens_of
 
-    return cache.lens(f"{shown.captured.key} {request.key}", build)
+    return lens_of(prepare_request(captured.model, request))
 
 
 def _take(name: str) -> None:
@@ -86,8 +87,8 @@ def _take(name: str) -> None:
 
 
 def _view(shown: PageContext, request: "Request", lens: "Lens", chosen: str) -> LedgerView:
-    from attnviz.effects.clean_run import prepare_request
-    from attnviz.outputs.classes import class_names
+    from attnviz.experiment.clean_run import prepare_request
+    from attnviz.experiment.outputs.classes import class_names
 
     model = shown.captured.model
     n_rows = lens.ids.shape[1]

@@ -14,14 +14,13 @@ import streamlit as st
 from attnviz.components.canvas import Canvas, packed
 from attnviz.i18n import Language
 from attnviz.ui.host.script import stub
+from attnviz.ui.server import buffers
 
 if TYPE_CHECKING:
     from streamlit.components.v2.types import ComponentRenderer
 
 View = TypeVar("View")
 Events = Mapping[str, Callable[[], None]]
-
-MAX_BUFFERS = 12  # the largest, all heads for 512 tokens, has 19 MB
 
 
 def draw(
@@ -39,16 +38,12 @@ def draw(
     """
     if callable(view):
         assert kept, "a view that is made when it is needed is kept under a name"
-        data = _buffer(f"{canvas.name} {lang} {kept}", lambda: packed(canvas, view(), lang))
+        key_of_bytes = f"{canvas.name} {lang} {kept}"
+        data = buffers.buffer(key_of_bytes, lambda: packed(canvas, view(), lang))
     else:
         data = packed(canvas, view, lang)
     calls: dict[str, Any] = {f"on_{event}_change": call for event, call in (on or {}).items()}
     _renderer(canvas.element, canvas.name)(data=data, key=key, **calls)
-
-
-@st.cache_resource(max_entries=MAX_BUFFERS, show_spinner=False)
-def _buffer(key: str, _build: Callable[[], bytes]) -> bytes:
-    return _build()
 
 
 @cache

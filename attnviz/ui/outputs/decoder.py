@@ -2,7 +2,7 @@
 
 In: a capture with the model's own scores for each token. Out: the writing component, and where
 nothing was generated a button that lets the model generate. Probabilities come from
-`attnviz.outputs.next_token`.
+`attnviz.experiment.outputs.next_token`.
 """
 
 from collections.abc import Callable
@@ -15,8 +15,8 @@ from attnviz.capture.generation.settings import Generation
 from attnviz.components import writing
 from attnviz.i18n import Language, text
 from attnviz.ui.host.draw import draw
+from attnviz.ui.page import fragments
 from attnviz.ui.page.fragments import keep_selection, open_head
-from attnviz.ui.server import cache
 from attnviz.ui.session import current, messages, view_request, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.ui.session.model_cards import generates
@@ -81,7 +81,7 @@ def _distributions(shown: PageContext) -> None:
         draw(
             writing.CANVAS,
             lambda: writing.WritingView(
-                heads.small(shown, cache.measured(shown)), _draws(shown, sampling)
+                heads.small(shown, fragments.measured(shown)), _draws(shown, sampling)
             ),
             key,
             shown.lang,
@@ -106,7 +106,7 @@ def _choosing(group: Group, then: Callable[[], None]) -> Callable[[], None]:
 
 
 def _draws(shown: PageContext, sampling: Generation) -> writing.Draws:
-    from attnviz.outputs.next_token import ranked
+    from attnviz.experiment.outputs.next_token import ranked
 
     captured = shown.captured
     ranks = ranked(

@@ -6,8 +6,8 @@ it is the same as on the other pages.
 
 from attnviz.components import patches
 from attnviz.ui.host.draw import draw
+from attnviz.ui.page import fragments
 from attnviz.ui.page.fragments import keep_selection, open_head
-from attnviz.ui.server import cache
 from attnviz.ui.session import messages, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.views import heads, picture_places
@@ -30,7 +30,7 @@ def show(shown: PageContext) -> None:
         extent, key = first.size.extent, widgets.component_key("patches")
         draw(
             patches.CANVAS,
-            lambda: heads.all_heads(first, cache.measured(first)),
+            lambda: heads.all_heads(first, fragments.measured(first)),
             key,
             first.lang,
             {"selection": keep_selection(key, extent), "open": open_head(key, extent)},

@@ -5,17 +5,23 @@ trained on sentences they are similarities; for any other they are called what t
 mean hidden states.
 """
 
+from typing import TYPE_CHECKING
+
 import streamlit as st
 
 from attnviz.components import similarity as component
 from attnviz.components.similarity import SimilarityView
 from attnviz.i18n import text
 from attnviz.ui.host.draw import draw
-from attnviz.ui.server import cache
+from attnviz.ui.server.shared import shared
 from attnviz.ui.session import current, messages
 from attnviz.ui.sidebar import sidebar
 from attnviz.views.app_capture import AppCapture, PageContext
 
+if TYPE_CHECKING:
+    from attnviz.experiment.outputs.similarity import Similarity
+
+MAX_COSINES = 256  # small matrices
 FOR_SENTENCES = {"minilm"}  # models trained so that the cosine is a similarity
 # some near to the first example, some far from it
 OTHERS = (
@@ -51,6 +57,13 @@ def show(shown: PageContext) -> None:
         caption=text(lang, "similarity.caption"),
         sentences=tuple(map(messages.shortened, (*own, *others))),
         n_own=len(own),
-        cosine=cache.similarity(shown.captured, (*own, *others)).cosine,
+        cosine=_cosines(shown.captured, (*own, *others)).cosine,
     )
     draw(component.CANVAS, view, "similarity", lang)
+
+
+@shared(most=MAX_COSINES)
+def _cosines(captured: AppCapture, texts: tuple[str, ...]) -> "Similarity":
+    from attnviz.experiment.outputs.similarity import similarity
+
+    return similarity(captured.model, texts, cut=True)

@@ -57,7 +57,7 @@ def show(shown: PageContext) -> None:
 
 
 def _view(shown: PageContext, target: str) -> AlignmentView:
-    from attnviz.outputs.alignment import align
+    from attnviz.experiment.outputs.alignment import align
 
     alignment = align(shown.captured.loaded, shown.captured.capture, target or None)
     probabilities = alignment.probabilities

@@ -8,9 +8,11 @@ are made of, so a rerun with equal input builds nothing.
 
 from collections.abc import Callable
 from contextlib import nullcontext
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
+import attnviz
 from attnviz.attention import edits
 from attnviz.components import grid as grids
 from attnviz.components import head as one_head
@@ -24,7 +26,7 @@ from attnviz.components.selection import Extent, parse_open, parse_selection
 from attnviz.i18n import text
 from attnviz.ui.host.draw import draw
 from attnviz.ui.page import mask_code, notices
-from attnviz.ui.server import cache
+from attnviz.ui.server.shared import shared
 from attnviz.ui.session import address, current, messages, routes, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.ui.sidebar.navigation import NAVIGATION
@@ -34,6 +36,13 @@ from attnviz.views import steps as steps_view
 from attnviz.views.app_capture import PageContext
 from attnviz.views.axes import token_axes
 from attnviz.views.group_size import MAX_POOLED_CELLS, MAX_WHOLE
+from attnviz.views.measures import Measured, measure
+
+if TYPE_CHECKING:
+    from attnviz.attention.steps import Steps
+
+MAX_MEASURED = 24  # as many as captures
+MAX_STEPS = 2  # the largest, of 2,048 tokens, keeps 70 MB
 
 
 def player(shown: PageContext) -> None:
@@ -68,14 +77,14 @@ def grid(shown: PageContext) -> None:
             return
         overview = pooled_overview.overview if size.pooled else heads.overview
         with st.spinner(text(shown.lang, "wait.afar")) if size.pooled else nullcontext():
-            _draw_heads(grids.CANVAS, shown, lambda: overview(shown, cache.measured(shown)))
+            _draw_heads(grids.CANVAS, shown, lambda: overview(shown, measured(shown)))
 
 
 @fragment()
 def head(shown: PageContext) -> None:
     """One head of the first text; the browser switches to the others without a message."""
     with messages.guard(shown.lang):
-        _draw_heads(one_head.CANVAS, shown, lambda: heads.one_head(shown, cache.measured(shown)))
+        _draw_heads(one_head.CANVAS, shown, lambda: heads.one_head(shown, measured(shown)))
 
 
 def _draw_heads(
@@ -101,7 +110,7 @@ def steps(shown: PageContext) -> None:
         draw(
             strip.CANVAS,
             lambda: steps_view.steps(
-                shown, layer, head, cache.steps(shown, layer, head), edits.parse(edited)
+                shown, layer, head, _steps(shown, layer, head), edits.parse(edited)
             ),
             key,
             shown.lang,
@@ -129,6 +138,18 @@ def masks(shown: PageContext) -> None:
             {"selection": keep_selection(key, extent, redraw="masks")},
             kept=f"{shown.key} {layer} {head}",
         )
+
+
+@shared(most=MAX_MEASURED)
+def measured(shown: PageContext) -> Measured:
+    """The role and the measures of each head of a group on the first text."""
+    return measure(shown.group)
+
+
+@shared(most=MAX_STEPS, holds_model=True)
+def _steps(shown: PageContext, layer: int, head: int) -> "Steps":
+    """The steps of one head on the first text, as the model computes them."""
+    return attnviz.derive(shown.group.call(layer), head, shown.group.row(layer))
 
 
 def _fits(shown: PageContext) -> bool:

@@ -13,7 +13,7 @@ from attnviz.components import film as component
 from attnviz.components.film import FilmView
 from attnviz.i18n import Language
 from attnviz.ui.host.draw import draw
-from attnviz.ui.server import cache, sources
+from attnviz.ui.server import captures, sources
 from attnviz.ui.session import (
     address,
     address_bar,
@@ -62,7 +62,7 @@ def offered() -> tuple[str, ...]:
 
 
 def _captured(sentence: str) -> AppCapture:
-    return cache.captured(sources.source(DEFAULT_MODEL), Request.of((sentence,)))
+    return captures.recall(sources.source(DEFAULT_MODEL), Request.of((sentence,)))
 
 
 def _take_text(key: str) -> None:
