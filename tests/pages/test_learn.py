@@ -112,7 +112,9 @@ def test_a_control_changes_its_card(visit: Visit) -> None:
     app.select_slider(key=KEY("learn.sharper.factor")).set_value(0.0).run()
     _, arrays = sent(app)
     assert (before != arrays["panels.1.values"]).any()
-    assert arrays["panels.1.values"][3] == pytest.approx([0.25] * 4)  # all scores 0: every key alike
+    assert arrays["panels.1.values"][3] == pytest.approx(
+        [0.25] * 4
+    )  # all scores 0: every key alike
     assert arrays["panels.0.values"][3] != pytest.approx([0.25] * 4)  # the control stays
     assert parse(parameters(app)["values"]) == {"factor": "0.0"}
 
