@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from attnviz.capture.generation.settings import Generation
     from attnviz.capture.record.recorder import record
     from attnviz.capture.run import capture
-    from attnviz.changes.make import ablate, cut, patch, pattern
+    from attnviz.changes.make import ablate, cut, edit, mask, patch, pattern
     from attnviz.embed.run import Embedding, embed
     from attnviz.errors import (
         AttnVizError,
@@ -104,6 +104,7 @@ _HOME = {
     "derive": "attnviz.attention.steps",
     "direct": "attnviz.experiment.direct",
     "edges": "attnviz.experiment.edges",
+    "edit": "attnviz.changes.make",
     "effects": "attnviz.experiment.heads",
     "embed": "attnviz.embed.run",
     "feeds": "attnviz.experiment.feeds",
@@ -112,6 +113,7 @@ _HOME = {
     "from_where": "attnviz.experiment.from_where",
     "lens": "attnviz.experiment.lens",
     "load": "attnviz.models.loader",
+    "mask": "attnviz.changes.make",
     "masks": "attnviz.masks",
     "metrics": "attnviz.metrics",
     "models": "attnviz.models.registry",
@@ -168,6 +170,7 @@ __all__ = [
     "derive",
     "direct",
     "edges",
+    "edit",
     "effects",
     "embed",
     "feeds",
@@ -176,6 +179,7 @@ __all__ = [
     "from_where",
     "lens",
     "load",
+    "mask",
     "masks",
     "metrics",
     "models",

@@ -33,7 +33,7 @@ ORDER = """
 load models capture show save read from_attentions derive record Capture AttentionCall Steps
 StepView Tokens HeadId HeadTable Verification LoadedModel ModelCard ModelKey Generation Sound
 survey read_survey Survey embed Embedding
-changed ablate patch pattern cut
+changed ablate patch pattern cut edit mask
 effects patching edges direct lens why from_where feeds cut_path
 NextToken Class Cosine Target Divergence
 """.split()

@@ -23,7 +23,6 @@ from attnviz.capture.changed.layout import Layout, layout_of
 from attnviz.capture.changed.run import changes_made
 from attnviz.capture.request import FurtherInputs
 from attnviz.changes.kinds import Patch
-from attnviz.changes.site import Site
 from attnviz.errors import BadInput
 from attnviz.experiment.answers import Answer
 from attnviz.experiment.clean_run import CleanRun, as_mapping, prepare
@@ -41,6 +40,7 @@ from attnviz.experiment.rows import PASS_ROWS
 from attnviz.experiment.switches import Switched, in_rows
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.summary import counted
+from attnviz.types import Site
 
 MAX_CONTROLS = PASS_ROWS - 1  # so that the path and its controls are one batch
 

@@ -24,7 +24,6 @@ from attnviz.capture.changed import functions
 from attnviz.capture.changed.layout import CallSite, layout_of
 from attnviz.capture.changed.resolve import require_changeable
 from attnviz.capture.request import FurtherInputs
-from attnviz.changes.site import Site
 from attnviz.errors import BadInput, UnsupportedAttention, require_index
 from attnviz.experiment.answer_measures import AnswerMeasure, OwnMeasure
 from attnviz.experiment.clean_run import CleanRun, prepare
@@ -34,6 +33,7 @@ from attnviz.experiment.readouts import Readout, readout
 from attnviz.experiment.rows import Baseline, RowChange, changed_rows, clean_pass
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.summary import counted
+from attnviz.types import Site
 
 EXACT = 50
 PASS_EDGES = 64

@@ -27,7 +27,7 @@ from attnviz.capture.changed.layout import Layout, layout_of
 from attnviz.capture.changed.run import changes_made
 from attnviz.capture.record.recorder import record
 from attnviz.capture.request import FurtherInputs
-from attnviz.changes.site import Site, place_among
+from attnviz.changes.site import place_among
 from attnviz.errors import Cancelled, bad_argument, require_index
 from attnviz.experiment.batches import ignore
 from attnviz.experiment.clean_run import CleanRun, prepare, takes
@@ -35,6 +35,7 @@ from attnviz.experiment.heads import Replacement, one_site, replacement_of, site
 from attnviz.experiment.rows import PASS_ROWS, RowChange, by_place
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.summary import shortened
+from attnviz.types import Site
 
 FedSide = Literal["q", "k", "v"]
 SIDES: tuple[FedSide, ...] = ("q", "k", "v")

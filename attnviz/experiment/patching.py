@@ -24,7 +24,7 @@ from attnviz.capture.changed.resolve import patched, require_possible
 from attnviz.capture.plan.plan import TokensByStack
 from attnviz.capture.request import FurtherInputs
 from attnviz.changes.kinds import PATCHED, Patch, PatchedStage
-from attnviz.changes.site import Site, place_among
+from attnviz.changes.site import place_among
 from attnviz.errors import BadInput, bad_argument
 from attnviz.experiment.alignment import TEXT, differing_places, require_apart
 from attnviz.experiment.answer_measures import AnswerMeasure, OwnMeasure
@@ -36,7 +36,7 @@ from attnviz.experiment.readouts import readout
 from attnviz.experiment.rows import PASS_ROWS, RowChange, clean_pass
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.summary import counted, shortened
-from attnviz.types import ModelKey, named_tokens
+from attnviz.types import ModelKey, Site, named_tokens
 
 STAGES: tuple[PatchedStage, ...] = ("mixed", "weights", "v")
 DRAWS = 4

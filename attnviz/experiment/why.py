@@ -25,7 +25,7 @@ from attnviz.attention.rotary_of_call import rotation_of
 from attnviz.attention.tolerance import rounding
 from attnviz.capture.changed.layout import layout_of
 from attnviz.capture.request import FurtherInputs
-from attnviz.changes.site import Site, site
+from attnviz.changes.site import site
 from attnviz.errors import BadInput, UnsupportedAttention, bad_argument, require_index
 from attnviz.experiment.clean_run import prepare
 from attnviz.experiment.components import Component, Contribution, components
@@ -34,6 +34,7 @@ from attnviz.experiment.dataflow.trace import Value
 from attnviz.experiment.traced_run import TracedRun, traced_run
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.summary import counted, text_table
+from attnviz.types import Site
 
 Side = Literal["q", "k"]
 # beyond so many layers what one source brings along different MLPs is one component

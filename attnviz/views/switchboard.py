@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from attnviz.experiment.answers import Answer
     from attnviz.experiment.clean_run import CleanRun
     from attnviz.experiment.heads import Effects
-    from attnviz.experiment.output_replacement import Replaced
     from attnviz.experiment.switches import Switched
 
 Unit = Literal["percent", "points", "number"]
@@ -156,7 +155,7 @@ def changed_sentence(
     lang: Language,
     prepared: "CleanRun",
     answer: "Answer",
-    result: "Switched | Replaced",
+    result: "Switched",
     section: str,
     quote: Callable[[str], str] = str,
     **words: str,
@@ -210,7 +209,7 @@ def _control(lang: Language, answer: "Answer", result: "Switched", off: Sequence
 def control_sentence(
     lang: Language,
     answer: "Answer",
-    result: "Switched | Replaced",
+    result: "Switched",
     section: str,
     **words: object,
 ) -> str:

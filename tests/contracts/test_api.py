@@ -16,8 +16,8 @@ PUBLIC = (
     "Divergence Embedding Generation HeadId HeadTable LoadedModel MissingExtra ModelCard ModelKey "
     "ModelNotFound NextToken Sound StepView Steps Survey Target Tokens TooLarge "
     "UnsupportedAttention Verification ablate capture changed changes compare cut cut_path derive "
-    "direct edges effects embed feeds figures from_attentions from_where lens load masks metrics "
-    "models patch patching pattern read read_survey record save show survey tiles why"
+    "direct edges edit effects embed feeds figures from_attentions from_where lens load mask masks "
+    "metrics models patch patching pattern read read_survey record save show survey tiles why"
 ).split()
 
 

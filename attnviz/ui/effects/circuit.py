@@ -30,8 +30,8 @@ from attnviz.views.axes import token_axes
 from attnviz.views.groups import Group
 
 if TYPE_CHECKING:
-    from attnviz.changes.site import Site
     from attnviz.experiment.feeds import Feeds
+    from attnviz.types import Site
 
 FRAGMENT = "circuit"
 MODEL, REPEATED = "stories", "Tom garden ball river Anna bread Tom garden ball river Anna bread"

@@ -17,12 +17,12 @@ from attnviz.views.app_capture import AppCapture
 
 if TYPE_CHECKING:
     from attnviz.capture.request import Request
-    from attnviz.changes.site import Site
     from attnviz.experiment.answers import Answer
     from attnviz.experiment.clean_run import CleanRun
     from attnviz.experiment.traced_run import TracedRun
     from attnviz.experiment.why import Why
     from attnviz.models.loaded_model import LoadedModel
+    from attnviz.types import Site
 
 MAX_ANSWERING = 8  # a clean pass each: like a capture
 MAX_MEASURED = 64  # a few numbers for each head; for each pair of heads, 0.5 MB of 144
@@ -95,9 +95,11 @@ def answering(loaded: "LoadedModel", request: "Request", others: Sequence[str]) 
     return Answering(prepared, answer_of(prepared, others), pass_ms)
 
 
-def measurement(key: str, work: Callable[[Job], Result]) -> Measurement[Result]:
+def measurement(
+    key: str, work: Callable[[Job], Result], estimate_s: float = jobs.SHORT_S
+) -> Measurement[Result]:
     """The measurement of `work`, which `key` names; its job starts at the first call."""
-    return watched(_measurement, key, work)
+    return watched(_measurement, key, work, estimate_s)
 
 
 def forget_measurement(key: str) -> None:
@@ -106,16 +108,16 @@ def forget_measurement(key: str) -> None:
 
 
 @shared(most=MAX_MEASURED, on_release=jobs.stop)
-def _measurement(key: str, _work: Callable[[Job], Any]) -> Measurement[Any]:
-    return measure(_work)
+def _measurement(key: str, _work: Callable[[Job], Any], _estimate_s: float) -> Measurement[Any]:
+    return measure(_work, _estimate_s)
 
 
-def measure(work: Callable[[Job], Result]) -> Measurement[Result]:
+def measure(work: Callable[[Job], Result], estimate_s: float = jobs.SHORT_S) -> Measurement[Result]:
     """Begin to measure, as soon as a thread is free."""
     measurement: Measurement[Result] = Measurement()
 
     def run(job: Job) -> None:
         measurement.result = work(job)
 
-    measurement.job = jobs.start(run)
+    measurement.job = jobs.start(run, estimate_s)
     return measurement
