@@ -28,7 +28,7 @@ from attnviz.components.canvas import (
     ROWS,
     Canvas,
     Encoded,
-    Part,
+    SentPart,
     derived,
     is_array,
     is_array_mapping,
@@ -141,7 +141,7 @@ class TypesFile:
         named = len(options) == 1 and len(axes) == len(options[0].dim_str.split())
         return kind, ", ".join(axes) if named else ""
 
-    def _json(self, part: Part, shape: type) -> str:
+    def _json(self, part: SentPart, shape: type) -> str:
         if LISTED in part.markers:
             return self.use(SHARED, "Flag") + "[]" * len(part.hint.dim_str.split())
         if ROWS in part.markers:
@@ -207,7 +207,7 @@ class TypesFile:
         return name
 
 
-def _is_sent_apart(part: Part) -> bool:
+def _is_sent_apart(part: SentPart) -> bool:
     """True for what travels among the arrays alone."""
     if LISTED in part.markers or ROWS in part.markers:
         return False
@@ -234,7 +234,7 @@ def _path(place: str, home: str) -> str:
     return f"./{home.split('/')[1]}" if place.split("/")[0] == home.split("/")[0] else f"../{home}"
 
 
-def _comment(shape: type, part: Part) -> list[str]:
+def _comment(shape: type, part: SentPart) -> list[str]:
     """The first line of a derived property's docstring."""
     member = vars(shape).get(part.name)
     return [f"/** {member.__doc__} */"] if isinstance(member, derived) and member.__doc__ else []

@@ -1,4 +1,4 @@
-"""What a canvas is sent: a frozen dataclass, packed in one way for all of them.
+"""The data of a canvas: a frozen dataclass, packed in one way for all of them.
 
 In: a view, the dataclass that says what a picture shows, and a language. Out: the bytes that its
 canvas reads, laid out by `buffer`.
@@ -28,7 +28,7 @@ Value = TypeVar("Value")
 
 
 class Marker(Enum):
-    """How a field travels if not under its name."""
+    """The ways of a field that does not travel under its name."""
 
     LOCAL = "stays on the server"
     INLINE = "its fields travel as fields of the view around it"
@@ -49,7 +49,7 @@ class Encoded:
 
 @dataclass(frozen=True)
 class Prefix:
-    """What stands before the names of the arrays of a mapping."""
+    """A prefix of the names of the arrays of a mapping."""
 
     text: str
 
@@ -92,7 +92,7 @@ class Canvas(Generic[View]):
 
 
 @dataclass(frozen=True)
-class Part:
+class SentPart:
     """A field or derived property of a view, with its type and markers."""
 
     name: str
@@ -106,7 +106,7 @@ class Part:
 
     @property
     def prefix(self) -> str:
-        """What stands before the names of its arrays, if it is a mapping of them."""
+        """The prefix of the names of its arrays, if it is a mapping of them."""
         return next((marker.text for marker in self.markers if isinstance(marker, Prefix)), "")
 
 
@@ -127,8 +127,8 @@ def texts(name: str, lang: i18n.Language) -> Mapping[str, str]:
 
 
 @cache
-def parts_of(view_class: type) -> tuple[Part, ...]:
-    """What travels of a view, in the order of its class."""
+def parts_of(view_class: type) -> tuple[SentPart, ...]:
+    """The fields and properties of a view that travel, in the order of its class."""
     hints = type_hints(view_class, include_extras=True)
     parts = [_part(field.name, hints[field.name]) for field in fields(view_class)]
     for name, member in vars(view_class).items():
@@ -137,11 +137,11 @@ def parts_of(view_class: type) -> tuple[Part, ...]:
     return tuple(part for part in parts if LOCAL not in part.markers)
 
 
-def _part(name: str, hint: Any) -> Part:
+def _part(name: str, hint: Any) -> SentPart:
     if get_origin(hint) is Annotated:
         inner, *markers = get_args(hint)
-        return Part(name, inner, tuple(markers))
-    return Part(name, hint, ())
+        return SentPart(name, inner, tuple(markers))
+    return SentPart(name, hint, ())
 
 
 def is_array(hint: Any) -> bool:

@@ -210,7 +210,7 @@ class HeadsView:
         return np.concatenate([quantise(weights, bits).ravel() for weights in self.weights])
 
     def seen(self) -> Bool[np.ndarray, "*cells"] | None:
-        """What each layer may attend to, once if all are alike; one after the other if uneven."""
+        """The cells that each layer may see, once if all are alike, in a row if uneven."""
         if self.small:
             return None
         if self.layers:

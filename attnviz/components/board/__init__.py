@@ -18,7 +18,7 @@ from attnviz.lessons.cards.ranges import largest
 
 
 @dataclass(frozen=True, eq=False)
-class ShownPanel:
+class BoardPanel:
     """A matrix as it is drawn, its numbers 0 while they are hidden.
 
     `most` is the value that has the last colour.
@@ -66,7 +66,7 @@ class BoardView:
     pointed: tuple[int, int, int] | None = None
 
     @derived
-    def panels(self) -> tuple[ShownPanel, ...]:
+    def panels(self) -> tuple[BoardPanel, ...]:
         """The matrices, from left to right."""
         return tuple(_shown(self, panel) for panel in self.board.panels)
 
@@ -74,7 +74,7 @@ class BoardView:
 CANVAS = Canvas("board", (BoardView,))
 
 
-def _shown(view: BoardView, panel: Panel) -> ShownPanel:
+def _shown(view: BoardView, panel: Panel) -> BoardPanel:
     """A panel as it is drawn; its sums leave blocked cells out."""
     n_rows, n_columns = panel.values.shape
     hidden = panel.hidden and not view.revealed
@@ -83,7 +83,7 @@ def _shown(view: BoardView, panel: Panel) -> ShownPanel:
     if panel.blocked is not None and not hidden:
         blocked = np.asarray(panel.blocked)
     open_values = np.where(blocked, 0.0, values)
-    return ShownPanel(
+    return BoardPanel(
         name=panel.name,
         caption=view.captions.get(panel.name, panel.name),
         before=panel.before,

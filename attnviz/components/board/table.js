@@ -8,7 +8,7 @@ import { moveBy } from "../shared/panel.js";
 import { cellWords, panelColours, printedNumber } from "./cells.js";
 
 /** @import { PanelColours, PanelEvents, PanelPart, PanelView } from "./cells.js" */
-/** @import { ShownPanel, Strings } from "./types.js" */
+/** @import { BoardPanel, Strings } from "./types.js" */
 
 const MAX_COLUMNS = 12;
 const MAX_CELLS = 144;
@@ -16,7 +16,7 @@ const MAX_NARROW = 4;
 const MIN_SUM_DECIMALS = 2;
 
 /** True if a matrix fits the page, or a column of it, with its numbers. */
-export function isSmall(/** @type {ShownPanel} */ { rows, columns }, /** @type {boolean} */ narrow) {
+export function isSmall(/** @type {BoardPanel} */ { rows, columns }, /** @type {boolean} */ narrow) {
   const most = narrow ? MAX_NARROW : MAX_COLUMNS;
   return columns.length <= most && rows.length * columns.length <= MAX_CELLS;
 }
@@ -49,7 +49,7 @@ export function makeTable(/** @type {PanelView} */ view, /** @type {PanelEvents}
   };
 }
 
-function hasRowSums(/** @type {ShownPanel} */ { sums }) {
+function hasRowSums(/** @type {BoardPanel} */ { sums }) {
   return sums === "rows" || sums === "both";
 }
 
@@ -75,7 +75,7 @@ function footRow(/** @type {PanelView} */ { header, panel, data }) {
   return el("tfoot", {}, el("tr", {}, name, ...sums));
 }
 
-function sumCell(/** @type {ShownPanel} */ { hidden, decimals }, /** @type {number} */ sum) {
+function sumCell(/** @type {BoardPanel} */ { hidden, decimals }, /** @type {number} */ sum) {
   const text = hidden ? "?" : printedNumber(sum, Math.max(MIN_SUM_DECIMALS, decimals));
   return el("td", { class: "av-board-sum" }, text);
 }

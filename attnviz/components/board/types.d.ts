@@ -20,14 +20,14 @@ export interface Header {
   reports: boolean;
   pointed: [number, number, number] | null;
   /** The matrices, from left to right. */
-  panels: ShownPanel[];
+  panels: BoardPanel[];
 }
 
 /**
  * A matrix as it is drawn, its numbers 0 while they are hidden.
  * `most` is the value that has the last colour.
  */
-export interface ShownPanel {
+export interface BoardPanel {
   name: string;
   caption: string;
   before: string;

@@ -16,7 +16,7 @@ from attnviz.lessons.cards.motion import SCENES, FilmName, Motion
 
 
 @dataclass(frozen=True)
-class Scene:
+class FilmScene:
     """A part of the film: how long it takes, and its sentence."""
 
     name: str
@@ -39,7 +39,7 @@ class MotionView:
         return self.motion.film
 
     @derived
-    def scenes(self) -> tuple[Scene, ...]:
+    def scenes(self) -> tuple[FilmScene, ...]:
         """The scenes that are played."""
         lengths = SCENES[self.motion.film]
         return tuple(Scene(name, lengths[name], self.captions[name]) for name in self.motion.played)

@@ -11,7 +11,7 @@ export interface Header {
   /** The name of the film. */
   film: FilmName;
   /** The scenes that are played. */
-  scenes: Scene[];
+  scenes: FilmScene[];
 }
 
 export type FilmName =
@@ -28,7 +28,7 @@ export type FilmName =
   | "training";
 
 /** A part of the film: how long it takes, and its sentence. */
-export interface Scene {
+export interface FilmScene {
   name: string;
   ms: number;
   caption: string;

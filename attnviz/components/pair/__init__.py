@@ -44,7 +44,7 @@ class SideView:
 
     @derived
     def axes(self) -> Annotated[Axes, INLINE]:
-        """What stands on the axes."""
+        """The parts that stand on the axes."""
         return Axes.of(self.queries, self.keys, self.cross)
 
 
@@ -69,7 +69,7 @@ class PairView:
 
     @derived
     def moved(self) -> Float32[np.ndarray, "layer head"] | None:
-        """How much attention moved in each head."""
+        """The share of attention that moved in each head."""
         return None if self.moved_rows is None else mean_moved(self.moved_rows)
 
     @derived

@@ -186,7 +186,7 @@ class StepsData:
 
     @derived
     def source(self) -> str:
-        """What keys are made of: "X", or another text's "E"."""
+        """The source of keys: "X", or another text's "E"."""
         return key_source(self)
 
     @derived

@@ -27,7 +27,7 @@ export interface Header extends HeadPlace, StepTokens, BlockedCells {
   head_slice: [number, number];
   /** True where numbers can be changed by hand. */
   editable: boolean;
-  /** What keys are made of: "X", or another text's "E". */
+  /** The source of keys: "X", or another text's "E". */
   source: string;
   /** The changes made by hand. */
   edits: SentEdit[];

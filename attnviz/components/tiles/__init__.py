@@ -81,7 +81,7 @@ class TilesData:
 
     @derived
     def distance(self) -> int:
-        """How far apart query and key of the strongest cells are at least."""
+        """The least distance of query and key of the strongest cells."""
         return self.want.distance
 
     @derived

@@ -23,7 +23,7 @@ export interface Header extends Extent {
   heard: Heard | null;
   /** The request that this answers. */
   number: number;
-  /** How far apart query and key of the strongest cells are at least. */
+  /** The least distance of query and key of the strongest cells. */
   distance: number;
   /** The distances that this text has. */
   distances: number[];
