@@ -42,7 +42,9 @@ class MotionView:
     def scenes(self) -> tuple[FilmScene, ...]:
         """The scenes that are played."""
         lengths = SCENES[self.motion.film]
-        return tuple(Scene(name, lengths[name], self.captions[name]) for name in self.motion.played)
+        return tuple(
+            FilmScene(name, lengths[name], self.captions[name]) for name in self.motion.played
+        )
 
     @derived
     def numbers(self) -> Mapping[str, Float32[np.ndarray, "row column"]]:
