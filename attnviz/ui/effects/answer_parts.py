@@ -4,6 +4,7 @@ In: what is shown, and the guess of the lens that was chosen. Out: two switches,
 is on a table, with interventions beside the shares.
 """
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -47,15 +48,14 @@ def show(shown: PageContext) -> None:
         return
     lang = shown.lang
     with st.container(horizontal=True):
-        for name in ("parts", "where"):
+        shows = current.view().output
+        for name, on in (("parts", shows.parts), ("where", shows.where)):
             st.toggle(
                 text(lang, f"{name}.show"),
-                key=widgets.showing(f"answer.{name}", getattr(current.view().switched, name)),
+                key=widgets.showing(f"answer.{name}", on),
                 on_change=_take,
-                args=(name,),
             )
-    switched = current.view().switched
-    if not (switched.parts or switched.where):
+    if not (shows.parts or shows.where):
         return
     with messages.guard(lang):
         request = inputs.of_whole(shown)
@@ -64,15 +64,17 @@ def show(shown: PageContext) -> None:
         with st.spinner(text(lang, "wait.effects")):
             answered = answer_runs.answers(shown.captured, request, inputs.others(shown))
         key = f"{shown.captured.key} {request.key}"
-        if switched.parts:
+        if shows.parts:
             _parts(shown, answered, request)
-        if switched.where:
+        if shows.where:
             _where(shown, answered, key)
 
 
-def _take(name: str) -> None:
+def _take() -> None:
     """A switch of this fragment; the links are renewed."""
-    current.update(**{name: bool(widgets.value(f"answer.{name}"))})
+    parts, where = (bool(widgets.value(f"answer.{name}")) for name in ("parts", "where"))
+    view = current.view()
+    current.update(replace(view, output=replace(view.output, parts=parts, where=where)))
     renew(FRAGMENT)
 
 
@@ -99,7 +101,7 @@ def _measure(shown: PageContext, answered: Answering) -> "AnswerMeasure | None":
     """The lead of the answer, or of the guess that was chosen in the lens."""
     from attnviz.experiment.answer_measures import NextToken
 
-    lead, chosen = answered.answer.lead, current.view().switched.guess
+    lead, chosen = answered.answer.lead, current.view().output.guess
     if not chosen or not isinstance(lead, NextToken):
         return _number(shown, answered)
     from attnviz.ui.effects import lens

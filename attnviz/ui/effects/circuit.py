@@ -5,6 +5,7 @@ threshold and sides act in the browser.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -50,7 +51,10 @@ def example(lang: Language) -> None:
 
 def _open_example() -> None:
     current.open_model(MODEL)
-    current.update(text=REPEATED, arrow="", least="", generate=0, **current.NO_POSITION)
+    current.open_text(REPEATED)
+    current.generate(0)
+    view = current.view()
+    current.update(replace(view, circuit=replace(view.circuit, path="", least="")))
 
 
 @fragment(FRAGMENT)
@@ -83,7 +87,8 @@ def _measure_button(lang: Language) -> None:
 
 
 def _measure() -> None:
-    current.update(paths=True)
+    view = current.view()
+    current.update(replace(view, circuit=replace(view.circuit, paths=True)))
     renew(FRAGMENT)
 
 

@@ -19,6 +19,7 @@ from attnviz.ui.server import answer_runs, buffers
 from attnviz.ui.server.answer_runs import Answering
 from attnviz.ui.session import address, current, messages, routes, widgets
 from attnviz.ui.session.fragment import fragment
+from attnviz.ui.session.view import Inside
 from attnviz.ui.sidebar.navigation import renew
 from attnviz.views import inside as views
 from attnviz.views.app_capture import PageContext
@@ -39,16 +40,14 @@ def show(shown: PageContext) -> None:
 
 @fragment(FRAGMENT)
 def _inside(shown: PageContext) -> None:
-    lang, options = shown.lang, current.view().switched
+    lang, options = shown.lang, current.view().inside
     with st.container(horizontal=True):
-        for name in ("edges", "why"):
+        for name, on in (("edges", options.edges), ("why", options.why)):
             st.toggle(
                 text(lang, f"inside.show_{name}"),
-                key=widgets.showing(f"inside.{name}", getattr(options, name)),
+                key=widgets.showing(f"inside.{name}", on),
                 on_change=_take,
-                args=(name,),
             )
-    options = current.view().switched
     if not (options.edges or options.why):
         return
     with messages.guard(lang):
@@ -64,9 +63,10 @@ def _inside(shown: PageContext) -> None:
             _why(shown, answered, f"{shown.captured.key} {request.key}")
 
 
-def _take(name: str) -> None:
+def _take() -> None:
     """A switch of this fragment; the links are renewed."""
-    current.update(**{name: bool(widgets.value(f"inside.{name}"))})
+    edges, why = (bool(widgets.value(f"inside.{name}")) for name in ("edges", "why"))
+    current.update(replace(current.view(), inside=Inside(edges, why)))
     renew(FRAGMENT)
 
 
@@ -174,5 +174,6 @@ def _open_path(key: str) -> None:
     """Open the page Circuit on the path of the writer that was clicked."""
     path, _ = address.checked("arrow", widgets.component_value(key, "ledger"))
     if path:
-        current.update(arrow=path)
+        view = current.view()
+        current.update(replace(view, circuit=replace(view.circuit, path=path)))
         st.switch_page(routes.file("circuit"), query_params=address.params(current.view()))

@@ -4,6 +4,7 @@ In: what is shown. Out: a table; for a model that may be slow first a button.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -44,12 +45,11 @@ def show(shown: PageContext) -> None:
     if not fits(shown.captured):
         return
     lang = shown.lang
-    if shown.captured.name not in REGISTRY and not current.view().switched.lens:
+    if shown.captured.name not in REGISTRY and not current.view().output.lens:
         st.button(
             text(lang, "inside.show_lens"),
             key=widgets.key("lens"),
-            on_click=current.update,
-            kwargs={"lens": True},
+            on_click=_ask,
         )
         return
     with messages.guard(lang):
@@ -58,7 +58,7 @@ def show(shown: PageContext) -> None:
         request = inputs.of_shown(shown)
         if guess_lens is None or request is None:
             return
-        chosen = current.view().switched.guess
+        chosen = current.view().output.guess
         data = buffers.buffer(
             f"{shown.captured.key} {request.key} lens {lang} {chosen}",
             lambda: pack_ledger(_view(shown, request, guess_lens, chosen)),
@@ -83,11 +83,18 @@ def _lens(captured: AppCapture, request: "Request") -> "Lens":
     return lens_of(prepare_request(captured.model, request))
 
 
+def _ask() -> None:
+    """Have a model that may be slow read its states."""
+    view = current.view()
+    current.update(replace(view, output=replace(view.output, lens=True)))
+
+
 def _take(name: str) -> None:
     """The chosen guess; the table of its parts opens below."""
     guess, _ = address.checked("guess", widgets.component_value(name, "ledger"))
     if guess:
-        current.update(guess=guess, parts=True)
+        view = current.view()
+        current.update(replace(view, output=replace(view.output, guess=guess, parts=True)))
     renew(FRAGMENT, PARTS)
 
 

@@ -23,6 +23,7 @@ from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import current, messages, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.ui.session.view import PATCH_STAGES
+from attnviz.ui.session.view import Patching as PatchingChoice
 from attnviz.ui.sidebar.navigation import renew
 from attnviz.views import patching as views
 from attnviz.views.app_capture import PageContext
@@ -40,11 +41,10 @@ def show(left: PageContext, right: PageContext) -> None:
     lang = left.lang
     st.toggle(
         text(lang, "patching.show"),
-        key=widgets.showing("patching.patch", current.view().switched.patch),
-        on_change=_take,
-        args=("patch", "patching.patch"),
+        key=widgets.showing("patching.patch", current.view().patching.shown),
+        on_change=_take_switch,
     )
-    if not current.view().switched.patch:
+    if not current.view().patching.shown:
         return
     with messages.guard(lang):
         if needs_model.say(left, "patching") or needs_model.say(right, "patching.right"):
@@ -90,18 +90,26 @@ def _choose_stage(shown: PageContext) -> None:
     st.segmented_control(
         text(shown.lang, "patching.stage"),
         PATCH_STAGES,
-        key=widgets.showing(widget, current.view().switched.stage),
+        key=widgets.showing(widget, current.view().patching.stage),
         format_func=names.__getitem__,
-        on_change=_take,
-        args=("stage", widget),
+        on_change=_take_stage,
+        args=(widget,),
     )
 
 
-def _take(name: str, widget: str) -> None:
+def _take_switch() -> None:
+    _take(replace(current.view().patching, shown=bool(widgets.value("patching.patch"))))
+
+
+def _take_stage(widget: str) -> None:
+    stage = widgets.value(widget)
+    if stage in PATCH_STAGES:
+        _take(replace(current.view().patching, stage=stage))
+
+
+def _take(patching: PatchingChoice) -> None:
     """A choice of this fragment; the links are renewed."""
-    value = widgets.value(widget)
-    if value is not None:
-        current.update(**{name: value})
+    current.update(replace(current.view(), patching=patching))
     renew(FRAGMENT)
 
 
@@ -128,7 +136,7 @@ def _measure(left: Answering, right: Answering) -> "AnswerMeasure":
 def _result(
     left: PageContext, right: PageContext, sides: tuple[Answering, Answering], patching: "Patching"
 ) -> None:
-    lang, stage = left.lang, current.view().switched.stage
+    lang, stage = left.lang, current.view().patching.stage
     answers = tuple(
         messages.plain(side.answer.name(side.prepared, int(side.answer.clean.argmax())))
         if side.answer.is_probability

@@ -55,19 +55,19 @@ def board(shown: PageContext) -> None:
         if request is None:
             st.info(text(lang, "switchboard.no_transcript"))
             return
-        to, key = current.view().switched.to, f"{shown.captured.key} {request.key}"
+        to, key = current.view().switches.to, f"{shown.captured.key} {request.key}"
         is_quick = shown.captured.name in REGISTRY
         with st.container(horizontal=True, vertical_alignment="bottom"):
             _choose_off(lang)
             _example(lang)
-            if not (is_quick or current.view().switched.effects):
+            if not (is_quick or current.view().switches.effects):
                 _measure_button(lang)
         effects = (
             _effects(lang, key, answered, to)
-            if is_quick or current.view().switched.effects
+            if is_quick or current.view().switches.effects
             else None
         )
-        off = component.parse(current.view().switched.changes) or ()
+        off = component.parse(current.view().switches.changes) or ()
         with st.spinner(text(lang, "wait.effects")):
             data = buffers.buffer(
                 f"{key} switches {lang} {to} {off} {effects is None}",
@@ -84,13 +84,16 @@ def board(shown: PageContext) -> None:
 def _example(lang: Language) -> None:
     """A button for the example in which one head decides who gets the book."""
     view = current.view()
-    shown = (view.model, view.input.text, view.input.capture, view.switched.changes)
+    shown = (view.model, view.input.text, view.input.capture, view.switches.changes)
     if embedding.is_embedded() or shown == (MODEL, STORE, "", TURNED):
         return
     label = text(lang, "switchboard.example", model=text(lang, f"model.{MODEL}.label"))
     if st.button(label, key=widgets.key("switches.example")):
         current.open_model(MODEL)
-        current.update(text=STORE, changes=TURNED, to="zero", generate=0, **current.NO_POSITION)
+        current.open_text(STORE)
+        current.generate(0)
+        view = current.view()
+        current.update(replace(view, switches=replace(view.switches, changes=TURNED, to="zero")))
         st.rerun()  # the whole page: another model
 
 
@@ -101,7 +104,7 @@ def _choose_off(lang: Language) -> None:
     st.selectbox(
         text(lang, "switchboard.to"),
         OFF,
-        key=widgets.showing(widget, current.view().switched.to),
+        key=widgets.showing(widget, current.view().switches.to),
         format_func=names.__getitem__,
         on_change=_take_off,
         args=(widget,),
@@ -112,9 +115,11 @@ def _choose_off(lang: Language) -> None:
 def _take_off(widget: str) -> None:
     """Give every head that is off the output that was chosen."""
     to = widgets.value(widget)
-    chosen = component.parse(current.view().switched.changes)
+    chosen = component.parse(current.view().switches.changes)
     off = None if chosen is None else tuple(replace(switch, to=to) for switch in chosen)
-    current.update(to=to, changes=component.write(off))
+    view = current.view()
+    switches = replace(view.switches, to=to, changes=component.write(off))
+    current.update(replace(view, switches=switches))
     renew(FRAGMENT)
 
 
@@ -127,7 +132,8 @@ def _measure_button(lang: Language) -> None:
 
 
 def _measure() -> None:
-    current.update(effects=True)
+    view = current.view()
+    current.update(replace(view, switches=replace(view.switches, effects=True)))
     renew(FRAGMENT)
 
 
@@ -159,7 +165,7 @@ def _view(
         model=shown.captured.name,
         groups=views.switch_groups(shown, titles, effects),
         off=off,
-        to=current.view().switched.to,
+        to=current.view().switches.to,
         answer=views.answer_view(lang, prepared, answer, result, off, written),
         effects="" if effects is None else views.effects_sentence(lang, answer, effects),
         effects_percent=answer.is_probability,

@@ -81,8 +81,7 @@ def _open(note: HeadNote) -> None:
     match = HEAD.fullmatch(note.head)
     assert match is not None, note
     kind, stack = (note.kind, note.stack) if note.stack else (None, None)
-    layer, head = int(match[1]), int(match[2])
-    current.update(stack=stack, kind=kind, mean=None, layer=layer, head=head, **current.NO_POSITION)
+    current.open_head(int(match[1]), int(match[2]), stack, kind)
     st.switch_page(routes.file("head"), query_params=address.params(current.view()))
 
 

@@ -7,6 +7,7 @@ all heads.
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 import streamlit as st
 
@@ -16,6 +17,7 @@ from attnviz.components import alignment as component
 from attnviz.components.alignment import AlignmentView, ShownWord, Stated
 from attnviz.components.selection import Extent, parse_open
 from attnviz.i18n import text
+from attnviz.types import Kind, Stack
 from attnviz.ui.host.components import show_alignment
 from attnviz.ui.server import buffers
 from attnviz.ui.session import address, current, messages, routes, widgets
@@ -25,6 +27,8 @@ from attnviz.views.app_capture import AppCapture, PageContext
 from attnviz.views.groups import Group, chosen
 from attnviz.views.texts import strings
 
+STACK: Stack
+KIND: Kind
 STACK, KIND = "decoder", "cross"
 LAYER_OR_HEAD = re.compile(r"L(\d+)(?:\.H(\d+))?")
 
@@ -113,7 +117,9 @@ def _keep_choice(key: str, extent: Extent) -> Callable[[], None]:
             return
         selection, mean = choice
         current.take_selection(selection)
-        current.update(stack=STACK, kind=KIND, mean=mean)
+        view = current.view()
+        place = replace(view.place, stack=STACK, kind=KIND, mean=mean)
+        current.update(replace(view, place=place))
         if widgets.only_a_fragment_runs():
             st.rerun([NAVIGATION])
 
@@ -127,7 +133,7 @@ def _open_head(key: str, extent: Extent) -> Callable[[], None]:
         request = parse_open(widgets.component_value(key, "open"), extent)
         if request is not None:
             current.take_opened(request)
-            current.update(stack=STACK, kind=KIND)
+            current.open_attention(STACK, KIND)
             parameters = address.params(current.view())
             st.switch_page(routes.file(request.page), query_params=parameters)
 
