@@ -29,12 +29,12 @@ from attnviz.capture.record.recorder import record
 from attnviz.capture.request import FurtherInputs
 from attnviz.changes.site import Site, place_among
 from attnviz.errors import Cancelled, bad_argument, require_index
-from attnviz.experiment.batches import ignore
 from attnviz.experiment.clean_run import CleanRun, prepare, takes
 from attnviz.experiment.heads import Replacement, one_site, replacement_of, sites_of
 from attnviz.experiment.rows import PASS_ROWS, RowChange, by_place
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.summary import shortened
+from attnviz.types import ignore
 
 FedSide = Literal["q", "k", "v"]
 SIDES: tuple[FedSide, ...] = ("q", "k", "v")

@@ -28,7 +28,7 @@ from attnviz.changes.site import Site, place_among
 from attnviz.errors import BadInput, bad_argument
 from attnviz.experiment.alignment import TEXT, differing_places, require_apart
 from attnviz.experiment.answer_measures import AnswerMeasure, OwnMeasure
-from attnviz.experiment.batches import Batches, ignore
+from attnviz.experiment.batches import Batches
 from attnviz.experiment.clean_run import CleanRun, prepare
 from attnviz.experiment.heads import sites_of
 from attnviz.experiment.random_runs import random_runs
@@ -36,7 +36,7 @@ from attnviz.experiment.readouts import readout
 from attnviz.experiment.rows import PASS_ROWS, RowChange, clean_pass
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.summary import counted, shortened
-from attnviz.types import ModelKey, named_tokens
+from attnviz.types import ModelKey, ignore, named_tokens
 
 STAGES: tuple[PatchedStage, ...] = ("mixed", "weights", "v")
 DRAWS = 4

@@ -12,7 +12,7 @@ import streamlit as st
 
 from attnviz.components.ledger import pack_ledger
 from attnviz.i18n import text
-from attnviz.ui.effects import answer_tokens, head_links, inputs, measurement
+from attnviz.ui.effects import answer_tokens, head_links, inputs, lens, measurement
 from attnviz.ui.host.components import show_ledger
 from attnviz.ui.server import answer_runs, buffers
 from attnviz.ui.server.answer_runs import Answering
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from attnviz.experiment.heads import Effects
     from attnviz.models.loaded_model import LoadedModel
 
-FRAGMENT = "answer_parts"
-
 
 def fits(captured: AppCapture) -> bool:
     """True for a model that reads one text."""
@@ -41,7 +39,7 @@ def fits(captured: AppCapture) -> bool:
     )
 
 
-@fragment(FRAGMENT)
+@fragment(lens.PARTS)
 def show(shown: PageContext) -> None:
     """The switches and what they show."""
     if not fits(shown.captured):
@@ -75,7 +73,7 @@ def _take() -> None:
     parts, where = (bool(widgets.value(f"answer.{name}")) for name in ("parts", "where"))
     view = current.view()
     current.update(replace(view, output=replace(view.output, parts=parts, where=where)))
-    renew(FRAGMENT)
+    renew(lens.PARTS)
 
 
 def _parts(shown: PageContext, answered: Answering, request: "Request") -> None:
@@ -104,8 +102,6 @@ def _measure(shown: PageContext, answered: Answering) -> "AnswerMeasure | None":
     lead, chosen = answered.answer.lead, current.view().output.guess
     if not chosen or not isinstance(lead, NextToken):
         return _number(shown, answered)
-    from attnviz.ui.effects import lens
-
     place, state = map(int, chosen.split("."))
     guesses = lens.guesses(shown)
     if guesses is None or place >= guesses.ids.shape[1] or state >= guesses.ids.shape[0]:

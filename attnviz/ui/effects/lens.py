@@ -14,7 +14,6 @@ from attnviz.components.ledger import LedgerView, pack_ledger
 from attnviz.i18n import text
 from attnviz.models.registry import REGISTRY
 from attnviz.ui.effects import inputs
-from attnviz.ui.effects.answer_parts import FRAGMENT as PARTS
 from attnviz.ui.host.components import show_ledger
 from attnviz.ui.server import buffers
 from attnviz.ui.server.shared import shared
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
 
 MAX_LENSES = 8
 FRAGMENT = "lens"
+PARTS = "answer_parts"  # the fragment that shows the parts of the chosen guess
 
 
 def fits(captured: AppCapture) -> bool:

@@ -36,7 +36,8 @@ from attnviz.components import (
     usher,
     writing,
 )
-from attnviz.components.selection import ComponentResult, Extent, Selection, ignore
+from attnviz.components.selection import ComponentResult, Extent, Selection
+from attnviz.types import ignore
 from attnviz.ui.host.mount import mount, renderer
 
 

@@ -13,10 +13,10 @@ import streamlit as st
 from attnviz.components.selection import (
     ComponentResult,
     Extent,
-    ignore,
     parse_open,
     parse_selection,
 )
+from attnviz.types import ignore
 from attnviz.ui.host.script import stub
 
 if TYPE_CHECKING:
