@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from urllib.parse import parse_qsl, urlencode
 
-from attnviz.components.pages import Page
+from attnviz.components.pages import ROWS, Page
 from attnviz.errors import AttnVizError, BadInput
 from attnviz.lessons.classroom.stage import LEARN, Stage
 from attnviz.ui.classroom import reach
 from attnviz.ui.session import address, address_bar, current, pictures, store
 
-FOLLOWED_PAGES: tuple[Page, ...] = ("overview", "head", "steps", "output", "geometry")
+FOLLOWED_PAGES: tuple[Page, ...] = tuple(row.name for row in ROWS if row.followed)
 # a follower's own: its language, its place in the class, its answers
 OWN = ("lang", "room", "host", "seat", "wall", "lesson", "card", "values", "answers")
 FOLLOWED = "class.followed_stage"
