@@ -165,7 +165,7 @@ class Switches:
 
 @dataclass(frozen=True)
 class Inside:
-    """What is open below Head and Steps.
+    """The switches below Head and Steps.
 
     `edges` shows what the edges of the chosen row do, `why` why the chosen cell is attended to.
     """
@@ -176,7 +176,7 @@ class Inside:
 
 @dataclass(frozen=True)
 class OutputParts:
-    """What is open on the page Output.
+    """The tables that are open on the page Output.
 
     `parts` and `where` show what wrote the answer and from which tokens it comes, `guess` the cell
     of the lens whose parts are shown; `lens` True asks a model that is slow for its guesses.
@@ -190,7 +190,7 @@ class OutputParts:
 
 @dataclass(frozen=True)
 class Patching:
-    """What is open on Compare: the part of each head's output that carries the difference."""
+    """The patching below Compare: if it is shown, and the part of a head that is carried over."""
 
     shown: bool = False
     stage: PatchStage = "mixed"
