@@ -22,8 +22,7 @@ from attnviz.ui.server.answer_runs import Answering
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import current, messages, widgets
 from attnviz.ui.session.fragment import fragment
-from attnviz.ui.session.view import PATCH_STAGES
-from attnviz.ui.session.view import Patching as PatchingChoice
+from attnviz.ui.session.view import PATCH_STAGES, PatchingChoice
 from attnviz.ui.sidebar.navigation import renew
 from attnviz.views import patching as views
 from attnviz.views.app_capture import PageContext

@@ -189,7 +189,7 @@ class OutputParts:
 
 
 @dataclass(frozen=True)
-class Patching:
+class PatchingChoice:
     """The patching below Compare: if it is shown, and the part of a head that is carried over."""
 
     shown: bool = False
@@ -239,7 +239,7 @@ class View:
     switches: Switches = field(default_factory=Switches)
     inside: Inside = field(default_factory=Inside)
     output: OutputParts = field(default_factory=OutputParts)
-    patching: Patching = field(default_factory=Patching)
+    patching: PatchingChoice = field(default_factory=PatchingChoice)
     circuit: CircuitChoice = field(default_factory=CircuitChoice)
     geometry: GeometryChoice = field(default_factory=GeometryChoice)
     atlas: AtlasChoice = field(default_factory=AtlasChoice)
