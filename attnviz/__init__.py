@@ -43,9 +43,9 @@ if TYPE_CHECKING:
     from attnviz.experiment.cut_path import cut_path
     from attnviz.experiment.direct import direct
     from attnviz.experiment.edges import edges
+    from attnviz.experiment.effects import effects
     from attnviz.experiment.feeds import feeds
     from attnviz.experiment.from_where import from_where
-    from attnviz.experiment.heads import effects
     from attnviz.experiment.lens import lens
     from attnviz.experiment.patching import patching
     from attnviz.experiment.why import why
@@ -104,7 +104,7 @@ _HOME = {
     "derive": "attnviz.attention.steps",
     "direct": "attnviz.experiment.direct",
     "edges": "attnviz.experiment.edges",
-    "effects": "attnviz.experiment.heads",
+    "effects": "attnviz.experiment.effects",
     "embed": "attnviz.embed.run",
     "feeds": "attnviz.experiment.feeds",
     "figures": "attnviz.figures",

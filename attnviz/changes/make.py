@@ -27,7 +27,7 @@ from attnviz.changes.kinds import (
     PatchedStage,
     Pattern,
 )
-from attnviz.changes.site import site
+from attnviz.changes.site import Where, site
 from attnviz.errors import BadInput, BadMask, bad_argument
 from attnviz.summary import shortened
 
@@ -36,7 +36,7 @@ EVEN = "even"
 MAX_SEED = 2**31 - 1
 
 
-def ablate(where: object, to: str = "mean", *, corpus: object = None, seed: int = 0) -> Ablate:
+def ablate(where: Where, to: str = "mean", *, corpus: object = None, seed: int = 0) -> Ablate:
     """Take a head away: its output becomes its mean over a corpus, a draw from it, or zero.
 
     It is replaced at every position of the text, special tokens included; the mean is over all
@@ -55,7 +55,7 @@ def ablate(where: object, to: str = "mean", *, corpus: object = None, seed: int 
 
 
 def patch(
-    where: object,
+    where: Where,
     source: object,
     stage: str = "mixed",
     *,
@@ -75,9 +75,7 @@ def patch(
     return Patch(site(where), kept, source, _index("batch", batch), place, _name(name))
 
 
-def cut(
-    where: object, query: object = None, key: object = None, *, renormalise: bool = True
-) -> Cut:
+def cut(where: Where, query: object = None, key: object = None, *, renormalise: bool = True) -> Cut:
     """Take an edge away: from a query to a key, from a query to all, or from all to a key.
 
     Raises `BadInput` where neither a query nor a key is given.
@@ -92,7 +90,7 @@ def cut(
 
 
 def pattern(
-    where: object,
+    where: Where,
     to: object = EVEN,
     *,
     temperature: float | int | None = None,
@@ -114,7 +112,7 @@ def pattern(
     return Pattern(site(where), "matrix", weights=_weights(to), name=_name(name))
 
 
-def mask(where: object, may_attend: object, *, name: str = "own") -> Mask:
+def mask(where: Where, may_attend: object, *, name: str = "own") -> Mask:
     """Replace a head's mask by a boolean matrix [query, key], True = may attend.
 
     Raises `BadMask` for another shape or type.

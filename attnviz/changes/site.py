@@ -13,7 +13,7 @@ from typing import cast
 
 from attnviz.errors import BadInput, bad_argument
 from attnviz.summary import shortened
-from attnviz.types import PLACE_NAME, STACKS, HeadId, Kind, Stack
+from attnviz.types import PLACE_NAME, STACKS, Head, HeadId, Kind, Stack
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,10 @@ class Site:
         return Site(self.layer, head, self.kind, self.stack)
 
 
-def site(where: object) -> Site:
+Where = Site | Head  # the ways to name a head, or all heads of a layer
+
+
+def site(where: Where) -> Site:
     """The site that a caller means; `BadInput` for what names none.
 
     >>> str(site("decoder.cross.L1.H2")), str(site((1, 2)))
@@ -77,7 +80,7 @@ def site(where: object) -> Site:
     )
 
 
-def place_among(where: object, sites: Sequence[Site], refused: str) -> int:
+def place_among(where: Where, sites: Sequence[Site], refused: str) -> int:
     """The place of the head that a caller means among some, as its model finds it.
 
     Without a stack it is one outside all stacks, else that of the only stack that has it. Raises

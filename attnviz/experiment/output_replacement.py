@@ -18,7 +18,7 @@ from attnviz.capture.changed.layout import layout_of
 from attnviz.capture.changed.run import changes_made
 from attnviz.changes.site import Site
 from attnviz.errors import UnsupportedAttention
-from attnviz.experiment.answers import Answer
+from attnviz.experiment.answers import AnswerReader
 from attnviz.experiment.clean_run import CleanRun, as_mapping
 
 DRAWS = 8
@@ -49,7 +49,7 @@ def call_of(prepared: CleanRun, head: Site) -> AttentionCall:
 
 def replaced(
     prepared: CleanRun,
-    answer: Answer,
+    answer: AnswerReader,
     head: Site,
     mixed: Float[Tensor, "query d_value"],
     *,

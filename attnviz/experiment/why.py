@@ -7,11 +7,11 @@ summand goes through W, its constant factor and the rotary embedding, all linear
 text, a head and a cell. Out: a `Why`. The score is centred, the mean over the keys that the query
 may attend to taken away, since a softmax ignores what all keys share. MLPs can be passed with their
 gates frozen: then "MLP 0" gives way to what it was made of. A share is not a cause:
-`attribution.feeds.weight_without` intervenes.
+`weights_without` intervenes.
 """
 
 from dataclasses import dataclass, field, replace
-from typing import Literal, Unpack
+from typing import Literal
 
 import numpy as np
 import torch
@@ -24,15 +24,13 @@ from attnviz.attention.projection import Projection
 from attnviz.attention.rotary_of_call import rotation_of
 from attnviz.attention.tolerance import rounding
 from attnviz.capture.changed.layout import layout_of
-from attnviz.capture.request import FurtherInputs
-from attnviz.changes.site import Site, site
+from attnviz.changes.site import Site, Where, site
 from attnviz.errors import BadInput, UnsupportedAttention, bad_argument, require_index
-from attnviz.experiment.clean_run import prepare
+from attnviz.experiment.clean_run import CleanRun
 from attnviz.experiment.components import Component, Contribution, components
 from attnviz.experiment.dataflow.rules import Rules
 from attnviz.experiment.dataflow.trace import Value
 from attnviz.experiment.traced_run import TracedRun, traced_run
-from attnviz.models.loaded_model import LoadedModel
 from attnviz.summary import counted, text_table
 
 Side = Literal["q", "k"]
@@ -107,30 +105,13 @@ class Why:
         return text_table(columns)
 
 
-def why(
-    lm: LoadedModel,
-    text: object,
-    head: object,
-    query: int,
-    key: int,
-    *,
-    through_mlps: bool = True,
-    **further: Unpack[FurtherInputs],
-) -> Why:
-    """Split the score of one cell into pairs of writers.
+def why(prepared: CleanRun, head: Where, query: int, key: int, *, through_mlps: bool = True) -> Why:
+    """The score of one cell, split into pairs of writers; another cell takes no other pass.
 
-    `further` holds other arguments of `attnviz.capture`. Raises `BadInput` for a head or a position
-    that does not exist, and `UnsupportedAttention` where W_Q or W_K of the head is not known.
+    Raises `BadInput` for a head or a position that does not exist, and `UnsupportedAttention` where
+    W_Q or W_K of the head is not known.
     """
-    prepared = prepare(lm, text, None, **further)
     run = traced_run(prepared)
-    return explain(run, head, query, key, through_mlps=through_mlps)
-
-
-def explain(
-    run: TracedRun, head: object, query: int, key: int, *, through_mlps: bool = True
-) -> Why:
-    """As `why`, on a run that is traced already: another cell takes no other pass."""
     head_site, call = _call(run, head)
     require_index("query", query, call.n_query)
     require_index("key", key, call.n_key)
@@ -258,7 +239,7 @@ def _read_by(sides: Sides, layer: Projection) -> list[Contribution]:
     return components(run, value, Rules(through_mlps=sides.through_mlps, apart=apart))
 
 
-def _call(run: TracedRun, head: object) -> tuple[Site, AttentionCall]:
+def _call(run: TracedRun, head: Where) -> tuple[Site, AttentionCall]:
     """The head that is meant, and its call."""
     head_site = site(head)
     if head_site.head is None:

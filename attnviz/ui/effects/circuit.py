@@ -32,7 +32,7 @@ from attnviz.views.texts import strings
 
 if TYPE_CHECKING:
     from attnviz.changes.site import Site
-    from attnviz.experiment.feeds import Feeds
+    from attnviz.experiment.paths import Paths
 
 FRAGMENT = "circuit"
 MODEL, REPEATED = "stories", "Tom garden ball river Anna bread Tom garden ball river Anna bread"
@@ -87,13 +87,11 @@ def _measure() -> None:
     renew(FRAGMENT)
 
 
-def _measured(answered: Answering, job: Job) -> "Feeds":
-    from attnviz.experiment.feeds import feeds_of
-
-    return feeds_of(answered.prepared, progress=job.report, cancel=job.cancel)
+def _measured(answered: Answering, job: Job) -> "Paths":
+    return answered.run.paths(progress=job.report, cancel=job.cancel)
 
 
-def _mount(shown: PageContext, answered: Answering, feeds: "Feeds", key: str) -> None:
+def _mount(shown: PageContext, answered: Answering, feeds: "Paths", key: str) -> None:
     lang, choice = shown.lang, current.view().circuit
     with st.spinner(text(lang, "wait.effects")):
         data = cache.buffer(
@@ -106,7 +104,7 @@ def _mount(shown: PageContext, answered: Answering, feeds: "Feeds", key: str) ->
     show_circuit(data, name, _take(name), head_links.open_from_canvas(name, shown))
 
 
-def _view(shown: PageContext, answered: Answering, feeds: "Feeds") -> CircuitView:
+def _view(shown: PageContext, answered: Answering, feeds: "Paths") -> CircuitView:
     from attnviz.capture.changed.layout import layout_of
 
     lang, choice = shown.lang, current.view().circuit
@@ -115,7 +113,7 @@ def _view(shown: PageContext, answered: Answering, feeds: "Feeds") -> CircuitVie
     if chosen is not None and not {chosen.sender, chosen.receiver} <= {*known, ""}:
         chosen = None  # a head of another model
     return CircuitView(
-        columns=views.columns(layout_of(answered.prepared.calls)),
+        columns=views.columns(layout_of(answered.run.prepared.calls)),
         moved=feeds.moved.astype(np.float32),
         summary=views.summary(lang, feeds),
         chosen=chosen,
@@ -126,13 +124,11 @@ def _view(shown: PageContext, answered: Answering, feeds: "Feeds") -> CircuitVie
 
 
 def _detail(shown: PageContext, answered: Answering, chosen: component.Chosen) -> PathDetail:
-    from attnviz.experiment.cut_path import cut_path_of
-
-    prepared, answer = answered.prepared, answered.answer
-    cut = cut_path_of(prepared, chosen.sender, chosen.receiver, chosen.side, answer)
+    run = answered.run
+    cut = run.cut(chosen.sender, chosen.receiver, chosen.side)
     group = _group_of(shown, cut.receiver)
     queries, keys = token_axes(shown.of_group(group), layer=cut.receiver.layer)
-    return views.detail(shown.lang, prepared, answer, cut, (queries.labels, keys.labels))
+    return views.detail(shown.lang, run.prepared, run.reader, cut, (queries.labels, keys.labels))
 
 
 def _group_of(shown: PageContext, head: "Site") -> Group:

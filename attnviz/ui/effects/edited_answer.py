@@ -81,19 +81,26 @@ def _sentences(
 
     lang, group = shown.lang, shown.group
     where = Site(layer, head, group.kind, group.stack)
-    call, drawn = call_of(answered.prepared, where), group.call(layer)
+    call, drawn = call_of(answered.run.prepared, where), group.call(layer)
     same = (call.n_query, call.n_key) == (drawn.n_query, drawn.n_key)
     # a mask fits a text of any length: what was drawn may be padded beside a longer sentence
     if not same and (page == "steps" or shown.captured.n_asked):
         return (text(lang, "edited.another_text"),)
     steps = _steps(call, page, written, where)
-    result = replaced(answered.prepared, answered.answer, where, steps.mixed)
+    result = replaced(answered.run.prepared, answered.run.reader, where, steps.mixed)
     name = f"{views.prefix(group)}L{layer}.H{head}"
     what = text(lang, f"edited.{page}", head=name)
+    run = answered.run
     sentence = views.changed_sentence(
-        lang, answered.prepared, answered.answer, result, "edited", quote=messages.plain, what=what
+        lang,
+        answered.run.prepared,
+        answered.run.reader,
+        result,
+        "edited",
+        quote=messages.plain,
+        what=what,
     )
-    return sentence, views.control_sentence(lang, answered.answer, result, "edited")
+    return sentence, views.control_sentence(lang, run.reader, result, "edited")
 
 
 def _steps(call: "AttentionCall", page: str, written: str, where: "Site") -> "Steps":

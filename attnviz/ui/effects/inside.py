@@ -5,7 +5,6 @@ table with its control. Both run again when another head or cell is chosen.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -90,13 +89,13 @@ def _edges(shown: PageContext, answered: Answering, key: str) -> None:
     chosen = current.view().place.query
     query = n_query - 1 if chosen is None or chosen >= n_query else chosen
 
+    lead = answered.run.reader.lead
+
     def build() -> LedgerView:
-        from attnviz.experiment.edges import edges_of
+        run = answered.run if lead is None else answered.run.with_measure(lead)
+        return views.row_ledger(lang, run.edges(head, row=query), query, keys)
 
-        prepared = replace(answered.prepared, on=answered.answer.lead or answered.answer.moved)
-        return views.row_ledger(lang, edges_of(prepared, head, row=query), query, keys)
-
-    unit = "logit" if answered.answer.lead is not None else "share"
+    unit = "logit" if lead is not None else "share"
     st.markdown(
         text(
             lang,
@@ -120,7 +119,7 @@ def _why(shown: PageContext, answered: Answering, key: str) -> None:
     name = f"{key} why {lang} {head} {query} {at}"
 
     def why() -> "Why":
-        return answered.why(head, query, at)
+        return answered.run.why(head, query, at)
 
     tokens = queries[query], keys[at]
     sentences = cache.sentences(
@@ -138,9 +137,9 @@ def _why(shown: PageContext, answered: Answering, key: str) -> None:
 def _interventions(shown: PageContext, answered: Answering, why: "Why") -> tuple[str, ...]:
     """The weight without the strongest earlier head, beside each other head, for k and for q."""
     from attnviz.capture.changed.layout import layout_of
-    from attnviz.experiment.feeds import weights_without
+    from attnviz.experiment.paths import weights_without
 
-    layout = layout_of(answered.prepared.calls)
+    layout = layout_of(answered.run.prepared.calls)
     order = [call.site for call in layout.calls]
     receiver = order.index(why.head.whole_layer)
     known = {str(head): head for head in layout.heads}
@@ -153,7 +152,7 @@ def _interventions(shown: PageContext, answered: Answering, why: "Why") -> tuple
         earlier = [head for head in layout.heads if order.index(head.whole_layer) < receiver]
         senders = [chosen, *(head for head in earlier if head != chosen)][: views.MAX_SENDERS]
         before, after = weights_without(
-            answered.prepared, senders, why.head, why.query, why.key, side
+            answered.run.prepared, senders, why.head, why.query, why.key, side
         )
         sentences.append(views.cut_sentence(shown.lang, side, before, after, chosen))
     return tuple(sentences) or (text(shown.lang, "inside.no_writer"),)

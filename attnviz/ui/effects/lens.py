@@ -74,9 +74,9 @@ def guesses(shown: PageContext) -> "Lens | None":
 
     def build() -> "Lens":
         from attnviz.experiment.clean_run import prepare_request
-        from attnviz.experiment.lens import lens_of
+        from attnviz.experiment.run import Experiment
 
-        return lens_of(prepare_request(model, request))
+        return Experiment(prepare_request(model, request)).lens()
 
     return cache.lens(f"{shown.captured.key} {request.key}", build)
 

@@ -7,7 +7,7 @@ suggested. A click reruns this fragment alone.
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import streamlit as st
 
@@ -31,7 +31,7 @@ from attnviz.views.texts import strings
 
 if TYPE_CHECKING:
     from attnviz.changes import Change
-    from attnviz.experiment.heads import Effects
+    from attnviz.experiment.effects import Effects, ReplacementKind
 
 FRAGMENT = "switches"
 N_WRITTEN = 8
@@ -135,10 +135,9 @@ def _effects(lang: Language, key: str, answered: Answering, to: str) -> "Effects
     """The effect of each head, with a progress bar while it is measured."""
 
     def work(job: Job) -> "Effects":
-        from attnviz.experiment.heads import effects_of
-
-        prepared = replace(answered.prepared, on=answered.answer.moved)
-        return effects_of(prepared, to=to, progress=job.report, cancel=job.cancel)
+        return answered.run.effects(
+            to=cast("ReplacementKind", to), progress=job.report, cancel=job.cancel
+        )
 
     return measurement.result(lang, "switchboard", f"{key} {to}", work)
 
@@ -147,12 +146,11 @@ def _view(
     shown: PageContext, answered: Answering, off: tuple[Switch, ...], effects: "Effects | None"
 ) -> SwitchesView:
     from attnviz.changes import parse
-    from attnviz.experiment.switches import switched
 
     lang, groups = shown.lang, shown.captured.groups
     changes = parse(component.write(off)) if off else ()
-    prepared, answer = answered.prepared, answered.answer
-    result = switched(prepared, answer, changes, draws=_n_controls(answered))
+    answer = answered.run.reader
+    result = answered.run.with_changes(*changes, draws=_n_controls(answered)).choices
     titles = [group_title(lang, group) if len(groups) > 1 else "" for group in groups]
     written = _written(shown, answered, changes) if shown.captured.name in REGISTRY else None
     return SwitchesView(
@@ -160,7 +158,7 @@ def _view(
         groups=views.switch_groups(shown, titles, effects),
         off=off,
         to=current.view().switched.to,
-        answer=views.answer_view(lang, prepared, answer, result, off, written),
+        answer=views.answer_view(lang, answered.run.prepared, answer, result, off, written),
         effects="" if effects is None else views.effects_sentence(lang, answer, effects),
         effects_percent=answer.is_probability,
         suggested="" if effects is None else str(effects.order[0]),
@@ -178,18 +176,18 @@ def _written(
     """The texts with all heads on and with the changes; None if the model does not write."""
     from attnviz.experiment.switches import continued
 
-    if answered.answer.kind not in ("next_token", "target"):
+    if answered.run.reader.kind not in ("next_token", "target"):
         return None
     n_tokens = (
         N_WRITTEN
-        if answered.answer.kind == "next_token"
-        else 2 * len(answered.answer.names or ()) + 4
+        if answered.run.reader.kind == "next_token"
+        else 2 * len(answered.run.reader.names or ()) + 4
     )
-    n_tokens = min(n_tokens, shown.captured.model.max_tokens - answered.prepared.n_token)
+    n_tokens = min(n_tokens, shown.captured.model.max_tokens - answered.run.prepared.n_token)
     if n_tokens < 1:
         return None
     before = answered.written(n_tokens)
-    return before, continued(answered.prepared, changes, n_tokens) if changes else before
+    return before, continued(answered.run.prepared, changes, n_tokens) if changes else before
 
 
 def _take(key: str) -> Callable[[], None]:
