@@ -12,6 +12,7 @@ import attnviz
 from attnviz.cli import files
 from attnviz.cli.command import Refused
 from attnviz.errors import BadInput
+from attnviz.export.capture_file import read as capture_file
 
 if TYPE_CHECKING:
     from attnviz.attention.capture import Capture
@@ -60,7 +61,7 @@ def captured(arguments: argparse.Namespace) -> tuple[str, "Capture"]:
         if getattr(arguments, name) not in (None, False):
             shown = "a text" if name == "text" else f"--{name}"
             raise Refused(f"--from FILE has its model and its input: leave {shown} out")
-    cap = attnviz.read(arguments.source)
+    cap = capture_file.read(arguments.source)
     return cap.model.id, cap
 
 

@@ -2,9 +2,9 @@
 
 In: a prepared input. Out: an `AnswerReader`: `read` gives one number for each choice and each row
 of a batch: the probability of every next token, of each class, of each token of a target, the
-cosine to each of some sentences. An `Answer` is such numbers. A model that says nothing a person could read answers with how far each
-token's vector has turned. `moved` and `lead` are single numbers of it, by which heads can be
-compared.
+cosine to each of some sentences. An `Answer` is such numbers. A model that says nothing a person
+could read answers with how far each token's vector has turned. `moved` and `lead` are single
+numbers of it, by which heads can be compared.
 """
 
 from collections.abc import Callable, Sequence

@@ -26,6 +26,7 @@ from attnviz.errors import BadInput
 from attnviz.experiment.clean_run import CleanRun
 from attnviz.experiment.effects import ReplacementKind, one_site, replacement_of
 from attnviz.experiment.paths import (
+    SIDES,
     FedSide,
     by_head,
     moved_by,
@@ -91,7 +92,7 @@ def cut_path(
     prepared: CleanRun,
     sender: Where,
     receiver: Where,
-    side: FedSide,
+    side: str,
     read: Read,
     *,
     to: ReplacementKind = "mean",
@@ -105,6 +106,7 @@ def cut_path(
     where there are more. Raises `BadInput` for a receiver that does not run after the sender.
     """
     layout, column = layout_of(prepared.calls), side_index(side)
+    fed = SIDES[column]
     giver, taker = one_site(layout, sender), one_site(layout, receiver)
     at = _require_later(layout, giver, taker)
     controls = _controls(layout, giver, at, seed)
@@ -114,19 +116,19 @@ def cut_path(
     assert isinstance(own, AttentionInputs) and isinstance(other, AttentionInputs)
     assert taker.head is not None, "one head"
     moved = moved_by(own, other)[:, taker.head, column]
-    before, after = _weights(own, other, side, taker.head)
+    before, after = _weights(own, other, fed, taker.head)
     return CutPath(
         sender=giver,
         receiver=taker,
-        side=side,
+        side=fed,
         before=before,
         after=after[0],
-        values=_value_changes(own, other, taker.head) * np.float32(side == "v"),
+        values=_value_changes(own, other, taker.head) * np.float32(fed == "v"),
         moved=float(moved[0]),
         controls=controls,
         moved_by_controls=moved[1:],
         weights_by_controls=after[1:],
-        answer=_answer(prepared, read, taker, side, without),
+        answer=_answer(prepared, read, taker, fed, without),
     )
 
 

@@ -9,7 +9,7 @@ from attnviz.attention import edits
 from attnviz.changes import Site, cut
 from attnviz.errors import BadInput
 from attnviz.experiment.answers import answer_of
-from attnviz.experiment.clean_run import CleanRun, prepare
+from attnviz.experiment.clean_run import CleanRun
 from attnviz.experiment.output_replacement import replaced
 from attnviz.models.loaded_model import LoadedModel
 
@@ -20,7 +20,7 @@ ROUNDING = 2e-5
 
 @pytest.fixture(scope="module")
 def prepared() -> CleanRun:
-    return prepare(attnviz.load("stories"), STORE, None)
+    return attnviz.experiment(attnviz.load("stories"), STORE).prepared
 
 
 def changed(lm: LoadedModel, query: int, key: int | None) -> np.ndarray:

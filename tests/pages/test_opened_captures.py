@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 import attnviz
 from attnviz import i18n
+from attnviz.errors import TooLarge
 from attnviz.export.capture_file.digest import VARIABLE, digest_of_bytes
 from attnviz.export.save import content
 from attnviz.ui.server import cache, loading, opened_captures
@@ -139,10 +140,10 @@ def test_uploads_are_bounded(file: bytes, monkeypatch: pytest.MonkeyPatch) -> No
     second = uploaded(other)
     assert opened_captures.opened(first) is None and opened_captures.opened(second) is not None
     monkeypatch.setattr(opened_captures, "MAX_PRODUCTS", 10**5)
-    with pytest.raises(attnviz.TooLarge, match="multiplications"):
+    with pytest.raises(TooLarge, match="multiplications"):
         uploaded(file)
     monkeypatch.setattr(opened_captures, "MAX_BYTES", 1000)
-    with pytest.raises(attnviz.TooLarge):
+    with pytest.raises(TooLarge):
         uploaded(file)
 
 

@@ -135,9 +135,8 @@ def _effects(lang: Language, key: str, answered: Answering, to: str) -> "Effects
     """The effect of each head, with a progress bar while it is measured."""
 
     def work(job: Job) -> "Effects":
-        return answered.run.effects(
-            to=cast("ReplacementKind", to), progress=job.report, cancel=job.cancel
-        )
+        chosen = cast("ReplacementKind", to)
+        return answered.run.effects(to=chosen, progress=job.report, cancel=job.cancel)
 
     return measurement.result(lang, "switchboard", f"{key} {to}", work)
 

@@ -16,6 +16,7 @@ import streamlit as st
 
 import attnviz
 from attnviz.capture.request import Request
+from attnviz.errors import ModelNotFound
 from attnviz.models.registry import REGISTRY
 from attnviz.ui.server import (
     answer_runs,
@@ -119,7 +120,7 @@ def _model(
 ) -> "LoadedModel":
     try:
         return loading.load(name, commit, device, dtype)
-    except attnviz.ModelNotFound:
+    except ModelNotFound:
         downloaded().pop(name, None)  # its files may be gone: fetch them when asked again
         raise
 
