@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 import torch
-from attnviz.experiment.from_where import ranked
 
 import attnviz
 from attnviz.errors import BadInput
 from attnviz.experiment.answer_measures import AnswerMeasure, Class, Target
+from attnviz.experiment.tokens import ranked
 from attnviz.experiment.traced_run import traced_run
 from attnviz.models.loaded_model import LoadedModel
 from tests.support.questions import CASES, CAT, MARY, REVIEW, STORE

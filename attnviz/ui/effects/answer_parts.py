@@ -13,7 +13,7 @@ from attnviz.components.ledger import pack_ledger
 from attnviz.i18n import text
 from attnviz.ui.effects import answer_tokens, head_links, inputs, measurement
 from attnviz.ui.host.components import show_ledger
-from attnviz.ui.server import cache
+from attnviz.ui.server import answer_runs, buffers
 from attnviz.ui.server.answer_runs import Answering
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import current, messages, widgets
@@ -62,7 +62,7 @@ def show(shown: PageContext) -> None:
         if request is None:
             return
         with st.spinner(text(lang, "wait.effects")):
-            answered = cache.answers(shown.captured, request, inputs.others(shown))
+            answered = answer_runs.answers(shown.captured, request, inputs.others(shown))
         key = f"{shown.captured.key} {request.key}"
         if switched.parts:
             _parts(shown, answered, request)
@@ -87,7 +87,7 @@ def _parts(shown: PageContext, answered: Answering, request: "Request") -> None:
     measured = measurement.result(lang, "parts", key, work)
     if measured is None:
         return
-    data = cache.buffer(
+    data = buffers.buffer(
         f"{key} parts {lang}",
         lambda: pack_ledger(views.parts_ledger(lang, *measured)),
     )
@@ -159,7 +159,7 @@ def _where(shown: PageContext, answered: Answering, key: str) -> None:
     where = answer_tokens.measured(lang, answered, on, key)
     if where is None:
         return
-    data = cache.buffer(
+    data = buffers.buffer(
         f"{key} where {lang}",
         lambda: pack_ledger(views.tokens_ledger(lang, where, tuple(where.tokens.labels))),
     )

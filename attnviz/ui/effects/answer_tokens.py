@@ -15,7 +15,7 @@ from attnviz.i18n import Language, text
 from attnviz.models.registry import REGISTRY
 from attnviz.ui.effects import inputs, measurement
 from attnviz.ui.host.components import show_ledger
-from attnviz.ui.server import cache
+from attnviz.ui.server import answer_runs, buffers
 from attnviz.ui.server.answer_runs import Answering
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import messages, widgets
@@ -49,12 +49,12 @@ def show(shown: PageContext) -> None:
     lang = shown.lang
     with messages.guard(lang):
         with st.spinner(text(lang, "wait.effects")):
-            answered = cache.answers(shown.captured, request, inputs.others(shown))
+            answered = answer_runs.answers(shown.captured, request, inputs.others(shown))
         key, lead = f"{shown.captured.key} {request.key}", answered.run.reader.lead
         where = None if lead is None else measured(lang, answered, lead, key)
         if where is None:
             return
-        data = cache.buffer(
+        data = buffers.buffer(
             f"{key} tokens {lang}",
             lambda: pack_ledger(views.answer_tokens_ledger(lang, where, _lead(shown.captured))),
         )

@@ -18,7 +18,7 @@ from attnviz.models.registry import REGISTRY
 from attnviz.ui.effects import head_links, inputs, measurement
 from attnviz.ui.host.components import show_circuit
 from attnviz.ui.page import needs_model
-from attnviz.ui.server import cache
+from attnviz.ui.server import answer_runs, buffers
 from attnviz.ui.server.answer_runs import Answering
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import current, embedding, messages, widgets
@@ -64,7 +64,7 @@ def graph(shown: PageContext) -> None:
         if request is None:
             return
         with st.spinner(text(lang, "wait.effects")):
-            answered = cache.answers(shown.captured, request, inputs.others(shown))
+            answered = answer_runs.answers(shown.captured, request, inputs.others(shown))
         key = f"{shown.captured.key} {request.key}"
         if shown.captured.name not in REGISTRY and not current.view().circuit.paths:
             _measure_button(lang)
@@ -94,7 +94,7 @@ def _measured(answered: Answering, job: Job) -> "Paths":
 def _mount(shown: PageContext, answered: Answering, feeds: "Paths", key: str) -> None:
     lang, choice = shown.lang, current.view().circuit
     with st.spinner(text(lang, "wait.effects")):
-        data = cache.buffer(
+        data = buffers.buffer(
             f"{key} circuit {lang} {choice}",
             lambda: component.pack_circuit(
                 _view(shown, answered, feeds), strings(lang, component.STRING_KEYS)

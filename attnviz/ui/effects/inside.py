@@ -14,7 +14,7 @@ from attnviz.i18n import text
 from attnviz.ui.effects import inputs
 from attnviz.ui.host.components import show_ledger
 from attnviz.ui.page import needs_model
-from attnviz.ui.server import cache
+from attnviz.ui.server import answer_runs, buffers
 from attnviz.ui.server.answer_runs import Answering
 from attnviz.ui.session import address, current, messages, routes, widgets
 from attnviz.ui.session.fragment import fragment
@@ -56,7 +56,7 @@ def _inside(shown: PageContext) -> None:
         request = inputs.of_whole(shown)
         if request is None:
             return
-        answered = cache.answers(shown.captured, request, ())
+        answered = answer_runs.answers(shown.captured, request, ())
         if options.edges:
             _edges(shown, answered, f"{shown.captured.key} {request.key}")
         if options.why:
@@ -122,7 +122,7 @@ def _why(shown: PageContext, answered: Answering, key: str) -> None:
         return answered.run.why(head, query, at)
 
     tokens = queries[query], keys[at]
-    sentences = cache.sentences(
+    sentences = buffers.sentences(
         name,
         lambda: (
             views.why_sentence(lang, why(), tokens, messages.plain),
@@ -164,7 +164,7 @@ def _ledger(
     build: Callable[[], LedgerView],
     take: Callable[[str], None] = lambda _key: None,
 ) -> None:
-    data = cache.buffer(name, lambda: pack_ledger(build()))
+    data = buffers.buffer(name, lambda: pack_ledger(build()))
     key = widgets.component_key(f"inside.{widget}")
     show_ledger(data, key, lambda: take(key))
 

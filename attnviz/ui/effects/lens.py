@@ -15,7 +15,8 @@ from attnviz.models.registry import REGISTRY
 from attnviz.ui.effects import inputs
 from attnviz.ui.effects.answer_parts import FRAGMENT as PARTS
 from attnviz.ui.host.components import show_ledger
-from attnviz.ui.server import cache
+from attnviz.ui.server import buffers
+from attnviz.ui.server.shared import shared
 from attnviz.ui.session import address, current, messages, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.ui.sidebar.navigation import renew
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from attnviz.experiment.clean_run import CleanRun
     from attnviz.experiment.lens import Lens
 
+MAX_LENSES = 8
 FRAGMENT = "lens"
 
 
@@ -57,7 +59,7 @@ def show(shown: PageContext) -> None:
         if guess_lens is None or request is None:
             return
         chosen = current.view().switched.guess
-        data = cache.buffer(
+        data = buffers.buffer(
             f"{shown.captured.key} {request.key} lens {lang} {chosen}",
             lambda: pack_ledger(_view(shown, request, guess_lens, chosen)),
         )
@@ -70,15 +72,15 @@ def guesses(shown: PageContext) -> "Lens | None":
     request = inputs.of_shown(shown)
     if request is None:
         return None
-    model = shown.captured.model
+    return _lens(shown.captured, request)
 
-    def build() -> "Lens":
-        from attnviz.experiment.clean_run import prepare_request
-        from attnviz.experiment.run import Experiment
 
-        return Experiment(prepare_request(model, request)).lens()
+@shared(most=MAX_LENSES)
+def _lens(captured: AppCapture, request: "Request") -> "Lens":
+    from attnviz.experiment.clean_run import prepare_request
+    from attnviz.experiment.run import Experiment
 
-    return cache.lens(f"{shown.captured.key} {request.key}", build)
+    return Experiment(prepare_request(captured.model, request)).lens()
 
 
 def _take(name: str) -> None:

@@ -16,7 +16,7 @@ from attnviz.ui.compare import right_side
 from attnviz.ui.effects import head_links, measurement
 from attnviz.ui.host.components import show_ledger
 from attnviz.ui.page import needs_model
-from attnviz.ui.server import cache
+from attnviz.ui.server import answer_runs, buffers
 from attnviz.ui.server.answer_runs import Answering
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import current, messages, widgets
@@ -80,7 +80,7 @@ def _texts(
 
 def _answering(shown: PageContext, typed: str) -> Answering:
     request = Request.of(typed, cut=current.view().input.cut)
-    return cache.answers(shown.captured, request, ())
+    return answer_runs.answers(shown.captured, request, ())
 
 
 def _choose_stage(shown: PageContext) -> None:
@@ -137,6 +137,6 @@ def _result(
         st.markdown(sentence)
     for place, view in enumerate(views.boards(lang, patching, stage)):
         key = f"{left.captured.key} {right.captured.key} patching {lang} {stage} {place}"
-        data = cache.buffer(key, partial(pack_ledger, view))
+        data = buffers.buffer(key, partial(pack_ledger, view))
         name = widgets.component_key(f"patching.{place}")
         show_ledger(data, name, head_links.open_from_table(name, left))

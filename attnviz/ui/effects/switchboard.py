@@ -19,7 +19,7 @@ from attnviz.ui.effects import head_links, inputs, measurement
 from attnviz.ui.host.components import show_switches
 from attnviz.ui.page import needs_model, take
 from attnviz.ui.page.attention_choice import group_title
-from attnviz.ui.server import cache
+from attnviz.ui.server import answer_runs, buffers
 from attnviz.ui.server.answer_runs import Answering
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import current, embedding, messages, widgets
@@ -51,7 +51,7 @@ def board(shown: PageContext) -> None:
         with st.spinner(text(lang, "wait.effects")):
             request = inputs.of_shown(shown)
             if request is not None:
-                answered = cache.answers(shown.captured, request, inputs.others(shown))
+                answered = answer_runs.answers(shown.captured, request, inputs.others(shown))
         if request is None:
             st.info(text(lang, "switchboard.no_transcript"))
             return
@@ -69,7 +69,7 @@ def board(shown: PageContext) -> None:
         )
         off = component.parse(current.view().switched.changes) or ()
         with st.spinner(text(lang, "wait.effects")):
-            data = cache.buffer(
+            data = buffers.buffer(
                 f"{key} switches {lang} {to} {off} {effects is None}",
                 lambda: component.pack_switches(
                     _view(shown, answered, off, effects), strings(lang, component.STRING_KEYS)

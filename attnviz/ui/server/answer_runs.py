@@ -1,21 +1,27 @@
 """The model's answer to what is shown, and what a job measures of its heads.
 
-In: a loaded model and a request. Out: an `Answering`, made once for a capture, on which each click
-of a switch is one pass; a `Measurement`, whose job runs beside the page.
+In: a capture and a request. Out: an `Answering`, made once for a capture, on which each click
+of a switch is one pass; a `Measurement`, whose job runs beside the page. Both are kept.
 """
 
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from attnviz.ui.server import jobs
 from attnviz.ui.server.jobs import Job
+from attnviz.ui.server.shared import shared
+from attnviz.ui.server.watchers import watched
+from attnviz.views.app_capture import AppCapture
 
 if TYPE_CHECKING:
     from attnviz.capture.request import Request
     from attnviz.experiment.run import Experiment
     from attnviz.models.loaded_model import LoadedModel
+
+MAX_ANSWERING = 8  # a clean pass each: like a capture
+MAX_MEASURED = 64  # a few numbers for each head; for each pair of heads, 0.5 MB of 144
 
 Result = TypeVar("Result")
 
@@ -51,6 +57,12 @@ class Measurement(Generic[Result]):
         return self.result if self.job.state == "done" else None
 
 
+@shared(most=MAX_ANSWERING, holds_model=True)
+def answers(captured: AppCapture, request: "Request", others: tuple[str, ...]) -> Answering:
+    """The model's answer to a capture's input, ready to be computed again with heads changed."""
+    return answering(captured.model, request, others)
+
+
 def answering(loaded: "LoadedModel", request: "Request", others: Sequence[str]) -> Answering:
     """One clean pass, and another that is timed; of a decoder only the last logits are kept."""
     import torch
@@ -66,6 +78,21 @@ def answering(loaded: "LoadedModel", request: "Request", others: Sequence[str]) 
     run = Experiment(prepared, tuple(others))
     assert run.reader, "the answer is read once, for all who look at it"
     return Answering(run, pass_ms)
+
+
+def measurement(key: str, work: Callable[[Job], Result]) -> Measurement[Result]:
+    """The measurement of `work`, which `key` names; its job starts at the first call."""
+    return watched(_measurement, key, work)
+
+
+def forget_measurement(key: str) -> None:
+    """Measure that anew when it is asked for again."""
+    _measurement.forget(key)
+
+
+@shared(most=MAX_MEASURED, on_release=jobs.stop)
+def _measurement(key: str, _work: Callable[[Job], Any]) -> Measurement[Any]:
+    return measure(_work)
 
 
 def measure(work: Callable[[Job], Result]) -> Measurement[Result]:
