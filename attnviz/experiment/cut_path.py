@@ -74,6 +74,13 @@ class CutPath:
         )
         return change
 
+    def to_dict(self) -> dict[str, list[str] | list[float]]:
+        """A row for the path and for each control, as lists: the sender, and what its cut moves."""
+        return {
+            "sender": [str(head) for head in (self.sender, *self.controls)],
+            "moved": [self.moved, *self.moved_by_controls.tolist()],
+        }
+
     def __repr__(self) -> str:
         path = f"{self.sender} → {self.receiver}.{self.side}"
         most = float(self.moved_by_controls.max()) if self.controls else float("nan")

@@ -61,6 +61,11 @@ class Direct:
         """True if the sum is the model's own number but for rounding."""
         return self.error <= self.tolerance
 
+    @property
+    def _doubt(self) -> str:
+        """What is to be said where the parts do not sum to the model's own number."""
+        return "" if self.ok else f", NOT ok: they sum to {self.total:.4g}"
+
     def of(self, head: Where) -> float:
         """The direct contribution of one head; `BadInput` if it is not among the components."""
         heads = [component.site for component in self.components if component.site is not None]
@@ -75,7 +80,8 @@ class Direct:
     def __repr__(self) -> str:
         name = "the given number" if self.measure is None else str(self.measure)
         parts = counted(len(self.components), "component")
-        return f"Direct of {shortened(name)}: {self.own:.4g} split into {parts}; print() lists them"
+        split = f"{self.own:.4g} split into {parts}{self._doubt}"
+        return f"Direct of {shortened(name)}: {split}; print() lists them"
 
     def __str__(self) -> str:
         """The components with what they wrote, the largest first."""
@@ -84,7 +90,7 @@ class Direct:
             "component": [str(self.components[at]) for at in order],
             "value": [f"{self.values[at]:+.3f}" for at in order],
         }
-        return text_table(columns)
+        return text_table(columns) if self.ok else f"Direct{self._doubt}\n{text_table(columns)}"
 
 
 def direct(prepared: CleanRun) -> Direct:

@@ -82,6 +82,13 @@ class Edges:
         places = sorted(map(tuple, np.argwhere(heavy)), key=lambda at: -float(self.weights[at]))
         return tuple((int(q), int(k)) for q, k in places[:count])
 
+    def to_dict(self) -> dict[str, list[int] | list[float]]:
+        """A row for each cell that was computed exactly, the largest effect first, as lists."""
+        queries, keys = [query for query, _ in self.cells], [key for _, key in self.cells]
+        numbers = {"weight": self.weights, "estimate": self.estimate, "exact": self.exact}
+        columns = {name: table[queries, keys].tolist() for name, table in numbers.items()}
+        return {"query": queries, "key": keys, **columns}
+
     def __repr__(self) -> str:
         first = ", ".join(f"{q}→{k} {self.exact[q, k]:+.3g}" for q, k in self.cells[:3])
         n = counted(len(self.cells), "exact cell")

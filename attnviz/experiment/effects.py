@@ -98,6 +98,14 @@ class Effects:
             table[head.layer, head.head or 0] = self.of(head)
         return table
 
+    def to_dict(self) -> dict[str, list[str] | list[float]]:
+        """A row for each head, as lists: its name, the number without it, and the change."""
+        return {
+            "head": list(map(str, self.heads)),
+            "after": self.after.tolist(),
+            "change": self.changes.tolist(),
+        }
+
     def __repr__(self) -> str:
         first = ", ".join(f"{head} {self.of(head):+.3g}" for head in self.order[:3])
         how = "exact" if self.exact else "first-order estimate"

@@ -47,6 +47,18 @@ class Lens:
     values: Float64[np.ndarray, " state"] | None
     error: float
 
+    def to_dict(self) -> dict[str, list[str] | list[int] | list[float]]:
+        """A row for each state, position and guess, as lists."""
+        n_state, n_position, n_guess = self.ids.shape
+        return {
+            "state": [name for name in self.states for _ in range(n_position * n_guess)],
+            "position": [
+                at for _ in range(n_state) for at in range(n_position) for _ in range(n_guess)
+            ],
+            "id": self.ids.ravel().tolist(),
+            "probability": self.probabilities.ravel().tolist(),
+        }
+
     def __repr__(self) -> str:
         states, positions, guesses = self.ids.shape
         sizes = f"{counted(states, 'state')} × {counted(positions, 'position')}"

@@ -106,6 +106,19 @@ class Patching:
             raise _bad("stage", stage, ", ".join(self.stages))
         return self.stages.index(stage)
 
+    def to_dict(self) -> dict[str, list[str] | list[float]]:
+        """A row for each stage and head, as lists; `control` is NaN where there is none."""
+        controls = (
+            self.control_shares.mean(0) if len(self.controls) else np.full_like(self.after, np.nan)
+        )
+        return {
+            "head": [str(head) for _ in self.stages for head in self.heads],
+            "stage": [stage for stage in self.stages for _ in self.heads],
+            "after": self.after.ravel().tolist(),
+            "share": self.shares.ravel().tolist(),
+            "control": controls.ravel().tolist(),
+        }
+
     def __repr__(self) -> str:
         first = self.strongest()[0] if "mixed" in self.stages else self.heads[0]
         shares = ", ".join(f"{stage} {self.of(first, stage):.0%}" for stage in self.stages)

@@ -100,6 +100,16 @@ class Paths:
         taker = place_among(receiver, self.receivers, "is not among the receivers")
         return float(self.moved[giver, taker, side_index(side)])
 
+    def to_dict(self) -> dict[str, list[str] | list[float]]:
+        """A row for each path there is, the strongest of each side first, as lists."""
+        paths = [path for side in SIDES for path in self.strongest(self.moved.size, (side,))]
+        return {
+            "sender": [str(path.sender) for path in paths],
+            "receiver": [str(path.receiver) for path in paths],
+            "side": [path.side for path in paths],
+            "moved": [path.moved for path in paths],
+        }
+
     def __repr__(self) -> str:
         senders, receivers = len(self.senders), len(self.receivers)
         first = ", ".join(map(str, self.strongest(3)))

@@ -403,7 +403,7 @@ class Experiment:
 
         >>> run = attnviz.experiment("stories", "Lily gave the red ball to")
         >>> run.lens(count=3).ids.shape[1:]
-        (6, 3)
+        (7, 3)
         """
         return lens.lens(self.prepared, count=count)
 

@@ -73,6 +73,11 @@ class Why:
         """True if the shares sum to the score but for rounding."""
         return self.error <= self.tolerance
 
+    @property
+    def _doubt(self) -> str:
+        """What is to be said where the shares do not sum to the score."""
+        return "" if self.ok else f", NOT ok: off by {self.error:.2g}"
+
     def by_source(self, side: Side) -> dict[str, float]:
         """The contribution of each source on one side, summed over its paths, the largest first."""
         names = self.queries if side == "q" else self.keys
@@ -87,11 +92,20 @@ class Why:
         places = zip(*np.unravel_index(order, self.shares.shape), strict=True)
         return [(self.queries[i], self.keys[j], float(self.shares[i, j])) for i, j in places]
 
+    def to_dict(self) -> dict[str, list[str] | list[float]]:
+        """A row for each pair of writers, the largest share first, as lists."""
+        pairs = self.pairs(self.shares.size)
+        return {
+            "query_side": [str(asks) for asks, _, _ in pairs],
+            "key_side": [str(answers) for _, answers, _ in pairs],
+            "share": [share for _, _, share in pairs],
+        }
+
     def __repr__(self) -> str:
         size = f"{counted(len(self.queries), 'writer')} × {len(self.keys)}"
         return (
             f"Why of {self.head} at {self.query}→{self.key}: score {self.score:.3g}, weight"
-            f" {self.weight:.3g}, {size}; print() lists the largest pairs"
+            f" {self.weight:.3g}, {size}{self._doubt}; print() lists the largest pairs"
         )
 
     def __str__(self) -> str:
@@ -102,7 +116,7 @@ class Why:
             "key side": [str(answers) for _, answers, _ in pairs],
             "share": [f"{share:+.3f}" for _, _, share in pairs],
         }
-        return text_table(columns)
+        return text_table(columns) if self.ok else f"Why{self._doubt}\n{text_table(columns)}"
 
 
 def why(prepared: CleanRun, head: Where, query: int, key: int, *, through_mlps: bool = True) -> Why:

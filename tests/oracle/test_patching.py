@@ -27,7 +27,7 @@ def stories() -> LoadedModel:
 def carried(lm: LoadedModel, text: str, source: str, on: AnswerMeasure, **choices: Any) -> Patching:
     """The shares that the heads of one text carry into another."""
     run = attnviz.experiment(lm, text, on=on)
-    return run.patched_from(attnviz.experiment(lm, source), **choices)
+    return run.patched_from(attnviz.experiment(lm, source, on=on), **choices)
 
 
 @pytest.fixture(scope="module")
