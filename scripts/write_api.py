@@ -61,7 +61,6 @@ RESULTS = {
     "HeadId": ("attnviz.types", ""),
     "ModelCard": ("attnviz.types", ""),
     "ModelKey": ("attnviz.types", ""),
-    "RoleTable": ("attnviz.metrics", "over_texts"),
 }
 # not exported, but attributes of what is
 INNER = {

@@ -72,7 +72,7 @@ class Experiment:
 
     @cached_property
     def reader(self) -> AnswerReader:
-        """How this model's answer is read from its output."""
+        """The function that reads this model's answer from its output, and the names of its choices."""
         return answer_of(self.prepared, self.others)
 
     @cached_property

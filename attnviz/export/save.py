@@ -124,7 +124,7 @@ def content(what: What, ending: str, **choices: Unpack[Choices]) -> bytes:
 
 
 def read(path: str | Path, *, max_bytes: int | None = None) -> Capture | Survey:
-    """What `save` wrote: the capture of a .safetensors file, the survey of an .npz file.
+    """The capture of a .safetensors file, or the survey of an .npz file, that `save` wrote.
 
     A capture is read without its model; weights, steps and `verify()` are those of the saved one.
     Raises `BadInput` for a file that is missing or damaged, and for one that holds neither, such as

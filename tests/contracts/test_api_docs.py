@@ -42,7 +42,7 @@ def test_every_result_of_an_effect_or_attribution_has_its_members() -> None:
     titles = set(re.findall(r"^### (\w+)$", text, flags=re.MULTILINE))
     plain = {"bool", "int", "str", "float", "None", "object"}
     assert not returned - titles - plain - set(changes.__all__)
-    assert re.search(r"^- `of\(head: object\) -> float`", text, flags=re.MULTILINE)
+    assert re.search(r"^- `of\(head: Where\) -> float`", text, flags=re.MULTILINE)
     assert re.search(r"^- `roles\(head: Head \| int\)", text, flags=re.MULTILINE)
 
 
