@@ -72,7 +72,7 @@ class Experiment:
 
     @cached_property
     def reader(self) -> AnswerReader:
-        """The function that reads this model's answer from its output, and the names of its choices."""
+        """The function that reads this model's answer from its output, with names of choices."""
         return answer_of(self.prepared, self.others)
 
     @cached_property
