@@ -101,7 +101,7 @@ class Verification:
         """A row for each comparison, as lists: the call, the stage, the error, what is allowed."""
         return {
             "call": [comparison.call for comparison in self.comparisons],
-            "stage": [comparison.stage for comparison in self.comparisons],
+            "stage": [str(comparison.stage) for comparison in self.comparisons],
             "error": [comparison.error for comparison in self.comparisons],
             "tolerance": [comparison.tolerance for comparison in self.comparisons],
         }

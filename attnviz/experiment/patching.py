@@ -113,7 +113,7 @@ class Patching:
         )
         return {
             "head": [str(head) for _ in self.stages for head in self.heads],
-            "stage": [stage for stage in self.stages for _ in self.heads],
+            "stage": [str(stage) for stage in self.stages for _ in self.heads],
             "after": self.after.ravel().tolist(),
             "share": self.shares.ravel().tolist(),
             "control": controls.ravel().tolist(),

@@ -106,7 +106,7 @@ class Paths:
         return {
             "sender": [str(path.sender) for path in paths],
             "receiver": [str(path.receiver) for path in paths],
-            "side": [path.side for path in paths],
+            "side": [str(path.side) for path in paths],
             "moved": [path.moved for path in paths],
         }
 

@@ -59,7 +59,7 @@ class TokenScores:
     def to_dict(self) -> dict[str, list[str] | list[int] | list[float]]:
         """A row for each token, as lists: its label, its position and each method's score."""
         labels = list(self.tokens.labels)
-        scores = {method: values.tolist() for method, values in self.scores.items()}
+        scores = {str(method): values.tolist() for method, values in self.scores.items()}
         return {"token": labels, "position": list(range(len(labels))), **scores}
 
     def __repr__(self) -> str:
