@@ -13,7 +13,6 @@ import attnviz
 from attnviz.cli import inputs, save, tables
 from attnviz.cli.command import Command, Refused
 from attnviz.cli.json_text import json_line
-from attnviz.export.capture_file import read as capture_file
 
 if TYPE_CHECKING:
     from attnviz.attention.capture import Capture
@@ -50,6 +49,8 @@ def run(arguments: argparse.Namespace) -> int:
 def _side(argument: str, model: str) -> "Capture":
     """The capture of a text, or the one in a file."""
     if argument.endswith(".safetensors") and Path(argument).exists():
+        from attnviz.export.capture_file import read as capture_file  # loads torch
+
         return capture_file.read(argument)
     return attnviz.capture(attnviz.load(model), argument)
 

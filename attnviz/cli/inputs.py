@@ -12,7 +12,6 @@ import attnviz
 from attnviz.cli import files
 from attnviz.cli.command import Refused
 from attnviz.errors import BadInput
-from attnviz.export.capture_file import read as capture_file
 
 if TYPE_CHECKING:
     from attnviz.attention.capture import Capture
@@ -61,6 +60,8 @@ def captured(arguments: argparse.Namespace) -> tuple[str, "Capture"]:
         if getattr(arguments, name) not in (None, False):
             shown = "a text" if name == "text" else f"--{name}"
             raise Refused(f"--from FILE has its model and its input: leave {shown} out")
+    from attnviz.export.capture_file import read as capture_file  # loads torch
+
     cap = capture_file.read(arguments.source)
     return cap.model.id, cap
 

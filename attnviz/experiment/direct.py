@@ -63,7 +63,7 @@ class Direct:
 
     @property
     def _doubt(self) -> str:
-        """What is to be said where the parts do not sum to the model's own number."""
+        """A warning where the parts do not sum to the model's own number; "" where they do."""
         return "" if self.ok else f", NOT ok: they sum to {self.total:.4g}"
 
     def of(self, head: Where) -> float:

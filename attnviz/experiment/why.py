@@ -75,7 +75,7 @@ class Why:
 
     @property
     def _doubt(self) -> str:
-        """What is to be said where the shares do not sum to the score."""
+        """A warning where the shares do not sum to the score; "" where they do."""
         return "" if self.ok else f", NOT ok: off by {self.error:.2g}"
 
     def by_source(self, side: Side) -> dict[str, float]:
