@@ -14,6 +14,8 @@ from attnviz.capture.record.recorder import record as record
 from attnviz.capture.run import capture as capture
 from attnviz.changes.make import ablate as ablate
 from attnviz.changes.make import cut as cut
+from attnviz.changes.make import edit as edit
+from attnviz.changes.make import mask as mask
 from attnviz.changes.make import patch as patch
 from attnviz.changes.make import pattern as pattern
 from attnviz.embed.run import embed as embed

@@ -243,7 +243,9 @@ def of_masks(bench: Bench, model: LoadedModel, folder: Path) -> list[Result]:
         acts = [lambda: press("Space") for _ in range(2 * (bench.rounds // 2))]
         name = f"mask switched, n={N_GRID}"
         switched = timed(visit, name, canvas, "keyup", acts, MASK_MS, check, messages=len(acts))
+        told = len(visit.seen.sent)
         visit.page.get_by_label("Drawn by hand").check()
+        visit.wait_until(lambda: len(visit.seen.sent) > told)  # not counted as one of the strokes
         return [switched, of_strokes(visit, canvas, scaled, bench)]
 
 

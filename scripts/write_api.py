@@ -35,7 +35,7 @@ ORDER = """
 load models capture show save read from_attentions derive record Capture LoadedModel Generation
 Sound survey embed
 experiment NextToken Class Cosine Target Divergence
-changed ablate patch pattern cut
+changed ablate patch pattern cut edit mask
 """.split()
 # returned by what is exported, each with the package that it is imported from
 RESULTS = {

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from jaxtyping import Float32
 from torch import Tensor
 
-from attnviz.changes.site import Site
 from attnviz.errors import BadInput
+from attnviz.types import Site
 
 
 @dataclass(frozen=True, eq=False)

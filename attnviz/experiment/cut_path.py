@@ -21,7 +21,7 @@ from attnviz.attention.inputs import AttentionInputs
 from attnviz.capture.changed.layout import Layout, layout_of
 from attnviz.changes.corpus import CorpusTexts
 from attnviz.changes.kinds import Patch
-from attnviz.changes.site import Site, Where
+from attnviz.changes.site import Where
 from attnviz.errors import BadInput
 from attnviz.experiment.clean_run import CleanRun
 from attnviz.experiment.effects import ReplacementKind, one_site, replacement_of
@@ -38,6 +38,7 @@ from attnviz.experiment.readouts import Read
 from attnviz.experiment.rows import PASS_ROWS
 from attnviz.experiment.switches import Switched, read_in_rows
 from attnviz.summary import counted
+from attnviz.types import Site
 
 MAX_CONTROLS = PASS_ROWS - 1  # so that the path and its controls are one batch
 

@@ -23,7 +23,7 @@ from attnviz.capture.changed.resolve import require_possible
 from attnviz.changes.corpus import Corpus, CorpusTexts
 from attnviz.changes.kinds import AblationKind
 from attnviz.changes.make import ablate, pattern
-from attnviz.changes.site import Site, Where, place_among, site
+from attnviz.changes.site import Where, place_among, site
 from attnviz.errors import bad_argument, bad_kind
 from attnviz.experiment.answer_measures import AnswerMeasure
 from attnviz.experiment.batches import Batches, ignore, require_wanted
@@ -32,7 +32,7 @@ from attnviz.experiment.readouts import readout
 from attnviz.experiment.rows import PASS_ROWS, RowChange, clean_pass
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.summary import counted, shortened
-from attnviz.types import Kind, Stack
+from attnviz.types import Kind, Site, Stack
 
 ReplacementKind = Literal[AblationKind, "even"]
 REPLACEMENTS: tuple[ReplacementKind, ...] = ("mean", "resample", "zero", "even")

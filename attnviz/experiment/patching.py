@@ -23,7 +23,7 @@ from attnviz.capture.changed.layout import Layout, layout_of
 from attnviz.capture.changed.resolve import patched, require_possible
 from attnviz.capture.plan.plan import TokensByStack
 from attnviz.changes.kinds import PATCHED, Patch, PatchedStage
-from attnviz.changes.site import Site, Where, place_among
+from attnviz.changes.site import Where, place_among
 from attnviz.errors import BadInput, bad_argument
 from attnviz.experiment.alignment import TEXT, differing_places, require_apart
 from attnviz.experiment.answer_measures import AnswerMeasure
@@ -34,7 +34,7 @@ from attnviz.experiment.random_runs import random_runs
 from attnviz.experiment.readouts import readout
 from attnviz.experiment.rows import PASS_ROWS, RowChange, clean_pass
 from attnviz.summary import counted, shortened
-from attnviz.types import ModelKey, named_tokens
+from attnviz.types import ModelKey, Site, named_tokens
 
 STAGES: tuple[PatchedStage, ...] = ("mixed", "weights", "v")
 DRAWS = 4

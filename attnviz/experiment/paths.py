@@ -27,7 +27,7 @@ from attnviz.capture.changed.layout import Layout, layout_of
 from attnviz.capture.changed.run import changes_made
 from attnviz.capture.record.recorder import record
 from attnviz.changes.corpus import CorpusTexts
-from attnviz.changes.site import Site, Where, place_among
+from attnviz.changes.site import Where, place_among
 from attnviz.errors import Cancelled, bad_argument, require_index
 from attnviz.experiment.batches import ignore
 from attnviz.experiment.clean_run import CleanRun, takes
@@ -40,6 +40,7 @@ from attnviz.experiment.effects import (
 )
 from attnviz.experiment.rows import PASS_ROWS, RowChange, by_place
 from attnviz.summary import shortened
+from attnviz.types import Site
 
 FedSide = Literal["q", "k", "v"]
 SIDES: tuple[FedSide, ...] = ("q", "k", "v")

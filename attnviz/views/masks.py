@@ -131,7 +131,6 @@ def mask_parts(
     masks = chosen or _named([ran], group, layer)
     if masks is None:
         return MaskParts(call.n_query, call.n_key, cells=_rows(ran.may_attend))
-    sizes = {name: masks.sizes[name] for name in SIZED if name in masks.on}
     drawn = attnviz.masks.drawn(call.n_query, call.n_key, masks.strokes)
     padded = "padding" in masks.on and bool(keys.padding.any())
     return MaskParts(
@@ -140,7 +139,7 @@ def mask_parts(
         real=tuple((~keys.padding).tolist()) if padded else None,
         causal="causal" in masks.on,
         cells=_rows(drawn) if "custom" in masks.on and not drawn.all() else None,
-        **sizes,
+        sizes={name: masks.sizes[name] for name in SIZED if name in masks.on},
     )
 
 

@@ -12,9 +12,9 @@ from attnviz.i18n import Language, text
 
 if TYPE_CHECKING:
     from attnviz.changes.kinds import PatchedStage
-    from attnviz.changes.site import Site
     from attnviz.experiment.answers import AnswerReader
     from attnviz.experiment.patching import Patching
+    from attnviz.types import Site
 
 
 def boards(lang: Language, patching: "Patching", stage: "PatchedStage") -> tuple[LedgerView, ...]:

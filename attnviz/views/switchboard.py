@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from attnviz.experiment.answers import AnswerReader
     from attnviz.experiment.clean_run import CleanRun
     from attnviz.experiment.effects import Effects
-    from attnviz.experiment.output_replacement import Replaced
     from attnviz.experiment.switches import Switched
 
 Unit = Literal["percent", "points", "number"]
@@ -156,7 +155,7 @@ def changed_sentence(
     lang: Language,
     prepared: "CleanRun",
     answer: "AnswerReader",
-    result: "Switched | Replaced",
+    result: "Switched",
     section: str,
     quote: Callable[[str], str] = str,
     **words: str,
@@ -212,7 +211,7 @@ def _control(
 def control_sentence(
     lang: Language,
     answer: "AnswerReader",
-    result: "Switched | Replaced",
+    result: "Switched",
     section: str,
     **words: object,
 ) -> str:

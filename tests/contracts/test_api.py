@@ -14,9 +14,10 @@ from scripts.write_api import RESULTS
 from tests.contracts import project
 
 PUBLIC = (
-    "AttnVizError BadInput Capture Class Cosine Divergence Generation LoadedModel NextToken Sound "
-    "Target ablate capture changed compare cut derive embed experiment figures from_attentions "
-    "load masks metrics models patch pattern read record save show survey tiles"
+    "AttnVizError BadInput Capture Class Cosine Divergence Generation LoadedModel "
+    "NextToken Sound Target ablate capture changed compare cut derive edit embed "
+    "experiment figures from_attentions load mask masks metrics models patch pattern read "
+    "record save show survey tiles"
 ).split()
 MOST = 36
 

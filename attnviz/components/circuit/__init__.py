@@ -14,6 +14,7 @@ import numpy as np
 from jaxtyping import Float32
 
 from attnviz.components.buffer import pack
+from attnviz.types import Site
 
 NAME = "attnviz.circuit"
 STRING_KEYS: tuple[str, ...] = tuple(
@@ -41,9 +42,7 @@ STRING_KEYS: tuple[str, ...] = tuple(
 Side = Literal["q", "k", "v"]
 SIDES: tuple[Side, ...] = get_args(Side)
 DEFAULT_SIDES = "qk"
-HEAD = r"(?:(?:encoder|decoder|text|vision)\.)?(?:cross\.)?L\d{1,3}\.H\d{1,3}"
 LEAST = re.compile(r"(0|0\.\d{1,4}|1)", re.ASCII)  # a share
-CHOSEN = re.compile(rf"(?P<sender>{HEAD})(?:-(?P<receiver>{HEAD})\.(?P<side>[qkv]))?", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -129,11 +128,13 @@ def pack_circuit(view: CircuitView, strings: Mapping[str, str]) -> bytes:
 
 def parse_chosen(text: object) -> Chosen | None:
     """The head or path of a text; None for anything else."""
-    match = CHOSEN.fullmatch(text) if isinstance(text, str) else None
-    if match is None:
+    sender, dash, path = text.partition("-") if isinstance(text, str) else ("", "", "")
+    receiver, _, letter = path.rpartition(".")
+    side: Side = next((side for side in SIDES if side == letter), "k")
+    sites = map(Site.parse, (sender, receiver) if dash else (sender,))
+    if side != letter and dash or any(site is None or site.head is None for site in sites):
         return None
-    side: Side = next((side for side in SIDES if side == match["side"]), "k")
-    return Chosen(match["sender"], match["receiver"] or "", side)
+    return Chosen(sender, receiver, side)
 
 
 def checked(name: str, raw: object) -> tuple[str | None, bool]:

@@ -5,7 +5,7 @@
 import { headsOf } from "../shared/buffer.js";
 import { button, segmented } from "../shared/controls.js";
 import { el, setText } from "../shared/dom.js";
-import { fill, headName } from "../shared/fmt.js";
+import { fill, headName, headsNamed } from "../shared/fmt.js";
 
 /** @import { Strings } from "../shared/heads.js" */
 /** @import { Theme } from "../shared/theme.js" */
@@ -30,11 +30,7 @@ export function topOf(/** @type {string | null} */ text) {
 
 /** Heads from their names, "L0.H2,L5.H11"; those that the data does not have are left out. @returns {Head[]} */
 export function keptHeads(/** @type {string | null} */ text, /** @type {Size} */ size) {
-  const heads = [...(text ?? "").matchAll(/L(\d{1,3})\.H(\d{1,3})/g)].map((part) => ({
-    layer: Number(part[1]),
-    head: Number(part[2]),
-  }));
-  return heads
+  return headsNamed(text ?? "")
     .filter(({ layer, head }) => layer < size.n_layers && head < headsOf(size, layer))
     .slice(0, MAX_KEPT);
 }

@@ -5,7 +5,6 @@ switched, in the text form of `attnviz.changes`, validated with `parse`; a reque
 Heads are drawn as small heatmaps, with the measured effect of each below it where it is known.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Literal, get_args
@@ -13,6 +12,7 @@ from typing import Literal, get_args
 import numpy as np
 from jaxtyping import Float32
 
+from attnviz.changes.entry import read_entry
 from attnviz.components.bars import Bar
 from attnviz.components.buffer import Packable, pack, quantise
 from attnviz.errors import BadInput
@@ -36,11 +36,6 @@ OFF: tuple[Off, ...] = get_args(Off)
 ALL_ON = "none"
 MAX_CHARS = 6000
 MAX_SWITCHES = 256
-SWITCH = re.compile(
-    r"(?P<head>(?:(?:encoder|decoder|text|vision)\.)?(?:cross\.)?L\d{1,3}\.H\d{1,3})"
-    r"\.(?:mixed=(?P<said>mean|resample|zero)|weights=(?P<looks>even))",
-    re.ASCII,
-)
 TINY = 32  # the longest side of a small heatmap, in cells
 
 
@@ -169,8 +164,9 @@ def write(switches: Sequence[Switch] | None) -> str:
 
 
 def _switch(part: str) -> tuple[str, Switch]:
-    match = SWITCH.fullmatch(part)
-    if match is None:
+    """The switch of one entry, by its head."""
+    entry = read_entry(part)
+    to = next((to for to in OFF if str(entry) == str(Switch(str(entry.site), to))), None)
+    if to is None or entry.site.head is None:
         raise _refuse(part, f"it names no head with one of {', '.join(OFF)}")
-    to = match["said"] or match["looks"]
-    return match["head"], Switch(match["head"], next(off for off in OFF if off == to))
+    return str(entry.site), Switch(str(entry.site), to)

@@ -31,8 +31,8 @@ from attnviz.views.groups import Group
 from attnviz.views.texts import strings
 
 if TYPE_CHECKING:
-    from attnviz.changes.site import Site
     from attnviz.experiment.paths import Paths
+    from attnviz.types import Site
 
 FRAGMENT = "circuit"
 MODEL, REPEATED = "stories", "Tom garden ball river Anna bread Tom garden ball river Anna bread"

@@ -24,8 +24,8 @@ from attnviz.views.app_capture import PageContext
 from attnviz.views.axes import token_axes
 
 if TYPE_CHECKING:
-    from attnviz.changes.site import Site
     from attnviz.experiment.why import Why
+    from attnviz.types import Site
 
 FRAGMENT = "inside"
 
@@ -70,7 +70,7 @@ def _take(name: str) -> None:
 
 
 def _head(shown: PageContext) -> "Site":
-    from attnviz.changes.site import Site
+    from attnviz.types import Site
 
     layer, head = shown.size.nearest_head(*current.view().place.layer_and_head)
     return Site(layer, head, shown.group.kind, shown.group.stack)

@@ -5,7 +5,6 @@ row belongs to which word. It opens with the head that the model's card names, e
 all heads.
 """
 
-import re
 from collections.abc import Callable
 
 import streamlit as st
@@ -16,6 +15,7 @@ from attnviz.components import alignment as component
 from attnviz.components.alignment import AlignmentView, ShownWord, Stated
 from attnviz.components.selection import Extent, parse_open
 from attnviz.i18n import text
+from attnviz.types import Site
 from attnviz.ui.host.components import show_alignment
 from attnviz.ui.server import buffers
 from attnviz.ui.session import address, current, messages, routes, widgets
@@ -26,7 +26,6 @@ from attnviz.views.groups import Group, chosen
 from attnviz.views.texts import strings
 
 STACK, KIND = "decoder", "cross"
-LAYER_OR_HEAD = re.compile(r"L(\d+)(?:\.H(\d+))?")
 
 
 def fits(captured: AppCapture) -> bool:
@@ -95,13 +94,13 @@ def stated(name: str, group: Group) -> Stated:
 
 
 def _stated(note: HeadNote, group: Group) -> Stated:
-    match = LAYER_OR_HEAD.search(note.head)
-    if match is None:
+    site = Site.parse(note.head)
+    if site is None:
         return Stated(does=note.does)
-    layer, head = int(match[1]), int(match[2] or 0)
+    layer, head = site.layer, site.head or 0
     if layer >= group.n_layers or head >= group.call(layer).n_heads:
         return Stated()
-    return Stated(layer, head, "layer" if match[2] is None else None, note.does)
+    return Stated(layer, head, "layer" if site.head is None else None, note.does)
 
 
 def _keep_choice(key: str, extent: Extent) -> Callable[[], None]:

@@ -21,6 +21,7 @@ from attnviz.components.circuit import (
     parse_sides,
 )
 from attnviz.components.heads import strings_of
+from attnviz.types import STACKS
 from tests.support.hostile import SCRIPT
 
 MOVED = np.full((3, 3, 3), np.nan, np.float32)
@@ -64,7 +65,9 @@ def test_every_text_of_the_circuit_is_used_and_there() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["L0.H1", "decoder.cross.L1.H2", "L0.H1-L2.H1.k", "encoder.L1.H0-decoder.cross.L0.H3.v"]
+    "text",
+    ["L0.H1", "decoder.cross.L1.H2", "L0.H1-L2.H1.k", "encoder.L1.H0-decoder.cross.L0.H3.v"]
+    + [f"{stack}.L0.H1-{stack}.L1000.H0.q" for stack in STACKS],
 )
 def test_parse_chosen_reads_what_it_prints(text: str) -> None:
     assert str(parse_chosen(text)) == text
@@ -72,7 +75,20 @@ def test_parse_chosen_reads_what_it_prints(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", [SCRIPT, "L0.H1-L2.H1", "L0.H1-L2.H1.x", "L0", "L0.H1-", "L٠.H1", 3, None, ["L0.H1"]]
+    "text",
+    [
+        SCRIPT,
+        "L0.H1-L2.H1",
+        "L0.H1-L2.H1.x",
+        "L0.H1-L2.k",
+        "L0",
+        "L0.H1-",
+        "L0.H1.k",
+        "L٠.H1",
+        3,
+        None,
+        ["L0.H1"],
+    ],
 )
 def test_parse_chosen_refuses_other_text(text: object) -> None:
     assert parse_chosen(text) is None

@@ -23,6 +23,7 @@ from attnviz.components.switches import (
     write,
 )
 from attnviz.errors import BadInput
+from attnviz.types import STACKS
 from tests.support.hostile import SCRIPT
 
 VIEW = SwitchesView(
@@ -79,6 +80,8 @@ def test_the_texts_the_component_asks_for_are_those_it_uses() -> None:
         "L0.H0.mixed=mean",
         "L0.H0.weights=even,decoder.cross.L1.H3.mixed=zero",
         "encoder.L11.H11.mixed=resample",
+        "L1000.H0.mixed=mean",
+        *(f"{stack}.L0.H1.mixed=mean" for stack in STACKS),
     ],
 )
 def test_write_and_parse_agree_with_the_changes_of_the_library(text: str) -> None:
@@ -94,7 +97,7 @@ def test_nobody_has_chosen_is_not_all_on() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [SCRIPT, "L0.H0", "L0.mixed=mean", "L0.H0.mixed=mean;", "L0.H0.q=@x", "L0.H9999.mixed=zero"]
+    [SCRIPT, "L0.H0", "L0.mixed=mean", "L0.H0.mixed=mean;", "L0.H0.q=@x", "L0.H999999.mixed=zero"]
     + ["L0.H0.mixed=even", "evil.L0.H0.mixed=mean", ",".join(["L0.H0.mixed=mean"] * 9999)],
 )
 def test_parse_refuses_what_switches_no_head(text: str) -> None:

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import attnviz
-from attnviz.changes.site import Site, site
+from attnviz.changes.site import site
 from attnviz.errors import BadInput
 from attnviz.models.loaded_model import LoadedModel
-from attnviz.types import HeadId
+from attnviz.types import HeadId, Site
 
 TEXT = "Lily gave the red ball to"
 NAMES = ("L2.H1", HeadId(2, 1), (2, 1), (np.int64(2), 1), Site(2, 1))
