@@ -55,7 +55,7 @@ def test_every_head_stands_where_the_survey_puts_it(visit: Visit, lang: i18n.Lan
     ]
     texts = {text for tenth in detail["deciles"] for text in tenth["texts"]}
     assert texts <= set(TEXTS) and len(texts) > 1
-    assert np.allclose(arrays["profile"], survey.profile("L2.H1"), equal_nan=True)
+    assert np.allclose(arrays["detail.profile"], survey.profile("L2.H1"), equal_nan=True)
     row = survey.quantiles(attnviz.capture("stories", TEXTS[0]).table())
     percent = 100 * row["entropy"][survey.heads.index(HeadId(2, 1))]
     own = detail["rows"][7]["own"]

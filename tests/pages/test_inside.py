@@ -19,7 +19,7 @@ def ledgers(app: AppTest) -> list[dict[str, Any]]:
     mounted = [
         one.proto.bytes
         for one in app.main.get("bidi_component")
-        if one.proto.component_name == ledger.NAME
+        if one.proto.component_name == ledger.CANVAS.element
     ]
     return [unpack(data)[0] for data in mounted]
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from attnviz.components.ledger import pack_ledger
+from attnviz.components import ledger
 from attnviz.i18n import text
 from attnviz.ui.effects import answer_tokens, head_links, inputs, measurement
-from attnviz.ui.host.components import show_ledger
-from attnviz.ui.server import answer_runs, buffers
+from attnviz.ui.host.draw import draw
+from attnviz.ui.server import answer_runs
 from attnviz.ui.server.answer_runs import Answering
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import current, messages, widgets
@@ -87,12 +87,8 @@ def _parts(shown: PageContext, answered: Answering, request: "Request") -> None:
     measured = measurement.result(lang, "parts", key, work)
     if measured is None:
         return
-    data = buffers.buffer(
-        f"{key} parts {lang}",
-        lambda: pack_ledger(views.parts_ledger(lang, *measured)),
-    )
-    name = widgets.component_key("parts")
-    show_ledger(data, name, head_links.open_from_table(name, shown))
+    name, view = widgets.component_key("parts"), views.parts_ledger(lang, *measured)
+    draw(ledger.CANVAS, view, name, lang, {"ledger": head_links.open_from_table(name, shown)})
 
 
 def _measure(shown: PageContext, answered: Answering) -> "AnswerMeasure | None":
@@ -159,11 +155,8 @@ def _where(shown: PageContext, answered: Answering, key: str) -> None:
     where = answer_tokens.measured(lang, answered, on, key)
     if where is None:
         return
-    data = buffers.buffer(
-        f"{key} where {lang}",
-        lambda: pack_ledger(views.tokens_ledger(lang, where, tuple(where.tokens.labels))),
-    )
-    show_ledger(data, widgets.component_key("where"))
+    view = views.tokens_ledger(lang, where, tuple(where.tokens.labels))
+    draw(ledger.CANVAS, view, widgets.component_key("where"), lang)
 
 
 def _number(shown: PageContext, answered: Answering) -> "AnswerMeasure | None":

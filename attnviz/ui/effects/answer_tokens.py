@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from attnviz.components.ledger import pack_ledger
+from attnviz.components import ledger
 from attnviz.experiment.outputs.classes import has_classes
 from attnviz.i18n import Language, text
 from attnviz.models.registry import REGISTRY
 from attnviz.ui.effects import inputs, measurement
-from attnviz.ui.host.components import show_ledger
-from attnviz.ui.server import answer_runs, buffers
+from attnviz.ui.host.draw import draw
+from attnviz.ui.server import answer_runs
 from attnviz.ui.server.answer_runs import Answering
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import messages, widgets
@@ -54,11 +54,8 @@ def show(shown: PageContext) -> None:
         where = None if lead is None else measured(lang, answered, lead, key)
         if where is None:
             return
-        data = buffers.buffer(
-            f"{key} tokens {lang}",
-            lambda: pack_ledger(views.answer_tokens_ledger(lang, where, _lead(shown.captured))),
-        )
-        show_ledger(data, widgets.component_key("answer_tokens"))
+        view = views.answer_tokens_ledger(lang, where, _lead(shown.captured))
+        draw(ledger.CANVAS, view, widgets.component_key("answer_tokens"), lang)
 
 
 def _lead(captured: AppCapture) -> float:

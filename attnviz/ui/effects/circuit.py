@@ -16,9 +16,9 @@ from attnviz.components.circuit import CircuitView, PathDetail
 from attnviz.i18n import Language, text
 from attnviz.models.registry import REGISTRY
 from attnviz.ui.effects import head_links, inputs, measurement
-from attnviz.ui.host.components import show_circuit
+from attnviz.ui.host.draw import draw
 from attnviz.ui.page import needs_model
-from attnviz.ui.server import answer_runs, buffers
+from attnviz.ui.server import answer_runs
 from attnviz.ui.server.answer_runs import Answering
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import current, embedding, messages, widgets
@@ -28,7 +28,6 @@ from attnviz.views import circuit as views
 from attnviz.views.app_capture import PageContext
 from attnviz.views.axes import token_axes
 from attnviz.views.groups import Group
-from attnviz.views.texts import strings
 
 if TYPE_CHECKING:
     from attnviz.experiment.paths import Paths
@@ -94,14 +93,15 @@ def _measured(answered: Answering, job: Job) -> "Paths":
 def _mount(shown: PageContext, answered: Answering, feeds: "Paths", key: str) -> None:
     lang, choice = shown.lang, current.view().circuit
     with st.spinner(text(lang, "wait.effects")):
-        data = buffers.buffer(
-            f"{key} circuit {lang} {choice}",
-            lambda: component.pack_circuit(
-                _view(shown, answered, feeds), strings(lang, component.STRING_KEYS)
-            ),
+        name = widgets.component_key("circuit")
+        draw(
+            component.CANVAS,
+            lambda: _view(shown, answered, feeds),
+            name,
+            lang,
+            {"circuit": _take(name), "open": head_links.open_from_canvas(name, shown)},
+            kept=f"{key} {choice}",
         )
-    name = widgets.component_key("circuit")
-    show_circuit(data, name, _take(name), head_links.open_from_canvas(name, shown))
 
 
 def _view(shown: PageContext, answered: Answering, feeds: "Paths") -> CircuitView:
@@ -116,7 +116,7 @@ def _view(shown: PageContext, answered: Answering, feeds: "Paths") -> CircuitVie
         columns=views.columns(layout_of(answered.run.prepared.calls)),
         moved=feeds.moved.astype(np.float32),
         summary=views.summary(lang, feeds),
-        chosen=chosen,
+        chosen="" if chosen is None else str(chosen),
         least=float(choice.least) if choice.least else None,
         sides=choice.sides,
         detail=_detail(shown, answered, chosen) if chosen and chosen.receiver else None,

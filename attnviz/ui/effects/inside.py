@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from attnviz.components.ledger import LedgerView, pack_ledger
+from attnviz.components.ledger import CANVAS, LedgerView
 from attnviz.i18n import text
 from attnviz.ui.effects import inputs
-from attnviz.ui.host.components import show_ledger
+from attnviz.ui.host.draw import draw
 from attnviz.ui.page import needs_model
 from attnviz.ui.server import answer_runs, buffers
 from attnviz.ui.server.answer_runs import Answering
@@ -164,9 +164,8 @@ def _ledger(
     build: Callable[[], LedgerView],
     take: Callable[[str], None] = lambda _key: None,
 ) -> None:
-    data = buffers.buffer(name, lambda: pack_ledger(build()))
     key = widgets.component_key(f"inside.{widget}")
-    show_ledger(data, key, lambda: take(key))
+    draw(CANVAS, build, key, current.language(), {"ledger": lambda: take(key)}, kept=name)
 
 
 def _open_path(key: str) -> None:

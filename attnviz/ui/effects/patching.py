@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from attnviz.capture.request import Request
-from attnviz.components.ledger import pack_ledger
+from attnviz.components import ledger
 from attnviz.i18n import text
 from attnviz.ui.compare import right_side
 from attnviz.ui.effects import head_links, measurement
-from attnviz.ui.host.components import show_ledger
+from attnviz.ui.host.draw import draw
 from attnviz.ui.page import needs_model
-from attnviz.ui.server import answer_runs, buffers
+from attnviz.ui.server import answer_runs
 from attnviz.ui.server.answer_runs import Answering
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import current, messages, widgets
@@ -136,7 +136,5 @@ def _result(
     for sentence in views.sentences(lang, patching, stage, (answers[0], answers[1]), kind):
         st.markdown(sentence)
     for place, view in enumerate(views.boards(lang, patching, stage)):
-        key = f"{left.captured.key} {right.captured.key} patching {lang} {stage} {place}"
-        data = buffers.buffer(key, partial(pack_ledger, view))
         name = widgets.component_key(f"patching.{place}")
-        show_ledger(data, name, head_links.open_from_table(name, left))
+        draw(ledger.CANVAS, view, name, lang, {"ledger": head_links.open_from_table(name, left)})

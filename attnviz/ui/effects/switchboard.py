@@ -16,10 +16,10 @@ from attnviz.components.switches import OFF, Switch, SwitchesView
 from attnviz.i18n import Language, text
 from attnviz.models.registry import REGISTRY
 from attnviz.ui.effects import head_links, inputs, measurement
-from attnviz.ui.host.components import show_switches
+from attnviz.ui.host.draw import draw
 from attnviz.ui.page import needs_model, take
 from attnviz.ui.page.attention_choice import group_title
-from attnviz.ui.server import answer_runs, buffers
+from attnviz.ui.server import answer_runs
 from attnviz.ui.server.answer_runs import Answering
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import current, embedding, messages, widgets
@@ -27,7 +27,6 @@ from attnviz.ui.session.fragment import fragment
 from attnviz.ui.sidebar.navigation import NAVIGATION, renew
 from attnviz.views import switchboard as views
 from attnviz.views.app_capture import PageContext
-from attnviz.views.texts import strings
 
 if TYPE_CHECKING:
     from attnviz.changes import Change
@@ -69,14 +68,15 @@ def board(shown: PageContext) -> None:
         )
         off = component.parse(current.view().switched.changes) or ()
         with st.spinner(text(lang, "wait.effects")):
-            data = buffers.buffer(
-                f"{key} switches {lang} {to} {off} {effects is None}",
-                lambda: component.pack_switches(
-                    _view(shown, answered, off, effects), strings(lang, component.STRING_KEYS)
-                ),
+            name = widgets.component_key("switches")
+            draw(
+                component.CANVAS,
+                lambda: _view(shown, answered, off, effects),
+                name,
+                lang,
+                {"switches": _take(name), "open": head_links.open_from_canvas(name, shown)},
+                kept=f"{key} {to} {off} {effects is None}",
             )
-        name = widgets.component_key("switches")
-        show_switches(data, name, _take(name), head_links.open_from_canvas(name, shown))
         if not embedding.is_embedded():
             take.offer(shown, "switches", changes=component.write(off) if off else "")
 

@@ -16,14 +16,12 @@ from attnviz.components.alignment import AlignmentView, ShownWord, Stated
 from attnviz.components.selection import Extent, parse_open
 from attnviz.i18n import text
 from attnviz.types import Site
-from attnviz.ui.host.components import show_alignment
-from attnviz.ui.server import buffers
+from attnviz.ui.host.draw import draw
 from attnviz.ui.session import address, current, messages, routes, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.ui.sidebar.navigation import NAVIGATION
 from attnviz.views.app_capture import AppCapture, PageContext
 from attnviz.views.groups import Group, chosen
-from attnviz.views.texts import strings
 
 STACK, KIND = "decoder", "cross"
 
@@ -45,20 +43,16 @@ def show(shown: PageContext) -> None:
         st.subheader(text(lang, "translation.title"))
         st.markdown(text(lang, "translation.rows"))
         extent, key = cross.size.extent, widgets.component_key("alignment")
-        show_alignment(
-            _data(cross), extent, key, _keep_choice(key, extent), _open_head(key, extent)
+        target = current.view().input.target if cross.captured.loaded is not None else ""
+        draw(
+            component.CANVAS,
+            lambda: _view(cross, target),
+            key,
+            lang,
+            {"selection": _keep_choice(key, extent), "open": _open_head(key, extent)},
+            kept=cross.captured.key,
         )
         st.caption(text(lang, "translation.merged"))
-
-
-def _data(shown: PageContext) -> bytes:
-    target = current.view().input.target if shown.captured.loaded is not None else ""
-    return buffers.buffer(
-        f"{shown.captured.key} alignment {shown.lang}",
-        lambda: component.pack_alignment(
-            _view(shown, target), strings(shown.lang, component.STRING_KEYS)
-        ),
-    )
 
 
 def _view(shown: PageContext, target: str) -> AlignmentView:

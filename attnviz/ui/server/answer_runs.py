@@ -79,9 +79,11 @@ def answering(loaded: "LoadedModel", request: "Request", others: Sequence[str]) 
     return Answering(run, pass_ms)
 
 
-def measurement(key: str, work: Callable[[Job], Result]) -> Measurement[Result]:
+def measurement(
+    key: str, work: Callable[[Job], Result], estimate_s: float = jobs.SHORT_S
+) -> Measurement[Result]:
     """The measurement of `work`, which `key` names; its job starts at the first call."""
-    return watched(_measurement, key, work)
+    return watched(_measurement, key, work, estimate_s)
 
 
 def forget_measurement(key: str) -> None:
@@ -90,16 +92,16 @@ def forget_measurement(key: str) -> None:
 
 
 @shared(most=MAX_MEASURED, on_release=jobs.stop)
-def _measurement(key: str, _work: Callable[[Job], Any]) -> Measurement[Any]:
-    return measure(_work)
+def _measurement(key: str, _work: Callable[[Job], Any], _estimate_s: float) -> Measurement[Any]:
+    return measure(_work, _estimate_s)
 
 
-def measure(work: Callable[[Job], Result]) -> Measurement[Result]:
+def measure(work: Callable[[Job], Result], estimate_s: float = jobs.SHORT_S) -> Measurement[Result]:
     """Begin to measure, as soon as a thread is free."""
     measurement: Measurement[Result] = Measurement()
 
     def run(job: Job) -> None:
         measurement.result = work(job)
 
-    measurement.job = jobs.start(run)
+    measurement.job = jobs.start(run, estimate_s)
     return measurement
