@@ -22,6 +22,15 @@ Show = Callable[[int], None]
 Result = TypeVar("Result")
 
 
+def busy(n_waiting: int) -> AttnVizError:
+    """The refusal of work where much waits already."""
+    return AttnVizError(
+        f"{n_waiting} runs are waiting on this server; try again in a minute",
+        code="server_busy",
+        found=n_waiting,
+    )
+
+
 @dataclass(eq=False)
 class WaitingLine:
     """Those who wait or work, in the order in which they came; `n_slots` work at once."""
@@ -30,21 +39,28 @@ class WaitingLine:
     most: int = MAX_WAITING
     _tickets: list[object] = field(default_factory=list)
     _changed: threading.Condition = field(default_factory=threading.Condition)
+    _mine: threading.local = field(default_factory=threading.local)
 
     @contextmanager
     def turn(self, waiting: Callable[[], AbstractContextManager[Show]]) -> Iterator[None]:
         """Begin when the turn has come; `waiting` opens what shows the number before this one.
 
-        Raises `AttnVizError` where too many wait already.
+        A run that has its turn takes no second one. Raises `AttnVizError` where too many wait
+        already.
         """
+        if getattr(self._mine, "has_turn", False):
+            yield
+            return
         ticket = self._join()
         try:
             if not self._has_come(ticket, 0.0):
                 with waiting() as show:
                     while not self._has_come(ticket, POLL_S):
                         show(self._n_before(ticket))
+            self._mine.has_turn = True
             yield
         finally:
+            self._mine.has_turn = False
             self._leave(ticket)
 
     @property
@@ -56,11 +72,7 @@ class WaitingLine:
         ticket = object()
         with self._changed:
             if self.n_waiting >= self.most:
-                raise AttnVizError(
-                    f"{self.n_waiting} runs are waiting on this server; try again in a minute",
-                    code="server_busy",
-                    found=self.n_waiting,
-                )
+                raise busy(self.n_waiting)
             self._tickets.append(ticket)
         return ticket
 

@@ -8,12 +8,10 @@ import numpy as np
 import streamlit as st
 
 from attnviz.components import pad
-from attnviz.errors import AttnVizError
 from attnviz.i18n import Language, text
 from attnviz.types import MIB
-from attnviz.ui.host.components import show_pad
+from attnviz.ui.host.draw import draw
 from attnviz.ui.session import current, drawings, messages, pictures, uploads, widgets
-from attnviz.views.texts import strings
 from attnviz.worlds.forms import OUTLINES
 
 SAMPLE, DRAWING = "sample", "drawing"  # in the list: one of the generated ones, the drawn one
@@ -98,30 +96,24 @@ def _take_upload() -> None:
     file = widgets.value("upload")
     if file is None:
         return
-    try:
+    with uploads.taking("upload"):
         uploads.keep_picture(pictures.uploaded(file.getvalue()))
-    except AttnVizError as error:
-        uploads.keep_problem(error, "upload")
 
 
 def _pad(lang: Language) -> None:
     view = pad.PadView(
         side_px=drawings.PAD_SIDE_PX,
-        colours=drawings.PAINTS,
-        forms={name: form(np.random.default_rng(FORM_SEED)) for name, form in OUTLINES.items()},
+        paints=drawings.PAINTS,
+        outlines={name: form(np.random.default_rng(FORM_SEED)) for name, form in OUTLINES.items()},
     )
     key = widgets.key("pad")
-    data = pad.pack_pad(view, strings(lang, pad.STRING_KEYS))
-    show_pad(data, key, _take_drawing)
+    draw(pad.CANVAS, view, key, lang, {"picture": _take_drawing})
     problem = uploads.problem("pad")
     if problem is not None:
         messages.show(lang, problem)
 
 
 def _take_drawing() -> None:
-    try:
+    with uploads.taking("pad"):
         sent = widgets.component_value(widgets.key("pad"), "picture")
         current.open_image(drawings.name(pictures.from_pad(sent)))
-        uploads.forget_problem()
-    except AttnVizError as error:
-        uploads.keep_problem(error, "pad")
