@@ -14,14 +14,12 @@ from starlette.middleware import Middleware
 import attnviz
 from attnviz.ui.host import script
 from attnviz.ui.server import class_socket
-from attnviz.ui.server.edge import closed_doors, health, heap, key_locks, settings, whole_runs
+from attnviz.ui.server.edge import health, heap, settings, streamlit_patches
 from attnviz.ui.server.edge.lifetime import lifetime
 from attnviz.ui.server.edge.shield import Shield
 
 settings.require_sound()
-closed_doors.close()
-whole_runs.keep_whole()
-key_locks.keep_few()
+streamlit_patches.apply()
 heap.keep_few_arenas()
 app = st.App(
     Path(attnviz.__file__).parent / "ui" / "main.py",

@@ -21,22 +21,12 @@ if TYPE_CHECKING:
     from attnviz.attention.capture import Capture
     from attnviz.attention.steps import Steps, derive
     from attnviz.attention.verification import Verification
-    from attnviz.attribution.cut_path import cut_path
-    from attnviz.attribution.direct import direct
-    from attnviz.attribution.feeds import feeds
-    from attnviz.attribution.from_where import from_where
-    from attnviz.attribution.lens import lens
-    from attnviz.attribution.why import why
     from attnviz.audio.sound import Sound
     from attnviz.capture.changed.run import changed
     from attnviz.capture.generation.settings import Generation
     from attnviz.capture.record.recorder import record
     from attnviz.capture.run import capture
     from attnviz.changes.make import ablate, cut, patch, pattern
-    from attnviz.effects.answer_measures import Class, Cosine, Divergence, NextToken, Target
-    from attnviz.effects.edges import edges
-    from attnviz.effects.heads import effects
-    from attnviz.effects.patching import patching
     from attnviz.embed.run import Embedding, embed
     from attnviz.errors import (
         AttnVizError,
@@ -49,6 +39,16 @@ if TYPE_CHECKING:
         TooLarge,
         UnsupportedAttention,
     )
+    from attnviz.experiment.answer_measures import Class, Cosine, Divergence, NextToken, Target
+    from attnviz.experiment.cut_path import cut_path
+    from attnviz.experiment.direct import direct
+    from attnviz.experiment.edges import edges
+    from attnviz.experiment.feeds import feeds
+    from attnviz.experiment.from_where import from_where
+    from attnviz.experiment.heads import effects
+    from attnviz.experiment.lens import lens
+    from attnviz.experiment.patching import patching
+    from attnviz.experiment.why import why
     from attnviz.export.from_tools.attentions import from_attentions
     from attnviz.export.notebook.show import show
     from attnviz.export.save import read, save
@@ -72,9 +72,9 @@ _HOME = {
     "Cancelled": "attnviz.errors",
     "Capture": "attnviz.attention.capture",
     "CaptureMismatch": "attnviz.errors",
-    "Class": "attnviz.effects.answer_measures",
-    "Cosine": "attnviz.effects.answer_measures",
-    "Divergence": "attnviz.effects.answer_measures",
+    "Class": "attnviz.experiment.answer_measures",
+    "Cosine": "attnviz.experiment.answer_measures",
+    "Divergence": "attnviz.experiment.answer_measures",
     "Embedding": "attnviz.embed.run",
     "Generation": "attnviz.capture.generation.settings",
     "HeadId": "attnviz.types",
@@ -84,12 +84,12 @@ _HOME = {
     "ModelCard": "attnviz.types",
     "ModelKey": "attnviz.types",
     "ModelNotFound": "attnviz.errors",
-    "NextToken": "attnviz.effects.answer_measures",
+    "NextToken": "attnviz.experiment.answer_measures",
     "Sound": "attnviz.audio.sound",
     "StepView": "attnviz.types",
     "Steps": "attnviz.attention.steps",
     "Survey": "attnviz.survey.result",
-    "Target": "attnviz.effects.answer_measures",
+    "Target": "attnviz.experiment.answer_measures",
     "Tokens": "attnviz.types",
     "TooLarge": "attnviz.errors",
     "UnsupportedAttention": "attnviz.errors",
@@ -100,23 +100,23 @@ _HOME = {
     "changes": "attnviz.changes",
     "compare": "attnviz.compare",
     "cut": "attnviz.changes.make",
-    "cut_path": "attnviz.attribution.cut_path",
+    "cut_path": "attnviz.experiment.cut_path",
     "derive": "attnviz.attention.steps",
-    "direct": "attnviz.attribution.direct",
-    "edges": "attnviz.effects.edges",
-    "effects": "attnviz.effects.heads",
+    "direct": "attnviz.experiment.direct",
+    "edges": "attnviz.experiment.edges",
+    "effects": "attnviz.experiment.heads",
     "embed": "attnviz.embed.run",
-    "feeds": "attnviz.attribution.feeds",
+    "feeds": "attnviz.experiment.feeds",
     "figures": "attnviz.figures",
     "from_attentions": "attnviz.export.from_tools.attentions",
-    "from_where": "attnviz.attribution.from_where",
-    "lens": "attnviz.attribution.lens",
+    "from_where": "attnviz.experiment.from_where",
+    "lens": "attnviz.experiment.lens",
     "load": "attnviz.models.loader",
     "masks": "attnviz.masks",
     "metrics": "attnviz.metrics",
     "models": "attnviz.models.registry",
     "patch": "attnviz.changes.make",
-    "patching": "attnviz.effects.patching",
+    "patching": "attnviz.experiment.patching",
     "pattern": "attnviz.changes.make",
     "read": "attnviz.export.save",
     "read_survey": "attnviz.survey.archive",
@@ -125,7 +125,7 @@ _HOME = {
     "show": "attnviz.export.notebook.show",
     "survey": "attnviz.survey.run",
     "tiles": "attnviz.tiles",
-    "why": "attnviz.attribution.why",
+    "why": "attnviz.experiment.why",
 }
 
 __all__ = [

@@ -25,10 +25,10 @@ from transformers import GPT2Config, GPT2LMHeadModel
 
 import attnviz
 from attnviz import Class, Cosine, NextToken, Target, ablate, cut
-from attnviz.attribution.traced_run import traced_run
-from attnviz.attribution.why import explain
-from attnviz.effects.answer_measures import AnswerMeasure
-from attnviz.effects.clean_run import prepare
+from attnviz.experiment.answer_measures import AnswerMeasure
+from attnviz.experiment.clean_run import prepare
+from attnviz.experiment.traced_run import traced_run
+from attnviz.experiment.why import explain
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.worlds import shapes
 from benchmarks.measure import WRONG, Result, table, timed

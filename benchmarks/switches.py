@@ -21,9 +21,9 @@ from playwright.sync_api import Browser, expect
 import attnviz
 from attnviz.capture.request import Request
 from attnviz.changes import ablate
-from attnviz.effects.answers import answer_of
-from attnviz.effects.clean_run import CleanRun, prepare_request
-from attnviz.effects.switches import switched
+from attnviz.experiment.answers import answer_of
+from attnviz.experiment.clean_run import CleanRun, prepare_request
+from attnviz.experiment.switches import switched
 from attnviz.models.registry import REGISTRY
 from benchmarks.measure import WRONG, Result, table
 from tests.support.browser import IDLE, chromium

@@ -22,11 +22,11 @@ import numpy as np
 import attnviz
 from attnviz.capture.plan.images import seen_picture
 from attnviz.checks import card
+from attnviz.experiment.outputs.answer import answer
 from attnviz.export.notebook.still import still
 from attnviz.export.page.code import page_style
 from attnviz.i18n import DEFAULT, LANGUAGES, Language, text
 from attnviz.models.registry import REGISTRY
-from attnviz.outputs.answer import answer
 from attnviz.types import HeadId
 from attnviz.ui.session import examples, pictures
 from attnviz.ui.session.openings import OPENINGS

@@ -36,16 +36,16 @@ NextToken Class Cosine Target Divergence
 """.split()
 # not exported, but returned by what is
 RESULTS = {
-    "Effects": "attnviz.effects.heads",
-    "Patching": "attnviz.effects.patching",
-    "Edges": "attnviz.effects.edges",
-    "Direct": "attnviz.attribution.direct",
-    "Lens": "attnviz.attribution.lens",
-    "Why": "attnviz.attribution.why",
-    "FromWhere": "attnviz.attribution.from_where",
-    "Feeds": "attnviz.attribution.feeds",
-    "Path": "attnviz.attribution.feeds",
-    "CutPath": "attnviz.attribution.cut_path",
+    "Effects": "attnviz.experiment.heads",
+    "Patching": "attnviz.experiment.patching",
+    "Edges": "attnviz.experiment.edges",
+    "Direct": "attnviz.experiment.direct",
+    "Lens": "attnviz.experiment.lens",
+    "Why": "attnviz.experiment.why",
+    "FromWhere": "attnviz.experiment.from_where",
+    "Feeds": "attnviz.experiment.feeds",
+    "Path": "attnviz.experiment.feeds",
+    "CutPath": "attnviz.experiment.cut_path",
     "RoleTable": "attnviz.metrics.over_texts",
 }
 # not exported, but attributes of what is
@@ -58,9 +58,9 @@ INNER = {
     "WhatIf": "attnviz.attention.steps",
     "Edit": "attnviz.attention.edits",
     "MapPlaces": "attnviz.embed.run",
-    "Component": "attnviz.attribution.components",
-    "FrozenPass": "attnviz.attribution.frozen_pass",
-    "Switched": "attnviz.effects.switches",
+    "Component": "attnviz.experiment.components",
+    "FrozenPass": "attnviz.experiment.frozen_pass",
+    "Switched": "attnviz.experiment.switches",
     "Interval": "attnviz.metrics.over_texts",
 }
 WORDS = "Kind Stack Stage AxisName MaskKind ModelKind Measure Head".split()

@@ -14,7 +14,7 @@ from attnviz.cli.command import Command, Refused
 from attnviz.cli.json_text import json_line
 
 if TYPE_CHECKING:
-    from attnviz.effects.heads import Effects
+    from attnviz.experiment.heads import Effects
 
 MODEL = "stories"  # the default: a decoder, which says a next token
 TOP = 8

@@ -47,7 +47,8 @@ def lines(
 def alignment(weights: object, target: Labels, source: Labels, **style: Unpack[Style]) -> Drawing:
     """Weights [target, source] between the words of two sentences, as lines; none is left out.
 
-    `attnviz.outputs.alignment.align` gives such weights, in words, for each cross-attention head.
+    `attnviz.experiment.outputs.alignment.align` gives such weights, in words, for each
+    cross-attention head.
     """
     chosen = look({"row_title": "target", "column_title": "source", **style}, UNUSED)
     matrix = numbers("weights", weights)

@@ -4,5 +4,6 @@
 `page.capture_of_view` for what it shows, lets `attnviz.views` turn that into the input of a
 component, and `host` mounts the component. Streamlit is imported here, in app.py and in pages/
 only; its session is touched in `session.store` only, its query parameters in `session.address_bar`
-only, its caches in `server.cache` only.
+only, its private parts in `server.edge.streamlit_patches` only. What sessions share is kept by
+`server.shared`, beside the function that computes it.
 """

@@ -1,6 +1,6 @@
 """Tables of what wrote an answer, beside what its loss does, and of the tokens it comes from.
 
-In: a language and what `attnviz.attribution` measured. Out: `LedgerView`s. Nothing is computed here
+In: a language and what `attnviz.experiment` measured. Out: `LedgerView`s. Nothing is computed here
 but ranks: it is chosen what is shown.
 """
 
@@ -13,9 +13,9 @@ from attnviz.i18n import Language, text
 from attnviz.views.inside import numbers, real
 
 if TYPE_CHECKING:
-    from attnviz.attribution.direct import Direct
-    from attnviz.attribution.from_where import FromWhere, Method
-    from attnviz.effects.heads import Effects
+    from attnviz.experiment.direct import Direct
+    from attnviz.experiment.from_where import FromWhere, Method
+    from attnviz.experiment.heads import Effects
 
 MAX_PARTS, MAX_EFFECTS, MAX_TOKENS = 12, 4, 64
 

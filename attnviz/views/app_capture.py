@@ -20,6 +20,7 @@ from attnviz.views.groups import Group
 
 if TYPE_CHECKING:
     from attnviz.attention.capture import Capture
+    from attnviz.capture.request import Request
     from attnviz.models.loaded_model import LoadedModel
 
 
@@ -59,10 +60,10 @@ class Media:
 class AppCapture:
     """A capture with what every page says about it.
 
-    `key` names all that determined it; `name` is the model's as it stands in the address;
-    `n_asked` is how many tokens the model was asked to generate. `loaded` is None where a capture
-    is shown without its model, as from a file. `recall` looks the capture up where the app keeps
-    it, or makes it anew; it returns None if the file is gone.
+    `key` names all that determined it; `name` is the model's as it stands in the address.
+    `loaded` and `request`, the input that the model ran on, are None where a capture is shown
+    without its model, as from a file. `recall` looks the capture up where the app keeps it, or
+    makes it anew; it returns None if the file is gone.
     """
 
     key: str
@@ -72,7 +73,7 @@ class AppCapture:
     groups: tuple[Group, ...]
     accuracy: Accuracy
     media: Media
-    n_asked: int = 0
+    request: "Request | None" = None
     recall: "Callable[[], AppCapture | None] | None" = None
 
     @property
@@ -80,6 +81,12 @@ class AppCapture:
         """The model that made the capture, where the caller knows that it is there."""
         assert self.loaded is not None, "a capture that is shown without its model"
         return self.loaded
+
+    @property
+    def n_asked(self) -> int:
+        """The tokens that the model was asked to generate and to read: the last is never read."""
+        generation = None if self.request is None else self.request.generation
+        return 0 if generation is None else generation.n_tokens - 1
 
 
 @dataclass(frozen=True, eq=False)

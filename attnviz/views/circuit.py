@@ -1,6 +1,6 @@
 """The circuit: columns of heads, every path between them, and the cut of one path in words.
 
-In: a language, the calls in the order in which they run, what `attnviz.attribution` measured. Out:
+In: a language, the calls in the order in which they run, what `attnviz.experiment` measured. Out:
 the parts of a `CircuitView`. Nothing is computed here: it is chosen what is shown.
 """
 
@@ -14,11 +14,11 @@ from attnviz.i18n import Language, text
 from attnviz.views import switchboard
 
 if TYPE_CHECKING:
-    from attnviz.attribution.cut_path import CutPath
-    from attnviz.attribution.feeds import Feeds, Path
     from attnviz.capture.changed.layout import Layout
-    from attnviz.effects.answers import Answer
-    from attnviz.effects.clean_run import CleanRun
+    from attnviz.experiment.answers import Answer
+    from attnviz.experiment.clean_run import CleanRun
+    from attnviz.experiment.cut_path import CutPath
+    from attnviz.experiment.feeds import Feeds, Path
 
 MAX_CELLS = 6
 

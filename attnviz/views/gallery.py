@@ -14,7 +14,7 @@ from attnviz.views.app_capture import AppCapture
 
 def lines(captured: AppCapture, target: str, head: HeadId) -> Lines:
     """The words of a translation and the weights of one head of the cross-attention."""
-    from attnviz.outputs.alignment import align
+    from attnviz.experiment.outputs.alignment import align
 
     alignment = align(captured.model, captured.capture, target)
     targets = [place for place, word in enumerate(alignment.target) if not word.special]
@@ -29,7 +29,7 @@ def lines(captured: AppCapture, target: str, head: HeadId) -> Lines:
 
 def picture(captured: AppCapture, head: HeadId, query: int) -> PictureRead:
     """A picture that a vision model reads, with one row of one head over its patches."""
-    from attnviz.outputs.classes import classes
+    from attnviz.experiment.outputs.classes import classes
 
     group = captured.groups[0]
     patches = picture_places.picture(captured, group)

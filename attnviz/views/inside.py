@@ -1,6 +1,6 @@
 """Tables of the effects of a row's edges, the reasons for a cell's weight, and each layer's answer.
 
-In: a language, the tokens, and what `attnviz.effects` and `attnviz.attribution` measured. Out:
+In: a language, the tokens, and what `attnviz.experiment` measured. Out:
 `LedgerView`s and sentences. Nothing is computed here: it is chosen what is shown.
 """
 
@@ -14,11 +14,11 @@ from attnviz.components.ledger import LedgerCell, LedgerRow, LedgerView
 from attnviz.i18n import Language, text
 
 if TYPE_CHECKING:
-    from attnviz.attribution.components import Component
-    from attnviz.attribution.lens import Lens
-    from attnviz.attribution.why import Why
     from attnviz.changes.site import Site
-    from attnviz.effects.edges import Edges
+    from attnviz.experiment.components import Component
+    from attnviz.experiment.edges import Edges
+    from attnviz.experiment.lens import Lens
+    from attnviz.experiment.why import Why
 
 MAX_KEYS, MAX_PAIRS = 14, 8
 MAX_SENDERS = 96  # heads that are taken away one by one as a control

@@ -13,8 +13,8 @@ from attnviz.i18n import Language, text
 if TYPE_CHECKING:
     from attnviz.changes.kinds import PatchedStage
     from attnviz.changes.site import Site
-    from attnviz.effects.answers import Answer
-    from attnviz.effects.patching import Patching
+    from attnviz.experiment.answers import Answer
+    from attnviz.experiment.patching import Patching
 
 
 def boards(lang: Language, patching: "Patching", stage: "PatchedStage") -> tuple[LedgerView, ...]:

@@ -2,7 +2,7 @@
 
 In: what is shown, an answer with the changes that were made, measured effects. Out: the parts of a
 `SwitchesView`. Nothing is computed here but which bars are shown: the numbers come from
-`attnviz.effects`.
+`attnviz.experiment`.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,11 +20,11 @@ from attnviz.views.group_size import size_of
 from attnviz.views.groups import Group
 
 if TYPE_CHECKING:
-    from attnviz.effects.answers import Answer
-    from attnviz.effects.clean_run import CleanRun
-    from attnviz.effects.heads import Effects
-    from attnviz.effects.output_replacement import Replaced
-    from attnviz.effects.switches import Switched
+    from attnviz.experiment.answers import Answer
+    from attnviz.experiment.clean_run import CleanRun
+    from attnviz.experiment.heads import Effects
+    from attnviz.experiment.output_replacement import Replaced
+    from attnviz.experiment.switches import Switched
 
 Unit = Literal["percent", "points", "number"]
 FIRST_BARS, NEW_BARS, MAX_BARS = 5, 3, 40
@@ -288,7 +288,7 @@ def _written(
 
 def effects_sentence(lang: Language, answer: "Answer", effects: "Effects") -> str:
     """The head that matters most, the control, and what a head picked at random does."""
-    from attnviz.effects.heads import DRAWS
+    from attnviz.experiment.heads import DRAWS
 
     unit = _unit(answer)
     first, control = effects.order[0], effects.control

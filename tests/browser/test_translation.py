@@ -9,8 +9,8 @@ from playwright.sync_api import Locator, expect
 
 import attnviz
 from attnviz.checks import card
-from attnviz.outputs.alignment import Alignment, align
-from attnviz.outputs.answer import answer
+from attnviz.experiment.outputs.alignment import Alignment, align
+from attnviz.experiment.outputs.answer import answer
 from tests.browser.conftest import OpenVisit, Tiny
 from tests.support.browser import accessibility_problems
 from tests.support.cases import mostly_slow

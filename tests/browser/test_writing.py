@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, WebSocketRoute, expect
 import attnviz
 from attnviz.attention.capture import Capture
 from attnviz.capture.generation.settings import Generation
-from attnviz.outputs.next_token import distribution
+from attnviz.experiment.outputs.next_token import distribution
 from tests.browser.conftest import OpenVisit, Tiny
 from tests.support import folders
 from tests.support.browser import accessibility_problems

@@ -70,51 +70,76 @@ def unsafe_markup(name: str, source: str) -> list[str]:
     ]
 
 
-CACHE_FILE = "attnviz/ui/server/cache.py"
-CACHES = {"cache_data", "cache_resource"}
+SHARED = "shared"
+STREAMLIT_CACHES = {"cache_data", "cache_resource"}
 
 
-def cache_use(name: str, source: str) -> list[str]:
-    """Streamlit's caches stand in one file, are bounded, and no key can be left out.
+def shared_use(name: str, source: str) -> list[str]:
+    """What sessions share is bounded, made once, and no key leaves out what determines it.
 
-    Streamlit leaves arguments that start with `_` out of the key: allowed only beside an argument
-    `key` or `model_key`, which determines them. `hash_funcs` can hide a difference: never.
+    Arguments that start with `_` are in no key (`attnviz.ui.server.shared`): allowed only beside an
+    argument `key`, which names all that determines them. A function within another one would have
+    an empty memory at each call.
     """
+    tree = parse(source)
+    top = [node for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     found = []
-    for function in functions(parse(source)):
-        for decorator in function.decorator_list:
-            call = decorator.func if isinstance(decorator, ast.Call) else decorator
-            if dotted(call).split(".")[-1] in CACHES:
-                found += [
-                    f"{name}: {function.name}: {p}"
-                    for p in _cache_problems(name, function, decorator)
-                ]
+    for function in functions(tree):
+        for call in function.decorator_list:
+            if _is_shared(call):
+                if function not in top:
+                    found.append(f"{name}: {function.name}: has a new memory at each call")
+                found += [f"{name}: {function.name}: {p}" for p in _memory_problems(call, function)]
+    by_name = {function.name: function for function in top}
+    for node in ast.walk(tree):
+        made = node.func if isinstance(node, ast.Call) else None
+        if isinstance(made, ast.Call) and _is_shared(made):
+            function = by_name[dotted(node.args[0])]
+            found += [f"{name}: {function.name}: {p}" for p in _memory_problems(made, function)]
     return found
 
 
-def _cache_problems(name: str, function: Function, decorator: ast.expr) -> Iterator[str]:
+def _is_shared(node: ast.expr) -> bool:
+    called = node.func if isinstance(node, ast.Call) else node
+    return dotted(called).split(".")[-1] == SHARED
+
+
+def _memory_problems(decorator: ast.expr, function: Function) -> Iterator[str]:
     keywords = {k.arg for k in decorator.keywords} if isinstance(decorator, ast.Call) else set()
-    if name != CACHE_FILE:
-        yield f"is cached outside {CACHE_FILE}"
-    if "max_entries" not in keywords:
-        yield "has no max_entries"
-    if "hash_funcs" in keywords:
-        yield "has hash_funcs"
+    if "most" not in keywords:
+        yield "has no bound"
     arguments = [
         argument.arg
         for argument in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
     ]
     hidden = [argument for argument in arguments if argument.startswith("_")]
-    if hidden and not {"key", "model_key"} & set(arguments):
+    if hidden and "key" not in arguments:
         yield f"{', '.join(hidden)} is in no key"
 
 
-def stray_caches(name: str, source: str) -> list[str]:
-    """Every mention of Streamlit's caches outside the one file, decorators or not."""
+def streamlit_caches(name: str, source: str) -> list[str]:
+    """Streamlit's caches, which any visitor can empty for all, are not used."""
     return [
         f"{name}:{node.lineno}: {dotted(node)}"
         for node in ast.walk(parse(source))
-        if isinstance(node, ast.Attribute) and node.attr in CACHES and name != CACHE_FILE
+        if isinstance(node, ast.Attribute) and node.attr in STREAMLIT_CACHES
+    ]
+
+
+PATCHED_IN = "attnviz/ui/server/edge/streamlit_patches.py"
+PRIVATE_PART = re.compile(
+    r"_session_mgr|_session_storage|_total_bytes|_create_scriptrunner|get_external_ip"
+)
+
+
+def private_parts(name: str, source: str) -> list[str]:
+    """Private parts of Streamlit are named in one file, which checks the version."""
+    if name == PATCHED_IN:
+        return []
+    return [
+        f"{name}:{number}: {match[0]}"
+        for number, line in enumerate(source.splitlines(), start=1)
+        if (match := PRIVATE_PART.search(line))
     ]
 
 

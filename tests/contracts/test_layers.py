@@ -24,7 +24,7 @@ BROKEN = [  # a line put into a file, and the contract that has to refuse what i
     ("attnviz/masks/kinds.py", "import attnviz.attention.formula", "one direction"),
     ("attnviz/metrics/__init__.py", "import attnviz.figures", "one direction"),
     ("attnviz/ui/sidebar/sidebar.py", "import attnviz.ui.page.frame", "one direction inside ui"),
-    ("attnviz/views/heads.py", "import attnviz.ui.server.keys", "one direction"),
+    ("attnviz/views/heads.py", "import attnviz.ui.server.sources", "one direction"),
     (
         "attnviz/capture/locate/scale.py",
         "import attnviz.capture.run",

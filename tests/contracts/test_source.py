@@ -67,18 +67,20 @@ CASES: dict[str, tuple[Rule, Callable[[], list[Path]], tuple[str, str]]] = {
         project.interface_files,
         ("pages/x.py", "st.markdown(token, unsafe_allow_html=True)\n"),
     ),
-    "caches are bounded and keyed": (
-        st_rules.cache_use,
+    "what is shared is bounded and keyed": (
+        st_rules.shared_use,
         project.interface_files,
-        (
-            st_rules.CACHE_FILE,
-            "@st.cache_resource(max_entries=3)\ndef f(text, _model): ...\n",
-        ),
+        ("attnviz/ui/x.py", "@shared(most=3)\ndef f(text, _model): ...\n"),
     ),
-    "caches stand in one file": (
-        st_rules.stray_caches,
+    "no cache of Streamlit's": (
+        st_rules.streamlit_caches,
         project.interface_files,
         ("attnviz/ui/x.py", "f = st.cache_data(f)\n"),
+    ),
+    "private parts of Streamlit stand in one file": (
+        st_rules.private_parts,
+        project.interface_files,
+        ("attnviz/ui/x.py", "Runtime.instance()._session_mgr\n"),
     ),
     "state stands in one file": (
         st_rules.session_state_use,
@@ -146,13 +148,9 @@ VIOLATIONS: list[tuple[Rule, str, str]] = [
     (st_rules.spoken_literals, "pages/x.py", "column.caption('one ' + name)\n"),
     (st_rules.spoken_literals, "pages/x.py", "st.tabs(['One', 'Two'])\n"),
     (st_rules.spoken_literals, "pages/x.py", "st.set_page_config(page_title='attnviz')\n"),
-    (st_rules.cache_use, "pages/x.py", "@st.cache_data(max_entries=3)\ndef f(text): ...\n"),
-    (st_rules.cache_use, st_rules.CACHE_FILE, "@st.cache_data\ndef f(text): ...\n"),
-    (
-        st_rules.cache_use,
-        st_rules.CACHE_FILE,
-        "@st.cache_data(max_entries=1, hash_funcs={M: id})\ndef f(m): ...\n",
-    ),
+    (st_rules.shared_use, "pages/x.py", "@shared()\ndef f(text): ...\n"),
+    (st_rules.shared_use, "pages/x.py", "def f(_a): ...\ng = shared(most=3)(f)\n"),
+    (st_rules.shared_use, "pages/x.py", "def f():\n    @shared(most=3)\n    def g(a): ...\n"),
     (st_rules.session_state_use, "pages/x.py", "st.query_params['text'] = text\n"),
     (st_rules.session_state_use, "pages/x.py", "@st.fragment\ndef draw(shown): ...\n"),
     (rules.web_never, "x.js", "import {a} from 'https://cdn.example/x.js';\n"),
@@ -182,11 +180,9 @@ ALLOWED: list[tuple[Rule, str, str]] = [
     (st_rules.spoken_literals, "pages/x.py", "st.markdown(text('page.head.title'), key='intro')\n"),
     (st_rules.spoken_literals, "pages/x.py", "st.markdown('—')\n"),
     (st_rules.spoken_literals, "pages/x.py", "i18n.text(lang, 'page.head.title')\n"),
-    (
-        st_rules.cache_use,
-        st_rules.CACHE_FILE,
-        "@st.cache_data(max_entries=1)\ndef f(model_key, _model): ...\n",
-    ),
+    (st_rules.shared_use, "attnviz/x.py", "@shared(most=1)\ndef f(key, _model): ...\n"),
+    (st_rules.shared_use, "attnviz/x.py", "def f(text): ...\ng = shared(most=3)(f)\n"),
+    (st_rules.private_parts, st_rules.PATCHED_IN, "Runtime.instance()._session_mgr\n"),
     (rules.page_form, "pages/x.py", '"""A page."""\ndef main() -> int | None: ...\n'),
 ]
 

@@ -1,5 +1,6 @@
 """The wheel holds the whole app and nothing else, and the app runs from it alone."""
 
+import itertools
 import os
 import re
 import subprocess
@@ -140,8 +141,12 @@ OF_EXTRAS = {  # what the extras install, and what only these bring along
 
 
 def kept() -> Iterator[Path]:
-    """The entries of the present environment but for those of the extras, of us and of pip."""
-    for path in Path(sysconfig.get_path("purelib")).iterdir():
+    """The entries of the present environment but for those of the extras, of us and of pip.
+
+    An environment may take packages from another one, whose folder is then on the path as well.
+    """
+    folders = [folder for folder in map(Path, sys.path) if folder.name == "site-packages"]
+    for path in itertools.chain.from_iterable(folder.iterdir() for folder in folders):
         name = re.split(r"-\d|\.", path.name.lower())[0].replace("-", "_")
         if name not in OF_EXTRAS | {"attnviz", "_attnviz", "__pycache__"} and path.suffix != ".pth":
             yield path

@@ -7,16 +7,16 @@ from torch import Tensor
 from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM
 
 import attnviz
-from attnviz.attribution.direct import direct
-from attnviz.attribution.feeds import feeds, weight_without
-from attnviz.attribution.lens import lens
-from attnviz.attribution.traced_run import traced_run
-from attnviz.attribution.why import explain, why
 from attnviz.changes import Site
-from attnviz.effects.answer_measures import AnswerMeasure, Class, Cosine, Divergence, NextToken
-from attnviz.effects.clean_run import prepare
-from attnviz.effects.heads import effects
 from attnviz.errors import BadInput, UnsupportedAttention
+from attnviz.experiment.answer_measures import AnswerMeasure, Class, Cosine, Divergence, NextToken
+from attnviz.experiment.clean_run import prepare
+from attnviz.experiment.direct import direct
+from attnviz.experiment.feeds import feeds, weight_without
+from attnviz.experiment.heads import effects
+from attnviz.experiment.lens import lens
+from attnviz.experiment.traced_run import traced_run
+from attnviz.experiment.why import explain, why
 from attnviz.models.loaded_model import LoadedModel
 from tests.support.cases import mostly_slow
 from tests.support.changed_by_hand import output_layer_reads

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import attnviz
-from attnviz.attribution.cut_path import cut_path_of
 from attnviz.course import birth
 from attnviz.course.birth import alphabet
 from attnviz.course.birth.scores import induction_cells
-from attnviz.effects.clean_run import prepare
+from attnviz.experiment.clean_run import prepare
+from attnviz.experiment.cut_path import cut_path_of
 
 
 @pytest.mark.parametrize(

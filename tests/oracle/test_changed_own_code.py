@@ -15,8 +15,8 @@ from transformers import PreTrainedModel
 import attnviz
 from attnviz.capture.changed.run import changed
 from attnviz.changes import Change, ablate, cut, patch, pattern
-from attnviz.effects.heads import effects
 from attnviz.errors import UnsupportedAttention
+from attnviz.experiment.heads import effects
 from attnviz.models.loaded_model import LoadedModel
 from tests.support import tutorial_attention as tutorials
 from tests.support.changed_by_hand import EagerSoftmax, output_layer_reads

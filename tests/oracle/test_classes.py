@@ -6,7 +6,7 @@ import torch
 from PIL import Image
 
 import attnviz
-from attnviz.outputs.classes import Classes, class_names, classes, factors, has_classes
+from attnviz.experiment.outputs.classes import Classes, class_names, classes, factors, has_classes
 from tests.support import folders
 
 TEXT = "the cat sat on a mat"

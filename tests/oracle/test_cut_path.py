@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import attnviz
-from attnviz.attribution.cut_path import cut_path_of
-from attnviz.attribution.feeds import FedSide, feeds_of, weight_without
-from attnviz.effects.answers import answer_of
-from attnviz.effects.clean_run import CleanRun, prepare
 from attnviz.errors import BadInput, Cancelled
+from attnviz.experiment.answers import answer_of
+from attnviz.experiment.clean_run import CleanRun, prepare
+from attnviz.experiment.cut_path import cut_path_of
+from attnviz.experiment.feeds import FedSide, feeds_of, weight_without
 
 STORE = "When Mary and John went to the store, John gave a drink to"
 

@@ -23,8 +23,8 @@ from attnviz.attention.edits import Edit
 from attnviz.audio import sound
 from attnviz.capture.generation.settings import Generation
 from attnviz.errors import UnsupportedAttention
+from attnviz.experiment.outputs import similarity
 from attnviz.models.loaded_model import LoadedModel
-from attnviz.outputs import similarity
 from attnviz.ui.session import pictures
 from tests.support import elsewhere, folders
 from tests.support.cases import mostly_slow

@@ -11,9 +11,9 @@ from transformers import GPT2Config, GPT2LMHeadModel
 
 import attnviz
 from attnviz.changes import ablate, cut, pattern
-from attnviz.effects.answer_measures import Divergence
-from attnviz.effects.edges import edges
 from attnviz.errors import BadInput, UnsupportedAttention
+from attnviz.experiment.answer_measures import Divergence
+from attnviz.experiment.edges import edges
 from attnviz.models.loaded_model import LoadedModel
 from tests.support.questions import MARY, STORE
 
@@ -160,7 +160,7 @@ def test_two_changes_of_one_capture_are_made_in_their_order(stories: LoadedModel
 def test_own_code_edges_are_refused_by_name(
     monkeypatch: pytest.MonkeyPatch, stories: LoadedModel
 ) -> None:
-    from attnviz.effects import edges as module
+    from attnviz.experiment import edges as module
 
     original: Callable[..., object] = module.layout_of
 

@@ -11,8 +11,9 @@ from torch import Tensor
 import attnviz
 from attnviz.changes import Site, ablate, pattern
 from attnviz.course.birth.transformer import untrained
-from attnviz.effects import rows
-from attnviz.effects.answer_measures import (
+from attnviz.errors import BadInput, Cancelled
+from attnviz.experiment import rows
+from attnviz.experiment.answer_measures import (
     AnswerMeasure,
     Class,
     Cosine,
@@ -20,8 +21,7 @@ from attnviz.effects.answer_measures import (
     NextToken,
     Target,
 )
-from attnviz.effects.heads import effects
-from attnviz.errors import BadInput, Cancelled
+from attnviz.experiment.heads import effects
 from attnviz.models.loaded_model import LoadedModel
 from tests.support.changed_by_hand import output_layer_reads
 from tests.support.questions import MARY, STORE
@@ -279,7 +279,7 @@ def test_class_cosine_target_and_divergence_are_their_formulas(
     said = clean_number(sentiment, review, Class("Positive", against="negative"))
     assert said == pytest.approx(float(capture.logits[0, 1] - capture.logits[0, 0]), abs=1e-5)
 
-    from attnviz.outputs.similarity import similarity
+    from attnviz.experiment.outputs.similarity import similarity
 
     pair = ("The cat sat.", "A dog lay down.")
     near = similarity(minilm, pair).cosine[0, 1]

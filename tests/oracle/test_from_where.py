@@ -5,11 +5,11 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.attribution.from_where import from_where, ranked
-from attnviz.attribution.traced_run import traced_run
-from attnviz.effects.answer_measures import AnswerMeasure, Class, Target
-from attnviz.effects.clean_run import prepare
 from attnviz.errors import BadInput
+from attnviz.experiment.answer_measures import AnswerMeasure, Class, Target
+from attnviz.experiment.clean_run import prepare
+from attnviz.experiment.from_where import from_where, ranked
+from attnviz.experiment.traced_run import traced_run
 from attnviz.models.loaded_model import LoadedModel
 from tests.support.questions import CASES, CAT, MARY, REVIEW, STORE
 
@@ -68,7 +68,7 @@ def test_rollout_is_abnar_and_zuidemas_product() -> None:
 
 def test_norms_and_alti_are_their_formulas_in_a_post_norm_layer(minilm: LoadedModel) -> None:
     """The last layer of a one-layer read: T by names, norms and ALTI by their papers."""
-    from attnviz.attribution import token_shares
+    from attnviz.experiment import token_shares
 
     run = traced_run(prepare(minilm, CAT, None))
     one = type(run)(run.prepared, run.calls[-1:], run.trace, run.output)

@@ -13,11 +13,11 @@ from transformers import PreTrainedModel
 import attnviz
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.capture.record.recorder import record
-from attnviz.effects.clean_run import prepare
-from attnviz.effects.edges import edges
-from attnviz.effects.first_order import slopes
-from attnviz.effects.readouts import readout
 from attnviz.errors import BadInput, UnsupportedAttention
+from attnviz.experiment.clean_run import prepare
+from attnviz.experiment.edges import edges
+from attnviz.experiment.first_order import slopes
+from attnviz.experiment.readouts import readout
 from tests.support.questions import MARY, STORE
 from tests.support.tiny.configs import tiny_config
 from tests.support.tiny.models import build, set_seed

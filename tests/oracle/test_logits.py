@@ -8,9 +8,9 @@ from attnviz.capture.generation import logits as scores
 from attnviz.capture.generation.settings import Generation
 from attnviz.capture.run import capture
 from attnviz.errors import BadInput
+from attnviz.experiment.outputs.next_token import NONE, distribution, ranked
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.models.loader import load
-from attnviz.outputs.next_token import NONE, distribution, ranked
 from tests.oracle.test_kinds import WAYS
 from tests.support import folders
 

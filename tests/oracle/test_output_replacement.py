@@ -7,10 +7,10 @@ import torch
 import attnviz
 from attnviz.attention import edits
 from attnviz.changes import Site, cut
-from attnviz.effects.answers import answer_of
-from attnviz.effects.clean_run import CleanRun, prepare
-from attnviz.effects.output_replacement import replaced
 from attnviz.errors import BadInput
+from attnviz.experiment.answers import answer_of
+from attnviz.experiment.clean_run import CleanRun, prepare
+from attnviz.experiment.output_replacement import replaced
 from attnviz.models.loaded_model import LoadedModel
 
 STORE = "When Mary and John went to the store, John gave a drink to"

@@ -6,9 +6,9 @@ import torch
 
 import attnviz
 from attnviz.changes import ablate, patch
-from attnviz.effects.answer_measures import Class, NextToken, Target
-from attnviz.effects.patching import Patching, patching
 from attnviz.errors import BadInput
+from attnviz.experiment.answer_measures import Class, NextToken, Target
+from attnviz.experiment.patching import Patching, patching
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.worlds import shapes
 from tests.support.questions import MARY, STORE

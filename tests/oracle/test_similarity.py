@@ -8,8 +8,8 @@ import torch
 
 import attnviz
 from attnviz.errors import BadInput
+from attnviz.experiment.outputs.similarity import pooled, similarity
 from attnviz.models.loaded_model import LoadedModel
-from attnviz.outputs.similarity import pooled, similarity
 from attnviz.ui.outputs.similarity import OTHERS
 from tests.support import folders
 

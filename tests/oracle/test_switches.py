@@ -8,11 +8,11 @@ import torch
 
 import attnviz
 from attnviz.changes import ablate, pattern
-from attnviz.effects.answers import Answer, answer_of
-from attnviz.effects.clean_run import CleanRun, prepare
-from attnviz.effects.heads import effects_of
-from attnviz.effects.switches import continued, switched
 from attnviz.errors import BadInput
+from attnviz.experiment.answers import Answer, answer_of
+from attnviz.experiment.clean_run import CleanRun, prepare
+from attnviz.experiment.heads import effects_of
+from attnviz.experiment.switches import continued, switched
 from attnviz.models.loaded_model import LoadedModel
 
 STORE = "When Mary and John went to the store, John gave a drink to"

@@ -18,7 +18,7 @@ from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausa
 
 import attnviz
 from attnviz import NextToken
-from attnviz.effects.heads import effects
+from attnviz.experiment.heads import effects
 from attnviz.models.loaded_model import LoadedModel
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # the tools' own warnings

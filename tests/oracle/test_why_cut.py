@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import attnviz
-from attnviz.attribution.traced_run import traced_run
-from attnviz.attribution.why import explain
-from attnviz.effects.clean_run import prepare
+from attnviz.experiment.clean_run import prepare
+from attnviz.experiment.traced_run import traced_run
+from attnviz.experiment.why import explain
 
 STORE = "When Mary and John went to the store, John gave a drink to"
 QUERY, KEY = 14, 2

@@ -12,7 +12,6 @@ import attnviz
 from attnviz import i18n
 from attnviz.survey import embedded, samples
 from attnviz.ui.many import surveys
-from attnviz.ui.server import cache
 from attnviz.ui.session import widgets
 from attnviz.worlds import shapes
 from tests.pages.conftest import Visit, component_name, sent
@@ -29,11 +28,11 @@ TEXTS = (
 @pytest.fixture(autouse=True)
 def few_texts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The survey is cheap, and counted here; no other test sees it."""
-    cache.counted_surveys.clear()
+    surveys._counted_surveys.clear()
     monkeypatch.setattr(samples, "sample_texts", lambda lm: TEXTS if lm.kind == "decoder" else ())
     monkeypatch.setattr(embedded, "counted_weights", dict)
     yield
-    cache.counted_surveys.clear()
+    surveys._counted_surveys.clear()
 
 
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)

@@ -6,7 +6,8 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz import i18n
 from attnviz.course import birth
-from attnviz.ui.server import cache, trainings
+from attnviz.ui.learn import birth as live
+from attnviz.ui.server import trainings
 from attnviz.ui.session import widgets
 from tests.pages.conftest import TIMEOUT_S, sent
 from tests.support.waiting import expect_true
@@ -26,13 +27,13 @@ def app_of_training() -> None:
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     """A training of two snapshots after the first; the app keeps nothing of an earlier one."""
     monkeypatch.setattr(birth, "STEPS", STEPS)
-    cache.forget_training(SEED)
+    trainings.forget(SEED)
 
 
 def trained() -> AppTest:
     app = AppTest.from_function(app_of_training, default_timeout=TIMEOUT_S).run()
     app.button(key=KEY(f"birth.{SEED}")).click().run()
-    expect_true(lambda: cache.training(SEED).job.over)
+    expect_true(lambda: trainings.training(SEED).job.over)
     return app.run()
 
 
@@ -42,7 +43,7 @@ def test_a_training_is_shown_moment_by_moment(short: None) -> None:
     slider = app.select_slider(key=KEY(f"birth.{SEED}.moment"))
     assert slider.options == ["0", "20", "40"]
     header, arrays = sent(app)
-    last = cache.training(SEED).snapshots[-1]
+    last = trainings.training(SEED).snapshots[-1]
     tokens = birth.encode(birth.example())
     weights = birth.attention(birth.restore(last), tokens)
     heads = (last.repeated.previous_head, last.repeated.induction_head)
@@ -61,7 +62,7 @@ def test_a_training_is_shown_moment_by_moment(short: None) -> None:
 def test_heads_are_taken_away_one_by_one(short: None) -> None:
     app = trained()
     (table,) = app.table
-    found = cache.ablations(cache.training(SEED))
+    found = live.ablations(trainings.training(SEED))
     assert len(table.value) == 1 + len(found.without)
     column = i18n.text("en", "birth.induction")
     assert table.value[column].tolist()[0] == f"{found.before.best_induction:.2f}"
@@ -69,14 +70,14 @@ def test_heads_are_taken_away_one_by_one(short: None) -> None:
 
 def test_a_stopped_training_can_be_begun_again(short: None) -> None:
     app = AppTest.from_function(app_of_training, default_timeout=TIMEOUT_S).run()
-    cache.training(SEED).job.stop()
-    expect_true(lambda: cache.training(SEED).job.over)
-    if cache.training(SEED).job.state == "stopped":
+    trainings.training(SEED).job.stop()
+    expect_true(lambda: trainings.training(SEED).job.over)
+    if trainings.training(SEED).job.state == "stopped":
         app.button(key=KEY(f"birth.{SEED}")).click().run()
         assert [info.value for info in app.info] == [i18n.text("en", "birth.stopped")]
         app.button(key=KEY(f"birth.{SEED}.again")).click().run()
-    assert cache.training(SEED).job.state != "stopped"
-    cache.training(SEED).job.stop()
+    assert trainings.training(SEED).job.state != "stopped"
+    trainings.training(SEED).job.stop()
 
 
 @pytest.mark.parametrize(("owner", "n_buttons"), [("somebody", 0), ("", 1)])
@@ -85,7 +86,7 @@ def test_only_who_began_a_training_may_stop_it(
 ) -> None:
     training = trainings.start(SEED, STEPS, lambda cancel: iter(cancel.wait, True))  # type: ignore[arg-type]
     training.owner = owner
-    monkeypatch.setattr(cache, "training", lambda *_: training)
+    monkeypatch.setattr(trainings, "training", lambda *_: training)
     app = AppTest.from_function(app_of_training, default_timeout=TIMEOUT_S).run()
     app.button(key=KEY(f"birth.{SEED}")).click().run()
     assert len(app.get("progress")) == 1

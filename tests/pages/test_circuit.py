@@ -5,7 +5,7 @@ import pytest
 
 import attnviz
 from attnviz import i18n
-from attnviz.attribution.feeds import weight_without
+from attnviz.experiment.feeds import weight_without
 from attnviz.ui.session import embedding
 from tests.pages.conftest import Visit, component_name, parameters, sent
 from tests.support.hostile import TEXT as HOSTILE

@@ -11,7 +11,7 @@ from attnviz.course import lesson
 from attnviz.lessons.cards.symbols import with_formulas
 from attnviz.lessons.cards.texts import lesson_texts
 from attnviz.ui.classroom import seats
-from attnviz.ui.server import cache, class_socket
+from attnviz.ui.server import class_socket, trainings
 from attnviz.ui.server.trainings import Training
 from attnviz.ui.session import widgets
 from attnviz.ui.session.view import Seat, View
@@ -347,7 +347,7 @@ def test_a_class_watches_the_presenters_own_training(
     assert KEY("birth.0") not in [each.key for each in follower.button]
     watched = Training(0, 10)
     watched.job.stop()
-    monkeypatch.setattr(cache, "training", lambda seed, owner="": watched)
+    monkeypatch.setattr(trainings, "training", lambda seed, owner="": watched)
     press(lead, "birth.0")
     assert class_socket.rooms().stage(code(lead)).selection == ";run.1"
     follower.run()

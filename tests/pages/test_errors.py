@@ -6,7 +6,7 @@ from streamlit.testing.v1 import AppTest
 from attnviz import i18n
 from attnviz.capture import run as capture_run
 from attnviz.models.registry import REGISTRY
-from attnviz.ui.server import cache
+from attnviz.ui.server import captures
 from attnviz.ui.session import address, messages, widgets
 from tests.pages.conftest import Visit, parameters, sent
 
@@ -101,7 +101,7 @@ def test_the_unexpected_is_one_sentence_and_a_log_entry(
     def broken(*_: object) -> None:
         raise RuntimeError("secret detail")
 
-    monkeypatch.setattr(cache, "captured", broken)
+    monkeypatch.setattr(captures, "recall", broken)
     app = visit("overview", text="The cat sat.")
     (error,) = app.error
     (record,) = [each for each in caplog.records if each.name == messages.logger.name]

@@ -15,7 +15,7 @@ from attnviz.lessons.cards.card import RealHead
 from attnviz.lessons.cards.progress import parse
 from attnviz.lessons.cards.symbols import with_formulas
 from attnviz.lessons.cards.texts import fill, lesson_texts
-from attnviz.ui.server import cache
+from attnviz.ui.server import course_lessons
 from attnviz.ui.session import widgets
 from tests.pages.a_class import pills, turn
 from tests.pages.conftest import Visit, parameters, sent
@@ -354,13 +354,13 @@ def test_a_card_with_a_real_head_draws_its_very_head(visit: Visit) -> None:
         for recipe in lesson("ask").recipes
         if recipe.name == "real"
         for picture in recipe.build(
-            CardInputs(recipe.start_values(), 0, cache.lesson_capture)
+            CardInputs(recipe.start_values(), 0, course_lessons.capture)
         ).reveal
         if isinstance(picture, RealHead)
     )
     assert (found["layer"], found["head"]) == (str(real.layer), str(real.head))
     header, arrays = sent(app)
-    weights = cache.lesson_capture(real.model, real.text).all_weights()
+    weights = course_lessons.capture(real.model, real.text).all_weights()
     shown = (arrays["weights"].astype(np.float64) / 65535) ** 2
     assert np.abs(shown[real.layer, real.head] - weights[real.layer, real.head]).max() < 1e-3
     assert len(header["tokens"]) == weights.shape[-1]

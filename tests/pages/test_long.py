@@ -15,7 +15,6 @@ from streamlit.testing.v1 import AppTest
 import attnviz
 from attnviz import i18n, tiles
 from attnviz.errors import Cancelled
-from attnviz.ui.server.keys import short
 from attnviz.ui.session import address, widgets
 from attnviz.ui.session.text_files import MAX_BYTES, TextFile
 from attnviz.views.group_size import MAX_CELLS, MAX_WHOLE, size_of
@@ -219,9 +218,3 @@ def test_a_file_longer_than_the_model_reads_can_be_cut(visit: Visit) -> None:
     app = app.button(KEY("way_out.too_many_tokens")).click().run()
     assert not app.error and parameters(app)["cut"] == "1"
     assert len(sent(app)[0]["tokens"]) == 512
-
-
-def test_long_keys_are_short_and_tell_texts_apart(visit_long: Callable[..., AppTest]) -> None:
-    keys = [short(text) for text in (long_text(), long_text(), "short")]
-    assert len(set(keys)) == 3 and all(len(key) <= 64 for key in keys)
-    assert keys[2] == "short"

@@ -10,7 +10,7 @@ from attnviz.embed import neighbours
 from attnviz.survey import samples
 from attnviz.survey.samples import map_texts
 from attnviz.ui.many import more_texts
-from attnviz.ui.server import cache
+from attnviz.ui.server import answer_runs
 from attnviz.ui.session import widgets
 from tests.pages.conftest import Visit, component_name, sent
 from tests.support.hostile import TEXT as HOSTILE
@@ -106,7 +106,7 @@ def test_the_chosen_head_is_drawn_by_tsne_and_back_in_its_plane(
     monkeypatch.setattr(neighbours, "ITERATIONS", 50)
     monkeypatch.setattr(neighbours, "EXAGGERATED", 50)
     lm = attnviz.load("stories-llama")
-    cache.forget_measurement(f"map map {lm.key}")
+    answer_runs.forget_measurement(f"map map {lm.key}")
     try:
         app = visit("map", model="stories-llama", text=TEXT, layer="2", head="3")
         header, before = sent(app)
@@ -123,7 +123,7 @@ def test_the_chosen_head_is_drawn_by_tsne_and_back_in_its_plane(
         app.button(widgets.key("tsne.plane")).click().run()
         assert sent(app)[0]["tsne"] is None
     finally:
-        cache.forget_measurement(f"map map {lm.key}")
+        answer_runs.forget_measurement(f"map map {lm.key}")
 
 
 def test_the_patches_of_pictures_travel_as_small_pictures(visit: Visit) -> None:

@@ -7,7 +7,7 @@ import pytest
 from attnviz import i18n
 from attnviz.capture.record.fast_path import fast_path
 from attnviz.masks.code import CONVENTIONS, MaskParts, code
-from attnviz.ui.server import cache
+from attnviz.ui.page import mask_code
 from tests.pages.conftest import Visit
 
 TEXT = "The cat sat."
@@ -40,7 +40,7 @@ def test_blocked_rows_stand_in_a_table_whatever_other_threads_do(
     visit: Visit, others_record: bool
 ) -> None:
     """While another thread records, torch's fast path is off for the whole process."""
-    cache.dead_rows.clear()  # type: ignore[attr-defined]  # computed on a simulated device elsewhere
+    mask_code.dead_rows.clear()  # computed on a simulated device elsewhere
     with fast_path.held() if others_record else nullcontext():
         table = visit("masks", text=TEXT).table[0].value
     assert len(table) == 5

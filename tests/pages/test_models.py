@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 import attnviz
 from attnviz import i18n
 from attnviz.capture.request import Request
-from attnviz.ui.server import cache, sources
+from attnviz.ui.server import captures, loading, sources
 from attnviz.ui.session import messages, widgets
 from tests.pages.conftest import Visit, parameters, sent
 
@@ -171,8 +171,8 @@ def test_loaded_models_are_bounded(visit: Visit, tiny: Tiny, tmp_path: Path) -> 
         shutil.copytree(tiny("bert"), folder, dirs_exist_ok=True)
         visit("overview", text=TEXT, model=str(folder))
         source = sources.source(str(folder))
-        cache.captured(source, Request.of(TEXT))
-        kept.append(weakref.ref(cache.model(source).model))
+        captures.recall(source, Request.of(TEXT))
+        kept.append(weakref.ref(loading.model(source).model))
     gc.unfreeze()
     gc.collect()
     assert [of() is not None for of in kept] == [False, True, True]

@@ -12,7 +12,7 @@ import attnviz
 from attnviz import i18n
 from attnviz.export.capture_file.digest import VARIABLE, digest_of_bytes
 from attnviz.export.save import content
-from attnviz.ui.server import cache, loading, opened_captures
+from attnviz.ui.server import loading, opened_captures
 from attnviz.ui.session import messages, widgets
 from attnviz.ui.sidebar import capture_file
 from tests.pages.conftest import Visit, component_name, parameters, sent
@@ -32,7 +32,7 @@ def without_model(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise AssertionError("a model was asked for")
 
-    monkeypatch.setattr(cache, "model", refuse)
+    monkeypatch.setattr(loading, "model", refuse)
 
 
 def uploaded(data: bytes) -> str:

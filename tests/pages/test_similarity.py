@@ -8,7 +8,7 @@ import pytest
 
 import attnviz
 from attnviz import i18n
-from attnviz.outputs.similarity import similarity
+from attnviz.experiment.outputs.similarity import similarity
 from attnviz.ui.outputs.similarity import OTHERS
 from attnviz.ui.session import widgets
 from attnviz.ui.session.view import default_view

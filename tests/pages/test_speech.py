@@ -10,7 +10,7 @@ from attnviz import i18n
 from attnviz.audio import sound
 from attnviz.audio.sound import Sound
 from attnviz.errors import BadInput, TooLarge
-from attnviz.ui.server import cache
+from attnviz.ui.server import buffers
 from attnviz.ui.session import sounds, widgets
 from attnviz.views import group_size, pooled_overview
 from tests.pages.conftest import Visit, parameters, sent
@@ -121,7 +121,7 @@ def test_overview_shows_many_frames_from_afar(
 ) -> None:
     monkeypatch.setattr(group_size, "MAX_CELLS", 1000)
     monkeypatch.setattr(pooled_overview, "MAX_POINTS", 6 * 34**2)
-    monkeypatch.setattr(cache, "buffer", lambda _key, build: build())
+    monkeypatch.setattr(buffers, "buffer", lambda _key, build: build())
     app = visit("overview", model=tiny("whisper"), stack="encoder", kind="self", query="50")
     assert not app.error and not app.info
     header, arrays = sent(app)

@@ -8,7 +8,6 @@ from types import MappingProxyType
 
 import numpy as np
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 import attnviz
@@ -16,11 +15,11 @@ from attnviz import i18n
 from attnviz.checks import cards
 from attnviz.checks.cards import Description, HeadNote, TrainingCard, TrainingRecord
 from attnviz.checks.figure import Figure
+from attnviz.experiment.outputs.alignment import align
+from attnviz.experiment.outputs.answer import answer
 from attnviz.models import files, registry
 from attnviz.models.registry import EmbeddedModel
-from attnviz.outputs.alignment import align
-from attnviz.outputs.answer import answer
-from attnviz.ui.server import sources
+from attnviz.ui.server import buffers, sources
 from attnviz.ui.session import examples, messages, widgets
 from tests.pages.conftest import Visit, component_name, parameters, sent
 
@@ -136,7 +135,7 @@ def test_a_card_may_state_a_mean(
 ) -> None:
     cards.write(echo, card_of((replace(NOTES[0], head=head),)))
     cards.read.cache_clear()
-    st.cache_resource.clear()  # what was stated is in the buffer
+    buffers.buffer.clear()  # what was stated is in the buffer
     header, _ = sent(visit("output", model=NAME, text=TEXT))
     assert tuple(header["stated"][name] for name in ("layer", "head", "mean")) == stated
 

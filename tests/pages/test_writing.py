@@ -10,7 +10,7 @@ from attnviz import i18n
 from attnviz.capture.generation.settings import Generation
 from attnviz.components.buffer import unpack
 from attnviz.components.writing import NAME, NO_SLOT
-from attnviz.outputs.next_token import distribution
+from attnviz.experiment.outputs.next_token import distribution
 from attnviz.ui.session import widgets
 from tests.pages.conftest import Visit, parameters, sent
 from tests.pages.test_selection import view

@@ -1,5 +1,8 @@
 """A guard that lets sockets reach this machine only, and remembers what it refused, and to whom.
 
+It also refuses to listen on the port that the app takes by default: a developer's app may hold it
+while the tests run, and a test that wants it would pass on some machines only.
+
 What it refuses in a thread is held against the test that runs by then, which need not be the one
 that started the thread: thread and place are kept with it.
 """
@@ -16,7 +19,7 @@ LOCAL_NAMES = {"", "localhost", "0.0.0.0", "::"}
 
 
 class NetworkRefused(OSError):
-    """A test tried to reach another machine."""
+    """A test tried to reach another machine, or to listen where the developer's app may."""
 
 
 def is_local(host: object) -> bool:
@@ -37,16 +40,22 @@ def _callers() -> str:
 
 
 class NetworkGuard:
-    """While entered, `connect`, `connect_ex`, `sendto` and name look-ups stay on this machine."""
+    """While entered, `connect`, `connect_ex`, `sendto` and name look-ups stay on this machine.
+
+    `bind` may take any port but the app's default.
+    """
 
     def __init__(self) -> None:
         self.refused: list[str] = []
         self._patch = pytest.MonkeyPatch()
 
     def __enter__(self) -> Self:
+        from attnviz.cli.app import PORT  # the root conftest first sets how attnviz is imported
+
         for method in ("connect", "connect_ex"):
-            self._guard(method, lambda arguments: arguments[0])
-        self._guard("sendto", lambda arguments: arguments[-1])
+            self._guard(method, lambda arguments: arguments[0], lambda to: is_local(to[0]))
+        self._guard("sendto", lambda arguments: arguments[-1], lambda to: is_local(to[0]))
+        self._guard("bind", lambda arguments: arguments[0], lambda to: to[1] != PORT)
         self._guard_lookup()
         return self
 
@@ -57,12 +66,12 @@ class NetworkGuard:
         self.refused.append(f"{target} in {threading.current_thread().name}, {_callers()}")
         raise NetworkRefused(f"tests may not reach {target}")
 
-    def _guard(self, method: str, address_of: Any) -> None:
+    def _guard(self, method: str, address_of: Any, is_allowed: Any) -> None:
         original = getattr(socket.socket, method)
 
         def guarded(sock: socket.socket, *arguments: Any) -> Any:
             address = address_of(arguments)
-            if sock.family != socket.AF_UNIX and not is_local(address[0]):
+            if sock.family != socket.AF_UNIX and not is_allowed(address):
                 self._refuse(address)
             return original(sock, *arguments)
 

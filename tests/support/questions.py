@@ -4,7 +4,7 @@ The answers of the embedded models to them are known: the story model says Mary,
 praise that a negation makes, the sentences of the encoder are alike.
 """
 
-from attnviz.effects.answer_measures import AnswerMeasure, Class, Cosine, NextToken, Target
+from attnviz.experiment.answer_measures import AnswerMeasure, Class, Cosine, NextToken, Target
 
 STORE = "When Mary and John went to the store, John gave a book to"
 MARY = NextToken(" Mary", against=" John")

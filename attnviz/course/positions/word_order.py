@@ -16,9 +16,9 @@ from attnviz.course.arrays import Matrix, as_numbers
 from attnviz.course.heads.mha import module_parts
 from attnviz.course.positions.encodings import rope_factors, sinusoidal
 from attnviz.course.recipe import CardInputs
+from attnviz.experiment.outputs.similarity import pooled
 from attnviz.lessons.cards.card import Board, Card, ChoiceQuestion, Control, Panel, Pick, Typed
 from attnviz.lessons.cards.motion import Motion
-from attnviz.outputs.similarity import pooled
 
 SWAPS = ((0, 3), (1, 4), (0, 2))
 START = "The dog bites the man."

@@ -169,7 +169,7 @@ def _masks(shown: PageContext, place: HeadId) -> bytes:
 
 def _alignment(shown: PageContext) -> bytes:
     """The words of source and target with the attention between them."""
-    from attnviz.outputs.alignment import align
+    from attnviz.experiment.outputs.alignment import align
 
     aligned = align(shown.captured.loaded, shown.captured.capture)
     chances = aligned.probabilities

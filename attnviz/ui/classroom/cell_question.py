@@ -22,7 +22,7 @@ from attnviz.lessons.classroom.stage import CellRequest, Stage
 from attnviz.ui.host.components import show_board
 from attnviz.ui.learn import pointer
 from attnviz.ui.learn.card_shown import CardShown
-from attnviz.ui.server import cache
+from attnviz.ui.server import course_lessons
 from attnviz.ui.server.class_socket import rooms
 from attnviz.ui.session import current, messages, store, widgets
 from attnviz.views.texts import strings
@@ -177,4 +177,4 @@ def _weights(real: RealHead) -> Panel | None:
     """The weights of a real head if they fit a board."""
     from attnviz.course import paper  # loads torch, which the head above needed
 
-    return paper.weights(cache.lesson_capture, real)
+    return paper.weights(course_lessons.capture, real)

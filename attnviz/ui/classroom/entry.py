@@ -16,7 +16,7 @@ from attnviz.lessons.paper.sheet import LAST_SEED
 from attnviz.ui.classroom import card_order, invitation
 from attnviz.ui.learn import open_card, pointer
 from attnviz.ui.page.link import qr_code
-from attnviz.ui.server import cache, course_lessons
+from attnviz.ui.server import course_lessons
 from attnviz.ui.server.class_socket import rooms
 from attnviz.ui.session import current, messages, store, widgets
 
@@ -85,7 +85,7 @@ def _sheet(slug: str, lang: Language, seed: int, server: str) -> str:
     """The worksheet as HTML; torch is imported already, since the card above needed it."""
     from attnviz.course import paper
 
-    return paper.sheet(slug, lang, seed, cache.lesson_capture, server, qr_code)
+    return paper.sheet(slug, lang, seed, course_lessons.capture, server, qr_code)
 
 
 def join(lang: Language) -> None:

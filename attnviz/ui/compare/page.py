@@ -19,7 +19,7 @@ from attnviz.tokens import merge
 from attnviz.ui.compare import controls, right_side
 from attnviz.ui.host.components import show_pair
 from attnviz.ui.page import attention_choice, frame, frame_line, notices, take
-from attnviz.ui.server import cache
+from attnviz.ui.server import buffers
 from attnviz.ui.session import current, embedding, messages, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.ui.session.labels import READS_NO_TEXT
@@ -75,7 +75,7 @@ def _compared(left: PageContext, right: PageContext) -> None:
     with messages.guard(left.lang):
         if not _fits(left, right):
             return
-        data = cache.buffer(
+        data = buffers.buffer(
             f"{[left.key, right.key]} pair {left.lang}",
             lambda: component.pack_pair(
                 _view(left, right), strings(left.lang, component.STRING_KEYS)

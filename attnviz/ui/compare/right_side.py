@@ -14,7 +14,7 @@ from attnviz.capture.request import Request
 from attnviz.i18n import Language, text
 from attnviz.types import ModelCard
 from attnviz.ui.page import capture_of_view
-from attnviz.ui.server import cache, opened_captures, sources
+from attnviz.ui.server import captures, opened_captures, sources
 from attnviz.ui.session import (
     address,
     current,
@@ -94,17 +94,17 @@ def captured(lang: Language, side: Side) -> AppCapture | None:
     source = sources.source(side.model)
     loaded = capture_of_view.load(lang, source, side.model)
     if loaded.kind == "module":
-        return cache.captured(source, Request())
+        return captures.recall(source, Request())
     if loaded.kind == "speech":
         sound = sounds.named(current.view().input.sound)
         if sound is None:
             st.info(text(lang, "empty.sound_body"))
             return None
-        return cache.captured(source, sounds.request(loaded.card, sound, side.target))
+        return captures.recall(source, sounds.request(loaded.card, sound, side.target))
     if loaded.kind in READS_PICTURES:
         return _of_picture(lang, source, side, loaded.card)
     with st.spinner(text(lang, "wait.capture", characters=len(side.text))):
-        return cache.captured(source, _request(source, side, loaded.card))
+        return captures.recall(source, _request(source, side, loaded.card))
 
 
 def _of_picture(
@@ -115,7 +115,7 @@ def _of_picture(
         st.info(text(lang, "empty.picture_body"))
         return None
     with st.spinner(text(lang, "wait.picture")):
-        return cache.captured(source, _request(source, side, card, image))
+        return captures.recall(source, _request(source, side, card, image))
 
 
 def _request(
@@ -124,7 +124,7 @@ def _request(
     """The request of the right model; a decoder without a target gets the model's own answer."""
     view, target = current.view(), ""
     if card.kind == "encoder-decoder" and (side.target or not view.generating.n_tokens):
-        target = side.target or cache.answer(source, side.text, view.input.cut)
+        target = side.target or captures.answer(source, side.text, view.input.cut)
     texts = () if card.kind == "vision" else (side.text,)
     return view_request.of_texts(texts, card, target, image)
 

@@ -13,7 +13,7 @@ from attnviz.components.ledger import pack_ledger
 from attnviz.i18n import text
 from attnviz.ui.effects import answer_tokens, head_links, inputs, measurement
 from attnviz.ui.host.components import show_ledger
-from attnviz.ui.server import cache
+from attnviz.ui.server import answer_runs, buffers
 from attnviz.ui.server.answer_runs import Answering
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import current, messages, widgets
@@ -23,10 +23,10 @@ from attnviz.views import answer_parts as views
 from attnviz.views.app_capture import AppCapture, PageContext
 
 if TYPE_CHECKING:
-    from attnviz.attribution.direct import Direct
     from attnviz.capture.request import Request
-    from attnviz.effects.answer_measures import AnswerMeasure
-    from attnviz.effects.heads import Effects
+    from attnviz.experiment.answer_measures import AnswerMeasure
+    from attnviz.experiment.direct import Direct
+    from attnviz.experiment.heads import Effects
     from attnviz.models.loaded_model import LoadedModel
 
 FRAGMENT = "answer_parts"
@@ -62,7 +62,7 @@ def show(shown: PageContext) -> None:
         if request is None:
             return
         with st.spinner(text(lang, "wait.effects")):
-            answered = cache.answers(shown.captured, request, inputs.others(shown))
+            answered = answer_runs.answers(shown.captured, request, inputs.others(shown))
         key = f"{shown.captured.key} {request.key}"
         if switched.parts:
             _parts(shown, answered, request)
@@ -87,7 +87,7 @@ def _parts(shown: PageContext, answered: Answering, request: "Request") -> None:
     measured = measurement.result(lang, "parts", key, work)
     if measured is None:
         return
-    data = cache.buffer(
+    data = buffers.buffer(
         f"{key} parts {lang}",
         lambda: pack_ledger(views.parts_ledger(lang, *measured)),
     )
@@ -97,7 +97,7 @@ def _parts(shown: PageContext, answered: Answering, request: "Request") -> None:
 
 def _measure(shown: PageContext, answered: Answering) -> "AnswerMeasure | None":
     """The lead of the answer, or of the guess that was chosen in the lens."""
-    from attnviz.effects.answer_measures import NextToken
+    from attnviz.experiment.answer_measures import NextToken
 
     lead, chosen = answered.answer.lead, current.view().switched.guess
     if not chosen or not isinstance(lead, NextToken):
@@ -114,7 +114,7 @@ def _measure(shown: PageContext, answered: Answering) -> "AnswerMeasure | None":
 
 def _asked(shown: PageContext, answered: Answering, on: "AnswerMeasure") -> str:
     """The question that the table answers, in words."""
-    from attnviz.effects.answer_measures import NextToken
+    from attnviz.experiment.answer_measures import NextToken
 
     if not isinstance(on, NextToken):
         return text(shown.lang, "parts.cosine" if answered.answer.lead is None else "parts.lead")
@@ -137,10 +137,10 @@ def _split(
     """The parts, the effect of every head on the same number, and how far both agree."""
     import numpy as np
 
-    from attnviz.attribution.direct import direct_of
-    from attnviz.attribution.from_where import ranked
-    from attnviz.effects.clean_run import prepare_request
-    from attnviz.effects.heads import effects_of
+    from attnviz.experiment.clean_run import prepare_request
+    from attnviz.experiment.direct import direct_of
+    from attnviz.experiment.from_where import ranked
+    from attnviz.experiment.heads import effects_of
 
     prepared = prepare_request(model, request, on)
     direct = direct_of(prepared)
@@ -163,7 +163,7 @@ def _where(shown: PageContext, answered: Answering, key: str) -> None:
     where = answer_tokens.measured(lang, answered, on, key)
     if where is None:
         return
-    data = cache.buffer(
+    data = buffers.buffer(
         f"{key} where {lang}",
         lambda: pack_ledger(views.tokens_ledger(lang, where, tuple(where.tokens.labels))),
     )
@@ -172,7 +172,7 @@ def _where(shown: PageContext, answered: Answering, key: str) -> None:
 
 def _number(shown: PageContext, answered: Answering) -> "AnswerMeasure | None":
     """The lead of the answer; of a sentence's vector its cosine to another sentence."""
-    from attnviz.effects.answer_measures import Cosine
+    from attnviz.experiment.answer_measures import Cosine
 
     if answered.answer.lead is not None or answered.answer.kind != "cosines":
         return answered.answer.lead

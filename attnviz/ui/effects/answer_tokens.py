@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from attnviz.components.ledger import pack_ledger
+from attnviz.experiment.outputs.classes import has_classes
 from attnviz.i18n import Language, text
 from attnviz.models.registry import REGISTRY
-from attnviz.outputs.classes import has_classes
 from attnviz.ui.effects import inputs, measurement
 from attnviz.ui.host.components import show_ledger
-from attnviz.ui.server import cache
+from attnviz.ui.server import answer_runs, buffers
 from attnviz.ui.server.answer_runs import Answering
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import messages, widgets
@@ -26,9 +26,9 @@ from attnviz.views.app_capture import AppCapture, PageContext
 from attnviz.views.group_tokens import queries
 
 if TYPE_CHECKING:
-    from attnviz.attribution.from_where import FromWhere
-    from attnviz.effects.answer_measures import AnswerMeasure
-    from attnviz.effects.clean_run import CleanRun
+    from attnviz.experiment.answer_measures import AnswerMeasure
+    from attnviz.experiment.clean_run import CleanRun
+    from attnviz.experiment.from_where import FromWhere
 
 MAX_TOKENS = 64  # each is a run of the model
 
@@ -50,12 +50,12 @@ def show(shown: PageContext) -> None:
     lang = shown.lang
     with messages.guard(lang):
         with st.spinner(text(lang, "wait.effects")):
-            answered = cache.answers(shown.captured, request, inputs.others(shown))
+            answered = answer_runs.answers(shown.captured, request, inputs.others(shown))
         key, lead = f"{shown.captured.key} {request.key}", answered.answer.lead
         where = None if lead is None else measured(lang, answered, lead, key)
         if where is None:
             return
-        data = cache.buffer(
+        data = buffers.buffer(
             f"{key} tokens {lang}",
             lambda: pack_ledger(views.answer_tokens_ledger(lang, where, _lead(shown.captured))),
         )
@@ -78,7 +78,7 @@ def measured(
 
 
 def _from_where(prepared: "CleanRun", job: Job) -> "FromWhere":
-    from attnviz.attribution.from_where import from_where_of
+    from attnviz.experiment.from_where import from_where_of
 
     job.report(0.1)
     return from_where_of(prepared)

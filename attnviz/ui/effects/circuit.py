@@ -18,7 +18,7 @@ from attnviz.models.registry import REGISTRY
 from attnviz.ui.effects import head_links, inputs, measurement
 from attnviz.ui.host.components import show_circuit
 from attnviz.ui.page import needs_model
-from attnviz.ui.server import cache
+from attnviz.ui.server import answer_runs, buffers
 from attnviz.ui.server.answer_runs import Answering
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import current, embedding, messages, widgets
@@ -31,8 +31,8 @@ from attnviz.views.groups import Group
 from attnviz.views.texts import strings
 
 if TYPE_CHECKING:
-    from attnviz.attribution.feeds import Feeds
     from attnviz.changes.site import Site
+    from attnviz.experiment.feeds import Feeds
 
 FRAGMENT = "circuit"
 MODEL, REPEATED = "stories", "Tom garden ball river Anna bread Tom garden ball river Anna bread"
@@ -64,7 +64,7 @@ def graph(shown: PageContext) -> None:
         if request is None:
             return
         with st.spinner(text(lang, "wait.effects")):
-            answered = cache.answers(shown.captured, request, inputs.others(shown))
+            answered = answer_runs.answers(shown.captured, request, inputs.others(shown))
         key = f"{shown.captured.key} {request.key}"
         if shown.captured.name not in REGISTRY and not current.view().circuit.paths:
             _measure_button(lang)
@@ -88,7 +88,7 @@ def _measure() -> None:
 
 
 def _measured(answered: Answering, job: Job) -> "Feeds":
-    from attnviz.attribution.feeds import feeds_of
+    from attnviz.experiment.feeds import feeds_of
 
     return feeds_of(answered.prepared, progress=job.report, cancel=job.cancel)
 
@@ -96,7 +96,7 @@ def _measured(answered: Answering, job: Job) -> "Feeds":
 def _mount(shown: PageContext, answered: Answering, feeds: "Feeds", key: str) -> None:
     lang, choice = shown.lang, current.view().circuit
     with st.spinner(text(lang, "wait.effects")):
-        data = cache.buffer(
+        data = buffers.buffer(
             f"{key} circuit {lang} {choice}",
             lambda: component.pack_circuit(
                 _view(shown, answered, feeds), strings(lang, component.STRING_KEYS)
@@ -126,7 +126,7 @@ def _view(shown: PageContext, answered: Answering, feeds: "Feeds") -> CircuitVie
 
 
 def _detail(shown: PageContext, answered: Answering, chosen: component.Chosen) -> PathDetail:
-    from attnviz.attribution.cut_path import cut_path_of
+    from attnviz.experiment.cut_path import cut_path_of
 
     prepared, answer = answered.prepared, answered.answer
     cut = cut_path_of(prepared, chosen.sender, chosen.receiver, chosen.side, answer)

@@ -16,7 +16,7 @@ from attnviz.i18n import text
 from attnviz.masks import spec
 from attnviz.ui.effects import inputs
 from attnviz.ui.page import needs_model
-from attnviz.ui.server import cache
+from attnviz.ui.server import answer_runs, buffers
 from attnviz.ui.server.answer_runs import Answering
 from attnviz.ui.session import current, messages, widgets
 from attnviz.ui.session.fragment import fragment
@@ -56,10 +56,10 @@ def _sentence(shown: PageContext, page: str) -> None:
         request = inputs.of_shown(shown)
         if request is None:
             return
-        answered = cache.answers(shown.captured, request, ())
+        answered = answer_runs.answers(shown.captured, request, ())
         key = f"{shown.captured.key} {request.key} {page} {shown.group.name} {layer} {head}"
         try:
-            sentences = cache.sentences(
+            sentences = buffers.sentences(
                 f"{key} {written} {lang}",
                 lambda: _sentences(shown, answered, page, written, layer, head),
             )
@@ -77,7 +77,7 @@ def _sentences(
 ) -> tuple[str, ...]:
     """The sentence on the answer and its control; a note if the answer belongs to another text."""
     from attnviz.changes.site import Site
-    from attnviz.effects.output_replacement import call_of, replaced
+    from attnviz.experiment.output_replacement import call_of, replaced
 
     lang, group = shown.lang, shown.group
     where = Site(layer, head, group.kind, group.stack)

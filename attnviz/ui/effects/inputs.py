@@ -10,7 +10,7 @@ import streamlit as st
 
 from attnviz.i18n import text
 from attnviz.ui.outputs.similarity import OTHERS
-from attnviz.ui.server import cache, sources
+from attnviz.ui.server import captures, sources
 from attnviz.ui.session import current, sounds, text_files, uploads, view_request
 from attnviz.ui.session.labels import READS_PICTURES
 from attnviz.views.app_capture import PageContext
@@ -66,4 +66,4 @@ def _target(shown: PageContext, typed: str) -> str | None:
     target = view.input.target
     if target.strip():
         return target
-    return cache.answer(sources.source(view.model), typed, view.input.cut)
+    return captures.answer(sources.source(view.model), typed, view.input.cut)

@@ -15,7 +15,7 @@ from attnviz.i18n import text
 from attnviz.ui.effects import inputs
 from attnviz.ui.host.components import show_ledger
 from attnviz.ui.page import needs_model
-from attnviz.ui.server import cache
+from attnviz.ui.server import answer_runs, buffers
 from attnviz.ui.server.answer_runs import Answering
 from attnviz.ui.session import address, current, messages, routes, widgets
 from attnviz.ui.session.fragment import fragment
@@ -25,8 +25,8 @@ from attnviz.views.app_capture import PageContext
 from attnviz.views.axes import token_axes
 
 if TYPE_CHECKING:
-    from attnviz.attribution.why import Why
     from attnviz.changes.site import Site
+    from attnviz.experiment.why import Why
 
 FRAGMENT = "inside"
 
@@ -57,7 +57,7 @@ def _inside(shown: PageContext) -> None:
         request = inputs.of_whole(shown)
         if request is None:
             return
-        answered = cache.answers(shown.captured, request, ())
+        answered = answer_runs.answers(shown.captured, request, ())
         if options.edges:
             _edges(shown, answered, f"{shown.captured.key} {request.key}")
         if options.why:
@@ -91,7 +91,7 @@ def _edges(shown: PageContext, answered: Answering, key: str) -> None:
     query = n_query - 1 if chosen is None or chosen >= n_query else chosen
 
     def build() -> LedgerView:
-        from attnviz.effects.edges import edges_of
+        from attnviz.experiment.edges import edges_of
 
         prepared = replace(answered.prepared, on=answered.answer.lead or answered.answer.moved)
         return views.row_ledger(lang, edges_of(prepared, head, row=query), query, keys)
@@ -123,7 +123,7 @@ def _why(shown: PageContext, answered: Answering, key: str) -> None:
         return answered.why(head, query, at)
 
     tokens = queries[query], keys[at]
-    sentences = cache.sentences(
+    sentences = buffers.sentences(
         name,
         lambda: (
             views.why_sentence(lang, why(), tokens, messages.plain),
@@ -137,8 +137,8 @@ def _why(shown: PageContext, answered: Answering, key: str) -> None:
 
 def _interventions(shown: PageContext, answered: Answering, why: "Why") -> tuple[str, ...]:
     """The weight without the strongest earlier head, beside each other head, for k and for q."""
-    from attnviz.attribution.feeds import weights_without
     from attnviz.capture.changed.layout import layout_of
+    from attnviz.experiment.feeds import weights_without
 
     layout = layout_of(answered.prepared.calls)
     order = [call.site for call in layout.calls]
@@ -165,7 +165,7 @@ def _ledger(
     build: Callable[[], LedgerView],
     take: Callable[[str], None] = lambda _key: None,
 ) -> None:
-    data = cache.buffer(name, lambda: pack_ledger(build()))
+    data = buffers.buffer(name, lambda: pack_ledger(build()))
     key = widgets.component_key(f"inside.{widget}")
     show_ledger(data, key, lambda: take(key))
 

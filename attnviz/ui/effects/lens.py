@@ -15,7 +15,8 @@ from attnviz.models.registry import REGISTRY
 from attnviz.ui.effects import inputs
 from attnviz.ui.effects.answer_parts import FRAGMENT as PARTS
 from attnviz.ui.host.components import show_ledger
-from attnviz.ui.server import cache
+from attnviz.ui.server import buffers
+from attnviz.ui.server.shared import shared
 from attnviz.ui.session import address, current, messages, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.ui.sidebar.navigation import renew
@@ -23,10 +24,11 @@ from attnviz.views import inside as views
 from attnviz.views.app_capture import AppCapture, PageContext
 
 if TYPE_CHECKING:
-    from attnviz.attribution.lens import Lens
     from attnviz.capture.request import Request
-    from attnviz.effects.clean_run import CleanRun
+    from attnviz.experiment.clean_run import CleanRun
+    from attnviz.experiment.lens import Lens
 
+MAX_LENSES = 8
 FRAGMENT = "lens"
 
 
@@ -57,7 +59,7 @@ def show(shown: PageContext) -> None:
         if guess_lens is None or request is None:
             return
         chosen = current.view().switched.guess
-        data = cache.buffer(
+        data = buffers.buffer(
             f"{shown.captured.key} {request.key} lens {lang} {chosen}",
             lambda: pack_ledger(_view(shown, request, guess_lens, chosen)),
         )
@@ -70,15 +72,15 @@ def guesses(shown: PageContext) -> "Lens | None":
     request = inputs.of_shown(shown)
     if request is None:
         return None
-    model = shown.captured.model
+    return _lens(shown.captured, request)
 
-    def build() -> "Lens":
-        from attnviz.attribution.lens import lens_of
-        from attnviz.effects.clean_run import prepare_request
 
-        return lens_of(prepare_request(model, request))
+@shared(most=MAX_LENSES)
+def _lens(captured: AppCapture, request: "Request") -> "Lens":
+    from attnviz.experiment.clean_run import prepare_request
+    from attnviz.experiment.lens import lens_of
 
-    return cache.lens(f"{shown.captured.key} {request.key}", build)
+    return lens_of(prepare_request(captured.model, request))
 
 
 def _take(name: str) -> None:
@@ -90,8 +92,8 @@ def _take(name: str) -> None:
 
 
 def _view(shown: PageContext, request: "Request", lens: "Lens", chosen: str) -> LedgerView:
-    from attnviz.effects.clean_run import prepare_request
-    from attnviz.outputs.classes import class_names
+    from attnviz.experiment.clean_run import prepare_request
+    from attnviz.experiment.outputs.classes import class_names
 
     model = shown.captured.model
     n_rows = lens.ids.shape[1]

@@ -12,7 +12,7 @@ import streamlit as st
 
 from attnviz.i18n import Language, text
 from attnviz.ui.page.job_progress import job_progress
-from attnviz.ui.server import cache
+from attnviz.ui.server import answer_runs
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import widgets
 
@@ -27,7 +27,7 @@ def result(lang: Language, name: str, key: str, work: Callable[[Job], Result]) -
     `name` is the section of the texts, `key` names all that determines the result.
     """
     key = f"{name} {key}"
-    measurement = cache.measurement(key, work)
+    measurement = answer_runs.measurement(key, work)
     measurement.job.wait(PATIENCE_S)
     with st.container():  # holds its place, so that the component below stays where it is
         if not measurement.job.over:
@@ -37,7 +37,7 @@ def result(lang: Language, name: str, key: str, work: Callable[[Job], Result]) -
             st.button(
                 text(lang, "tiles.again"),
                 key=widgets.key(f"{name}.again"),
-                on_click=cache.forget_measurement,
+                on_click=answer_runs.forget_measurement,
                 args=(key,),
             )
     return measurement.ready()

@@ -17,7 +17,7 @@ from attnviz.ui.compare import right_side
 from attnviz.ui.effects import head_links, measurement
 from attnviz.ui.host.components import show_ledger
 from attnviz.ui.page import needs_model
-from attnviz.ui.server import cache
+from attnviz.ui.server import answer_runs, buffers
 from attnviz.ui.server.answer_runs import Answering
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import current, messages, widgets
@@ -28,8 +28,8 @@ from attnviz.views import patching as views
 from attnviz.views.app_capture import PageContext
 
 if TYPE_CHECKING:
-    from attnviz.effects.answer_measures import AnswerMeasure
-    from attnviz.effects.patching import Patching
+    from attnviz.experiment.answer_measures import AnswerMeasure
+    from attnviz.experiment.patching import Patching
 
 FRAGMENT = "patching"
 
@@ -81,7 +81,7 @@ def _texts(
 
 def _answering(shown: PageContext, typed: str) -> Answering:
     request = Request.of(typed, cut=current.view().input.cut)
-    return cache.answers(shown.captured, request, ())
+    return answer_runs.answers(shown.captured, request, ())
 
 
 def _choose_stage(shown: PageContext) -> None:
@@ -106,7 +106,7 @@ def _take(name: str, widget: str) -> None:
 
 
 def _measured(left: Answering, right: Answering, measure: "AnswerMeasure", job: Job) -> "Patching":
-    from attnviz.effects.patching import patching_of
+    from attnviz.experiment.patching import patching_of
 
     a, b = (replace(side.prepared, on=measure) for side in (left, right))
     return patching_of(a, b, progress=job.report, cancel=job.cancel)
@@ -114,7 +114,7 @@ def _measured(left: Answering, right: Answering, measure: "AnswerMeasure", job: 
 
 def _measure(left: Answering, right: Answering) -> "AnswerMeasure":
     """The number that tells both answers apart: the right one's lead over the left one's."""
-    from attnviz.effects.answer_measures import Class, Cosine, NextToken
+    from attnviz.experiment.answer_measures import Class, Cosine, NextToken
 
     own, other = (int(side.answer.clean.argmax()) for side in (left, right))
     lead = left.answer.lead
@@ -140,6 +140,6 @@ def _result(
         st.markdown(sentence)
     for place, view in enumerate(views.boards(lang, patching, stage)):
         key = f"{left.captured.key} {right.captured.key} patching {lang} {stage} {place}"
-        data = cache.buffer(key, partial(pack_ledger, view))
+        data = buffers.buffer(key, partial(pack_ledger, view))
         name = widgets.component_key(f"patching.{place}")
         show_ledger(data, name, head_links.open_from_table(name, left))

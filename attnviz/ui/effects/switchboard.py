@@ -19,7 +19,7 @@ from attnviz.ui.effects import head_links, inputs, measurement
 from attnviz.ui.host.components import show_switches
 from attnviz.ui.page import needs_model, take
 from attnviz.ui.page.attention_choice import group_title
-from attnviz.ui.server import cache
+from attnviz.ui.server import answer_runs, buffers
 from attnviz.ui.server.answer_runs import Answering
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import current, embedding, messages, widgets
@@ -31,7 +31,7 @@ from attnviz.views.texts import strings
 
 if TYPE_CHECKING:
     from attnviz.changes import Change
-    from attnviz.effects.heads import Effects
+    from attnviz.experiment.heads import Effects
 
 FRAGMENT = "switches"
 N_WRITTEN = 8
@@ -51,7 +51,7 @@ def board(shown: PageContext) -> None:
         with st.spinner(text(lang, "wait.effects")):
             request = inputs.of_shown(shown)
             if request is not None:
-                answered = cache.answers(shown.captured, request, inputs.others(shown))
+                answered = answer_runs.answers(shown.captured, request, inputs.others(shown))
         if request is None:
             st.info(text(lang, "switchboard.no_transcript"))
             return
@@ -69,7 +69,7 @@ def board(shown: PageContext) -> None:
         )
         off = component.parse(current.view().switched.changes) or ()
         with st.spinner(text(lang, "wait.effects")):
-            data = cache.buffer(
+            data = buffers.buffer(
                 f"{key} switches {lang} {to} {off} {effects is None}",
                 lambda: component.pack_switches(
                     _view(shown, answered, off, effects), strings(lang, component.STRING_KEYS)
@@ -135,7 +135,7 @@ def _effects(lang: Language, key: str, answered: Answering, to: str) -> "Effects
     """The effect of each head, with a progress bar while it is measured."""
 
     def work(job: Job) -> "Effects":
-        from attnviz.effects.heads import effects_of
+        from attnviz.experiment.heads import effects_of
 
         prepared = replace(answered.prepared, on=answered.answer.moved)
         return effects_of(prepared, to=to, progress=job.report, cancel=job.cancel)
@@ -147,7 +147,7 @@ def _view(
     shown: PageContext, answered: Answering, off: tuple[Switch, ...], effects: "Effects | None"
 ) -> SwitchesView:
     from attnviz.changes import parse
-    from attnviz.effects.switches import switched
+    from attnviz.experiment.switches import switched
 
     lang, groups = shown.lang, shown.captured.groups
     changes = parse(component.write(off)) if off else ()
@@ -176,7 +176,7 @@ def _written(
     shown: PageContext, answered: Answering, changes: "tuple[Change, ...]"
 ) -> tuple[str, str] | None:
     """The texts with all heads on and with the changes; None if the model does not write."""
-    from attnviz.effects.switches import continued
+    from attnviz.experiment.switches import continued
 
     if answered.answer.kind not in ("next_token", "target"):
         return None

@@ -12,13 +12,15 @@ import streamlit as st
 from attnviz.i18n import Language, text
 from attnviz.types import HeadId, Tokens
 from attnviz.ui.heads import ranked_heads
-from attnviz.ui.server import cache
+from attnviz.ui.server.shared import shared
 from attnviz.ui.session import address_bar, current, messages, store, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.views import group_tokens
+from attnviz.views import links as views
 from attnviz.views.app_capture import PageContext
 from attnviz.views.ranking import RankedHead
 
+MAX_RANKED = 256  # a few numbers for each head
 FRAGMENT = "head_links"
 MOVED = "head_links.moved"
 
@@ -41,9 +43,15 @@ def show(shown: PageContext) -> None:
         if query is None or key is None:
             st.caption(text(lang, "links.choose"))
             return
-        ranked = cache.links(shown, query, key)
+        ranked = links(shown, query, key)
         columns = ("links.weight", "links.others")
         ranked_heads.show(lang, "links", ranked, columns, _words(lang, ranked))
+
+
+@shared(most=MAX_RANKED)
+def links(shown: PageContext, query: int, key: int) -> tuple[RankedHead, ...]:
+    """Every head's link from a query to a key, with its control, the clearest first."""
+    return views.links(shown.group, query, key)
 
 
 def _cell(shown: PageContext) -> tuple[int | None, int | None]:

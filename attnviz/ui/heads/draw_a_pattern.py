@@ -13,13 +13,15 @@ from attnviz.i18n import Language, text
 from attnviz.types import MEASURES
 from attnviz.ui.heads import ranked_heads
 from attnviz.ui.host.components import show_stencil
-from attnviz.ui.server import cache
+from attnviz.ui.server.shared import shared
 from attnviz.ui.session import messages, store, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.views import drawn, group_tokens
 from attnviz.views.app_capture import PageContext
+from attnviz.views.ranking import RankedHead
 from attnviz.views.texts import strings
 
+MAX_RANKED = 256  # a few numbers for each head
 PAINTED = "drawn.cells"  # the key of what is shown, and the cells or the name of a pattern
 
 
@@ -41,9 +43,13 @@ def show(shown: PageContext) -> None:
         with matrix:
             _stencil(shown, cells)
         with heads:
-            ranked_heads.show(
-                lang, "drawn", cache.shares(shown, cells), ("drawn.share", "drawn.chance")
-            )
+            ranked_heads.show(lang, "drawn", shares(shown, cells), ("drawn.share", "drawn.chance"))
+
+
+@shared(most=MAX_RANKED)
+def shares(shown: PageContext, cells: Cells) -> tuple[RankedHead, ...]:
+    """Every head's share of attention on painted cells, beside chance, the clearest first."""
+    return drawn.shares(shown.group, cells)
 
 
 def _choice(shown: PageContext, patterns: dict[str, Cells], cells: Cells) -> None:

@@ -5,7 +5,7 @@ progress bar with a button to stop while the head is built. What the component a
 strongest cells, one exact weight) reruns this fragment alone.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
@@ -24,8 +24,9 @@ from attnviz.types import HeadId
 from attnviz.ui.host.components import show_tiles
 from attnviz.ui.page.fragments import keep_selection
 from attnviz.ui.page.job_progress import job_progress
-from attnviz.ui.server import cache
+from attnviz.ui.server import pyramids
 from attnviz.ui.server.pyramids import HeadPyramid
+from attnviz.ui.server.shared import shared
 from attnviz.ui.session import current, messages, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.views import heads
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 # a head of some thousand tokens is built in less: then no progress is shown
 PATIENCE_S = 0.25
+MAX_TILE_ANSWERS = 48  # a dozen tiles of one byte each have 0.8 MB
 STAMP_CHARS = 16
 SIDE = component.SIDE
 
@@ -50,7 +52,7 @@ def head(shown: PageContext) -> None:
         call, key = shown.group.call(head_id.layer), widgets.component_key("tiles")
         extent = replace(shown.size.extent, n_query=call.n_query, n_key=call.n_key)
         name = f"{shown.key} {head_id}"
-        watched = cache.pyramid(name, call, head_id.head, _least_distance(shown))
+        watched = pyramids.pyramid(name, call, head_id.head, _least_distance(shown))
         watched.job.wait(PATIENCE_S)
         n_tokens = max(call.n_query, call.n_key)
         st.caption(text(shown.lang, "tiles.note", tokens=f"{n_tokens:,}"))
@@ -62,11 +64,17 @@ def head(shown: PageContext) -> None:
                 _stopped(shown.lang, name, head_id)
         request = component.parse_want(widgets.component_value(key, "want"), extent)
         want = _fitting(request, _stamp(name))
-        data = cache.tiles(
+        data = _packed(
             f"{name} {shown.lang} {watched.job.state} {want}",
             lambda: component.pack_tiles(_data(shown, head_id, extent, watched, want)),
         )
         show_tiles(data, key, on_selection=keep_selection(key, extent, redraw="tiles"))
+
+
+@shared(most=MAX_TILE_ANSWERS)
+def _packed(key: str, _build: Callable[[], bytes]) -> bytes:
+    """The tiles that `_build` packs; `key` names everything that determines them."""
+    return _build()
 
 
 def _least_distance(shown: PageContext) -> int | None:
@@ -84,7 +92,7 @@ def _stopped(lang: Language, name: str, head_id: HeadId) -> None:
     st.button(
         text(lang, "tiles.again"),
         key=widgets.key("tiles.again"),
-        on_click=cache.forget_pyramid,
+        on_click=pyramids.forget,
         args=(name,),
     )
 

@@ -18,17 +18,19 @@ from attnviz.i18n import Language, text
 from attnviz.lessons.cards.card import Board, Panel
 from attnviz.ui.host.components import show_board
 from attnviz.ui.learn import pointer, time_lapse
-from attnviz.ui.server import cache
+from attnviz.ui.server import trainings
+from attnviz.ui.server.shared import shared
 from attnviz.ui.server.trainings import Training
 from attnviz.ui.session import messages, store, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.views.texts import strings
 
 if TYPE_CHECKING:
-    from attnviz.course.birth import TrainingSnapshot
+    from attnviz.course.birth import AblationScores, TrainingSnapshot
     from attnviz.types import HeadId
 
 POLL_S = 0.5
+MAX_ABLATIONS = 6
 CHART_PX = 760
 MAX_TYPED = 24
 
@@ -48,7 +50,7 @@ def show(lang: Language, seed: int) -> None:
             args=(name, 1),
         )
         return
-    training = cache.training(seed, store.visitor())
+    training = trainings.training(seed, store.visitor())
     if training.job.over:
         _over(lang, training, name)
     else:
@@ -96,7 +98,7 @@ def _over(lang: Language, training: Training, name: str) -> None:
 def _train_again(seed: int) -> None:
     name = pointer.training_name(seed)
     store.put(name, int(store.get(name) or 0) + 1)
-    cache.forget_training(seed)
+    trainings.forget(seed)
 
 
 @fragment()
@@ -174,9 +176,17 @@ def _curve(lang: Language, snapshots: "Sequence[TrainingSnapshot]", step: float 
     )
 
 
+@shared(most=MAX_ABLATIONS)
+def ablations(training: Training) -> "AblationScores":
+    """The scores of a finished training, and with each head of its first layer ablated."""
+    from attnviz.course import birth
+
+    return birth.effects(birth.restore(training.snapshots[-1]))
+
+
 def _ablation(lang: Language, training: Training) -> None:
     """The scores of the whole model, and with each head of the first layer ablated."""
-    effects = cache.ablations(training)
+    effects = ablations(training)
     st.markdown(text(lang, "birth.ablation"))
     columns = [text(lang, f"birth.{name}") for name in ("without", "induction", "accuracy")]
     rows = [(text(lang, "birth.nothing"), effects.before)]

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING
 
 from attnviz.lessons.cards import progress
 from attnviz.lessons.cards.card import Card, Value
-from attnviz.ui.server import cache, course_lessons
+from attnviz.ui.server import course_lessons
+from attnviz.ui.server.shared import shared
 from attnviz.ui.session import address_bar, current, store
 
 if TYPE_CHECKING:
     from attnviz.course.recipe import Lesson, Recipe
 
+MAX_CARDS = 128
 ANSWERS = "learn.answers"
 LAST_CARD = "learn.left"
 HERE = "learn.here"
@@ -58,25 +60,22 @@ class OpenCard:
 
     def card(self) -> Card:
         """The card with its numbers."""
-        return _built(self.lesson.slug, self.recipe, self.values)
+        return _built(self.lesson.slug, self.recipe.name, self.values)
 
     def card_named(self, name: str) -> Card:
         """Any card of the lesson: this one with its values, another one as it opens."""
         if name == self.name:
             return self.card()
-        recipe = self.lesson.recipe(name)
-        return _built(self.lesson.slug, recipe, recipe.start_values())
+        return _built(self.lesson.slug, name, self.lesson.recipe(name).start_values())
 
 
-def _built(slug: str, recipe: "Recipe", values: Mapping[str, Value]) -> Card:
-    """A card with the numbers of seed 0."""
+@shared(most=MAX_CARDS)
+def _built(slug: str, name: str, values: Mapping[str, Value]) -> Card:
+    """A card with the numbers of seed 0, for all visitors."""
+    from attnviz.course.recipe import CardInputs
 
-    def build() -> Card:
-        from attnviz.course.recipe import CardInputs
-
-        return recipe.build(CardInputs(values, 0, cache.lesson_capture))
-
-    return cache.lesson_card(f"{slug} {recipe.name} {sorted(values.items())}", build)
+    recipe = course_lessons.lesson(slug).recipe(name)
+    return recipe.build(CardInputs(values, 0, course_lessons.capture))
 
 
 def open_card(lesson: "Lesson") -> OpenCard:

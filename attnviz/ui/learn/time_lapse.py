@@ -12,7 +12,7 @@ from attnviz.components.motion import MotionView
 from attnviz.i18n import Language, text
 from attnviz.lessons.cards.motion import Motion
 from attnviz.ui.host.components import show_motion
-from attnviz.ui.server import cache
+from attnviz.ui.server import buffers
 from attnviz.ui.server.trainings import Training
 from attnviz.ui.session import widgets
 from attnviz.views.texts import strings
@@ -27,7 +27,7 @@ CURVES = ("induction", "previous", "accuracy", "control")
 def show(lang: Language, training: Training, tokens: "Int64[Tensor, 'token']") -> None:
     """The film of a training on these letters."""
     name = f"time-lapse {training.seed} {len(training.snapshots)} {lang} {tokens.tolist()}"
-    data = cache.buffer(name, lambda: _packed(lang, training, tokens))
+    data = buffers.buffer(name, lambda: _packed(lang, training, tokens))
     show_motion(data, widgets.component_key("birth.time_lapse"))
 
 

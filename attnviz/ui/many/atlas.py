@@ -15,7 +15,7 @@ from attnviz.types import MEASURES, Measure
 from attnviz.ui.host.components import show_atlas
 from attnviz.ui.many import heads, surveys
 from attnviz.ui.page import fragments, needs_model
-from attnviz.ui.server import cache
+from attnviz.ui.server import buffers
 from attnviz.ui.session import (
     address,
     current,
@@ -83,7 +83,7 @@ def _mount(shown: PageContext, survey: "Survey") -> None:
 
     matched = "" if other is None else other.model.id
     key = f"{shown.captured.key} atlas {lang} {id(survey)} {head} {choice} {matched}"
-    data, extent = cache.buffer(key, build), heads.extent(survey.heads, 0)
+    data, extent = buffers.buffer(key, build), heads.extent(survey.heads, 0)
     name = widgets.component_key("atlas")
     show_atlas(
         data,

@@ -21,7 +21,7 @@ from attnviz.ui.effects import measurement
 from attnviz.ui.host.components import show_map
 from attnviz.ui.many import heads, more_texts, tsne
 from attnviz.ui.page import fragments, needs_model
-from attnviz.ui.server import cache
+from attnviz.ui.server import buffers
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import address, current, messages, routes, widgets
 from attnviz.ui.session.fragment import fragment
@@ -135,7 +135,7 @@ def _mount(shown: PageContext, fitted: Fitted, sentences: tuple[str, ...]) -> No
         return component.pack_map(view, strings(lang, component.STRING_KEYS))
 
     drawn = "" if by_tsne is None else str(by_tsne.head)
-    data = cache.buffer("\0".join([f"{shown.captured.key} map {lang} {drawn}", *typed]), build)
+    data = buffers.buffer("\0".join([f"{shown.captured.key} map {lang} {drawn}", *typed]), build)
     extent, key = heads.extent(embedding.heads, MAX_INDEX), widgets.component_key("map")
     open_page = _open(key, extent, (*texts, *typed))
     show_map(data, extent, key, fragments.keep_selection(key, extent), open_page)

@@ -20,7 +20,6 @@ from attnviz.i18n import Language, text
 from attnviz.survey.texts import reads_texts, require_reader
 from attnviz.types import MIB
 from attnviz.ui.effects import measurement
-from attnviz.ui.server import cache
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import messages, pictures, store, uploads, widgets
 from attnviz.views.app_capture import PageContext
@@ -40,6 +39,9 @@ MAX_UNPACKED = 128 * MIB  # 72 heads take 11
 N_PICTURES = 128
 MAX_KEPT = 8  # surveys of models' own texts
 TEXT_FILES = ("txt", "csv", "jsonl")
+
+# the surveys of their own texts that models have on this server, by the models' keys
+_counted_surveys: "dict[str, Survey]" = {}
 
 
 def survey(shown: PageContext) -> "Survey | None":
@@ -76,33 +78,30 @@ def _samples(loaded: "LoadedModel") -> "Texts | Pictures":
 
 def _own(loaded: "LoadedModel") -> "Survey | None":
     """The survey of a model's own texts: one that was counted here, or that comes with it."""
-    kept = cache.counted_surveys()
-    if str(loaded.key) not in kept:
+    if str(loaded.key) not in _counted_surveys:
         from attnviz.survey.embedded import embedded_survey
 
         known = embedded_survey(loaded)
         if known is not None:
             _keep(str(loaded.key), known)
-    return kept.get(str(loaded.key))
+    return _counted_surveys.get(str(loaded.key))
 
 
 def of_model(name: str) -> "Survey":
     """The survey that an embedded model comes with; the model need not be loaded."""
-    kept = cache.counted_surveys()
-    if name not in kept:
+    if name not in _counted_surveys:
         from attnviz.survey.archive import read_survey
         from attnviz.survey.embedded import path_of
 
         _keep(name, read_survey(path_of(name)))
-    return kept[name]
+    return _counted_surveys[name]
 
 
 def _keep(key: str, survey: "Survey") -> None:
     """Keep a survey for all visitors, in the place of the oldest if there are many."""
-    kept = cache.counted_surveys()
-    kept[key] = survey
-    for oldest in [*kept][:-MAX_KEPT]:
-        kept.pop(oldest, None)
+    _counted_surveys[key] = survey
+    for oldest in [*_counted_surveys][:-MAX_KEPT]:
+        _counted_surveys.pop(oldest, None)
 
 
 def is_opened() -> bool:

@@ -1,8 +1,8 @@
 """The model's output, one view for each kind of output: the page Output shows those that fit.
 
 In: what is shown. Out: what is on the page between its title and the verification. A view is a
-module here with `fits(captured)` and `show(shown)`; the numbers come from `attnviz.outputs`, the
-pictures from components.
+module here with `fits(captured)` and `show(shown)`; the numbers come from
+`attnviz.experiment.outputs`, the pictures from components.
 """
 
 from typing import Protocol, runtime_checkable

@@ -7,8 +7,8 @@ the app generated, its true class is known, and its bars are marked.
 import streamlit as st
 
 from attnviz.components import bars
+from attnviz.experiment.outputs import classes as outputs
 from attnviz.i18n import Language, text
-from attnviz.outputs import classes as outputs
 from attnviz.ui.host.components import show_bars
 from attnviz.ui.session import pictures, uploads, widgets
 from attnviz.ui.session.messages import plain

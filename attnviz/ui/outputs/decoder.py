@@ -2,7 +2,7 @@
 
 In: a capture with the model's own scores for each token. Out: the writing component, and where
 nothing was generated a button that lets the model generate. Probabilities come from
-`attnviz.outputs.next_token`.
+`attnviz.experiment.outputs.next_token`.
 """
 
 from collections.abc import Callable
@@ -15,8 +15,9 @@ from attnviz.capture.generation.settings import Generation
 from attnviz.components import writing
 from attnviz.i18n import Language, text
 from attnviz.ui.host.components import show_writing
+from attnviz.ui.page import fragments
 from attnviz.ui.page.fragments import keep_selection, open_head
-from attnviz.ui.server import cache
+from attnviz.ui.server import buffers
 from attnviz.ui.session import current, messages, view_request, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.ui.session.model_cards import generates
@@ -78,10 +79,10 @@ def _distributions(shown: PageContext) -> None:
     with messages.guard(shown.lang):
         transcribes = shown.captured.model.card.transcribes  # greedily, whatever the view asks for
         sampling = Generation(1) if transcribes else view_request.generation()
-        data = cache.buffer(
+        data = buffers.buffer(
             f"{shown.captured.key} {shown.group.name} writing {shown.lang} {sampling}",
             lambda: writing.pack_writing(
-                heads.all_heads(shown, cache.measured(shown)),
+                heads.all_heads(shown, fragments.measured(shown)),
                 _draws(shown, sampling),
                 strings(shown.lang, writing.STRING_KEYS),
             ),
@@ -109,7 +110,7 @@ def _choosing(group: Group, then: Callable[[], None]) -> Callable[[], None]:
 
 
 def _draws(shown: PageContext, sampling: Generation) -> writing.Draws:
-    from attnviz.outputs.next_token import ranked
+    from attnviz.experiment.outputs.next_token import ranked
 
     captured = shown.captured
     ranks = ranked(

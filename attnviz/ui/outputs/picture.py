@@ -6,8 +6,9 @@ it is the same as on the other pages.
 
 from attnviz.components import patches
 from attnviz.ui.host.components import show_patches
+from attnviz.ui.page import fragments
 from attnviz.ui.page.fragments import keep_selection, open_head
-from attnviz.ui.server import cache
+from attnviz.ui.server import buffers
 from attnviz.ui.session import messages, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.views import heads, picture_places
@@ -28,10 +29,10 @@ def show(shown: PageContext) -> None:
     """The picture with the attention of one patch over it, and all heads beside it."""
     with messages.guard(shown.lang):
         first = shown.of_group(shown.captured.groups[0])
-        data = cache.buffer(
+        data = buffers.buffer(
             f"{first.key} patches {first.lang}",
             lambda: patches.pack_patches(
-                heads.all_heads(first, cache.measured(first)),
+                heads.all_heads(first, fragments.measured(first)),
                 strings(first.lang, patches.STRING_KEYS),
             ),
         )

@@ -5,18 +5,25 @@ trained on sentences they are similarities; for any other they are called what t
 mean hidden states.
 """
 
+from typing import TYPE_CHECKING
+
 import streamlit as st
 
 from attnviz.components import similarity as component
 from attnviz.components.similarity import SimilarityView
 from attnviz.i18n import text
 from attnviz.ui.host.components import show_similarity
-from attnviz.ui.server import cache
+from attnviz.ui.server import buffers
+from attnviz.ui.server.shared import shared
 from attnviz.ui.session import current, messages
 from attnviz.ui.sidebar import sidebar
 from attnviz.views.app_capture import AppCapture, PageContext
 from attnviz.views.texts import strings
 
+if TYPE_CHECKING:
+    from attnviz.experiment.outputs.similarity import Similarity
+
+MAX_COSINES = 256  # small matrices
 FOR_SENTENCES = {"minilm"}  # models trained so that the cosine is a similarity
 # some near to the first example, some far from it
 OTHERS = (
@@ -51,6 +58,13 @@ def show(shown: PageContext) -> None:
     show_similarity(_data(shown, own, others))
 
 
+@shared(most=MAX_COSINES)
+def _cosines(captured: AppCapture, texts: tuple[str, ...]) -> "Similarity":
+    from attnviz.experiment.outputs.similarity import similarity
+
+    return similarity(captured.model, texts, cut=True)
+
+
 def _data(shown: PageContext, own: tuple[str, ...], others: tuple[str, ...]) -> bytes:
     captured, lang = shown.captured, shown.lang
 
@@ -59,8 +73,8 @@ def _data(shown: PageContext, own: tuple[str, ...], others: tuple[str, ...]) -> 
             caption=text(lang, "similarity.caption"),
             sentences=tuple(map(messages.shortened, (*own, *others))),
             n_own=len(own),
-            cosine=cache.similarity(captured, (*own, *others)).cosine,
+            cosine=_cosines(captured, (*own, *others)).cosine,
         )
         return component.pack_similarity(view, strings(lang, component.STRING_KEYS))
 
-    return cache.buffer(f"{captured.key} similarity {lang} {own}", build)
+    return buffers.buffer(f"{captured.key} similarity {lang} {own}", build)

@@ -17,7 +17,7 @@ from attnviz.components.alignment import AlignmentView, ShownWord, Stated
 from attnviz.components.selection import Extent, parse_open
 from attnviz.i18n import text
 from attnviz.ui.host.components import show_alignment
-from attnviz.ui.server import cache
+from attnviz.ui.server import buffers
 from attnviz.ui.session import address, current, messages, routes, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.ui.sidebar.navigation import NAVIGATION
@@ -54,7 +54,7 @@ def show(shown: PageContext) -> None:
 
 def _data(shown: PageContext) -> bytes:
     target = current.view().input.target if shown.captured.loaded is not None else ""
-    return cache.buffer(
+    return buffers.buffer(
         f"{shown.captured.key} alignment {shown.lang}",
         lambda: component.pack_alignment(
             _view(shown, target), strings(shown.lang, component.STRING_KEYS)
@@ -63,7 +63,7 @@ def _data(shown: PageContext) -> bytes:
 
 
 def _view(shown: PageContext, target: str) -> AlignmentView:
-    from attnviz.outputs.alignment import align
+    from attnviz.experiment.outputs.alignment import align
 
     alignment = align(shown.captured.loaded, shown.captured.capture, target or None)
     probabilities = alignment.probabilities

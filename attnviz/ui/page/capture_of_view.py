@@ -13,7 +13,7 @@ from attnviz.i18n import Language, text
 from attnviz.models.registry import REGISTRY
 from attnviz.types import ModelCard
 from attnviz.ui.page import download, missing_input, notices
-from attnviz.ui.server import cache, opened_captures, sources
+from attnviz.ui.server import captures, loading, opened_captures, sources
 from attnviz.ui.session import (
     address,
     current,
@@ -72,7 +72,7 @@ def load(lang: Language, source: sources.Source, name: str) -> "LoadedModel":
     download.download(lang, source)
     title = messages.plain(model_title(lang, name))
     with st.spinner(text(lang, "wait.model", model=title), show_time=name not in REGISTRY):
-        loaded = cache.model(source)
+        loaded = loading.model(source)
     if model_cards.remember(name, loaded.card):
         st.rerun()
     return loaded
@@ -91,7 +91,7 @@ def _captured(
     if loaded.kind == "speech":
         return _of_sound(lang, source, loaded.card)
     if loaded.kind == "module":
-        return cache.captured(source, Request())
+        return captures.recall(source, Request())
     if typed is None:
         missing_input.file(lang)
         return None
@@ -109,7 +109,7 @@ def _of_texts(
         _fill_target(lang, source, texts[0])
         return None
     with st.spinner(text(lang, "wait.capture", characters=sum(map(len, texts)))):
-        captured = cache.captured(source, request)
+        captured = captures.recall(source, request)
     notices.of_texts(lang, captured, texts)
     notices.never_learned(lang, current.view().model, " ".join(texts))
     return captured
@@ -126,7 +126,7 @@ def _of_picture(
     texts = (typed,) if card.kind == "text-image" and typed is not None else ()
     request = view_request.of_view(texts, card, image)
     with st.spinner(text(lang, "wait.picture")):
-        captured = cache.captured(source, request)
+        captured = captures.recall(source, request)
     if texts:
         notices.of_texts(lang, captured, texts)
     return captured
@@ -141,7 +141,7 @@ def _of_sound(lang: Language, source: sources.Source, card: ModelCard) -> AppCap
         return None
     with st.spinner(text(lang, "wait.sound")):
         request = sounds.request(card, sound, view.input.target)
-        captured = cache.captured(source, request)
+        captured = captures.recall(source, request)
     notices.of_sound(lang, captured)
     return captured
 
@@ -154,7 +154,7 @@ def _fill_target(lang: Language, source: sources.Source, typed: str) -> None:
     view = current.view()
     if current.target_is_wanted() or view.model in REGISTRY:
         with st.spinner(text(lang, "wait.target")):
-            answer = address.cleaned("target", cache.answer(source, typed, view.input.cut))
+            answer = address.cleaned("target", captures.answer(source, typed, view.input.cut))
         if answer.strip():
             kept = view.drawing  # it was made on this answer, which a link may leave out
             current.update(target=answer, masks=kept.masks, edits=kept.edits)

@@ -10,7 +10,7 @@ import streamlit as st
 
 from attnviz.i18n import Language, text
 from attnviz.models.registry import HUB_ID, REGISTRY
-from attnviz.ui.server import cache
+from attnviz.ui.server import loading
 from attnviz.ui.server.sources import Source
 
 PAUSE_S = 0.2
@@ -21,7 +21,7 @@ def download(lang: Language, source: Source) -> None:
     """Download a hub model, with a progress bar."""
     if source.name in REGISTRY or source.stamp or not HUB_ID.fullmatch(source.name):
         return
-    if source.name in cache.downloaded():
+    if loading.is_downloaded(source.name):
         return
     bar, last = st.empty(), 0.0
 
@@ -33,7 +33,7 @@ def download(lang: Language, source: Source) -> None:
             bar.progress(min(n_bytes / n_total, 1.0), sentence(lang, n_bytes, n_total))
 
     try:
-        cache.download(source.name, report)
+        loading.download(source.name, report)
     finally:
         bar.empty()
 

@@ -8,9 +8,11 @@ are made of, so a rerun with equal input builds nothing.
 
 from collections.abc import Callable
 from contextlib import nullcontext
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
+import attnviz
 from attnviz.attention import edits
 from attnviz.components import grid as grids
 from attnviz.components import head as one_head
@@ -22,7 +24,8 @@ from attnviz.components.selection import Extent, parse_open, parse_selection
 from attnviz.i18n import text
 from attnviz.ui.host.components import show_grid, show_head, show_masks, show_steps, show_writing
 from attnviz.ui.page import mask_code, notices
-from attnviz.ui.server import cache
+from attnviz.ui.server import buffers
+from attnviz.ui.server.shared import shared
 from attnviz.ui.session import address, current, messages, routes, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.ui.sidebar.navigation import NAVIGATION
@@ -32,7 +35,14 @@ from attnviz.views import steps as steps_view
 from attnviz.views.app_capture import PageContext
 from attnviz.views.axes import token_axes
 from attnviz.views.group_size import MAX_POOLED_CELLS, MAX_WHOLE
+from attnviz.views.measures import Measured, measure
 from attnviz.views.texts import strings
+
+if TYPE_CHECKING:
+    from attnviz.attention.steps import Steps
+
+MAX_MEASURED = 24  # as many as captures
+MAX_STEPS = 2  # the largest, of 2,048 tokens, keeps 70 MB
 
 
 def player(shown: PageContext) -> None:
@@ -44,7 +54,7 @@ def player(shown: PageContext) -> None:
 @fragment()
 def _player(shown: PageContext) -> None:
     with messages.guard(shown.lang):
-        data = cache.buffer(
+        data = buffers.buffer(
             f"{shown.key} player {shown.lang}",
             lambda: writing.pack_player(
                 *token_axes(shown),
@@ -74,10 +84,10 @@ def grid(shown: PageContext) -> None:
             return
         overview = pooled_overview.overview if size.pooled else heads.overview
         with st.spinner(text(shown.lang, "wait.afar")) if size.pooled else nullcontext():
-            data = cache.buffer(
+            data = buffers.buffer(
                 f"{shown.key} grid {shown.lang}",
                 lambda: grids.pack_grid(
-                    overview(shown, cache.measured(shown)), strings(shown.lang, grids.STRING_KEYS)
+                    overview(shown, measured(shown)), strings(shown.lang, grids.STRING_KEYS)
                 ),
             )
         extent, key = shown.size.extent, widgets.component_key("grid")
@@ -88,10 +98,10 @@ def grid(shown: PageContext) -> None:
 def head(shown: PageContext) -> None:
     """One head of the first text; the browser switches to the others without a message."""
     with messages.guard(shown.lang):
-        data = cache.buffer(
+        data = buffers.buffer(
             f"{shown.key} head {shown.lang}",
             lambda: one_head.pack_head(
-                heads.one_head(shown, cache.measured(shown)),
+                heads.one_head(shown, measured(shown)),
                 strings(shown.lang, one_head.STRING_KEYS),
             ),
         )
@@ -110,11 +120,11 @@ def steps(shown: PageContext) -> None:
             notices.own_code(shown, layer)
             return
         edited = current.view().drawing.edits
-        data = cache.buffer(
+        data = buffers.buffer(
             f"{shown.key} steps {shown.lang} {layer} {head} {edited}",
             lambda: strip.pack_steps(
                 steps_view.steps(
-                    shown, layer, head, cache.steps(shown, layer, head), edits.parse(edited)
+                    shown, layer, head, _steps(shown, layer, head), edits.parse(edited)
                 )
             ),
         )
@@ -132,12 +142,24 @@ def masks(shown: PageContext) -> None:
         if shown.group.own_code(layer):
             notices.own_code(shown, layer)
             return
-        data = cache.buffer(
+        data = buffers.buffer(
             f"{shown.key} masks {shown.lang} {layer} {head}",
             lambda: overlays.pack_masks(masks_view.masks_data(shown, layer, head)),
         )
         extent, key = shown.size.extent, widgets.component_key("masks")
         show_masks(data, extent, key, on_selection=keep_selection(key, extent, redraw="masks"))
+
+
+@shared(most=MAX_MEASURED)
+def measured(shown: PageContext) -> Measured:
+    """The role and the measures of each head of a group on the first text."""
+    return measure(shown.group)
+
+
+@shared(most=MAX_STEPS, holds_model=True)
+def _steps(shown: PageContext, layer: int, head: int) -> "Steps":
+    """The steps of one head on the first text, as the model computes them."""
+    return attnviz.derive(shown.group.call(layer), head, shown.group.row(layer))
 
 
 def _fits(shown: PageContext) -> bool:

@@ -4,15 +4,20 @@ In: what is shown on the page Masks. Out: code to copy (`masks.code`) for the ma
 a table of what each API returns for a query that may attend to no key.
 """
 
+from typing import TYPE_CHECKING
+
 import streamlit as st
 
 from attnviz.i18n import Language, text
 from attnviz.masks import code, spec
-from attnviz.ui.server import cache
+from attnviz.ui.server.shared import shared
 from attnviz.ui.session import current
 from attnviz.ui.session.fragment import fragment
 from attnviz.views.app_capture import PageContext
 from attnviz.views.masks import mask_parts
+
+if TYPE_CHECKING:
+    from attnviz.capture.blocked_rows import BlockedRow
 
 # a mask without a name is listed cell by cell up to this many tokens
 MAX_LISTED = 32
@@ -51,6 +56,14 @@ def _code(shown: PageContext, layer: int, head: int) -> None:
             tab.code(code.code(parts, convention), language="python")
 
 
+@shared(most=1)
+def dead_rows() -> "tuple[BlockedRow, ...]":
+    """The results of each attention API for a query whose keys are all blocked."""
+    from attnviz.capture import blocked_rows
+
+    return blocked_rows.blocked_rows()
+
+
 def _blocked_rows(lang: Language) -> None:
     """A table of what each API returns for a row without keys, as the library just computed it."""
     columns = [text(lang, f"forensics.{name}") for name in ("interface", "gives", "numbers")]
@@ -62,6 +75,6 @@ def _blocked_rows(lang: Language) -> None:
             ),
             ", ".join(f"{value:.3g}" for value in row.values[:SHOWN_VALUES]),
         )
-        for row in cache.dead_rows()
+        for row in dead_rows()
     ]
     st.table([dict(zip(columns, row, strict=True)) for row in rows], hide_index=True)

@@ -1,7 +1,7 @@
 """Everything that the visitors of a process share: caches, jobs, sockets, requests to a model.
 
-In: names, texts and requests. Out: loaded models, captures and buffers, bounded, under full keys.
-Each limit stands where it is enforced: `cache` on what is kept, `peak` on the memory of a run,
-`turns` on waiting runs, `jobs` on jobs, `edge.shield` on uploads, `lessons.classroom.bounds` on
-classes; docs/operation.md lists all of them.
+In: names, texts and requests. Out: loaded models, captures and buffers, bounded, under full keys
+(`shared`). Each limit stands where it is enforced: on what is kept beside its function, on the
+memory of a run in `peak`, on waiting runs in `turns`, on jobs in `jobs`, on uploads in
+`edge.shield`, on classes in `lessons.classroom.bounds`; docs/operation.md lists all of them.
 """

@@ -1,25 +1,31 @@
 """The model's answer to what is shown, and what a job measures of its heads.
 
-In: a loaded model and a request. Out: an `Answering`, made once for a capture, on which each click
-of a switch is one pass; a `Measurement`, whose job runs beside the page.
+In: a capture and a request. Out: an `Answering`, made once for a capture, on which each click
+of a switch is one pass; a `Measurement`, whose job runs beside the page. Both are kept.
 """
 
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from attnviz.ui.server import jobs
 from attnviz.ui.server.jobs import Job
+from attnviz.ui.server.shared import shared
+from attnviz.ui.server.watchers import watched
+from attnviz.views.app_capture import AppCapture
 
 if TYPE_CHECKING:
-    from attnviz.attribution.traced_run import TracedRun
-    from attnviz.attribution.why import Why
     from attnviz.capture.request import Request
     from attnviz.changes.site import Site
-    from attnviz.effects.answers import Answer
-    from attnviz.effects.clean_run import CleanRun
+    from attnviz.experiment.answers import Answer
+    from attnviz.experiment.clean_run import CleanRun
+    from attnviz.experiment.traced_run import TracedRun
+    from attnviz.experiment.why import Why
     from attnviz.models.loaded_model import LoadedModel
+
+MAX_ANSWERING = 8  # a clean pass each: like a capture
+MAX_MEASURED = 64  # a few numbers for each head; for each pair of heads, 0.5 MB of 144
 
 Result = TypeVar("Result")
 
@@ -37,8 +43,8 @@ class Answering:
 
     def why(self, head: "Site", query: int, key: int) -> "Why":
         """Why a head attends there; the traced pass is kept for other cells."""
-        from attnviz.attribution.traced_run import traced_run
-        from attnviz.attribution.why import explain
+        from attnviz.experiment.traced_run import traced_run
+        from attnviz.experiment.why import explain
 
         if not self._runs:
             self._runs.append(traced_run(self.prepared))
@@ -47,7 +53,7 @@ class Answering:
     def written(self, n_tokens: int) -> str:
         """The model's continuation with all heads on; it is kept."""
         if n_tokens not in self._texts:
-            from attnviz.effects.switches import continued
+            from attnviz.experiment.switches import continued
 
             self._texts[n_tokens] = continued(self.prepared, (), n_tokens)
         return self._texts[n_tokens]
@@ -67,13 +73,19 @@ class Measurement(Generic[Result]):
         return self.result if self.job.state == "done" else None
 
 
+@shared(most=MAX_ANSWERING, holds_model=True)
+def answers(captured: AppCapture, request: "Request", others: tuple[str, ...]) -> Answering:
+    """The model's answer to a capture's input, ready to be computed again with heads changed."""
+    return answering(captured.model, request, others)
+
+
 def answering(loaded: "LoadedModel", request: "Request", others: Sequence[str]) -> Answering:
     """One clean pass, and another that is timed; of a decoder only the last logits are kept."""
     import torch
 
-    from attnviz.effects.answer_measures import Divergence
-    from attnviz.effects.answers import answer_of
-    from attnviz.effects.clean_run import prepare_request
+    from attnviz.experiment.answer_measures import Divergence
+    from attnviz.experiment.answers import answer_of
+    from attnviz.experiment.clean_run import prepare_request
 
     last_row = Divergence() if loaded.kind == "decoder" else None
     prepared = prepare_request(loaded, request, last_row)
@@ -82,6 +94,21 @@ def answering(loaded: "LoadedModel", request: "Request", others: Sequence[str]) 
         loaded.model(**prepared.inputs, **prepared.options)
         pass_ms = 1000 * (time.thread_time() - start)
     return Answering(prepared, answer_of(prepared, others), pass_ms)
+
+
+def measurement(key: str, work: Callable[[Job], Result]) -> Measurement[Result]:
+    """The measurement of `work`, which `key` names; its job starts at the first call."""
+    return watched(_measurement, key, work)
+
+
+def forget_measurement(key: str) -> None:
+    """Measure that anew when it is asked for again."""
+    _measurement.forget(key)
+
+
+@shared(most=MAX_MEASURED, on_release=jobs.stop)
+def _measurement(key: str, _work: Callable[[Job], Any]) -> Measurement[Any]:
+    return measure(_work)
 
 
 def measure(work: Callable[[Job], Result]) -> Measurement[Result]:

@@ -1,14 +1,19 @@
-"""The lessons of the course, for a server that many visitors use at once.
+"""The lessons of the course and their captures, for a server that many visitors use at once.
 
 The first call imports torch, and one thread at a time does so (`loading.importing`).
 """
 
 from typing import TYPE_CHECKING
 
-from attnviz.ui.server import loading
+import attnviz
+from attnviz.ui.server import loading, sources
+from attnviz.ui.server.shared import shared
 
 if TYPE_CHECKING:
+    from attnviz.attention.capture import Capture
     from attnviz.course.recipe import Lesson
+
+MAX_CAPTURES = 24  # of sentences and small pictures
 
 
 def lesson(slug: str) -> "Lesson":
@@ -33,3 +38,10 @@ def of_moved_card(slug: str, card: str) -> str:
         from attnviz.course import MOVED_CARDS
 
     return MOVED_CARDS.get((slug, card), slug)
+
+
+@shared(most=MAX_CAPTURES, holds_model=True)
+def capture(model: str, text: object = None, /, **options: object) -> "Capture":
+    """The capture of a lesson: a registry model on a text, with keywords of `attnviz.capture`."""
+    loaded = loading.model(sources.source(model))
+    return attnviz.capture(loaded, text, **options)  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Literal
+from typing import Literal, Protocol
 from weakref import WeakSet
 
 from attnviz.errors import Cancelled
@@ -82,6 +82,12 @@ class Job:
             self._ended.set()
 
 
+class HasJob(Protocol):
+    """The result of a job, with the job."""
+
+    job: Job
+
+
 _started: WeakSet[Job] = WeakSet()
 
 
@@ -91,6 +97,11 @@ def start(work: Callable[[Job], None]) -> Job:
     _started.add(job)
     _pool().submit(job.run, work)
     return job
+
+
+def stop(begun: HasJob) -> None:
+    """Give up the work of a result that is let go."""
+    begun.job.stop()
 
 
 def stop_all() -> None:

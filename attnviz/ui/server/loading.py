@@ -1,8 +1,9 @@
 """Loads a model in a server that many visitors use at once.
 
-In: a name and the operator's device and dtype. Out: the loaded model, which `cache` keeps. torch
-and transformers are imported by the first session that needs a model, one thread at a time (two
-threads importing transformers at once break it), after the page has painted its frame.
+In: a model's source: its name, and the operator's device and dtype. Out: the loaded model, which is
+kept; the least recently used one goes. torch and transformers are imported by the first session
+that needs a model, one thread at a time (two threads importing transformers at once break it),
+after the page has painted its frame.
 """
 
 import gc
@@ -10,6 +11,7 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakSet
@@ -17,10 +19,16 @@ from weakref import WeakSet
 import attnviz
 from attnviz.models.files import is_folder
 from attnviz.models.registry import HUB_ID, REGISTRY
-from attnviz.ui.server import sources
+from attnviz.ui.server import sources, turns
+from attnviz.ui.server.shared import forget_of_models, shared
+from attnviz.ui.server.sources import Source
 
 if TYPE_CHECKING:
+    from attnviz.models.download import Progress
     from attnviz.models.loaded_model import LoadedModel
+
+MAX_MODELS = 2
+MAX_OWN_MODELS, MAX_OWN_MIB = 8, 100  # all eight of the app take 100 MiB together
 
 # one forward pass at a time per core serves many sessions better than one pass on all cores:
 # with two threads, 50 users saw a 95th percentile of 564 to 1,500 ms instead of 300 ms
@@ -31,6 +39,50 @@ importing = threading.Lock()
 # others than that: a visitor's model that takes long to load holds up no lesson
 _loading, _loading_own = threading.Lock(), threading.Lock()
 _in_memory: "WeakSet[LoadedModel]" = WeakSet()
+# the hub models that were downloaded while this server ran, and the commit of each
+_downloaded: dict[str, str] = {}
+
+
+def model(source: Source) -> "LoadedModel":
+    """The loaded model; the first call takes seconds. The least recently used one goes.
+
+    The app's own models are small and stay, so that a lesson's cards need not load them anew.
+    """
+    if is_own(source):
+        return _own_model(source.name)
+    commit = _downloaded.get(source.name)
+    return turns.in_turn(f"{source} {commit}", partial(_model, source, commit))
+
+
+def is_own(source: Source) -> bool:
+    """True for the app's own small models."""
+    return source.name in REGISTRY and REGISTRY[source.name].card.size_mib <= MAX_OWN_MIB
+
+
+@shared(most=MAX_MODELS, on_release=forget_of_models)
+def _model(source: Source, commit: str | None) -> "LoadedModel":
+    try:
+        return load(source.name, commit, source.device, source.dtype)
+    except attnviz.ModelNotFound:
+        _downloaded.pop(source.name, None)  # its files may be gone: fetch them when asked again
+        raise
+
+
+@shared(most=MAX_OWN_MODELS, on_release=forget_of_models)
+def _own_model(name: str) -> "LoadedModel":
+    return load(name)
+
+
+def is_downloaded(name: str) -> bool:
+    """True for a hub model that was downloaded while this server ran."""
+    return name in _downloaded
+
+
+def download(name: str, progress: "Progress") -> None:
+    """Download a hub model, which is loaded from these files from now on; reports `progress`."""
+    with importing:
+        from attnviz.models.download import fetch
+    _downloaded[name] = fetch(name, None, progress).commit
 
 
 def load(

@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING
 import attnviz
 from attnviz.ui.server import jobs
 from attnviz.ui.server.jobs import Job
+from attnviz.ui.server.shared import shared
+from attnviz.ui.server.watchers import watched
 
 if TYPE_CHECKING:
     from attnviz.attention.call import AttentionCall
     from attnviz.tiles import Pyramid, StrongCell
 
+MAX_PYRAMIDS = 8  # the largest keeps 13 MB
 N_CELLS = 50
 # of the progress: the rest is the search for the strongest cells
 BUILT = 0.85
@@ -44,6 +47,25 @@ class HeadPyramid:
         if distance not in self.cells and self.pyramid is not None:
             self.cells[distance] = _search(self.pyramid, distance, Job())
         return self.cells[distance]
+
+
+def pyramid(key: str, call: "AttentionCall", head: int, distance: int | None) -> HeadPyramid:
+    """The pyramid of one head, which `key` names; its job starts at the first call.
+
+    With it come the strongest cells whose query and key are at least that far apart.
+    """
+    call.check(head, 0)
+    return watched(_pyramid, key, call, head, distance)
+
+
+def forget(key: str) -> None:
+    """Build that pyramid anew when it is asked for again."""
+    _pyramid.forget(key)
+
+
+@shared(most=MAX_PYRAMIDS, on_release=jobs.stop)
+def _pyramid(key: str, _call: "AttentionCall", _head: int, _distance: int | None) -> HeadPyramid:
+    return start(_call, _head, _distance)
 
 
 def start(call: "AttentionCall", head: int, distance: int | None) -> HeadPyramid:

@@ -11,9 +11,13 @@ from typing import TYPE_CHECKING
 
 from attnviz.ui.server import jobs, loading
 from attnviz.ui.server.jobs import Job
+from attnviz.ui.server.shared import shared
+from attnviz.ui.server.watchers import watched
 
 if TYPE_CHECKING:
     from attnviz.course.birth import TrainingSnapshot
+
+MAX_TRAININGS = 6
 
 Train = Callable[[threading.Event], "Iterable[TrainingSnapshot]"]
 
@@ -30,6 +34,31 @@ class Training:
     owner: str = ""
     snapshots: "list[TrainingSnapshot]" = field(default_factory=list)
     job: Job = field(default_factory=Job)
+
+    @property
+    def key(self) -> str:
+        """A name of all that determines the snapshots of a training that is over."""
+        return f"{self.seed} {self.n_steps}"
+
+
+def training(seed: int, owner: str = "", n_steps: int | None = None) -> Training:
+    """The training of a seed; its job starts at the first call; the first visitor is its owner.
+
+    `n_steps` is its length, None for that of the lesson.
+    """
+    begun = watched(_training, seed, n_steps)
+    begun.owner = begun.owner or owner
+    return begun
+
+
+def forget(seed: int) -> None:
+    """Train anew when that seed is asked for again."""
+    _training.forget(seed, None)
+
+
+@shared(most=MAX_TRAININGS, on_release=jobs.stop)
+def _training(seed: int, n_steps: int | None) -> Training:
+    return begin(seed, n_steps)
 
 
 def start(seed: int, n_steps: int, train: Train) -> Training:

@@ -8,7 +8,7 @@ first measurement.
 import numpy as np
 
 from attnviz.components.gallery import Birth
-from attnviz.ui.server import cache
+from attnviz.ui.server import trainings
 
 SEED = 0
 N_STEPS = 200  # a quarter of the lesson's training: the head copies from the hundredth step on
@@ -16,7 +16,7 @@ N_STEPS = 200  # a quarter of the lesson's training: the head copies from the hu
 
 def newborn() -> Birth | None:
     """The training so far: the attention of the head that copies best at its latest step."""
-    training = cache.training(SEED, n_steps=N_STEPS)
+    training = trainings.training(SEED, n_steps=N_STEPS)
     if training.job.error is not None:
         raise training.job.error
     is_over, snapshots = training.job.over, tuple(training.snapshots)

@@ -11,7 +11,7 @@ from attnviz.components import film as component
 from attnviz.components.film import FilmView
 from attnviz.i18n import Language
 from attnviz.ui.host.components import show_film
-from attnviz.ui.server import cache, sources
+from attnviz.ui.server import buffers, captures, sources
 from attnviz.ui.session import (
     address,
     address_bar,
@@ -34,7 +34,7 @@ def show(lang: Language) -> None:
     """The film, and below it the box for another sentence."""
     with messages.guard(lang):
         texts = offered()
-        data = cache.buffer(
+        data = buffers.buffer(
             f"film {lang}",
             lambda: component.pack_film(view(), texts, strings(lang, component.STRING_KEYS)),
         )
@@ -58,7 +58,7 @@ def offered() -> tuple[str, ...]:
 
 
 def _captured(sentence: str) -> AppCapture:
-    return cache.captured(sources.source(DEFAULT_MODEL), Request.of((sentence,)))
+    return captures.recall(sources.source(DEFAULT_MODEL), Request.of((sentence,)))
 
 
 def _take_text(key: str) -> None:

@@ -21,7 +21,7 @@ from attnviz.components.gallery import (
 from attnviz.components.pages import Page
 from attnviz.i18n import Language
 from attnviz.ui.host.components import show_gallery
-from attnviz.ui.server import cache, sources
+from attnviz.ui.server import buffers, captures, sources
 from attnviz.ui.session import (
     address,
     address_bar,
@@ -57,7 +57,7 @@ def show(lang: Language) -> None:
         n_asked = int(store.get(N_LOOKED_AT) or 0)
         newborn = birth.newborn() if n_asked == len(MINIATURES) else None
         n_steps = 0 if newborn is None else len(newborn.steps)
-        data = cache.buffer(
+        data = buffers.buffer(
             f"gallery {lang} {n_asked} {n_steps} {newborn is not None and newborn.is_over}",
             lambda: component.pack_gallery(
                 _view(n_asked, newborn), strings(lang, component.STRING_KEYS)
@@ -83,8 +83,8 @@ def _look() -> None:
 
 def _translator() -> Lines:
     source, sentence = sources.source("translator"), examples.texts("translator")[0]
-    target = cache.answer(source, sentence, False)
-    captured = cache.captured(source, Request.of((sentence,), target=[target]))
+    target = captures.answer(source, sentence, False)
+    captured = captures.recall(source, Request.of((sentence,), target=[target]))
     return views.lines(captured, target, openings.OPENINGS["translator"].head)
 
 
@@ -103,7 +103,7 @@ def _beginning() -> str:
 
 
 def _captured(model: str, request: Request) -> AppCapture:
-    return cache.captured(sources.source(model), request)
+    return captures.recall(sources.source(model), request)
 
 
 def _open(key: str) -> None:

@@ -19,7 +19,7 @@ from attnviz.components.selection import Extent, parse_selection
 from attnviz.errors import BadInput
 from attnviz.i18n import Language, text
 from attnviz.ui.host.components import show_steps
-from attnviz.ui.server import cache
+from attnviz.ui.server import buffers
 from attnviz.ui.session import current, messages, store, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.ui.sidebar.navigation import NAVIGATION
@@ -184,7 +184,7 @@ def _switched(sheet: Sheet) -> Sheet:
 @fragment("lab")
 def _steps(lang: Language, sheet: Sheet) -> None:
     with messages.guard(lang):
-        data = cache.buffer(
+        data = buffers.buffer(
             f"lab {lang} {sheets.write(sheet)}",
             lambda: strip.pack_steps(steps_view.sheet_steps(lang, sheet)),
         )

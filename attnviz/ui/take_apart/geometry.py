@@ -14,7 +14,8 @@ from attnviz.components.selection import Extent
 from attnviz.i18n import Language, text
 from attnviz.ui.host.components import show_geometry
 from attnviz.ui.page import fragments, frame
-from attnviz.ui.server import cache
+from attnviz.ui.server import buffers
+from attnviz.ui.server.shared import shared
 from attnviz.ui.session import current, messages, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.ui.sidebar.navigation import NAVIGATION
@@ -22,6 +23,7 @@ from attnviz.views import geometry as views
 from attnviz.views.app_capture import PageContext
 from attnviz.views.texts import strings
 
+MAX_PLANES = 256  # a number for each head
 FRAGMENT = "geometry"
 VERIFICATION = "geometry.verification"
 
@@ -34,7 +36,7 @@ def show(lang: Language, shown: PageContext | None) -> None:
         place = current.view().place
         head = (0, 0) if shown is None else shown.size.nearest_head(*place.layer_and_head)
         known = "" if shown is None else shown.key
-        data = cache.buffer(
+        data = buffers.buffer(
             f"{known} geometry {lang} {choice} {head} {place.query}",
             lambda: component.pack_geometry(
                 _view(lang, shown, head), strings(lang, component.STRING_KEYS)
@@ -65,7 +67,13 @@ def _view(lang: Language, shown: PageContext | None, head: tuple[int, int]) -> G
         limit = {"tokens": shown.size.n_longest, "limit": views.MAX_TOKENS}
         return views.without_head(choice, text(lang, "geometry.too_long", **limit), group)
     query = current.view().place.query
-    return views.one_head(shown, choice, head, query, cache.plane_shares(shown))
+    return views.one_head(shown, choice, head, query, _plane_shares(shown))
+
+
+@shared(most=MAX_PLANES)
+def _plane_shares(shown: PageContext) -> tuple[float, ...]:
+    """The share of each head's scores that its best plane keeps."""
+    return views.shares(shown.group)
 
 
 def _take(key: str) -> Callable[[], None]:

@@ -11,6 +11,7 @@ import attnviz
 from attnviz.cli import app, main
 from attnviz.export.capture_file import digest
 from tests.support import captures
+from tests.support.server import free_port
 
 
 def test_require_free_names_another_port(capsys: pytest.CaptureFixture[str]) -> None:
@@ -33,7 +34,7 @@ def test_require_free_names_another_port(capsys: pytest.CaptureFixture[str]) -> 
 def test_what_cannot_be_opened_is_refused(
     arguments: list[str], part: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main.main(["app", *arguments]) == main.FAILED
+    assert main.main(["app", "--port", str(free_port()), *arguments]) == main.FAILED
     assert part in capsys.readouterr().err
 
 
@@ -57,8 +58,7 @@ def test_run_becomes_streamlit(
         raise SystemExit  # a process that was replaced does not come back
 
     monkeypatch.setattr(app.os, "execv", replaced)
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
+    port = free_port()
     with pytest.raises(SystemExit):
         main.main(["app", "--port", str(port), *arguments])
     assert f"http://127.0.0.1:{port}{VIEWS[arguments]} (stop" in capsys.readouterr().out
@@ -74,8 +74,7 @@ def test_run_names_a_capture_to_the_server(
     monkeypatch.setenv(digest.VARIABLE, "")
     monkeypatch.setattr(app.os, "execv", lambda *_: sys.exit())
     path = attnviz.save(captures.every_kind()["grouped"], tmp_path / "run.safetensors")
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = ["--port", str(server.getsockname()[1])]
+    port = ["--port", str(free_port())]
     with pytest.raises(SystemExit):
         main.main(["app", *port, "--capture", str(path)])
     assert f"/?capture={digest.digest_of_file(path)} (stop" in capsys.readouterr().out

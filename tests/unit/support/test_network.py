@@ -6,6 +6,7 @@ import urllib.request
 
 import pytest
 
+from attnviz.cli.app import PORT
 from tests.support.network import NetworkGuard, NetworkRefused, is_local
 
 
@@ -29,6 +30,13 @@ def test_a_connection_outwards_is_refused_and_remembered(network_guard: NetworkG
     here = "test_a_connection_outwards_is_refused_and_remembered"
     assert told[0][2].startswith(here) and "create_connection" in told[1][2]
     network_guard.refused.clear()  # else this test itself would fail for what it proves
+
+
+def test_bind_refuses_the_default_port_of_the_app(network_guard: NetworkGuard) -> None:
+    with socket.socket() as sock, pytest.raises(NetworkRefused, match=str(PORT)):
+        sock.bind(("127.0.0.1", PORT))
+    assert len(network_guard.refused) == 1
+    network_guard.refused.clear()
 
 
 def test_a_connection_to_this_machine_goes_through() -> None:

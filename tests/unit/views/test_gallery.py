@@ -4,9 +4,9 @@ import numpy as np
 
 import attnviz
 from attnviz.capture.request import Request
-from attnviz.outputs.alignment import align
-from attnviz.outputs.classes import classes
-from attnviz.ui.server import run_request
+from attnviz.experiment.outputs.alignment import align
+from attnviz.experiment.outputs.classes import classes
+from attnviz.ui.server import captures
 from attnviz.ui.session import examples, pictures
 from attnviz.ui.session.openings import OPENINGS
 from attnviz.views import gallery
@@ -16,7 +16,7 @@ N_TOKENS = 4
 
 
 def captured(name: str, request: Request) -> AppCapture:
-    return run_request.captured(name, name, request, attnviz.load(name), lambda: None)
+    return captures.as_app_capture(attnviz.load(name), request, name, name, lambda: None)
 
 
 def test_lines_are_one_head_between_the_words() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from attnviz.changes import Site
-from attnviz.effects.edges import Edges
+from attnviz.experiment.edges import Edges
 from attnviz.i18n import text
 from attnviz.views.inside import cut_sentence, idle_keys, numbers, real, row_ledger
 

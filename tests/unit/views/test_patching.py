@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from attnviz.effects.answers import Answer, AnswerKind
+from attnviz.experiment.answers import Answer, AnswerKind
 from attnviz.i18n import text
 from attnviz.views.patching import answers_kind
 

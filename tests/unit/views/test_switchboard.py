@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from attnviz.effects.answers import Answer, AnswerKind
+from attnviz.experiment.answers import Answer, AnswerKind
 from attnviz.views.switchboard import amount, control_sentence, cosine
 
 

@@ -17,11 +17,10 @@ from pathlib import Path
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
-from streamlit.runtime import Runtime
 
 from attnviz.errors import AttnVizError
 from attnviz.ui.server import class_socket, jobs, loading, turns
-from attnviz.ui.server.edge import shield
+from attnviz.ui.server.edge import streamlit_patches
 
 KEY_VARIABLE = "ATTNVIZ_METRICS_KEY"
 STARTED = time.monotonic()
@@ -68,10 +67,6 @@ def _peak_bytes() -> int:
     return peak if sys.platform == "darwin" else peak * 1024
 
 
-def _sessions() -> int:
-    return len(Runtime.instance()._session_mgr.list_active_sessions()) if Runtime.exists() else 0
-
-
 def _classes() -> float:
     """The number of classes; not a number while their store is out of reach."""
     try:
@@ -84,10 +79,10 @@ GAUGES: dict[str, Callable[[], float]] = {
     "memory_bytes": memory_bytes,
     "uptime_seconds": lambda: round(time.monotonic() - STARTED, 1),
     "threads": threading.active_count,
-    "sessions": _sessions,
+    "sessions": streamlit_patches.n_connected,
     "classes": _classes,
     "jobs_waiting": jobs.waiting,
     "runs_waiting": lambda: turns.line.n_waiting,
     "models": loading.n_in_memory,
-    "upload_bytes": shield.uploaded_bytes,
+    "upload_bytes": streamlit_patches.uploaded_bytes,
 }

@@ -15,14 +15,13 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from streamlit.runtime import Runtime
-from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.starlette import App
 
 from attnviz.ui.server import jobs
-from attnviz.ui.server.edge import heap
+from attnviz.ui.server.edge import heap, streamlit_patches
 
 SWEEP_S = 10.0
 KEPT_S = 40.0  # a lost connection comes back to its session within this time
@@ -46,9 +45,8 @@ async def _sweep() -> None:
         await asyncio.sleep(SWEEP_S)
         if not Runtime.exists():
             continue
-        manager = Runtime.instance()._session_mgr
-        release_ended(getattr(manager, "_session_storage", None))
-        sessions = [info.session.id for info in manager.list_sessions()]
+        streamlit_patches.release_ended(KEPT_S)
+        sessions = streamlit_patches.session_ids()
         jobs.stop_unwatched(sessions)
         due = schedule.due(len(sessions), time.monotonic())
         if due != "none":
@@ -72,19 +70,6 @@ class Schedule:
             self.last_whole, self.owes_whole = now, False
             return "whole"
         return "young" if has_ended else "none"
-
-
-def release_ended(storage: object) -> None:
-    """Let go of the sessions of tabs that were closed `KEPT_S` ago, and keep new ones as long."""
-    if not isinstance(storage, MemorySessionStorage):
-        return
-    kept: Any = storage._cache
-    if getattr(kept, "ttl", KEPT_S) != KEPT_S:
-        shorter = type(kept)(kept.maxsize, KEPT_S)
-        shorter.update(kept)
-        storage._cache = kept = shorter
-    if hasattr(kept, "expire"):
-        kept.expire()
 
 
 def collect(*, whole: bool) -> None:

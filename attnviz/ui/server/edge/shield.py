@@ -10,18 +10,18 @@ own.
 import os
 import re
 from collections import OrderedDict
-from typing import Any, get_args
+from typing import get_args
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import config
-from streamlit.runtime import Runtime
 
 from attnviz.components.pages import StartPage
 from attnviz.models.files import setting
 from attnviz.types import MIB
+from attnviz.ui.server.edge import streamlit_patches
 
 UPLOADS_VARIABLE = "ATTNVIZ_MAX_UPLOADS_MIB"
 MAX_UPLOADS_MIB = 1024  # of all pages together: files stay in memory while their page is open
@@ -109,7 +109,7 @@ class Shield:
         if others + int(length) > MAX_SESSION_BYTES:
             return Response("Too many files are kept for this page.", status_code=413)
         limit = setting(UPLOADS_VARIABLE, MAX_UPLOADS_MIB) * MIB
-        if uploaded_bytes() + self._arriving + int(length) > limit:
+        if streamlit_patches.uploaded_bytes() + self._arriving + int(length) > limit:
             return Response("The server keeps too many files; try again later.", status_code=413)
         kept[file] = int(length)
         return None
@@ -120,12 +120,6 @@ def _upload_bytes(scope: Scope) -> int:
     if scope["type"] != "http" or scope["method"] != "PUT" or not UPLOAD.fullmatch(scope["path"]):
         return 0
     return int(Headers(scope=scope)["content-length"])
-
-
-def uploaded_bytes() -> int:
-    """The uploaded files that the server keeps, of all open pages."""
-    manager: Any = Runtime.instance().uploaded_file_mgr if Runtime.exists() else None
-    return manager._total_bytes if manager is not None else 0
 
 
 def host_allowed(host: str | None) -> bool:

@@ -8,7 +8,7 @@ import pytest
 
 from attnviz import tiles
 from attnviz.errors import Cancelled
-from attnviz.ui.server import cache, jobs, trainings, watchers
+from attnviz.ui.server import answer_runs, jobs, pyramids, trainings, watchers
 from attnviz.ui.server.jobs import Job
 from tests.support.waiting import LIMIT_S
 from tests.unit.tiles.test_pyramid import make_call
@@ -31,11 +31,11 @@ def train(_seed: int, _n_steps: int | None) -> trainings.Training:
 
 
 KINDS: dict[str, Callable[[], watchers.HasJob]] = {
-    "measurement": lambda: cache.measurement(
+    "measurement": lambda: answer_runs.measurement(
         "of this test", lambda job: until_cancelled(job.cancel)
     ),
-    "pyramid": lambda: cache.pyramid("of this test", make_call(300, 300), 0, None),
-    "training": lambda: cache.training(0, n_steps=10),
+    "pyramid": lambda: pyramids.pyramid("of this test", make_call(300, 300), 0, None),
+    "training": lambda: trainings.training(0, n_steps=10),
 }
 
 
@@ -48,9 +48,9 @@ def session(monkeypatch: pytest.MonkeyPatch) -> Iterator[SimpleNamespace]:
     monkeypatch.setattr(trainings, "begin", train)
     yield context
     jobs.stop_all()
-    cache.forget_measurement("of this test")
-    cache.forget_pyramid("of this test")
-    cache._training.clear(0, 10)
+    answer_runs.forget_measurement("of this test")
+    pyramids.forget("of this test")
+    trainings._training.forget(0, 10)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -4,8 +4,8 @@ import pytest
 
 import attnviz
 from attnviz import i18n
+from attnviz.experiment.outputs.answer import answer
 from attnviz.models.registry import REGISTRY
-from attnviz.outputs.answer import answer
 from attnviz.ui.session import examples, pictures
 from attnviz.ui.session.openings import OPENINGS, SIGHTS, sight
 from attnviz.views import group_tokens

@@ -5,11 +5,10 @@ import gc
 import weakref
 from types import SimpleNamespace
 
-import pytest
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 
 from attnviz.ui.server import jobs
-from attnviz.ui.server.edge import lifetime
+from attnviz.ui.server.edge import lifetime, streamlit_patches
 from tests.support.event_loop import run_apart
 from tests.support.waiting import LIMIT_S
 
@@ -21,17 +20,15 @@ class Held:
         self.itself = self
 
 
-def test_release_ended_lets_go_of_old_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_release_ended_lets_go_of_old_sessions() -> None:
     storage, held = MemorySessionStorage(), Held()
     gone = weakref.ref(held)
     storage.save(SimpleNamespace(session=SimpleNamespace(id="a", held=held)))  # type: ignore[arg-type]
     del held
     gc.freeze()  # as a model's load does
-    monkeypatch.setattr(lifetime, "KEPT_S", 3600.0)
-    lifetime.release_ended(storage)
+    streamlit_patches.release_ended(3600.0, storage)
     assert [info.session.id for info in storage.list()] == ["a"]
-    monkeypatch.setattr(lifetime, "KEPT_S", -1.0)  # as long after its end
-    lifetime.release_ended(storage)
+    streamlit_patches.release_ended(-1.0, storage)  # as long after its end
     lifetime.collect(whole=True)
     assert not storage.list() and gone() is None
 

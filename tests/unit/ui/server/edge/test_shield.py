@@ -1,22 +1,20 @@
-"""`Shield`: hosts, headers and uploads; what `closed_doors` closes; `healthz` and `metrics`."""
+"""`Shield`: hosts, headers and uploads; `healthz` and `metrics`."""
 
 from collections.abc import Iterator
 from types import SimpleNamespace
 
 import pytest
-import streamlit as st
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
-from streamlit import config, net_util
-from streamlit.runtime.app_session import AppSession
+from streamlit import config
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
-from attnviz.ui.server.edge import closed_doors, health, shield
+from attnviz.ui.server.edge import health, shield, streamlit_patches
 
 MIB = 2**20
 UPLOAD = "/_stcore/upload_file/{session}/{file}"
@@ -89,7 +87,7 @@ def test_uploads_of_all_pages_are_bounded_together(
 ) -> None:
     kept = MemoryUploadedFileManager("/_stcore/upload_file")
     running = SimpleNamespace(exists=lambda: True, instance=lambda: running, uploaded_file_mgr=kept)
-    monkeypatch.setattr(shield, "Runtime", running)
+    monkeypatch.setattr(streamlit_patches, "Runtime", running)
     monkeypatch.setenv(shield.UPLOADS_VARIABLE, "4")
 
     def put(session: str, n_bytes: int) -> int:
@@ -98,7 +96,7 @@ def test_uploads_of_all_pages_are_bounded_together(
 
     assert put("a", 3 * MIB) == 200
     kept.add_file("a", UploadedFileRec("0", "a.npz", "", bytes(3 * MIB)))
-    assert shield.uploaded_bytes() == 3 * MIB
+    assert streamlit_patches.uploaded_bytes() == 3 * MIB
     assert [put("b", 2 * MIB), put("b", MIB)] == [413, 200]
     kept.remove_session_files("a")
     assert put("c", 4 * MIB) == 200
@@ -148,20 +146,3 @@ def test_metrics_need_the_key_and_say_numbers_only(
     lines = client.get("/metrics", headers={"authorization": "Bearer secret"}).text.splitlines()
     values = {name: float(value) for name, value in (line.split() for line in lines)}
     assert values["attnviz_memory_bytes"] > 10 * MIB and values["attnviz_classes"] >= 0
-
-
-def test_close_keeps_visitors_from_emptying_the_caches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(AppSession, closed_doors.CLEAR, getattr(AppSession, closed_doors.CLEAR))
-    monkeypatch.setattr(net_util, "get_external_ip", net_util.get_external_ip)
-    closed_doors.close()
-    calls: list[int] = []
-
-    @st.cache_resource
-    def number() -> int:
-        calls.append(1)
-        return len(calls)
-
-    number()
-    getattr(AppSession, closed_doors.CLEAR)(SimpleNamespace(_session_state={}))
-    assert number() == 1
-    assert net_util.get_external_ip() is None

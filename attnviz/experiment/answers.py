@@ -1,0 +1,181 @@
+"""The model's answer to one input as named numbers, and the measure that sums it up.
+
+In: a prepared input. Out: an `Answer`: `read` gives one number for each choice and each row of a
+batch: the probability of every next token, of each class, of each token of a target, the cosine to
+each of some sentences. A model that says nothing a person could read answers with how far each
+token's vector has turned. `moved` and `lead` are single numbers of it, by which heads can be
+compared.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from attnviz.errors import UnsupportedAttention
+from attnviz.experiment.answer_measures import AnswerMeasure, Class, NextToken, Target
+from attnviz.experiment.clean_run import CleanRun, prepare
+from attnviz.experiment.outputs.classes import FEWEST, MULTI_LABEL, class_names
+from attnviz.experiment.outputs.similarity import pooled
+
+AnswerKind = Literal["next_token", "masked_token", "target", "classes", "cosines", "vectors"]
+SUMS_TO_ONE = 1e-3
+Read = Callable[[Any], Float[Tensor, "row choice"]]
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """One number for each choice. `names` are those of the choices.
+
+    They are None where a choice is a token of the vocabulary. The numbers are probabilities, or
+    cosines where `kind` is "cosines" or "vectors". `lead` is the logit of the first choice minus
+    that of the second, or a target's log-likelihood; None for cosines. `clean` is the answer
+    without changes.
+    """
+
+    kind: AnswerKind
+    read: Read
+    clean: Float[Tensor, " choice"]
+    lead: AnswerMeasure | None = None
+    names: tuple[str, ...] | None = None
+
+    @property
+    def is_probability(self) -> bool:
+        """True for probabilities, False for cosines."""
+        return self.kind not in ("cosines", "vectors")
+
+    @property
+    def exclusive(self) -> bool:
+        """True if the numbers are one distribution."""
+        return self.kind in ("next_token", "masked_token") or (
+            self.kind == "classes" and abs(float(self.clean.sum()) - 1) <= SUMS_TO_ONE
+        )
+
+    def moved(self, output: Any) -> Float[Tensor, " row"]:
+        """The distance of the answer from the one without changes, 0 to 1 for each row.
+
+        Of a distribution it is the probability that changes its place, ½·Σ|p′ − p| (the total
+        variation distance); of a target the mean |p′ − p| of its tokens; of a sentence's vector 1
+        minus the cosine to itself; of several vectors the mean of that.
+        """
+        numbers = self.read(output)
+        if self.kind == "cosines":
+            return 1 - numbers[:, 0]
+        change = (numbers - self.clean).abs()
+        return change.sum(-1) / 2 if self.exclusive else change.mean(-1)
+
+    def name(self, prepared: CleanRun, choice: int) -> str:
+        """The name of a choice."""
+        if self.names is None:
+            return prepared.lm.labels_of([choice])[0]
+        return self.names[choice]
+
+
+def answer_of(prepared: CleanRun, others: Sequence[str] = ()) -> Answer:
+    """The answer of this model; a sentence encoder is compared with `others` too."""
+    lm, logits = prepared.lm, prepared.clean.get("logits")
+    if isinstance(logits, Tensor) and logits.dim() == 2 and logits.shape[1] >= FEWEST:
+        return _classes(prepared, logits)
+    if isinstance(logits, Tensor) and logits.dim() == 3:
+        if prepared.target is not None:
+            return _target(prepared)
+        at = _mask_position(prepared) if lm.kind == "encoder" else -1
+        return _vectors(prepared, _logits) if at is None else _token(logits, at)
+    hidden = prepared.clean.get("last_hidden_state")
+    if isinstance(hidden, Tensor) and lm.kind == "encoder" and lm.tokenizer is not None:
+        return _cosines(prepared, tuple(others))
+    return _vectors(prepared, _first_tensor)
+
+
+def _logits(output: Any) -> Tensor:
+    return torch.as_tensor(output["logits"])
+
+
+def _token(logits: Tensor, at: int) -> Answer:
+    """The token that follows the text, or the one that stands behind a mask token."""
+
+    def read(output: Any) -> Tensor:
+        return _logits(output)[:, at].float().softmax(-1)
+
+    first, second = logits[0, at].topk(2).indices.tolist()
+    kind: AnswerKind = "next_token" if at == -1 else "masked_token"
+    lead = NextToken(first, against=second, at=at)
+    return Answer(kind, read, read({"logits": logits})[0], lead)
+
+
+def _mask_position(prepared: CleanRun) -> int | None:
+    """Where the only mask token stands; None without one."""
+    tokenizer, ids = prepared.lm.tokenizer, prepared.inputs.get("input_ids")
+    token = getattr(tokenizer, "mask_token_id", None)
+    if token is None or not isinstance(ids, Tensor):
+        return None
+    places = (ids[0] == token).nonzero()[:, 0].tolist()
+    return int(places[0]) if len(places) == 1 else None
+
+
+def _classes(prepared: CleanRun, logits: Tensor) -> Answer:
+    names = class_names(prepared.lm) or tuple(map(str, range(logits.shape[1])))
+    exclusive = getattr(prepared.lm.model.config, "problem_type", None) != MULTI_LABEL
+
+    def read(output: Any) -> Tensor:
+        scores = _logits(output).float()
+        return scores.softmax(-1) if exclusive else scores.sigmoid()
+
+    first, second = logits[0].topk(2).indices.tolist()
+    lead = Class(first, against=second)
+    return Answer("classes", read, read({"logits": logits})[0], lead, names)
+
+
+def _target(prepared: CleanRun) -> Answer:
+    labels = prepared.labels()
+
+    def read(output: Any) -> Tensor:
+        rows = _logits(output)[:, : labels.shape[1]].float().softmax(-1)
+        index = labels.expand(len(rows), -1)[..., None]
+        return rows.gather(-1, index)[..., 0]
+
+    names = prepared.lm.labels_of(labels[0].tolist())
+    clean = read(prepared.clean)[0]
+    return Answer("target", read, clean, Target(prepared.target), tuple(names))
+
+
+def _cosines(prepared: CleanRun, others: tuple[str, ...]) -> Answer:
+    """The cosine to the text's own vector without changes, and to each of some other texts."""
+    runs = [prepared, *(prepare(prepared.lm, other, None) for other in others)]
+    known = torch.cat(
+        [pooled(run.clean["last_hidden_state"].float(), run.attended) for run in runs]
+    )
+
+    def read(output: Any) -> Tensor:
+        hidden: Tensor = output["last_hidden_state"].float()
+        return pooled(hidden, prepared.attended.expand(len(hidden), -1)) @ known.T
+
+    return Answer("cosines", read, read(prepared.clean)[0], names=("", *others))
+
+
+def _vectors(prepared: CleanRun, find: Callable[[Any], Tensor]) -> Answer:
+    """The cosine of each token's vector with what it is without changes."""
+    clean = find(prepared.clean).float()
+    own = normalize(clean.reshape(1, -1, clean.shape[-1]), dim=-1)
+
+    def read(output: Any) -> Tensor:
+        vectors = find(output).float()
+        return (normalize(vectors.reshape(-1, *own.shape[1:]), dim=-1) * own).sum(-1)
+
+    names = tuple(map(str, range(own.shape[1])))
+    return Answer("vectors", read, read(prepared.clean)[0], names=names)
+
+
+def _first_tensor(output: Any) -> Tensor:
+    """The tensor that a module gives first, alone or in a tuple."""
+    for value in output.values():
+        first = value[0] if isinstance(value, tuple | list) and value else value
+        if isinstance(first, Tensor) and first.dim() >= FEWEST:
+            return first
+    raise UnsupportedAttention(
+        "the model's output has no tensor of numbers to compare", code="no_answer"
+    )

@@ -1,0 +1,189 @@
+"""One text, picture or sound made ready to be run many times: inputs, tokens, and one clean pass.
+
+In: a model and what `attnviz.capture` takes. Out: a `CleanRun`, with the attention calls of the
+clean pass, that say which heads there are, and the model's output without any change. One row only:
+effects put many changed copies of it into one batch.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Unpack
+
+import torch
+from jaxtyping import Bool, Int64
+from torch import Tensor
+
+from attnviz.attention.call import AttentionCall
+from attnviz.capture.changed.layout import layout_of, remember
+from attnviz.capture.changed.run import unchanged
+from attnviz.capture.plan.plan import Plan, TokensByStack
+from attnviz.capture.plan.planners import plan
+from attnviz.capture.record.recorder import record
+from attnviz.capture.request import FurtherInputs, Request
+from attnviz.errors import BadInput, bad_argument
+from attnviz.experiment.answer_measures import (
+    LAST,
+    AnswerMeasure,
+    Divergence,
+    NextToken,
+    OwnMeasure,
+    Target,
+    as_measure,
+)
+from attnviz.models import architecture
+from attnviz.models.loaded_model import LoadedModel
+from attnviz.summary import shortened
+
+
+@dataclass(frozen=True, eq=False)
+class CleanRun:
+    """Inputs of one row, on the model's device; `calls` and `clean` come from a recorded pass.
+
+    `options` are keyword arguments of the pass that are no input, `target` is the text that an
+    encoder-decoder is to have written.
+    """
+
+    lm: LoadedModel
+    on: AnswerMeasure | OwnMeasure | None
+    inputs: Mapping[str, Any]
+    options: Mapping[str, Any]
+    tokens: TokensByStack
+    calls: tuple[AttentionCall, ...]
+    clean: Mapping[str, Any]
+    target: str | None = None
+
+    @cached_property
+    def attended(self) -> Bool[Tensor, "row token"]:
+        """True for the real tokens of the input."""
+        mask = self.inputs.get("attention_mask")
+        if isinstance(mask, Tensor) and mask.dim() == 2:
+            return mask.bool()
+        hidden = self.clean.get("last_hidden_state")
+        shape = hidden.shape[:2] if isinstance(hidden, Tensor) else (1, self.n_token)
+        return torch.ones(shape, dtype=torch.bool, device=self.lm.key.device)
+
+    def repeated(self, n: int) -> dict[str, Any]:
+        """The inputs in n equal rows; what was one tensor under several names stays one."""
+        known: dict[int, Any] = {}
+        for value in self.inputs.values():
+            one_row = isinstance(value, Tensor) and value.dim() > 0 and value.shape[0] == 1
+            known[id(value)] = value.expand(n, *value.shape[1:]) if one_row else value
+        return {name: known[id(value)] for name, value in self.inputs.items()}
+
+    @property
+    def n_token(self) -> int:
+        """The number of tokens that the answering stack read."""
+        for name in ("decoder_input_ids", "input_ids"):
+            if isinstance(self.inputs.get(name), Tensor):
+                return int(self.inputs[name].shape[1])
+        return self.calls[-1].n_query
+
+    def position(self, at: int) -> int:
+        """A position of the answering stack, LAST for its end; `BadInput` outside the text."""
+        n = self.n_token
+        if not (isinstance(at, int) and -n <= at < n):
+            raise BadInput(
+                f"position {at!r} does not exist: the text has {n} tokens; give 0 to {n - 1}, or"
+                " -1 for the last",
+                code="bad_position",
+                asked=str(at),
+                last=n - 1,
+            )
+        return LAST if at in (LAST, n - 1) else at % n
+
+    def labels(self) -> Int64[Tensor, "row label"]:
+        """The tokens that the answering stack is to write, one for each row of its logits."""
+        if self.target is not None:
+            encoded = self.lm.tokenize(text_target=[self.target], return_tensors="pt")
+            ids: Tensor = encoded["input_ids"].to(self.lm.key.device)
+            return ids[:, : self.n_token]
+        if self.lm.kind != "encoder-decoder" and "input_ids" in self.inputs and self.n_token > 1:
+            return torch.as_tensor(self.inputs["input_ids"])[:, 1:]
+        raise BadInput(
+            f"{self.lm.name} has no target here: give Target(text) for an encoder-decoder, or a"
+            " text of two tokens or more for a decoder",
+            code="no_target_text",
+            name=self.lm.name,
+        )
+
+
+def prepare(
+    lm: LoadedModel,
+    text: object,
+    on: object,
+    **further: Unpack[FurtherInputs],
+) -> CleanRun:
+    """Plan the inputs and run them once, recorded and without the changes of a block around it.
+
+    `further` holds other arguments of `attnviz.capture` that are read. A language model computes
+    only its last row of logits where `on` needs no other. Raises what `attnviz.capture` raises, and
+    `BadInput` for several texts or for anything that is not a measure; None measures nothing.
+    """
+    measure = None if on is None else as_measure(on)
+    return prepare_request(lm, Request.of(text, **_with_target(measure, further)), measure)
+
+
+def prepare_request(
+    lm: LoadedModel, request: Request, measure: AnswerMeasure | OwnMeasure | None = None
+) -> CleanRun:
+    """As `prepare`, for a request that may also be cut or put into a chat template."""
+    planned = plan(lm, request)
+    _require_one_row(planned)
+    options: dict[str, Any] = {"use_cache": False} if takes(lm, "use_cache") else {}
+    if _reads_last_row(measure) and takes(lm, "logits_to_keep"):
+        options["logits_to_keep"] = 1
+    with lm.lock, unchanged(), torch.no_grad(), record(lm.model) as calls:
+        output = lm.model(**planned.inputs, **options)
+    remember(lm, layout_of(calls))
+    return CleanRun(
+        lm,
+        measure,
+        planned.inputs,
+        options,
+        planned.tokens,
+        tuple(calls),
+        as_mapping(output),
+        next(iter(request.target), None),
+    )
+
+
+def as_mapping(output: object) -> Mapping[str, Any]:
+    """A model's output by name; a bare module's under "output"."""
+    return output if isinstance(output, Mapping) else {"output": output}
+
+
+def _reads_last_row(on: AnswerMeasure | OwnMeasure | None) -> bool:
+    return isinstance(on, NextToken | Divergence) and on.at == LAST
+
+
+def _with_target(on: AnswerMeasure | OwnMeasure | None, further: FurtherInputs) -> FurtherInputs:
+    """The inputs with the text that a decoder is to have written; `BadInput` if there are two."""
+    target = further.get("target")
+    if not isinstance(on, Target) or on.text is None:
+        return further
+    if target is not None and target != on.text:
+        raise bad_argument(
+            f"target= is {shortened(str(target))!r} and Target() has {shortened(on.text)!r}; give"
+            " one of both",
+            name="target",
+            found=shortened(str(target)),
+            allowed=shortened(on.text),
+        )
+    return {**further, "target": on.text}
+
+
+def takes(lm: LoadedModel, argument: str) -> bool:
+    """True if the model's forward pass has an argument of that name."""
+    return argument in architecture.forward_arguments(lm.model)
+
+
+def _require_one_row(planned: Plan) -> None:
+    """Raise `BadInput` unless there is one text, picture or sound."""
+    n_row = max((len(tokens) for tokens in planned.tokens.values()), default=1)
+    if n_row != 1:
+        raise BadInput(
+            f"{n_row} texts were given: effects are measured on one; call once for each",
+            code="several_texts",
+            found=n_row,
+        )

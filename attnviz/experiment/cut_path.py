@@ -1,0 +1,235 @@
+"""One path of a circuit cut: a head's q, k or v from a run without one earlier head.
+
+In: a prepared input, its answer, and a path of `feeds`. Out: a `CutPath`: the receiver's weights
+with and without the sender, and what becomes of the model's answer, each beside the same cut made
+for other senders. The receiver's one input is cut from the sender, through everything between the
+two; what the sender does to the rest of the model stays as it was (path patching, Wang et al. 2022,
+between one head and one input of another).
+"""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Unpack
+
+import numpy as np
+import torch
+from jaxtyping import Float32, Float64
+
+from attnviz.attention.call import AttentionCall
+from attnviz.attention.capture import Capture
+from attnviz.attention.inputs import AttentionInputs
+from attnviz.capture.changed.layout import Layout, layout_of
+from attnviz.capture.changed.run import changes_made
+from attnviz.capture.request import FurtherInputs
+from attnviz.changes.kinds import Patch
+from attnviz.changes.site import Site
+from attnviz.errors import BadInput
+from attnviz.experiment.answers import Answer
+from attnviz.experiment.clean_run import CleanRun, as_mapping, prepare
+from attnviz.experiment.feeds import (
+    FedSide,
+    by_head,
+    moved_by,
+    patterns,
+    recorded_without,
+    side_index,
+)
+from attnviz.experiment.heads import one_site, replacement_of
+from attnviz.experiment.readouts import readout
+from attnviz.experiment.rows import PASS_ROWS
+from attnviz.experiment.switches import Switched, in_rows
+from attnviz.models.loaded_model import LoadedModel
+from attnviz.summary import counted
+
+MAX_CONTROLS = PASS_ROWS - 1  # so that the path and its controls are one batch
+
+
+@dataclass(frozen=True, eq=False)
+class CutPath:
+    """The result of cutting one path; `controls` are the senders cut for comparison.
+
+    `before` and `after` are the receiver's weights; a cut of v leaves them as they were. `values`
+    has, for each key, ‖v′ − v‖ ÷ ‖v‖, 0 but for v. `moved` is the path's number as `feeds` has it,
+    `moved_by_controls` and `weights_by_controls` those of the controls: a total effect, through
+    every head and MLP between the two. `answer`, whose own controls are the same cuts, is None
+    where no answer was asked for; with a measure it has the measure's one number.
+    """
+
+    sender: Site
+    receiver: Site
+    side: FedSide
+    before: Float32[np.ndarray, "query key"]
+    after: Float32[np.ndarray, "query key"]
+    values: Float32[np.ndarray, " key"]
+    moved: float
+    controls: tuple[Site, ...]
+    moved_by_controls: Float64[np.ndarray, " control"]
+    weights_by_controls: Float32[np.ndarray, "control query key"]
+    answer: Switched | None
+
+    @property
+    def change(self) -> Float32[np.ndarray, "query key"]:
+        """The size of what changes in each cell: |α′ − α|, or α·‖v′ − v‖ ÷ ‖v‖ of a cut of v."""
+        of_values = self.side == "v"
+        change: np.ndarray = (
+            self.before * self.values if of_values else np.abs(self.after - self.before)
+        )
+        return change
+
+    def __repr__(self) -> str:
+        path = f"{self.sender} → {self.receiver}.{self.side}"
+        most = float(self.moved_by_controls.max()) if self.controls else float("nan")
+        n_control = counted(len(self.controls), "other head")
+        return f"CutPath {path}: moves {self.moved:.3f}, {n_control} {most:.3f} at most"
+
+    def cells(self, count: int) -> list[tuple[int, int]]:
+        """The (query, key) pairs that change most, the first ones first."""
+        change = self.change
+        places = np.argsort(-change, axis=None, kind="stable")[:count]
+        pairs = [divmod(int(place), change.shape[1]) for place in places]
+        return [(query, key) for query, key in pairs if change[query, key] > 0]
+
+
+def cut_path(
+    lm: LoadedModel,
+    text: object,
+    sender: object,
+    receiver: object,
+    side: FedSide,
+    on: object = None,
+    *,
+    to: str = "mean",
+    corpus: object = None,
+    seed: int = 0,
+    **further: Unpack[FurtherInputs],
+) -> CutPath:
+    """Cut one path, and the same path from up to 23 other heads that run as early.
+
+    `side` is "q", "k" or "v", the receiver's input that comes from a run without the sender,
+    through everything that lies between them; with `on` the measure is read with that input too.
+    The sender is replaced as in `attnviz.effects`, "resample" by one draw. The others are drawn at
+    random by `seed` where there are more. `further` holds other arguments of `attnviz.capture`.
+    Raises `BadInput` for heads that the model does not have, or a receiver that does not run after
+    the sender.
+
+    >>> attnviz.cut_path(lm, text, "L0.H1", "L2.H1", "k")    # doctest: +SKIP
+    """
+    prepared = prepare(lm, text, on, **further)
+    return cut_path_of(prepared, sender, receiver, side, to=to, corpus=corpus, seed=seed)
+
+
+def cut_path_of(
+    prepared: CleanRun,
+    sender: object,
+    receiver: object,
+    side: FedSide,
+    answer: Answer | None = None,
+    *,
+    to: str = "mean",
+    corpus: object = None,
+    seed: int = 0,
+) -> CutPath:
+    """As `cut_path`, of an input that is prepared already; an `answer` is read for its measure."""
+    layout, column = layout_of(prepared.calls), side_index(side)
+    giver, taker = one_site(layout, sender), one_site(layout, receiver)
+    at = _require_later(layout, giver, taker)
+    controls = _controls(layout, giver, at, seed)
+    givers = [giver, *controls]
+    without = recorded_without(prepared, replacement_of(prepared.lm, to, corpus), givers)
+    own, other = prepared.calls[at].inputs, without[at].inputs
+    assert isinstance(own, AttentionInputs) and isinstance(other, AttentionInputs)
+    assert taker.head is not None, "one head"
+    moved = moved_by(own, other)[:, taker.head, column]
+    before, after = _weights(own, other, side, taker.head)
+    return CutPath(
+        sender=giver,
+        receiver=taker,
+        side=side,
+        before=before,
+        after=after[0],
+        values=_value_changes(own, other, taker.head) * np.float32(side == "v"),
+        moved=float(moved[0]),
+        controls=controls,
+        moved_by_controls=moved[1:],
+        weights_by_controls=after[1:],
+        answer=_answer(prepared, answer, taker, side, without),
+    )
+
+
+def _require_later(layout: Layout, sender: Site, receiver: Site) -> int:
+    """The place of the receiver's call among all; `BadInput` if it runs before the sender's."""
+    order = [call.site for call in layout.calls]
+    first, second = order.index(sender.whole_layer), order.index(receiver.whole_layer)
+    if first >= second or layout.calls[second].windowed:
+        raise BadInput(
+            f"{receiver} does not read what {sender} writes: the receiver must run after the"
+            " sender; paths are not measured in models that attend within windows",
+            code="no_path",
+            sender=str(sender),
+            receiver=str(receiver),
+        )
+    return second
+
+
+def _controls(layout: Layout, sender: Site, receiver_at: int, seed: int) -> tuple[Site, ...]:
+    """The other heads before the receiver; as many of them as fit into one batch."""
+    order = [call.site for call in layout.calls]
+    others = [
+        head
+        for head in layout.heads
+        if head != sender and order.index(head.whole_layer) < receiver_at
+    ]
+    if len(others) <= MAX_CONTROLS:
+        return tuple(others)
+    drawn = random.Random(seed).sample(range(len(others)), MAX_CONTROLS)
+    return tuple(others[place] for place in sorted(drawn))
+
+
+def _weights(
+    own: AttentionInputs, other: AttentionInputs, side: FedSide, head: int
+) -> tuple[Float32[np.ndarray, "query key"], Float32[np.ndarray, "row query key"]]:
+    """The head's weights as they were, and with q or k of each row of the other pass."""
+    clean = patterns(own, own.query, own.key)[:1, head]
+    n_row = len(other.query)
+    parts = {"q": (other.query, own.key), "k": (own.query, other.key)}.get(side)
+    after = clean.expand(n_row, -1, -1) if parts is None else patterns(own, *parts)[:, head]
+    return clean[0].cpu().numpy(), after.cpu().numpy()
+
+
+def _value_changes(
+    own: AttentionInputs, other: AttentionInputs, head: int
+) -> Float32[np.ndarray, " key"]:
+    """‖v′ − v‖ ÷ ‖v‖ of each key, in the first row of the other pass."""
+    clean, changed = (by_head(inputs, inputs.value)[0, head] for inputs in (own, other))
+    sizes = clean.norm(dim=-1).clamp(min=torch.finfo(torch.float32).tiny)
+    changes: np.ndarray = ((changed - clean).norm(dim=-1) / sizes).cpu().numpy()
+    return changes
+
+
+def _answer(
+    prepared: CleanRun,
+    answer: Answer | None,
+    receiver: Site,
+    side: FedSide,
+    without: Sequence[AttentionCall],
+) -> Switched | None:
+    """The answer where the receiver's q, k or v comes from each row of the other pass.
+
+    None where neither an answer nor a measure was asked for.
+    """
+    if answer is None and prepared.on is None:
+        return None
+    lm = prepared.lm
+    read = readout(prepared).read if answer is None else answer.read
+    n_row = len(without[0].output)
+    tokens = {stack: tokens * n_row for stack, tokens in prepared.tokens.items()}
+    source = Capture(lm.key, tuple(without), tokens)
+    sets = [(Patch(receiver, side, source, batch=row),) for row in range(n_row)]
+    with lm.lock, torch.no_grad():
+        by_place = in_rows(lm, layout_of(prepared.calls), sets)
+        with changes_made(lm.model, by_place):
+            output = lm.model(**prepared.repeated(n_row + 1), **prepared.options)
+    numbers = read(as_mapping(output)).double().cpu().numpy()
+    rows = numbers.reshape(n_row + 1, -1)
+    return Switched(rows[-1], rows[0], rows[1:-1], ())

@@ -1,0 +1,154 @@
+"""Direct attribution: what each head, MLP and embedding wrote of the answer's own number.
+
+In: a model, a text and a measure. Out: a `Direct`: one number for each component, which sum to
+the model's own; the sum is compared each time. Norms are frozen at the scale that they had, and so
+are gates above the stream (Elhage et al. 2021; for norms after each sum too). It is the part that
+reaches the answer directly: what a head does through later heads and MLPs is not in it, so that it
+stands beside `attnviz.effects`, never alone.
+"""
+
+from dataclasses import dataclass
+from typing import Literal, Unpack
+
+import numpy as np
+import torch
+from jaxtyping import Float64
+from torch import Tensor
+
+from attnviz.attention.tolerance import rounding
+from attnviz.capture.request import FurtherInputs
+from attnviz.changes.site import place_among
+from attnviz.errors import BadInput
+from attnviz.experiment.answer_measures import AnswerMeasure, OwnMeasure
+from attnviz.experiment.clean_run import CleanRun, prepare
+from attnviz.experiment.components import Component, components
+from attnviz.experiment.dataflow.parts import Walk
+from attnviz.experiment.dataflow.rules import Leaf, Rules
+from attnviz.experiment.dataflow.stream import before_last_linear
+from attnviz.experiment.dataflow.trace import Value
+from attnviz.experiment.readouts import Linear, readout
+from attnviz.experiment.traced_run import TracedRun, traced_run
+from attnviz.models.loaded_model import LoadedModel
+from attnviz.summary import counted, shortened, text_table
+
+STREAM = "the residual stream"
+
+
+@dataclass(frozen=True, eq=False)
+class Direct:
+    """The direct contribution of each component; `values` sum to `total`, the model's own is `own`.
+
+    `frozen` names what was held constant so that the sum is exact.
+    """
+
+    measure: AnswerMeasure | OwnMeasure | None
+    components: tuple[Component, ...]
+    values: Float64[np.ndarray, " component"]
+    own: float
+    tolerance: float
+    frozen: tuple[Literal["norms", "gates"], ...] = ("norms", "gates")
+
+    @property
+    def total(self) -> float:
+        """The sum of all components."""
+        return float(self.values.sum())
+
+    @property
+    def error(self) -> float:
+        """|Σ components − the model's own number|."""
+        return abs(self.total - self.own)
+
+    @property
+    def ok(self) -> bool:
+        """True if the sum is the model's own number but for rounding."""
+        return self.error <= self.tolerance
+
+    def of(self, head: object) -> float:
+        """The direct contribution of one head; `BadInput` if it is not among the components."""
+        heads = [component.site for component in self.components if component.site is not None]
+        site = heads[place_among(head, heads, "is not a component of this answer; its heads are")]
+        parts = zip(self.components, self.values, strict=True)
+        return float(sum(value for component, value in parts if component.site == site))
+
+    def to_dict(self) -> dict[str, list[str] | list[float]]:
+        """The components and what they wrote, as lists in the order of the pass."""
+        return {"component": list(map(str, self.components)), "value": self.values.tolist()}
+
+    def __repr__(self) -> str:
+        name = "the given number" if self.measure is None else str(self.measure)
+        parts = counted(len(self.components), "component")
+        return f"Direct of {shortened(name)}: {self.own:.4g} split into {parts}; print() lists them"
+
+    def __str__(self) -> str:
+        """The components with what they wrote, the largest first."""
+        order = np.argsort(-np.abs(self.values), kind="stable")
+        columns = {
+            "component": [str(self.components[at]) for at in order],
+            "value": [f"{self.values[at]:+.3f}" for at in order],
+        }
+        return text_table(columns)
+
+
+def direct(
+    lm: LoadedModel, text: object = None, on: object = None, **further: Unpack[FurtherInputs]
+) -> Direct:
+    """Split the number that `on` reads into what each component wrote of it.
+
+    `further` holds other arguments of `attnviz.capture`. Raises `BadInput` for a measure that is
+    not a linear number of logits or hidden states: a divergence, or a text's cosine with itself.
+    """
+    return direct_of(prepare(lm, text, on, **further))
+
+
+def direct_of(prepared: CleanRun) -> Direct:
+    """As `direct`, of an input that is prepared already with its measure."""
+    resolved = readout(prepared)
+    if resolved.linear is None:
+        raise BadInput(
+            f"{prepared.on} is not linear in the model's answer and cannot be split into parts:"
+            " give NextToken, Class, Target, or Cosine(to=another text)",
+            code="not_linear",
+            measure=type(prepared.on).__name__,
+        )
+    run = traced_run(prepared)
+    answer = run.value(resolved.output)
+    hidden = before_last_linear(answer) if resolved.output == "logits" else answer
+    return _split(run, answer, hidden, resolved.linear)
+
+
+def _split(run: TracedRun, answer: Value, hidden: Value, linear: Linear) -> Direct:
+    slope, behind = _slope(answer, hidden, linear)
+    parts = components(run, hidden, Rules(above_stream=True, gates=True))
+    values = [float((part.tensor * slope).sum()) for part in parts]
+    size = sum(map(abs, values)) + sum(abs(value) for _, value in behind)
+    everything = [part.component for part in parts] + [component for component, _ in behind]
+    return Direct(
+        measure=run.prepared.on,
+        components=tuple(everything),
+        values=np.array([*values, *(value for _, value in behind)], dtype=np.float64),
+        own=float(linear(answer.tensor.detach().float())[0]),
+        tolerance=rounding(answer.tensor.dtype, size),
+    )
+
+
+def _slope(
+    answer: Value, hidden: Value, linear: Linear
+) -> tuple[Tensor, list[tuple[Component, float]]]:
+    """The slope of the number by the hidden state, and what is added behind it (biases)."""
+
+    def stop(value: Value) -> list[Leaf] | None:
+        if value is not hidden:
+            return None
+        return [Leaf(STREAM, "stop", value.tensor.detach().float(), value)]
+
+    walk = Walk(answer, Rules(above_stream=True, gates=True, sources=stop))
+    with torch.enable_grad():
+        x = hidden.tensor.detach().float().requires_grad_()
+        through = walk.total(lambda leaf: x if leaf.name == STREAM else None)
+        (slope,) = torch.autograd.grad(linear(through).sum(), x)
+    behind = [
+        (Component(part.name, "bias", None, part.name), float(linear(part.tensor)[0]))
+        for part in walk.parts()
+        if part.name != STREAM
+    ]
+    return slope, behind

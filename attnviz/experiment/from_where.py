@@ -1,0 +1,157 @@
+"""From which tokens an answer comes: attributions beside what really happens without each token.
+
+In: a model, a text and a measure. Out: a `FromWhere` with a score of each token by each method.
+`hidden` (and `masked`) intervene: `hidden` is the reference with which the others are compared, on
+this very text. `alti` and `norms` say where from, `frozen` which way. `weights` of the last layer
+and `rollout` are shown as history (docs/guide/why.md has the correlations of all of them).
+"""
+
+from dataclasses import dataclass
+from typing import Literal, Unpack
+
+import numpy as np
+import torch
+from jaxtyping import Float64
+from torch import Tensor
+
+from attnviz.capture.request import FurtherInputs
+from attnviz.errors import BadInput
+from attnviz.experiment import occlusion
+from attnviz.experiment.answer_measures import AnswerMeasure, OwnMeasure
+from attnviz.experiment.clean_run import CleanRun, prepare
+from attnviz.experiment.first_order import slopes
+from attnviz.experiment.frozen_pass import FrozenPass, frozen_pass
+from attnviz.experiment.readouts import Readout, readout
+from attnviz.experiment.token_shares import norm_and_alti, rollout
+from attnviz.experiment.traced_run import TracedRun, traced_run
+from attnviz.models.loaded_model import LoadedModel
+from attnviz.summary import counted, text_table
+from attnviz.types import Tokens
+
+Method = Literal["hidden", "masked", "alti", "norms", "frozen", "weights", "rollout"]
+
+
+@dataclass(frozen=True, eq=False)
+class FromWhere:
+    """`scores[method]` has a number for each token.
+
+    `hidden`, `masked` and `frozen` are in the measure's unit and signed. `hidden` and `masked` are
+    the change of the number without the token, `frozen` is the token's part of the number: where
+    they agree that a token raises it, `hidden` is below 0 and `frozen` above. The others are
+    shares, 0 to 1. The attribute `frozen` has the complete split, biases included.
+    """
+
+    measure: AnswerMeasure | OwnMeasure | None
+    unit: str
+    tokens: Tokens
+    scores: dict[Method, Float64[np.ndarray, " token"]]
+    frozen: FrozenPass
+
+    @property
+    def agreement(self) -> dict[Method, float]:
+        """Spearman's rank correlation of each method's |score| with |hidden| on this text."""
+        reference = np.abs(self.scores["hidden"])
+        others = (method for method in self.scores if method != "hidden")
+        return {method: ranked(np.abs(self.scores[method]), reference) for method in others}
+
+    def strongest(self, method: Method) -> int:
+        """The position of the token with the largest |score|."""
+        return int(np.abs(self.scores[method]).argmax())
+
+    def __repr__(self) -> str:
+        methods = ", ".join(self.scores)
+        return f"FromWhere of {counted(len(self.tokens), 'token')} by {methods}; print() lists them"
+
+    def __str__(self) -> str:
+        """The tokens with their scores, the largest first."""
+        order = np.argsort(-np.abs(self.scores["hidden"]), kind="stable")
+        columns = {"token": [f"{self.tokens.labels[at]} {at}" for at in order]}
+        for method, scores in self.scores.items():
+            columns[method] = [f"{scores[at]:.3f}" for at in order]
+        return text_table(columns)
+
+
+def from_where(
+    lm: LoadedModel,
+    text: object = None,
+    on: object = None,
+    **further: Unpack[FurtherInputs],
+) -> FromWhere:
+    """Score each token by every method.
+
+    `hidden` and `masked` are changes without the token, `frozen` is the token's part of the number:
+    where they agree, their signs are opposite. `agreement` compares sizes only.
+    `further` holds other arguments of `attnviz.capture`. Raises `BadInput` for a model that does
+    not read one text with one stack of self-attention, and for a measure that has no slope.
+    """
+    return from_where_of(prepare(lm, text, on, **further))
+
+
+def from_where_of(prepared: CleanRun) -> FromWhere:
+    """As `from_where`, of an input that is prepared already with its measure."""
+    resolved = readout(prepared)
+    hidden = occlusion.hidden(prepared, resolved)
+    masked = occlusion.masked(prepared, resolved)
+    run = traced_run(prepared)
+    _require_one_stack(run)
+    reads = _read_positions(prepared, resolved, run)
+    norms, alti = norm_and_alti(run)
+    assert resolved.linear is not None, "slopes refuse what is not linear"
+    frozen = frozen_pass(run, run.value(resolved.output), resolved.linear)
+    last = run.calls[-1].weights().mean(0).double().cpu().numpy()
+    scores: dict[Method, np.ndarray | None] = {
+        "hidden": hidden,
+        "masked": masked,
+        "alti": reads @ alti,
+        "norms": reads @ norms,
+        "frozen": frozen.tokens,
+        "weights": reads @ last,
+        "rollout": reads @ rollout(run),
+    }
+    kept = {method: values for method, values in scores.items() if values is not None}
+    return FromWhere(
+        prepared.on, resolved.unit, next(iter(prepared.tokens.values()))[0], kept, frozen
+    )
+
+
+def _require_one_stack(run: TracedRun) -> None:
+    kinds = {(call.kind, call.stack) for call in run.calls}
+    if len(kinds) > 1 or run.calls[0].n_query != run.calls[0].n_key:
+        raise BadInput(
+            f"{run.prepared.lm.name} has several kinds of attention: token scores need an encoder"
+            " or a decoder that reads one text",
+            code="not_one_text",
+            name=run.prepared.lm.name,
+        )
+
+
+def _read_positions(
+    prepared: CleanRun, resolved: Readout, run: TracedRun
+) -> Float64[np.ndarray, " query"]:
+    """The share of each position after the last attention in the answer; the shares sum to 1.
+
+    The size of the slope by what each position was given there: 1 at the end for a next token,
+    1 at [CLS] for a classifier that reads it, even for a mean over positions.
+    """
+    gradients = slopes(prepared, resolved)
+    place = list(gradients.slope)[-1]
+    sizes: Tensor = gradients.slope[place].norm(dim=(-2, -1)).double()
+    assert len(sizes) == run.calls[-1].n_query
+    shares: np.ndarray = (sizes / sizes.sum().clamp(min=torch.finfo(sizes.dtype).tiny)).numpy()
+    return shares
+
+
+def ranked(left: Float64[np.ndarray, " value"], right: Float64[np.ndarray, " value"]) -> float:
+    """Spearman's rank correlation, equal numbers sharing a rank; NaN where one has no spread."""
+    left_ranks, right_ranks = _ranks(left), _ranks(right)
+    if np.ptp(left_ranks) == 0 or np.ptp(right_ranks) == 0:
+        return float("nan")
+    return float(np.corrcoef(left_ranks, right_ranks)[0, 1])
+
+
+def _ranks(values: Float64[np.ndarray, " value"]) -> Float64[np.ndarray, " value"]:
+    """The rank of each value, the mean of their places for equal ones."""
+    _, group, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ends = np.cumsum(counts)
+    means: np.ndarray = ends - (counts + 1) / 2.0
+    return means[group]

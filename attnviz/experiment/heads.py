@@ -1,0 +1,295 @@
+"""The effect of each head alone on the answer: removed in turn, every other head as it was.
+
+In: a model, a text and a measure. Out: `Effects`: the number without changes, and with each head's
+output replaced: by its mean over a corpus, by draws from that corpus, or by zero; or with its
+attention made uniform. Exact: every head is run, many at a time as rows of one batch with a clean
+row in each.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, Unpack
+
+import numpy as np
+from jaxtyping import Float64
+
+from attnviz.attention.stage_changes import ChangeableStage, Function
+from attnviz.capture.changed import functions
+from attnviz.capture.changed.corpus import of_ablation
+from attnviz.capture.changed.layout import Layout, layout_of
+from attnviz.capture.changed.resolve import require_possible
+from attnviz.capture.request import FurtherInputs
+from attnviz.changes.corpus import Corpus
+from attnviz.changes.kinds import AblationKind
+from attnviz.changes.make import ablate, pattern
+from attnviz.changes.site import Site, place_among, site
+from attnviz.errors import bad_argument, bad_kind
+from attnviz.experiment.answer_measures import AnswerMeasure, OwnMeasure
+from attnviz.experiment.batches import Batches, ignore, require_wanted
+from attnviz.experiment.clean_run import CleanRun, prepare
+from attnviz.experiment.readouts import readout
+from attnviz.experiment.rows import PASS_ROWS, RowChange, clean_pass
+from attnviz.models.loaded_model import LoadedModel
+from attnviz.summary import counted, shortened
+from attnviz.types import Kind, Stack
+
+ReplacementKind = Literal[AblationKind, "even"]
+REPLACEMENTS: tuple[ReplacementKind, ...] = ("mean", "resample", "zero", "even")
+DRAWS = 4
+CORPUS_PART = 0.3  # of the progress, where a corpus has to be recorded first
+
+
+@dataclass(frozen=True, eq=False)
+class Effects:
+    """The measure's number `before`, and `after` with each of `heads` taken away alone.
+
+    `unit` is the measure's, `to` says what a head was replaced by and `corpus` over what. `spread`
+    is the largest difference between a batch's clean row and `before`: what is smaller than it
+    cannot be told from rounding. `exact` is False for a first-order estimate. `notes` say what a
+    reader has to know of this model.
+    """
+
+    measure: AnswerMeasure | OwnMeasure | None
+    unit: str
+    to: ReplacementKind
+    corpus: str
+    before: float
+    heads: tuple[Site, ...]
+    after: Float64[np.ndarray, " head"]
+    spread: float
+    seconds: float
+    exact: bool = True
+    notes: tuple[str, ...] = ()
+
+    @property
+    def changes(self) -> Float64[np.ndarray, " head"]:
+        """`after` − `before`: below 0 where the head had raised the number."""
+        return self.after - self.before
+
+    @property
+    def order(self) -> tuple[Site, ...]:
+        """The heads from the largest |change| to the smallest."""
+        return tuple(self.heads[at] for at in np.argsort(-np.abs(self.changes), kind="stable"))
+
+    @property
+    def control(self) -> Site:
+        """The head whose absence changes least: an example of no effect, no measure of chance."""
+        return self.order[-1]
+
+    def of(self, head: object) -> float:
+        """The change without one head; `BadInput` for a head that was not taken away."""
+        place = place_among(head, self.heads, "was not taken away; the effects are those of")
+        return float(self.changes[place])
+
+    def grid(
+        self, kind: Kind = "self", stack: Stack | None = None
+    ) -> Float64[np.ndarray, "layer head"]:
+        """The changes of one attention of one stack, NaN where there is no such head.
+
+        Raises `BadInput` where the model has no such attention.
+        """
+        mine = [head for head in self.heads if (head.kind, head.stack) == (kind, stack)]
+        if not mine:
+            raise bad_kind(kind, stack, ((head.kind, head.stack) for head in self.heads))
+        shape = 1 + max(head.layer for head in mine), 1 + max(head.head or 0 for head in mine)
+        table = np.full(shape, np.nan)
+        for head in mine:
+            table[head.layer, head.head or 0] = self.of(head)
+        return table
+
+    def __repr__(self) -> str:
+        first = ", ".join(f"{head} {self.of(head):+.3g}" for head in self.order[:3])
+        how = "exact" if self.exact else "first-order estimate"
+        over = {"mean": " over ", "resample": " from "}.get(self.to, "")
+        corpus = f"{over}{shortened(self.corpus)}" if self.corpus else ""
+        return (
+            f"Effects ({how}, {self.to}{corpus}) of {counted(len(self.heads), 'head')} on"
+            f" {self.before:.4g} {self.unit}: {first}"
+        )
+
+
+def effects(
+    lm: LoadedModel,
+    text: object = None,
+    on: object = None,
+    *,
+    to: str = "mean",
+    corpus: object = None,
+    heads: Sequence[object] | None = None,
+    rows: int = PASS_ROWS,
+    progress: Callable[[float], None] = ignore,
+    cancel: threading.Event | None = None,
+    **further: Unpack[FurtherInputs],
+) -> Effects:
+    """Take every head, or each of `heads`, away alone and read the number again.
+
+    `on` is a measure (`attnviz.NextToken`, `Class`, `Cosine`, `Target`, `Divergence`) or a function
+    of the model's output, `output["logits"]` [row, token, vocab], that gives a tensor with one
+    number for each row of the batch.
+
+    `to` is "mean" over a `corpus`, "resample" from it, the mean of four draws, or "zero"; "even"
+    leaves the head's values and makes its attention uniform over the keys that it may see. The
+    `corpus` is a list of texts, recorded once for each list and model; without one it is 50
+    examples that come with attnviz, whatever the model was trained on: of the world of an embedded
+    model, else generated English stories, or generated pictures for a model of pictures. The result
+    names it. `rows` go into one batch. `progress` is
+    told what fraction is done; raises `Cancelled` soon after `cancel` was set. `further` holds
+    other arguments of `attnviz.capture`. Raises `BadInput` for what cannot be read or measured.
+    """
+    start = time.perf_counter()
+    prepared = prepare(lm, text, on, **further)
+    result = effects_of(
+        prepared, to=to, corpus=corpus, heads=heads, rows=rows, progress=progress, cancel=cancel
+    )
+    return replace(result, seconds=time.perf_counter() - start)
+
+
+def effects_of(
+    prepared: CleanRun,
+    *,
+    to: str = "mean",
+    corpus: object = None,
+    heads: Sequence[object] | None = None,
+    rows: int = PASS_ROWS,
+    progress: Callable[[float], None] = ignore,
+    cancel: threading.Event | None = None,
+) -> Effects:
+    """As `effects`, of an input that is prepared already."""
+    start = time.perf_counter()
+    resolved, layout = readout(prepared), layout_of(prepared.calls)
+    recorded = 0.0
+
+    def recording(fraction: float) -> None:
+        nonlocal recorded
+        require_wanted(cancel)
+        recorded = CORPUS_PART * fraction
+        progress(recorded)
+
+    replacement = replacement_of(prepared.lm, to, corpus, recording)
+    chosen = sites_of(layout, heads)
+    clean = clean_pass(prepared, resolved, layout.calls)
+
+    def measuring(fraction: float) -> None:
+        progress(recorded + (1 - recorded) * fraction)
+
+    work = Batches(prepared, resolved, clean, rows, measuring, cancel)
+    changes = [replacement.changes(layout, head) for head in chosen]
+    after, spread = work.run(changes)
+    return Effects(
+        measure=prepared.on,
+        unit=resolved.unit,
+        to=replacement.to,
+        corpus=replacement.name,
+        before=clean.value,
+        heads=chosen,
+        after=after,
+        spread=spread,
+        seconds=time.perf_counter() - start,
+        notes=notes_on(layout),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Replacement:
+    """The replacement of a head's output, nothing or vectors of a corpus, or of its attention."""
+
+    to: ReplacementKind
+    corpus: Corpus | None
+
+    @property
+    def name(self) -> str:
+        """The corpus in words; empty without one."""
+        return "" if self.corpus is None else self.corpus.name
+
+    def changes(self, layout: Layout, head: Site) -> list[RowChange]:
+        """The rows of one head: one, or one for each draw."""
+        calls = layout.find(head)
+        assert head.head is not None, "one head"
+        if self.to == "even":
+            for call in calls:
+                require_possible(pattern(head, "even"), call)
+        stage: ChangeableStage = "weights" if self.to == "even" else "mixed"
+        return [
+            RowChange(calls, stage, (function,) * len(calls), head.head)
+            for function in self._functions(head)
+        ]
+
+    def _functions(self, head: Site) -> list[Function]:
+        if self.to == "even":
+            return [functions.even]
+        if self.corpus is None:
+            return [functions.zero]
+        vectors = self.corpus.vectors(head)
+        if self.to == "mean":
+            return [functions.by_head(vectors.mean)]
+        return [functions.drawn(vectors.sample, seed) for seed in range(DRAWS)]
+
+
+def replacement_of(
+    lm: LoadedModel, to: str, corpus: object, progress: Callable[[float], None] = ignore
+) -> Replacement:
+    """The replacement that a caller chose for the heads; `BadInput` if it is not valid.
+
+    `progress` is told what fraction of a corpus is recorded.
+    """
+    if to not in REPLACEMENTS:
+        raise bad_argument(
+            f"to= is {to!r}; give one of {', '.join(REPLACEMENTS)}",
+            name="to",
+            found=shortened(str(to)),
+            allowed=", ".join(REPLACEMENTS),
+        )
+    if to == "even":
+        if corpus is not None:
+            raise bad_argument(
+                "corpus= goes with to='mean' and 'resample': uniform attention needs none",
+                name="corpus",
+                found="a corpus",
+                allowed="None",
+            )
+        return Replacement("even", None)
+    ablation = ablate(Site(0), to, corpus=corpus)  # refuses a corpus that goes with nothing
+    if ablation.to == "zero":
+        return Replacement(ablation.to, None)
+    with lm.lock:
+        return Replacement(ablation.to, of_ablation(lm, ablation, progress))
+
+
+def sites_of(layout: Layout, heads: Sequence[object] | None) -> tuple[Site, ...]:
+    """The heads that are meant, each once; all of a model without a choice."""
+    if heads is None:
+        return layout.heads
+    if isinstance(heads, str):
+        heads = [heads]
+    sites: list[Site] = []
+    for where in heads:
+        head_site = site(where)
+        for call in layout.find(head_site):
+            every = range(call.n_heads) if head_site.head is None else (head_site.head,)
+            sites += [call.site.with_head(head) for head in every]
+    return tuple(dict.fromkeys(sites))
+
+
+def one_site(layout: Layout, head: object) -> Site:
+    """The one head that is meant; `BadInput` for a layer."""
+    sites = sites_of(layout, [head])
+    if len(sites) != 1:
+        raise bad_argument(
+            f"{head} is {len(sites)} heads; give one, such as {sites[0]}",
+            name="head",
+            found=str(head),
+            allowed=str(sites[0]),
+        )
+    return sites[0]
+
+
+def notes_on(layout: Layout) -> tuple[str, ...]:
+    """Notes for the reader on a model whose heads are not plain columns of W_O's input."""
+    if all(call.projected for call in layout.calls):
+        return ()
+    return (
+        "the model combines or changes what some heads say before W_O reads it: these heads are"
+        " changed before the model combines them",
+    )

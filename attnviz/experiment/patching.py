@@ -1,0 +1,274 @@
+"""Activation patching: the heads that carry the difference between two texts to the answer.
+
+In: a text, a source text with as many tokens and another answer, and a measure. Out: a `Patching`:
+the number after each head's output, pattern or values were taken from the source, every head in
+rows of a batch, and the share of the difference that comes with it (Meng et al. 2022; Wang et al.
+2022). The control takes the same stage from runs in which random tokens stand where the two texts
+differ: what another word would bring as well is not particular to the source.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Unpack, cast
+
+import numpy as np
+from jaxtyping import Float64
+
+from attnviz.attention.call import AttentionCall
+from attnviz.attention.capture import Capture
+from attnviz.capture.changed.layout import Layout, layout_of
+from attnviz.capture.changed.resolve import patched, require_possible
+from attnviz.capture.plan.plan import TokensByStack
+from attnviz.capture.request import FurtherInputs
+from attnviz.changes.kinds import PATCHED, Patch, PatchedStage
+from attnviz.changes.site import Site, place_among
+from attnviz.errors import BadInput, bad_argument
+from attnviz.experiment.alignment import TEXT, differing_places, require_apart
+from attnviz.experiment.answer_measures import AnswerMeasure, OwnMeasure
+from attnviz.experiment.batches import Batches, ignore
+from attnviz.experiment.clean_run import CleanRun, prepare
+from attnviz.experiment.heads import sites_of
+from attnviz.experiment.random_runs import random_runs
+from attnviz.experiment.readouts import readout
+from attnviz.experiment.rows import PASS_ROWS, RowChange, clean_pass
+from attnviz.models.loaded_model import LoadedModel
+from attnviz.summary import counted, shortened
+from attnviz.types import ModelKey, named_tokens
+
+STAGES: tuple[PatchedStage, ...] = ("mixed", "weights", "v")
+DRAWS = 4
+CONTROLLED = 3  # heads of each stage, the strongest, that get a control
+Place = tuple[int, int]  # (stage, head)
+
+
+@dataclass(frozen=True, eq=False)
+class Patching:
+    """The measure's number `before`, of the `source`, and `after` each head's stage was patched.
+
+    `stages` are "mixed" (the head's output), "weights" (its pattern), "v" (its values), "q" or "k".
+    `controls` has the number after the same patch from runs with random tokens at the places
+    `differing`, where the texts differ; NaN for heads that have no control. `spread` is the largest
+    difference between a batch's clean row and `before`.
+    """
+
+    measure: AnswerMeasure | OwnMeasure | None
+    unit: str
+    before: float
+    source: float
+    heads: tuple[Site, ...]
+    stages: tuple[PatchedStage, ...]
+    after: Float64[np.ndarray, "stage head"]
+    controls: Float64[np.ndarray, "draw stage head"]
+    differing: tuple[int, ...]
+    spread: float
+    seconds: float
+
+    @property
+    def shares(self) -> Float64[np.ndarray, "stage head"]:
+        """The share of the difference that each patch carries.
+
+        1 is the answer of the source, 0 the answer without a patch; below 0 the answer moved away.
+        """
+        return self._share(self.after)
+
+    @property
+    def control_shares(self) -> Float64[np.ndarray, "draw stage head"]:
+        """The share that the same patch from each random run carries; NaN without a control."""
+        return self._share(self.controls)
+
+    def of(self, head: object, stage: PatchedStage = "mixed") -> float:
+        """The share of one patch; `BadInput` for a head or stage that was not patched."""
+        return float(self.shares[self._place(head, stage)])
+
+    def control_of(
+        self, head: object, stage: PatchedStage = "mixed"
+    ) -> tuple[float, float, float] | None:
+        """(the mean share of the controls, the smallest, the largest); None without controls."""
+        shares = self.control_shares[(slice(None), *self._place(head, stage))]
+        if not shares.size or np.isnan(shares).any():
+            return None
+        return float(shares.mean()), float(shares.min()), float(shares.max())
+
+    def strongest(self, count: int = 1, stage: PatchedStage = "mixed") -> tuple[Site, ...]:
+        """The heads whose patch carries the largest share, the largest first."""
+        row = self.shares[self._stage(stage)]
+        return tuple(self.heads[at] for at in np.argsort(-row, kind="stable")[:count])
+
+    def _share(self, numbers: np.ndarray) -> np.ndarray:
+        return (numbers - self.before) / (self.source - self.before)
+
+    def _place(self, head: object, stage: PatchedStage) -> tuple[int, int]:
+        return self._stage(stage), place_among(head, self.heads, "was not patched; these were:")
+
+    def _stage(self, stage: PatchedStage) -> int:
+        if stage not in self.stages:
+            raise _bad("stage", stage, ", ".join(self.stages))
+        return self.stages.index(stage)
+
+    def __repr__(self) -> str:
+        first = self.strongest()[0] if "mixed" in self.stages else self.heads[0]
+        shares = ", ".join(f"{stage} {self.of(first, stage):.0%}" for stage in self.stages)
+        return (
+            f"Patching of {counted(len(self.heads), 'head')} from {self.source:.4g} into"
+            f" {self.before:.4g} {self.unit}: {first} carries {shares}"
+        )
+
+
+def patching(
+    lm: LoadedModel,
+    text: object,
+    source: object,
+    on: object,
+    *,
+    stages: Sequence[str] = STAGES,
+    heads: Sequence[object] | None = None,
+    draws: int = DRAWS,
+    rows: int = PASS_ROWS,
+    progress: Callable[[float], None] = ignore,
+    cancel: threading.Event | None = None,
+    **further: Unpack[FurtherInputs],
+) -> Patching:
+    """Take each stage of every head, or of `heads`, from a run of `source` into one of `text`.
+
+    >>> attnviz.patching(lm, "… Mary gave a book to", "… John gave a book to",
+    ...                  NextToken(" Mary", against=" John"))    # doctest: +SKIP
+
+    Where `text` is None, `source` is another of what `further` has: an image, a sound or inputs;
+    the other arguments of `attnviz.capture` there go with both. The strongest heads of each stage
+    get `draws` controls. `rows` go into one batch; `progress` is told what fraction is done; raises
+    `Cancelled` soon after `cancel` was set. Raises `BadInput` if the tokens of the two do not stand
+    at the same places, or if the measure does not tell the two answers apart.
+    """
+    start = time.perf_counter()
+    prepared = prepare(lm, text, on, **further)
+    if text is None:
+        origin = prepare(lm, None, on, **_with_source(source, further))
+    else:
+        origin = prepare(lm, source, on, **further)
+    result = patching_of(
+        prepared,
+        origin,
+        stages=stages,
+        heads=heads,
+        draws=draws,
+        rows=rows,
+        progress=progress,
+        cancel=cancel,
+    )
+    return replace(result, seconds=time.perf_counter() - start)
+
+
+def patching_of(
+    prepared: CleanRun,
+    source: CleanRun,
+    *,
+    stages: Sequence[str] = STAGES,
+    heads: Sequence[object] | None = None,
+    draws: int = DRAWS,
+    rows: int = PASS_ROWS,
+    progress: Callable[[float], None] = ignore,
+    cancel: threading.Event | None = None,
+) -> Patching:
+    """As `patching`, of two inputs that are prepared already; the first one's measure counts."""
+    start = time.perf_counter()
+    places = differing_places(prepared, source)
+    resolved, layout = readout(prepared), layout_of(prepared.calls)
+    kept, chosen = _checked(stages), sites_of(layout, heads)
+    clean = clean_pass(prepared, resolved, layout.calls)
+    wanted = float(resolved.read(source.clean)[0])
+    require_apart(clean.value, wanted, resolved.unit)
+    work = Batches(prepared, resolved, clean, rows, progress, cancel)
+    patches = _Patches(prepared.lm.key, layout, chosen, kept)
+
+    every = [(stage, head) for stage in range(len(kept)) for head in range(len(chosen))]
+    numbers, off = work.run(patches.rows(source.calls, every))
+    after = numbers.reshape(len(kept), len(chosen))
+    controls = np.full((draws, *after.shape), np.nan)
+    if draws and places:
+        strongest = _strongest((after - clean.value) / (wanted - clean.value))
+        calls = random_runs(prepared, source, draws)
+        rows_by_draw = [patches.rows(calls, strongest, draw) for draw in range(draws)]
+        numbers, more = replace(work, progress=ignore).run(list(chain(*rows_by_draw)))
+        controls[(slice(None), *np.transpose(strongest))] = numbers.reshape(draws, -1)
+        off = max(off, more)
+    return Patching(
+        measure=prepared.on,
+        unit=resolved.unit,
+        before=clean.value,
+        source=wanted,
+        heads=chosen,
+        stages=kept,
+        after=after,
+        controls=controls,
+        differing=places.get(TEXT, ()),
+        spread=off,
+        seconds=time.perf_counter() - start,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Patches:
+    """The rows of some heads' stages, each taken from a run."""
+
+    key: ModelKey
+    layout: Layout
+    heads: tuple[Site, ...]
+    stages: tuple[PatchedStage, ...]
+
+    def rows(
+        self, calls: Sequence[AttentionCall], places: Sequence[Place], batch: int = 0
+    ) -> list[list[RowChange]]:
+        """A row for each (stage, head), from row `batch` of the calls of a run."""
+        # without tokens every position of the run counts: one text is not padded
+        nameless: TokensByStack = {None: (named_tokens(()),) * calls[0].n_batch}
+        run = Capture(self.key, tuple(calls), nameless)
+        return [
+            [self._row(run, self.stages[stage], self.heads[head], batch)] for stage, head in places
+        ]
+
+    def _row(self, run: Capture, stage: PatchedStage, head: Site, batch: int) -> RowChange:
+        assert head.head is not None, "one head"
+        change = Patch(head, stage, run, batch)
+        calls = self.layout.find(head)
+        functions = []
+        for call in calls:
+            require_possible(change, call)
+            functions.append(patched(change, call, head.head)[1])
+        return RowChange(calls, stage, tuple(functions), head.head)
+
+
+def _strongest(shares: Float64[np.ndarray, "stage head"]) -> list[Place]:
+    """The places of the largest shares of each stage."""
+    order = np.argsort(-shares, axis=1, kind="stable")[:, :CONTROLLED]
+    return [(stage, int(head)) for stage, heads in enumerate(order) for head in heads]
+
+
+def _checked(stages: Sequence[str]) -> tuple[PatchedStage, ...]:
+    allowed = ", ".join(PATCHED)
+    for stage in stages:
+        if stage not in PATCHED:
+            raise _bad("stages", str(stage), allowed)
+    if not stages or isinstance(stages, str):
+        raise _bad("stages", str(stages), f"a list of {allowed}")
+    return cast(tuple[PatchedStage, ...], tuple(dict.fromkeys(stages)))
+
+
+def _with_source(source: object, further: FurtherInputs) -> FurtherInputs:
+    """The inputs with the source in the place of the image, the sound or the ready inputs."""
+    if "image" in further:
+        return {**further, "image": source}
+    if "sound" in further:
+        return {**further, "sound": source}
+    return {**further, "inputs": source}
+
+
+def _bad(name: str, value: str, allowed: str) -> BadInput:
+    return bad_argument(
+        f"{name} is {shortened(value)}; give {allowed}",
+        name=name,
+        found=shortened(value),
+        allowed=allowed,
+    )
