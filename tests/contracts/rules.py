@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-MODULE_LINES = 400
+MODULE_LINES = 600
 FUNCTION_LINES = 60
 PAGE_LINES = 60
 DOCSTRING_LINES = range(3, 16)

@@ -72,11 +72,12 @@ class LinearRun:
 def is_plain(module: nn.Module) -> bool:
     """True if a linear layer is certainly x·W + b with the weight that it shows.
 
-    Otherwise (a subclass, a method replaced on the object, somebody's hook behind it) its numbers
-    decide.
+    Otherwise (a subclass of the layer or of its weight, a method replaced on the object, somebody's
+    hook behind it) its numbers decide.
     """
     return (
         type(module) in (nn.Linear, Conv1D)
+        and type(module._parameters.get("weight")) is nn.Parameter
         and "forward" not in vars(module)
         and not module._forward_hooks
     )
@@ -85,16 +86,18 @@ def is_plain(module: nn.Module) -> bool:
 def unreadable(module: nn.Module) -> str | None:
     """The reason why a layer's weight cannot be multiplied with; None if it can.
 
-    Its type and layout are looked at, never its numbers: `type(...)` and not `isinstance`, for
-    quantised and sharded weights are subclasses of tensors.
+    Quantised and sharded weights are tensors too, often of the declared shape: they have no memory
+    of their own, or none of floating-point numbers.
     """
     weight, kind = getattr(module, "weight", None), type(module).__name__
-    if isinstance(weight, Tensor) and weight.is_meta:
-        return OFFLOADED.format(kind=kind)
     declared = getattr(module, "out_features", None), getattr(module, "in_features", None)
+    if not isinstance(weight, Tensor):
+        return PACKED.format(kind=kind)
+    memory = _own_memory(weight)
+    if weight.is_meta and memory == NO_MEMORY:
+        return OFFLOADED.format(kind=kind)
     is_dense = (
-        isinstance(weight, Tensor)
-        and type(weight) in (nn.Parameter, Tensor)
+        memory not in (None, NO_MEMORY)
         and weight.layout is torch.strided
         and weight.is_floating_point()
         and weight.dim() == 2
@@ -134,8 +137,16 @@ def storage_of(tensor: Tensor) -> int:
     A sparse tensor has none. A tensor made of others (quantised, sharded, jagged) has that of the
     first of them.
     """
+    memory = _own_memory(tensor)
+    if memory is not None:
+        return memory
+    names = tensor.__tensor_flatten__()[0] if hasattr(tensor, "__tensor_flatten__") else []
+    return storage_of(getattr(tensor, names[0])) if names else NO_MEMORY
+
+
+def _own_memory(tensor: Tensor) -> int | None:
+    """The address of a tensor's own memory; None for one that is made of others, or sparse."""
     try:
         return tensor.untyped_storage().data_ptr()
     except (NotImplementedError, RuntimeError):
-        names = tensor.__tensor_flatten__()[0] if hasattr(tensor, "__tensor_flatten__") else []
-        return storage_of(getattr(tensor, names[0])) if names else NO_MEMORY
+        return None

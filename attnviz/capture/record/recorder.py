@@ -91,7 +91,7 @@ class Recorder:
         self._names = {id(module): name for name, module in modules.items()}
         self._runs: list[ModuleRun] = []
         self._first_calls: dict[str, AttentionCall] = {}
-        self._states: list[list[State]] = []
+        self._states: list[list[TensorState]] = []
         self.watch: Watch | None = None  # of own code
         self._is_open, self.missing = True, Missing(self._names)
         self.calls.missing = self.missing.calls
@@ -303,7 +303,7 @@ class Recorder:
 
 
 @dataclass(frozen=True, eq=False)
-class State:
+class TensorState:
     """A tensor that is kept, with what tells a later change in place.
 
     That is the number of changes so far; the sum of the tensor where torch counts none: in
@@ -315,7 +315,7 @@ class State:
     total: Tensor | None
 
     @classmethod
-    def of(cls, tensor: Tensor, *, is_counted: bool) -> "State":
+    def of(cls, tensor: Tensor, *, is_counted: bool) -> "TensorState":
         """The state of a tensor now."""
         version = version_of(tensor) if is_counted else None
         return cls(tensor, version, tensor.sum() if version is None else None)
@@ -327,22 +327,22 @@ class State:
         return torch.equal(torch.nan_to_num(self.tensor.sum()), torch.nan_to_num(self.total))
 
 
-def _versions(call: AttentionCall) -> list[State]:
+def _versions(call: AttentionCall) -> list[TensorState]:
     """The states of the tensors that the attention interface handed over.
 
     Keys and values are those of a cache, which `AttentionInputs.key_version` watches.
     """
     tensors = (call.inputs.query, call.output)
-    return [State.of(tensor, is_counted=True) for tensor in tensors if tensor is not None]
+    return [TensorState.of(tensor, is_counted=True) for tensor in tensors if tensor is not None]
 
 
-def _sums(inputs: AttentionInputs | StoredWeights) -> list[State]:
+def _sums(inputs: AttentionInputs | StoredWeights) -> list[TensorState]:
     """The states of a call's tensors that were seen below the graph, by their sums."""
     if isinstance(inputs, StoredWeights):
         tensors = [inputs.kept, inputs.query, inputs.key, inputs.value]
     else:
         tensors = [inputs.query, inputs.key, inputs.value]
-    return [State.of(tensor, is_counted=False) for tensor in tensors if tensor is not None]
+    return [TensorState.of(tensor, is_counted=False) for tensor in tensors if tensor is not None]
 
 
 def row_step(n_query: int) -> int:
