@@ -4,8 +4,10 @@
 #   make test         checks and all tests but the slow ones, JOBS at once (as many as there are cores, at most 4); gets
 #                     a browser where there is none
 #   make test-all     the slow ones too
-#   make check        format, lint, types, layers, contracts: no model, no browser; the JavaScript where Node is there
-#   make bench        the figures of benchmarks/README.md, measured here
+#   make check        format, lint, types, layers, contracts: no model, no browser; the JavaScript and its tests where
+#                     Node is there
+#   make bench        the figures of benchmarks/README.md, measured here; AGAINST=<commit>: beside those of that commit,
+#                     both in turns, with their ratios  (BENCH_ARGS, e.g. --rounds 30)
 #   make format       rewrite the sources in the house format
 #   make screenshots  take the pictures of the docs from the running app
 #   make demo         write a static site of offline pages into DEMO=site: a page for each embedded model, and an index
@@ -31,6 +33,8 @@ JOBS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); echo $$((
 NAME ?=
 DEMO ?= site
 TRAIN_ARGS ?=
+AGAINST ?=
+BENCH_ARGS ?=
 export PYTHON VENV PIP_ARGS NPM_ARGS
 
 BIN := $(VENV)/bin
@@ -68,7 +72,8 @@ lint: $(DEV_STAMP)
 	@scripts/javascript check
 
 bench: $(DEV_STAMP)
-	chromium=$$(scripts/ensure_browser) && ATTNVIZ_CHROMIUM=$$chromium $(BIN)/python -m benchmarks.spine
+	chromium=$$(scripts/ensure_browser) && ATTNVIZ_CHROMIUM=$$chromium $(BIN)/python -m benchmarks.walk \
+		$(if $(AGAINST),--against $(AGAINST)) $(BENCH_ARGS)
 
 format: $(DEV_STAMP)
 	$(BIN)/ruff format $(wildcard $(CODE))

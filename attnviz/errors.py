@@ -18,7 +18,7 @@ from collections.abc import Iterable
 from functools import partial
 from importlib.util import find_spec
 from operator import index as as_index
-from typing import SupportsIndex
+from typing import Any, Self, SupportsIndex
 
 
 class AttnVizError(Exception):
@@ -32,6 +32,22 @@ class AttnVizError(Exception):
     def __reduce__(self) -> tuple[object, ...]:
         """The error again in another process, with its code and details."""
         return partial(type(self), str(self), code=self.code, **self.details), ()
+
+    def worded(self, before: str, after: str) -> Self:
+        """The same error with other words in its message and details."""
+        details: dict[str, Any] = {
+            name: value.replace(before, after) if isinstance(value, str) else value
+            for name, value in self.details.items()
+        }
+        return type(self)(str(self).replace(before, after), code=self.code, **details)
+
+    def again(self) -> Self:
+        """A new error that says the same, to be kept, and to be raised of one that is kept.
+
+        A raised error holds the frames that it came through, and these the models that they used.
+        """
+        details: dict[str, Any] = self.details
+        return type(self)(str(self), code=self.code, **details)
 
 
 class ModelNotFound(AttnVizError):

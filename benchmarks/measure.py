@@ -51,14 +51,21 @@ def timed(work: Callable[[], object], clock: Callable[[], float] = time.perf_cou
 
 def table(results: Sequence[Result]) -> str:
     """All results as aligned text, what went wrong below."""
-    rows = [COLUMNS, *(_row(result) for result in results)]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(COLUMNS))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-             for row in rows]  # fmt: skip
-    lines.insert(1, "  ".join("-" * width for width in widths))
+    lines = aligned([COLUMNS, *(_row(result) for result in results)])
     wrong = [f"WRONG {result.name}: {result.wrong}" for result in results if result.wrong]
     skipped = [f"skipped {result.name}: {result.skipped}" for result in results if result.skipped]
     return "\n".join([*lines, *wrong, *skipped, machine()])
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """The lines of a table whose first row is its head."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+    lines.insert(1, "  ".join("-" * width for width in widths))
+    return lines
 
 
 def _row(result: Result) -> tuple[str, str, str, str]:

@@ -1,11 +1,11 @@
-"""What the pages of the workbench promise: `make bench`, or `python -m benchmarks.workbench`.
+"""What the pages of the workbench promise: `python -m benchmarks.workbench`.
 
 One table for everything a visitor waits for on a model of 12 × 12 heads: bytes that travel, grid of
 a new text, order of the heads, head switch, hover, cell selection, an edited number, masks that are
 switched and dragged, the memory of the page. `--part long` adds one head of 16,384 tokens, as
 `benchmarks.tiles` measures it, `--part others` what BertViz and CircuitsVis take for the same heads
 where they are installed, `--part sound` half a minute as Whisper-tiny hears it. Results are checked
-against the library while they are timed.
+against the library while they are timed. Payload and pages are a part of `make bench`.
 
 Ends with code 1 when a result is wrong; a slow one is only marked.
 """

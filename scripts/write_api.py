@@ -1,27 +1,30 @@
-"""Write docs/api.md from the signatures and docstrings of the public names.
+"""Write docs/api/ from the signatures and docstrings of the public names.
 
-    python -m scripts.write_api            # write the file
-    python -m scripts.write_api --check    # exit code 1 if the file is not current
+    python -m scripts.write_api            # write the pages
+    python -m scripts.write_api --check    # exit code 1 if a page is not current
 
-In: the sources of `attnviz`, which are parsed and not imported. Out: one section for each public
-module, one entry for each name. A contract test keeps the file current and complete.
+In: the sources of `attnviz`, which are parsed and not imported. Out: one page for each public
+module, one entry for each name, and a page that lists them all. A contract test keeps the pages
+current and complete.
 """
 
 import ast
 import sys
 import textwrap
+from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-TARGET = ROOT / "docs" / "api.md"
+TARGET = ROOT / "docs" / "api"
+CONTENTS = "README.md"
 INTRO = """\
 # Public names
 
-Written by `python -m scripts.write_api` from signatures and docstrings: change those, not this
-file. Everything here is exported by `attnviz` or by one of its public modules; anything else may
+Written by `python -m scripts.write_api` from signatures and docstrings: change those, not these
+pages. Everything here is exported by `attnviz` or by one of its public modules; anything else may
 change. Shapes stand in the annotations: `Float32[np.ndarray, "query key"]` is a float32 array with
 a row for each query and a column for each key.
 """
@@ -93,26 +96,72 @@ class Public:
         return [f for f in functions if not f.name.startswith("_") or f.name == "__getitem__"]
 
 
-def document() -> str:
-    """The text of docs/api.md."""
-    parts = [INTRO, "## attnviz\n", *map(_entry, exported("attnviz"))]
-    for module in public_modules():
-        title, intro = f"attnviz.{module}", ast.get_docstring(_tree(f"attnviz.{module}")) or ""
-        parts += [f"## {title}\n", _prose(intro), *map(_entry, exported(title))]
-    parts += ["## Results\n", *map(_entry, results())]
-    parts += ["## Types of attributes\n", *(_entry(public, False) for public in inner_types())]
-    parts += ["## Words\n", _block("\n".join(map(_source, words())))]
-    parts += ["## Errors\n", _prose(ast.get_docstring(_tree("attnviz.errors")) or "")]
-    parts += [f"- `{public.name}`: {_line(public.doc)}" for public in errors()]
-    return "\n".join(parts) + "\n"
+@dataclass(frozen=True)
+class Page:
+    """One page of the reference: the name of its file, its title, what it says and its names."""
+
+    name: str
+    title: str
+    text: str
+    publics: list[Public]
+
+
+def documents() -> dict[str, str]:
+    """The text of every file in docs/api, by its name."""
+    found = pages()
+    rows = [f"- [{page.title}]({page.name}.md): {', '.join(_links(page))}" for page in found]
+    files = {f"{page.name}.md": f"# {page.title}\n\n{page.text}" for page in found}
+    return {CONTENTS: "\n".join([INTRO, *rows]) + "\n", **files}
+
+
+def pages() -> list[Page]:
+    """The pages, in the order in which a reader meets them."""
+    modules = ["attnviz", *(f"attnviz.{module}" for module in public_modules())]
+    return [
+        *map(_module_page, modules),
+        _page("results", "Results", results()),
+        _page("attributes", "Types of attributes", inner_types(), methods=False),
+        Page("words", "Words", _block("\n".join(map(_source, words()))), words()),
+        _errors_page(),
+    ]
+
+
+def _module_page(module: str) -> Page:
+    intro = "" if module == "attnviz" else _prose(ast.get_docstring(_tree(module)) or "") + "\n"
+    page = _page(module.removeprefix("attnviz."), module, exported(module))
+    return replace(page, text=intro + page.text)
+
+
+def _page(name: str, title: str, publics: list[Public], methods: bool = True) -> Page:
+    text = "\n".join(_entry(public, methods) for public in publics)
+    return Page(name, title, text, publics)
+
+
+def _errors_page() -> Page:
+    tree = _prose(ast.get_docstring(_tree("attnviz.errors")) or "")
+    rows = [f"- `{public.name}`: {_line(public.doc)}\n" for public in errors()]
+    return Page("errors", "Errors", f"{tree}\n{''.join(rows)}", errors())
+
+
+def _links(page: Page) -> list[str]:
+    """The names of a page, each linked to its heading where it has one.
+
+    Of headings that differ only in case, such as `capture` and `Capture`, the second is numbered.
+    """
+    if page.name in ("words", "errors"):
+        return [f"`{public.name}`" for public in page.publics]
+    links, seen = [], Counter[str]()
+    for public in page.publics:
+        anchor = public.name.lower()
+        number = f"-{seen[anchor]}" if seen[anchor] else ""
+        seen[anchor] += 1
+        links.append(f"[`{public.name}`]({page.name}.md#{anchor}{number})")
+    return links
 
 
 def everything() -> list[Public]:
-    """Every public name of the document."""
-    modules = [f"attnviz.{module}" for module in public_modules()]
-    in_modules = [public for module in modules for public in exported(module)]
-    returned = [*results(), *inner_types()]
-    return [*exported("attnviz"), *in_modules, *returned, *words(), *errors()]
+    """Every public name of the reference."""
+    return [public for page in pages() for public in page.publics]
 
 
 def public_modules() -> list[str]:
@@ -164,7 +213,7 @@ def undocumented(publics: Iterable[Public]) -> list[str]:
 
 
 def _entry(public: Public, methods: bool = True) -> str:
-    node, lines = public.node, [f"### {public.name}\n"]
+    node, lines = public.node, [f"## {public.name}\n"]
     if isinstance(node, ast.Assign | ast.AnnAssign):
         return "\n".join([*lines, _block(_source(public))])
     if isinstance(node, ast.FunctionDef):
@@ -321,12 +370,21 @@ def _definition(name: str, module: str) -> Public:
 
 
 def main(arguments: list[str]) -> int:
-    """Write the file, or compare it; the exit code."""
-    text = document()
+    """Write the pages, or compare them; the exit code."""
+    texts = documents()
     if "--check" in arguments:
-        return int(TARGET.read_text(encoding="utf-8") != text)
-    TARGET.write_text(text, encoding="utf-8")
+        return int(_written() != texts)
+    TARGET.mkdir(exist_ok=True)
+    for name in _written().keys() - texts.keys():
+        (TARGET / name).unlink()
+    for name, text in texts.items():
+        (TARGET / name).write_text(text, encoding="utf-8")
     return 0
+
+
+def _written() -> dict[str, str]:
+    """The pages that are there, by their names."""
+    return {path.name: path.read_text(encoding="utf-8") for path in TARGET.glob("*.md")}
 
 
 if __name__ == "__main__":

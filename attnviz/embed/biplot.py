@@ -16,6 +16,8 @@ from attnviz.embed.moments import Moments
 
 PLANE = 2
 NULL = 1e-9  # of the largest eigenvalue: below it a direction counts as empty
+# of the sums before they are centred: keys that are all alike leave so much by rounding
+CANCELLED = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +57,9 @@ def biplot(sums: Moments) -> Biplot:
     n_shared = len(sums.query) // len(sums.key)
     mean = sums.key / sums.n
     centred = sums.key_square - sums.n * mean[:, :, None] * mean[:, None, :]
-    root_q, inverse_q = _root(sums.query_square)
-    root_k, inverse_k = (np.repeat(root, n_shared, axis=0) for root in _root(centred))
+    left_over = CANCELLED * np.trace(sums.key_square, axis1=1, axis2=2)
+    root_q, inverse_q = _root(sums.query_square, np.zeros(len(sums.query)))
+    root_k, inverse_k = (np.repeat(root, n_shared, axis=0) for root in _root(centred, left_over))
     left, singular, right = np.linalg.svd(np.swapaxes(root_q, 1, 2) @ root_k)
     factor = np.sqrt(singular[:, None, :PLANE] * abs(sums.scaling))
     of_query = inverse_q @ left[:, :, :PLANE] * factor
@@ -68,18 +71,19 @@ def biplot(sums: Moments) -> Biplot:
     common = np.einsum("hd,hde,he->h", average, np.repeat(centred, n_shared, axis=0), average)
     with np.errstate(invalid="ignore", divide="ignore"):
         kept = (singular[:, :PLANE] ** 2).sum(axis=1) / whole
-        popularity = sums.n * common / whole
+        popularity = np.where(whole > 0, sums.n * common / whole, np.nan)
     return Biplot(
         of_query * ahead, of_key * ahead, np.repeat(mean, n_shared, axis=0), kept, popularity
     )
 
 
 def _root(
-    square: Float64[np.ndarray, "head d d"],
+    square: Float64[np.ndarray, "head d d"], least: Float64[np.ndarray, " head"]
 ) -> tuple[Float64[np.ndarray, "head d d"], Float64[np.ndarray, "head d d"]]:
-    """R with R·Rᵀ = the square, and (Rᵀ)⁻¹; empty directions are 0 in both."""
+    """R with R·Rᵀ = the square, and (Rᵀ)⁻¹; directions up to `least` are empty, 0 in both."""
     values, vectors = np.linalg.eigh(square)
-    full = values > NULL * np.maximum(values[:, -1:], np.finfo(np.float64).tiny)
+    empty = np.maximum(NULL * values[:, -1:], least[:, None])
+    full = values > np.maximum(empty, np.finfo(np.float64).tiny)
     root = np.sqrt(np.where(full, values, 0.0))[:, None, :]
     inverse = np.divide(1.0, root, out=np.zeros_like(root), where=root > 0)
     return vectors * root, vectors * inverse

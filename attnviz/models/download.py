@@ -9,15 +9,15 @@ byte of a weight.
 
 import re
 import uuid
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from huggingface_hub import HfApi, constants, try_to_load_from_cache
+from huggingface_hub import HfApi, constants, get_session, try_to_load_from_cache
 from huggingface_hub.errors import HFValidationError
 from huggingface_hub.hf_api import ModelInfo
 
@@ -34,6 +34,7 @@ MAX_SURPLUS_BYTES = MIB
 CACHE_VARIABLE = "ATTNVIZ_MAX_DOWNLOADS_MIB"
 DEFAULT_CACHE_MIB = 65_536
 COMMIT = re.compile(r"[0-9a-f]{40}")
+PLAIN_TAG = re.compile(r'(W/)?"?\w[\w.=+-]{0,127}"?', re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -138,12 +139,35 @@ def _fetched(name: str, commit: str, sizes: dict[str, int], progress: Progress) 
     for file, size in sizes.items():
         meter = _meter(partial(_tell, progress, done, total, size))
         try:
-            path = hub.hf_hub_download(name, file, revision=commit, tqdm_class=meter)
+            with _plain_tags():
+                path = hub.hf_hub_download(name, file, revision=commit, tqdm_class=meter)
         except Exception as error:  # the hub's client lets its transport's errors through
             raise _unreachable(name, error) from error
         done += size
         progress(done, total)
     return Path(path).parent
+
+
+@contextmanager
+def _plain_tags() -> Iterator[None]:
+    """Refuse an answer whose ETag is no plain word: the hub's client names a file after it.
+
+    Every answer is looked at, as the client asks by itself: a tag such as "../../x" would have it
+    write outside its cache.
+    """
+    hooks = get_session().event_hooks["response"]
+    hooks.append(_require_plain_tag)
+    try:
+        yield
+    finally:
+        hooks.remove(_require_plain_tag)
+
+
+def _require_plain_tag(response: Any) -> None:
+    for header in ("ETag", "X-Linked-ETag"):
+        tag = response.headers.get(header, "")
+        if tag and not PLAIN_TAG.fullmatch(tag):
+            raise ValueError(f"its answer has the {header} {tag[:80]!a}")
 
 
 def _remember(snapshot: Snapshot, revision: str) -> None:

@@ -15,7 +15,7 @@ import torch
 from huggingface_hub import constants
 from torch import nn
 
-from attnviz.errors import BadInput, ModelNotFound
+from attnviz.errors import AttnVizError, BadInput, ModelNotFound
 from attnviz.models import download, files, rehearsal, seeded_models
 from attnviz.models.files import first_line
 from attnviz.models.from_folder import Settings, add_parts, cannot_load, read, wrap
@@ -174,9 +174,12 @@ def _from_hub(
     if snapshot is None:
         reason = f"revision {revision or 'main'} of it is not complete on this machine"
         raise cannot_load(name, reason)
-    files.check_folder(snapshot.folder)
-    files.check_size(files.size_mib(snapshot.folder), name)
-    return read(snapshot.folder, name, snapshot.commit, settings)
+    try:
+        files.check_folder(snapshot.folder)
+        files.check_size(files.size_mib(snapshot.folder), name)
+        return read(snapshot.folder, name, snapshot.commit, settings)
+    except AttnVizError as error:  # nobody asked for the place in the cache
+        raise error.worded(str(snapshot.folder), hub_id) from error
 
 
 def packaged_folder(entry: PackagedModel) -> Path | None:

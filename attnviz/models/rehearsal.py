@@ -5,7 +5,9 @@ or a `ModelNotFound` or `BadInput` if the child did not survive that. Only then 
 the same with the same bytes: a crash, a hang or a lack of memory ends a child and nothing else.
 
 One process without secrets in its environment imports the libraries; for each model it forks a
-child, which forks once more for each text (`rehearsal_worker`). Where there is no fork, as on
+child, which forks once more for each text (`rehearsal_worker`). A child that is gone, as one that
+the system ended for lack of memory, is no fault of a text: a new one reads the model once more, of
+which the small files are kept. Where there is no fork, as on
 Windows, nothing is tried first.
 """
 
@@ -13,6 +15,7 @@ import atexit
 import hashlib
 import json
 import os
+import shutil
 import socket
 import struct
 import subprocess
@@ -21,6 +24,7 @@ import threading
 from collections import OrderedDict
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from attnviz.errors import BadInput, ModelNotFound
 from attnviz.models import rehearsal_worker as worker
@@ -29,6 +33,7 @@ START_S = 120.0  # the imports, on a busy machine
 SLACK_S = 10.0  # the child's own limits end it before; this is for a child that cannot run
 MAX_KEPT = 1024  # texts that were tried already
 LENGTH = struct.Struct("!I")
+GONE = ""  # the answer of a child that does not answer
 
 
 class Rehearsal:
@@ -37,6 +42,7 @@ class Rehearsal:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._line: socket.socket | None = None
+        self._copy: TemporaryDirectory[str] | None = None
         self._tried: OrderedDict[str, None] = OrderedDict()
         self._name = ""
 
@@ -45,9 +51,12 @@ class Rehearsal:
         if not hasattr(os, "fork"):
             return
         self._name = name
+        self._copy = TemporaryDirectory(prefix="attnviz-")
+        for file in folder.iterdir():
+            if not file.is_symlink():  # a link leads to weights, which no child reads
+                shutil.copyfile(file, Path(self._copy.name) / file.name)
         with self._lock:
-            self._line = _fork_server().child()
-            answer = _asked(self._line, {"open": str(folder)}, worker.OPEN_SECONDS)
+            answer = self._opened(self._copy.name)
         if answer != worker.FINE:
             self.close()
             raise ModelNotFound(
@@ -65,10 +74,9 @@ class Rehearsal:
         job = json.dumps({"texts": texts, "options": options}, default=str)
         digest = hashlib.sha256(job.encode("utf-8", "surrogatepass")).hexdigest()
         with self._lock:
-            if self._line is None or digest in self._tried:
+            if self._copy is None or digest in self._tried:
                 return
-            answer = _asked(self._line, json.loads(job), worker.TEXT_SECONDS)
-            if answer == worker.FINE:
+            if self._answer(self._copy.name, json.loads(job)) == worker.FINE:
                 self._tried[digest] = None
                 if len(self._tried) > MAX_KEPT:
                     self._tried.popitem(last=False)
@@ -83,22 +91,45 @@ class Rehearsal:
             gib=worker.MAX_BYTES // 2**30,
         )
 
+    def _opened(self, folder: str) -> str:
+        """The answer of a new child that reads the model."""
+        self._hang_up()
+        self._line = _fork_server().child()
+        return _asked(self._line, {"open": folder}, worker.OPEN_SECONDS)
+
+    def _answer(self, folder: str, job: object) -> str:
+        """The child's answer to a text; that of a new child where the first is gone."""
+        for _ in range(2):
+            if self._line is not None or self._opened(folder) == worker.FINE:
+                assert self._line is not None
+                answer = _asked(self._line, job, worker.TEXT_SECONDS)
+                if answer != GONE:
+                    return answer
+            self._hang_up()
+        return worker.FAILED
+
     def close(self) -> None:
-        """End the child."""
+        """End the child, and remove the files that it read."""
+        self._hang_up()
+        copy, self._copy = self._copy, None
+        if copy is not None:
+            copy.cleanup()
+
+    def _hang_up(self) -> None:
         line, self._line = self._line, None
         if line is not None:
             line.close()
 
 
 def _asked(line: socket.socket, job: object, seconds: int) -> str:
-    """The child's answer to a job; `FAILED` if it is gone or does not answer in time."""
+    """The child's answer to a job; `GONE` if it is gone or does not answer in time."""
     data = json.dumps(job).encode("ascii")
     line.settimeout(seconds + SLACK_S)
     try:
         line.sendall(LENGTH.pack(len(data)) + data)
-        return line.recv(1).decode("ascii") or worker.FAILED
+        return line.recv(1).decode("ascii")  # nothing if it is gone
     except (OSError, ValueError):
-        return worker.FAILED
+        return GONE
 
 
 class _ForkServer:

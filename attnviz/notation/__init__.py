@@ -4,6 +4,7 @@ A text form is a value written as one line: edits ("q.3.5=0.7,k.0.1=2"), masks, 
 sheet, a learner's answers, a presenter's selection. Each declares a `TextForm` (separator, limits,
 error) and parses its entries with the small parsers below. All text is hostile: what is too long,
 has too many entries or is no entry is refused as `BadInput`, in one form.
+`json_fields` reads untrusted JSON likewise, a value at a time.
 """
 
 from attnviz.notation.scalars import (

@@ -9,6 +9,7 @@ bin of a histogram, so that who is drawn does not depend on who computes it.
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int64, Shaped, UInt64
@@ -44,6 +45,23 @@ def ticket(text: str) -> int:
 def upper_ends() -> Float[np.ndarray, " measure"]:
     """The upper end of each measure's histogram; larger values are in the last bin."""
     return np.array([UPPER.get(measure, 1.0) for measure in MEASURES])
+
+
+def shapes(n_layer: int, n_head: int) -> dict[str, tuple[int, ...]]:
+    """The shape of each array of a tally, for `n_head` heads of all layers together."""
+    by_bin = (n_head, len(MEASURES), BINS)
+    return {
+        "values": (3, n_head, len(MEASURES)),
+        "histogram": by_bin,
+        "even": (3, n_layer, len(SHARES)),
+        "other_words": (3, n_head, len(CONTENT)),
+        "ticket": (*by_bin, EXAMPLES),
+        "example": (*by_bin, EXAMPLES),
+        "profile": (n_head, 2 * FURTHEST + 1),
+        "profile_seen": (n_layer, 2 * FURTHEST + 1),
+        "corner": (n_head, CORNER, CORNER),
+        "corner_seen": (CORNER, CORNER),
+    }
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,26 +136,13 @@ class SurveyTally:
     @classmethod
     def empty(cls, n_layer: int, n_head: int, n_entry: int) -> "SurveyTally":
         """A tally of no texts, for `n_head` heads in all and a vocabulary of `n_entry`."""
-
-        def zeros(*shape: int) -> Sums:
-            return np.zeros(shape, dtype=np.int64)
-
-        by_bin = (n_head, len(MEASURES), BINS, EXAMPLES)
-        return cls(
-            n_entry=n_entry,
-            n_text=0,
-            n_token=0,
-            values=zeros(3, n_head, len(MEASURES)),
-            histogram=zeros(*by_bin[:3]),
-            even=zeros(3, n_layer, len(SHARES)),
-            other_words=zeros(3, n_head, len(CONTENT)),
-            ticket=np.full(by_bin, NO_TICKET, dtype=np.uint64),
-            example=np.full(by_bin, -1, dtype=np.int64),
-            profile=zeros(n_head, 2 * FURTHEST + 1),
-            profile_seen=zeros(n_layer, 2 * FURTHEST + 1),
-            corner=zeros(n_head, CORNER, CORNER),
-            corner_seen=zeros(CORNER, CORNER),
-        )
+        wanted = shapes(n_layer, n_head)
+        arrays: dict[str, Any] = {
+            name: np.zeros(shape, dtype=np.int64) for name, shape in wanted.items()
+        }
+        arrays["ticket"] = np.full(wanted["ticket"], NO_TICKET, dtype=np.uint64)
+        arrays["example"] -= 1
+        return cls(n_entry=n_entry, n_text=0, n_token=0, **arrays)
 
     @property
     def n_head(self) -> int:

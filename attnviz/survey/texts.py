@@ -8,6 +8,7 @@ iterator of texts; a file is read line by line and never kept whole. Empty texts
 import csv
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from io import TextIOBase
 from pathlib import Path
 
 from attnviz.errors import BadInput, bad_argument, require_package
@@ -15,21 +16,25 @@ from attnviz.models.loaded_model import LoadedModel
 
 Texts = Sequence[str] | str | Path
 COLUMN = "text"
-LONGEST_CELL = 10_000_000  # characters of one cell of a CSV; the csv module's own limit is 131,072
+LONGEST = 10_000_000  # characters of one text in a file of many
+AROUND = 8  # a line of JSON or of a table takes at most so many times the characters of its text
 
 
-def read_texts(source: Iterable[object] | str | Path) -> Iterator[str]:
+def read_texts(
+    source: Iterable[object] | str | Path, *, most_chars: int = LONGEST
+) -> Iterator[str]:
     """Every text that is not empty, in order.
 
     Raises `BadInput` for a path that does not exist or cannot be read, another ending, a table
-    without a column `text`, and entries that are not texts.
+    without a column `text`, entries that are not texts, and a line or cell of a file with more than
+    `most_chars` characters.
     """
     if not isinstance(source, str | Path):
         yield from _filled(_checked(source))
         return
     path = Path(source)
     try:
-        yield from _filled(_reader(path)(path))
+        yield from _filled(_reader(path)(path, most_chars))
     except OSError as error:
         raise _unreadable(path, error.strerror or str(error)) from error
     except UnicodeDecodeError as error:
@@ -63,7 +68,7 @@ def _checked(texts: Iterable[object]) -> Iterator[str]:
         yield text
 
 
-def _reader(path: Path) -> Callable[[Path], Iterator[str]]:
+def _reader(path: Path) -> Callable[[Path, int], Iterator[str]]:
     if path.is_dir():
         return _folder
     reader = READERS.get(path.suffix.lower())
@@ -78,7 +83,7 @@ def _reader(path: Path) -> Callable[[Path], Iterator[str]]:
     return reader
 
 
-def _folder(path: Path) -> Iterator[str]:
+def _folder(path: Path, _most_chars: int) -> Iterator[str]:
     """Each text file of a folder, by name."""
     files = sorted(path.glob("*.txt"))
     if not files:
@@ -86,17 +91,27 @@ def _folder(path: Path) -> Iterator[str]:
     return (file.read_text(encoding="utf-8") for file in files)
 
 
-def _lines(path: Path) -> Iterator[str]:
+def _whole_lines(path: Path, file: TextIOBase, most_chars: int) -> Iterator[str]:
+    """The lines of a file with their ends; no line is read further than it may be long."""
+    number = 0
+    while line := file.readline(most_chars + 2):
+        number += 1
+        if len(line.rstrip("\r\n")) > most_chars:
+            raise _too_long(path, number, most_chars)
+        yield line
+
+
+def _lines(path: Path, most_chars: int) -> Iterator[str]:
     with path.open(encoding="utf-8") as file:
-        for line in file:
+        for line in _whole_lines(path, file, most_chars):
             yield line.rstrip("\n")
 
 
-def _cells(path: Path) -> Iterator[str]:
+def _cells(path: Path, most_chars: int) -> Iterator[str]:
     with path.open(encoding="utf-8-sig", newline="") as file:
-        before = csv.field_size_limit(LONGEST_CELL)
+        before = csv.field_size_limit(most_chars)
         try:
-            table = csv.DictReader(file)
+            table = csv.DictReader(_whole_lines(path, file, AROUND * most_chars))
             if COLUMN not in (table.fieldnames or ()):
                 raise _no_column(path, table.fieldnames or ())
             for row in table:
@@ -107,8 +122,8 @@ def _cells(path: Path) -> Iterator[str]:
             csv.field_size_limit(before)
 
 
-def _records(path: Path) -> Iterator[str]:
-    for number, line in enumerate(_lines(path), 1):
+def _records(path: Path, most_chars: int) -> Iterator[str]:
+    for number, line in enumerate(_lines(path, AROUND * most_chars), 1):
         if not line.strip():
             continue
         try:
@@ -118,10 +133,12 @@ def _records(path: Path) -> Iterator[str]:
         text = record.get(COLUMN) if isinstance(record, dict) else record
         if not isinstance(text, str):
             raise _unreadable(path, f"line {number} has no {COLUMN!r} that is a text")
+        if len(text) > most_chars:
+            raise _too_long(path, number, most_chars)
         yield text
 
 
-def _parquet(path: Path) -> Iterator[str]:
+def _parquet(path: Path, _most_chars: int) -> Iterator[str]:
     require_package("pyarrow", "reading .parquet", "app")
     import pyarrow.parquet as parquet
     from pyarrow import ArrowException
@@ -136,7 +153,7 @@ def _parquet(path: Path) -> Iterator[str]:
         yield from _checked([text or "" for text in batch.column(0).to_pylist()])
 
 
-READERS: dict[str, Callable[[Path], Iterator[str]]] = {
+READERS: dict[str, Callable[[Path, int], Iterator[str]]] = {
     ".txt": _lines,
     ".csv": _cells,
     ".jsonl": _records,
@@ -155,6 +172,16 @@ def _no_text(found: str) -> BadInput:
 
 def _no_column(path: Path, names: Sequence[str]) -> BadInput:
     return _unreadable(path, f"it has no column {COLUMN!r}, only {', '.join(names) or 'nothing'}")
+
+
+def _too_long(path: Path, line: int, most_chars: int) -> BadInput:
+    return BadInput(
+        f"line {line} of {path} has more than {most_chars:,} characters; cut it into several texts",
+        code="long_line",
+        path=str(path),
+        line=line,
+        limit=most_chars,
+    )
 
 
 def _unreadable(path: Path, reason: str) -> BadInput:

@@ -18,7 +18,7 @@ from attnviz.i18n import text
 from attnviz.ui import classroom
 from attnviz.ui.learn import links
 from attnviz.ui.page import frame, frame_line, notices
-from attnviz.ui.server import page_queue, turns
+from attnviz.ui.server import opened_captures, page_queue, turns
 from attnviz.ui.session import (
     address,
     address_bar,
@@ -93,7 +93,8 @@ def main() -> None:
     with messages.guard(lang):
         if name not in routes.WITHOUT_MODEL:
             frame.open_page(name)
-        page.run()
+        with opened_captures.first_look(current.view().input.capture, name):
+            page.run()
     if name in routes.WITHOUT_MODEL:
         frame_line.line_without_model(lang)
 

@@ -5,7 +5,7 @@ that one page run draws is made from a `PageContext`: a language, a capture, and
 attentions that is looked at.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from math import nan
 from typing import TYPE_CHECKING
@@ -20,8 +20,12 @@ from attnviz.views.groups import Group
 
 if TYPE_CHECKING:
     from attnviz.attention.capture import Capture
+    from attnviz.attention.verification import Verification
     from attnviz.capture.request import Request
     from attnviz.models.loaded_model import LoadedModel
+
+
+TINY = float(np.finfo(np.float32).tiny)
 
 
 @dataclass(frozen=True)
@@ -39,12 +43,22 @@ class Accuracy:
     @property
     def doubt(self) -> tuple[bool, float]:
         """A number that grows with the doubt in the capture; NaN is the worst."""
-        return self.error != self.error, self.error / self.tolerance
+        return self.error != self.error, self.error / max(self.tolerance, TINY)
 
 
-def accuracy_of(capture: "Capture") -> Accuracy:
-    """The accuracy of a capture's worst call; NaN where nothing can be compared."""
-    worst = capture.verify().worst
+def accuracy_of(capture: "Capture", check: Callable[[], None] = lambda: None) -> Accuracy:
+    """The accuracy of a capture's worst call; NaN where nothing can be compared.
+
+    `check` is called before each call is verified; it may end the work by an error.
+    """
+    from attnviz.attention.verification import joined
+
+    def verified() -> "Iterator[Verification]":
+        for call in capture.calls:
+            check()
+            yield call.verify()
+
+    worst = joined(verified()).worst
     return Accuracy(worst.error, worst.tolerance) if worst else Accuracy(nan, nan)
 
 

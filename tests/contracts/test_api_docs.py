@@ -1,7 +1,10 @@
-"""docs/api.md is written from the code: current, complete, and nothing in it is gone."""
+"""docs/api/ is written from the code: current, complete, and nothing in it is gone."""
 
 import ast
 import re
+from pathlib import Path
+
+import pytest
 
 import attnviz
 from attnviz import changes, compare, figures, masks, metrics, tiles
@@ -11,20 +14,54 @@ from tests.contracts import project
 MODULES = (changes, compare, figures, masks, metrics, tiles)
 
 
+def pages() -> dict[str, str]:
+    """The pages of the reference, by their names."""
+    docs = project.docs()
+    return {Path(name).name: text for name, text in docs.items() if name.startswith("docs/api/")}
+
+
 def document() -> str:
-    return project.docs()["docs/api.md"]
+    return "\n".join(pages().values())
 
 
 def test_the_reference_is_current() -> None:
-    assert document() == write_api.document(), "run `python -m scripts.write_api`"
+    assert pages() == write_api.documents(), "run `python -m scripts.write_api`"
     assert write_api.main(["--check"]) == 0
+
+
+def test_main_writes_what_check_accepts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(write_api, "TARGET", tmp_path / "api")
+    assert write_api.main([]) == 0 and write_api.main(["--check"]) == 0
+    (tmp_path / "api" / "gone.md").write_text("of a module that was removed", encoding="utf-8")
+    assert write_api.main(["--check"]) == 1, "a page too many"
+    assert write_api.main([]) == 0 and write_api.main(["--check"]) == 0
+    (tmp_path / "api" / "masks.md").unlink()
+    assert write_api.main(["--check"]) == 1, "a page too few"
+
+
+def test_the_contents_lead_to_every_name() -> None:
+    """Each public name once, linked to a heading of its page where it has one."""
+    contents = pages()[write_api.CONTENTS]
+    for page in write_api.pages():
+        assert f"[{page.title}]({page.name}.md)" in contents
+    linked = re.findall(r"\[`(\w+)`\]\(([\w.]+)#([\w-]+)\)", contents)
+    for name, page, anchor in linked:
+        headings = re.findall(r"^## (\w+)$", pages()[page], flags=re.MULTILINE)
+        alike = [heading for heading in headings if heading.lower() == name.lower()]
+        number = alike.index(name)
+        assert anchor == name.lower() + (f"-{number}" if number else "")
+    assert ("Capture", "attnviz.md", "capture-1") in linked
+    plain = re.findall(r"(?<!\[)`(\w+)`(?!\])", contents.split("- [attnviz]")[1])
+    assert sorted([*plain, *(name for name, _, _ in linked)]) == sorted(
+        public.name for public in write_api.everything()
+    )
 
 
 def test_the_reference_has_exactly_the_exported_names() -> None:
     exported = {*attnviz.__all__, *(name for module in MODULES for name in module.__all__)}
-    titles = re.findall(r"^### (\w+)$", document(), flags=re.MULTILINE)
+    titles = re.findall(r"^## (\w+)$", document(), flags=re.MULTILINE)
     assert len(set(titles)) == len(titles)
-    listed = {*titles, *re.findall(r"^## attnviz\.(\w+)$", document(), flags=re.MULTILINE)}
+    listed = {*titles, *re.findall(r"^# attnviz\.(\w+)$", document(), flags=re.MULTILINE)}
     listed |= {public.name for public in (*write_api.words(), *write_api.errors())}
     assert not exported - listed
     assert listed - exported == {*write_api.RESULTS, *write_api.INNER, *write_api.WORDS}
@@ -38,7 +75,7 @@ def test_every_result_of_an_effect_or_attribution_has_its_members() -> None:
         for public in write_api.exported("attnviz")
         if isinstance(public.node, ast.FunctionDef) and isinstance(public.node.returns, ast.Name)
     }
-    titles = set(re.findall(r"^### (\w+)$", text, flags=re.MULTILINE))
+    titles = set(re.findall(r"^## (\w+)$", text, flags=re.MULTILINE))
     plain = {"bool", "int", "str", "float", "None", "object"}
     assert not returned - titles - plain - set(changes.__all__)
     assert re.search(r"^- `of\(head: object\) -> float`", text, flags=re.MULTILINE)

@@ -118,6 +118,29 @@ def test_a_hub_that_names_no_commit_is_not_believed(
         fetch(NAME)
 
 
+@pytest.mark.parametrize("tag", ["../../../../ESC4", "/tmp/ESC4", "..", "a/../../b", "a\\\\b"])
+def test_a_tag_that_leads_out_of_the_cache_is_not_believed(
+    hub: Hub, tag: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The client names its file after the ETag, and asks for it by itself."""
+    monkeypatch.setattr("tests.support.hub._tag", lambda _data: tag)
+    with pytest.raises(ModelNotFound, match="its answer has the ETag"):
+        fetch(NAME)
+    assert not [path for path in tmp_path.rglob("*ESC4*")] and here(NAME) is None
+    monkeypatch.setattr("tests.support.hub._tag", lambda data: f"{len(data)}-1")
+    assert fetch(NAME).folder.is_dir(), "other forms are harmless, and the next answer counts"
+
+
+def test_an_error_of_a_hub_model_names_its_id_and_no_place_of_this_machine(hub: Hub) -> None:
+    weights = fetch(NAME).folder / "model.safetensors"
+    weights.resolve().write_bytes(b"\0" * 100)
+    with pytest.raises(ModelNotFound, match="damaged") as raised:
+        attnviz.load(NAME)
+    assert NAME in str(raised.value)
+    for text in (str(raised.value), *map(str, raised.value.details.values())):
+        assert constants.HF_HUB_CACHE not in text
+
+
 def test_a_file_longer_than_the_hub_said_is_not_fetched_to_its_end(
     hub: Hub, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

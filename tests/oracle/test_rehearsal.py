@@ -6,12 +6,13 @@ One process imports the libraries for all tests here, which takes seconds: so th
 import json
 import os
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
 
 from attnviz.errors import AttnVizError, BadInput, ModelNotFound
-from attnviz.models import rehearsal_worker
+from attnviz.models import rehearsal, rehearsal_worker
 from attnviz.models.admission import tokenizer
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.models.loader import load_foreign
@@ -105,12 +106,36 @@ def test_a_link_or_a_swap_does_not_lead_outside(tmp_path: Path) -> None:
     assert caught.value.code == "file_outside"
 
 
-def test_a_worker_that_was_killed_is_started_anew(tmp_path: Path) -> None:
-    from attnviz.models import rehearsal
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGSTOP])
+def test_a_text_is_not_blamed_for_a_child_that_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: signal.Signals
+) -> None:
+    """As one that the system ended for lack of memory, or that does not answer."""
+    monkeypatch.setattr(rehearsal, "SLACK_S", 1.0)
+    monkeypatch.setattr(rehearsal_worker, "TEXT_SECONDS", 5)
+    folder = folders.save(tmp_path / "bert", "bert")
+    loaded = opened(folder)
+    shutil.rmtree(folder)
+    for text in ("the cat", "the cat sat"):
+        for child in children():
+            os.kill(child, end)
+        assert loaded.tokenize(text)["input_ids"][:3] == [2, 6, 7]
+    for child in children():
+        os.kill(child, signal.SIGKILL)
 
+
+def children() -> list[int]:
+    """The processes that the fork server has forked."""
+    process = rehearsal._fork_server()._process
+    assert process is not None
+    listed = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
+    return [int(child) for child in listed.split()]
+
+
+def test_a_worker_that_was_killed_is_started_anew(tmp_path: Path) -> None:
     folder = folders.save(tmp_path / "bert", "bert")
     opened(folder)
-    process = rehearsal._nursery()._process
+    process = rehearsal._fork_server()._process
     assert process is not None
     process.kill()
     process.wait()

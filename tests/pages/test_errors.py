@@ -6,7 +6,7 @@ from streamlit.testing.v1 import AppTest
 from attnviz import i18n
 from attnviz.capture import run as capture_run
 from attnviz.models.registry import REGISTRY
-from attnviz.ui.server import captures
+from attnviz.ui.server import captures, unexpected
 from attnviz.ui.session import address, messages, widgets
 from tests.pages.conftest import Visit, parameters, sent
 
@@ -104,8 +104,8 @@ def test_the_unexpected_is_one_sentence_and_a_log_entry(
     monkeypatch.setattr(captures, "recall", broken)
     app = visit("overview", text="The cat sat.")
     (error,) = app.error
-    (record,) = [each for each in caplog.records if each.name == messages.logger.name]
-    assert error.value == i18n.text("en", "error.unexpected", reference=record.args[0])
+    (record,) = [each for each in caplog.records if each.name == unexpected.logger.name]
+    assert error.value == i18n.text("en", "error.unexpected", reference=record.args[1])
     assert "secret" not in error.value
     assert record.exc_info is not None
     assert app.title[0].value == "Overview"

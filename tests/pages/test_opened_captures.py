@@ -1,18 +1,24 @@
 """A capture file in the app: uploaded, shown on every page without its model, refused in words."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from streamlit.testing.v1 import AppTest
 
 import attnviz
 from attnviz import i18n
+from attnviz.attention.call import AttentionCall
+from attnviz.attention.inputs import AttentionInputs
 from attnviz.export.capture_file.digest import VARIABLE, digest_of_bytes
+from attnviz.export.capture_file.read import read
 from attnviz.export.save import content
-from attnviz.ui.server import loading, opened_captures
+from attnviz.ui.server import loading, opened_captures, turns
+from attnviz.ui.server.turns import WaitingLine
 from attnviz.ui.session import messages, widgets
 from attnviz.ui.sidebar import capture_file
 from tests.pages.conftest import Visit, component_name, parameters, sent
@@ -144,6 +150,42 @@ def test_uploads_are_bounded(file: bytes, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(opened_captures, "MAX_BYTES", 1000)
     with pytest.raises(attnviz.TooLarge):
         uploaded(file)
+
+
+def test_heads_and_calls_have_a_price_of_their_own(file: bytes) -> None:
+    """However few their tokens: 50,000 heads of one token in 1.2 kB took 40 s."""
+    query = torch.zeros(1, 1, 1, 8)
+    heads = [part.expand(1, 50_000, 1, 8) for part in (query, query, query)]
+    call = AttentionCall(
+        *("a", 0, 0, None, "self", AttentionInputs(*heads, None, False, 1.0)),
+        output=torch.zeros(1, 1, 50_000, 8),
+    )
+    small = read(file)
+    for calls in ((call,), small.calls[:1] * 3000):
+        with pytest.raises(attnviz.TooLarge, match="multiplications"):
+            opened_captures._require_products(replace(small, calls=calls))
+
+
+def test_an_upload_is_checked_and_first_shown_in_the_line_of_heavy_work(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = content(attnviz.capture("minilm", "A text of its own."), ".safetensors")
+    line, checked = WaitingLine(1), list[bool]()
+    monkeypatch.setattr(turns, "line", line)
+    monkeypatch.setattr(turns, "check", lambda: checked.append(holds_turn(line)))
+    digest = uploaded(data)
+    assert checked and all(checked), "each call is verified in a turn, and may end with its tab"
+    joined: list[object] = []
+    monkeypatch.setattr(line, "_join", lambda: joined.append(0) or WaitingLine._join(line))
+    for page, n_turn in (("overview", 1), ("head", 2), ("overview", 2)):
+        app = visit(page, capture=digest)
+        assert not app.error and len(joined) == n_turn
+    assert not line._tickets
+
+
+def holds_turn(line: WaitingLine) -> bool:
+    """True while somebody works in the line."""
+    return len(line._tickets) == 1
 
 
 def test_the_operator_names_a_file(

@@ -79,7 +79,7 @@ def _handler(
         def _send(self, data: bytes, file: str, with_body: bool) -> None:
             self.send_response(200)
             self.send_header("Content-Length", str(len(data)))
-            self.send_header("ETag", f'"{hashlib.sha256(data).hexdigest()}"')
+            self.send_header("ETag", f'"{_tag(data)}"')
             self.send_header("X-Repo-Commit", COMMIT)
             self.end_headers()
             if not with_body:
@@ -95,6 +95,10 @@ def _handler(
             """Tests are quiet."""
 
     return Handler
+
+
+def _tag(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
 
 
 def _info(folder: Path, name: str) -> dict[str, object]:

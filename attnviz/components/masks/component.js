@@ -1,6 +1,7 @@
 // @ts-check
 // The Masks page: one heatmap per sentence of the padded batch, masks to switch, size and draw, the chosen row as a table.
-// All of that stays in the browser: the masks are laid over the scores here, and the server is told when the pointer leaves.
+// All of that is shown without the server: the masks are laid over the scores here. Of a mask it is told once things are
+// quiet, because the page says what the mask does to the model's answer; of a cell when the pointer leaves.
 
 import { isolate } from "../shared/axes.js";
 import { parse } from "../shared/buffer.js";

@@ -5,6 +5,7 @@ shape agrees: queries with keys, keys with values, masks with both, the layers b
 what they read and wrote. What is not in the file (W_Q … W_O, unless asked for) is said in `absent`.
 """
 
+import math
 from collections.abc import Iterator
 
 import torch
@@ -15,8 +16,8 @@ from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.projection import Projection
 from attnviz.attention.stored_weights import StoredWeights
 from attnviz.export.capture_file import parts
-from attnviz.export.capture_file.fields import Field, Malformed
-from attnviz.export.capture_file.storages import Unpacker
+from attnviz.export.capture_file.storages import Unpacker, extent
+from attnviz.notation.json_fields import Field, Malformed
 from attnviz.types import STAGES
 
 INPUTS = ("query", "key", "value", "mask", "bias", "sinks")
@@ -141,7 +142,7 @@ def _inputs(field: Field, place: str, tensors: Unpacker) -> AttentionInputs | St
         return _stored(place, tensors)
     field.record("type", "causal", "scaling", "softcap", "sinks_gate")
     entries["type"].one_of("qkv", "weights")
-    q, k, v = (_floats(f"{place}.{name}", tensors, 4) for name in ("query", "key", "value"))
+    q, k, v = (_floats(f"{place}.{name}", tensors, 4, 2) for name in ("query", "key", "value"))
     _require_tokens(place, q, k, v)
     n_batch = max(len(q), len(k))
     heads_fit = q.shape[1] % k.shape[1] == 0 and len(q) in (1, n_batch) and len(k) in (1, n_batch)
@@ -165,11 +166,11 @@ def _inputs(field: Field, place: str, tensors: Unpacker) -> AttentionInputs | St
 
 
 def _stored(place: str, tensors: Unpacker) -> StoredWeights:
-    kept = _floats(f"{place}.kept", tensors, 4)
+    kept = _floats(f"{place}.kept", tensors, 4, 2)
     _require_tokens(place, kept)
     n_batch, n_heads, n_query, n_key = kept.shape
     parts_of = {
-        name: _floats(f"{place}.{name}", tensors, 4) if f"{place}.{name}" in tensors else None
+        name: _floats(f"{place}.{name}", tensors, 4, 2) if f"{place}.{name}" in tensors else None
         for name in STORED[1:]
     }
     for name, tensor in parts_of.items():
@@ -182,29 +183,29 @@ def _stored(place: str, tensors: Unpacker) -> StoredWeights:
     return StoredWeights(kept, query, key, parts_of["value"])
 
 
-def _floats(name: str, tensors: Unpacker, dimensions: int) -> Tensor:
-    """A tensor of floating-point numbers."""
+def _floats(name: str, tensors: Unpacker, dimensions: int, repeatable: int = 0) -> Tensor:
+    """A tensor of floating-point numbers, no larger than the memory that it lies in.
+
+    Nothing is to grow out of few bytes: of the first `repeatable` dimensions, texts and heads, the
+    memory may be one, as that of shared keys is; in the others no number stands for two.
+    """
     tensor = tensors.take(name)
     if tensor.dtype not in FLOATS or tensor.dim() != dimensions:
         raise Malformed(
             f"{name} is {_described(tensor)}; it must have floating-point numbers and"
             f" {dimensions} dimensions"
         )
+    shape = tuple(tensor.shape)
+    inner = shape[repeatable:]
+    overlaps = math.prod(inner) > extent(inner, tensor.stride()[repeatable:])
+    if overlaps or math.prod(shape[:repeatable]) > parts.MAX_PLACES:
+        raise Malformed(f"{name} has more numbers than its memory: {_described(tensor)}")
     return tensor
 
 
 def _require_tokens(place: str, *tensors: Tensor) -> None:
-    """Refuse sizes that the file's memory does not hold: nothing is to grow out of few bytes.
-
-    Heads and texts may repeat one memory, as shared keys do; tokens and their numbers may not.
-    """
     for tensor in tensors:
-        repeats = any(
-            step == 0 and count > 1
-            for count, step in zip(tensor.shape[2:], tensor.stride()[2:], strict=True)
-        )
-        heads = tensor.shape[0] * tensor.shape[1]
-        if 0 in tensor.shape or repeats or heads > parts.MAX_PLACES:
+        if 0 in tensor.shape:
             raise Malformed(f"{place} has a tensor without numbers: {_described(tensor)}")
 
 
@@ -234,7 +235,7 @@ def _output(
     name: str, tensors: Unpacker, inputs: AttentionInputs | StoredWeights, n_rows: int
 ) -> Tensor:
     """The model's own output for weights·V, as its kernel returned it."""
-    output = _floats(name, tensors, 4)
+    output = _floats(name, tensors, 4, 1)
     wanted = (inputs.n_batch, n_rows, inputs.n_heads)
     width = None if isinstance(inputs, StoredWeights) else inputs.value.shape[3]
     if tuple(output.shape[:3]) != wanted or width not in (None, output.shape[3]):
@@ -246,7 +247,7 @@ def _projection(field: Field, place: str, tensors: Unpacker) -> Projection:
     Field(place.rpartition(".")[2], field.place).one_of(*PROJECTIONS)
     entries = field.record("module", "starts", "turned", "factor")
     weight = _floats(f"{place}.weight", tensors, 2)
-    read, wrote = (_floats(f"{place}.{name}", tensors, 3) for name in ("input", "output"))
+    read, wrote = (_floats(f"{place}.{name}", tensors, 3, 1) for name in ("input", "output"))
     bias = _floats(f"{place}.bias", tensors, 1) if f"{place}.bias" in tensors else None
     fits = read.shape[:2] == wrote.shape[:2] and weight.shape == (read.shape[2], wrote.shape[2])
     if not fits or (bias is not None and len(bias) != wrote.shape[2]):

@@ -11,7 +11,7 @@ from typing import Any, cast, get_args
 import numpy as np
 
 from attnviz.attention.capture import MissingCall
-from attnviz.export.capture_file.fields import Field, Malformed
+from attnviz.notation.json_fields import Field, Malformed
 from attnviz.tokens.labels import without_surrogates
 from attnviz.types import Kind, ModelKey, Stack, Tokens
 from attnviz.vision.token_boxes import PatchRange, Places

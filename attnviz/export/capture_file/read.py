@@ -20,9 +20,9 @@ from attnviz.attention.call import AttentionCall
 from attnviz.attention.capture import Capture
 from attnviz.errors import BadInput, TooLarge
 from attnviz.export.capture_file import calls, parts
-from attnviz.export.capture_file.fields import Field, Malformed, parsed
 from attnviz.export.capture_file.storages import MAX_DIMENSIONS, Unpacker
 from attnviz.export.capture_file.write import ENTRY, FORMAT, MAX_DESCRIBED, VERSION, labelled
+from attnviz.notation.json_fields import Field, Malformed, parsed
 
 T = TypeVar("T")
 Load = Callable[[str], Tensor]

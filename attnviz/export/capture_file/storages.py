@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 
 from attnviz.errors import BadInput
-from attnviz.export.capture_file.fields import Field, Malformed
 from attnviz.export.capture_file.layout import aligned_start
+from attnviz.notation.json_fields import Field, Malformed
 
 SPARSE = 2  # a stretch that is more than so many times its views is not kept whole
 MAX_DIMENSIONS = 5
@@ -33,7 +33,7 @@ class TensorView:
     @property
     def stop(self) -> int:
         """The first element behind the view."""
-        return self.offset + _extent(self.shape, self.stride)
+        return self.offset + extent(self.shape, self.stride)
 
     def as_json(self) -> list[object]:
         return [self.array, self.offset, list(self.shape), list(self.stride)]
@@ -117,10 +117,10 @@ def _cut(
 def _span(tensor: Tensor) -> tuple[int, int]:
     """The first element of the memory that a tensor uses, and the one behind its last."""
     start = int(tensor.storage_offset())
-    return start, start + _extent(tuple(tensor.shape), tensor.stride())
+    return start, start + extent(tuple(tensor.shape), tensor.stride())
 
 
-def _extent(shape: tuple[int, ...], stride: tuple[int, ...]) -> int:
+def extent(shape: tuple[int, ...], stride: tuple[int, ...]) -> int:
     """The number of elements of memory from the first to the last of a view, both included."""
     if 0 in shape:
         return 0

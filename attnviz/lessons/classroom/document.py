@@ -2,18 +2,27 @@
 
 In: a room, or the text that another process of this server wrote. Out: the other form. The text has
 no name of a person, no typed answer but sentences for the class's map, and of the presenter's key
-only the hash; seats are in it.
+only the hash; seats are in it. A text that no process of a server wrote is `NotOurs`: another
+program may write into the store.
 """
 
 import json
-from dataclasses import asdict
-from typing import Any
+from collections.abc import Callable
+from dataclasses import asdict, fields
+from typing import Any, TypeVar
 
 from attnviz.lessons.classroom.bounds import Bounds
 from attnviz.lessons.classroom.room import Counts, Listing, Member, Room
 from attnviz.lessons.classroom.stage import CellRequest, Stage
 
 FORM = 2  # counts the forms of the document: processes of another form keep rooms of their own
+
+
+Read = TypeVar("Read")
+
+
+class NotOurs(Exception):
+    """A text in the store that no process of this server wrote."""
 
 
 def written(room: Room) -> str:
@@ -35,12 +44,34 @@ def written(room: Room) -> str:
 
 
 def read(text: str, bounds: Bounds) -> Room:
-    """The room of a document."""
-    fields: dict[str, Any] = json.loads(text)
-    fields["stage"] = _stage(fields["stage"])
-    fields["members"] = {seat: _member(kept) for seat, kept in fields["members"].items()}
-    fields["cards"] = {(lesson, card): settings for lesson, card, settings in fields["cards"]}
-    return Room(bounds=bounds, **fields)
+    """The room of a document; `NotOurs` for another text."""
+
+    def room(fields: dict[str, Any]) -> Room:
+        fields["stage"] = _stage(fields["stage"])
+        fields["members"] = {seat: _member(kept) for seat, kept in fields["members"].items()}
+        fields["cards"] = {(lesson, card): settings for lesson, card, settings in fields["cards"]}
+        result = Room(bounds=bounds, **fields)
+        _require_types(result.listing())
+        _require_types(result.counts())
+        return result
+
+    return _parsed(text, room)
+
+
+def _parsed(text: str, read: Callable[[Any], Read]) -> Read:
+    try:
+        return read(json.loads(text))
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+        raise NotOurs from error
+
+
+def _require_types(record: Listing | Counts) -> None:
+    """Raise `TypeError` unless each field is of the type of its annotation."""
+    for field in fields(record):
+        allowed = (int, float) if field.type is float else field.type
+        assert isinstance(allowed, type | tuple)
+        if not isinstance(getattr(record, field.name), allowed):
+            raise TypeError(field.name)
 
 
 def _fields(member: Member) -> dict[str, Any]:
@@ -73,8 +104,14 @@ def written_listing(listing: Listing) -> str:
 
 
 def read_listing(text: str) -> Listing:
-    """The line again."""
-    return Listing(**json.loads(text))
+    """The line again; `NotOurs` for another text."""
+
+    def listing(fields: dict[str, Any]) -> Listing:
+        result = Listing(**fields)
+        _require_types(result)
+        return result
+
+    return _parsed(text, listing)
 
 
 def written_counts(code: str, counts: Counts) -> str:
@@ -83,9 +120,17 @@ def written_counts(code: str, counts: Counts) -> str:
 
 
 def read_counts(text: str) -> tuple[str, Counts]:
-    """The code and the counts of such a message."""
-    code, *counts = json.loads(text)
-    return code, Counts(*counts)
+    """The code and the counts of such a message; `NotOurs` for another text."""
+
+    def message(parts: list[Any]) -> tuple[str, Counts]:
+        code, *counts = parts
+        result = Counts(*counts)
+        _require_types(result)
+        if not isinstance(code, str):
+            raise TypeError("code")
+        return code, result
+
+    return _parsed(text, message)
 
 
 def _text(value: object) -> str:

@@ -12,9 +12,9 @@ import math
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from redis import Redis
@@ -25,7 +25,7 @@ from redis.retry import Retry
 from attnviz.errors import AttnVizError
 from attnviz.lessons.classroom import document
 from attnviz.lessons.classroom.bounds import Bounds
-from attnviz.lessons.classroom.room import Room
+from attnviz.lessons.classroom.room import Listing, Room
 from attnviz.lessons.classroom.store import (
     Admission,
     Listings,
@@ -149,16 +149,21 @@ class RedisStore:
     def _room(self, code: str, saved: Any) -> Room:
         if saved is None:
             raise unknown_room(code)
-        room = document.read(saved, self.bounds)
+        try:
+            room = document.read(saved, self.bounds)
+        except document.NotOurs:
+            _tell_of_another()
+            raise unknown_room(code) from None
         if room.ended(self.clock()):
             raise unknown_room(code)
         return room
 
     def _open(self, every: Any) -> Listings:
         now = self.clock()
-        listed = {code: document.read_listing(line) for code, line in every.items()}
         open_now = {
-            code: listing for code, listing in listed.items() if not listing.ended(now, self.bounds)
+            code: listing
+            for code, listing in _listings(every)
+            if not listing.ended(now, self.bounds)
         }
         return dict(sorted(open_now.items(), key=lambda entry: entry[1].opened))
 
@@ -269,7 +274,31 @@ class _Ear:
                         self._watchers.call_all()
                     self._hears.set()
                 elif message["type"] == "message":
-                    self._watchers.call(*document.read_counts(message["data"]))
+                    self._hear(message["data"])
+
+    def _hear(self, said: str) -> None:
+        """Tell of a change; what is not ours is not heard, and ends nothing."""
+        try:
+            code, counts = document.read_counts(said)
+        except document.NotOurs:
+            _tell_of_another()
+        else:
+            self._watchers.call(code, counts)
+
+
+def _listings(every: Mapping[str, str]) -> Iterator[tuple[str, Listing]]:
+    """The rooms of the list by their codes, without lines that are not ours."""
+    for code, line in every.items():
+        try:
+            yield code, document.read_listing(line)
+        except document.NotOurs:
+            _tell_of_another()
+
+
+@cache
+def _tell_of_another() -> None:
+    """Say in the log, once, that another program writes into the store."""
+    logger.warning("another program writes into the store of the classes: it is not read")
 
 
 def _key(code: str) -> str:

@@ -79,8 +79,7 @@ def _running(lang: Language, training: Training) -> None:
 
 
 def _over(lang: Language, training: Training, name: str) -> None:
-    if training.job.error is not None:
-        raise training.job.error
+    training.job.raise_error()
     if training.job.state == "stopped":
         st.info(text(lang, "birth.stopped"))
         if not pointer.is_led():

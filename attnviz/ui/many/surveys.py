@@ -8,18 +8,18 @@ the session.
 import hashlib
 from collections.abc import Callable
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, TypeVar
 
 import streamlit as st
 
-from attnviz.errors import AttnVizError, BadInput, Cancelled
+from attnviz.errors import BadInput, Cancelled
 from attnviz.i18n import Language, text
 from attnviz.survey.texts import reads_texts, require_reader
 from attnviz.types import MIB
 from attnviz.ui.effects import measurement
+from attnviz.ui.server import turns
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import messages, pictures, store, uploads, widgets
 from attnviz.views.app_capture import PageContext
@@ -36,6 +36,7 @@ WIDGET, OPENED, OWN = "survey_file", "survey", "own"
 READS = "a survey of texts needs an encoder or a decoder that reads them"
 MAX_MIB = 64  # of an upload
 MAX_UNPACKED = 128 * MIB  # 72 heads take 11
+MAX_CHARS = 16_000  # of one text
 N_PICTURES = 128
 MAX_KEPT = 8  # surveys of models' own texts
 TEXT_FILES = ("txt", "csv", "jsonl")
@@ -174,12 +175,8 @@ def _take() -> None:
     file = widgets.value(WIDGET)
     if file is None:
         return
-    try:
+    with uploads.taking(WIDGET), turns.turn():
         store.put(OPENED, _read(file.name, file.getvalue()))
-    except AttnVizError as error:
-        uploads.keep_problem(error, WIDGET)
-    else:
-        uploads.forget_problem()
 
 
 def _close() -> None:
@@ -189,25 +186,42 @@ def _close() -> None:
 def _read(name: str, data: bytes) -> "Survey | tuple[str, ...]":
     """The survey of an upload, or its texts."""
     from attnviz.survey.archive import read_survey
-    from attnviz.survey.shards import SHARD
-    from attnviz.survey.texts import read_texts
 
     ending = Path(name).suffix.lower()
     with TemporaryDirectory() as folder:
         path = Path(folder) / f"survey{ending}"
         path.write_bytes(data)
         if ending == ".npz":
-            return _named(name, lambda: read_survey(path, max_bytes=MAX_UNPACKED))
-        texts = _named(name, lambda: tuple(islice(dict.fromkeys(read_texts(path)), SHARD)))
+            return _named(name, path, partial(read_survey, max_bytes=MAX_UNPACKED))
+        texts = _named(name, path, _different)
         if not texts:
             raise BadInput(f"{name} has no text in it", code="no_file", path=name, reason="empty")
         return texts
 
 
-def _named(name: str, read: Callable[[], Result]) -> Result:
+def _different(path: Path) -> tuple[str, ...]:
+    """The first different texts of a file, as many as one survey takes; it is read no further."""
+    from attnviz.survey.shards import SHARD
+    from attnviz.survey.texts import read_texts
+
+    texts: dict[str, None] = {}
+    for read in read_texts(path, most_chars=MAX_CHARS):
+        if "\0" in read:
+            raise BadInput(
+                f"{path} has the character NUL: it is no file of texts",
+                code="no_file",
+                path=str(path),
+                reason="it has the character NUL",
+            )
+        texts[read] = None
+        if len(texts) == SHARD:
+            break
+    return tuple(texts)
+
+
+def _named(name: str, path: Path, read: Callable[[Path], Result]) -> Result:
     """The result of reading; an error names the visitor's file."""
     try:
-        return read()
+        return read(path)
     except BadInput as error:
-        details = {**error.details, "path": name}
-        raise BadInput(f"{name}: {error}", code=error.code, **details) from error
+        raise error.worded(str(path), name) from error

@@ -68,8 +68,7 @@ class Measurement(Generic[Result]):
 
     def ready(self) -> Result | None:
         """The result once it is there; raises the error of the job."""
-        if self.job.error is not None:
-            raise self.job.error
+        self.job.raise_error()
         return self.result if self.job.state == "done" else None
 
 

@@ -13,7 +13,8 @@ from functools import cache
 from typing import Literal, Protocol
 from weakref import WeakSet
 
-from attnviz.errors import Cancelled
+from attnviz.errors import AttnVizError, Cancelled
+from attnviz.ui.server.unexpected import logged
 
 State = Literal["waiting", "running", "done", "stopped", "failed"]
 
@@ -25,14 +26,14 @@ THREADS = 2
 class Job:
     """Work that waits, runs, or is over. `fraction` is how much is done, 0 to 1.
 
-    The work looks at `cancel` from time to time and raises `Cancelled` when it is set. `error` is
-    what it raised otherwise. `watchers` are the sessions that asked for it; it `was_given_up` if
-    the last of these went.
+    The work looks at `cancel` from time to time and raises `Cancelled` when it is set. `error` says
+    what it raised otherwise; what is not ours goes to the log. `watchers` are the sessions that
+    asked for it; it `was_given_up` if the last of these went.
     """
 
     cancel: threading.Event = field(default_factory=threading.Event)
     fraction: float = 0.0
-    error: Exception | None = None
+    error: AttnVizError | None = None
     watchers: set[str] = field(default_factory=set)
     was_given_up: bool = False
     _begun: bool = False
@@ -75,11 +76,21 @@ class Job:
                 work(self)
         except Cancelled:
             self.cancel.set()
-        except Exception as error:  # shown to whoever watches
-            if not self.cancel.is_set():
-                self.error = error
+        except AttnVizError as error:
+            self._fail(error.again())
+        except Exception:
+            self._fail(logged("job"))
         finally:
             self._ended.set()
+
+    def _fail(self, error: AttnVizError) -> None:
+        if not self.cancel.is_set():
+            self.error = error
+
+    def raise_error(self) -> None:
+        """Raise what the work raised, if anything."""
+        if self.error is not None:
+            raise self.error.again()
 
 
 class HasJob(Protocol):

@@ -9,13 +9,15 @@ keeps it.
 import os
 import threading
 from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING
 
 from attnviz.errors import BadInput, TooLarge
 from attnviz.export.capture_file.digest import VARIABLE, digest_of_bytes, digest_of_file
 from attnviz.types import MIB
-from attnviz.ui.server import loading
+from attnviz.ui.server import loading, turns
 from attnviz.views.app_capture import AppCapture, Media, accuracy_of
 from attnviz.views.groups import groups
 
@@ -25,9 +27,11 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 64 * MIB  # of an upload: 128 tokens of a GPT-2 take 28 MB
 MAX_KEPT_BYTES = 256 * MIB  # of all uploads together; the least recently seen goes first
-# a hostile file may say that few numbers stand for many: so many products are checked in seconds
-MAX_PRODUCTS = 10**11
+# in a hostile file few numbers may stand for many heads: so many products take seconds to check
+MAX_PRODUCTS = 25 * 10**9
 USUAL_WIDTH = 64
+# a head takes a while however few its tokens, and so does a call
+PRODUCTS_OF_HEAD, PRODUCTS_OF_CALL = 2 * 10**6, 10**7
 
 
 class OpenedCaptures:
@@ -35,6 +39,7 @@ class OpenedCaptures:
 
     def __init__(self) -> None:
         self._kept: OrderedDict[str, tuple[AppCapture, int]] = OrderedDict()
+        self._seen: set[tuple[str, str]] = set()
         self._lock = threading.Lock()
 
     def put(self, digest: str, captured: AppCapture, n_bytes: int) -> None:
@@ -53,6 +58,17 @@ class OpenedCaptures:
             self._kept.move_to_end(digest)
             return self._kept[digest][0]
 
+    @contextmanager
+    def first_look(self, digest: str, page: str) -> Iterator[None]:
+        """A turn of the server's line, if a kept capture was not shown on this page before."""
+        if digest not in self._kept or (digest, page) in self._seen:
+            yield
+            return
+        with turns.turn():
+            yield
+        with self._lock:
+            self._seen = {seen for seen in self._seen if seen[0] in self._kept} | {(digest, page)}
+
     def _n_bytes(self) -> int:
         return sum(n_bytes for _, n_bytes in self._kept.values())
 
@@ -70,8 +86,16 @@ def opened(digest: str) -> AppCapture | None:
     return _uploads().get(digest)
 
 
+def first_look(digest: str, page: str) -> AbstractContextManager[None]:
+    """A block that shows a capture: in the server's line where all is computed for the first time.
+
+    The operator's own file waits in no line.
+    """
+    return _uploads().first_look(digest, page)
+
+
 def open_upload(data: bytes, file_name: str) -> str:
-    """Check and keep an uploaded capture; returns the digest of its file.
+    """Check and keep an uploaded capture, in the server's line; returns the digest of its file.
 
     Raises `TooLarge` for a file over 64 MiB or with more to compute than a visitor would wait for,
     and `BadInput` that names the file for one that is not a capture.
@@ -88,7 +112,8 @@ def open_upload(data: bytes, file_name: str) -> str:
             str(error), code=error.code, **{**error.details, "path": file_name}
         ) from error
     _require_products(capture)
-    _uploads().put(digest, _captured(digest, capture), len(data))
+    with turns.turn():
+        _uploads().put(digest, _captured(digest, capture), len(data))
     return digest
 
 
@@ -107,7 +132,7 @@ def _captured(digest: str, capture: "Capture") -> AppCapture:
         loaded=None,
         capture=capture,
         groups=groups(capture),
-        accuracy=accuracy_of(capture),
+        accuracy=accuracy_of(capture, turns.check),
         media=Media(),
         recall=partial(opened, digest),
     )
@@ -122,7 +147,10 @@ def _width(call: "AttentionCall") -> int:
 def _require_products(capture: "Capture") -> None:
     """Refuse a capture whose weights would take minutes to compute."""
     products = sum(
-        call.n_batch * call.n_heads * call.n_query * call.n_key * _width(call)
+        PRODUCTS_OF_CALL
+        + call.n_batch
+        * call.n_heads
+        * (PRODUCTS_OF_HEAD + call.n_query * call.n_key * _width(call))
         for call in capture.calls
     )
     if products > MAX_PRODUCTS:

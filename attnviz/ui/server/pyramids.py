@@ -38,8 +38,7 @@ class HeadPyramid:
 
     def ready(self) -> "Pyramid | None":
         """The pyramid once it is there; raises the error of its job."""
-        if self.job.error is not None:
-            raise self.job.error
+        self.job.raise_error()
         return self.pyramid if self.job.state == "done" else None
 
     def strongest(self, distance: int | None) -> "tuple[StrongCell, ...]":

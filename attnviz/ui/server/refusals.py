@@ -19,11 +19,11 @@ _refusals: OrderedDict[str, TooLarge] = OrderedDict()
 def remembered(key: str, compute: Callable[[], Result]) -> Result:
     """The result of `compute`; raises the `TooLarge` that it raised before for this key."""
     if key in _refusals:
-        raise _refusals[key].with_traceback(None)
+        raise _refusals[key].again()
     try:
         return compute()
     except TooLarge as error:
-        _refusals[key] = error
+        _refusals[key] = error.again()
         while len(_refusals) > MOST:
             _refusals.popitem(last=False)
         raise

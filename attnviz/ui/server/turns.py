@@ -30,21 +30,28 @@ class WaitingLine:
     most: int = MAX_WAITING
     _tickets: list[object] = field(default_factory=list)
     _changed: threading.Condition = field(default_factory=threading.Condition)
+    _mine: threading.local = field(default_factory=threading.local)
 
     @contextmanager
     def turn(self, waiting: Callable[[], AbstractContextManager[Show]]) -> Iterator[None]:
         """Begin when the turn has come; `waiting` opens what shows the number before this one.
 
-        Raises `AttnVizError` where too many wait already.
+        A run that has its turn takes no second one. Raises `AttnVizError` where too many wait
+        already.
         """
+        if getattr(self._mine, "has_turn", False):
+            yield
+            return
         ticket = self._join()
         try:
             if not self._has_come(ticket, 0.0):
                 with waiting() as show:
                     while not self._has_come(ticket, POLL_S):
                         show(self._n_before(ticket))
+            self._mine.has_turn = True
             yield
         finally:
+            self._mine.has_turn = False
             self._leave(ticket)
 
     @property

@@ -5,9 +5,7 @@ the cause where one change fixes it. An unexpected error is logged with its trac
 one plain sentence; a traceback is never shown.
 """
 
-import logging
 import re
-import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -17,10 +15,9 @@ import streamlit as st
 from attnviz.errors import AttnVizError
 from attnviz.i18n import Language, has, text
 from attnviz.tokens.labels import visible
+from attnviz.ui.server.unexpected import logged
 from attnviz.ui.session import current, widgets
 from attnviz.ui.session.view import DEFAULT_MODEL
-
-logger = logging.getLogger(__name__)
 
 # errors that another model mends
 MODEL_ERRORS = (
@@ -56,9 +53,7 @@ def guard(lang: Language) -> Iterator[None]:
         show(lang, error)
         _way_out(lang, error)
     except Exception:
-        reference = uuid.uuid4().hex[:8]
-        logger.exception("page failed, reference %s", reference)
-        st.error(text(lang, "error.unexpected", reference=reference))
+        show(lang, logged("page"))
         st.button(text(lang, "action.reload"), key=widgets.key("reload"))
 
 

@@ -4,9 +4,13 @@ In: a checked picture, or the error of an upload. Out: the picture by its name; 
 widget that it came from. What a visitor uploads stays in the session.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from PIL.Image import Image
 
 from attnviz.errors import AttnVizError
+from attnviz.ui.server.unexpected import logged
 from attnviz.ui.session import current, pictures, store
 
 PICTURE, PROBLEMS = "picture", "upload_problems"
@@ -15,7 +19,6 @@ PICTURE, PROBLEMS = "picture", "upload_problems"
 def keep_picture(image: Image) -> None:
     """Keep what the visitor uploaded, for this session only, and look at it."""
     store.put(PICTURE, image)
-    forget_problem()
     current.update(image=pictures.OWN, **current.NO_POSITION)
 
 
@@ -39,9 +42,19 @@ def forget_problem() -> None:
     store.put(PROBLEMS, {})
 
 
-def keep_problem(error: AttnVizError, widget: str) -> None:
-    """Keep the error of the last upload, which came from this widget."""
-    store.put(PROBLEMS, {widget: error})
+@contextmanager
+def taking(widget: str) -> Iterator[None]:
+    """Take an upload in the block; what refuses it is kept for the widget that it came from.
+
+    No error leaves the block: it runs in a callback, where an error would take the whole page.
+    """
+    forget_problem()
+    try:
+        yield
+    except AttnVizError as error:
+        store.put(PROBLEMS, {widget: error.again()})
+    except Exception:
+        store.put(PROBLEMS, {widget: logged("upload")})
 
 
 def problem(widget: str) -> AttnVizError | None:

@@ -8,7 +8,6 @@ import numpy as np
 import streamlit as st
 
 from attnviz.components import pad
-from attnviz.errors import AttnVizError
 from attnviz.i18n import Language, text
 from attnviz.types import MIB
 from attnviz.ui.host.components import show_pad
@@ -103,10 +102,8 @@ def _take_upload() -> None:
     file = widgets.value("upload")
     if file is None:
         return
-    try:
+    with uploads.taking("upload"):
         uploads.keep_picture(pictures.uploaded(file.getvalue()))
-    except AttnVizError as error:
-        uploads.keep_problem(error, "upload")
 
 
 def _pad(lang: Language) -> None:
@@ -124,9 +121,6 @@ def _pad(lang: Language) -> None:
 
 
 def _take_drawing() -> None:
-    try:
+    with uploads.taking("pad"):
         sent = widgets.component_value(widgets.key("pad"), "picture")
         look_at(drawings.name(pictures.from_pad(sent)))
-        uploads.forget_problem()
-    except AttnVizError as error:
-        uploads.keep_problem(error, "pad")

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from attnviz.errors import AttnVizError
 from attnviz.i18n import Language
 from attnviz.ui.session import messages, uploads, widgets
 
@@ -50,9 +49,5 @@ def _hand_on(widget: str, take: Take) -> None:
 
 def keep(widget: str, take: Take, name: str, data: bytes) -> None:
     """Hand on a file; what refuses it is kept for the widget."""
-    try:
+    with uploads.taking(widget):
         take(name, data)
-    except AttnVizError as error:
-        uploads.keep_problem(error, widget)
-    else:
-        uploads.forget_problem()

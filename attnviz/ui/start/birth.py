@@ -17,8 +17,7 @@ N_STEPS = 200  # a quarter of the lesson's training: the head copies from the hu
 def newborn() -> Birth | None:
     """The training so far: the attention of the head that copies best at its latest step."""
     training = trainings.training(SEED, n_steps=N_STEPS)
-    if training.job.error is not None:
-        raise training.job.error
+    training.job.raise_error()
     is_over, snapshots = training.job.over, tuple(training.snapshots)
     if not snapshots:
         return None

@@ -140,7 +140,7 @@ def _take(lang: Language) -> None:
         _keep(_typed(_sheet(), options, texts))
     except BadInput as error:
         store.put(DRAFTS, dict(options) | dict(texts))
-        store.put(PROBLEM, error)
+        store.put(PROBLEM, error.again())
 
 
 def _keep(sheet: Sheet) -> None:

@@ -12,6 +12,16 @@ from attnviz.attention import formula
 E = math.e
 
 
+def test_weights_give_a_sink_its_share_once() -> None:
+    """softmax(0, 0, ln 2) = ¼ ¼ ½ without the last: one sink of each row, for all heads."""
+    masked = torch.zeros(3, 5, 2)
+    shares = formula.weights(masked, torch.tensor(math.log(2)).expand(3, 1, 1))
+    assert shares.shape == (3, 5, 2)
+    torch.testing.assert_close(shares, torch.full((3, 5, 2), 0.25))
+    blind = formula.weights(torch.full((1, 2), -math.inf), torch.zeros(1, 1))
+    assert blind.tolist() == [[0.0, 0.0]]
+
+
 def test_two_tokens_by_hand() -> None:
     q = torch.tensor([[1.0, 0.0], [0.0, 2.0]])
     k = torch.tensor([[1.0, 0.0], [0.0, 1.0]])

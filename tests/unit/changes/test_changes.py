@@ -17,6 +17,7 @@ from attnviz.changes import (
     pattern,
     write,
 )
+from attnviz.changes.kinds import Ablate
 from attnviz.changes.site import site
 from attnviz.changes.text import MAX_CHANGES
 from attnviz.errors import AttnVizError, BadInput, BadMask
@@ -57,6 +58,14 @@ def test_several_changes_stand_with_commas_between_them() -> None:
     changes = parse(",".join(TEXTS), GIVEN)
     assert write(changes) == ",".join(TEXTS)
     assert parse("") == ()
+
+
+def test_parse_gives_a_corpus_to_the_ablations_that_draw_from_one() -> None:
+    text = "L0.H1.mixed=zero,L0.H2.mixed=mean,L1.H0.mixed=resample:3"
+    zero, mean, resample = parse(text, corpus=["a dog", "a cat"])
+    assert [zero, mean, resample] == list(parse(text))
+    corpora = [change.corpus for change in (zero, mean, resample) if isinstance(change, Ablate)]
+    assert corpora == [None, ("a dog", "a cat"), ("a dog", "a cat")]
 
 
 def test_functions_make_what_the_text_says() -> None:

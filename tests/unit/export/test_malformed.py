@@ -142,7 +142,7 @@ NAMED: tuple[tuple[Path_, object, str], ...] = (
     (("calls", 0, "row_step"), 8, "whole number from 1 to 7"),
     (STARTS, [0] * 5, r"projection q \(proj_q\) does not fit"),
     (STARTS, [0, 10, 20, 30, 40, 51], "does not fit its heads"),
-    (QUERY, ["s0", 0, SHAPE, [0, 0, 0, 0]], "without numbers"),
+    (QUERY, ["s0", 0, SHAPE, [0, 0, 0, 0]], "more numbers than its memory"),
     (QUERY, ["s0", 10**9, SHAPE, STRIDE], "ends at element"),
     (QUERY, ["s0", -1, SHAPE, STRIDE], "whole number from 0"),
     (QUERY, ["s99", 0, [1], [1]], "it has no array 's99'"),
@@ -236,6 +236,26 @@ def test_what_is_no_capture_file_is_refused(name: str, tmp_path: Path) -> None:
         with pytest.raises(BadInput, match="cannot be read as a capture") as raised:
             read(source)
         assert raised.value.code == "bad_capture_file"
+
+
+def test_rows_that_overlap_cannot_become_many_numbers() -> None:
+    """Steps of 1 in two dimensions use n + m numbers for n × m; only heads and texts may repeat."""
+    kinds = {"grouped": ("query", "key", "value", "output"), "projections": ("q.weight", "q.input")}
+    for kind, names in kinds.items():
+        data = KINDS[kind]
+        description = description_of(data)
+        for name in names:
+            array, offset, shape, stride = description["tensors"][f"calls.0.{name}"]
+            overlapping = [array, offset, shape, [*stride[:-2], 1, 1]]
+            grown = changed(description, ("tensors", f"calls.0.{name}"), overlapping)
+            with pytest.raises(BadInput, match="has more numbers than its memory"):
+                read(described(data, grown))
+    description = description_of(KINDS["grouped"])
+    array, offset, shape, stride = description["tensors"]["calls.0.key"]
+    shared = changed(
+        description, ("tensors", "calls.0.key"), [array, offset, shape, [0, 0, *stride[2:]]]
+    )
+    assert read(described(KINDS["grouped"], shared)).calls
 
 
 def test_few_bytes_cannot_become_many_numbers() -> None:

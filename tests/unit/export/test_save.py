@@ -91,6 +91,14 @@ def test_a_csv_leaves_small_weights_out() -> None:
     assert [tuple(map(int, row[:4])) for row in table[1:]] == list(map(tuple, kept.tolist()))
 
 
+def test_a_csv_keeps_a_weight_that_is_exactly_least() -> None:
+    """1/4 and 1/2 are the same number in every format, so that the edge is hit."""
+    weights = np.array([[0.25, 0.75], [0.5, 0.5]])[None, None]
+    cap = attnviz.from_attentions(weights, ["a", "b"])
+    for least, n_kept in ((0.25, 4), (0.5, 3), (0.75, 1), (0.76, 0)):
+        assert len(rows(content(cap, ".csv", least=least))) == 1 + n_kept
+
+
 def named(*labels: str) -> attnviz.Capture:
     """A capture whose tokens have these labels."""
     cap = attnviz.from_attentions(

@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from attnviz.export.capture_file.fields import Malformed, parsed
 from attnviz.export.capture_file.storages import Packed, Unpacker, pack
+from attnviz.notation.json_fields import Malformed, parsed
 
 BLOCK = torch.arange(2 * 3 * 5 * 7, dtype=torch.float32).reshape(2, 3, 5, 7)
 

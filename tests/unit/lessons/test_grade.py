@@ -31,6 +31,30 @@ def test_an_answer_is_judged_by_the_mistake_it_shows(
     assert grade(question, answer) == verdict
 
 
+EIGHTH = NumberQuestion(1.0, 0.125, {"doubled": 2.0, "tripled": 2.25})
+
+
+@pytest.mark.parametrize(
+    ("answer", "verdict"),
+    [
+        (1.125, RIGHT),
+        (0.875, RIGHT),
+        (1.1251, Verdict(False, "other")),
+        (0.8749, Verdict(False, "other")),
+        (1.875, Verdict(False, "doubled")),
+        (1.8749, Verdict(False, "other")),
+        (2.12, Verdict(False, "doubled")),
+        (2.13, Verdict(False, "tripled")),
+        (2.375, Verdict(False, "tripled")),
+    ],
+)
+def test_grade_takes_an_answer_at_the_edge_of_the_tolerance(
+    answer: float, verdict: Verdict
+) -> None:
+    """An eighth is exact in binary: the edges belong to the answer, the nearest mistake counts."""
+    assert grade(EIGHTH, answer) == verdict
+
+
 @pytest.mark.parametrize(
     ("question", "answer"),
     [(NUMBER, float("nan")), (NUMBER, "0.9"), (CELL, 3.0), (CHOICE, "diagonals"), (CHOICE, (0, 0))],

@@ -8,7 +8,14 @@ import pytest
 
 from attnviz.errors import AttnVizError
 from attnviz.lessons.classroom.bounds import Bounds
-from attnviz.lessons.classroom.redis_store import RedisStore, redis_store
+from attnviz.lessons.classroom.redis_store import (
+    CHANNEL,
+    INDEX,
+    PREFIX,
+    RedisStore,
+    _tell_of_another,
+    redis_store,
+)
 from attnviz.lessons.classroom.redis_store import logger as redis_log
 from attnviz.lessons.classroom.room import Counts
 from attnviz.lessons.classroom.rooms import Rooms
@@ -73,6 +80,34 @@ def test_changes_of_two_processes_at_once_lose_nothing(pair: tuple[Rooms, Rooms]
         thread.join()
     tally = pair[0].tally(room.code, FIRST.name)
     assert (tally.counts, tally.present) == ({"right": 100}, 100)
+
+
+OTHERS = (
+    *("no JSON", "3", "[]", '["AAA-AAA"]', "[1, 2, 3, 4]", '["AAA-AAA", "x", [], {}]', "[" * 9999),
+    '{"opened": "x", "touched": 0, "visitor": 1}',
+)
+
+
+def test_what_another_program_writes_is_not_read_and_ends_nothing(
+    pair: tuple[Rooms, Rooms], redis_stores: MakeStore, caplog: pytest.LogCaptureFixture
+) -> None:
+    _tell_of_another.cache_clear()
+    here, there = pair
+    room, heard = here.create(FIRST), list[Counts | None]()
+    there.watch(room.code, heard.append)
+    raw = redis_stores(time.time, Bounds())._redis
+    for number, other in enumerate(OTHERS):
+        raw.publish(CHANNEL, other)
+        raw.hset(INDEX, f"other-{number}", other)
+        raw.set(f"{PREFIX}:room:AAA-AAA", other)
+        with pytest.raises(AttnVizError, match="no room has the code"):
+            there.stage("AAA-AAA")
+    assert here.count() == there.count() == 1
+    here.show(room.code, room.key, SECOND)
+    expect_equal(lambda: heard, [Counts(2, 2)])
+    there.knock(room.code, "bob")
+    said = [each.message for each in caplog.records if each.name == redis_log.name]
+    assert len(said) == 1 and "another program" in said[0]
 
 
 @pytest.fixture

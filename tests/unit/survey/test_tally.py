@@ -18,33 +18,7 @@ from attnviz.survey.tally import (
     fixed,
     smallest,
 )
-from attnviz.survey.tally import ticket as ticket_of
-
-N_HEAD, N_ENTRY = 4, 11
-
-
-def drawn(seed: int) -> SurveyTally:
-    """A tally of one text with numbers that are drawn."""
-    draws = np.random.default_rng(seed)
-    empty = SurveyTally.empty(2, N_HEAD, N_ENTRY)
-    arrays = {
-        entry.name: getattr(empty, entry.name) + draws.integers(0, 1 << 30)
-        for entry in fields(SurveyTally)
-        if isinstance(getattr(empty, entry.name), np.ndarray)
-    }
-    ticket = np.full(empty.ticket.shape, NO_TICKET, dtype=np.uint64)
-    example = np.full(ticket.shape, -1, dtype=np.int64)
-    filled = draws.random(ticket.shape[:3]) < 0.5
-    ticket[filled, 0], example[filled, 0] = ticket_of(f"text {seed}"), seed
-
-    def weighed(size: int) -> WeightSums:
-        return WeightSums.summed(*draws.integers(0, size, (3, 40)))
-
-    others = {"ticket": ticket, "example": example, "texts": {seed: f"text {seed}"}}
-    counts = {"received": weighed(N_HEAD * N_ENTRY), "pairs": weighed(N_HEAD * N_ENTRY**2)}
-    return SurveyTally(
-        **{**arrays, "n_entry": N_ENTRY, "n_text": 1, "n_token": 9, **counts, **others}
-    )
+from tests.support.tallies import drawn
 
 
 def same(one: SurveyTally, other: SurveyTally) -> bool:
@@ -107,14 +81,8 @@ def test_a_damaged_file_is_refused_by_name(tmp_path: Path) -> None:
     path.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(BadInput, match=r"a\.npz: it is no archive"):
         read_tally(path)
-    np.savez(path, described=np.frombuffer(b"[]", np.uint8))
-    with pytest.raises(BadInput, match="does not say what it is"):
-        read_tally(path)
-    np.savez(path, described=np.frombuffer(b'{"n_entry": 3, "n_text": 1, "n_token": 2}', np.uint8))
-    with pytest.raises(BadInput, match="it lacks"):
-        read_tally(path)
     np.savez(path, described=np.array([object()]))
-    with pytest.raises(BadInput, match="no archive of numbers"):
+    with pytest.raises(BadInput, match="described has the shape"):
         read_tally(path)
 
 

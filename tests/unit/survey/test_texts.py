@@ -57,6 +57,11 @@ def test_a_folder_gives_its_text_files_by_name_and_empty_texts_are_left_out(tmp_
         ("texts.jsonl", b"{", "line 1 is not JSON"),
         ("texts.txt", b"\xff\xfe\x00", "not UTF-8"),
         ("texts.parquet", b"PAR1", "not a parquet file"),
+        ("texts.txt", b"short\n" + b"long " * 5, "line 2 of .* has more than 20 characters"),
+        ("texts.csv", b"text\n" + b"long " * 5, "field larger than field limit"),
+        ("texts.csv", b"text\n" + b"," * 200, "line 2 of .* has more than 160 characters"),
+        ("texts.jsonl", b'"' + b"long " * 5 + b'"', "line 1 of .* has more than 20 characters"),
+        ("texts.jsonl", b"[" * 200, "line 1 of .* has more than 160 characters"),
     ],
 )
 def test_a_file_that_cannot_be_read_is_refused_by_name(
@@ -65,7 +70,7 @@ def test_a_file_that_cannot_be_read_is_refused_by_name(
     path = tmp_path / name
     path.write_bytes(content)
     with pytest.raises(BadInput, match=words) as refused:
-        list(read_texts(path))
+        list(read_texts(path, most_chars=20))
     assert str(path) in str(refused.value)
 
 

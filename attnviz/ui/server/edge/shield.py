@@ -1,19 +1,24 @@
 """Checks each request before Streamlit sees it, and adds the headers that browsers ask for.
 
 In: a request or a websocket. Out: the same, passed on; 421 for a host that is not this server's,
-413 for more uploaded bytes than one page, or all of them, may leave here, 404 for Streamlit's own
+413 for more uploaded bytes than one page, or all of them, may leave here, 408 for an upload that
+does not arrive in its time, 404 for Streamlit's own
 metrics. Hosts are those of Streamlit's setting `server.allowedHosts`; on an address of this machine
 alone they are this machine's names, so that a page elsewhere cannot reach the app by a name of its
 own.
 """
 
+import asyncio
 import os
 import re
+import time
 from collections import OrderedDict
+from dataclasses import dataclass
 from typing import get_args
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import config
@@ -35,9 +40,12 @@ METRICS = re.compile(r".*/_stcore/metrics")
 # path is refused: //elsewhere/start would lead to another server
 OTHER_NAMES = {**dict.fromkeys(get_args(StartPage), ""), "switchboard": "switches"}
 OTHER_NAME = re.compile(rf"((?:/[^/]+)*)/({'|'.join(OTHER_NAMES)})/?")
+FULL = "The server keeps too many files; try again later."
 OTHER_HOST = "This server has another name. Its operator sets STREAMLIT_SERVER_ALLOWED_HOSTS."
 MAX_SESSION_BYTES = 128 * MIB  # two captures of the largest size
 MAX_SESSIONS = 1024
+# the body of an upload has so long to arrive, and a second more for so many of its bytes
+UPLOAD_S, SLOWEST_BYTES_S = 30.0, 64 * 1024
 # Streamlit evaluates code that it makes itself, mounts components from blobs and styles inline
 POLICY = (
     "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:;"
@@ -54,7 +62,7 @@ class Shield:
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
         self._uploads: OrderedDict[str, dict[str, int]] = OrderedDict()
-        self._arriving = 0  # bytes of the uploads that are on their way
+        self._arriving: set[_Body] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request that is refused, and pass the others on."""
@@ -63,17 +71,40 @@ class Shield:
             return
         refusal = self._refusal(scope)
         if refusal is None:
-            n_bytes = _upload_bytes(scope)
-            self._arriving += n_bytes
-            try:
-                await self.app(scope, receive, _with_headers(scope, send))
-            finally:
-                self._arriving -= n_bytes
+            await self._pass_on(scope, receive, _with_headers(scope, send))
         elif scope["type"] == "websocket":
             await receive()
             await send({"type": "websocket.close", "code": 1008})
         else:
             await refusal(scope, receive, _with_headers(scope, send))
+
+    async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if not _is_upload(scope):
+            await self.app(scope, receive, send)
+            return
+        length = int(Headers(scope=scope)["content-length"])
+        body = _Body(receive, time.monotonic() + UPLOAD_S + length / SLOWEST_BYTES_S)
+
+        async def receive_more() -> Message:
+            message = await body.more()
+            if not self._has_room(0):
+                raise HTTPException(413, FULL)
+            return message
+
+        self._arriving.add(body)
+        try:
+            await self.app(scope, receive_more, send)
+        finally:
+            self._arriving.remove(body)
+
+    def _has_room(self, n_bytes: int) -> bool:
+        """True if so many bytes may come beside those that are kept or have arrived.
+
+        What is only announced takes no room: a page could announce all that there is.
+        """
+        arrived = sum(body.n_bytes for body in self._arriving)
+        limit = setting(UPLOADS_VARIABLE, MAX_UPLOADS_MIB) * MIB
+        return streamlit_patches.uploaded_bytes() + arrived + n_bytes <= limit
 
     def _refusal(self, scope: Scope) -> Response | None:
         headers, path = Headers(scope=scope), scope["path"]
@@ -108,18 +139,33 @@ class Shield:
         others = sum(size for name, size in kept.items() if name != file)
         if others + int(length) > MAX_SESSION_BYTES:
             return Response("Too many files are kept for this page.", status_code=413)
-        limit = setting(UPLOADS_VARIABLE, MAX_UPLOADS_MIB) * MIB
-        if streamlit_patches.uploaded_bytes() + self._arriving + int(length) > limit:
-            return Response("The server keeps too many files; try again later.", status_code=413)
+        if not self._has_room(int(length)):
+            return Response(FULL, status_code=413)
         kept[file] = int(length)
         return None
 
 
-def _upload_bytes(scope: Scope) -> int:
-    """The length of an upload that was let in; 0 for any other request."""
-    if scope["type"] != "http" or scope["method"] != "PUT" or not UPLOAD.fullmatch(scope["path"]):
-        return 0
-    return int(Headers(scope=scope)["content-length"])
+@dataclass(eq=False)
+class _Body:
+    """The body of an upload as it arrives: its bytes so far, and when it must have ended."""
+
+    receive: Receive
+    ends: float
+    n_bytes: int = 0
+
+    async def more(self) -> Message:
+        """The next message; an error of HTTP if it does not come in time."""
+        try:
+            message = await asyncio.wait_for(self.receive(), self.ends - time.monotonic())
+        except TimeoutError as error:
+            raise HTTPException(408, "The upload did not arrive in its time.") from error
+        self.n_bytes += len(message.get("body", b""))
+        return message
+
+
+def _is_upload(scope: Scope) -> bool:
+    is_put = scope["type"] == "http" and scope["method"] == "PUT"
+    return is_put and UPLOAD.fullmatch(scope["path"]) is not None
 
 
 def host_allowed(host: str | None) -> bool:

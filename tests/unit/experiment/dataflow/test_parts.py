@@ -1,5 +1,7 @@
 """`parts`: the summands of a tensor against formulas by hand, and their sum each time."""
 
+from collections.abc import Callable
+
 import pytest
 import torch
 from torch import Tensor, nn
@@ -165,3 +167,43 @@ def test_a_deep_model_is_walked_without_recursion() -> None:
     found = parts(value)
     assert len(found) > 400
     assert largest_error(found, value) <= 1e-4 * float(value.tensor.abs().max())
+
+
+class Arithmetic(nn.Module):
+    """Two embeddings, added, subtracted and scaled in every way that a stream is."""
+
+    def __init__(self, formula: Callable[[Tensor, Tensor], Tensor]) -> None:
+        super().__init__()
+        self.left, self.right = nn.Embedding(11, WIDTH), nn.Embedding(11, WIDTH)
+        self.formula = formula
+
+    def forward(self, ids: Tensor) -> Tensor:
+        return self.formula(self.left(ids), self.right(ids))
+
+
+@pytest.mark.parametrize(
+    ("formula", "left", "right", "constant"),
+    [
+        (lambda x, y: x - y, 1, -1, 0),
+        (lambda x, y: torch.sub(x, y, alpha=3), 1, -3, 0),
+        (lambda x, y: torch.add(x, y, alpha=3), 1, 3, 0),
+        (lambda x, y: x.clone().sub_(y), 1, -1, 0),
+        (lambda x, y: (x - 2) + y, 1, 1, -2),
+        (lambda x, y: (x + 5) - y, 1, -1, 5),
+        (lambda x, y: x * 7 - y / 2, 7, -0.5, 0),
+        (lambda x, y: x - (y - x), 2, -1, 0),
+    ],
+    ids=["sub", "sub alpha", "add alpha", "sub_", "less 2", "plus 5", "mul div", "twice"],
+)
+def test_parts_keep_the_sign_and_the_factor_of_every_term(
+    formula: Callable[[Tensor, Tensor], Tensor], left: float, right: float, constant: float
+) -> None:
+    model = seeded(Arithmetic(formula))
+    _, value = traced(model)
+    found = {name: torch.zeros(2, 3, WIDTH) for name in ("left", "right", "constant")}
+    for part in parts(value):
+        found[part.name.split()[0]] += part.tensor
+    with torch.no_grad():
+        torch.testing.assert_close(found["left"], left * model.left(IDS))
+        torch.testing.assert_close(found["right"], right * model.right(IDS))
+    assert torch.equal(found["constant"], torch.full((2, 3, WIDTH), float(constant)))

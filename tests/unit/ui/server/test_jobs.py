@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from attnviz.errors import Cancelled
+from attnviz.errors import AttnVizError, Cancelled
 from attnviz.ui.server import jobs
 from attnviz.ui.server.jobs import Job
 from tests.support.waiting import LIMIT_S
@@ -75,7 +75,9 @@ def test_an_error_is_kept_for_whoever_watches() -> None:
 
     job = over(jobs.start(broken))
     assert job.state == "failed" and job.fraction == 0.25
-    assert isinstance(job.error, ValueError) and str(job.error) == "no such thing"
+    assert job.error is not None and job.error.code == "unexpected", "the log has what it was"
+    with pytest.raises(AttnVizError, match="went wrong inside attnviz"):
+        job.raise_error()
     job.stop()
     assert job.state == "failed"
 

@@ -4,7 +4,9 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-from attnviz.errors import Cancelled
+import pytest
+
+from attnviz.errors import AttnVizError, Cancelled
 from attnviz.ui.server.trainings import Training, start
 from tests.support.waiting import LIMIT_S
 
@@ -61,4 +63,6 @@ def test_a_failure_is_kept_for_whoever_watches() -> None:
         yield
 
     training = over(start(0, 1, broken))
-    assert training.job.state == "failed" and str(training.job.error) == "no such thing"
+    assert training.job.state == "failed"
+    with pytest.raises(AttnVizError, match="went wrong inside attnviz"):
+        training.job.raise_error()

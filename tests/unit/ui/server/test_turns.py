@@ -97,3 +97,18 @@ def test_the_line_is_bounded() -> None:
     finish(runs)
     with line.turn(runs[0].waiting):
         assert line.n_waiting == 0
+
+
+def test_a_run_that_has_its_turn_takes_no_second_one() -> None:
+    line = WaitingLine(1)
+    with line.turn(nobody_waits), line.turn(nobody_waits):
+        assert len(line._tickets) == 1
+    with line.turn(nobody_waits):
+        assert len(line._tickets) == 1, "the turn is over, and the next one is taken in the line"
+    assert not line._tickets
+
+
+@contextmanager
+def nobody_waits() -> Iterator[Show]:
+    raise AssertionError("a run waits for itself")
+    yield

@@ -1,6 +1,7 @@
 """`Shield`: hosts, headers and uploads; `healthz` and `metrics`."""
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import AsyncIterator, Iterator
 from types import SimpleNamespace
 
 import pytest
@@ -10,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
+from starlette.types import Message
 from streamlit import config
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
@@ -102,22 +104,98 @@ def test_uploads_of_all_pages_are_bounded_together(
     assert put("c", 4 * MIB) == 200
 
 
-def test_uploads_on_their_way_count_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(shield.UPLOADS_VARIABLE, "4")
+async def keep(request: Request) -> PlainTextResponse:
+    """Read an upload as Streamlit does."""
+    return PlainTextResponse(str(len(await request.body())))
+
+
+async def send_upload(
+    guarded: shield.Shield, file: str, n_announced: int, body: AsyncIterator[bytes]
+) -> int:
+    """The status of an upload that announces some bytes, and sends those of `body`."""
     statuses: list[int] = []
 
-    async def meanwhile(_request: Request) -> PlainTextResponse:
-        statuses.append(second.put(UPLOAD.format(session="b", file="0"), headers=two).status_code)
-        return PlainTextResponse("kept")
+    async def receive() -> Message:
+        chunk = await anext(body, b"")
+        return {"type": "http.request", "body": chunk, "more_body": bool(chunk)}
 
-    two, three = {"content-length": str(2 * MIB)}, {"content-length": str(3 * MIB)}
-    routes = [Route("/_stcore/upload_file/a/{file}", meanwhile, methods=["PUT"])]
-    routes += [Route("/{path:path}", page, methods=["PUT"])]
-    guarded = shield.Shield(Starlette(routes=routes))
-    first, second = (TestClient(guarded, base_url="http://localhost") for _ in range(2))
-    assert first.put(UPLOAD.format(session="a", file="0"), headers=three).status_code == 200
-    assert second.put(UPLOAD.format(session="b", file="1"), headers=two).status_code == 200
-    assert statuses == [413]
+    async def send(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            statuses.append(message["status"])
+
+    headers = [(b"host", b"localhost"), (b"content-length", str(n_announced).encode())]
+    path = UPLOAD.format(session=file, file=file)
+    scope = {"type": "http", "method": "PUT", "path": path, "headers": headers, "query_string": b""}
+    await guarded(scope, receive, send)
+    return statuses[0]
+
+
+async def sent(*chunks: bytes) -> AsyncIterator[bytes]:
+    for chunk in chunks:
+        yield chunk
+
+
+def guarded_app() -> shield.Shield:
+    routes = [Route("/{path:path}", keep, methods=["PUT"])]
+    app = Starlette(routes=routes)
+    return shield.Shield(app)
+
+
+def test_uploads_that_are_only_announced_take_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(shield.UPLOADS_VARIABLE, "4")
+    guarded = guarded_app()
+
+    async def tried() -> list[int]:
+        never = asyncio.Event()
+
+        async def nothing() -> AsyncIterator[bytes]:
+            await never.wait()
+            yield b""
+
+        def begun(number: int) -> asyncio.Task[int]:
+            return asyncio.create_task(send_upload(guarded, f"idle-{number}", 3 * MIB, nothing()))
+
+        idle = [begun(number) for number in range(22)]
+        await asyncio.sleep(0)
+        honest = await send_upload(guarded, "honest", 5000, sent(bytes(5000)))
+        never.set()
+        return [honest, *await asyncio.gather(*idle)]
+
+    assert asyncio.run(tried()) == [200] * 23
+
+
+def test_uploads_on_their_way_count_as_they_arrive(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(shield.UPLOADS_VARIABLE, "4")
+    guarded = guarded_app()
+
+    async def tried() -> list[int]:
+        arrived, may_end = asyncio.Event(), asyncio.Event()
+
+        async def first() -> AsyncIterator[bytes]:
+            yield bytes(3 * MIB)
+            arrived.set()
+            await may_end.wait()
+
+        running = asyncio.create_task(send_upload(guarded, "a", 3 * MIB, first()))
+        await arrived.wait()
+        other = await send_upload(guarded, "b", 2 * MIB, sent(bytes(2 * MIB)))
+        liar = await send_upload(guarded, "c", 10, sent(bytes(2 * MIB)))
+        may_end.set()
+        return [other, liar, await running]
+
+    assert asyncio.run(tried()) == [413, 413, 200]
+
+
+def test_an_upload_that_does_not_arrive_is_broken_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shield, "UPLOAD_S", 0.01)
+    guarded = guarded_app()
+
+    async def slow() -> AsyncIterator[bytes]:
+        yield b"x"
+        await asyncio.Event().wait()
+
+    assert asyncio.run(send_upload(guarded, "a", 100, slow())) == 408
+    assert not guarded._arriving
 
 
 def test_streamlits_metrics_are_closed_and_the_first_page_has_two_addresses(

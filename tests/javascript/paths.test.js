@@ -1,0 +1,50 @@
+// The paths of a circuit: read out of the buffer, and which of them are drawn.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { MAX_DRAWN, readPaths, shownPaths } from "#components/circuit/paths.js";
+
+const path = (sender, receiver, side, moved) => ({
+  id: `${sender}-${receiver}.${side}`,
+  sender,
+  receiver,
+  side,
+  moved,
+});
+
+test("readPaths takes sender, receiver and side in turn, the strongest first, and leaves out what moves nothing", () => {
+  const header = { columns: [{ heads: [{ name: "a" }] }, { heads: [{ name: "b" }] }] };
+  // [sender, receiver, side]: a→a q k v, a→b q k v, b→a q k v, b→b q k v
+  const data = Float32Array.of(0, 0, 0, 0.5, -1, 0.75, NaN, 0, 0, 0, 0, 0.25);
+  assert.deepEqual(readPaths(header, { data }), [
+    path("a", "b", "v", 0.75),
+    path("a", "b", "q", 0.5),
+    path("b", "b", "v", 0.25),
+  ]);
+});
+
+test("shownPaths draws the twelve strongest, and those as strong as the last of them is printed", () => {
+  const all = Array.from({ length: 20 }, (_, i) => path("a", `b${i}`, "q", 1 - i / 100));
+  const shown = shownPaths(all, { sides: "qkv", least: null, head: null });
+  assert.equal(shown.least, 0.89);
+  assert.equal(shown.drawn.length, 12);
+  assert.equal(shownPaths(all, { sides: "kv", least: null, head: null }).drawn.length, 0);
+  const exact = shownPaths(all, { sides: "q", least: 0.95, head: null });
+  assert.deepEqual([exact.total, exact.drawn.length], [6, 6]); // a path that moves exactly so much belongs to it
+});
+
+test("shownPaths of a head draws four of its paths, however little they move", () => {
+  const strong = Array.from({ length: 15 }, (_, i) => path("a", `b${i}`, "q", 1));
+  const weak = Array.from({ length: 6 }, (_, i) => path("c", `d${i}`, "k", 0.1 - i / 100));
+  const shown = shownPaths([...strong, ...weak], { sides: "qkv", least: null, head: "c" });
+  assert.deepEqual([shown.drawn.length, shown.least], [4, 0.07]);
+  const received = shownPaths([...strong, ...weak], { sides: "qkv", least: null, head: "d2" });
+  assert.deepEqual(received.drawn, [weak[2]]);
+});
+
+test("shownPaths draws no more than a picture holds, and says how many there are", () => {
+  const all = Array.from({ length: MAX_DRAWN + 9 }, (_, i) => path("a", `b${i}`, "q", 1));
+  const shown = shownPaths(all, { sides: "q", least: 0.5, head: null });
+  assert.deepEqual([shown.drawn.length, shown.total], [MAX_DRAWN, MAX_DRAWN + 9]);
+});
