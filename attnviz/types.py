@@ -63,11 +63,12 @@ Measure = Literal[
 ]
 MEASURES: tuple[Measure, ...] = get_args(Measure)
 AxisName = Literal["query", "key", "d_model", "d_head", "d_concat"]
-HEAD_NAME = re.compile(r"L(\d{1,5})\.H(\d{1,5})", re.ASCII)
 STACKS: tuple[Stack, ...] = get_args(Stack)
-PLACE_NAME = re.compile(
-    rf"(?:(?P<stack>{'|'.join(STACKS)})\.)?(?P<cross>cross\.)?L(?P<layer>[0-9]{{1,4}})"
-    r"(?:\.H(?P<head>[0-9]{1,4}))?"
+# a layer or a head in its text form: L2, L2.H1, cross.L2.H1, decoder.cross.L2.H1. It is the only
+# such pattern: all else reads names with `Site.parse` or `HeadId.parse`; a test refuses another one
+SITE_NAME = re.compile(
+    rf"(?:(?P<stack>{'|'.join(STACKS)})\.)?(?P<cross>cross\.)?"
+    r"L(?P<layer>[0-9]{1,4})(?:\.H(?P<head>[0-9]{1,4}))?"
 )
 
 
@@ -88,10 +89,77 @@ class HeadId:
         >>> HeadId.parse("L5.H11")
         HeadId(layer=5, head=11)
         """
-        match = HEAD_NAME.fullmatch(text)
-        if match is None:
+        site = Site.parse(text)
+        if site is None or site.head is None or site != Site(site.layer, site.head):
             raise _bad_head(text)
-        return cls(int(match[1]), int(match[2]))
+        return cls(site.layer, site.head)
+
+
+@dataclass(frozen=True)
+class Site:
+    """A head of the self- or cross-attention of a stack; `head` None means all of the layer.
+
+    `stack` None is the only stack there is, or the only one with such an attention.
+    """
+
+    layer: int
+    head: int | None = None
+    kind: Kind = "self"
+    stack: Stack | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> "Site | None":
+        """The layer or head of a name such as "L2" or "decoder.cross.L1.H2"; None for other text.
+
+        >>> Site.parse("audio.L0.H1")
+        Site(0, 1, 'self', 'audio')
+        """
+        match = SITE_NAME.fullmatch(text)
+        return None if match is None else cls._matched(match)
+
+    @classmethod
+    def parse_start(cls, text: str) -> tuple["Site | None", str]:
+        """The layer or head that a text begins with, and the rest of the text.
+
+        >>> Site.parse_start("L2.H1.mixed=mean")
+        (Site(2, 1), '.mixed=mean')
+        """
+        match = SITE_NAME.match(text)
+        return (None, text) if match is None else (cls._matched(match), text[match.end() :])
+
+    @classmethod
+    def _matched(cls, match: re.Match[str]) -> "Site":
+        head = match["head"]
+        return cls(
+            layer=int(match["layer"]),
+            head=None if head is None else int(head),
+            kind="cross" if match["cross"] else "self",
+            stack=next((stack for stack in STACKS if stack == match["stack"]), None),
+        )
+
+    def __repr__(self) -> str:
+        """The shortest call that makes it: `Site(2, 1)`, `Site(0, 3, 'cross', 'decoder')`."""
+        fields = [self.layer, self.head, self.kind, self.stack]
+        for default in (None, "self", None):
+            if fields[-1] != default:
+                break
+            fields.pop()
+        return f"Site({', '.join(map(repr, fields))})"
+
+    def __str__(self) -> str:
+        stack = "" if self.stack is None else f"{self.stack}."
+        cross = "cross." if self.kind == "cross" else ""
+        head = "" if self.head is None else f".H{self.head}"
+        return f"{stack}{cross}L{self.layer}{head}"
+
+    @property
+    def whole_layer(self) -> "Site":
+        """The layer that the head is in."""
+        return Site(self.layer, None, self.kind, self.stack)
+
+    def with_head(self, head: int) -> "Site":
+        """One head of the same layer."""
+        return Site(self.layer, head, self.kind, self.stack)
 
 
 Head = HeadId | str | tuple[int, int]  # the ways to name a head: also "L5.H11" and (5, 11)
@@ -126,12 +194,12 @@ def head_row(head: Head, heads: Sequence[HeadId], owner: str) -> int:
 
 
 def _bad_head(found: object) -> BadInput:
-    match = PLACE_NAME.fullmatch(found) if isinstance(found, str) else None
+    site = Site.parse(found) if isinstance(found, str) else None
     advice = 'give "L5.H11", counted from 0, or (5, 11)'
-    if match is not None and match["head"] is not None:
-        kind = ['kind="cross"'] if match["cross"] else []
-        stack = [f'stack="{match["stack"]}"'] if match["stack"] else []
-        name = f"L{match['layer']}.H{match['head']}"
+    if site is not None and site.head is not None:
+        kind = ['kind="cross"'] if site.kind == "cross" else []
+        stack = [f'stack="{site.stack}"'] if site.stack else []
+        name = HeadId(site.layer, site.head)
         advice = f'give "{name}" here, and {" and ".join(kind + stack)} where that can be chosen'
     return bad_argument(
         f"{found!r} names no head; {advice}",

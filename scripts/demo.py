@@ -10,7 +10,6 @@ import argparse
 import base64
 import hashlib
 import html
-import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -27,13 +26,12 @@ from attnviz.export.notebook.still import still
 from attnviz.export.page.code import page_style
 from attnviz.i18n import DEFAULT, LANGUAGES, Language, text
 from attnviz.models.registry import REGISTRY
-from attnviz.types import HeadId
+from attnviz.types import HeadId, Site
 from attnviz.ui.session import examples, pictures
 from attnviz.ui.session.openings import OPENINGS
 from attnviz.views.groups import Group, groups
 from attnviz.views.titles import model_title
 
-HEAD = re.compile(r"L(\d+)\.H(\d+)")
 STYLE = """
 main.models {
   display: grid; gap: 20px;
@@ -101,15 +99,15 @@ class Exhibit:
             places.append(Place(group, opening.head, does, opening.query, opening.key))
         model_card = card(self.name)
         for note in () if model_card is None else model_card.description.heads:
-            match = HEAD.fullmatch(note.head)
-            if match is None:
+            site = Site.parse(note.head)
+            if site is None or site.head is None:
                 continue
             chance = {} if note.chance is None else {"chance": f"{note.chance:.2f}"}
             key = "card.score_chance" if chance else "card.score"
             score = text(lang, key, score=f"{note.score:.2f}", **chance)
             group = _group(among, note.kind if note.stack else None, note.stack)
             does = f"{note.does} · {score}"
-            places.append(Place(group, HeadId(int(match[1]), int(match[2])), does))
+            places.append(Place(group, HeadId(site.layer, site.head), does))
         return places
 
 

@@ -7,7 +7,7 @@ layer, head, kind and stack, and the comparison of all of them with the model's 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import SupportsIndex, cast
+from typing import SupportsIndex
 
 import numpy as np
 from jaxtyping import Float32
@@ -24,12 +24,12 @@ from attnviz.metrics.table import HeadTable, head_table
 from attnviz.summary import counted, html_card, shortened, size
 from attnviz.types import (
     MEASURES,
-    PLACE_NAME,
     Head,
     HeadId,
     Kind,
     Measure,
     ModelKey,
+    Site,
     Stack,
     Tokens,
     head_id,
@@ -295,10 +295,10 @@ class Capture:
 
 def _named(head: Head, kind: Kind, stack: Stack | None) -> tuple[HeadId, Kind, Stack | None]:
     """A head with its kind and stack; what its name says of them goes before the default."""
-    match = PLACE_NAME.fullmatch(head) if isinstance(head, str) else None
-    if match is None or match["head"] is None:
+    site = Site.parse(head) if isinstance(head, str) else None
+    if site is None or site.head is None:
         return head_id(head), kind, stack
-    own = cast(Stack | None, match["stack"])
+    own = site.stack
     if stack is not None and own not in (None, stack):
         raise bad_argument(
             f"the head is {head} and stack={stack!r} was given; give one of both",
@@ -306,8 +306,7 @@ def _named(head: Head, kind: Kind, stack: Stack | None) -> tuple[HeadId, Kind, S
             found=stack,
             allowed=str(own),
         )
-    place = HeadId(int(match["layer"]), int(match["head"]))
-    return place, "cross" if match["cross"] else kind, own or stack
+    return HeadId(site.layer, site.head), "cross" if site.kind == "cross" else kind, own or stack
 
 
 def _rows_per_picture(call: AttentionCall) -> int:

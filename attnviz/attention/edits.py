@@ -1,9 +1,10 @@
 """Numbers changed by hand: one entry of q, k, v, of the scores or of what enters the softmax.
 
 In: the text form that stands in an address, "q.3.5=0.7,masked.2.4=-inf"; a star stands for all keys
-of a query, "masked.2.*=-inf" blocks them and "masked.2.*=inf" opens them. Out: frozen `Edit`s.
-`formula.edited` puts them into copies of the stages: the tensors of a capture are never touched. A
-stage that is edited counts as given: what comes after it is computed from the edited numbers.
+of a query, "masked.2.*=-inf" blocks them and "masked.2.*=inf" opens them. Out: frozen `Edit`s. An
+edit is a change as any other (`attnviz.changes.Edited`), in its text form with the head in front:
+"L2.H1.q.3.5=0.7". The page Steps, which shows one head, leaves the head out. A stage that is edited
+counts as given: what comes after it is computed from the edited numbers.
 """
 
 import math
@@ -57,15 +58,24 @@ def write(edits: Sequence[Edit]) -> str:
     return FORM.write(map(str, edits))
 
 
-def _parse_entry(part: str) -> tuple[tuple[str, int, int | None], Edit]:
-    """An edit under its place."""
+def parse_one(part: str) -> Edit:
+    """One edit of a text form; `BadInput` for nonsense.
+
+    >>> parse_one("q.3.5=0.7")
+    Edit(stage='q', row=3, column=5, value=0.7)
+    """
     place, _, number = part.partition("=")
     stage, _, position = place.partition(".")
     row, _, column = position.partition(".")
+    value = notation.number(number)
     if stage == "masked" and column == EVERY:
-        edit = _whole_row(part, notation.index(row), notation.number(number))
-    else:
-        edit = _cell(part, stage, notation.indices(position, 2), notation.number(number))
+        return _whole_row(part, notation.index(row), value)
+    return _cell(part, stage, notation.indices(position, 2), value)
+
+
+def _parse_entry(part: str) -> tuple[tuple[str, int, int | None], Edit]:
+    """An edit under its place."""
+    edit = parse_one(part)
     return (edit.stage, edit.row, edit.column), edit
 
 
@@ -78,26 +88,11 @@ def _whole_row(part: str, row: int | None, value: float | None) -> Edit:
 
 
 def _cell(part: str, stage: str, place: tuple[int, ...] | None, value: float | None) -> Edit:
-    if stage not in EDITABLE or place is None:
+    known = next((name for name in EDITABLE if name == stage), None)
+    if known is None or place is None:
         raise _refusal(part, f"no entry of {', '.join(EDITABLE)}")
     is_blocked = stage == "masked" and value == -math.inf
     if value is None or not (is_blocked or abs(value) <= LARGEST):
         raise _refusal(part, f"the value must be a number between ±{LARGEST:g}")
     row, column = place
-    return Edit(stage, row, column, value)
-
-
-def of_stage(edits: Sequence[Edit], stage: str, n_rows: int, n_columns: int) -> tuple[Edit, ...]:
-    """The edits of one stage; `BadInput` for an entry outside its matrix."""
-    edits = tuple(edit for edit in edits if edit.stage == stage)
-    for edit in edits:
-        if edit.row >= n_rows or (edit.column or 0) >= n_columns:
-            raise BadInput(
-                f"the edit {str(edit)!r} lies outside its matrix: {stage} has {n_rows} ×"
-                f" {n_columns} entries",
-                code="edit_outside",
-                asked=str(edit),
-                rows=n_rows,
-                columns=n_columns,
-            )
-    return edits
+    return Edit(known, row, column, value)

@@ -8,37 +8,10 @@ no key at all gets weights of zero, as in torch's fused kernel (the paper leaves
 """
 
 import math
-from collections.abc import Sequence
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
-
-from attnviz.attention.edits import Edit, of_stage
-
-
-def edited(
-    stage: str,
-    values: Float[Tensor, "row column"],
-    edits: Sequence[Edit],
-    opened: Float[Tensor, "row column"] | None = None,
-) -> Float[Tensor, "row column"]:
-    """A stage with edited entries: a copy if there are edits of this stage, else the tensor itself.
-
-    `opened` has the scores before the mask, which a row of `masked` gets when it is opened.
-    """
-    edits_here = of_stage(edits, stage, *values.shape)
-    if not edits_here:
-        return values
-    copy = values.clone()
-    for edit in edits_here:
-        if edit.column is not None:
-            copy[edit.row, edit.column] = edit.value
-        elif edit.value < 0 or opened is None:
-            copy[edit.row] = -math.inf
-        else:
-            copy[edit.row] = opened[edit.row]
-    return copy
 
 
 def scores(

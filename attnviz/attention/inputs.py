@@ -10,7 +10,7 @@ Shapes follow transformers: q [batch, head, query, d_head], k and v [batch, kv_h
 fewer kv_heads than heads, neighbouring heads share one (grouped-query attention).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import torch
@@ -19,7 +19,6 @@ from torch import Tensor
 
 from attnviz import masks
 from attnviz.attention import formula
-from attnviz.attention.edits import Edit
 from attnviz.attention.stage_changes import ChangeableStage, StageChange
 from attnviz.attention.tolerance import largest, longest
 from attnviz.errors import UnsupportedAttention
@@ -153,20 +152,18 @@ class AttentionInputs:
         batch: int = 0,
         mask: Bool[Tensor, "query key"] | None = None,
         rows: slice = ALL_ROWS,
-        edits: Sequence[Edit] = (),
     ) -> dict[str, Tensor]:
         """Every stage of one head, in order; `capped` and `biased` only if the model has them.
 
-        `mask` replaces the call's own and `edits` replace entries of q, k, v, scores or masked, a
-        "what if"; `rows` limits the work to some queries. Where the call was changed while it ran,
-        its stages are the changed ones.
+        `mask` replaces the call's own, a "what if"; `rows` limits the work to some queries. Where
+        the call was changed while it ran, its stages are the changed ones.
         """
         if self.changed_stages(head, batch) and rows != ALL_ROWS:
-            whole = self.stages(head, batch, mask, edits=edits)
+            whole = self.stages(head, batch, mask)
             return {stage: x if stage in ("k", "v") else x[rows] for stage, x in whole.items()}
         stages: tuple[ChangeableStage, ...] = ("q", "k", "v")
         q, k, v = (
-            formula.edited(stage, self._changed(stage, values, head, batch), edits)
+            self._changed(stage, values, head, batch)
             for stage, values in zip(stages, self.qkv(head, batch), strict=True)
         )
         q = q[rows]
@@ -174,7 +171,7 @@ class AttentionInputs:
             "q": q,
             "k": k,
             "v": v,
-            "scores": formula.edited("scores", formula.scores(q, k), edits),
+            "scores": self._changed("scores", formula.scores(q, k), head, batch),
         }
         last = out["scaled"] = formula.scaled(out["scores"], self.scaling)
         if self.softcap is not None:
@@ -182,8 +179,8 @@ class AttentionInputs:
         if self.bias is not None:
             last = out["biased"] = last + self._block_of(self.bias, head, batch, rows)
         may_attend = self.may_attend(head, batch, rows) if mask is None else mask[rows].to(q.device)
-        masked = self._changed("masked", formula.masked(last, may_attend), head, batch)
-        out["masked"] = formula.edited("masked", masked, edits, last)
+        masked = formula.masked(last, may_attend)
+        out["masked"] = self._changed("masked", masked, head, batch, last)
         weights = formula.weights(out["masked"], self.softmax_sink(head, batch, rows))
         out["weights"] = self._changed("weights", weights, head, batch)
         mixed = formula.mixed(out["weights"], v)
@@ -199,7 +196,12 @@ class AttentionInputs:
         return frozenset(change.stage for change in changes)
 
     def _changed(
-        self, stage: ChangeableStage, values: Tensor, head: int, batch: int
+        self,
+        stage: ChangeableStage,
+        values: Tensor,
+        head: int,
+        batch: int,
+        unmasked: Tensor | None = None,
     ) -> Float[Tensor, "row column"] | Bool[Tensor, "row column"]:
         """The numbers that stood at a stage of one head while the model ran."""
         for change in self.changes:
@@ -210,6 +212,7 @@ class AttentionInputs:
                     [(batch, head)],
                     (self.n_query, self.n_key),
                     None if own is None else own[None],
+                    None if unmasked is None else unmasked[None],
                 )[0]
         return values
 

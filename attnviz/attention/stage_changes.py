@@ -6,15 +6,19 @@ the call is derived, so that a changed call is derived with its changes and can 
 model. Positions are counted in the whole sequence, from each row's own first token.
 """
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import torch
-from jaxtyping import Bool, Int64
+from jaxtyping import Bool, Float, Int64
 from torch import Tensor
 
-ChangeableStage = Literal["q", "k", "v", "mask", "masked", "weights", "mixed"]
+from attnviz.attention.edits import Edit
+from attnviz.errors import BadInput
+
+ChangeableStage = Literal["q", "k", "v", "scores", "mask", "masked", "weights", "mixed"]
 
 
 @dataclass(frozen=True)
@@ -35,8 +39,9 @@ class Span:
 class Pairs:
     """The (row, head) pairs that a function changes, and where their call lies in the sequence.
 
-    `may_attend` is the mask before any change, None where nothing is blocked. `writes` is True
-    while a model generates: what is laid over a text then ends before the sequence does.
+    `may_attend` is the mask before any change, None where nothing is blocked; `unmasked` has the
+    scores before the mask, of changes of "masked" only. `writes` is True while a model generates:
+    what is laid over a text then ends before the sequence does.
     """
 
     rows: Int64[Tensor, " pair"]
@@ -46,6 +51,7 @@ class Pairs:
     query: Span = Span()
     key: Span = Span()
     may_attend: Bool[Tensor, "pair query key"] | None = None
+    unmasked: Float[Tensor, "pair query key"] | None = None
     writes: bool = False
 
     def query_positions(self) -> Int64[Tensor, "pair query"]:
@@ -108,8 +114,56 @@ class StageChange:
         pairs: list[tuple[int, int]],
         shape: tuple[int, int],
         may_attend: Tensor | None = None,
+        unmasked: Tensor | None = None,
     ) -> Tensor:
         """The changed numbers of some pairs, [pair, …]; `shape` is (queries, keys) of the call."""
         rows, heads = torch.tensor(pairs, dtype=torch.int64, device=values.device).unbind(1)
-        seen = Pairs(rows, heads, *shape, self.query, self.key, may_attend, self.writes)
+        spans = self.query, self.key
+        seen = Pairs(rows, heads, *shape, *spans, may_attend, unmasked, self.writes)
         return self.function(values, seen).expand_as(values).to(values.dtype)
+
+
+# --- edited entries -----------------------------------------------------------------------------
+
+
+def of_edits(edits: Sequence[Edit], head: int) -> tuple[StageChange, ...]:
+    """The changes of the edits of one head, in their order."""
+    return tuple(StageChange(edit.stage, edited(edit), (head,), text=str(edit)) for edit in edits)
+
+
+def edited(edit: Edit) -> Function:
+    """One entry set to a value, or all keys of a row blocked or opened."""
+
+    def change(values: Tensor, pairs: Pairs) -> Tensor:
+        of_keys = edit.stage in ("k", "v")
+        rows = pairs.key_positions() if of_keys else pairs.query_positions()
+        columns = torch.arange(values.shape[2], device=values.device).expand(len(values), -1)
+        if edit.stage in ("scores", "masked"):
+            columns = pairs.key_positions()
+        _require_inside(edit, rows, columns, pairs.key if of_keys else pairs.query, pairs)
+        at_row = (rows == edit.row)[:, :, None]
+        if edit.column is None:
+            opened = pairs.unmasked if edit.value > 0 else None
+            row = torch.full_like(values, -math.inf) if opened is None else opened
+            return torch.where(at_row, row, values)
+        cell = at_row & (columns == edit.column)[:, None, :]
+        return values.masked_fill(cell, edit.value)
+
+    return change
+
+
+def _require_inside(edit: Edit, rows: Tensor, columns: Tensor, span: Span, pairs: Pairs) -> None:
+    """Raise `BadInput` for an entry outside the matrix of its stage."""
+    n_rows = max(span.lengths or (rows.shape[1],))
+    keys = pairs.key.lengths if edit.stage in ("scores", "masked") else None
+    n_columns = max(keys or (columns.shape[1],))
+    grows = pairs.writes  # a later pass may have the row, or the key
+    if not grows and (edit.row >= n_rows or (edit.column or 0) >= n_columns):
+        raise BadInput(
+            f"the edit {str(edit)!r} lies outside its matrix: {edit.stage} has {n_rows} ×"
+            f" {n_columns} entries",
+            code="edit_outside",
+            asked=str(edit),
+            rows=n_rows,
+            columns=n_columns,
+        )

@@ -8,7 +8,7 @@ matter who recorded the call. Formulas: Vaswani et al. 2017, equation 1 and sect
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import cast
 
@@ -24,6 +24,7 @@ from attnviz.attention.inputs import AttentionInputs, batch_row
 from attnviz.attention.projection import apply_linear
 from attnviz.attention.projection_comparison import compare_projections
 from attnviz.attention.rotary_of_call import CallRotation, layer_of, rotation_of
+from attnviz.attention.stage_changes import of_edits
 from attnviz.attention.stored_weights import StoredWeights
 from attnviz.attention.verification import Comparison
 from attnviz.errors import BadMask, UnsupportedAttention, bad_argument, require_type
@@ -358,12 +359,13 @@ def derive(
             module=call.module,
         )
     changed = mask is not None or bool(edits)
+    edited = replace(inputs, changes=(*inputs.changes, *of_edits(edits, head)))
     return Steps(
         call=call,
         id=HeadId(call.layer, head),
         batch=batch,
         change=WhatIf(mask, tuple(edits), before) if changed else None,
-        **inputs.stages(head, batch, mask, edits=edits),
+        **edited.stages(head, batch, mask),
     )
 
 

@@ -101,6 +101,15 @@ class Verification:
             tolerance=f"{comparison.tolerance:.1g}",
         )
 
+    def to_dict(self) -> dict[str, list[str] | list[float]]:
+        """A row for each comparison, as lists: the call, the stage, the error, what is allowed."""
+        return {
+            "call": [comparison.call for comparison in self.comparisons],
+            "stage": [str(comparison.stage) for comparison in self.comparisons],
+            "error": [comparison.error for comparison in self.comparisons],
+            "tolerance": [comparison.tolerance for comparison in self.comparisons],
+        }
+
     def __repr__(self) -> str:
         n_call, furthest = len(self._by_call()), self.worst
         missing = f"; {len(self.missing)} not recorded" if self.missing else ""

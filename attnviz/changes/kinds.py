@@ -13,8 +13,10 @@ from jaxtyping import Bool, Float32
 from torch import Tensor
 
 from attnviz.attention.capture import Capture
+from attnviz.attention.edits import Edit
 from attnviz.changes.corpus import Corpus
-from attnviz.changes.site import Site
+from attnviz.masks.spec import MaskSet
+from attnviz.types import Site
 
 AblationKind = Literal["mean", "resample", "zero"]
 PatchedStage = Literal["q", "k", "v", "weights", "mixed"]
@@ -103,14 +105,29 @@ class Cut:
 
 @dataclass(frozen=True)
 class Mask:
-    """The head's mask replaced by another, True = may attend; `name` is for the text form."""
+    """The head's mask replaced: by a set of named masks, or by a matrix, True = may attend.
+
+    `named` is None for a matrix, which the text form calls `name`.
+    """
 
     site: Site
-    may_attend: Bool[Tensor, "query key"] = field(compare=False, repr=False)
+    named: MaskSet | None = None
+    may_attend: Bool[Tensor, "query key"] | None = field(default=None, compare=False, repr=False)
     name: str = "own"
 
     def __str__(self) -> str:
-        return f"{self.site}.mask=@{self.name}"
+        return f"{self.site}.mask={f'@{self.name}' if self.named is None else self.named.joined}"
 
 
-Change = Ablate | Patch | Pattern | Cut | Mask
+@dataclass(frozen=True)
+class Edited:
+    """One entry of the head's q, k, v, scores, or of what enters its softmax, set to a number."""
+
+    site: Site
+    entry: Edit
+
+    def __str__(self) -> str:
+        return f"{self.site}.{self.entry}"
+
+
+Change = Ablate | Patch | Pattern | Cut | Mask | Edited

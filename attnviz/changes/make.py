@@ -1,4 +1,4 @@
-"""`ablate`, `patch`, `cut`, `pattern` and `mask`: changes from what a caller gives, checked.
+"""`ablate`, `patch`, `cut`, `pattern`, `edit`, `mask`: changes from what a caller gives, checked.
 
 In: a site as text or data, and the change's own arguments. Out: one frozen change. What no model
 could do is refused here, with what was asked and what is allowed; what this model cannot do is
@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from attnviz.attention.capture import Capture
+from attnviz.attention.edits import EVERY, parse_one
 from attnviz.changes.corpus import Corpus
 from attnviz.changes.kinds import (
     ABLATION_KINDS,
@@ -22,13 +23,15 @@ from attnviz.changes.kinds import (
     Ablate,
     AblationKind,
     Cut,
+    Edited,
     Mask,
     Patch,
     PatchedStage,
     Pattern,
 )
-from attnviz.changes.site import site
+from attnviz.changes.site import Where, site
 from attnviz.errors import BadInput, BadMask, bad_argument
+from attnviz.masks.spec import MaskSet, parse_joined
 from attnviz.summary import shortened
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
@@ -36,7 +39,7 @@ EVEN = "even"
 MAX_SEED = 2**31 - 1
 
 
-def ablate(where: object, to: str = "mean", *, corpus: object = None, seed: int = 0) -> Ablate:
+def ablate(where: Where, to: str = "mean", *, corpus: object = None, seed: int = 0) -> Ablate:
     """Take a head away: its output becomes its mean over a corpus, a draw from it, or zero.
 
     It is replaced at every position of the text, special tokens included; the mean is over all
@@ -55,7 +58,7 @@ def ablate(where: object, to: str = "mean", *, corpus: object = None, seed: int 
 
 
 def patch(
-    where: object,
+    where: Where,
     source: object,
     stage: str = "mixed",
     *,
@@ -75,9 +78,7 @@ def patch(
     return Patch(site(where), kept, source, _index("batch", batch), place, _name(name))
 
 
-def cut(
-    where: object, query: object = None, key: object = None, *, renormalise: bool = True
-) -> Cut:
+def cut(where: Where, query: object = None, key: object = None, *, renormalise: bool = True) -> Cut:
     """Take an edge away: from a query to a key, from a query to all, or from all to a key.
 
     Raises `BadInput` where neither a query nor a key is given.
@@ -92,7 +93,7 @@ def cut(
 
 
 def pattern(
-    where: object,
+    where: Where,
     to: object = EVEN,
     *,
     temperature: float | int | None = None,
@@ -114,11 +115,38 @@ def pattern(
     return Pattern(site(where), "matrix", weights=_weights(to), name=_name(name))
 
 
-def mask(where: object, may_attend: object, *, name: str = "own") -> Mask:
-    """Replace a head's mask by a boolean matrix [query, key], True = may attend.
+def edit(where: Where, stage: str, row: int, column: int | None, to: float) -> Edited:
+    """Set one entry of a head's q, k, v, scores, or of what enters its softmax ("masked").
 
-    Raises `BadMask` for another shape or type.
+    In "masked", −∞ blocks a cell; there a `column` of None is the whole row, which −∞ blocks and +∞
+    opens. Raises `BadInput` for another stage, a position below 0 or a value that is not a number.
     """
+    place = site(where)
+    if place.head is None:
+        raise _bad("head", place, "one head, such as L2.H1")
+    at_row, at_column = (
+        EVERY if index is None else str(_index(name, index))
+        for name, index in (("row", row), ("column", column))
+    )
+    return Edited(place, parse_one(f"{stage}.{at_row}.{at_column}={float(to)!r}"))
+
+
+def mask(where: Where, to: object, *, name: str = "own") -> Mask:
+    """Replace a head's mask: by named masks, "causal+window:4", or by a matrix [query, key].
+
+    In a matrix True means that the query may attend. The names are those of `attnviz.masks`;
+    "none" lets every query attend to every key, padding included. Raises `BadInput` for a name that
+    is no mask, `BadMask` for a matrix of another shape or type.
+    """
+    if isinstance(to, MaskSet):
+        return Mask(site(where), to)
+    if isinstance(to, str):
+        return Mask(site(where), parse_joined(to))
+    return Mask(site(where), may_attend=_boolean(to), name=_name(name))
+
+
+def _boolean(may_attend: object) -> Tensor:
+    """A mask as a tensor; `BadMask` unless it is boolean and [query, key]."""
     matrix = torch.as_tensor(may_attend) if isinstance(may_attend, np.ndarray | Tensor) else None
     if matrix is None or matrix.dtype != torch.bool or matrix.dim() != 2:
         shown = type(may_attend).__name__ if matrix is None else f"{matrix.dtype} {[*matrix.shape]}"
@@ -128,7 +156,7 @@ def mask(where: object, may_attend: object, *, name: str = "own") -> Mask:
             found=shown,
             wanted="bool [query, key]",
         )
-    return Mask(site(where), matrix, _name(name))
+    return matrix
 
 
 def _texts(corpus: object) -> tuple[str, ...]:

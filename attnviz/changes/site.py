@@ -7,53 +7,17 @@ refused here.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from operator import index
-from typing import cast
 
 from attnviz.errors import BadInput, bad_argument
 from attnviz.summary import shortened
-from attnviz.types import PLACE_NAME, STACKS, HeadId, Kind, Stack
+from attnviz.types import STACKS, Head, HeadId, Site
+
+Where = Site | Head  # the ways to name a head, or all heads of a layer
 
 
-@dataclass(frozen=True)
-class Site:
-    """A head of the self- or cross-attention of a stack; `head` None means all of the layer.
-
-    `stack` None is the only stack there is, or the only one with such an attention.
-    """
-
-    layer: int
-    head: int | None = None
-    kind: Kind = "self"
-    stack: Stack | None = None
-
-    def __repr__(self) -> str:
-        """The shortest call that makes it: `Site(2, 1)`, `Site(0, 3, 'cross', 'decoder')`."""
-        fields = [self.layer, self.head, self.kind, self.stack]
-        for default in (None, "self", None):
-            if fields[-1] != default:
-                break
-            fields.pop()
-        return f"Site({', '.join(map(repr, fields))})"
-
-    def __str__(self) -> str:
-        stack = "" if self.stack is None else f"{self.stack}."
-        cross = "cross." if self.kind == "cross" else ""
-        head = "" if self.head is None else f".H{self.head}"
-        return f"{stack}{cross}L{self.layer}{head}"
-
-    @property
-    def whole_layer(self) -> "Site":
-        """The layer that the head is in."""
-        return Site(self.layer, None, self.kind, self.stack)
-
-    def with_head(self, head: int) -> "Site":
-        """One head of the same layer."""
-        return Site(self.layer, head, self.kind, self.stack)
-
-
-def site(where: object) -> Site:
+def site(where: Where) -> Site:
     """The site that a caller means; `BadInput` for what names none.
 
     >>> str(site("decoder.cross.L1.H2")), str(site((1, 2)))
@@ -65,19 +29,13 @@ def site(where: object) -> Site:
         return Site(where.layer, where.head)
     if isinstance(where, tuple) and len(where) == 2:
         return Site(_number(where, where[0]), _number(where, where[1]))
-    match = PLACE_NAME.fullmatch(where) if isinstance(where, str) else None
-    if match is None:
+    named = Site.parse(where) if isinstance(where, str) else None
+    if named is None:
         raise _no_head(where)
-    head = match["head"]
-    return Site(
-        layer=int(match["layer"]),
-        head=None if head is None else int(head),
-        kind="cross" if match["cross"] else "self",
-        stack=cast(Stack | None, match["stack"]),
-    )
+    return named
 
 
-def place_among(where: object, sites: Sequence[Site], refused: str) -> int:
+def place_among(where: Where, sites: Sequence[Site], refused: str) -> int:
     """The place of the head that a caller means among some, as its model finds it.
 
     Without a stack it is one outside all stacks, else that of the only stack that has it. Raises

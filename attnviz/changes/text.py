@@ -4,7 +4,9 @@
     L0.H1.weights=even       its weights: even, temperature:0.5, @name (a matrix)
     L2.H1.weights.20.7=0!    an edge cut; * for all queries or keys; ! renormalises the row
     L0.H0.v=@other/1         patching: q, k, v, weights or mixed of row 1 of "other"
-    L0.H1.mask=@name         another mask
+    L0.H1.mask=causal+window:4   another mask: padding, causal, window, prefix, block, custom, none
+    L0.H1.mask=@name         a mask of your own
+    L2.H1.q.3.5=0.7          one entry of q, k, v, scores or masked; masked.2.*=-inf is a whole row
 
 In: such entries with commas between them, and what the names after @ stand for. Out: the changes;
 `write` gives the text again. What was typed by a stranger is checked as any input.
@@ -14,17 +16,13 @@ import re
 from collections.abc import Mapping, Sequence
 
 from attnviz.attention.capture import Capture
+from attnviz.attention.edits import EDITABLE, parse_one
 from attnviz.changes import make
-from attnviz.changes.kinds import PATCHED, Change
-from attnviz.errors import BadInput
+from attnviz.changes.entry import WrittenChange, read_entry, refused
+from attnviz.changes.kinds import PATCHED, Change, Edited
 
 MAX_CHANGES = 1024
 MAX_TEXT_CHARS = 20_000
-ENTRY = re.compile(
-    r"(?P<site>(?:[a-z]+\.){0,2}L[0-9]{1,4}(?:\.H[0-9]{1,4})?)"
-    r"\.(?P<stage>q|k|v|mask|weights|mixed)"
-    r"(?P<at>(?:\.(?:[0-9]{1,5}|\*)){0,2})=(?P<to>[^,=]{1,64})"
-)
 GIVEN = re.compile(rf"@(?P<name>{make.NAME.pattern})(?:/(?P<row>[0-9]{{1,4}}))?")
 
 
@@ -41,85 +39,64 @@ def parse(
     Raises `BadInput` for anything that is not in the form above.
     """
     if len(text) > MAX_TEXT_CHARS:
-        raise _bad(text[:40] + "…", f"longer than {MAX_TEXT_CHARS} characters")
+        raise refused(text, f"longer than {MAX_TEXT_CHARS} characters")
     entries = list(filter(None, text.split(",")))
     if len(entries) > MAX_CHANGES:
-        raise _bad(text[:40] + "…", f"more than {MAX_CHANGES} changes")
-    return tuple(_parsed(entry, given or {}, corpus) for entry in entries)
+        raise refused(text, f"more than {MAX_CHANGES} changes")
+    return tuple(_made(read_entry(entry), given or {}, corpus) for entry in entries)
 
 
-def _parsed(entry: str, values: Mapping[str, object], corpus: object) -> Change:
-    match = ENTRY.fullmatch(entry)
-    if match is None:
-        raise _bad(entry, "it is none of the forms")
-    where, stage, to = match["site"], match["stage"], match["to"]
-    at = match["at"].split(".")[1:]
-    if stage == "weights" and len(at) == 2 and to in ("0", "0!"):
-        query, key = (None if part == "*" else int(part) for part in at)
-        return make.cut(where, query, key, renormalise=to == "0!")
-    if "*" in at or len(at) > 1:
-        raise _bad(entry, "only the weights of an edge have two positions, and they become 0 or 0!")
-    position = int(at[0]) if at else None
-    named = GIVEN.fullmatch(to)
+def _made(entry: WrittenChange, values: Mapping[str, object], corpus: object) -> Change:
+    if entry.stage == "weights" and len(entry.at) == 2 and entry.to in ("0", "0!"):
+        return make.cut(entry.site, *entry.at, renormalise=entry.to == "0!")
+    if entry.stage in EDITABLE and len(entry.at) == 2 and entry.site.head is not None:
+        return Edited(entry.site, parse_one(entry.of_head))
+    if None in entry.at or len(entry.at) > 1:
+        reason = "two positions name an edge of weights, which becomes 0 or 0!, or one edited entry"
+        raise refused(entry, reason)
+    named = GIVEN.fullmatch(entry.to)
     if named is not None:
-        row = int(named["row"] or 0)
-        return _from_given(entry, where, stage, position, named["name"], row, values)
-    if position is None and stage == "mixed":
-        return _ablation(entry, where, to, corpus)
-    if position is None and stage == "weights":
-        return _pattern(entry, where, to)
-    raise _bad(entry, f"{stage} cannot become {to!r}")
+        return _from_given(entry, named["name"], int(named["row"] or 0), values)
+    if not entry.at and entry.stage == "mixed":
+        return _ablation(entry, corpus)
+    if not entry.at and entry.stage == "weights":
+        return _pattern(entry)
+    if not entry.at and entry.stage == "mask":
+        return make.mask(entry.site, entry.to)
+    raise refused(entry, f"{entry.stage} cannot become {entry.to!r}")
 
 
-def _ablation(entry: str, where: str, to: str, corpus: object) -> Change:
-    kind, _, seed = to.partition(":")
+def _ablation(entry: WrittenChange, corpus: object) -> Change:
+    kind, _, seed = entry.to.partition(":")
     if seed and not (kind == "resample" and seed.isascii() and seed.isdigit() and len(seed) < 10):
-        raise _bad(entry, f"{to!r} is not mean, zero, resample or resample:seed")
+        raise refused(entry, f"{entry.to!r} is not mean, zero, resample or resample:seed")
     used = None if kind == "zero" else corpus
-    return make.ablate(where, kind, corpus=used, seed=int(seed or 0))
+    return make.ablate(entry.site, kind, corpus=used, seed=int(seed or 0))
 
 
-def _pattern(entry: str, where: str, to: str) -> Change:
-    kind, colon, number = to.partition(":")
+def _pattern(entry: WrittenChange) -> Change:
+    kind, colon, number = entry.to.partition(":")
     if kind != "temperature" or not colon:
-        return make.pattern(where, to)
+        return make.pattern(entry.site, entry.to)
     try:
         temperature = float(number)
     except ValueError as error:
-        raise _bad(entry, f"{number!r} is not a number") from error
-    return make.pattern(where, temperature=temperature)
+        raise refused(entry, f"{number!r} is not a number") from error
+    return make.pattern(entry.site, temperature=temperature)
 
 
-def _from_given(
-    entry: str,
-    where: str,
-    stage: str,
-    position: int | None,
-    name: str,
-    row: int,
-    values: Mapping[str, object],
-) -> Change:
+def _from_given(entry: WrittenChange, name: str, row: int, values: Mapping[str, object]) -> Change:
     """A change that names a capture or a matrix."""
     if name not in values:
         known = ", ".join(values) or "none"
-        raise _bad(entry, f"nothing is called {name!r} here; there is: {known}")
-    value = values[name]
-    if stage in PATCHED and isinstance(value, Capture):
-        return make.patch(where, value, stage, batch=row, position=position, name=name)
+        raise refused(entry, f"nothing is called {name!r} here; there is: {known}")
+    value, position = values[name], next(iter(entry.at), None)
+    if entry.stage in PATCHED and isinstance(value, Capture):
+        return make.patch(entry.site, value, entry.stage, batch=row, position=position, name=name)
     if row or position is not None:
-        raise _bad(entry, f"{name!r} is not a capture: it has no rows or positions")
-    if stage == "mask":
-        return make.mask(where, value, name=name)
-    if stage == "weights":
-        return make.pattern(where, value, name=name)
-    raise _bad(entry, f"{name!r} is not a capture to keep {stage} from")
-
-
-def _bad(entry: str, reason: str) -> BadInput:
-    return BadInput(
-        f"the change {entry!r} cannot be read: {reason}; write it as L2.H1.mixed=mean,"
-        " L0.H1.weights=even or L2.H1.weights.20.7=0!, with commas between several",
-        code="bad_change_text",
-        asked=entry,
-        reason=reason,
-    )
+        raise refused(entry, f"{name!r} is not a capture: it has no rows or positions")
+    if entry.stage == "mask":
+        return make.mask(entry.site, value, name=name)
+    if entry.stage == "weights":
+        return make.pattern(entry.site, value, name=name)
+    raise refused(entry, f"{name!r} is not a capture to keep {entry.stage} from")

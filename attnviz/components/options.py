@@ -5,18 +5,17 @@ may be anything. Out: values that fit. An option's name is that of its parameter
 the view; what equals `DEFAULTS` stands in no address.
 """
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, get_args
 
 from attnviz.errors import BadInput
 from attnviz.masks import spec
-from attnviz.types import Measure
+from attnviz.types import HeadId, Measure
 
 Order = Literal["layer", Measure]
 ORDERS: tuple[Order, ...] = get_args(Order)
 MAX_LINES = 10
-HEADS = re.compile(r"L\d{1,3}\.H\d{1,3}(,L\d{1,3}\.H\d{1,3}){0,2}", re.ASCII)
+MAX_BESIDE = 3  # heads beside the chosen one
 DEFAULTS: dict[str, Any] = {
     "order": "layer",
     "cells": False,
@@ -56,8 +55,13 @@ def _top(raw: object) -> tuple[int | None, bool]:
 
 def _beside(raw: object) -> tuple[str | None, bool]:
     """The heads whose lines are drawn beside the chosen one's, by their names."""
-    fits = isinstance(raw, str) and (not raw or HEADS.fullmatch(raw))
-    return (str(raw), True) if fits else (None, False)
+    if not isinstance(raw, str):
+        return None, False
+    try:
+        heads = [HeadId.parse(name) for name in raw.split(",")] if raw else []
+    except BadInput:
+        return None, False
+    return (raw, True) if len(heads) <= MAX_BESIDE else (None, False)
 
 
 OWN_FORMS: dict[str, Callable[[object], tuple[Any, bool]]] = {

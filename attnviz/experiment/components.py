@@ -12,12 +12,12 @@ from typing import Literal
 from torch import Tensor
 
 from attnviz.attention.call import AttentionCall
-from attnviz.changes.site import Site
 from attnviz.experiment.dataflow.operations import LINEAR
 from attnviz.experiment.dataflow.parts import Part, Walk
 from attnviz.experiment.dataflow.rules import Leaf, Rules
 from attnviz.experiment.dataflow.trace import Operation, Value
 from attnviz.experiment.traced_run import TracedRun
+from attnviz.types import Site
 
 ComponentKind = Literal["embedding", "head", "mlp", "bias", "other"]
 KINDS: dict[str, ComponentKind] = {

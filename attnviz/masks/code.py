@@ -9,9 +9,11 @@ here, and a test runs every line. True has opposite meanings in the interfaces:
     additive, accepted by all              0 = may attend, −∞ = may not
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal, get_args
+
+from attnviz.masks.spec import RULES, MaskName
 
 Convention = Literal["sdpa", "multihead", "transformers", "additive"]
 CONVENTIONS: tuple[Convention, ...] = get_args(Convention)
@@ -36,8 +38,7 @@ class MaskParts:
     """The masks that one mask is made of.
 
     `real` is True for keys that are not padding, None without padding; `cells` has every cell of a
-    mask that has no other name. `window`, `prefix` and `block` are sizes, as in `masks.spec`, None
-    for a mask that is off.
+    mask that has no other name. `sizes` has those of the masks with a size that are on.
     """
 
     n_query: int
@@ -45,14 +46,7 @@ class MaskParts:
     real: tuple[bool, ...] | None = None
     causal: bool = False
     cells: tuple[tuple[bool, ...], ...] | None = None
-    window: int | None = None
-    prefix: int | None = None
-    block: int | None = None
-
-    @property
-    def sized(self) -> bool:
-        """True if one of the masks has a size: transformers has no argument for it."""
-        return any(size is not None for size in (self.window, self.prefix, self.block))
+    sizes: Mapping[MaskName, int] = field(default_factory=dict)
 
 
 def code(parts: MaskParts, convention: Convention) -> str:
@@ -90,20 +84,17 @@ def _may_attend(parts: MaskParts) -> list[str]:
 
 def _sized_lines(parts: MaskParts) -> list[str]:
     """The lines of the masks that depend on the positions of query and key."""
-    if not parts.sized:
+    if not parts.sizes:
         return []
     lines = ["query, key = torch.arange(n_query)[:, None], torch.arange(n_key)"]
-    if parts.window is not None:
-        lines.append(f"may_attend &= (query - key).abs() < {parts.window}  # window")
-    if parts.prefix is not None:
-        lines.append(f"may_attend &= (key <= query) | (key < {parts.prefix})  # prefix")
-    if parts.block is not None:
-        lines.append(f"may_attend &= query // {parts.block} == key // {parts.block}  # block")
-    return lines
+    return lines + [
+        f"may_attend &= {RULES[name].code.format(size=size)}  # {name}"
+        for name, size in parts.sizes.items()
+    ]
 
 
 def _for_transformers(parts: MaskParts) -> list[str]:
-    if parts.cells is not None or parts.sized:
+    if parts.cells is not None or parts.sizes:
         return [*_may_attend(parts), "mask = may_attend[None, None]", COMMENTS["cells"]]
     real = parts.real or (True,) * parts.n_key
     lines = [f"mask = torch.tensor([{_digits(real)}])", COMMENTS["transformers"]]

@@ -10,11 +10,11 @@ transformers; `from_model` converts them there, once. Masks: Vaswani et al. 2017
 from collections.abc import Mapping, Sequence
 
 import torch
-from jaxtyping import Bool, Float, UInt8
+from jaxtyping import Bool, Float, Int64, UInt8
 from torch import Tensor
 
 from attnviz.errors import BadMask
-from attnviz.masks.spec import MaskSet, Stroke
+from attnviz.masks.spec import RULES, MaskName, MaskRule, MaskSet, Stroke
 
 MAX_NAMED_MASKS = 8
 
@@ -39,42 +39,67 @@ def padding(keep: Bool[Tensor, "key"], n_query: int) -> Bool[Tensor, "query key"
 
 def window(n_query: int, n_key: int, size: int) -> Bool[Tensor, "query key"]:
     """The window mask: query i may attend to keys less than `size` away, on either side."""
-    return (torch.arange(n_query)[:, None] - torch.arange(n_key)).abs() < size
+    return _positional("window", n_query, n_key, size)
 
 
 def prefix(n_query: int, n_key: int, size: int) -> Bool[Tensor, "query key"]:
     """The prefix mask: causal, except for the first `size` keys, which every query may see."""
-    return causal(n_query, n_key) | (torch.arange(n_key) < size)
+    return _positional("prefix", n_query, n_key, size)
 
 
 def blocks(n_query: int, n_key: int, size: int) -> Bool[Tensor, "query key"]:
     """The block mask: a query may attend to the keys of its own block of `size` positions."""
-    return (torch.arange(n_query)[:, None] // size) == (torch.arange(n_key) // size)
+    return _positional("block", n_query, n_key, size)
+
+
+def _positional(name: MaskName, n_query: int, n_key: int, size: int) -> Bool[Tensor, "query key"]:
+    return allowed(RULES[name], torch.arange(n_query)[:, None], torch.arange(n_key), size)
+
+
+def allowed(rule: MaskRule, query: Tensor, key: Tensor, size: int) -> Bool[Tensor, "..."]:
+    """True where a mask that positions decide lets a query attend to a key."""
+    assert rule.allows is not None, f"{rule.name} depends on more than positions"
+    mask: Tensor = rule.allows(query, key, size)
+    return mask
 
 
 def drawn(n_query: int, n_key: int, strokes: Sequence[Stroke]) -> Bool[Tensor, "query key"]:
     """The mask drawn by hand: each stroke blocks its cells, or opens them again."""
-    mask = torch.ones(n_query, n_key, dtype=torch.bool)
-    for stroke in strokes:
-        cells = slice(stroke.top, stroke.bottom + 1), slice(stroke.left, stroke.right + 1)
-        mask[cells] = not stroke.blocks
-    return mask
+    masks, keep = MaskSet(("custom",), strokes=tuple(strokes)), torch.ones(n_key, dtype=torch.bool)
+    return named(masks, n_query, keep)["custom"]
 
 
 def named(
     masks: MaskSet, n_query: int, keep: Bool[Tensor, "key"]
 ) -> dict[str, Bool[Tensor, "query key"]]:
     """Every mask that is on, by its name; `keep` is True for the keys that are not padding."""
-    sizes, n_key = masks.sizes, len(keep)
-    builders = {
-        "padding": lambda: padding(keep, n_query),
-        "causal": lambda: causal(n_query, n_key),
-        "window": lambda: window(n_query, n_key, sizes["window"]),
-        "prefix": lambda: prefix(n_query, n_key, sizes["prefix"]),
-        "block": lambda: blocks(n_query, n_key, sizes["block"]),
-        "custom": lambda: drawn(n_query, n_key, masks.strokes),
-    }
-    return {name: builders[name]() for name in masks.on}
+    query, key = torch.arange(n_query)[None], torch.arange(len(keep))[None]
+    return {name: mask[0] for name, mask in at_positions(masks, query, key, keep[None]).items()}
+
+
+def at_positions(
+    masks: MaskSet,
+    query: Int64[Tensor, "row query"],
+    key: Int64[Tensor, "row key"],
+    keep: Bool[Tensor, "row key"],
+) -> dict[str, Bool[Tensor, "row query key"]]:
+    """Every mask that is on, by its name, for queries and keys at these positions of each row."""
+    asks, answers = query[:, :, None], key[:, None, :]
+    shape = len(query), query.shape[1], key.shape[1]
+    out: dict[str, Tensor] = {}
+    for name in masks.on:
+        if name == "padding":
+            mask = keep[:, None, :]
+        elif name == "custom":
+            mask = torch.ones(shape, dtype=torch.bool, device=query.device)
+            for stroke in masks.strokes:
+                rows = (asks >= stroke.top) & (asks <= stroke.bottom)
+                cells = rows & (answers >= stroke.left) & (answers <= stroke.right)
+                mask = mask.masked_fill(cells, not stroke.blocks)
+        else:
+            mask = allowed(RULES[name], asks, answers, masks.sizes.get(name, 0))
+        out[name] = mask.expand(shape)
+    return out
 
 
 def combine(*masks: Bool[Tensor, "_query _key"]) -> Bool[Tensor, "query key"]:

@@ -1,7 +1,8 @@
 """A set of named masks over an attention, and its text form (no torch).
 
-In: the text form that stands in an address, "padding,window=4,custom=+0.1:2.3". Out: a frozen
-`MaskSet`, or `BadInput`. What each name blocks is in `masks.kinds`:
+In: the text form that stands in an address, "padding,window=4,custom=+0.1:2.3", or as the mask of a
+change, "padding+window:4". Out: a frozen `MaskSet`, or `BadInput`. `RULES` tells of each name what
+it allows and how that is written as code:
 
     padding   keys that only fill a sentence up
     causal    keys after the query
@@ -12,9 +13,9 @@ In: the text form that stands in an address, "padding,window=4,custom=+0.1:2.3".
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from attnviz import notation
 from attnviz.errors import BadInput
@@ -22,9 +23,52 @@ from attnviz.notation import TextForm, refusal
 
 MaskName = Literal["padding", "causal", "window", "prefix", "block", "custom"]
 MASK_NAMES: tuple[MaskName, ...] = get_args(MaskName)
-SIZED: tuple[MaskName, ...] = ("window", "prefix", "block")
 MAX_STROKES = 64
 STROKE = re.compile(r"([+-])(\d{1,5})\.(\d{1,5}):(\d{1,5})\.(\d{1,5})", re.ASCII)
+
+
+@dataclass(frozen=True)
+class MaskRule:
+    """The rule of a mask: the keys that a query may attend to.
+
+    `allows(query, key, size)` takes positions as arrays or tensors that broadcast, and `code` is
+    the same in Python; both are missing where positions are not enough: of padding, and of cells
+    drawn by hand. `sized` is True if the mask has a size.
+    """
+
+    name: MaskName
+    allows: Callable[[Any, Any, int], Any] | None = None
+    code: str = ""
+    sized: bool = False
+
+
+RULES: Mapping[MaskName, MaskRule] = {
+    rule.name: rule
+    for rule in (
+        MaskRule("padding"),
+        MaskRule("causal", lambda query, key, _size: key <= query, "key <= query"),
+        MaskRule(
+            "window",
+            lambda query, key, size: abs(query - key) < size,
+            "(query - key).abs() < {size}",
+            sized=True,
+        ),
+        MaskRule(
+            "prefix",
+            lambda query, key, size: (key <= query) | (key < size),
+            "(key <= query) | (key < {size})",
+            sized=True,
+        ),
+        MaskRule(
+            "block",
+            lambda query, key, size: query // size == key // size,
+            "query // {size} == key // {size}",
+            sized=True,
+        ),
+        MaskRule("custom"),
+    )
+}
+SIZED: tuple[MaskName, ...] = tuple(name for name, rule in RULES.items() if rule.sized)
 
 
 def _refusal(part: str, reason: str) -> BadInput:
@@ -64,6 +108,11 @@ class MaskSet:
     def __str__(self) -> str:
         return FORM.write(self.entries())
 
+    @property
+    def joined(self) -> str:
+        """The text form inside a change, "padding+window:4"."""
+        return "+".join(entry.replace("=", ":") for entry in self.entries()) or FORM.none
+
     def _entry(self, name: MaskName) -> str:
         if name in SIZED:
             return f"{name}={self.sizes[name]}"
@@ -80,6 +129,16 @@ def parse(text: str) -> MaskSet:
     on = tuple(name for name in MASK_NAMES if name in values)
     sizes = {name: _size(name, values[name]) for name in on if name in SIZED}
     return MaskSet(on, sizes, _strokes(values.get("custom", "")))
+
+
+def parse_joined(text: str) -> MaskSet:
+    """The masks of the text form inside a change; `BadInput` for nonsense.
+
+    >>> str(parse_joined("causal+window:4"))
+    'causal,window=4'
+    """
+    parts = re.split(r"\+(?=[a-z])", text)
+    return parse(FORM.separator.join(part.replace(":", "=", 1) for part in parts))
 
 
 def write(masks: MaskSet) -> str:

@@ -18,7 +18,7 @@ from attnviz.i18n import text
 from attnviz.ui import classroom
 from attnviz.ui.learn import links
 from attnviz.ui.page import frame, frame_line, notices
-from attnviz.ui.server import opened_captures, page_queue, turns
+from attnviz.ui.server import opened_captures, page_queue, turns, visitors
 from attnviz.ui.session import (
     address,
     address_bar,
@@ -99,5 +99,5 @@ def main() -> None:
         frame_line.line_without_model(lang)
 
 
-with page_queue.queue.turn():
+with page_queue.queue.turn(visitors.address()):
     main()

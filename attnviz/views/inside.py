@@ -14,11 +14,11 @@ from attnviz.components.ledger import LedgerCell, LedgerRow, LedgerView
 from attnviz.i18n import Language, text
 
 if TYPE_CHECKING:
-    from attnviz.changes.site import Site
     from attnviz.experiment.components import Component
     from attnviz.experiment.edges import Edges
     from attnviz.experiment.lens import Lens
     from attnviz.experiment.why import Why
+    from attnviz.types import Site
 
 MAX_KEYS, MAX_PAIRS = 14, 8
 MAX_SENDERS = 96  # heads that are taken away one by one as a control

@@ -87,6 +87,15 @@ CASES: dict[str, tuple[Rule, Callable[[], list[Path]], tuple[str, str]]] = {
         project.interface_files,
         ("attnviz/ui/x.py", "st.session_state['x'] = 1\n"),
     ),
+    "a head's name has one pattern": (
+        rules.head_patterns,
+        lambda: [
+            *project.shipped_files(),
+            *project.python_files(project.ROOT / "scripts"),
+            *sorted(project.PACKAGE.rglob("*.js")),
+        ],
+        ("attnviz/x.py", 'HEAD = re.compile(r"L(\\d+)\\.H(\\d+)")\n'),
+    ),
     "JavaScript asks for type checks": (
         rules.web_checked,
         project.web_files,
@@ -153,6 +162,9 @@ VIOLATIONS: list[tuple[Rule, str, str]] = [
     (st_rules.shared_use, "pages/x.py", "def f():\n    @shared(most=3)\n    def g(a): ...\n"),
     (st_rules.session_state_use, "pages/x.py", "st.query_params['text'] = text\n"),
     (st_rules.session_state_use, "pages/x.py", "@st.fragment\ndef draw(shown): ...\n"),
+    (rules.head_patterns, "x.js", "text.matchAll(/L([0-9]+)\\.H([0-9]+)/g)\n"),
+    (rules.head_patterns, "x.py", 'rf"{STACK}L(?P<layer>[0-9]{{1,3}})"\n'),
+    (rules.head_patterns, next(iter(rules.HEAD_NAMES)), 'A = r"L\\d"\nB = r"L\\d\\.H\\d"\n'),
     (rules.web_never, "x.js", "import {a} from 'https://cdn.example/x.js';\n"),
     (rules.web_never, "x.css", "@import url(//fonts.example/x.css);\n"),
     (rules.web_never, "x.js", "eval(text)\n"),

@@ -107,12 +107,12 @@ def test_the_sound_stands_under_keys_that_are_its_frames(
 ) -> None:
     header, arrays = sent(visit("head", model=tiny(model), stack=stack, kind=kind))
     if frames is None:
-        assert header["heard"] is None and "spectrum" not in arrays
+        assert header["heard"] is None and "heard.levels" not in arrays
         return
     step = 0.024 if model == "moonshine" else 0.02
     assert header["heard"] == {"frames": frames, "step_s": step, "seconds": 1.2}
     expected = sound.spectrogram(sound.sample(), 8 * frames, step / 8)
-    np.testing.assert_array_equal(arrays["spectrum"], expected)
+    np.testing.assert_array_equal(arrays["heard.levels"], expected)
     assert header["key_special"] == [int(at * step >= 1.2) for at in range(frames)]
 
 
@@ -148,7 +148,7 @@ def test_output_shows_what_is_likely_next(visit: Visit, tiny: Tiny, target: str)
         generate=0 if target else sounds.N_TOKENS,
     )
     assert tuple(header["tokens"]) == cap.tokens_of(stack="decoder").labels
-    likeliest = [header["draws"]["vocabulary"][row[0]] for row in arrays["ids"]]
+    likeliest = [header["draws"]["vocabulary"][row[0]] for row in arrays["draws.ids"]]
     words = [folders.WORDS[at] for at in cap.logits[0].argmax(-1)]
     assert likeliest == words
 

@@ -21,10 +21,10 @@ from attnviz.capture.record.recorder import record
 from attnviz.capture.request import Request
 from attnviz.changes.corpus import Corpus, HeadVectors
 from attnviz.changes.kinds import Ablate
-from attnviz.changes.site import Site
 from attnviz.errors import BadInput
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.summary import counted
+from attnviz.types import Site
 
 PASS_TEXTS = 8
 SAMPLES = 256

@@ -12,6 +12,8 @@ from torch import Tensor
 
 from attnviz.attention.stage_changes import Function, Pairs, Span
 from attnviz.errors import BadInput
+from attnviz.masks.kinds import at_positions
+from attnviz.masks.spec import MaskSet
 
 DRAWS = 2**14  # the positions that a model may have at most
 
@@ -119,6 +121,23 @@ def allowed(table: Bool[Tensor, "query key"], name: str) -> Function:
         own_keys, at_keys = _fitted(pairs.key_positions(), table.shape[1], pairs.key, pairs, name)
         replacement = table.to(mask.device)[at_rows[:, :, None], at_keys[:, None, :]]
         return torch.where(own_rows[:, :, None] | own_keys[:, None, :], mask, replacement)
+
+    return change
+
+
+def named_masks(masks: MaskSet) -> Function:
+    """The mask that a set of named masks makes, whatever the model's own blocks."""
+
+    def change(mask: Tensor, pairs: Pairs) -> Tensor:
+        queries, keys = pairs.query_positions(), pairs.key_positions()
+        real = keys >= 0
+        if pairs.key.lengths is not None:
+            lengths = torch.tensor(pairs.key.lengths, device=keys.device)
+            real = real & (keys < lengths[pairs.rows][:, None])
+        together = torch.ones_like(mask)
+        for part in at_positions(masks, queries, keys, real).values():
+            together = together & part
+        return together
 
     return change
 

@@ -13,10 +13,10 @@ from attnviz.attention.call import AttentionCall
 from attnviz.attention.stage_changes import StageChange
 from attnviz.attention.stored_weights import StoredWeights
 from attnviz.capture.changed.changer import CallPlace, PlacedChanges
-from attnviz.changes.site import Site
 from attnviz.errors import BadInput
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.summary import shortened
+from attnviz.types import Site
 
 MAX_LAYOUTS = 4
 

@@ -10,12 +10,12 @@ from torch import Tensor
 
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.capture import Capture
-from attnviz.attention.stage_changes import ChangeableStage, Function, StageChange
+from attnviz.attention.stage_changes import ChangeableStage, Function, StageChange, edited
 from attnviz.capture.changed import functions
 from attnviz.capture.changed.changer import CallPlace, PlacedChanges
 from attnviz.capture.changed.layout import CallSite, Layout
 from attnviz.changes.corpus import Corpus
-from attnviz.changes.kinds import Ablate, Change, Cut, Mask, Patch, Pattern
+from attnviz.changes.kinds import Ablate, Change, Cut, Edited, Mask, Patch, Pattern
 from attnviz.errors import BadInput, UnsupportedAttention
 
 CorpusOf = Callable[[Ablate], Corpus]
@@ -59,8 +59,10 @@ def _resolved(
         return "mixed", _ablation(change, call, corpus_of)
     if isinstance(change, Pattern):
         return _pattern(change)
+    if isinstance(change, Edited):
+        return change.entry.stage, edited(change.entry)
     if isinstance(change, Mask):
-        return "mask", functions.allowed(change.may_attend, f"the mask {change.name!r}")
+        return "mask", _mask(change)
     if isinstance(change, Cut):
         return _cut(change, call)
     return patched(change, call, heads[0])
@@ -81,6 +83,13 @@ def _pattern(change: Pattern) -> tuple[ChangeableStage, Function]:
     if change.weights is None:
         return "weights", functions.even
     return "weights", functions.laid(change.weights, f"the matrix {change.name!r}")
+
+
+def _mask(change: Mask) -> Function:
+    if change.named is not None:
+        return functions.named_masks(change.named)
+    assert change.may_attend is not None, "a mask is named or a matrix"
+    return functions.allowed(change.may_attend, f"the mask {change.name!r}")
 
 
 def _cut(change: Cut, call: CallSite) -> tuple[ChangeableStage, Function]:

@@ -24,7 +24,7 @@ from attnviz.capture.plan.text import start_token
 from attnviz.capture.record.interface import Changes, changing
 from attnviz.capture.record.recorder import record
 from attnviz.capture.record.switch import switched
-from attnviz.changes.kinds import Ablate, Change, Cut, Mask, Patch, Pattern
+from attnviz.changes.kinds import Change
 from attnviz.errors import BadInput, UnsupportedAttention, bad_argument
 from attnviz.models.loaded_model import LoadedModel
 
@@ -174,7 +174,7 @@ def probed(lm: LoadedModel) -> Layout:
 
 def require_changes(changes: Sequence[object] | Change) -> None:
     """Raise `BadInput` for what is no change, and for one change in place of a list."""
-    if isinstance(changes, Ablate | Patch | Pattern | Cut | Mask):
+    if isinstance(changes, Change):
         raise bad_argument(
             f"changes= is one {type(changes).__name__}; put it into a list",
             name="changes",
@@ -182,11 +182,11 @@ def require_changes(changes: Sequence[object] | Change) -> None:
             allowed="a list",
         )
     for change in changes:
-        if not isinstance(change, Ablate | Patch | Pattern | Cut | Mask):
+        if not isinstance(change, Change):
             raise bad_argument(
-                f"{type(change).__name__} is not a change; make one with attnviz.ablate, patch, cut"
-                " or pattern, or read them with attnviz.changes.parse",
+                f"{type(change).__name__} is not a change; make one with attnviz.ablate, patch,"
+                " cut, pattern, edit or mask, or read them with attnviz.changes.parse",
                 name="changes",
                 found=type(change).__name__,
-                allowed="ablate, patch, cut, pattern, mask",
+                allowed="ablate, patch, cut, pattern, edit, mask",
             )

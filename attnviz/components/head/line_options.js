@@ -5,11 +5,10 @@
 import { headsOf } from "../shared/buffer.js";
 import { button, segmented } from "../shared/controls.js";
 import { el, setText } from "../shared/dom.js";
-import { fill, headName } from "../shared/fmt.js";
+import { fill, headName, headsNamed } from "../shared/fmt.js";
 
-/** @import { Strings } from "../shared/heads.js" */
 /** @import { Theme } from "../shared/theme.js" */
-/** @import { StringKey } from "./types.js" */
+/** @import { Strings } from "./types.js" */
 /** @import { Options, View } from "./view.js" */
 
 /** @typedef {{layer: number, head: number}} Head */
@@ -30,11 +29,7 @@ export function topOf(/** @type {string | null} */ text) {
 
 /** Heads from their names, "L0.H2,L5.H11"; those that the data does not have are left out. @returns {Head[]} */
 export function keptHeads(/** @type {string | null} */ text, /** @type {Size} */ size) {
-  const heads = [...(text ?? "").matchAll(/L(\d{1,3})\.H(\d{1,3})/g)].map((part) => ({
-    layer: Number(part[1]),
-    head: Number(part[2]),
-  }));
-  return heads
+  return headsNamed(text ?? "")
     .filter(({ layer, head }) => layer < size.n_layers && head < headsOf(size, layer))
     .slice(0, MAX_KEPT);
 }
@@ -60,7 +55,7 @@ export function colouredHeads(chosen, kept, theme) {
 
 /**
  * The controls; `set` shows the choice.
- * @param {Strings<StringKey>} strings
+ * @param {Strings} strings
  * @param {(change: LineChange) => void} change
  */
 export function lineOptions(strings, change) {
@@ -108,7 +103,7 @@ function topRange(/** @type {(change: LineChange) => void} */ change) {
 
 /**
  * The heads whose lines are drawn, where there are several, and a button that keeps the chosen one.
- * @param {Strings<StringKey>} strings
+ * @param {Strings} strings
  * @param {(change: LineChange) => void} change
  */
 function makeLegend(strings, change) {

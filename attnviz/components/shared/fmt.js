@@ -61,6 +61,14 @@ export function headName(/** @type {number} */ layer, /** @type {number} */ head
   return `L${layer}.H${head}`;
 }
 
+/** The heads that a text names, in their order: those of "L0.H2,L5.H11". It is the inverse of `headName`. */
+export function headsNamed(/** @type {string} */ text) {
+  return [...text.matchAll(/L(\d{1,4})\.H(\d{1,4})/g)].map(([, layer, head]) => ({
+    layer: Number(layer),
+    head: Number(head),
+  }));
+}
+
 /** A shape as text: 12 × 384. */
 export function fmtShape(/** @type {readonly number[]} */ shape) {
   return shape.join("\u2009×\u2009");

@@ -26,8 +26,7 @@ from attnviz.views.groups import Group
 SCRIPT = Path(__file__).with_name("widget.js")
 # how a page names the buffer of a head: the number of its group, a view and the head
 WANTED = re.compile(
-    rf"(?P<group>[0-9]{{1,3}}) (?P<view>{'|'.join(HEAD_VIEWS)})"
-    r" (?P<head>L[0-9]{1,5}\.H[0-9]{1,5})"
+    rf"(?P<group>[0-9]{{1,3}}) (?P<view>{'|'.join(HEAD_VIEWS)}) (?P<head>\S{{4,20}})"
 )
 
 

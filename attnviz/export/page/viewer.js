@@ -5,7 +5,7 @@
 import { makeChannel } from "../../components/shared/address.js";
 import { parse } from "../../components/shared/buffer.js";
 import { el, fillNodes } from "../../components/shared/dom.js";
-import { headName } from "../../components/shared/fmt.js";
+import { headName, headsNamed } from "../../components/shared/fmt.js";
 import { readSelection, selectionParameters } from "../../components/shared/selection.js";
 import { download, snapshot } from "../../components/shared/snapshot.js";
 import { theme } from "../../components/shared/theme.js";
@@ -293,9 +293,8 @@ function follow(/** @type {Viewer} */ state, /** @type {Chosen} */ { view, group
 function missingNote(/** @type {Viewer} */ state, /** @type {ViewName} */ name, /** @type {string} */ head) {
   const names = Object.keys(state.index.groups[state.group].views[name]?.heads ?? {});
   const buttons = names.map((other) => {
-    const [layer, number] = (other.match(/\d+/g) ?? []).map(Number);
     const choose = () => {
-      state.chosen = { ...state.chosen, layer, head: number };
+      state.chosen = { ...state.chosen, ...headsNamed(other)[0] };
       state.host.address.set(selectionParameters(state.chosen));
       show(state, name);
     };

@@ -17,8 +17,11 @@ class Bounds:
 
     rooms: int = 50
     rooms_each: int = 3  # of one visitor at a time
+    rooms_address: int = 20  # of one address at a time, as that of a school
     openings: int = 30  # of rooms on this server, a minute
+    openings_address: int = 10
     wrong_codes: int = 8  # of one visitor, a minute
+    wrong_codes_address: int = 120
     all_wrong_codes: int = 600  # on this server, a minute
     members: int = 220  # 200, and those who come back with a new seat before they take their own
     answers: int = 300

@@ -15,7 +15,7 @@ from attnviz.lessons.classroom.bounds import Bounds
 from attnviz.lessons.classroom.room import Counts, Listing, Member, Room
 from attnviz.lessons.classroom.stage import CellRequest, Stage
 
-FORM = 2  # counts the forms of the document: processes of another form keep rooms of their own
+FORM = 3  # counts the forms of the document: processes of another form keep rooms of their own
 
 
 Read = TypeVar("Read")
@@ -34,6 +34,7 @@ def written(room: Room) -> str:
             "touched": room.touched,
             "stage": asdict(room.stage),
             "visitor": room.visitor,
+            "address": room.address,
             "changes": room.changes,
             "collects": room.collects,
             "pages": room.pages,

@@ -42,6 +42,7 @@ class Listing:
     """The line of a room in the list of all; `visited` is True if a member ever came."""
 
     visitor: str
+    address: str
     opened: float
     touched: float
     visited: bool
@@ -106,6 +107,7 @@ class Room:
     touched: float
     stage: Stage
     visitor: str = ""  # who opened it
+    address: str = ""  # where that came from
     changes: int = 1
     closed: bool = False
     collects: bool = False
@@ -115,7 +117,8 @@ class Room:
 
     def listing(self) -> Listing:
         """The line of this room in the list of all."""
-        return Listing(self.visitor, self.opened, self.touched, bool(self.members))
+        visited = bool(self.members)
+        return Listing(self.visitor, self.address, self.opened, self.touched, visited)
 
     def counts(self) -> Counts:
         """The counts that pages heed."""

@@ -51,42 +51,58 @@ class Rooms:
         self.bounds = bounds = self._store.bounds
         rate = self._store.rate
         self._openings = rate("openings", bounds.openings, MINUTE_S)
+        self._openings_address = rate("openings_address", bounds.openings_address, MINUTE_S)
         self._wrong_codes = rate("wrong_codes", bounds.wrong_codes, MINUTE_S)
+        self._codes_address = rate("codes_address", bounds.wrong_codes_address, MINUTE_S)
         self._all_wrong_codes = rate("all_wrong_codes", bounds.all_wrong_codes, MINUTE_S)
         self._clicks = rate("clicks", MAX_CLICKS, CLICKS_S)
         self._said = rate("sentences", MAX_SENTENCES, SENTENCES_S)
 
-    def create(self, stage: Stage, visitor: str = "") -> NewRoom:
-        """Open a room that shows this stage; a visitor has a few of them at a time."""
+    def create(self, stage: Stage, visitor: str = "", address: str = "") -> NewRoom:
+        """Open a room that shows this stage; a visitor has a few of them at a time.
+
+        Who comes from one `address` cannot take the openings of all others.
+        """
         check_size(stage, self.bounds)
-        self._require_few(self._store.listed(), visitor)
+        self._require_few(self._store.listed(), visitor, address)
+        if address and not self._openings_address.takes(address, self._now()):
+            limit = self.bounds.openings_address
+            raise _too_many_rooms("rooms_fast", limit, limit)
         if not self._openings.takes("", self._now()):
             raise _too_many_rooms("rooms_fast", self.bounds.openings, self.bounds.openings)
         key, codes = secrets.token_urlsafe(KEY_BYTES), list[str]()
 
         def judge(listed: Listings) -> Admission:
-            self._require_few(listed, visitor)
+            self._require_few(listed, visitor, address)
             empty = self._one_that_makes_way(listed)
             codes.append(next(code for code in iter(new_code, "") if code not in listed))
             now, first = self._now(), replace(stage, version=1)
-            room = Room(hash_of(key), self.bounds, now, now, first, visitor)
+            room = Room(hash_of(key), self.bounds, now, now, first, visitor, address)
             room.note_card()
             return Admission(codes[-1], room, empty)
 
         self._store.admit(judge)
         return NewRoom(codes[-1], key)
 
-    def knock(self, code: str, visitor: str) -> None:
+    def knock(self, code: str, visitor: str, address: str = "") -> None:
         """Refuse a code that no room has, and any code after too many of these.
 
-        Who knows a seat or the presenter's key need not knock.
+        Who comes from an `address` that tried few may enter by a right code whatever others try on
+        this server. Who knows a seat or the presenter's key need not knock.
         """
         now = self._now()
-        if self._wrong_codes.is_spent(visitor, now) or self._all_wrong_codes.is_spent("", now):
+        own = [(self._wrong_codes, visitor)]
+        if address:
+            own.append((self._codes_address, address))
+        is_spent = any(rate.is_spent(name, now) for rate, name in own)
+        is_right = not is_spent and normal(code) in self._store.listed()
+        if is_right and address:
+            return
+        if is_spent or self._all_wrong_codes.is_spent("", now):
             raise BadInput("too many wrong codes; wait a minute", code="codes_tried")
-        if normal(code) not in self._store.listed():
-            self._wrong_codes.note(visitor, now)
-            self._all_wrong_codes.note("", now)
+        if not is_right:
+            for rate, name in (*own, (self._all_wrong_codes, "")):
+                rate.note(name, now)
             raise unknown_room(code)
 
     def count(self) -> int:
@@ -229,11 +245,14 @@ class Rooms:
     def _now(self) -> float:
         return self._store.clock()
 
-    def _require_few(self, listed: Listings, visitor: str) -> None:
-        """Refuse another room to a visitor who has as many as one may."""
+    def _require_few(self, listed: Listings, visitor: str, address: str) -> None:
+        """Refuse another room to a visitor, or an address, that has as many as one may."""
         own = sum(listing.visitor == visitor for listing in listed.values())
+        near = sum(listing.address == address for listing in listed.values())
         if visitor and own >= self.bounds.rooms_each:
             raise _too_many_rooms("rooms_yours", own, self.bounds.rooms_each)
+        if address and near >= self.bounds.rooms_address:
+            raise _too_many_rooms("rooms_full", near, self.bounds.rooms_address)
 
     def _one_that_makes_way(self, listed: Listings) -> str:
         """The oldest room to which nobody ever came, where there are as many as may be; or ""."""

@@ -16,7 +16,7 @@ from attnviz.lessons.paper.sheet import LAST_SEED
 from attnviz.ui.classroom import card_order, invitation
 from attnviz.ui.learn import open_card, pointer
 from attnviz.ui.page.link import qr_code
-from attnviz.ui.server import course_lessons
+from attnviz.ui.server import course_lessons, visitors
 from attnviz.ui.server.class_socket import rooms
 from attnviz.ui.session import current, messages, store, widgets
 
@@ -47,7 +47,8 @@ def _teach(lang: Language, slug: str) -> None:
     """Open a class at the card of this page."""
     card = open_card.open_card(course_lessons.lesson(slug)).name
     try:
-        room = rooms().create(Stage(slug, card, current.view().learn.values), store.visitor())
+        stage = Stage(slug, card, current.view().learn.values)
+        room = rooms().create(stage, store.visitor(), visitors.address())
     except AttnVizError as error:
         messages.show(lang, error)
         return

@@ -7,6 +7,7 @@ never in an address.
 from attnviz.components.listener import parse_kept
 from attnviz.errors import BadInput
 from attnviz.ui.classroom import reach
+from attnviz.ui.server import visitors
 from attnviz.ui.server.class_socket import rooms
 from attnviz.ui.session import current, store, widgets
 
@@ -31,7 +32,7 @@ def _knock(code: str) -> None:
     if before is not None and before[0] == code:
         raise before[1]
     try:
-        rooms().knock(code, store.visitor())
+        rooms().knock(code, store.visitor(), visitors.address())
     except BadInput as error:
         store.put(REFUSED, (code, error) if error.code == "room_unknown" else None)
         raise

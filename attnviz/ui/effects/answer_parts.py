@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from attnviz.components.ledger import pack_ledger
+from attnviz.components import ledger
 from attnviz.i18n import text
 from attnviz.ui.effects import answer_tokens, head_links, inputs, measurement
-from attnviz.ui.host.components import show_ledger
-from attnviz.ui.server import answer_runs, buffers
+from attnviz.ui.host.draw import draw
+from attnviz.ui.server import answer_runs
 from attnviz.ui.server.answer_runs import Answering
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import current, messages, widgets
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from attnviz.capture.request import Request
     from attnviz.experiment.answer_measures import AnswerMeasure
     from attnviz.experiment.direct import Direct
-    from attnviz.experiment.heads import Effects
-    from attnviz.models.loaded_model import LoadedModel
+    from attnviz.experiment.effects import Effects
+    from attnviz.experiment.run import Experiment
 
 FRAGMENT = "answer_parts"
 
@@ -83,23 +83,19 @@ def _parts(shown: PageContext, answered: Answering, request: "Request") -> None:
         return
     st.markdown(_asked(shown, answered, on))
     key = f"{shown.captured.key} {request.key} {on}"
-    work = partial(_split, shown.captured.model, request, on)
+    work = partial(_split, answered.run, on)
     measured = measurement.result(lang, "parts", key, work)
     if measured is None:
         return
-    data = buffers.buffer(
-        f"{key} parts {lang}",
-        lambda: pack_ledger(views.parts_ledger(lang, *measured)),
-    )
-    name = widgets.component_key("parts")
-    show_ledger(data, name, head_links.open_from_table(name, shown))
+    name, view = widgets.component_key("parts"), views.parts_ledger(lang, *measured)
+    draw(ledger.CANVAS, view, name, lang, {"ledger": head_links.open_from_table(name, shown)})
 
 
 def _measure(shown: PageContext, answered: Answering) -> "AnswerMeasure | None":
     """The lead of the answer, or of the guess that was chosen in the lens."""
     from attnviz.experiment.answer_measures import NextToken
 
-    lead, chosen = answered.answer.lead, current.view().switched.guess
+    lead, chosen = answered.run.reader.lead, current.view().switched.guess
     if not chosen or not isinstance(lead, NextToken):
         return _number(shown, answered)
     from attnviz.ui.effects import lens
@@ -117,11 +113,12 @@ def _asked(shown: PageContext, answered: Answering, on: "AnswerMeasure") -> str:
     from attnviz.experiment.answer_measures import NextToken
 
     if not isinstance(on, NextToken):
-        return text(shown.lang, "parts.cosine" if answered.answer.lead is None else "parts.lead")
-    model = answered.prepared.lm
+        no_lead = answered.run.reader.lead is None
+        return text(shown.lang, "parts.cosine" if no_lead else "parts.lead")
+    model = answered.run.prepared.lm
     labels = model.labels_of([int(on.token), int(on.against or 0)])
     own, other = (messages.plain(label) for label in labels)
-    tokens = next(iter(answered.prepared.tokens.values()))[0].labels
+    tokens = next(iter(answered.run.prepared.tokens.values()))[0].labels
     return text(
         shown.lang,
         "parts.token",
@@ -131,20 +128,15 @@ def _asked(shown: PageContext, answered: Answering, on: "AnswerMeasure") -> str:
     )
 
 
-def _split(
-    model: "LoadedModel", request: "Request", on: "AnswerMeasure", job: Job
-) -> "tuple[Direct, Effects, float]":
+def _split(run: "Experiment", on: "AnswerMeasure", job: Job) -> "tuple[Direct, Effects, float]":
     """The parts, the effect of every head on the same number, and how far both agree."""
     import numpy as np
 
-    from attnviz.experiment.clean_run import prepare_request
-    from attnviz.experiment.direct import direct_of
-    from attnviz.experiment.from_where import ranked
-    from attnviz.experiment.heads import effects_of
+    from attnviz.experiment.tokens import ranked
 
-    prepared = prepare_request(model, request, on)
-    direct = direct_of(prepared)
-    effects = effects_of(prepared, progress=job.report, cancel=job.cancel)
+    asked = run.with_measure(on)
+    direct = asked.direct()
+    effects = asked.effects(progress=job.report, cancel=job.cancel)
     pairs = [
         (value, -effects.of(component.site))
         for component, value in zip(direct.components, direct.values, strict=True)
@@ -159,21 +151,18 @@ def _where(shown: PageContext, answered: Answering, key: str) -> None:
     if on is None:
         st.info(text(lang, "parts.not_here"))
         return
-    st.markdown(text(lang, "where.cosine" if answered.answer.lead is None else "where.lead"))
+    st.markdown(text(lang, "where.cosine" if answered.run.reader.lead is None else "where.lead"))
     where = answer_tokens.measured(lang, answered, on, key)
     if where is None:
         return
-    data = buffers.buffer(
-        f"{key} where {lang}",
-        lambda: pack_ledger(views.tokens_ledger(lang, where, tuple(where.tokens.labels))),
-    )
-    show_ledger(data, widgets.component_key("where"))
+    view = views.tokens_ledger(lang, where, tuple(where.tokens.labels))
+    draw(ledger.CANVAS, view, widgets.component_key("where"), lang)
 
 
 def _number(shown: PageContext, answered: Answering) -> "AnswerMeasure | None":
     """The lead of the answer; of a sentence's vector its cosine to another sentence."""
     from attnviz.experiment.answer_measures import Cosine
 
-    if answered.answer.lead is not None or answered.answer.kind != "cosines":
-        return answered.answer.lead
+    if answered.run.reader.lead is not None or answered.run.reader.kind != "cosines":
+        return answered.run.reader.lead
     return Cosine(to=inputs.others(shown)[0])

@@ -1,19 +1,18 @@
 """The effect of an edit, or of a mask laid over a head, on the model's answer: on Steps and Masks.
 
 In: what is shown, and the edits or masks of the view. Out: a sentence with its control; a hint in
-its place while nothing is edited. The model runs again with the head's output replaced by
-what the edited steps give.
+its place while nothing is edited. The model runs again with the edits as changes of its head.
 """
 
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
-import attnviz
 from attnviz.attention import edits as hand
 from attnviz.errors import BadInput
 from attnviz.i18n import text
 from attnviz.masks import spec
+from attnviz.types import Site
 from attnviz.ui.effects import inputs
 from attnviz.ui.page import needs_model
 from attnviz.ui.server import answer_runs, buffers
@@ -24,9 +23,7 @@ from attnviz.views import switchboard as views
 from attnviz.views.app_capture import PageContext
 
 if TYPE_CHECKING:
-    from attnviz.attention.call import AttentionCall
-    from attnviz.attention.steps import Steps
-    from attnviz.changes.site import Site
+    from attnviz.changes import Change
 
 FRAGMENT = "edited_answer"
 
@@ -76,35 +73,35 @@ def _sentences(
     shown: PageContext, answered: Answering, page: str, written: str, layer: int, head: int
 ) -> tuple[str, ...]:
     """The sentence on the answer and its control; a note if the answer belongs to another text."""
-    from attnviz.changes.site import Site
-    from attnviz.experiment.output_replacement import call_of, replaced
+    from attnviz.experiment.switches import call_of, switched
 
     lang, group = shown.lang, shown.group
     where = Site(layer, head, group.kind, group.stack)
-    call, drawn = call_of(answered.prepared, where), group.call(layer)
+    call, drawn = call_of(answered.run.prepared, where), group.call(layer)
     same = (call.n_query, call.n_key) == (drawn.n_query, drawn.n_key)
     # a mask fits a text of any length: what was drawn may be padded beside a longer sentence
     if not same and (page == "steps" or shown.captured.n_asked):
         return (text(lang, "edited.another_text"),)
-    steps = _steps(call, page, written, where)
-    result = replaced(answered.prepared, answered.answer, where, steps.mixed)
-    name = f"{views.prefix(group)}L{layer}.H{head}"
-    what = text(lang, f"edited.{page}", head=name)
+    run = answered.run
+    changes = _changes(page, written, where)
+    result = switched(run.prepared, run.reader.read, changes, control="directions")
+    what = text(lang, f"edited.{page}", head=str(where))
     sentence = views.changed_sentence(
-        lang, answered.prepared, answered.answer, result, "edited", quote=messages.plain, what=what
+        lang,
+        answered.run.prepared,
+        answered.run.reader,
+        result,
+        "edited",
+        quote=messages.plain,
+        what=what,
     )
-    return sentence, views.control_sentence(lang, answered.answer, result, "edited")
+    return sentence, views.control_sentence(lang, run.reader, result, "edited")
 
 
-def _steps(call: "AttentionCall", page: str, written: str, where: "Site") -> "Steps":
-    """The head's steps with the edits, or under the masks."""
-    import torch
+def _changes(page: str, written: str, where: Site) -> "tuple[Change, ...]":
+    """The edits of Steps, or the masks of Masks, as changes of the head that is shown."""
+    from attnviz.changes import Edited, mask
 
-    assert where.head is not None, "one head"
-    if page == "steps":
-        return attnviz.derive(call, where.head, edits=hand.parse(written))
-    masks, keep = spec.parse(written), torch.ones(call.n_key, dtype=torch.bool)
-    parts = attnviz.masks.named(masks, call.n_query, keep)
-    everything = torch.ones(call.n_query, call.n_key, dtype=torch.bool)
-    may_attend = attnviz.masks.combine(everything, *parts.values())
-    return attnviz.derive(call, where.head, mask=may_attend)
+    if page == "masks":
+        return (mask(where, spec.parse(written)),)
+    return tuple(Edited(where, edit) for edit in hand.parse(written))

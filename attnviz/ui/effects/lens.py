@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from attnviz.components.ledger import LedgerView, pack_ledger
+from attnviz.components.ledger import CANVAS, LedgerView
 from attnviz.i18n import text
 from attnviz.models.registry import REGISTRY
 from attnviz.ui.effects import inputs
 from attnviz.ui.effects.answer_parts import FRAGMENT as PARTS
-from attnviz.ui.host.components import show_ledger
-from attnviz.ui.server import buffers
+from attnviz.ui.host.draw import draw
 from attnviz.ui.server.shared import shared
 from attnviz.ui.session import address, current, messages, widgets
 from attnviz.ui.session.fragment import fragment
@@ -59,12 +58,8 @@ def show(shown: PageContext) -> None:
         if guess_lens is None or request is None:
             return
         chosen = current.view().switched.guess
-        data = buffers.buffer(
-            f"{shown.captured.key} {request.key} lens {lang} {chosen}",
-            lambda: pack_ledger(_view(shown, request, guess_lens, chosen)),
-        )
-        name = widgets.component_key("lens")
-        show_ledger(data, name, partial(_take, name))
+        name, view = widgets.component_key("lens"), _view(shown, request, guess_lens, chosen)
+        draw(CANVAS, view, name, lang, {"ledger": partial(_take, name)})
 
 
 def guesses(shown: PageContext) -> "Lens | None":
@@ -78,9 +73,9 @@ def guesses(shown: PageContext) -> "Lens | None":
 @shared(most=MAX_LENSES)
 def _lens(captured: AppCapture, request: "Request") -> "Lens":
     from attnviz.experiment.clean_run import prepare_request
-    from attnviz.experiment.lens import lens_of
+    from attnviz.experiment.run import Experiment
 
-    return lens_of(prepare_request(captured.model, request))
+    return Experiment(prepare_request(captured.model, request)).lens()
 
 
 def _take(name: str) -> None:

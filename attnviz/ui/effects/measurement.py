@@ -13,7 +13,7 @@ import streamlit as st
 from attnviz.i18n import Language, text
 from attnviz.ui.page.job_progress import job_progress
 from attnviz.ui.server import answer_runs
-from attnviz.ui.server.jobs import Job
+from attnviz.ui.server.jobs import SHORT_S, Job
 from attnviz.ui.session import widgets
 
 PATIENCE_S = 3.0  # an embedded model records its corpus and measures every head in less
@@ -21,13 +21,20 @@ PATIENCE_S = 3.0  # an embedded model records its corpus and measures every head
 Result = TypeVar("Result")
 
 
-def result(lang: Language, name: str, key: str, work: Callable[[Job], Result]) -> Result | None:
+def result(
+    lang: Language,
+    name: str,
+    key: str,
+    work: Callable[[Job], Result],
+    estimate_s: float = SHORT_S,
+) -> Result | None:
     """The result of `work`; None while it is measured, or if a visitor stopped it.
 
-    `name` is the section of the texts, `key` names all that determines the result.
+    `name` is the section of the texts, `key` names all that determines the result. Of the work that
+    waits, that with the smallest estimate is done first.
     """
     key = f"{name} {key}"
-    measurement = answer_runs.measurement(key, work)
+    measurement = answer_runs.measurement(key, work, estimate_s)
     measurement.job.wait(PATIENCE_S)
     with st.container():  # holds its place, so that the component below stays where it is
         if not measurement.job.over:

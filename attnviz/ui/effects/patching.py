@@ -4,20 +4,19 @@ In: what is shown on either side. Out: a switch, and below it a table of heads f
 pattern or the values, with the strongest head's control in words.
 """
 
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from attnviz.capture.request import Request
-from attnviz.components.ledger import pack_ledger
+from attnviz.components import ledger
 from attnviz.i18n import text
 from attnviz.ui.compare import right_side
 from attnviz.ui.effects import head_links, measurement
-from attnviz.ui.host.components import show_ledger
+from attnviz.ui.host.draw import draw
 from attnviz.ui.page import needs_model
-from attnviz.ui.server import answer_runs, buffers
+from attnviz.ui.server import answer_runs
 from attnviz.ui.server.answer_runs import Answering
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import current, messages, widgets
@@ -106,18 +105,16 @@ def _take(name: str, widget: str) -> None:
 
 
 def _measured(left: Answering, right: Answering, measure: "AnswerMeasure", job: Job) -> "Patching":
-    from attnviz.experiment.patching import patching_of
-
-    a, b = (replace(side.prepared, on=measure) for side in (left, right))
-    return patching_of(a, b, progress=job.report, cancel=job.cancel)
+    run = left.run.with_measure(measure)
+    return run.patched_from(right.run, progress=job.report, cancel=job.cancel)
 
 
 def _measure(left: Answering, right: Answering) -> "AnswerMeasure":
     """The number that tells both answers apart: the right one's lead over the left one's."""
     from attnviz.experiment.answer_measures import Class, Cosine, NextToken
 
-    own, other = (int(side.answer.clean.argmax()) for side in (left, right))
-    lead = left.answer.lead
+    own, other = (int(side.run.reader.clean.argmax()) for side in (left, right))
+    lead = left.run.reader.lead
     if isinstance(lead, NextToken):
         return lead if own == other else NextToken(other, against=own, at=lead.at)
     if isinstance(lead, Class):
@@ -130,16 +127,14 @@ def _result(
 ) -> None:
     lang, stage = left.lang, current.view().switched.stage
     answers = tuple(
-        messages.plain(side.answer.name(side.prepared, int(side.answer.clean.argmax())))
-        if side.answer.is_probability
+        messages.plain(side.run.reader.name(int(side.run.reader.clean.argmax())))
+        if side.run.reader.is_probability
         else ""
         for side in sides
     )
-    kind = views.answers_kind(sides[0].answer, sides[1].answer)
+    kind = views.answers_kind(sides[0].run.reader, sides[1].run.reader)
     for sentence in views.sentences(lang, patching, stage, (answers[0], answers[1]), kind):
         st.markdown(sentence)
     for place, view in enumerate(views.boards(lang, patching, stage)):
-        key = f"{left.captured.key} {right.captured.key} patching {lang} {stage} {place}"
-        data = buffers.buffer(key, partial(pack_ledger, view))
         name = widgets.component_key(f"patching.{place}")
-        show_ledger(data, name, head_links.open_from_table(name, left))
+        draw(ledger.CANVAS, view, name, lang, {"ledger": head_links.open_from_table(name, left)})

@@ -7,7 +7,7 @@ suggested. A click reruns this fragment alone.
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import streamlit as st
 
@@ -16,10 +16,10 @@ from attnviz.components.switches import OFF, Switch, SwitchesView
 from attnviz.i18n import Language, text
 from attnviz.models.registry import REGISTRY
 from attnviz.ui.effects import head_links, inputs, measurement
-from attnviz.ui.host.components import show_switches
+from attnviz.ui.host.draw import draw
 from attnviz.ui.page import needs_model, take
 from attnviz.ui.page.attention_choice import group_title
-from attnviz.ui.server import answer_runs, buffers
+from attnviz.ui.server import answer_runs
 from attnviz.ui.server.answer_runs import Answering
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import current, embedding, messages, widgets
@@ -27,11 +27,10 @@ from attnviz.ui.session.fragment import fragment
 from attnviz.ui.sidebar.navigation import NAVIGATION, renew
 from attnviz.views import switchboard as views
 from attnviz.views.app_capture import PageContext
-from attnviz.views.texts import strings
 
 if TYPE_CHECKING:
     from attnviz.changes import Change
-    from attnviz.experiment.heads import Effects
+    from attnviz.experiment.effects import Effects, ReplacementKind
 
 FRAGMENT = "switches"
 N_WRITTEN = 8
@@ -69,14 +68,15 @@ def board(shown: PageContext) -> None:
         )
         off = component.parse(current.view().switched.changes) or ()
         with st.spinner(text(lang, "wait.effects")):
-            data = buffers.buffer(
-                f"{key} switches {lang} {to} {off} {effects is None}",
-                lambda: component.pack_switches(
-                    _view(shown, answered, off, effects), strings(lang, component.STRING_KEYS)
-                ),
+            name = widgets.component_key("switches")
+            draw(
+                component.CANVAS,
+                lambda: _view(shown, answered, off, effects),
+                name,
+                lang,
+                {"switches": _take(name), "open": head_links.open_from_canvas(name, shown)},
+                kept=f"{key} {to} {off} {effects is None}",
             )
-        name = widgets.component_key("switches")
-        show_switches(data, name, _take(name), head_links.open_from_canvas(name, shown))
         if not embedding.is_embedded():
             take.offer(shown, "switches", changes=component.write(off) if off else "")
 
@@ -135,10 +135,8 @@ def _effects(lang: Language, key: str, answered: Answering, to: str) -> "Effects
     """The effect of each head, with a progress bar while it is measured."""
 
     def work(job: Job) -> "Effects":
-        from attnviz.experiment.heads import effects_of
-
-        prepared = replace(answered.prepared, on=answered.answer.moved)
-        return effects_of(prepared, to=to, progress=job.report, cancel=job.cancel)
+        chosen = cast("ReplacementKind", to)
+        return answered.run.effects(to=chosen, progress=job.report, cancel=job.cancel)
 
     return measurement.result(lang, "switchboard", f"{key} {to}", work)
 
@@ -147,12 +145,11 @@ def _view(
     shown: PageContext, answered: Answering, off: tuple[Switch, ...], effects: "Effects | None"
 ) -> SwitchesView:
     from attnviz.changes import parse
-    from attnviz.experiment.switches import switched
 
     lang, groups = shown.lang, shown.captured.groups
     changes = parse(component.write(off)) if off else ()
-    prepared, answer = answered.prepared, answered.answer
-    result = switched(prepared, answer, changes, draws=_n_controls(answered))
+    answer = answered.run.reader
+    result = answered.run.with_changes(*changes, draws=_n_controls(answered)).choices
     titles = [group_title(lang, group) if len(groups) > 1 else "" for group in groups]
     written = _written(shown, answered, changes) if shown.captured.name in REGISTRY else None
     return SwitchesView(
@@ -160,7 +157,7 @@ def _view(
         groups=views.switch_groups(shown, titles, effects),
         off=off,
         to=current.view().switched.to,
-        answer=views.answer_view(lang, prepared, answer, result, off, written),
+        answer=views.answer_view(lang, answered.run.prepared, answer, result, off, written),
         effects="" if effects is None else views.effects_sentence(lang, answer, effects),
         effects_percent=answer.is_probability,
         suggested="" if effects is None else str(effects.order[0]),
@@ -178,18 +175,18 @@ def _written(
     """The texts with all heads on and with the changes; None if the model does not write."""
     from attnviz.experiment.switches import continued
 
-    if answered.answer.kind not in ("next_token", "target"):
+    if answered.run.reader.kind not in ("next_token", "target"):
         return None
     n_tokens = (
         N_WRITTEN
-        if answered.answer.kind == "next_token"
-        else 2 * len(answered.answer.names or ()) + 4
+        if answered.run.reader.kind == "next_token"
+        else 2 * len(answered.run.reader.names or ()) + 4
     )
-    n_tokens = min(n_tokens, shown.captured.model.max_tokens - answered.prepared.n_token)
+    n_tokens = min(n_tokens, shown.captured.model.max_tokens - answered.run.prepared.n_token)
     if n_tokens < 1:
         return None
     before = answered.written(n_tokens)
-    return before, continued(answered.prepared, changes, n_tokens) if changes else before
+    return before, continued(answered.run.prepared, changes, n_tokens) if changes else before
 
 
 def _take(key: str) -> Callable[[], None]:

@@ -6,7 +6,7 @@ the session.
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -37,6 +37,7 @@ READS = "a survey of texts needs an encoder or a decoder that reads them"
 MAX_MIB = 64  # of an upload
 MAX_UNPACKED = 128 * MIB  # 72 heads take 11
 MAX_CHARS = 16_000  # of one text
+CHARACTER_S, PICTURE_S = 1e-4, 0.1  # that a survey takes
 N_PICTURES = 128
 MAX_KEPT = 8  # surveys of models' own texts
 TEXT_FILES = ("txt", "csv", "jsonl")
@@ -136,10 +137,19 @@ def _counted(shown: PageContext, name: str, texts: "Texts | Pictures") -> "Surve
     """The survey of texts that `name` tells from others; None while they are counted."""
     loaded = shown.captured.model
     key = f"survey {loaded.key} {name}"
-    result = measurement.result(shown.lang, "atlas", key, partial(_count, loaded, texts))
+    work, estimate_s = partial(_count, loaded, texts), _estimate_s(texts)
+    result = measurement.result(shown.lang, "atlas", key, work, estimate_s)
     if result is not None and name == OWN:
         _keep(str(loaded.key), result)
     return result
+
+
+def _estimate_s(items: "Texts | Pictures") -> float:
+    """About as many seconds as a small model needs for the texts, or the pictures."""
+    if isinstance(items, Mapping):
+        return len(items) * PICTURE_S
+    assert isinstance(items, tuple)
+    return len("".join(items)) * CHARACTER_S
 
 
 def _count(loaded: "LoadedModel", texts: "Texts | Pictures", job: Job) -> "Survey":

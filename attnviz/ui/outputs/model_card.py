@@ -5,7 +5,6 @@ for each head that opens it. The texts of a card were written when the model was
 English.
 """
 
-import re
 from collections.abc import Iterator
 
 import streamlit as st
@@ -14,11 +13,11 @@ from attnviz.checks import card
 from attnviz.checks.cards import HeadNote, TrainingCard
 from attnviz.checks.figure import Figure
 from attnviz.i18n import DEFAULT, Language, text
+from attnviz.types import Site
 from attnviz.ui.session import address, current, routes, widgets
 from attnviz.ui.session.messages import plain
 from attnviz.ui.session.openings import OPENINGS, Opening
 
-HEAD = re.compile(r"L(\d+)\.H(\d+)")
 MAX_CHARS = 2000
 NARROW_SPACE = "\N{NARROW NO-BREAK SPACE}"
 DIGITS = 4
@@ -70,19 +69,18 @@ def _head(lang: Language, note: HeadNote, number: int) -> None:
     key = widgets.key(f"card.head.{number}")
     name, does = st.columns(COLUMN_WIDTHS, vertical_alignment="center")
     does.markdown(f"{_plain(note.does)} · {score}")
-    if HEAD.fullmatch(note.head) is None:
+    site = Site.parse(note.head)
+    if site is None or site.head is None:
         name.markdown(f"**{_plain(note.head)}**")
     elif name.button(_plain(note.head), key=key, help=text(lang, "card.open"), width="stretch"):
-        _open(note)
+        _open(note, site)
 
 
-def _open(note: HeadNote) -> None:
+def _open(note: HeadNote, site: Site) -> None:
     """Show the head that a card names on the page Head."""
-    match = HEAD.fullmatch(note.head)
-    assert match is not None, note
     kind, stack = (note.kind, note.stack) if note.stack else (None, None)
-    layer, head = int(match[1]), int(match[2])
-    current.update(stack=stack, kind=kind, mean=None, layer=layer, head=head, **current.NO_POSITION)
+    place = {"layer": site.layer, "head": site.head}
+    current.update(stack=stack, kind=kind, mean=None, **place, **current.NO_POSITION)
     st.switch_page(routes.file("head"), query_params=address.params(current.view()))
 
 

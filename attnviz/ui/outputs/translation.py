@@ -5,7 +5,6 @@ row belongs to which word. It opens with the head that the model's card names, e
 all heads.
 """
 
-import re
 from collections.abc import Callable
 
 import streamlit as st
@@ -16,17 +15,15 @@ from attnviz.components import alignment as component
 from attnviz.components.alignment import AlignmentView, ShownWord, Stated
 from attnviz.components.selection import Extent, parse_open
 from attnviz.i18n import text
-from attnviz.ui.host.components import show_alignment
-from attnviz.ui.server import buffers
+from attnviz.types import Site
+from attnviz.ui.host.draw import draw
 from attnviz.ui.session import address, current, messages, routes, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.ui.sidebar.navigation import NAVIGATION
 from attnviz.views.app_capture import AppCapture, PageContext
 from attnviz.views.groups import Group, chosen
-from attnviz.views.texts import strings
 
 STACK, KIND = "decoder", "cross"
-LAYER_OR_HEAD = re.compile(r"L(\d+)(?:\.H(\d+))?")
 
 
 def fits(captured: AppCapture) -> bool:
@@ -46,20 +43,16 @@ def show(shown: PageContext) -> None:
         st.subheader(text(lang, "translation.title"))
         st.markdown(text(lang, "translation.rows"))
         extent, key = cross.size.extent, widgets.component_key("alignment")
-        show_alignment(
-            _data(cross), extent, key, _keep_choice(key, extent), _open_head(key, extent)
+        target = current.view().input.target if cross.captured.loaded is not None else ""
+        draw(
+            component.CANVAS,
+            lambda: _view(cross, target),
+            key,
+            lang,
+            {"selection": _keep_choice(key, extent), "open": _open_head(key, extent)},
+            kept=cross.captured.key,
         )
         st.caption(text(lang, "translation.merged"))
-
-
-def _data(shown: PageContext) -> bytes:
-    target = current.view().input.target if shown.captured.loaded is not None else ""
-    return buffers.buffer(
-        f"{shown.captured.key} alignment {shown.lang}",
-        lambda: component.pack_alignment(
-            _view(shown, target), strings(shown.lang, component.STRING_KEYS)
-        ),
-    )
 
 
 def _view(shown: PageContext, target: str) -> AlignmentView:
@@ -95,13 +88,13 @@ def stated(name: str, group: Group) -> Stated:
 
 
 def _stated(note: HeadNote, group: Group) -> Stated:
-    match = LAYER_OR_HEAD.search(note.head)
-    if match is None:
+    site = Site.parse(note.head)
+    if site is None:
         return Stated(does=note.does)
-    layer, head = int(match[1]), int(match[2] or 0)
+    layer, head = site.layer, site.head or 0
     if layer >= group.n_layers or head >= group.call(layer).n_heads:
         return Stated()
-    return Stated(layer, head, "layer" if match[2] is None else None, note.does)
+    return Stated(layer, head, "layer" if site.head is None else None, note.does)
 
 
 def _keep_choice(key: str, extent: Extent) -> Callable[[], None]:

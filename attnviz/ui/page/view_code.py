@@ -88,7 +88,7 @@ def _numbers(
         other = HeadId(layer, head.head if right.head is None else right.head)
         return [f"weights = a.weights({str(head)!r}{place}), b.weights({str(other)!r}{place})"]
     if page == "circuit":
-        return _feeds(shown, source)
+        return _paths(shown, source)
     if page == "switches":
         return _without_heads(source, changes)
     if page == "map":
@@ -118,14 +118,15 @@ def _survey(shown: PageContext) -> list[str]:
     ]
 
 
-def _feeds(shown: PageContext, source: CodeSource) -> list[str]:
-    """The line for the feeds of each head; like the page, it leaves out what was generated."""
+def _paths(shown: PageContext, source: CodeSource) -> list[str]:
+    """The line for the paths between heads; like the page, it leaves out what was generated."""
     options, loaded = source.options, shown.captured.loaded
     is_translation = loaded is not None and loaded.kind == "encoder-decoder"
     if options is None or (is_translation and not options["target"]):
         return []
     typed = replace(source, options=options | {"generate": 0})
-    return [f"feeds = attnviz.feeds(lm, {typed.texts[0]!r}{typed.arguments})"]
+    run = f"attnviz.experiment(lm, {typed.texts[0]!r}{typed.arguments})"
+    return [f"paths = {run}.paths()"]
 
 
 def _places(shown: PageContext, head: HeadId, source: CodeSource) -> list[str]:
@@ -174,8 +175,9 @@ def _without_heads(source: CodeSource, changes: str) -> list[str]:
     """The capture of the model with heads switched off."""
     if source.options is None or not changes:
         return []
-    switched = f"changes=attnviz.changes.parse({changes!r})"
+    switched = f"changes=parse({changes!r})"
     return [
+        "from attnviz.changes import parse",
         f"off = attnviz.capture(lm, {source.texts[0]!r}{source.arguments}, {switched})",
     ]
 

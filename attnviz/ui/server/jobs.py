@@ -1,8 +1,8 @@
 """Work that runs beside the page while a visitor watches, with progress, cancel and error.
 
 In: a function that takes its `Job`. Out: the job at once; the function runs in a thread that all
-visitors of the server share, in the order in which jobs were started. What the function makes, it
-keeps where its caller looks for it.
+visitors of the server share, the shortest first and one long one of a visitor at a time. What the
+function makes, it keeps where its caller looks for it.
 """
 
 import threading
@@ -14,12 +14,15 @@ from typing import Literal, Protocol
 from weakref import WeakSet
 
 from attnviz.errors import AttnVizError, Cancelled
+from attnviz.ui.server import turns, visitors
 from attnviz.ui.server.unexpected import logged
 
 State = Literal["waiting", "running", "done", "stopped", "failed"]
 
 # a training does not hold up a head that someone else looks at
 THREADS = 2
+MAX_WAITING = 40
+SHORT_S = 10.0  # what nobody estimates counts as short
 
 
 @dataclass(eq=False)
@@ -99,14 +102,85 @@ class HasJob(Protocol):
     job: Job
 
 
+@dataclass(eq=False)
+class _Waiting:
+    """A job that waits, with its work, the visitor who started it, and how long it may take."""
+
+    job: Job
+    work: Callable[[Job], None]
+    visitor: str
+    estimate_s: float
+
+
+@dataclass(eq=False)
+class JobLine:
+    """The jobs that wait and the visitors of those that run.
+
+    The shortest is the next. While a visitor's job runs, another of the same visitor waits, unless
+    it is short: who opens many tabs holds up nobody else for long.
+    """
+
+    threads: int = THREADS
+    most: int = MAX_WAITING
+    _waiting: list[_Waiting] = field(default_factory=list)
+    _running: list[str] = field(default_factory=list)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def n_waiting(self) -> int:
+        """The number of jobs that wait and are not given up."""
+        return sum(not waiting.job.over for waiting in list(self._waiting))
+
+    def start(self, work: Callable[[Job], None], visitor: str, estimate_s: float) -> Job:
+        """Begin the work as soon as its turn comes; `AttnVizError` where too much waits."""
+        job = Job()
+        with self._lock:
+            if self.n_waiting >= self.most:
+                raise turns.busy(self.n_waiting)
+            self._waiting.append(_Waiting(job, work, visitor, estimate_s))
+        self._begin()
+        return job
+
+    def _begin(self) -> None:
+        """Begin as many jobs as there are free threads for."""
+        with self._lock:
+            while len(self._running) < self.threads and (chosen := self._next()) is not None:
+                self._waiting.remove(chosen)
+                self._running.append(chosen.visitor)
+                _pool().submit(self._run, chosen)
+
+    def _next(self) -> _Waiting | None:
+        """The shortest job that may begin, of equal ones the first; one given up ends at once."""
+        return min(
+            (
+                waiting
+                for waiting in self._waiting
+                if waiting.job.over
+                or waiting.estimate_s <= SHORT_S
+                or not waiting.visitor
+                or waiting.visitor not in self._running
+            ),
+            key=lambda waiting: (not waiting.job.over, waiting.estimate_s),
+            default=None,
+        )
+
+    def _run(self, chosen: _Waiting) -> None:
+        try:
+            chosen.job.run(chosen.work)
+        finally:
+            with self._lock:
+                self._running.remove(chosen.visitor)
+            self._begin()
+
+
+line = JobLine()
 _started: WeakSet[Job] = WeakSet()
 
 
-def start(work: Callable[[Job], None]) -> Job:
-    """Begin the work as soon as a thread is free."""
-    job = Job()
+def start(work: Callable[[Job], None], estimate_s: float = SHORT_S) -> Job:
+    """Begin the work of the running page's visitor as soon as a thread is free for it."""
+    job = line.start(work, visitors.name(), estimate_s)
     _started.add(job)
-    _pool().submit(job.run, work)
     return job
 
 
@@ -131,7 +205,7 @@ def stop_unwatched(sessions: Collection[str]) -> None:
 
 def waiting() -> int:
     """The number of jobs that wait for a thread."""
-    return _pool()._work_queue.qsize()
+    return line.n_waiting
 
 
 @cache

@@ -4,16 +4,36 @@ In: the run of a page. Out: a `with` block that begins when the run's turn has c
 one page at a time in any case. If it changes between four pages of 0.1 s every few milliseconds,
 all of them end after 0.4 s; one after the other they end after 0.1, 0.2, 0.3 and 0.4 s. A turn is
 over after `TURN_S` even if its page is not: a page that loads a model, or waits for something, goes
-on beside the next.
+on beside the next. One visitor is no crowd: who opens many tabs has one of its pages in the line
+for each eight, and the next when that has ended or has had `PATIENCE_S`.
 """
 
 import threading
 import time
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 
 TURN_S = 0.5
+PATIENCE_S = 5.0  # for a page of the same visitor, which may load a model
+TABS = 8  # of one address, as that of a school, to one page in the line
+
+
+@dataclass
+class _Visitor:
+    """The runs of one visitor: those in the line, with the time at which each began, and others."""
+
+    waiting: deque[threading.Event] = field(default_factory=deque)
+    inside: dict[threading.Event, float] = field(default_factory=dict)
+
+    def wait_s(self, now: float) -> float | None:
+        """0 if one more may go into the line; else the time until that, None if it is not known."""
+        room = 1 + (len(self.waiting) + len(self.inside)) // TABS
+        held = sorted(began for began in self.inside.values() if now - began < PATIENCE_S)
+        if len(held) < room:
+            return 0
+        return held[-room] + PATIENCE_S - now if held[-room] < float("inf") else None
 
 
 class PageQueue:
@@ -25,19 +45,68 @@ class PageQueue:
         self._waiting: deque[threading.Event] = deque()
         self._running: threading.Event | None = None
         self._ends = 0.0
+        self._visitors: defaultdict[str, _Visitor] = defaultdict(_Visitor)
 
     @contextmanager
-    def turn(self) -> Iterator[None]:
-        """Begin when all runs that came before have ended, or have had their time."""
+    def turn(self, visitor: str = "") -> Iterator[None]:
+        """Begin when all runs that came before have ended, or have had their time.
+
+        A run of a visitor who is named goes into the line when the visitor's other runs allow it.
+        """
         mine = threading.Event()
+        if visitor:
+            self._enter(visitor, mine)
         with self._lock:
             self._waiting.append(mine)
         while (wait_s := self._begin(mine)) != 0:
             mine.wait(wait_s)
         try:
+            if visitor:
+                self._note_begin(visitor, mine)
             yield
         finally:
             self._end(mine)
+            if visitor:
+                self._leave(visitor, mine)
+
+    def _enter(self, visitor: str, mine: threading.Event) -> None:
+        """Wait until one more run of this visitor may go into the line."""
+        with self._lock:
+            self._visitors[visitor].waiting.append(mine)
+        while (wait_s := self._admitted(visitor, mine)) != 0:
+            mine.wait(wait_s)
+
+    def _admitted(self, visitor: str, mine: threading.Event) -> float | None:
+        """0 where the run goes into the line; else as `_Visitor.wait_s`."""
+        with self._lock:
+            mine.clear()
+            runs = self._visitors[visitor]
+            if runs.waiting[0] is not mine:
+                return None
+            wait_s = runs.wait_s(time.monotonic())
+            if wait_s == 0:
+                runs.waiting.popleft()
+                runs.inside[mine] = float("inf")  # it has not begun
+                self._wake_next(runs)
+            return wait_s
+
+    def _note_begin(self, visitor: str, mine: threading.Event) -> None:
+        with self._lock:
+            runs = self._visitors[visitor]
+            runs.inside[mine] = time.monotonic()
+            self._wake_next(runs)
+
+    def _leave(self, visitor: str, mine: threading.Event) -> None:
+        with self._lock:
+            runs = self._visitors[visitor]
+            del runs.inside[mine]
+            self._wake_next(runs)
+            if not (runs.inside or runs.waiting):
+                del self._visitors[visitor]
+
+    def _wake_next(self, runs: _Visitor) -> None:
+        if runs.waiting:
+            runs.waiting[0].set()
 
     def _begin(self, mine: threading.Event) -> float | None:
         """0 where the turn begins; else the seconds to wait, None until another run wakes this."""

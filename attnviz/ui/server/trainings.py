@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from attnviz.course.birth import TrainingSnapshot
 
 MAX_TRAININGS = 6
+STEP_S = 0.05  # about
 
 Train = Callable[[threading.Event], "Iterable[TrainingSnapshot]"]
 
@@ -70,7 +71,7 @@ def start(seed: int, n_steps: int, train: Train) -> Training:
             training.snapshots.append(snapshot)
             job.report(snapshot.step / n_steps)
 
-    training.job = jobs.start(work)
+    training.job = jobs.start(work, n_steps * STEP_S)
     return training
 
 

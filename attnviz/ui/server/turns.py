@@ -22,6 +22,15 @@ Show = Callable[[int], None]
 Result = TypeVar("Result")
 
 
+def busy(n_waiting: int) -> AttnVizError:
+    """The refusal of work where much waits already."""
+    return AttnVizError(
+        f"{n_waiting} runs are waiting on this server; try again in a minute",
+        code="server_busy",
+        found=n_waiting,
+    )
+
+
 @dataclass(eq=False)
 class WaitingLine:
     """Those who wait or work, in the order in which they came; `n_slots` work at once."""
@@ -63,11 +72,7 @@ class WaitingLine:
         ticket = object()
         with self._changed:
             if self.n_waiting >= self.most:
-                raise AttnVizError(
-                    f"{self.n_waiting} runs are waiting on this server; try again in a minute",
-                    code="server_busy",
-                    found=self.n_waiting,
-                )
+                raise busy(self.n_waiting)
             self._tickets.append(ticket)
         return ticket
 

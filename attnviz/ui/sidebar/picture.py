@@ -10,9 +10,8 @@ import streamlit as st
 from attnviz.components import pad
 from attnviz.i18n import Language, text
 from attnviz.types import MIB
-from attnviz.ui.host.components import show_pad
+from attnviz.ui.host.draw import draw
 from attnviz.ui.session import current, drawings, messages, pictures, uploads, widgets
-from attnviz.views.texts import strings
 from attnviz.worlds.forms import OUTLINES
 
 SAMPLE, DRAWING = "sample", "drawing"  # in the list: one of the generated ones, the drawn one
@@ -109,12 +108,11 @@ def _take_upload() -> None:
 def _pad(lang: Language) -> None:
     view = pad.PadView(
         side_px=drawings.PAD_SIDE_PX,
-        colours=drawings.PAINTS,
-        forms={name: form(np.random.default_rng(FORM_SEED)) for name, form in OUTLINES.items()},
+        paints=drawings.PAINTS,
+        outlines={name: form(np.random.default_rng(FORM_SEED)) for name, form in OUTLINES.items()},
     )
     key = widgets.key("pad")
-    data = pad.pack_pad(view, strings(lang, pad.STRING_KEYS))
-    show_pad(data, key, _take_drawing)
+    draw(pad.CANVAS, view, key, lang, {"picture": _take_drawing})
     problem = uploads.problem("pad")
     if problem is not None:
         messages.show(lang, problem)

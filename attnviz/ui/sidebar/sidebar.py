@@ -14,7 +14,7 @@ from attnviz.components import numbers, scheme
 from attnviz.components.pages import Page
 from attnviz.i18n import LANGUAGES, Language, text
 from attnviz.models.registry import REGISTRY
-from attnviz.ui.host.components import show_scheme
+from attnviz.ui.host.draw import draw
 from attnviz.ui.session import (
     address,
     current,
@@ -27,7 +27,6 @@ from attnviz.ui.session import (
 from attnviz.ui.session.labels import READS_NO_TEXT, READS_PICTURES, reads_text
 from attnviz.ui.sidebar import capture_file, chat, picture, sampling, sound, text_file
 from attnviz.ui.sidebar.navigation import navigation
-from attnviz.views.texts import strings
 from attnviz.views.titles import model_title
 
 TARGET_HEIGHT_PX = 82
@@ -60,8 +59,7 @@ def _name(lang: Language) -> None:
     with row:
         st.markdown(f"**{text(lang, 'app.name')}**", width="content")
         with st.container(width=SCHEME_WIDTH_PX):
-            data = scheme.pack_scheme(strings(lang, scheme.STRING_KEYS))
-            show_scheme(data, f"{store.PREFIX}component.scheme")
+            draw(scheme.CANVAS, scheme.SchemeView(), f"{store.PREFIX}component.scheme", lang)
 
 
 def _input(lang: Language) -> None:

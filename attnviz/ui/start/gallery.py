@@ -20,8 +20,8 @@ from attnviz.components.gallery import (
 )
 from attnviz.components.pages import Page
 from attnviz.i18n import Language
-from attnviz.ui.host.components import show_gallery
-from attnviz.ui.server import buffers, captures, sources
+from attnviz.ui.host.draw import draw
+from attnviz.ui.server import captures, sources
 from attnviz.ui.session import (
     address,
     address_bar,
@@ -38,7 +38,6 @@ from attnviz.ui.session.fragment import fragment
 from attnviz.ui.start import birth
 from attnviz.views import gallery as views
 from attnviz.views.app_capture import AppCapture
-from attnviz.views.texts import strings
 
 N_LOOKED_AT = "gallery"  # how many miniatures this visitor's page has asked for
 N_TOKENS = 16  # of the story; the last one that is generated is never read
@@ -57,20 +56,21 @@ def show(lang: Language) -> None:
         n_asked = int(store.get(N_LOOKED_AT) or 0)
         newborn = birth.newborn() if n_asked == len(MINIATURES) else None
         n_steps = 0 if newborn is None else len(newborn.steps)
-        data = buffers.buffer(
-            f"gallery {lang} {n_asked} {n_steps} {newborn is not None and newborn.is_over}",
-            lambda: component.pack_gallery(
-                _view(n_asked, newborn), strings(lang, component.STRING_KEYS)
-            ),
-        )
         key = widgets.component_key("gallery")
         with st.container(key=widgets.key("gallery")):
-            show_gallery(data, key, _look, lambda: _open(key))
+            draw(
+                component.CANVAS,
+                lambda: _view(n_asked, newborn),
+                key,
+                lang,
+                {"look": _look, "miniature": lambda: _open(key)},
+                kept=f"{n_asked} {n_steps} {newborn is not None and newborn.is_over}",
+            )
 
 
 def _view(n_asked: int, newborn: Birth | None) -> GalleryView:
     return GalleryView(
-        lines=_translator() if n_asked > 0 else None,
+        translator=_translator() if n_asked > 0 else None,
         picture=_picture() if n_asked > 1 else None,
         story=_story() if n_asked > 2 else None,
         birth=newborn,

@@ -18,8 +18,7 @@ from attnviz.components import steps as strip
 from attnviz.components.selection import Extent, parse_selection
 from attnviz.errors import BadInput
 from attnviz.i18n import Language, text
-from attnviz.ui.host.components import show_steps
-from attnviz.ui.server import buffers
+from attnviz.ui.host.draw import draw
 from attnviz.ui.session import current, messages, store, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.ui.sidebar.navigation import NAVIGATION
@@ -184,13 +183,16 @@ def _switched(sheet: Sheet) -> Sheet:
 @fragment("lab")
 def _steps(lang: Language, sheet: Sheet) -> None:
     with messages.guard(lang):
-        data = buffers.buffer(
-            f"lab {lang} {sheets.write(sheet)}",
-            lambda: strip.pack_steps(steps_view.sheet_steps(lang, sheet)),
-        )
         key = widgets.component_key("lab")
         extent = Extent(1, 1, sheet.n_query, sheet.n_key)
-        show_steps(data, extent, key, _keep_cell(key, extent))
+        draw(
+            strip.CANVAS,
+            lambda: steps_view.sheet_steps(lang, sheet),
+            key,
+            lang,
+            {"selection": _keep_cell(key, extent)},
+            kept=f"lab {sheets.write(sheet)}",
+        )
 
 
 def _keep_cell(key: str, extent: Extent) -> Callable[[], None]:

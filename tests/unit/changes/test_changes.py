@@ -1,5 +1,7 @@
 """Changes as data: their text form there and back, and what is refused before any model runs."""
 
+import math
+
 import numpy as np
 import pytest
 import torch
@@ -11,6 +13,7 @@ from attnviz.changes import (
     Site,
     ablate,
     cut,
+    edit,
     mask,
     parse,
     patch,
@@ -21,6 +24,7 @@ from attnviz.changes.kinds import Ablate
 from attnviz.changes.site import site
 from attnviz.changes.text import MAX_CHANGES
 from attnviz.errors import AttnVizError, BadInput, BadMask
+from attnviz.masks.spec import MaskSet
 from attnviz.types import HeadId, ModelKey
 
 OTHER = Capture(ModelKey("m", "r", "float32", "cpu"), (), {})
@@ -44,6 +48,13 @@ TEXTS = (
     "L0.H0.v=@other/1",
     "L0.k.4=@other",
     "L0.H1.mask=@seen",
+    "L2.H1.mask=padding+causal+window:4",
+    "L2.mask=none",
+    "audio.L0.H1.mask=prefix:2+custom:+0.1:2.3-1.1:1.1",
+    "L2.H1.q.3.5=0.7",
+    "decoder.cross.L0.H3.scores.0.1=-2.5",
+    "L2.H1.masked.2.4=-inf",
+    "L2.H1.masked.2.*=inf",
 )
 
 
@@ -79,6 +90,10 @@ def test_functions_make_what_the_text_says() -> None:
         patch("L0.H0", OTHER),
         patch(Site(0, 3, "cross", "decoder"), OTHER, "v", batch=2, position=4, name="b"),
         mask("L0", SEEN, name="seen"),
+        mask("L0.H1", "causal+window:4"),
+        mask("L0.H1", MaskSet(("padding", "causal"))),
+        edit("L2.H1", "q", 3, 5, 0.7),
+        edit((2, 1), "masked", 2, None, -math.inf),
     )
     assert [str(change) for change in made] == [
         "L2.H1.mixed=mean",
@@ -90,6 +105,10 @@ def test_functions_make_what_the_text_says() -> None:
         "L0.H0.mixed=@source",
         "decoder.cross.L0.H3.v.4=@b/2",
         "L0.mask=@seen",
+        "L0.H1.mask=causal+window:4",
+        "L0.H1.mask=padding+causal",
+        "L2.H1.q.3.5=0.7",
+        "L2.H1.masked.2.*=-inf",
     ]
     assert made[4] == Cut(Site(2, 1), 20, 7)
     assert pattern("L0.H1", ROWS).weights is not None
@@ -122,6 +141,14 @@ HOSTILE = (
     "L2.H1.mask=@rows",
     "L2.H1.mask.3=@seen",
     "L2.H1.scores=@rows",
+    "L2.H1.mask=causal+windows:4",
+    "L2.H1.mask=window",
+    "L2.H1.mask.3=causal",
+    "L2.q.3.5=0.7",
+    "L2.H1.q.3.5=nan",
+    "L2.H1.q.3.*=1",
+    "L2.H1.masked.2.*=1",
+    "L2.H1.mixed.3.5=1",
     "lower.L2.H1.mixed=mean",
     "cross.decoder.L2.H1.mixed=mean",
     "L99999.H1.mixed=mean",

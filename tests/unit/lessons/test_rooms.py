@@ -395,3 +395,38 @@ def test_take_back_counts_who_comes_back_once(rooms: Rooms, room: NewRoom) -> No
     assert rooms.tally(room.code, SECOND.name).counts == {"right": 1}
     rooms.take_back(room.code, room.key, own)  # it leads
     assert rooms.tally(room.code, SECOND.name).answered == 0
+
+
+def test_one_address_shuts_no_door_for_others(make_store: MakeStore, clock: Clock) -> None:
+    bounds = Bounds(openings=6, openings_address=4, rooms_address=3, wrong_codes_address=5,
+                    all_wrong_codes=5)  # fmt: skip
+    rooms = Rooms(make_store(clock, bounds))
+    for number in range(3):
+        rooms.create(FIRST, f"tab {number}", "hostile")
+    with refused("rooms_full"):
+        rooms.create(FIRST, "another tab", "hostile")
+    room = rooms.create(FIRST, "ann", "school")
+    for number in range(5):
+        with refused("room_unknown"):
+            rooms.knock("AAA-AAA", f"tab {number}", "hostile")
+    for code in ("AAA-AAA", room.code):
+        with refused("codes_tried"):
+            rooms.knock(code, "another tab", "hostile")
+    rooms.knock(room.code, "bob", "school")
+    with refused("codes_tried"):
+        rooms.knock("AAA-AAA", "bob", "school")  # the server's limit is spent for wrong codes
+    with refused("codes_tried"):
+        rooms.knock(room.code, "cid")  # and for all codes of those whose address is not known
+
+
+def test_openings_of_one_address_are_counted_before_those_of_the_server(
+    make_store: MakeStore, clock: Clock
+) -> None:
+    rooms = Rooms(make_store(clock, Bounds(openings=6, openings_address=4)))
+    opened = [rooms.create(FIRST, f"tab {number}", "hostile") for number in range(4)]
+    for room in opened:
+        rooms.close(room.code, room.key)
+    for number in range(10):
+        with refused("rooms_fast"):
+            rooms.create(FIRST, f"another tab {number}", "hostile")
+    rooms.create(FIRST, "ann", "school"), rooms.create(FIRST, "bob", "school")

@@ -18,21 +18,25 @@ PARTS = [
     MaskParts(N, N, real, causal, cells)
     for real, causal, cells in product((None, REAL), (False, True), (None, CELLS))
 ]
-PARTS += [MaskParts(N, N, causal=True, window=2), MaskParts(N, N, prefix=3)]
-PARTS += [MaskParts(N, N, REAL, block=2), MaskParts(N, N, window=3, prefix=2, block=4)]
+PARTS += [MaskParts(N, N, causal=True, sizes={"window": 2})]
+PARTS += [MaskParts(N, N, sizes={"prefix": 3})]
+PARTS += [MaskParts(N, N, REAL, sizes={"block": 2})]
+PARTS += [MaskParts(N, N, sizes={"window": 3, "prefix": 2, "block": 4})]
 
 
 def wanted(parts: MaskParts) -> Tensor:
     """True = may attend, cell by cell."""
+    window, prefix = parts.sizes.get("window", N), parts.sizes.get("prefix")
+    block = parts.sizes.get("block", N)
     return torch.tensor(
         [
             [
                 (parts.real is None or parts.real[key])
                 and (not parts.causal or key <= query)
                 and (parts.cells is None or parts.cells[query][key])
-                and (parts.window is None or abs(query - key) < parts.window)
-                and (parts.prefix is None or key <= query or key < parts.prefix)
-                and (parts.block is None or query // parts.block == key // parts.block)
+                and abs(query - key) < window
+                and (prefix is None or key <= query or key < prefix)
+                and query // block == key // block
                 for key in range(parts.n_key)
             ]
             for query in range(parts.n_query)

@@ -6,7 +6,7 @@ import pytest
 
 from attnviz.errors import AttnVizError, Cancelled
 from attnviz.ui.server import jobs
-from attnviz.ui.server.jobs import Job
+from attnviz.ui.server.jobs import Job, JobLine
 from tests.support.waiting import LIMIT_S
 
 
@@ -114,3 +114,47 @@ def test_wait_returns_after_its_limit(limit_s: float) -> None:
     assert not job.over
     gate.go.set()
     over(job)
+
+
+def begun(line: JobLine, names: list[str], name: str, visitor: str, estimate_s: float) -> Job:
+    """A job that notes its name when it begins."""
+    return line.start(lambda _job: names.append(name), visitor, estimate_s)
+
+
+def test_the_shortest_job_begins_first_and_a_visitor_has_one_long_one_at_a_time() -> None:
+    line, names, gate, other = JobLine(threads=2), list[str](), Gate(), Gate()
+    long_s = 10 * jobs.SHORT_S
+    first = line.start(gate, "hostile", long_s)
+    assert gate.began.wait(LIMIT_S)
+    tabs = [begun(line, names, f"tab {n}", "hostile", long_s) for n in range(3)]
+    assert [tab.state for tab in tabs] == ["waiting"] * 3, "though a thread is free"
+    second = line.start(other, "ann", long_s)
+    assert other.began.wait(LIMIT_S)
+    waiting = [
+        begun(line, names, "bob's long one", "bob", long_s),
+        begun(line, names, "bob's short one", "bob", 1.0),
+        begun(line, names, "cid's shorter one", "cid", 0.5),
+    ]
+    assert line.n_waiting == 6
+    other.go.set()
+    for job in (second, *waiting):
+        over(job)
+    assert names == ["cid's shorter one", "bob's short one", "bob's long one"]
+    gate.go.set()
+    for job in (first, *tabs):
+        over(job)
+    assert names[3:] == ["tab 0", "tab 1", "tab 2"] and line.n_waiting == 0
+
+
+def test_jobs_that_wait_are_bounded_and_those_given_up_do_not_count() -> None:
+    line, gate = JobLine(threads=1, most=2), Gate()
+    running = line.start(gate, "ann", 1.0)
+    assert gate.began.wait(LIMIT_S)
+    waiting = [line.start(lambda _job: None, "bob", 1.0) for _ in range(2)]
+    with pytest.raises(AttnVizError, match="2 runs are waiting"):
+        line.start(lambda _job: None, "cid", 1.0)
+    waiting[0].stop()
+    last = line.start(lambda _job: None, "cid", 1.0)
+    gate.go.set()
+    for job in (running, *waiting, last):
+        over(job)

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from attnviz.ui.server import page_queue
 from attnviz.ui.server.page_queue import PageQueue
 from tests.support.waiting import expect_true
 
@@ -91,3 +92,60 @@ def test_a_run_that_fails_gives_its_turn_back() -> None:
     start = time.monotonic()
     with queue.turn():
         assert time.monotonic() - start < LONG_S / 3
+
+
+def test_one_visitor_has_one_page_at_a_time_in_the_line() -> None:
+    """Five tabs of one visitor, each with a page that outlasts its turn, and one of another."""
+    queue, ends = PageQueue(0.02), threading.Event()
+    begun: list[str] = []
+
+    def run(visitor: str) -> None:
+        with queue.turn(visitor):
+            begun.append(visitor)
+            if visitor == "hostile":
+                ends.wait(LONG_S)
+
+    with ThreadPoolExecutor(6) as pool:
+        runs = [pool.submit(run, "hostile") for _ in range(5)]
+        expect_true(lambda: begun == ["hostile"])
+        pool.submit(run, "other").result(LONG_S)
+        assert begun == ["hostile", "other"], "the other tabs wait for the first"
+        ends.set()
+        for hostile in runs:
+            hostile.result(LONG_S)
+    assert begun == ["hostile", "other", *["hostile"] * 4] and not queue._visitors
+
+
+def test_a_page_that_waits_for_long_lets_the_visitors_next_one_begin(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(page_queue, "PATIENCE_S", 0.05)
+    queue, ends, begun = PageQueue(0.02), threading.Event(), list[int]()
+
+    def run(number: int) -> None:
+        with queue.turn("ann"):
+            begun.append(number)
+            ends.wait(LONG_S)
+
+    with ThreadPoolExecutor(3) as pool:
+        for number in range(3):
+            pool.submit(run, number)
+        expect_true(lambda: len(begun) == 3)
+        ends.set()
+
+
+def test_a_school_behind_one_address_has_more_pages_in_the_line() -> None:
+    queue, ends, begun = PageQueue(0.01), threading.Event(), list[int]()
+
+    def run(number: int) -> None:
+        with queue.turn("school"):
+            begun.append(number)
+            ends.wait(LONG_S)
+
+    n_runs = 3 * page_queue.TABS
+    with ThreadPoolExecutor(n_runs) as pool:
+        for number in range(n_runs):
+            pool.submit(run, number)
+        expect_true(lambda: len(begun) == 4)
+        ends.set()
+    assert sorted(begun) == list(range(n_runs))
