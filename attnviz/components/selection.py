@@ -89,10 +89,6 @@ def parse_open(value: object, extent: Extent) -> OpenRequest | None:
     return OpenRequest(cast(Page, value["page"]), *place)
 
 
-def ignore() -> None:
-    """The callback of a value that is read from the result: Streamlit keeps none without one."""
-
-
 def _place(value: object, extent: Extent) -> tuple[int, int, int | None, int | None] | None:
     if not isinstance(value, Mapping):
         return None

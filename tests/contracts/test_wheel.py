@@ -174,6 +174,7 @@ def run_fresh(fresh: Path, *command: str) -> subprocess.CompletedProcess[str]:
 
 USE = """
 import attnviz
+from attnviz.errors import MissingExtra
 cap = attnviz.capture("stories", "Lily gave the red ball to")
 assert cap.verify().ok
 attnviz.save(cap, "x.safetensors")
@@ -187,7 +188,7 @@ for draw in (
 ):
     try:
         draw()
-    except attnviz.MissingExtra as error:
+    except MissingExtra as error:
         print(error.details["extra"], "|", error)
 """
 

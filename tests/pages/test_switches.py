@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import attnviz
-from attnviz import i18n
+from attnviz import changes, i18n
 from attnviz.ui.session import widgets
 from tests.pages.conftest import Visit, component_name, parameters, sent
 from tests.support.cases import mostly_slow
@@ -49,7 +49,7 @@ def test_a_link_shows_the_same_heads_off(visit: Visit) -> None:
     header, _ = sent(visit("switches", model="stories", text=STORE, changes=text))
     assert ",".join(switch["change"] for switch in header["off"]) == text
     stories = attnviz.load("stories")
-    logits = attnviz.capture(stories, STORE, changes=attnviz.changes.parse(text)).logits
+    logits = attnviz.capture(stories, STORE, changes=changes.parse(text)).logits
     assert logits is not None
     largest = max(header["answer"]["bars"], key=lambda bar: bar["value"])
     assert largest["value"] == pytest.approx(float(logits[0, -1].softmax(-1).max()), abs=1e-4)

@@ -14,11 +14,11 @@ import streamlit as st
 
 from attnviz.components import board as boards
 from attnviz.components.board import BoardView
-from attnviz.components.selection import ignore
 from attnviz.errors import AttnVizError
 from attnviz.i18n import text
 from attnviz.lessons.cards.card import Board, BoardCell, Panel, RealHead
 from attnviz.lessons.classroom.stage import CellRequest, Stage
+from attnviz.types import ignore
 from attnviz.ui.host.draw import draw
 from attnviz.ui.learn import pointer
 from attnviz.ui.learn.card_shown import CardShown

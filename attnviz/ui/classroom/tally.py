@@ -11,12 +11,12 @@ import streamlit as st
 
 from attnviz.components import listener as component
 from attnviz.components.listener import Chosen, Heed, ListenerView
-from attnviz.components.selection import ignore
 from attnviz.i18n import Language, text
 from attnviz.lessons.cards.card import Card
 from attnviz.lessons.cards.texts import LessonTexts
 from attnviz.lessons.classroom.room import Tally
 from attnviz.lessons.classroom.tally import AnswerBar, answer_bars
+from attnviz.types import ignore
 from attnviz.ui.classroom import seats
 from attnviz.ui.host.draw import Events, draw
 from attnviz.ui.server import class_socket

@@ -186,9 +186,8 @@ def _keep_selection(key: str, left: Extent, right: Extent) -> Callable[[], None]
             return
         current.take_selection(selection)
         more = sent.get("more")
-        current.update(
-            **component.parse_other(more, right), **component.parse_other_cell(more, right)
-        )
+        other = component.parse_other(more, right)
+        current.take({**other, **component.parse_other_cell(more, right)})
         if widgets.only_a_fragment_runs():
             st.rerun([NAVIGATION])
 

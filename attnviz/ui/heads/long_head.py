@@ -18,10 +18,10 @@ from jaxtyping import Float32, UInt8
 import attnviz
 from attnviz.components import tiles as component
 from attnviz.components.heads import Axes
-from attnviz.components.selection import Extent, ignore
+from attnviz.components.selection import Extent
 from attnviz.components.tiles import DISTANCE, TileName, TilesData, Want
 from attnviz.i18n import Language, text
-from attnviz.types import HeadId
+from attnviz.types import HeadId, ignore
 from attnviz.ui.host.draw import draw
 from attnviz.ui.page.fragments import keep_selection
 from attnviz.ui.page.job_progress import job_progress

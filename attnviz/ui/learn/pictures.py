@@ -14,7 +14,6 @@ from attnviz.components import board as boards
 from attnviz.components import motion as motions
 from attnviz.components.board import BoardView
 from attnviz.components.motion import MotionView
-from attnviz.components.selection import ignore
 from attnviz.figures import charts
 from attnviz.i18n import text
 from attnviz.lessons.cards import progress
@@ -31,6 +30,7 @@ from attnviz.lessons.cards.card import (
 )
 from attnviz.lessons.cards.motion import Motion
 from attnviz.lessons.cards.ranges import ranges
+from attnviz.types import ignore
 from attnviz.ui.host.draw import draw
 from attnviz.ui.learn import birth, open_card, pointer, real
 from attnviz.ui.learn.card_shown import CardShown

@@ -122,7 +122,7 @@ def _match_choice(lang: Language, survey: "Survey") -> "Survey | None":
 def _take_measure(name: str, widget: str) -> None:
     value, _ = address.checked(name, widgets.value(widget))
     if value is not None:
-        current.update(**{name: value})
+        current.take({name: value})
 
 
 def _use_text(key: str, survey: "Survey", has_pictures: bool) -> Callable[[], None]:
@@ -135,7 +135,7 @@ def _use_text(key: str, survey: "Survey", has_pictures: bool) -> Callable[[], No
         if not has_pictures:
             current.open_text(address.cleaned("text", sent))
         elif pictures.sample_seed(sent) is not None:
-            current.update(image=sent, **current.NO_POSITION)
+            current.open_image(sent)
         else:
             return  # a file that the survey was made of, elsewhere
         st.switch_page(routes.file("head"), query_params=address.params(current.view()))

@@ -152,7 +152,7 @@ def _open(key: str, extent: Extent, texts: tuple[str, ...]) -> Callable[[], None
             return
         if int(name) < len(texts):
             current.open_text(address.cleaned("text", texts[int(name)]))
-        current.update(stack=None, kind=None)
+        current.open_attention(None, None)
         current.take_opened(request)
         st.switch_page(routes.file(request.page), query_params=address.params(current.view()))
 

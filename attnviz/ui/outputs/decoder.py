@@ -67,8 +67,8 @@ def _generate_button(shown: PageContext) -> None:
             text(shown.lang, "action.write", count=count),
             key=widgets.key("write"),
             type="primary",
-            on_click=current.update,
-            kwargs={"generate": count, **current.NO_POSITION},
+            on_click=current.generate,
+            args=(count,),
         )
 
 
@@ -99,7 +99,7 @@ def _choosing(group: Group, then: Callable[[], None]) -> Callable[[], None]:
 
     def choose() -> None:
         if stack is not None:
-            current.update(stack=stack, kind=kind)
+            current.open_attention(stack, kind)
         then()
 
     return choose

@@ -6,6 +6,7 @@ all heads.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import streamlit as st
 
@@ -15,7 +16,7 @@ from attnviz.components import alignment as component
 from attnviz.components.alignment import AlignmentView, ShownWord, Stated
 from attnviz.components.selection import Extent, parse_open
 from attnviz.i18n import text
-from attnviz.types import Site
+from attnviz.types import Kind, Site, Stack
 from attnviz.ui.host.draw import draw
 from attnviz.ui.session import address, current, messages, routes, widgets
 from attnviz.ui.session.fragment import fragment
@@ -23,6 +24,8 @@ from attnviz.ui.sidebar.navigation import NAVIGATION
 from attnviz.views.app_capture import AppCapture, PageContext
 from attnviz.views.groups import Group, chosen
 
+STACK: Stack
+KIND: Kind
 STACK, KIND = "decoder", "cross"
 
 
@@ -106,7 +109,9 @@ def _keep_choice(key: str, extent: Extent) -> Callable[[], None]:
             return
         selection, mean = choice
         current.take_selection(selection)
-        current.update(stack=STACK, kind=KIND, mean=mean)
+        view = current.view()
+        place = replace(view.place, stack=STACK, kind=KIND, mean=mean)
+        current.update(replace(view, place=place))
         if widgets.only_a_fragment_runs():
             st.rerun([NAVIGATION])
 
@@ -120,7 +125,7 @@ def _open_head(key: str, extent: Extent) -> Callable[[], None]:
         request = parse_open(widgets.component_value(key, "open"), extent)
         if request is not None:
             current.take_opened(request)
-            current.update(stack=STACK, kind=KIND)
+            current.open_attention(STACK, KIND)
             parameters = address.params(current.view())
             st.switch_page(routes.file(request.page), query_params=parameters)
 

@@ -174,7 +174,7 @@ def keep_selection(key: str, extent: Extent, redraw: str | None = None) -> Calla
         if selection is None:
             return
         before = current.view()
-        current.update(**parse_options(sent))
+        current.take(parse_options(sent))
         current.take_selection(selection)
         after = current.view()
         moved = after.place.layer_and_head != before.place.layer_and_head

@@ -53,12 +53,7 @@ def _take_picture(widget: str) -> None:
     name = widgets.value(widget)
     if name == DRAWING:  # chosen again: it is the picture that is shown
         return
-    look_at(pictures.sample_name(pictures.FIRST_SAMPLE) if name == SAMPLE else name)
-
-
-def look_at(name: str) -> None:
-    """Show the model another picture; a cell of the last one means nothing in it."""
-    current.update(image=name, **current.NO_POSITION)
+    current.open_image(pictures.sample_name(pictures.FIRST_SAMPLE) if name == SAMPLE else name)
 
 
 def _samples(lang: Language, seed: int) -> None:
@@ -69,7 +64,7 @@ def _samples(lang: Language, seed: int) -> None:
                 text(lang, f"sample.{direction}"),
                 key=widgets.key(f"sample.{direction}"),
                 help=text(lang, f"sample.{direction}_help"),
-                on_click=look_at,
+                on_click=current.open_image,
                 args=(pictures.sample_name(seed + step),),
             )
     st.caption(text(lang, "sample.what", number=seed))
@@ -121,4 +116,4 @@ def _pad(lang: Language) -> None:
 def _take_drawing() -> None:
     with uploads.taking("pad"):
         sent = widgets.component_value(widgets.key("pad"), "picture")
-        look_at(drawings.name(pictures.from_pad(sent)))
+        current.open_image(drawings.name(pictures.from_pad(sent)))

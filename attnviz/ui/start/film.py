@@ -70,12 +70,13 @@ def _take_text(key: str) -> None:
     sentence = address.cleaned("text", widgets.component_value(key, "text")).strip()
     if not sentence:
         return
-    head = openings.OPENINGS[DEFAULT_MODEL].head
     current.open_model(DEFAULT_MODEL)
     current.open_text(sentence)
-    current.update(layer=head.layer, head=head.head)
-    seen = openings.sight(DEFAULT_MODEL, sentence)
+    seen, view = openings.sight(DEFAULT_MODEL, sentence), current.view()
+    head = openings.OPENINGS[DEFAULT_MODEL].head if seen is None else seen.head
+    place = replace(view.place, layer=head.layer, head=head.head)
     if seen is not None:
-        current.update(layer=seen.head.layer, head=seen.head.head, query=seen.query, key=seen.key)
+        place = replace(place, query=seen.query, key=seen.key)
+    current.update(replace(view, place=place))
     address_bar.mount_anew()
     st.switch_page(routes.file("overview"), query_params=address.params(current.view()))

@@ -5,6 +5,8 @@ computed in each run of the fragment, so that each is drawn as soon as its numbe
 last, a training, is drawn while it goes on.
 """
 
+from dataclasses import replace
+
 import streamlit as st
 
 from attnviz.capture.request import Request
@@ -112,13 +114,14 @@ def _open(key: str) -> None:
     if name is None:
         return
     if name == "birth":
-        current.update(lesson="birth", card="live")
+        view = current.view()
+        current.update(replace(view, learn=replace(view.learn, lesson="birth", card="live")))
     else:
         current.open_model({"picture": "shapes", "story": "stories"}.get(name, name))
     if name == "translator":
         current.open_text(examples.texts("translator")[0])
     elif name == "story":
         current.open_text(_beginning())
-        current.update(generate=N_TOKENS)
+        current.generate(N_TOKENS)
     address_bar.mount_anew()
     st.switch_page(routes.file(PAGES[name]), query_params=address.params(current.view()))

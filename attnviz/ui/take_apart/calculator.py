@@ -5,6 +5,7 @@ one; else the drafts stay in their boxes, with the error, above the last good st
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -145,7 +146,8 @@ def _take(lang: Language) -> None:
 def _keep(sheet: Sheet) -> None:
     store.put(DRAFTS, None)
     store.put(PROBLEM, None)
-    current.update(lab=sheets.write(sheet), **current.NO_POSITION)
+    view = current.view()
+    current.update(replace(view, lab=sheets.write(sheet), place=view.place.without_cell))
 
 
 def _typed(sheet: Sheet, options: Mapping[str, str], texts: Mapping[MatrixName, str]) -> Sheet:
@@ -201,7 +203,9 @@ def _keep_cell(key: str, extent: Extent) -> Callable[[], None]:
     def commit() -> None:
         selection = parse_selection(widgets.component_value(key, "selection"), extent)
         if selection is not None:
-            current.update(query=selection.query, key=selection.key)
+            view = current.view()
+            place = replace(view.place, query=selection.query, key=selection.key)
+            current.update(replace(view, place=place))
             if widgets.only_a_fragment_runs():
                 st.rerun([NAVIGATION])
 
