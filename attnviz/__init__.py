@@ -6,6 +6,8 @@
     cap.head("L0.H3").views()               # X → Q, K, V → … → ·W_O, with real numbers
     cap.table().sort("peak", n=5)           # the five heads with the largest weights
     attnviz.save(cap, "run.safetensors")    # .svg, .pdf, .npz, .csv, … by the ending
+    run = attnviz.experiment(lm, "The cat sat")
+    run.effects()                           # the answer without each head; run.direct(), run.why()
 
 Importing attnviz loads neither torch nor streamlit: names are looked up when first used (PEP 562).
 """
@@ -13,188 +15,50 @@ Importing attnviz loads neither torch nor streamlit: names are looked up when fi
 import sys
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from attnviz import changes, compare, figures, masks, metrics, tiles
-    from attnviz.attention.call import AttentionCall
-    from attnviz.attention.capture import Capture
-    from attnviz.attention.steps import Steps, derive
-    from attnviz.attention.verification import Verification
-    from attnviz.audio.sound import Sound
-    from attnviz.capture.changed.run import changed
-    from attnviz.capture.generation.settings import Generation
-    from attnviz.capture.record.recorder import record
-    from attnviz.capture.run import capture
-    from attnviz.changes.make import ablate, cut, edit, mask, patch, pattern
-    from attnviz.embed.run import Embedding, embed
-    from attnviz.errors import (
-        AttnVizError,
-        BadInput,
-        BadMask,
-        Cancelled,
-        CaptureMismatch,
-        MissingExtra,
-        ModelNotFound,
-        TooLarge,
-        UnsupportedAttention,
-    )
-    from attnviz.experiment.answer_measures import Class, Cosine, Divergence, NextToken, Target
-    from attnviz.experiment.cut_path import cut_path
-    from attnviz.experiment.direct import direct
-    from attnviz.experiment.edges import edges
-    from attnviz.experiment.feeds import feeds
-    from attnviz.experiment.from_where import from_where
-    from attnviz.experiment.heads import effects
-    from attnviz.experiment.lens import lens
-    from attnviz.experiment.patching import patching
-    from attnviz.experiment.why import why
-    from attnviz.export.from_tools.attentions import from_attentions
-    from attnviz.export.notebook.show import show
-    from attnviz.export.save import read, save
-    from attnviz.metrics.table import HeadTable
-    from attnviz.models.loaded_model import LoadedModel
-    from attnviz.models.loader import load
-    from attnviz.models.registry import models
-    from attnviz.survey.archive import read_survey
-    from attnviz.survey.result import Survey
-    from attnviz.survey.run import survey
-    from attnviz.types import HeadId, ModelCard, ModelKey, StepView, Tokens
 
 __version__ = "0.1.0"
 
-# public name → the module that defines it; a name that is the end of its own module is the module
+# public name → the module that defines it; a name that is the end of its own module is the module.
+# `python -m scripts.write_stub` writes the same as imports into __init__.pyi, for type checkers
 _HOME = {
-    "AttentionCall": "attnviz.attention.call",
     "AttnVizError": "attnviz.errors",
     "BadInput": "attnviz.errors",
-    "BadMask": "attnviz.errors",
-    "Cancelled": "attnviz.errors",
     "Capture": "attnviz.attention.capture",
-    "CaptureMismatch": "attnviz.errors",
     "Class": "attnviz.experiment.answer_measures",
     "Cosine": "attnviz.experiment.answer_measures",
     "Divergence": "attnviz.experiment.answer_measures",
-    "Embedding": "attnviz.embed.run",
     "Generation": "attnviz.capture.generation.settings",
-    "HeadId": "attnviz.types",
-    "HeadTable": "attnviz.metrics.table",
     "LoadedModel": "attnviz.models.loaded_model",
-    "MissingExtra": "attnviz.errors",
-    "ModelCard": "attnviz.types",
-    "ModelKey": "attnviz.types",
-    "ModelNotFound": "attnviz.errors",
     "NextToken": "attnviz.experiment.answer_measures",
     "Sound": "attnviz.audio.sound",
-    "StepView": "attnviz.types",
-    "Steps": "attnviz.attention.steps",
-    "Survey": "attnviz.survey.result",
     "Target": "attnviz.experiment.answer_measures",
-    "Tokens": "attnviz.types",
-    "TooLarge": "attnviz.errors",
-    "UnsupportedAttention": "attnviz.errors",
-    "Verification": "attnviz.attention.verification",
     "ablate": "attnviz.changes.make",
     "capture": "attnviz.capture.run",
     "changed": "attnviz.capture.changed.run",
-    "changes": "attnviz.changes",
     "compare": "attnviz.compare",
     "cut": "attnviz.changes.make",
-    "cut_path": "attnviz.experiment.cut_path",
     "derive": "attnviz.attention.steps",
-    "direct": "attnviz.experiment.direct",
-    "edges": "attnviz.experiment.edges",
     "edit": "attnviz.changes.make",
-    "effects": "attnviz.experiment.heads",
     "embed": "attnviz.embed.run",
-    "feeds": "attnviz.experiment.feeds",
+    "experiment": "attnviz.experiment.run",
     "figures": "attnviz.figures",
     "from_attentions": "attnviz.export.from_tools.attentions",
-    "from_where": "attnviz.experiment.from_where",
-    "lens": "attnviz.experiment.lens",
     "load": "attnviz.models.loader",
     "mask": "attnviz.changes.make",
     "masks": "attnviz.masks",
     "metrics": "attnviz.metrics",
     "models": "attnviz.models.registry",
     "patch": "attnviz.changes.make",
-    "patching": "attnviz.experiment.patching",
     "pattern": "attnviz.changes.make",
     "read": "attnviz.export.save",
-    "read_survey": "attnviz.survey.archive",
     "record": "attnviz.capture.record.recorder",
     "save": "attnviz.export.save",
     "show": "attnviz.export.notebook.show",
     "survey": "attnviz.survey.run",
     "tiles": "attnviz.tiles",
-    "why": "attnviz.experiment.why",
 }
 
-__all__ = [
-    "AttentionCall",
-    "AttnVizError",
-    "BadInput",
-    "BadMask",
-    "Cancelled",
-    "Capture",
-    "CaptureMismatch",
-    "Class",
-    "Cosine",
-    "Divergence",
-    "Embedding",
-    "Generation",
-    "HeadId",
-    "HeadTable",
-    "LoadedModel",
-    "MissingExtra",
-    "ModelCard",
-    "ModelKey",
-    "ModelNotFound",
-    "NextToken",
-    "Sound",
-    "StepView",
-    "Steps",
-    "Survey",
-    "Target",
-    "Tokens",
-    "TooLarge",
-    "UnsupportedAttention",
-    "Verification",
-    "ablate",
-    "capture",
-    "changed",
-    "changes",
-    "compare",
-    "cut",
-    "cut_path",
-    "derive",
-    "direct",
-    "edges",
-    "edit",
-    "effects",
-    "embed",
-    "feeds",
-    "figures",
-    "from_attentions",
-    "from_where",
-    "lens",
-    "load",
-    "mask",
-    "masks",
-    "metrics",
-    "models",
-    "patch",
-    "patching",
-    "pattern",
-    "read",
-    "read_survey",
-    "record",
-    "save",
-    "show",
-    "survey",
-    "tiles",
-    "why",
-]
+__all__ = sorted(_HOME)
 
 
 def __getattr__(name: str) -> object:
@@ -208,7 +72,7 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return __all__
 
 
 class _Facade(ModuleType):

@@ -26,9 +26,6 @@ from transformers import GPT2Config, GPT2LMHeadModel
 import attnviz
 from attnviz import Class, Cosine, NextToken, Target, ablate, cut
 from attnviz.experiment.answer_measures import AnswerMeasure
-from attnviz.experiment.clean_run import prepare
-from attnviz.experiment.traced_run import traced_run
-from attnviz.experiment.why import explain
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.worlds import shapes
 from benchmarks.measure import WRONG, Result, table, timed
@@ -107,7 +104,7 @@ def heads(rounds: int) -> Iterator[Result]:
         lm = attnviz.load(case.model)
 
         def run(lm: LoadedModel = lm, case: Case = case) -> Any:
-            return attnviz.effects(lm, case.text, case.on, to="zero", **case.given)
+            return attnviz.experiment(lm, case.text, on=case.on, **case.given).effects(to="zero")
 
         result = run()
         title = f"{case.title}: {len(result.heads)} heads"
@@ -136,7 +133,7 @@ def over_floor(run: Callable[[], object], rounds: int) -> tuple[float, ...]:
 
 def _not_a_hook(lm: LoadedModel, case: Case, result: Any) -> str | None:
     """The difference from a hook on W_O's input: none for the head alone, rounding in a batch."""
-    prepared = prepare(lm, case.text, case.on, **case.given)
+    prepared = attnviz.experiment(lm, case.text, on=case.on, **case.given).prepared
     site = next(head for head in result.heads if str(head) == case.head)
     width = prepared.calls[0].output.shape[3]
     with torch.no_grad(), _zeroed(lm, case.w_o.format(0), slice(0, width)):
@@ -147,7 +144,9 @@ def _not_a_hook(lm: LoadedModel, case: Case, result: Any) -> str | None:
     difference = float((ours[name] - theirs[name]).abs().max())
     if difference != 0.0:
         return f"{case.head} alone differs from a hook on W_O by {difference:.1e}"
-    alone = attnviz.effects(lm, case.text, case.on, to="zero", heads=[site], rows=1, **case.given)
+    alone = attnviz.experiment(lm, case.text, on=case.on, **case.given).effects(
+        to="zero", heads=[site], rows=1
+    )
     off = abs(alone.of(site) - result.of(site))
     return f"{case.head} in a batch is off by {off:.1e}" if not off <= SAME else None
 
@@ -172,7 +171,7 @@ def edges(rounds: int) -> Iterator[Result]:
         lm = attnviz.load(name)
 
         def run(lm: LoadedModel = lm, head: str = head) -> Any:
-            return attnviz.edges(lm, STORE, head, MARY)
+            return attnviz.experiment(lm, STORE, on=MARY).edges(head)
 
         result = run()
         query, key = result.cells[0]
@@ -181,16 +180,16 @@ def edges(rounds: int) -> Iterator[Result]:
         wrong = None if off <= SAME else f"{query}→{key} differs from a cut edge by {off:.1e}"
         yield Result(f"{name}: 50 exact edges of {head}", cpu(run, rounds), "ms", 300, wrong)
     lm = attnviz.load("minilm")
-    result = attnviz.edges(lm, CAT, "L3.H2", DOG)
+    result = attnviz.experiment(lm, CAT, on=DOG).edges("L3.H2")
     wrong = None if len(result.cells) >= 50 else f"{len(result.cells)} cells"
-    samples = cpu(lambda: attnviz.edges(lm, CAT, "L3.H2", DOG), rounds)
+    samples = cpu(lambda: attnviz.experiment(lm, CAT, on=DOG).edges("L3.H2"), rounds)
     yield Result("minilm: 50 exact edges of L3.H2", samples, "ms", 300, wrong)
     for name, sender in (("stories", "L0.H1"), ("stories-llama", "L0.H4")):
         lm = attnviz.load(name)
         inputs = {"input_ids": _repeated(lm)}
-        paths = attnviz.feeds(lm, inputs=inputs, to="zero").strongest(6)
+        paths = attnviz.experiment(lm, inputs=inputs).paths(to="zero").strongest(6)
         wrong = None if sender in {str(path.sender) for path in paths} else f"no path from {sender}"
-        samples = cpu(lambda: attnviz.feeds(lm, inputs=inputs, to="zero"), rounds)  # noqa: B023
+        samples = cpu(lambda: attnviz.experiment(lm, inputs=inputs).paths(to="zero"), rounds)  # noqa: B023
         yield Result(f"{name}: feeds", samples, "ms", 100, wrong)
 
 
@@ -213,7 +212,7 @@ def why(rounds: int) -> Iterator[Result]:
         lm = attnviz.load(case.model)
 
         def run(lm: LoadedModel = lm, case: Case = case) -> Any:
-            return attnviz.direct(lm, case.text, case.on, **case.given)
+            return attnviz.experiment(lm, case.text, on=case.on, **case.given).direct()
 
         result = run()
         off = result.error / max(1.0, float(np.abs(result.values).sum()))
@@ -226,11 +225,11 @@ def why(rounds: int) -> Iterator[Result]:
         ("minilm", CAT, "L3.H2", False),
     ):
         lm = attnviz.load(name)
-        traced = traced_run(prepare(lm, text, None))
-        result = explain(traced, head, 4, 2, through_mlps=mlps)
+        run = attnviz.experiment(lm, text)
+        result = run.why(head, 4, 2, through_mlps=mlps)
         off = result.error / max(1.0, float(np.abs(result.shares).sum()))
         wrong = None if off <= SHARE else f"Σ of pairs is off by {off:.1e} of their size"
-        samples = cpu(lambda: explain(traced, head, 4, 2, through_mlps=mlps), rounds)  # noqa: B023
+        samples = cpu(lambda: run.why(head, 4, 2, through_mlps=mlps), rounds)  # noqa: B023
         yield Result(
             f"{name}: why {head}{', through MLPs' if mlps else ''}", samples, "ms", 50, wrong
         )
@@ -262,10 +261,10 @@ def gpt2(rounds: int) -> Iterator[Result]:
 
     def run() -> Any:
         seen.clear()
-        return attnviz.effects(lm, None, on, to="zero", inputs=inputs, progress=seen.append)
+        return attnviz.experiment(lm, on=on, inputs=inputs).effects(to="zero", progress=seen.append)
 
     result = run()
-    alone = attnviz.effects(lm, None, on, to="zero", inputs=inputs, heads=["L7.H3"], rows=1)
+    alone = attnviz.experiment(lm, on=on, inputs=inputs).effects(to="zero", heads=["L7.H3"], rows=1)
     off = abs(alone.of("L7.H3") - result.of("L7.H3"))
     wrong = None if off <= SAME else f"L7.H3 in a batch is off by {off:.1e}"
     wrong = wrong or (None if len(seen) > 4 and seen[-1] == 1.0 else "no progress")

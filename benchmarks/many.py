@@ -40,9 +40,11 @@ from attnviz.embed.neighbours import Neighbours, neighbours
 from attnviz.embed.run import Embedding, embed_captures
 from attnviz.metrics.patterns import counted_queries
 from attnviz.survey.embedded import path_of
+from attnviz.survey.result import Survey
 from attnviz.survey.run import survey_at_once
 from attnviz.survey.samples import map_texts, sample_texts
 from attnviz.survey.shards import BATCH, SHARD, batches
+from attnviz.types import HeadId
 from benchmarks.measure import WRONG, Result, as_json, table, timed
 
 MODEL = "minilm"
@@ -115,7 +117,7 @@ def of_map(lm: LoadedModel, rounds: int) -> list[Result]:
 def wrong_planes(maps: Embedding, cap: Capture) -> str | None:
     """Says which head keeps another share than numpy's singular values say, if one does."""
     for head in CHECKED:
-        place = attnviz.HeadId.parse(head)
+        place = HeadId.parse(head)
         inputs = cap.call(place.layer).inputs
         assert isinstance(inputs, AttentionInputs)
         words = [counted_queries(cap.tokens_of(row)) for row in range(cap.n_batch)]
@@ -137,7 +139,7 @@ def of_tsne(lm: LoadedModel) -> Result:
     """One head by t-SNE."""
     cap = attnviz.capture(lm, list(map_texts(lm)))
     drawn: list[Neighbours] = []
-    head = attnviz.HeadId.parse(CHECKED[-1])
+    head = HeadId.parse(CHECKED[-1])
     spent = timed(lambda: drawn.append(neighbours([cap], head)), time.thread_time)
     n_token = sum(int((~cap.tokens_of(row).padding).sum()) for row in range(cap.n_batch))
     places = drawn[0].queries
@@ -149,10 +151,9 @@ def of_tsne(lm: LoadedModel) -> Result:
 def of_atlas(rounds: int) -> list[Result]:
     """The survey that comes with MiniLM."""
     path = path_of(MODEL)
-    read: list[attnviz.Survey] = []
+    read: list[Survey] = []
     spent = tuple(
-        timed(lambda: read.append(attnviz.read_survey(path)), time.thread_time)
-        for _ in range(rounds)
+        timed(lambda: read.append(attnviz.read(path)), time.thread_time) for _ in range(rounds)
     )
     wrong = None if read[-1].n_text >= 2000 else f"{read[-1].n_text} texts"
     return [

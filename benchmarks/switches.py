@@ -19,11 +19,7 @@ import numpy as np
 from playwright.sync_api import Browser, expect
 
 import attnviz
-from attnviz.capture.request import Request
 from attnviz.changes import ablate
-from attnviz.experiment.answers import answer_of
-from attnviz.experiment.clean_run import CleanRun, prepare_request
-from attnviz.experiment.switches import switched
 from attnviz.models.registry import REGISTRY
 from benchmarks.measure import WRONG, Result, table
 from tests.support.browser import IDLE, chromium
@@ -105,9 +101,8 @@ def _wrong(model: str, off: Sequence[str], shown: str) -> str | None:
     if model != "stories":
         missing = [name for name in off if name not in shown] if len(off) <= NAMED else []
         return f"the answer does not speak of {missing[0]}" if missing else None
-    prepared: CleanRun = prepare_request(attnviz.load(model), Request.of(STORE))
-    answer = answer_of(prepared)
-    after = switched(prepared, answer, [ablate(head) for head in off], draws=0).after
+    run = attnviz.experiment(model, STORE)
+    after = run.with_changes(*(ablate(head) for head in off), draws=0).choices.after
     percent = f"{100 * float(np.max(after)):.1f}"
     return None if percent in shown else f"{percent} % without {off} is not shown"
 

@@ -24,7 +24,8 @@ import torch
 from transformers import GPT2Config, GPT2LMHeadModel
 
 import attnviz
-from attnviz import AttentionCall, Capture, LoadedModel, tiles
+from attnviz import Capture, LoadedModel, tiles
+from attnviz.attention.call import AttentionCall
 from attnviz.tiles.pyramid import TILE, Pyramid
 from benchmarks.measure import WRONG, Result, as_json, table, timed
 

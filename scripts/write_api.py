@@ -14,8 +14,10 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
+
+from scripts.write_stub import homes
 
 ROOT = Path(__file__).parent.parent
 TARGET = ROOT / "docs" / "api"
@@ -30,26 +32,38 @@ a row for each query and a column for each key.
 """
 # the order in which a reader meets the names of `attnviz` itself; the errors follow
 ORDER = """
-load models capture show save read from_attentions derive record Capture AttentionCall Steps
-StepView Tokens HeadId HeadTable Verification LoadedModel ModelCard ModelKey Generation Sound
-survey read_survey Survey embed Embedding
+load models capture show save read from_attentions derive record Capture LoadedModel Generation
+Sound survey embed
+experiment NextToken Class Cosine Target Divergence
 changed ablate patch pattern cut edit mask
-effects patching edges direct lens why from_where feeds cut_path
-NextToken Class Cosine Target Divergence
 """.split()
-# not exported, but returned by what is
+# returned by what is exported, each with the package that it is imported from
 RESULTS = {
-    "Effects": "attnviz.experiment.heads",
-    "Patching": "attnviz.experiment.patching",
-    "Edges": "attnviz.experiment.edges",
-    "Direct": "attnviz.experiment.direct",
-    "Lens": "attnviz.experiment.lens",
-    "Why": "attnviz.experiment.why",
-    "FromWhere": "attnviz.experiment.from_where",
-    "Feeds": "attnviz.experiment.feeds",
-    "Path": "attnviz.experiment.feeds",
-    "CutPath": "attnviz.experiment.cut_path",
-    "RoleTable": "attnviz.metrics.over_texts",
+    "Experiment": ("attnviz.experiment", "run"),
+    "Answer": ("attnviz.experiment", "answers"),
+    "Effects": ("attnviz.experiment", "effects"),
+    "Edges": ("attnviz.experiment", "edges"),
+    "Patching": ("attnviz.experiment", "patching"),
+    "ChangedRun": ("attnviz.experiment", "switches"),
+    "Paths": ("attnviz.experiment", "paths"),
+    "Path": ("attnviz.experiment", "paths"),
+    "CutPath": ("attnviz.experiment", "cut_path"),
+    "Direct": ("attnviz.experiment", "direct"),
+    "Lens": ("attnviz.experiment", "lens"),
+    "Why": ("attnviz.experiment", "why"),
+    "TokenScores": ("attnviz.experiment", "tokens"),
+    "Component": ("attnviz.experiment", "components"),
+    "AnswerMeasure": ("attnviz.experiment", "answer_measures"),
+    "AttentionCall": ("attnviz.attention", "call"),
+    "Steps": ("attnviz.attention", "steps"),
+    "Verification": ("attnviz.attention", "verification"),
+    "Survey": ("attnviz.survey", "result"),
+    "Embedding": ("attnviz.embed", "run"),
+    "StepView": ("attnviz.types", ""),
+    "Tokens": ("attnviz.types", ""),
+    "HeadId": ("attnviz.types", ""),
+    "ModelCard": ("attnviz.types", ""),
+    "ModelKey": ("attnviz.types", ""),
 }
 # not exported, but attributes of what is
 INNER = {
@@ -61,11 +75,14 @@ INNER = {
     "WhatIf": "attnviz.attention.steps",
     "Edit": "attnviz.attention.edits",
     "MapPlaces": "attnviz.embed.run",
-    "Component": "attnviz.experiment.components",
     "FrozenPass": "attnviz.experiment.frozen_pass",
     "Switched": "attnviz.experiment.switches",
     "Interval": "attnviz.metrics.over_texts",
 }
+# packages that are documented, but no names of `attnviz`
+PACKAGES = ("changes",)
+# classes whose methods are told of in full
+IN_FULL = ("Experiment",)
 WORDS = "Kind Stack Stage AxisName MaskKind ModelKind Measure Head".split()
 PROPERTIES = {"property", "cached_property"}
 FLAT = 100  # characters of a signature on one line
@@ -133,8 +150,8 @@ def _module_page(module: str) -> Page:
 
 
 def _page(name: str, title: str, publics: list[Public], methods: bool = True) -> Page:
-    text = "\n".join(_entry(public, methods) for public in publics)
-    return Page(name, title, text, publics)
+    entry = _result if name == "results" else partial(_entry, methods=methods)
+    return Page(name, title, "\n".join(map(entry, publics)), publics)
 
 
 def _errors_page() -> Page:
@@ -165,30 +182,32 @@ def everything() -> list[Public]:
 
 
 def public_modules() -> list[str]:
-    """The modules among the public names."""
-    return [name for name in _names("attnviz") if _homes("attnviz")[name] == "attnviz"]
+    """The modules among the public names, and documented packages."""
+    named = [name for name, home in homes().items() if home == f"attnviz.{name}"]
+    return sorted([*named, *PACKAGES])
 
 
 def exported(module: str) -> list[Public]:
     """The functions, classes and aliases that a module exports, errors aside."""
-    homes, names = _homes(module), _names(module)
-    shown = [name for name in names if homes[name] not in ("attnviz", "attnviz.errors")]
     if module == "attnviz":
-        shown.sort(key=ORDER.index)
-    else:
-        shown = [name for name in shown if name not in _names("attnviz")]
-    return [_definition(name, homes[name]) for name in shown]
+        shown = {*homes()} - {*public_modules()} - {error.name for error in errors()}
+        return [_definition(name, homes()[name]) for name in sorted(shown, key=ORDER.index)]
+    inner = _homes(module)
+    return [_definition(name, inner[name]) for name in _names(module) if name not in homes()]
 
 
 def errors() -> list[Public]:
     """The exceptions."""
-    homes = _homes("attnviz")
-    return [_definition(name, home) for name, home in homes.items() if home == "attnviz.errors"]
+    classes = [node for node in _tree("attnviz.errors").body if isinstance(node, ast.ClassDef)]
+    return [Public(node.name, "attnviz.errors", node) for node in classes]
 
 
 def results() -> list[Public]:
     """The types that public functions return."""
-    return [_definition(name, home) for name, home in RESULTS.items()]
+    return [
+        _definition(name, f"{package}.{module}" if module else package)
+        for name, (package, module) in RESULTS.items()
+    ]
 
 
 def inner_types() -> list[Public]:
@@ -212,6 +231,13 @@ def undocumented(publics: Iterable[Public]) -> list[str]:
     return missing
 
 
+def _result(public: Public) -> str:
+    """The entry of a result, with the line that imports it."""
+    package, _ = RESULTS[public.name]
+    title, rest = _entry(public).split("\n", 1)
+    return f"{title}\n\n`from {package} import {public.name}`\n{rest}"
+
+
 def _entry(public: Public, methods: bool = True) -> str:
     node, lines = public.node, [f"## {public.name}\n"]
     if isinstance(node, ast.Assign | ast.AnnAssign):
@@ -224,6 +250,12 @@ def _entry(public: Public, methods: bool = True) -> str:
         lines.append(_block("\n".join(rows)))
     lines.append(_prose(public.doc))
     members = [member for member in public.members if methods or _is_property(member)]
+    if public.name in IN_FULL:
+        for member in members:
+            title = f"### {public.name}.{member.name}\n"
+            signature = f"```python\n{_member(public, member)}\n```\n"
+            lines += [title, signature, _prose(ast.get_docstring(member) or "")]
+        members = []
     for member in members:
         lines.append(f"- `{_member(public, member)}`: {_line(ast.get_docstring(member) or '')}")
     return "\n".join(lines) + ("\n" if members else "")

@@ -5,6 +5,7 @@ itself made of them: O(n·d) memory. Nothing n×n is stored; `weights`, `stages`
 it, head by head where memory matters, and `verify` compares the result with the model's own.
 """
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 import torch
@@ -13,6 +14,7 @@ from torch import Tensor
 
 from attnviz.attention.inputs import ALL_ROWS, AttentionInputs, batch_row
 from attnviz.attention.projection import Projection, apply_linear
+from attnviz.attention.projection_comparison import compare_all_projections
 from attnviz.attention.stored_weights import StoredWeights
 from attnviz.attention.tolerance import (
     FLOAT32_STEP,
@@ -23,7 +25,7 @@ from attnviz.attention.tolerance import (
 from attnviz.attention.verification import Comparison, Verification, worst
 from attnviz.errors import require_index
 from attnviz.summary import shortened
-from attnviz.types import Kind, MaskKind, Stack
+from attnviz.types import Kind, MaskKind, Stack, Stage
 from attnviz.vision.token_boxes import Places
 from attnviz.vision.windows import Windows
 
@@ -176,10 +178,12 @@ class AttentionCall:
         if isinstance(inputs, StoredWeights):
             return rounding(inputs.dtype, largest(batch_row(self.output, batch)[:, head]))
         size = largest(batch_row(inputs.value, batch)[inputs.kv_head(head)])
-        # what is stored more coarsely than the model computed moves the scores as well
-        coarse = inputs.dtype != self.output.dtype
-        step = torch.finfo(inputs.dtype).eps if coarse else FLOAT32_STEP
-        return rounding(inputs.dtype, size, size * inputs.largest_score(head, batch), step)
+        # stored more coarsely than the model computed, or computed so under autocast: either moves
+        # the scores as well
+        coarser = max(inputs.dtype, self.output.dtype, key=lambda dtype: torch.finfo(dtype).eps)
+        is_mixed = inputs.dtype != self.output.dtype
+        step = torch.finfo(coarser).eps if is_mixed else FLOAT32_STEP
+        return rounding(coarser, size, size * inputs.largest_score(head, batch), step)
 
     def __repr__(self) -> str:
         stack = "" if self.stack is None else f"{self.stack} "
@@ -190,17 +194,32 @@ class AttentionCall:
         return f"{name}: {stack}{self.kind}, layer {self.layer}, {sizes}{batch}{changed}"
 
     def verify(self) -> Verification:
-        """Compare weights·V, and the output of W_O where it was found, with the model's own.
+        """Compare q, k, v, weights·V and the output of W_O with the model's own, all heads of each.
 
-        Where only weights are known, as of another tool's tensors, there is nothing to compare.
+        q, k, v and W_O where their linear layers were found; `uncovered` of the result names the
+        stages that are shown and were not compared. Where only weights are known, as of another
+        tool's tensors, there is nothing to compare.
         """
         out = self.projections.get("out")
         comparisons = []
+        for batch in range(self.n_batch):
+            comparisons += _worst_of_each_stage(compare_all_projections(self, batch))
         if not isinstance(self.inputs, StoredWeights) or self.inputs.value is not None:
             comparisons.append(worst(self._compare_mixed(row) for row in range(self.n_batch)))
         if out is not None:
             comparisons.append(self._compare_projected(out))
-        return Verification(tuple(comparisons))
+        compared = {comparison.stage for comparison in comparisons}
+        uncovered = tuple(stage for stage in self._shown_stages() if stage not in compared)
+        return Verification(
+            tuple(comparisons), uncovered={self.name: uncovered} if uncovered else {}
+        )
+
+    def _shown_stages(self) -> Iterator[Stage]:
+        """The stages that are the model's own tensors, and so to be compared."""
+        inputs = self.inputs
+        own: dict[Stage, Tensor | None] = {"q": inputs.query, "k": inputs.key, "v": inputs.value}
+        yield from (stage for stage, tensor in own.items() if tensor is not None)
+        yield "mixed"
 
     def _compare_mixed(self, batch: int) -> Comparison:
         """The worst head of one batch row; queries without a key are not compared."""
@@ -224,3 +243,10 @@ class AttentionCall:
         mixed = self.output.flatten(2).float()
         error = max_difference(apply_linear(mixed, out), out.output)
         return Comparison(self.name, "projected", error, out.tolerance())
+
+
+def _worst_of_each_stage(comparisons: Iterable[Comparison]) -> list[Comparison]:
+    by_stage: dict[Stage, list[Comparison]] = {}
+    for comparison in comparisons:
+        by_stage.setdefault(comparison.stage, []).append(comparison)
+    return [worst(heads) for heads in by_stage.values()]

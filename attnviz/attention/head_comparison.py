@@ -1,57 +1,19 @@
 """The stages of one head compared with the tensors that the model itself produced.
 
-In: a call and the stages derived for one head. Out: a `Comparison` for each stage that the model
-produces itself: q, k, v and their form before a rotary embedding (from X and the linear layers),
-weights·V of the head and of all heads (from the attention kernel), and the output of W_O.
+In: a call and the stages derived for one head. Out: a `Comparison` for weights·V of the head and of
+all heads (from the attention kernel), and for the output of W_O. `projection_comparison` has those
+of q, k and v.
 """
-
-from collections.abc import Callable, Mapping
 
 import torch
 from torch import Tensor
 
 from attnviz.attention.call import AttentionCall
-from attnviz.attention.inputs import AttentionInputs, batch_row
-from attnviz.attention.projection import Projection, apply_linear
-from attnviz.attention.rotary_of_call import CallRotation, layer_of
+from attnviz.attention.inputs import batch_row
+from attnviz.attention.projection import Projection
 from attnviz.attention.tolerance import longest, max_difference
 from attnviz.attention.verification import Comparison, worst
 from attnviz.types import Stage
-
-BEFORE_ROTATION: dict[Stage, Stage] = {"q": "unrotated_q", "k": "unrotated_k"}
-
-
-def compare_projections(
-    call: AttentionCall,
-    head: int,
-    batch: int,
-    stages: Mapping[Stage, Tensor],
-    rotation: Callable[[], CallRotation],
-) -> dict[Stage, Comparison]:
-    """q, k and v computed again from X, and q and k before the rotation, beside the model's own.
-
-    `stages` has those of q, k and v that are the model's own numbers; `rotation` works out the
-    call's rotary rotation, once one is needed.
-    """
-    inputs = call.inputs
-    assert isinstance(inputs, AttentionInputs)
-    compared: dict[Stage, Comparison] = {}
-    for stage, theirs in stages.items():
-        layer = layer_of(call, stage)
-        if layer is None:
-            continue
-        columns = layer.columns(head if stage == "q" else inputs.kv_head(head), theirs.shape[1])
-        ours = apply_linear(batch_row(layer.input, batch).float(), layer, columns)
-        if layer.turned and (stage == "q" or stage == "k"):
-            before, own = BEFORE_ROTATION[stage], batch_row(layer.output, batch)[:, columns]
-            error = max_difference(ours, own)
-            compared[before] = Comparison(call.name, before, error, layer.tolerance(columns))
-            ours = rotation().rotated(stage, ours)
-        roundings = 2 if layer.turned or layer.factor != 1 else 1  # the model rounded each result
-        error = max_difference(layer.factor * ours, theirs[call.kept_rows])
-        tolerance = layer.tolerance(columns, roundings)
-        compared[stage] = Comparison(call.name, stage, error, tolerance)
-    return compared
 
 
 def compare_outputs(

@@ -5,13 +5,14 @@ head, and the product x·W + b computed again in float32.
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from attnviz.attention.inputs import batch_row
-from attnviz.attention.tolerance import largest, longest, rounding
+from attnviz.attention.tolerance import FLOAT32_STEP, largest, longest, rounding
 from attnviz.summary import described
 
 ALL_COLUMNS = slice(None)
@@ -59,9 +60,16 @@ class Projection:
 
         `roundings` counts how often the model rounded these numbers to its type.
         """
-        products = longest(self.input) * longest(self.weight[:, columns].T)
+        products = self._longest_input * longest(self.weight[:, columns].T)
         size = roundings * largest(self.output[..., columns])
-        return abs(self.factor) * rounding(self.output.dtype, size, products)
+        # under autocast a layer rounds what it reads to the type in which it writes
+        is_rounded = torch.finfo(self.output.dtype).eps > torch.finfo(self.input.dtype).eps
+        step = torch.finfo(self.output.dtype).eps if is_rounded else FLOAT32_STEP
+        return abs(self.factor) * rounding(self.output.dtype, size, products, step)
+
+    @cached_property
+    def _longest_input(self) -> float:
+        return longest(self.input)
 
 
 def apply_linear(

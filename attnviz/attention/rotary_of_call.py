@@ -5,8 +5,9 @@ token and pair of components, shared by all heads. They lead from X·W_Q to q, w
 The model's own cosines are not needed: its tensors before and after the rotation give them.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 import torch
@@ -14,13 +15,34 @@ from jaxtyping import Complex64, Float, Float32
 from torch import Tensor
 
 from attnviz.attention import rotary
-from attnviz.attention.call import AttentionCall
-from attnviz.attention.inputs import batch_row
+from attnviz.attention.inputs import AttentionInputs, batch_row
 from attnviz.attention.projection import Projection
 from attnviz.attention.rotary import Rotation
+from attnviz.attention.stored_weights import StoredWeights
 from attnviz.attention.tolerance import type_tolerance
 
 RotatedStage = Literal["q", "k"]
+
+
+@runtime_checkable
+class CallWithLayers(Protocol):
+    """A call with its linear layers: an `AttentionCall`."""
+
+    @property
+    def name(self) -> str:
+        """The name of the call."""
+
+    @property
+    def inputs(self) -> AttentionInputs | StoredWeights:
+        """q, k and v, as far as they are known."""
+
+    @property
+    def projections(self) -> Mapping[str, Projection]:
+        """The layers that were found."""
+
+    @property
+    def kept_rows(self) -> slice:
+        """The tokens of which the layers keep what they read and wrote."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +60,7 @@ class CallRotation:
         return torch.from_numpy(rotated).to(x.device)
 
 
-def rotation_of(call: AttentionCall, batch: int) -> CallRotation:
+def rotation_of(call: CallWithLayers, batch: int) -> CallRotation:
     """The rotation of q and k in one batch row; no factors for one that is not rotated."""
     stages: tuple[RotatedStage, ...] = ("q", "k")
     layers = {stage: layer_of(call, stage) for stage in stages}
@@ -59,16 +81,16 @@ def rotation_of(call: AttentionCall, batch: int) -> CallRotation:
     return CallRotation(rotation, factors)
 
 
-def layer_of(call: AttentionCall, stage: str) -> Projection | None:
+def layer_of(call: CallWithLayers, stage: str) -> Projection | None:
     """The layer that computed all tokens of q, k or v; None if some came from a cache."""
     layer = call.projections.get(stage)
-    n_token = call.n_query if stage == "q" else call.n_key
+    n_token = call.inputs.n_query if stage == "q" else call.inputs.n_key
     n_kept = len(range(n_token)[call.kept_rows])
     return layer if layer is not None and layer.input.shape[1] == n_kept else None
 
 
 def _before_and_after(
-    call: AttentionCall, batch: int, stage: RotatedStage, layer: Projection
+    call: CallWithLayers, batch: int, stage: RotatedStage, layer: Projection
 ) -> tuple[Float32[np.ndarray, "head token d_head"], Float32[np.ndarray, "head token d_head"]]:
     """Every head before and after the rotation, as the model computed them."""
     inputs = call.inputs

@@ -19,9 +19,10 @@ from torch import Tensor
 
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.edits import Edit
-from attnviz.attention.head_comparison import compare_outputs, compare_projections
+from attnviz.attention.head_comparison import compare_outputs
 from attnviz.attention.inputs import AttentionInputs, batch_row
 from attnviz.attention.projection import apply_linear
+from attnviz.attention.projection_comparison import compare_projections
 from attnviz.attention.rotary_of_call import CallRotation, layer_of, rotation_of
 from attnviz.attention.stage_changes import of_edits
 from attnviz.attention.stored_weights import StoredWeights

@@ -1,13 +1,14 @@
 """The result of comparing derived numbers with the model's own.
 
-Two tensors of each call are compared: weights·V with the output of the model's attention kernel,
-head by head, and W_O applied to that output with what the model's own layer made of it. In: their
-errors and tolerances. Out: a `Verification`.
+Of each call those tensors are compared that the model makes itself: q, k and v with X·W + b,
+weights·V with the output of its attention kernel, head by head, and W_O applied to that output with
+what the model's own layer made of it. In: their errors and tolerances. Out: a `Verification`.
 """
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 from attnviz.errors import CaptureMismatch
 from attnviz.types import Stage
@@ -51,6 +52,8 @@ class Verification:
     """The comparison of derived numbers with the model's own, call by call.
 
     `missing` has the modules whose attention ran and could not be recorded: nothing is said of it.
+    `uncovered` has, by call, the stages that are shown as the model's own and have nothing to be
+    compared with, as q behind a norm: no layer was found that leads to them.
 
     >>> Verification((Comparison("attn#0", "mixed", 2e-7, 1e-5),))
     Verification: ok, 1 call, worst error 2.0e-07 of 1.0e-05 allowed (mixed of attn#0)
@@ -58,6 +61,7 @@ class Verification:
 
     comparisons: tuple[Comparison, ...]
     missing: tuple[str, ...] = ()
+    uncovered: Mapping[str, tuple[Stage, ...]] = field(default_factory=dict)
 
     @property
     def ok(self) -> bool:
@@ -97,16 +101,38 @@ class Verification:
             tolerance=f"{comparison.tolerance:.1g}",
         )
 
+    def to_dict(self) -> dict[str, list[str] | list[float]]:
+        """A row for each comparison, as lists: the call, the stage, the error, what is allowed."""
+        return {
+            "call": [comparison.call for comparison in self.comparisons],
+            "stage": [str(comparison.stage) for comparison in self.comparisons],
+            "error": [comparison.error for comparison in self.comparisons],
+            "tolerance": [comparison.tolerance for comparison in self.comparisons],
+        }
+
     def __repr__(self) -> str:
         n_call, furthest = len(self._by_call()), self.worst
         missing = f"; {len(self.missing)} not recorded" if self.missing else ""
         if furthest is None:
             return f"Verification: nothing to compare{missing}"
+        missing = self._not_compared() + missing
         return (
             f"Verification: {'ok' if self.ok else 'NOT ok'}, {n_call} call{'s'[: n_call != 1]},"
             f" worst error {furthest.error:.1e} of {furthest.tolerance:.1e} allowed"
             f" ({furthest.stage} of {furthest.call}){missing}"
         )
+
+    def _not_compared(self) -> str:
+        """The stages without a comparison, with the number of calls that lack it."""
+        counts = Counter(stage for stages in self.uncovered.values() for stage in stages)
+        by_count: dict[int, list[str]] = {}
+        for stage, count in counts.items():
+            by_count.setdefault(count, []).append(stage)
+        parts = (
+            f"{', '.join(stages)} of {count} call{'s'[: count != 1]}"
+            for count, stages in by_count.items()
+        )
+        return "".join(f"; not compared: {part}" for part in parts)
 
     def _by_call(self) -> dict[str, Comparison]:
         """The worse comparison of each call."""
@@ -120,4 +146,7 @@ class Verification:
 
 def joined(verifications: Iterable[Verification], missing: tuple[str, ...] = ()) -> Verification:
     """All comparisons of several verifications as one; `missing` names what has none."""
-    return Verification(tuple(c for part in verifications for c in part.comparisons), missing)
+    parts = list(verifications)
+    uncovered = {name: stages for part in parts for name, stages in part.uncovered.items()}
+    comparisons = tuple(comparison for part in parts for comparison in part.comparisons)
+    return Verification(comparisons, missing, uncovered)

@@ -7,15 +7,17 @@ imports torch: a request can be made, compared and cached before any model is lo
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from hashlib import sha256
-from typing import Literal, TypedDict
+from pathlib import Path
+from typing import Literal
 
 from PIL import Image
 
 from attnviz.audio.sound import Sound
 from attnviz.capture import arguments
+from attnviz.capture.arguments import Picture
 from attnviz.capture.generation.settings import Generation, as_generation
 from attnviz.errors import BadInput
 
@@ -42,14 +44,7 @@ NOT_IN_A_MESSAGE = ("text_pair", "target")
 LONGEST_KEY = 2000
 
 
-class FurtherInputs(TypedDict, total=False):
-    """Arguments of `Request.of` for what a model reads besides a text, or instead of one."""
-
-    text_pair: object
-    target: object
-    image: object
-    sound: object
-    inputs: object
+Text = str | Sequence[str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,14 +69,14 @@ class Request:
     @classmethod
     def of(
         cls,
-        text: object = None,
-        text_pair: object = None,
+        text: Text | None = None,
+        text_pair: Text | None = None,
         *,
-        target: object = None,
-        image: object = None,
-        sound: object = None,
-        inputs: object = None,
-        generate: object = 0,
+        target: Text | None = None,
+        image: Picture | Sequence[Picture] | None = None,
+        sound: Sound | str | Path | None = None,
+        inputs: Mapping[str, object] | None = None,
+        generate: int | Generation = 0,
         cut: bool = False,
         chat: bool = False,
     ) -> "Request":
@@ -157,6 +152,17 @@ class Request:
                 f"a model writes what it hears greedily; with sound= give generate="
                 f"{self.generation.n_tokens}, without beams or a temperature",
             )
+
+    def first_row(self) -> "Request":
+        """The request of the first row alone, with nothing to generate."""
+        return replace(
+            self,
+            text=self.text[:1],
+            text_pair=self.text_pair[:1],
+            target=self.target[:1],
+            image=self.image[:1],
+            generation=None,
+        )
 
     @property
     def kind(self) -> RequestKind:

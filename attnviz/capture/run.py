@@ -30,7 +30,7 @@ from attnviz.capture.plan.plan import Plan
 from attnviz.capture.plan.planners import plan
 from attnviz.capture.quiet import without_warnings
 from attnviz.capture.record.recorder import recording, row_step
-from attnviz.capture.request import Request
+from attnviz.capture.request import Request, Text
 from attnviz.capture.storage import StoredType, offloaded, require_type, stored
 from attnviz.capture.token_names import patch_grid, token_names
 from attnviz.capture.token_order import with_token_order
@@ -40,8 +40,6 @@ from attnviz.models import architecture
 from attnviz.models.files import first_line
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.models.loader import load
-
-Text = str | Sequence[str]
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ of the very text that is looked at would not do: later tokens would enter it, an
 a mean over positions would not see the change.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from jaxtyping import Float32
@@ -46,3 +46,6 @@ class Corpus:
                 allowed=known,
             )
         return vectors
+
+
+CorpusTexts = Corpus | Sequence[str]

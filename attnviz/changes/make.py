@@ -29,7 +29,7 @@ from attnviz.changes.kinds import (
     PatchedStage,
     Pattern,
 )
-from attnviz.changes.site import site
+from attnviz.changes.site import Where, site
 from attnviz.errors import BadInput, BadMask, bad_argument
 from attnviz.masks.spec import MaskSet, parse_joined
 from attnviz.summary import shortened
@@ -39,7 +39,7 @@ EVEN = "even"
 MAX_SEED = 2**31 - 1
 
 
-def ablate(where: object, to: str = "mean", *, corpus: object = None, seed: int = 0) -> Ablate:
+def ablate(where: Where, to: str = "mean", *, corpus: object = None, seed: int = 0) -> Ablate:
     """Take a head away: its output becomes its mean over a corpus, a draw from it, or zero.
 
     It is replaced at every position of the text, special tokens included; the mean is over all
@@ -58,7 +58,7 @@ def ablate(where: object, to: str = "mean", *, corpus: object = None, seed: int 
 
 
 def patch(
-    where: object,
+    where: Where,
     source: object,
     stage: str = "mixed",
     *,
@@ -78,9 +78,7 @@ def patch(
     return Patch(site(where), kept, source, _index("batch", batch), place, _name(name))
 
 
-def cut(
-    where: object, query: object = None, key: object = None, *, renormalise: bool = True
-) -> Cut:
+def cut(where: Where, query: object = None, key: object = None, *, renormalise: bool = True) -> Cut:
     """Take an edge away: from a query to a key, from a query to all, or from all to a key.
 
     Raises `BadInput` where neither a query nor a key is given.
@@ -95,7 +93,7 @@ def cut(
 
 
 def pattern(
-    where: object,
+    where: Where,
     to: object = EVEN,
     *,
     temperature: float | int | None = None,
@@ -117,7 +115,7 @@ def pattern(
     return Pattern(site(where), "matrix", weights=_weights(to), name=_name(name))
 
 
-def edit(where: object, stage: str, row: int, column: int | None, to: float) -> Edited:
+def edit(where: Where, stage: str, row: int, column: int | None, to: float) -> Edited:
     """Set one entry of a head's q, k, v, scores, or of what enters its softmax ("masked").
 
     In "masked", −∞ blocks a cell; there a `column` of None is the whole row, which −∞ blocks and +∞
@@ -133,7 +131,7 @@ def edit(where: object, stage: str, row: int, column: int | None, to: float) -> 
     return Edited(place, parse_one(f"{stage}.{at_row}.{at_column}={float(to)!r}"))
 
 
-def mask(where: object, to: object, *, name: str = "own") -> Mask:
+def mask(where: Where, to: object, *, name: str = "own") -> Mask:
     """Replace a head's mask: by named masks, "causal+window:4", or by a matrix [query, key].
 
     In a matrix True means that the query may attend. The names are those of `attnviz.masks`;

@@ -12,10 +12,12 @@ from operator import index
 
 from attnviz.errors import BadInput, bad_argument
 from attnviz.summary import shortened
-from attnviz.types import STACKS, HeadId, Site
+from attnviz.types import STACKS, Head, HeadId, Site
+
+Where = Site | Head  # the ways to name a head, or all heads of a layer
 
 
-def site(where: object) -> Site:
+def site(where: Where) -> Site:
     """The site that a caller means; `BadInput` for what names none.
 
     >>> str(site("decoder.cross.L1.H2")), str(site((1, 2)))
@@ -33,7 +35,7 @@ def site(where: object) -> Site:
     return named
 
 
-def place_among(where: object, sites: Sequence[Site], refused: str) -> int:
+def place_among(where: Where, sites: Sequence[Site], refused: str) -> int:
     """The place of the head that a caller means among some, as its model finds it.
 
     Without a stack it is one outside all stacks, else that of the only stack that has it. Raises

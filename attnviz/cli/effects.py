@@ -14,7 +14,7 @@ from attnviz.cli.command import Command, Refused
 from attnviz.cli.json_text import json_line
 
 if TYPE_CHECKING:
-    from attnviz.experiment.heads import Effects
+    from attnviz.experiment.effects import Effects
 
 MODEL = "stories"  # the default: a decoder, which says a next token
 TOP = 8
@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     lm = attnviz.load(arguments.model)
     on = attnviz.NextToken(arguments.next, against=arguments.against)
     text = files.text(arguments.text)
-    effects = attnviz.effects(lm, text, on, to=arguments.to, progress=_progress)
+    effects = attnviz.experiment(lm, text, on=on).effects(to=arguments.to, progress=_progress)
     print(_json(effects) if arguments.json else _text(effects, arguments.top))
     return 0
 

@@ -1,8 +1,8 @@
-"""The browser components: one folder each, a typed Python wrapper around plain ES modules.
+"""The pictures that browsers draw: a folder each, a frozen dataclass and plain ES modules.
 
-`buffer` packs what a component shows into one byte string, `bundle` joins its modules and style
-sheets, `selection` validates what comes back from the browser.
-`shared/` holds the JavaScript that all components use. A component gets its strings translated from
-the caller and keeps switching, hovering and selecting in the browser; the server hears of a
-selection once, when pointer or focus leaves.
+The dataclass says what a picture shows. `canvas` packs it, with all texts below `component.<name>.`
+of the catalogues, into one byte string; `types.d.ts` of the folder is written from it. `bundle`
+joins modules and style sheets, `selection` validates what comes back from the browser. `shared/`
+holds the JavaScript that several use. Switching, hovering and selecting stay in the browser; the
+server hears of a selection once, when pointer or focus leaves.
 """

@@ -8,8 +8,9 @@ scales and of ways to treat special tokens.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, cast, get_args
+from typing import Annotated, Literal, cast, get_args
 
+from attnviz.components.canvas import LOCAL
 from attnviz.components.pages import PAGES, Page
 
 Scale = Literal["linear", "sqrt", "log"]
@@ -31,7 +32,7 @@ class Extent:
     n_heads: int
     n_query: int
     n_key: int
-    heads: tuple[int, ...] = ()
+    heads: Annotated[tuple[int, ...], LOCAL] = ()
 
     def last_head(self, layer: int) -> int:
         """The last head of a layer."""
@@ -86,10 +87,6 @@ def parse_open(value: object, extent: Extent) -> OpenRequest | None:
     if place is None or not isinstance(value, Mapping) or value.get("page") not in PAGES:
         return None
     return OpenRequest(cast(Page, value["page"]), *place)
-
-
-def ignore() -> None:
-    """The callback of a value that is read from the result: Streamlit keeps none without one."""
 
 
 def _place(value: object, extent: Extent) -> tuple[int, int, int | None, int | None] | None:

@@ -4,3 +4,7 @@
 which inner products come nearest to the scores; `Embedding.place` puts any capture on it at once.
 `neighbours` draws one head by t-SNE instead, as AttentionViz does.
 """
+
+from attnviz.embed.run import Embedding
+
+__all__ = ["Embedding"]

@@ -30,16 +30,12 @@ from attnviz.summary import counted
 from attnviz.survey.pieces import pieces
 from attnviz.survey.shards import SHARD, batches
 from attnviz.survey.texts import Texts, read_texts, require_reader
-from attnviz.types import Head, HeadId, ModelKey, head_row
+from attnviz.types import Head, HeadId, ModelKey, head_row, ignore
 
 PICTURES = 16  # that run at once
 Method = Literal["scores", "tsne"]
 METHODS: tuple[Method, ...] = get_args(Method)
 Progress = Callable[[int], None]
-
-
-def ignore(_n_text: int) -> None:
-    """The progress of a pass that nobody watches."""
 
 
 @dataclass(frozen=True, eq=False)

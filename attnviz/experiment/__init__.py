@@ -1,11 +1,45 @@
 """One clean pass of a model, and every question on it: what its heads do to the answer.
 
-By intervening: `heads` takes each head away in turn, `edges` cuts single edges, `patching` brings
-heads from another text, `occlusion` hides tokens, `switches` reads whole answers
-before and after changes; exact, in batches (`rows`), one number each. By data flow:
-`direct` splits the answer into what each head, MLP and embedding wrote, `lens` reads the stream
-after each layer, `why` splits a score into writers × writers, `feeds` finds which head moves which
-later one and `cut_path` cuts one such path, `from_where` follows the answer back to the tokens. A
-share is not a cause: each stands beside an intervention. `answer_measures` name what is measured
-and `readouts` read it; `outputs` is what the model itself says; `dataflow` knows no models.
+`run` has `experiment` and its `Experiment`; a question is a module with its result. By intervening:
+`effects` takes each head away in turn, `edges` cuts single edges, `patching` brings heads from
+another text, `occlusion` hides tokens, `switches` reads whole answers before and
+after changes; exact, in batches (`rows`), one number each. By data flow: `direct` splits
+the answer into what each head, MLP and embedding wrote, `lens` reads the stream after each layer,
+`why` splits a score into writers × writers, `paths` finds which head moves which later one and
+`cut_path` cuts one such path, `tokens` follows the answer back to the tokens. A share is not a
+cause: each stands beside an intervention. `answer_measures` name what is measured and `readouts`
+read it; `outputs` is what the model itself says; `dataflow` knows no models.
 """
+
+from attnviz.experiment.answer_measures import AnswerMeasure
+from attnviz.experiment.answers import Answer
+from attnviz.experiment.components import Component
+from attnviz.experiment.cut_path import CutPath
+from attnviz.experiment.direct import Direct
+from attnviz.experiment.edges import Edges
+from attnviz.experiment.effects import Effects
+from attnviz.experiment.lens import Lens
+from attnviz.experiment.patching import Patching
+from attnviz.experiment.paths import Path, Paths
+from attnviz.experiment.run import Experiment
+from attnviz.experiment.switches import ChangedRun
+from attnviz.experiment.tokens import TokenScores
+from attnviz.experiment.why import Why
+
+__all__ = [
+    "Answer",
+    "AnswerMeasure",
+    "ChangedRun",
+    "Component",
+    "CutPath",
+    "Direct",
+    "Edges",
+    "Effects",
+    "Experiment",
+    "Lens",
+    "Patching",
+    "Path",
+    "Paths",
+    "TokenScores",
+    "Why",
+]

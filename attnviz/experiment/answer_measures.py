@@ -78,10 +78,10 @@ class Divergence:
     at: int = LAST
 
 
-AnswerMeasure = NextToken | Class | Cosine | Target | Divergence
+AnswerMeasure = NextToken | Class | Cosine | Target | Divergence | OwnMeasure
 
 
-def as_measure(on: object) -> AnswerMeasure | OwnMeasure:
+def as_measure(on: AnswerMeasure) -> AnswerMeasure:
     """The measure that a caller chose; `BadInput` for anything that is not a measure."""
     if isinstance(on, NextToken | Class | Cosine | Target | Divergence) or callable(on):
         return on

@@ -1,40 +1,44 @@
 """The model's answer to one input as named numbers, and the measure that sums it up.
 
-In: a prepared input. Out: an `Answer`: `read` gives one number for each choice and each row of a
-batch: the probability of every next token, of each class, of each token of a target, the cosine to
-each of some sentences. A model that says nothing a person could read answers with how far each
-token's vector has turned. `moved` and `lead` are single numbers of it, by which heads can be
-compared.
+In: a prepared input. Out: an `AnswerReader`: `read` gives one number for each choice and each row
+of a batch: the probability of every next token, of each class, of each token of a target, the
+cosine to each of some sentences. An `Answer` is such numbers. A model that says nothing a person
+could read answers with how far each token's vector has turned. `moved` and `lead` are single
+numbers of it, by which heads can be compared.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Float64
 from torch import Tensor
 from torch.nn.functional import normalize
 
+from attnviz.capture.request import Request
 from attnviz.errors import UnsupportedAttention
 from attnviz.experiment.answer_measures import AnswerMeasure, Class, NextToken, Target
-from attnviz.experiment.clean_run import CleanRun, prepare
+from attnviz.experiment.clean_run import CleanRun, prepare_request
 from attnviz.experiment.outputs.classes import FEWEST, MULTI_LABEL, class_names
 from attnviz.experiment.outputs.similarity import pooled
+from attnviz.experiment.readouts import Read
+from attnviz.models.loaded_model import LoadedModel
+from attnviz.summary import shortened
 
 AnswerKind = Literal["next_token", "masked_token", "target", "classes", "cosines", "vectors"]
 SUMS_TO_ONE = 1e-3
-Read = Callable[[Any], Float[Tensor, "row choice"]]
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class AnswerReader:
     """One number for each choice. `names` are those of the choices.
 
-    They are None where a choice is a token of the vocabulary. The numbers are probabilities, or
-    cosines where `kind` is "cosines" or "vectors". `lead` is the logit of the first choice minus
-    that of the second, or a target's log-likelihood; None for cosines. `clean` is the answer
-    without changes.
+    They are None where a choice is a token of the vocabulary of `lm`. The numbers are
+    probabilities, or cosines where `kind` is "cosines" or "vectors". `lead` is the logit of the
+    first choice minus that of the second, or a target's log-likelihood; None for cosines. `clean`
+    is the answer without changes.
     """
 
     kind: AnswerKind
@@ -42,6 +46,7 @@ class Answer:
     clean: Float[Tensor, " choice"]
     lead: AnswerMeasure | None = None
     names: tuple[str, ...] | None = None
+    lm: LoadedModel | None = None
 
     @property
     def is_probability(self) -> bool:
@@ -68,14 +73,46 @@ class Answer:
         change = (numbers - self.clean).abs()
         return change.sum(-1) / 2 if self.exclusive else change.mean(-1)
 
-    def name(self, prepared: CleanRun, choice: int) -> str:
+    def name(self, choice: int) -> str:
         """The name of a choice."""
         if self.names is None:
-            return prepared.lm.labels_of([choice])[0]
+            assert self.lm is not None, "tokens have names by their model"
+            return self.lm.labels_of([choice])[0]
         return self.names[choice]
 
 
-def answer_of(prepared: CleanRun, others: Sequence[str] = ()) -> Answer:
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """The model's answer: one number for each choice, and the measure's `value` in `unit`.
+
+    `numbers` are probabilities of tokens or classes, or cosines; `value` is None without a measure.
+    """
+
+    reader: AnswerReader
+    numbers: Float64[np.ndarray, " choice"]
+    measure: AnswerMeasure | None = None
+    value: float | None = None
+    unit: str = ""
+
+    def top(self, count: int = 5) -> tuple[tuple[str, float], ...]:
+        """The choices with the largest numbers: (name, number), the largest first."""
+        order = np.argsort(-self.numbers, kind="stable")[: max(0, count)]
+        return tuple((self.reader.name(int(at)), float(self.numbers[at])) for at in order)
+
+    def to_dict(self, count: int = 20) -> dict[str, object]:
+        """The measure's number, and the `count` likeliest choices as lists."""
+        top = self.top(count)
+        measured = {} if self.value is None else {"value": self.value, "unit": self.unit}
+        choices = {"choice": [name for name, _ in top], "number": [number for _, number in top]}
+        return {**measured, "kind": self.reader.kind, **choices}
+
+    def __repr__(self) -> str:
+        choices = ", ".join(f"{shortened(repr(name))} {number:.3g}" for name, number in self.top(3))
+        measured = "" if self.value is None else f"{self.value:.4g} {self.unit}; "
+        return f"Answer: {measured}{choices}"
+
+
+def answer_of(prepared: CleanRun, others: Sequence[str] = ()) -> AnswerReader:
     """The answer of this model; a sentence encoder is compared with `others` too."""
     lm, logits = prepared.lm, prepared.clean.get("logits")
     if isinstance(logits, Tensor) and logits.dim() == 2 and logits.shape[1] >= FEWEST:
@@ -84,7 +121,7 @@ def answer_of(prepared: CleanRun, others: Sequence[str] = ()) -> Answer:
         if prepared.target is not None:
             return _target(prepared)
         at = _mask_position(prepared) if lm.kind == "encoder" else -1
-        return _vectors(prepared, _logits) if at is None else _token(logits, at)
+        return _vectors(prepared, _logits) if at is None else _token(lm, logits, at)
     hidden = prepared.clean.get("last_hidden_state")
     if isinstance(hidden, Tensor) and lm.kind == "encoder" and lm.tokenizer is not None:
         return _cosines(prepared, tuple(others))
@@ -95,7 +132,7 @@ def _logits(output: Any) -> Tensor:
     return torch.as_tensor(output["logits"])
 
 
-def _token(logits: Tensor, at: int) -> Answer:
+def _token(lm: LoadedModel, logits: Tensor, at: int) -> AnswerReader:
     """The token that follows the text, or the one that stands behind a mask token."""
 
     def read(output: Any) -> Tensor:
@@ -104,7 +141,7 @@ def _token(logits: Tensor, at: int) -> Answer:
     first, second = logits[0, at].topk(2).indices.tolist()
     kind: AnswerKind = "next_token" if at == -1 else "masked_token"
     lead = NextToken(first, against=second, at=at)
-    return Answer(kind, read, read({"logits": logits})[0], lead)
+    return AnswerReader(kind, read, read({"logits": logits})[0], lead, lm=lm)
 
 
 def _mask_position(prepared: CleanRun) -> int | None:
@@ -117,7 +154,7 @@ def _mask_position(prepared: CleanRun) -> int | None:
     return int(places[0]) if len(places) == 1 else None
 
 
-def _classes(prepared: CleanRun, logits: Tensor) -> Answer:
+def _classes(prepared: CleanRun, logits: Tensor) -> AnswerReader:
     names = class_names(prepared.lm) or tuple(map(str, range(logits.shape[1])))
     exclusive = getattr(prepared.lm.model.config, "problem_type", None) != MULTI_LABEL
 
@@ -127,10 +164,10 @@ def _classes(prepared: CleanRun, logits: Tensor) -> Answer:
 
     first, second = logits[0].topk(2).indices.tolist()
     lead = Class(first, against=second)
-    return Answer("classes", read, read({"logits": logits})[0], lead, names)
+    return AnswerReader("classes", read, read({"logits": logits})[0], lead, names)
 
 
-def _target(prepared: CleanRun) -> Answer:
+def _target(prepared: CleanRun) -> AnswerReader:
     labels = prepared.labels()
 
     def read(output: Any) -> Tensor:
@@ -140,12 +177,12 @@ def _target(prepared: CleanRun) -> Answer:
 
     names = prepared.lm.labels_of(labels[0].tolist())
     clean = read(prepared.clean)[0]
-    return Answer("target", read, clean, Target(prepared.target), tuple(names))
+    return AnswerReader("target", read, clean, Target(prepared.target), tuple(names))
 
 
-def _cosines(prepared: CleanRun, others: tuple[str, ...]) -> Answer:
+def _cosines(prepared: CleanRun, others: tuple[str, ...]) -> AnswerReader:
     """The cosine to the text's own vector without changes, and to each of some other texts."""
-    runs = [prepared, *(prepare(prepared.lm, other, None) for other in others)]
+    runs = [prepared, *(prepare_request(prepared.lm, Request.of(other)) for other in others)]
     known = torch.cat(
         [pooled(run.clean["last_hidden_state"].float(), run.attended) for run in runs]
     )
@@ -154,10 +191,10 @@ def _cosines(prepared: CleanRun, others: tuple[str, ...]) -> Answer:
         hidden: Tensor = output["last_hidden_state"].float()
         return pooled(hidden, prepared.attended.expand(len(hidden), -1)) @ known.T
 
-    return Answer("cosines", read, read(prepared.clean)[0], names=("", *others))
+    return AnswerReader("cosines", read, read(prepared.clean)[0], names=("", *others))
 
 
-def _vectors(prepared: CleanRun, find: Callable[[Any], Tensor]) -> Answer:
+def _vectors(prepared: CleanRun, find: Callable[[Any], Tensor]) -> AnswerReader:
     """The cosine of each token's vector with what it is without changes."""
     clean = find(prepared.clean).float()
     own = normalize(clean.reshape(1, -1, clean.shape[-1]), dim=-1)
@@ -167,7 +204,7 @@ def _vectors(prepared: CleanRun, find: Callable[[Any], Tensor]) -> Answer:
         return (normalize(vectors.reshape(-1, *own.shape[1:]), dim=-1) * own).sum(-1)
 
     names = tuple(map(str, range(own.shape[1])))
-    return Answer("vectors", read, read(prepared.clean)[0], names=names)
+    return AnswerReader("vectors", read, read(prepared.clean)[0], names=names)
 
 
 def _first_tensor(output: Any) -> Tensor:

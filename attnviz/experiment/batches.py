@@ -14,12 +14,7 @@ from jaxtyping import Float64
 from attnviz.capture.changed.changer import CallPlace
 from attnviz.errors import Cancelled
 from attnviz.experiment.clean_run import CleanRun
-from attnviz.experiment.readouts import Readout
 from attnviz.experiment.rows import Baseline, RowChange, changed_rows
-
-
-def ignore(_fraction: float) -> None:
-    """The progress of work that nobody watches."""
 
 
 def require_wanted(cancel: threading.Event | None) -> None:
@@ -33,7 +28,6 @@ class Batches:
     """Rows of changed copies of one input, at most `rows` in a batch."""
 
     prepared: CleanRun
-    readout: Readout
     clean: Baseline
     rows: int
     progress: Callable[[float], None]
@@ -50,9 +44,7 @@ class Batches:
         sums, spread, done = np.zeros(len(changes)), 0.0, 0
         for batch in self._batches(flat):
             require_wanted(self.cancel)
-            numbers, own = changed_rows(
-                self.prepared, self.readout, self.clean, [change for _, change in batch]
-            )
+            numbers, own = changed_rows(self.prepared, self.clean, [change for _, change in batch])
             for (at, _), number in zip(batch, numbers.double().tolist(), strict=True):
                 sums[at] += number - own
             spread = max(spread, abs(own - self.clean.value))

@@ -5,10 +5,10 @@ clean pass, that say which heads there are, and the model's output without any c
 effects put many changed copies of it into one batch.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Unpack
+from typing import Any, TypeVar
 
 import torch
 from jaxtyping import Bool, Int64
@@ -20,38 +20,67 @@ from attnviz.capture.changed.run import unchanged
 from attnviz.capture.plan.plan import Plan, TokensByStack
 from attnviz.capture.plan.planners import plan
 from attnviz.capture.record.recorder import record
-from attnviz.capture.request import FurtherInputs, Request
+from attnviz.capture.request import Request, Text
 from attnviz.errors import BadInput, bad_argument
 from attnviz.experiment.answer_measures import (
     LAST,
     AnswerMeasure,
     Divergence,
     NextToken,
-    OwnMeasure,
     Target,
-    as_measure,
 )
 from attnviz.models import architecture
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.summary import shortened
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, eq=False)
 class CleanRun:
     """Inputs of one row, on the model's device; `calls` and `clean` come from a recorded pass.
 
-    `options` are keyword arguments of the pass that are no input, `target` is the text that an
-    encoder-decoder is to have written.
+    `options` are keyword arguments of the pass that are no input. What `once` has computed is kept
+    with the run, and shared with runs of the same pass that have another measure.
     """
 
     lm: LoadedModel
-    on: AnswerMeasure | OwnMeasure | None
+    request: Request
+    on: AnswerMeasure | None
     inputs: Mapping[str, Any]
     options: Mapping[str, Any]
     tokens: TokensByStack
     calls: tuple[AttentionCall, ...]
     clean: Mapping[str, Any]
-    target: str | None = None
+    _known: dict[tuple[object, object], Any] = field(default_factory=dict, repr=False)
+
+    def once(self, compute: "Callable[[CleanRun], Result]", *, of_measure: bool = False) -> Result:
+        """The result of a function of this run, computed by the first who asks for it.
+
+        `of_measure` says that it depends on the measure too.
+        """
+        key = compute, self.on if of_measure else None
+        with self.lm.lock:
+            if key not in self._known:
+                self._known[key] = compute(self)
+            result: Result = self._known[key]
+        return result
+
+    @property
+    def target(self) -> str | None:
+        """The text that an encoder-decoder is to have written."""
+        return next(iter(self.request.target), None)
+
+    def with_measure(self, on: AnswerMeasure) -> "CleanRun":
+        """The run with another measure: the same pass, unless it lacks what the measure reads."""
+        other_target = isinstance(on, Target) and on.text not in (None, self.target)
+        too_few = "logits_to_keep" in self.options and not _reads_last_row(on)
+        if not (other_target or too_few):
+            return replace(self, on=on)
+        request = self.request
+        if isinstance(on, Target) and on.text is not None:
+            request = replace(request, target=(on.text,))
+        return prepare_request(self.lm, request, on)
 
     @cached_property
     def attended(self) -> Bool[Tensor, "row token"]:
@@ -108,43 +137,36 @@ class CleanRun:
         )
 
 
-def prepare(
+def prepare_request(
     lm: LoadedModel,
-    text: object,
-    on: object,
-    **further: Unpack[FurtherInputs],
+    request: Request,
+    measure: AnswerMeasure | None = None,
+    *,
+    last_row: bool = False,
 ) -> CleanRun:
     """Plan the inputs and run them once, recorded and without the changes of a block around it.
 
-    `further` holds other arguments of `attnviz.capture` that are read. A language model computes
-    only its last row of logits where `on` needs no other. Raises what `attnviz.capture` raises, and
-    `BadInput` for several texts or for anything that is not a measure; None measures nothing.
+    A language model computes only its last row of logits where the measure needs no other, or with
+    `last_row` whatever the measure. Raises what `attnviz.capture` raises, and `BadInput` for
+    several texts.
     """
-    measure = None if on is None else as_measure(on)
-    return prepare_request(lm, Request.of(text, **_with_target(measure, further)), measure)
-
-
-def prepare_request(
-    lm: LoadedModel, request: Request, measure: AnswerMeasure | OwnMeasure | None = None
-) -> CleanRun:
-    """As `prepare`, for a request that may also be cut or put into a chat template."""
     planned = plan(lm, request)
     _require_one_row(planned)
     options: dict[str, Any] = {"use_cache": False} if takes(lm, "use_cache") else {}
-    if _reads_last_row(measure) and takes(lm, "logits_to_keep"):
+    if (last_row or _reads_last_row(measure)) and takes(lm, "logits_to_keep"):
         options["logits_to_keep"] = 1
     with lm.lock, unchanged(), torch.no_grad(), record(lm.model) as calls:
         output = lm.model(**planned.inputs, **options)
     remember(lm, layout_of(calls))
     return CleanRun(
         lm,
+        request,
         measure,
         planned.inputs,
         options,
         planned.tokens,
         tuple(calls),
         as_mapping(output),
-        next(iter(request.target), None),
     )
 
 
@@ -153,15 +175,14 @@ def as_mapping(output: object) -> Mapping[str, Any]:
     return output if isinstance(output, Mapping) else {"output": output}
 
 
-def _reads_last_row(on: AnswerMeasure | OwnMeasure | None) -> bool:
+def _reads_last_row(on: AnswerMeasure | None) -> bool:
     return isinstance(on, NextToken | Divergence) and on.at == LAST
 
 
-def _with_target(on: AnswerMeasure | OwnMeasure | None, further: FurtherInputs) -> FurtherInputs:
-    """The inputs with the text that a decoder is to have written; `BadInput` if there are two."""
-    target = further.get("target")
+def as_target(on: AnswerMeasure | None, target: Text | None) -> Text | None:
+    """The text that a decoder is to have written; `BadInput` if the measure has another one."""
     if not isinstance(on, Target) or on.text is None:
-        return further
+        return target
     if target is not None and target != on.text:
         raise bad_argument(
             f"target= is {shortened(str(target))!r} and Target() has {shortened(on.text)!r}; give"
@@ -170,7 +191,7 @@ def _with_target(on: AnswerMeasure | OwnMeasure | None, further: FurtherInputs) 
             found=shortened(str(target)),
             allowed=shortened(on.text),
         )
-    return {**further, "target": on.text}
+    return on.text
 
 
 def takes(lm: LoadedModel, argument: str) -> bool:
@@ -183,7 +204,7 @@ def _require_one_row(planned: Plan) -> None:
     n_row = max((len(tokens) for tokens in planned.tokens.values()), default=1)
     if n_row != 1:
         raise BadInput(
-            f"{n_row} texts were given: effects are measured on one; call once for each",
+            f"{n_row} texts were given: an experiment is made on one; call once for each",
             code="several_texts",
             found=n_row,
         )

@@ -1,6 +1,6 @@
 """One path of a circuit cut: a head's q, k or v from a run without one earlier head.
 
-In: a prepared input, its answer, and a path of `feeds`. Out: a `CutPath`: the receiver's weights
+In: a prepared input, its answer, and a path of `paths`. Out: a `CutPath`: the receiver's weights
 with and without the sender, and what becomes of the model's answer, each beside the same cut made
 for other senders. The receiver's one input is cut from the sender, through everything between the
 two; what the sender does to the rest of the model stays as it was (path patching, Wang et al. 2022,
@@ -10,7 +10,6 @@ between one head and one input of another).
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Unpack
 
 import numpy as np
 import torch
@@ -20,13 +19,14 @@ from attnviz.attention.call import AttentionCall
 from attnviz.attention.capture import Capture
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.capture.changed.layout import Layout, layout_of
-from attnviz.capture.changed.run import changes_made
-from attnviz.capture.request import FurtherInputs
+from attnviz.changes.corpus import CorpusTexts
 from attnviz.changes.kinds import Patch
+from attnviz.changes.site import Where
 from attnviz.errors import BadInput
-from attnviz.experiment.answers import Answer
-from attnviz.experiment.clean_run import CleanRun, as_mapping, prepare
-from attnviz.experiment.feeds import (
+from attnviz.experiment.clean_run import CleanRun
+from attnviz.experiment.effects import ReplacementKind, one_site, replacement_of
+from attnviz.experiment.paths import (
+    SIDES,
     FedSide,
     by_head,
     moved_by,
@@ -34,11 +34,9 @@ from attnviz.experiment.feeds import (
     recorded_without,
     side_index,
 )
-from attnviz.experiment.heads import one_site, replacement_of
-from attnviz.experiment.readouts import readout
+from attnviz.experiment.readouts import Read
 from attnviz.experiment.rows import PASS_ROWS
-from attnviz.experiment.switches import Switched, in_rows
-from attnviz.models.loaded_model import LoadedModel
+from attnviz.experiment.switches import Switched, read_in_rows
 from attnviz.summary import counted
 from attnviz.types import Site
 
@@ -50,10 +48,10 @@ class CutPath:
     """The result of cutting one path; `controls` are the senders cut for comparison.
 
     `before` and `after` are the receiver's weights; a cut of v leaves them as they were. `values`
-    has, for each key, ‖v′ − v‖ ÷ ‖v‖, 0 but for v. `moved` is the path's number as `feeds` has it,
+    has, for each key, ‖v′ − v‖ ÷ ‖v‖, 0 but for v. `moved` is the path's number as `paths` has it,
     `moved_by_controls` and `weights_by_controls` those of the controls: a total effect, through
-    every head and MLP between the two. `answer`, whose own controls are the same cuts, is None
-    where no answer was asked for; with a measure it has the measure's one number.
+    every head and MLP between the two. `answer` has the measure's one number, or without a
+    measure the model's whole answer; its own controls are the same cuts.
     """
 
     sender: Site
@@ -66,7 +64,7 @@ class CutPath:
     controls: tuple[Site, ...]
     moved_by_controls: Float64[np.ndarray, " control"]
     weights_by_controls: Float32[np.ndarray, "control query key"]
-    answer: Switched | None
+    answer: Switched
 
     @property
     def change(self) -> Float32[np.ndarray, "query key"]:
@@ -76,6 +74,13 @@ class CutPath:
             self.before * self.values if of_values else np.abs(self.after - self.before)
         )
         return change
+
+    def to_dict(self) -> dict[str, list[str] | list[float]]:
+        """A row for the path and for each control, as lists: the sender, and what its cut moves."""
+        return {
+            "sender": [str(head) for head in (self.sender, *self.controls)],
+            "moved": [self.moved, *self.moved_by_controls.tolist()],
+        }
 
     def __repr__(self) -> str:
         path = f"{self.sender} → {self.receiver}.{self.side}"
@@ -92,46 +97,24 @@ class CutPath:
 
 
 def cut_path(
-    lm: LoadedModel,
-    text: object,
-    sender: object,
-    receiver: object,
-    side: FedSide,
-    on: object = None,
-    *,
-    to: str = "mean",
-    corpus: object = None,
-    seed: int = 0,
-    **further: Unpack[FurtherInputs],
-) -> CutPath:
-    """Cut one path, and the same path from up to 23 other heads that run as early.
-
-    `side` is "q", "k" or "v", the receiver's input that comes from a run without the sender,
-    through everything that lies between them; with `on` the measure is read with that input too.
-    The sender is replaced as in `attnviz.effects`, "resample" by one draw. The others are drawn at
-    random by `seed` where there are more. `further` holds other arguments of `attnviz.capture`.
-    Raises `BadInput` for heads that the model does not have, or a receiver that does not run after
-    the sender.
-
-    >>> attnviz.cut_path(lm, text, "L0.H1", "L2.H1", "k")    # doctest: +SKIP
-    """
-    prepared = prepare(lm, text, on, **further)
-    return cut_path_of(prepared, sender, receiver, side, to=to, corpus=corpus, seed=seed)
-
-
-def cut_path_of(
     prepared: CleanRun,
-    sender: object,
-    receiver: object,
-    side: FedSide,
-    answer: Answer | None = None,
+    sender: Where,
+    receiver: Where,
+    side: str,
+    read: Read,
     *,
-    to: str = "mean",
-    corpus: object = None,
+    to: ReplacementKind = "mean",
+    corpus: CorpusTexts | None = None,
     seed: int = 0,
 ) -> CutPath:
-    """As `cut_path`, of an input that is prepared already; an `answer` is read for its measure."""
+    """One path cut, and the same path from up to 23 other heads that run as early.
+
+    `side` is the receiver's input that comes from a run without the sender, through everything
+    between them; `read` reads the answer with that input. The others are drawn at random by `seed`
+    where there are more. Raises `BadInput` for a receiver that does not run after the sender.
+    """
     layout, column = layout_of(prepared.calls), side_index(side)
+    fed = SIDES[column]
     giver, taker = one_site(layout, sender), one_site(layout, receiver)
     at = _require_later(layout, giver, taker)
     controls = _controls(layout, giver, at, seed)
@@ -141,19 +124,19 @@ def cut_path_of(
     assert isinstance(own, AttentionInputs) and isinstance(other, AttentionInputs)
     assert taker.head is not None, "one head"
     moved = moved_by(own, other)[:, taker.head, column]
-    before, after = _weights(own, other, side, taker.head)
+    before, after = _weights(own, other, fed, taker.head)
     return CutPath(
         sender=giver,
         receiver=taker,
-        side=side,
+        side=fed,
         before=before,
         after=after[0],
-        values=_value_changes(own, other, taker.head) * np.float32(side == "v"),
+        values=_value_changes(own, other, taker.head) * np.float32(fed == "v"),
         moved=float(moved[0]),
         controls=controls,
         moved_by_controls=moved[1:],
         weights_by_controls=after[1:],
-        answer=_answer(prepared, answer, taker, side, without),
+        answer=_answer(prepared, read, taker, fed, without),
     )
 
 
@@ -209,27 +192,16 @@ def _value_changes(
 
 def _answer(
     prepared: CleanRun,
-    answer: Answer | None,
+    read: Read,
     receiver: Site,
     side: FedSide,
     without: Sequence[AttentionCall],
-) -> Switched | None:
-    """The answer where the receiver's q, k or v comes from each row of the other pass.
-
-    None where neither an answer nor a measure was asked for.
-    """
-    if answer is None and prepared.on is None:
-        return None
+) -> Switched:
+    """The answer where the receiver's q, k or v comes from each row of the other pass."""
     lm = prepared.lm
-    read = readout(prepared).read if answer is None else answer.read
     n_row = len(without[0].output)
     tokens = {stack: tokens * n_row for stack, tokens in prepared.tokens.items()}
     source = Capture(lm.key, tuple(without), tokens)
     sets = [(Patch(receiver, side, source, batch=row),) for row in range(n_row)]
-    with lm.lock, torch.no_grad():
-        by_place = in_rows(lm, layout_of(prepared.calls), sets)
-        with changes_made(lm.model, by_place):
-            output = lm.model(**prepared.repeated(n_row + 1), **prepared.options)
-    numbers = read(as_mapping(output)).double().cpu().numpy()
-    rows = numbers.reshape(n_row + 1, -1)
+    rows = read_in_rows(prepared, read, sets)
     return Switched(rows[-1], rows[0], rows[1:-1], ())

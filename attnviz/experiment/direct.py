@@ -8,7 +8,7 @@ stands beside `attnviz.effects`, never alone.
 """
 
 from dataclasses import dataclass
-from typing import Literal, Unpack
+from typing import Literal
 
 import numpy as np
 import torch
@@ -16,11 +16,10 @@ from jaxtyping import Float64
 from torch import Tensor
 
 from attnviz.attention.tolerance import rounding
-from attnviz.capture.request import FurtherInputs
-from attnviz.changes.site import place_among
+from attnviz.changes.site import Where, place_among
 from attnviz.errors import BadInput
-from attnviz.experiment.answer_measures import AnswerMeasure, OwnMeasure
-from attnviz.experiment.clean_run import CleanRun, prepare
+from attnviz.experiment.answer_measures import AnswerMeasure
+from attnviz.experiment.clean_run import CleanRun
 from attnviz.experiment.components import Component, components
 from attnviz.experiment.dataflow.parts import Walk
 from attnviz.experiment.dataflow.rules import Leaf, Rules
@@ -28,7 +27,6 @@ from attnviz.experiment.dataflow.stream import before_last_linear
 from attnviz.experiment.dataflow.trace import Value
 from attnviz.experiment.readouts import Linear, readout
 from attnviz.experiment.traced_run import TracedRun, traced_run
-from attnviz.models.loaded_model import LoadedModel
 from attnviz.summary import counted, shortened, text_table
 
 STREAM = "the residual stream"
@@ -41,7 +39,7 @@ class Direct:
     `frozen` names what was held constant so that the sum is exact.
     """
 
-    measure: AnswerMeasure | OwnMeasure | None
+    measure: AnswerMeasure | None
     components: tuple[Component, ...]
     values: Float64[np.ndarray, " component"]
     own: float
@@ -63,7 +61,12 @@ class Direct:
         """True if the sum is the model's own number but for rounding."""
         return self.error <= self.tolerance
 
-    def of(self, head: object) -> float:
+    @property
+    def _doubt(self) -> str:
+        """A warning where the parts do not sum to the model's own number; "" where they do."""
+        return "" if self.ok else f", NOT ok: they sum to {self.total:.4g}"
+
+    def of(self, head: Where) -> float:
         """The direct contribution of one head; `BadInput` if it is not among the components."""
         heads = [component.site for component in self.components if component.site is not None]
         site = heads[place_among(head, heads, "is not a component of this answer; its heads are")]
@@ -77,7 +80,8 @@ class Direct:
     def __repr__(self) -> str:
         name = "the given number" if self.measure is None else str(self.measure)
         parts = counted(len(self.components), "component")
-        return f"Direct of {shortened(name)}: {self.own:.4g} split into {parts}; print() lists them"
+        split = f"{self.own:.4g} split into {parts}{self._doubt}"
+        return f"Direct of {shortened(name)}: {split}; print() lists them"
 
     def __str__(self) -> str:
         """The components with what they wrote, the largest first."""
@@ -86,22 +90,14 @@ class Direct:
             "component": [str(self.components[at]) for at in order],
             "value": [f"{self.values[at]:+.3f}" for at in order],
         }
-        return text_table(columns)
+        return text_table(columns) if self.ok else f"Direct{self._doubt}\n{text_table(columns)}"
 
 
-def direct(
-    lm: LoadedModel, text: object = None, on: object = None, **further: Unpack[FurtherInputs]
-) -> Direct:
-    """Split the number that `on` reads into what each component wrote of it.
+def direct(prepared: CleanRun) -> Direct:
+    """The number that the run's measure reads, split into what each component wrote of it.
 
-    `further` holds other arguments of `attnviz.capture`. Raises `BadInput` for a measure that is
-    not a linear number of logits or hidden states: a divergence, or a text's cosine with itself.
+    Raises `BadInput` for a measure that is not a linear number of logits or hidden states.
     """
-    return direct_of(prepare(lm, text, on, **further))
-
-
-def direct_of(prepared: CleanRun) -> Direct:
-    """As `direct`, of an input that is prepared already with its measure."""
     resolved = readout(prepared)
     if resolved.linear is None:
         raise BadInput(
@@ -113,17 +109,19 @@ def direct_of(prepared: CleanRun) -> Direct:
     run = traced_run(prepared)
     answer = run.value(resolved.output)
     hidden = before_last_linear(answer) if resolved.output == "logits" else answer
-    return _split(run, answer, hidden, resolved.linear)
+    return _split(prepared.on, run, answer, hidden, resolved.linear)
 
 
-def _split(run: TracedRun, answer: Value, hidden: Value, linear: Linear) -> Direct:
+def _split(
+    on: AnswerMeasure | None, run: TracedRun, answer: Value, hidden: Value, linear: Linear
+) -> Direct:
     slope, behind = _slope(answer, hidden, linear)
     parts = components(run, hidden, Rules(above_stream=True, gates=True))
     values = [float((part.tensor * slope).sum()) for part in parts]
     size = sum(map(abs, values)) + sum(abs(value) for _, value in behind)
     everything = [part.component for part in parts] + [component for component, _ in behind]
     return Direct(
-        measure=run.prepared.on,
+        measure=on,
         components=tuple(everything),
         values=np.array([*values, *(value for _, value in behind)], dtype=np.float64),
         own=float(linear(answer.tensor.detach().float())[0]),

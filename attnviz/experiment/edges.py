@@ -9,7 +9,6 @@ largest estimates in every test. "Weight is not effect": most edges with a large
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Unpack
 
 import numpy as np
 import torch
@@ -23,15 +22,14 @@ from attnviz.attention.stage_changes import ChangeableStage
 from attnviz.capture.changed import functions
 from attnviz.capture.changed.layout import CallSite, layout_of
 from attnviz.capture.changed.resolve import require_changeable
-from attnviz.capture.request import FurtherInputs
+from attnviz.changes.site import Where
 from attnviz.errors import BadInput, UnsupportedAttention, require_index
-from attnviz.experiment.answer_measures import AnswerMeasure, OwnMeasure
-from attnviz.experiment.clean_run import CleanRun, prepare
+from attnviz.experiment.answer_measures import AnswerMeasure
+from attnviz.experiment.clean_run import CleanRun
+from attnviz.experiment.effects import one_site
 from attnviz.experiment.first_order import Slopes, slopes
-from attnviz.experiment.heads import one_site
-from attnviz.experiment.readouts import Readout, readout
+from attnviz.experiment.readouts import readout
 from attnviz.experiment.rows import Baseline, RowChange, changed_rows, clean_pass
-from attnviz.models.loaded_model import LoadedModel
 from attnviz.summary import counted
 from attnviz.types import Site
 
@@ -51,7 +49,7 @@ class Edges:
     `norms` are ‖α·f(x)‖ (Kobayashi et al. 2020), None where W_O is not known.
     """
 
-    measure: AnswerMeasure | OwnMeasure | None
+    measure: AnswerMeasure | None
     unit: str
     head: Site
     before: float
@@ -85,6 +83,13 @@ class Edges:
         places = sorted(map(tuple, np.argwhere(heavy)), key=lambda at: -float(self.weights[at]))
         return tuple((int(q), int(k)) for q, k in places[:count])
 
+    def to_dict(self) -> dict[str, list[int] | list[float]]:
+        """A row for each cell that was computed exactly, the largest effect first, as lists."""
+        queries, keys = [query for query, _ in self.cells], [key for _, key in self.cells]
+        numbers = {"weight": self.weights, "estimate": self.estimate, "exact": self.exact}
+        columns = {name: table[queries, keys].tolist() for name, table in numbers.items()}
+        return {"query": queries, "key": keys, **columns}
+
     def __repr__(self) -> str:
         first = ", ".join(f"{q}→{k} {self.exact[q, k]:+.3g}" for q, k in self.cells[:3])
         n = counted(len(self.cells), "exact cell")
@@ -92,47 +97,27 @@ class Edges:
 
 
 def edges(
-    lm: LoadedModel,
-    text: object,
-    head: object,
-    on: object = None,
-    *,
-    exact: int = EXACT,
-    cells: Sequence[Cell] | None = None,
-    renormalise: bool = False,
-    **further: Unpack[FurtherInputs],
-) -> Edges:
-    """Estimate every edge of a head, and compute those exactly that matter most, or `cells`.
-
-    Of the largest estimates `exact` are computed, and as many heavy edges at most that may be idle.
-    `renormalise` gives the weight of a cut edge to the rest of its row, as if a mask had hidden the
-    key. `further` holds other arguments of `attnviz.capture`. Raises `BadInput` for a head or a
-    cell that does not exist, and without `cells` for a measure that has no first order.
-    """
-    prepared = prepare(lm, text, on, **further)
-    return edges_of(prepared, head, exact=exact, cells=cells, renormalise=renormalise)
-
-
-def edges_of(
     prepared: CleanRun,
-    head: object,
+    head: Where,
     *,
     exact: int = EXACT,
     cells: Sequence[Cell] | None = None,
     row: int | None = None,
     renormalise: bool = False,
 ) -> Edges:
-    """As `edges`, of an input that is prepared already.
+    """The effect of every edge of a head, estimated, and computed where it matters, or of `cells`.
 
-    The `exact` heaviest edges of the query `row` are computed too; for a measure without a first
-    order these alone.
+    Of the largest estimates `exact` are computed, and as many heavy edges at most that may be idle.
+    `renormalise` gives the weight of a cut edge to the rest of its row, as if a mask had hidden the
+    key. The `exact` heaviest edges of the query `row` are computed too; for a measure without a
+    first order these alone.
     """
     start = time.perf_counter()
     resolved = readout(prepared)
-    work = _Work.of(prepared, resolved, head, renormalise)
+    work = _Work.of(prepared, head, renormalise)
     estimate = work.nothing()
     if resolved.linear is not None or (cells is None and row is None):
-        estimate = work.estimate(slopes(prepared, resolved))
+        estimate = work.estimate(slopes(prepared))
     chosen = _largest(estimate, exact) if cells is None else work.checked(cells)
     if cells is None and exact:
         chosen = list(dict.fromkeys([*chosen, *work.heavy(estimate, exact)]))
@@ -181,7 +166,6 @@ class _Work:
     """One head of one prepared text."""
 
     prepared: CleanRun
-    readout: Readout
     clean: Baseline
     head: Site
     call: CallSite
@@ -189,7 +173,7 @@ class _Work:
     renormalise: bool
 
     @classmethod
-    def of(cls, prepared: CleanRun, resolved: Readout, head: object, renormalise: bool) -> "_Work":
+    def of(cls, prepared: CleanRun, head: Where, renormalise: bool) -> "_Work":
         """Raises `BadInput` for no head of this model, `UnsupportedAttention` for own code."""
         layout = layout_of(prepared.calls)
         own = one_site(layout, head)
@@ -203,8 +187,7 @@ class _Work:
                 code="edges_out_of_reach",
                 head=str(own),
             )
-        clean = clean_pass(prepared, resolved, layout.calls)
-        return cls(prepared, resolved, clean, own, call, recorded, renormalise)
+        return cls(prepared, clean_pass(prepared), own, call, recorded, renormalise)
 
     @property
     def number(self) -> int:
@@ -297,7 +280,7 @@ class _Work:
             stage: ChangeableStage = "mask" if self.renormalise else "weights"
             row = RowChange((self.call,), stage, (function,), self.number)
             rows = [row] * len(some)
-            numbers, own = changed_rows(self.prepared, self.readout, self.clean, rows)
+            numbers, own = changed_rows(self.prepared, self.clean, rows)
             table[queries.numpy(), keys.numpy()] = numbers.double().numpy() - own
             spread = max(spread, abs(own - self.clean.value))
         return table, spread

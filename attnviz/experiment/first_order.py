@@ -23,7 +23,7 @@ from attnviz.capture.changed.layout import CallSite, layout_of
 from attnviz.capture.changed.run import attention_watched
 from attnviz.errors import BadInput
 from attnviz.experiment.clean_run import CleanRun, as_mapping
-from attnviz.experiment.readouts import Readout
+from attnviz.experiment.readouts import readout
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,12 +89,17 @@ def _differentiable(output: Tensor) -> Tensor:
     return output if output.requires_grad else output.detach().requires_grad_()
 
 
-def slopes(prepared: CleanRun, readout: Readout) -> Slopes:
-    """One forward and one backward pass.
+def slopes(prepared: CleanRun) -> Slopes:
+    """The slopes of the run's measure: one forward and one backward pass, kept with the run.
 
     Raises `BadInput` for a measure whose slope is zero where nothing was changed.
     """
-    if readout.linear is None:
+    return prepared.once(_slopes, of_measure=True)
+
+
+def _slopes(prepared: CleanRun) -> Slopes:
+    resolved = readout(prepared)
+    if resolved.linear is None:
         raise BadInput(
             f"{prepared.on} has no slope where nothing is changed, so first order says nothing:"
             " give NextToken, Class, Target, or Cosine(to=another text)",
@@ -109,7 +114,7 @@ def slopes(prepared: CleanRun, readout: Readout) -> Slopes:
         finally:
             for handle in handles:
                 handle.remove()
-        value = readout.linear(output[readout.output]).sum()
+        value = resolved.linear(output[resolved.output]).sum()
         kept = outputs.kept
         gradients = torch.autograd.grad(value, list(kept.values()), allow_unused=True)
     slope = {

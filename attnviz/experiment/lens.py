@@ -9,23 +9,20 @@ control is what the other positions of the same state say: " the" may be likely 
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Unpack
 
 import numpy as np
 import torch
 from jaxtyping import Float32, Float64, Int64
 from torch import Tensor
 
-from attnviz.capture.request import FurtherInputs
 from attnviz.errors import BadInput
-from attnviz.experiment.clean_run import CleanRun, prepare
+from attnviz.experiment.clean_run import CleanRun
 from attnviz.experiment.components import Naming
 from attnviz.experiment.dataflow.rules import joins_activations
 from attnviz.experiment.dataflow.stream import replay, states, writer_of
 from attnviz.experiment.dataflow.trace import Value
 from attnviz.experiment.readouts import readout
 from attnviz.experiment.traced_run import TracedRun, traced_run
-from attnviz.models.loaded_model import LoadedModel
 from attnviz.summary import counted
 
 DEFAULT_COUNT = 5
@@ -50,31 +47,29 @@ class Lens:
     values: Float64[np.ndarray, " state"] | None
     error: float
 
+    def to_dict(self) -> dict[str, list[str] | list[int] | list[float]]:
+        """A row for each state, position and guess, as lists."""
+        n_state, n_position, n_guess = self.ids.shape
+        return {
+            "state": [name for name in self.states for _ in range(n_position * n_guess)],
+            "position": [
+                at for _ in range(n_state) for at in range(n_position) for _ in range(n_guess)
+            ],
+            "id": self.ids.ravel().tolist(),
+            "probability": self.probabilities.ravel().tolist(),
+        }
+
     def __repr__(self) -> str:
         states, positions, guesses = self.ids.shape
         sizes = f"{counted(states, 'state')} × {counted(positions, 'position')}"
         return f"Lens: the {guesses} likeliest at {sizes}, error {self.error:.1e}"
 
 
-def lens(
-    lm: LoadedModel,
-    text: object = None,
-    on: object = None,
-    *,
-    count: int = DEFAULT_COUNT,
-    **further: Unpack[FurtherInputs],
-) -> Lens:
+def lens(prepared: CleanRun, *, count: int = DEFAULT_COUNT) -> Lens:
     """The `count` likeliest tokens after each state of the stream, at every position.
 
-    With `on` a language model computes the positions that the measure looks at, and each state
-    gets its number. `further` holds other arguments of `attnviz.capture`. Raises `BadInput` for a
-    model without logits.
+    With a measure each state gets its number. Raises `BadInput` for a model without logits.
     """
-    return lens_of(prepare(lm, text, on, **further), count=count)
-
-
-def lens_of(prepared: CleanRun, *, count: int = DEFAULT_COUNT) -> Lens:
-    """As `lens`, of an input that is prepared already."""
     lm = prepared.lm
     linear = None if prepared.on is None else readout(prepared).linear
     if not isinstance(prepared.clean.get("logits"), Tensor):

@@ -16,12 +16,12 @@ from torch import Tensor
 
 from attnviz.errors import BadInput
 from attnviz.experiment.clean_run import CleanRun, as_mapping
-from attnviz.experiment.readouts import Readout
+from attnviz.experiment.readouts import readout
 
 PASS_TOKENS = 32
 
 
-def hidden(prepared: CleanRun, readout: Readout) -> Float64[np.ndarray, " token"]:
+def hidden(prepared: CleanRun) -> Float64[np.ndarray, " token"]:
     """The change of the number with each token hidden from every query.
 
     Raises `BadInput` for a model that takes no attention mask.
@@ -34,10 +34,10 @@ def hidden(prepared: CleanRun, readout: Readout) -> Float64[np.ndarray, " token"
         rows[torch.arange(len(tokens)), list(tokens)] = 0
         return {"attention_mask": rows}
 
-    return _changes(prepared, readout, ids.shape[1], without)
+    return _changes(prepared, ids.shape[1], without)
 
 
-def masked(prepared: CleanRun, readout: Readout) -> Float64[np.ndarray, " token"] | None:
+def masked(prepared: CleanRun) -> Float64[np.ndarray, " token"] | None:
     """The change of the number with each token replaced by the mask token; None without one."""
     number = getattr(prepared.lm.tokenizer, "mask_token_id", None)
     if number is None:
@@ -49,7 +49,7 @@ def masked(prepared: CleanRun, readout: Readout) -> Float64[np.ndarray, " token"
         rows[torch.arange(len(tokens)), list(tokens)] = number
         return {"input_ids": rows}
 
-    return _changes(prepared, readout, ids.shape[1], replaced)
+    return _changes(prepared, ids.shape[1], replaced)
 
 
 def _ids(prepared: CleanRun) -> Tensor:
@@ -64,7 +64,7 @@ def _ids(prepared: CleanRun) -> Tensor:
     return ids
 
 
-def _changes(prepared: CleanRun, readout: Readout, n: int, rows_of: Any) -> np.ndarray:
+def _changes(prepared: CleanRun, n: int, rows_of: Any) -> np.ndarray:
     changes: list[float] = []
     lm = prepared.lm
     for start in range(0, n, PASS_TOKENS):
@@ -72,6 +72,6 @@ def _changes(prepared: CleanRun, readout: Readout, n: int, rows_of: Any) -> np.n
         inputs = prepared.repeated(len(tokens) + 1) | rows_of(tokens)
         with lm.lock, torch.no_grad():
             output = lm.model(**inputs, **prepared.options)
-        numbers = readout.read(as_mapping(output)).double().cpu()
+        numbers = readout(prepared).read(as_mapping(output)).double().cpu()
         changes += (numbers[:-1] - numbers[-1]).tolist()
     return np.array(changes)

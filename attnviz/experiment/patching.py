@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Unpack, cast
+from typing import cast
 
 import numpy as np
 from jaxtyping import Float64
@@ -22,21 +22,19 @@ from attnviz.attention.capture import Capture
 from attnviz.capture.changed.layout import Layout, layout_of
 from attnviz.capture.changed.resolve import patched, require_possible
 from attnviz.capture.plan.plan import TokensByStack
-from attnviz.capture.request import FurtherInputs
 from attnviz.changes.kinds import PATCHED, Patch, PatchedStage
-from attnviz.changes.site import place_among
+from attnviz.changes.site import Where, place_among
 from attnviz.errors import BadInput, bad_argument
 from attnviz.experiment.alignment import TEXT, differing_places, require_apart
-from attnviz.experiment.answer_measures import AnswerMeasure, OwnMeasure
-from attnviz.experiment.batches import Batches, ignore
-from attnviz.experiment.clean_run import CleanRun, prepare
-from attnviz.experiment.heads import sites_of
+from attnviz.experiment.answer_measures import AnswerMeasure
+from attnviz.experiment.batches import Batches
+from attnviz.experiment.clean_run import CleanRun
+from attnviz.experiment.effects import sites_of
 from attnviz.experiment.random_runs import random_runs
 from attnviz.experiment.readouts import readout
 from attnviz.experiment.rows import PASS_ROWS, RowChange, clean_pass
-from attnviz.models.loaded_model import LoadedModel
 from attnviz.summary import counted, shortened
-from attnviz.types import ModelKey, Site, named_tokens
+from attnviz.types import ModelKey, Site, ignore, named_tokens
 
 STAGES: tuple[PatchedStage, ...] = ("mixed", "weights", "v")
 DRAWS = 4
@@ -54,7 +52,7 @@ class Patching:
     difference between a batch's clean row and `before`.
     """
 
-    measure: AnswerMeasure | OwnMeasure | None
+    measure: AnswerMeasure | None
     unit: str
     before: float
     source: float
@@ -79,12 +77,12 @@ class Patching:
         """The share that the same patch from each random run carries; NaN without a control."""
         return self._share(self.controls)
 
-    def of(self, head: object, stage: PatchedStage = "mixed") -> float:
+    def of(self, head: Where, stage: PatchedStage = "mixed") -> float:
         """The share of one patch; `BadInput` for a head or stage that was not patched."""
         return float(self.shares[self._place(head, stage)])
 
     def control_of(
-        self, head: object, stage: PatchedStage = "mixed"
+        self, head: Where, stage: PatchedStage = "mixed"
     ) -> tuple[float, float, float] | None:
         """(the mean share of the controls, the smallest, the largest); None without controls."""
         shares = self.control_shares[(slice(None), *self._place(head, stage))]
@@ -100,13 +98,26 @@ class Patching:
     def _share(self, numbers: np.ndarray) -> np.ndarray:
         return (numbers - self.before) / (self.source - self.before)
 
-    def _place(self, head: object, stage: PatchedStage) -> tuple[int, int]:
+    def _place(self, head: Where, stage: PatchedStage) -> tuple[int, int]:
         return self._stage(stage), place_among(head, self.heads, "was not patched; these were:")
 
     def _stage(self, stage: PatchedStage) -> int:
         if stage not in self.stages:
             raise _bad("stage", stage, ", ".join(self.stages))
         return self.stages.index(stage)
+
+    def to_dict(self) -> dict[str, list[str] | list[float]]:
+        """A row for each stage and head, as lists; `control` is NaN where there is none."""
+        controls = (
+            self.control_shares.mean(0) if len(self.controls) else np.full_like(self.after, np.nan)
+        )
+        return {
+            "head": [str(head) for _ in self.stages for head in self.heads],
+            "stage": [str(stage) for stage in self.stages for _ in self.heads],
+            "after": self.after.ravel().tolist(),
+            "share": self.shares.ravel().tolist(),
+            "control": controls.ravel().tolist(),
+        }
 
     def __repr__(self) -> str:
         first = self.strongest()[0] if "mixed" in self.stages else self.heads[0]
@@ -118,69 +129,30 @@ class Patching:
 
 
 def patching(
-    lm: LoadedModel,
-    text: object,
-    source: object,
-    on: object,
-    *,
-    stages: Sequence[str] = STAGES,
-    heads: Sequence[object] | None = None,
-    draws: int = DRAWS,
-    rows: int = PASS_ROWS,
-    progress: Callable[[float], None] = ignore,
-    cancel: threading.Event | None = None,
-    **further: Unpack[FurtherInputs],
-) -> Patching:
-    """Take each stage of every head, or of `heads`, from a run of `source` into one of `text`.
-
-    >>> attnviz.patching(lm, "… Mary gave a book to", "… John gave a book to",
-    ...                  NextToken(" Mary", against=" John"))    # doctest: +SKIP
-
-    Where `text` is None, `source` is another of what `further` has: an image, a sound or inputs;
-    the other arguments of `attnviz.capture` there go with both. The strongest heads of each stage
-    get `draws` controls. `rows` go into one batch; `progress` is told what fraction is done; raises
-    `Cancelled` soon after `cancel` was set. Raises `BadInput` if the tokens of the two do not stand
-    at the same places, or if the measure does not tell the two answers apart.
-    """
-    start = time.perf_counter()
-    prepared = prepare(lm, text, on, **further)
-    if text is None:
-        origin = prepare(lm, None, on, **_with_source(source, further))
-    else:
-        origin = prepare(lm, source, on, **further)
-    result = patching_of(
-        prepared,
-        origin,
-        stages=stages,
-        heads=heads,
-        draws=draws,
-        rows=rows,
-        progress=progress,
-        cancel=cancel,
-    )
-    return replace(result, seconds=time.perf_counter() - start)
-
-
-def patching_of(
     prepared: CleanRun,
     source: CleanRun,
     *,
     stages: Sequence[str] = STAGES,
-    heads: Sequence[object] | None = None,
+    heads: Sequence[Where] | str | None = None,
     draws: int = DRAWS,
     rows: int = PASS_ROWS,
     progress: Callable[[float], None] = ignore,
     cancel: threading.Event | None = None,
 ) -> Patching:
-    """As `patching`, of two inputs that are prepared already; the first one's measure counts."""
+    """Each stage of every head, or of `heads`, taken from the run of `source` into `prepared`.
+
+    The first one's measure counts. The strongest heads of each stage get `draws` controls. Raises
+    `BadInput` if the tokens of the two do not stand at the same places, or if the measure does not
+    tell the two answers apart.
+    """
     start = time.perf_counter()
     places = differing_places(prepared, source)
     resolved, layout = readout(prepared), layout_of(prepared.calls)
     kept, chosen = _checked(stages), sites_of(layout, heads)
-    clean = clean_pass(prepared, resolved, layout.calls)
+    clean = clean_pass(prepared)
     wanted = float(resolved.read(source.clean)[0])
     require_apart(clean.value, wanted, resolved.unit)
-    work = Batches(prepared, resolved, clean, rows, progress, cancel)
+    work = Batches(prepared, clean, rows, progress, cancel)
     patches = _Patches(prepared.lm.key, layout, chosen, kept)
 
     every = [(stage, head) for stage in range(len(kept)) for head in range(len(chosen))]
@@ -254,15 +226,6 @@ def _checked(stages: Sequence[str]) -> tuple[PatchedStage, ...]:
     if not stages or isinstance(stages, str):
         raise _bad("stages", str(stages), f"a list of {allowed}")
     return cast(tuple[PatchedStage, ...], tuple(dict.fromkeys(stages)))
-
-
-def _with_source(source: object, further: FurtherInputs) -> FurtherInputs:
-    """The inputs with the source in the place of the image, the sound or the ready inputs."""
-    if "image" in further:
-        return {**further, "image": source}
-    if "sound" in further:
-        return {**further, "sound": source}
-    return {**further, "inputs": source}
 
 
 def _bad(name: str, value: str, allowed: str) -> BadInput:

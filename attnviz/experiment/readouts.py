@@ -13,7 +13,8 @@ from typing import Any, Literal
 from jaxtyping import Float
 from torch import Tensor
 
-from attnviz.errors import BadInput
+from attnviz.capture.request import Request
+from attnviz.errors import BadInput, bad_argument
 from attnviz.experiment.answer_measures import (
     LAST,
     Class,
@@ -24,14 +25,15 @@ from attnviz.experiment.answer_measures import (
     Target,
     as_measure,
 )
-from attnviz.experiment.clean_run import CleanRun, prepare
+from attnviz.experiment.clean_run import CleanRun, prepare_request
 from attnviz.experiment.outputs.classes import class_names
 from attnviz.experiment.outputs.similarity import MIN_NORM, pooled
 from attnviz.models.loaded_model import LoadedModel
 
 CENTRED = "the logit minus the mean of all"
 
-Read = Callable[[Any], Float[Tensor, " row"]]
+# one number for each row of the batch, or one for each row and choice
+Read = Callable[[Any], Tensor]
 Linear = Callable[[Tensor], Float[Tensor, " row"]]
 
 
@@ -52,7 +54,19 @@ class Readout:
 
 def readout(prepared: CleanRun) -> Readout:
     """The functions of a measure for its inputs; `BadInput` where the model has no such answer."""
+    return prepared.once(_resolved, of_measure=True)
+
+
+def _resolved(prepared: CleanRun) -> Readout:
     on = prepared.on
+    if on is None:
+        raise bad_argument(
+            "on= is missing: give NextToken, Class, Cosine, Target, Divergence, or a function of"
+            " the model's output that gives a number for each row",
+            name="on",
+            found="None",
+            allowed="NextToken, Class, Cosine, Target, Divergence",
+        )
     if isinstance(on, NextToken):
         return _next_token(prepared, on)
     if isinstance(on, Class):
@@ -163,7 +177,7 @@ def _cosine(prepared: CleanRun, on: Cosine) -> Readout:
     if on.to is None:
         other = own
     else:
-        another = prepare(prepared.lm, on.to, on)
+        another = prepare_request(prepared.lm, Request.of(on.to))
         other = _vector(another, another.clean)
     attended = prepared.attended
 

@@ -15,12 +15,12 @@ from torch import Tensor, nn
 
 from attnviz.attention.stage_changes import ChangeableStage, Function, StageChange
 from attnviz.capture.changed.changer import CallPlace, PlacedChanges
-from attnviz.capture.changed.layout import CallSite
+from attnviz.capture.changed.layout import CallSite, layout_of
 from attnviz.capture.changed.run import changes_made
 from attnviz.errors import UnsupportedAttention
 from attnviz.experiment.clean_run import CleanRun, as_mapping
 from attnviz.experiment.module_outputs import NOTHING, Finished, answered, finished
-from attnviz.experiment.readouts import Readout
+from attnviz.experiment.readouts import readout
 
 # 12 to 36 rows take the same time for each; many more fall out of the processor's cache
 PASS_ROWS = 24
@@ -50,10 +50,15 @@ class Baseline:
     finished: Finished
 
 
-def clean_pass(prepared: CleanRun, readout: Readout, calls: Sequence[CallSite]) -> Baseline:
+def clean_pass(prepared: CleanRun) -> Baseline:
     """The number of the recorded pass; where a pass is long, its modules' outputs are kept too."""
-    value = float(readout.read(prepared.clean)[0])
-    return Baseline(value, finished(prepared, calls) if _is_long(prepared) else NOTHING)
+    return Baseline(float(readout(prepared).read(prepared.clean)[0]), prepared.once(_finished))
+
+
+def _finished(prepared: CleanRun) -> Finished:
+    if not _is_long(prepared):
+        return NOTHING
+    return finished(prepared, layout_of(prepared.calls).calls)
 
 
 def _is_long(prepared: CleanRun) -> bool:
@@ -68,14 +73,14 @@ def _is_long(prepared: CleanRun) -> bool:
 
 
 def changed_rows(
-    prepared: CleanRun, readout: Readout, clean: Baseline, changes: Sequence[RowChange]
+    prepared: CleanRun, clean: Baseline, changes: Sequence[RowChange]
 ) -> tuple[Float[Tensor, " row"], float]:
     """(the number of each changed row, that of the clean row of the same batch)."""
     placed = by_place(changes)
     calls = [call for change in changes for call in change.calls]
     known = clean.finished.before_first(calls)
     with prepared.lm.lock, answered(prepared.lm.model, known, len(changes) + 1):
-        numbers = _run(prepared, readout, len(changes) + 1, placed)
+        numbers = _run(prepared, len(changes) + 1, placed)
     require_rows(prepared.lm.name, len(changes) + 1, len(numbers))
     return numbers[:-1], float(numbers[-1])
 
@@ -115,9 +120,9 @@ def _joined(changes: Sequence[StageChange]) -> Iterator[StageChange]:
 
 
 def _run(
-    prepared: CleanRun, readout: Readout, n: int, placed: Mapping[CallPlace, PlacedChanges]
+    prepared: CleanRun, n: int, placed: Mapping[CallPlace, PlacedChanges]
 ) -> Float[Tensor, " row"]:
     lm = prepared.lm
     with lm.lock, torch.no_grad(), changes_made(lm.model, placed):
         output = lm.model(**prepared.repeated(n), **prepared.options)
-    return readout.read(as_mapping(output)).float().cpu()
+    return readout(prepared).read(as_mapping(output)).float().cpu()

@@ -9,7 +9,7 @@ write, with and without the changes.
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -29,8 +29,10 @@ from attnviz.capture.generation.settings import Generation
 from attnviz.changes.kinds import Change
 from attnviz.experiment.answers import Answer
 from attnviz.experiment.clean_run import CleanRun, as_mapping
+from attnviz.experiment.readouts import Read, readout
 from attnviz.experiment.rows import require_rows
 from attnviz.models.loaded_model import LoadedModel
+from attnviz.summary import shortened
 from attnviz.types import Site
 
 Control = Literal["heads", "directions"]
@@ -51,10 +53,92 @@ class Switched:
     controls: Float64[np.ndarray, "draw choice"]
     control_heads: tuple[tuple[Site, ...], ...]
 
+    def columns(self, kept: slice) -> "Switched":
+        """Some of the numbers."""
+        controls = self.controls[:, kept]
+        return Switched(self.before[kept], self.after[kept], controls, self.control_heads)
+
+
+@dataclass(frozen=True, eq=False)
+class ChangedRun:
+    """The answer with some changes made: `before` and `answer`, and the same made to other heads.
+
+    `choices` has a number for each choice of the answer, `values` the measure's one number; None
+    without a measure.
+    """
+
+    prepared: CleanRun
+    changes: tuple[Change, ...]
+    before: Answer
+    answer: Answer
+    choices: Switched
+    values: Switched | None
+
+    @property
+    def change(self) -> float | None:
+        """The change of the measure's number; None without a measure."""
+        return None if self.values is None else float(self.values.after[0] - self.values.before[0])
+
+    @property
+    def control_changes(self) -> Float64[np.ndarray, " draw"] | None:
+        """The change with the same made to other heads, drawn at random; None without a measure."""
+        return None if self.values is None else self.values.controls[:, 0] - self.values.before[0]
+
+    def writes(self, n_tokens: int) -> str:
+        """The greedy continuation with the changes made, `n_tokens` at most."""
+        return continued(self.prepared, self.changes, n_tokens)
+
+    def to_dict(self) -> dict[str, object]:
+        """The changes, and the answer before and after them, as lists and dictionaries."""
+        controls = self.control_changes
+        return {
+            "changes": [str(change) for change in self.changes],
+            "before": self.before.to_dict(),
+            "answer": self.answer.to_dict(),
+            "controls": [] if controls is None else controls.tolist(),
+        }
+
+    def __repr__(self) -> str:
+        what = shortened(", ".join(map(str, self.changes)) or "no change")
+        controls = self.control_changes
+        if self.change is None or controls is None or not len(controls):
+            return f"ChangedRun by {what}: {self.answer}"
+        least, most = float(controls.min()), float(controls.max())
+        return (
+            f"ChangedRun by {what}: {self.change:+.3g} {self.answer.unit}, with other heads"
+            f" {least:+.3g} to {most:+.3g}; {self.answer}"
+        )
+
+
+def changed_run(
+    prepared: CleanRun,
+    before: Answer,
+    changes: Sequence[Change],
+    *,
+    draws: int = DRAWS,
+    seed: int = 0,
+) -> ChangedRun:
+    """The whole answer and the measure's number with the changes, both read from one pass."""
+    measure = None if prepared.on is None else readout(prepared).read
+
+    def read(output: Any) -> Tensor:
+        choices = before.reader.read(output)
+        if measure is None:
+            return choices
+        return torch.cat([measure(output)[:, None].to(choices), choices], dim=1)
+
+    both = switched(prepared, read, changes, draws=draws, seed=seed)
+    first = 0 if measure is None else 1
+    choices = both.columns(slice(first, None))
+    values = None if measure is None else both.columns(slice(0, 1))
+    value = None if values is None else float(values.after[0])
+    answer = replace(before, numbers=choices.after, value=value)
+    return ChangedRun(prepared, tuple(changes), before, answer, choices, values)
+
 
 def switched(
     prepared: CleanRun,
-    answer: Answer,
+    read: Read,
     changes: Sequence[Change],
     *,
     control: Control = "heads",
@@ -69,21 +153,37 @@ def switched(
     Raises `BadInput` for a head that the model does not have, `UnsupportedAttention` for a change
     that it cannot take, or if it does not keep the rows of a batch apart.
     """
-    lm, layout = prepared.lm, layout_of(prepared.calls)
+    layout = layout_of(prepared.calls)
     others = drawn(layout, changes, draws, seed) if changes and control == "heads" else []
     sets = [tuple(changes), *others] if changes else []
     n_moved = draws if changes and control == "directions" else 0
-    n_row = len(sets) + n_moved + 1
-    with lm.lock, torch.no_grad():
-        by_place = in_rows(lm, layout, sets)
-        if n_moved:
-            _move_at_random(prepared, by_place, changes[0].site, range(1, 1 + n_moved), seed)
-        with changes_made(lm.model, by_place):
-            output = lm.model(**prepared.repeated(n_row), **prepared.options)
-    rows = answer.read(as_mapping(output)).double().cpu().numpy()
-    require_rows(lm.name, n_row, len(rows))
+    rows = read_in_rows(prepared, read, sets, n_moved=n_moved, seed=seed)
     heads = tuple(tuple(change.site for change in draw) for draw in others)
     return Switched(rows[-1], rows[0] if changes else rows[-1], rows[1:-1], heads)
+
+
+def read_in_rows(
+    prepared: CleanRun,
+    read: Read,
+    sets: Sequence[Sequence[Change]],
+    *,
+    n_moved: int = 0,
+    seed: int = 0,
+) -> Float64[np.ndarray, "row number"]:
+    """The numbers of the answer with each set of changes, and in the last row without any.
+
+    Behind the first set there may be `n_moved` rows with random changes of its size.
+    """
+    lm, n_row = prepared.lm, len(sets) + n_moved + 1
+    with lm.lock, torch.no_grad():
+        by_place = in_rows(lm, layout_of(prepared.calls), sets)
+        if n_moved:
+            _move_at_random(prepared, by_place, sets[0][0].site, range(1, 1 + n_moved), seed)
+        with changes_made(lm.model, by_place):
+            output = lm.model(**prepared.repeated(n_row), **prepared.options)
+    rows = read(as_mapping(output)).double().cpu().numpy()
+    require_rows(lm.name, n_row, len(rows))
+    return rows.reshape(n_row, -1)
 
 
 def call_of(prepared: CleanRun, head: Site) -> AttentionCall:

@@ -44,7 +44,11 @@ class TracedRun:
 
 
 def traced_run(prepared: CleanRun) -> TracedRun:
-    """Run the inputs once more, with every operation written down."""
+    """The inputs run once more, with every operation written down; kept with the run."""
+    return prepared.once(_traced)
+
+
+def _traced(prepared: CleanRun) -> TracedRun:
     lm = prepared.lm
     with lm.lock, torch.no_grad(), record(lm.model) as calls, Trace(lm.model) as trace:
         output = lm.model(**prepared.inputs, **prepared.options)

@@ -7,11 +7,11 @@ summand goes through W, its constant factor and the rotary embedding, all linear
 text, a head and a cell. Out: a `Why`. The score is centred, the mean over the keys that the query
 may attend to taken away, since a softmax ignores what all keys share. MLPs can be passed with their
 gates frozen: then "MLP 0" gives way to what it was made of. A share is not a cause:
-`attribution.feeds.weight_without` intervenes.
+`weights_without` intervenes.
 """
 
 from dataclasses import dataclass, field, replace
-from typing import Literal, Unpack
+from typing import Literal
 
 import numpy as np
 import torch
@@ -24,15 +24,13 @@ from attnviz.attention.projection import Projection
 from attnviz.attention.rotary_of_call import rotation_of
 from attnviz.attention.tolerance import rounding
 from attnviz.capture.changed.layout import layout_of
-from attnviz.capture.request import FurtherInputs
-from attnviz.changes.site import site
+from attnviz.changes.site import Where, site
 from attnviz.errors import BadInput, UnsupportedAttention, bad_argument, require_index
-from attnviz.experiment.clean_run import prepare
+from attnviz.experiment.clean_run import CleanRun
 from attnviz.experiment.components import Component, Contribution, components
 from attnviz.experiment.dataflow.rules import Rules
 from attnviz.experiment.dataflow.trace import Value
 from attnviz.experiment.traced_run import TracedRun, traced_run
-from attnviz.models.loaded_model import LoadedModel
 from attnviz.summary import counted, text_table
 from attnviz.types import Site
 
@@ -76,6 +74,11 @@ class Why:
         """True if the shares sum to the score but for rounding."""
         return self.error <= self.tolerance
 
+    @property
+    def _doubt(self) -> str:
+        """A warning where the shares do not sum to the score; "" where they do."""
+        return "" if self.ok else f", NOT ok: off by {self.error:.2g}"
+
     def by_source(self, side: Side) -> dict[str, float]:
         """The contribution of each source on one side, summed over its paths, the largest first."""
         names = self.queries if side == "q" else self.keys
@@ -90,11 +93,20 @@ class Why:
         places = zip(*np.unravel_index(order, self.shares.shape), strict=True)
         return [(self.queries[i], self.keys[j], float(self.shares[i, j])) for i, j in places]
 
+    def to_dict(self) -> dict[str, list[str] | list[float]]:
+        """A row for each pair of writers, the largest share first, as lists."""
+        pairs = self.pairs(self.shares.size)
+        return {
+            "query_side": [str(asks) for asks, _, _ in pairs],
+            "key_side": [str(answers) for _, answers, _ in pairs],
+            "share": [share for _, _, share in pairs],
+        }
+
     def __repr__(self) -> str:
         size = f"{counted(len(self.queries), 'writer')} × {len(self.keys)}"
         return (
             f"Why of {self.head} at {self.query}→{self.key}: score {self.score:.3g}, weight"
-            f" {self.weight:.3g}, {size}; print() lists the largest pairs"
+            f" {self.weight:.3g}, {size}{self._doubt}; print() lists the largest pairs"
         )
 
     def __str__(self) -> str:
@@ -105,33 +117,16 @@ class Why:
             "key side": [str(answers) for _, answers, _ in pairs],
             "share": [f"{share:+.3f}" for _, _, share in pairs],
         }
-        return text_table(columns)
+        return text_table(columns) if self.ok else f"Why{self._doubt}\n{text_table(columns)}"
 
 
-def why(
-    lm: LoadedModel,
-    text: object,
-    head: object,
-    query: int,
-    key: int,
-    *,
-    through_mlps: bool = True,
-    **further: Unpack[FurtherInputs],
-) -> Why:
-    """Split the score of one cell into pairs of writers.
+def why(prepared: CleanRun, head: Where, query: int, key: int, *, through_mlps: bool = True) -> Why:
+    """The score of one cell, split into pairs of writers; another cell takes no other pass.
 
-    `further` holds other arguments of `attnviz.capture`. Raises `BadInput` for a head or a position
-    that does not exist, and `UnsupportedAttention` where W_Q or W_K of the head is not known.
+    Raises `BadInput` for a head or a position that does not exist, and `UnsupportedAttention` where
+    W_Q or W_K of the head is not known.
     """
-    prepared = prepare(lm, text, None, **further)
     run = traced_run(prepared)
-    return explain(run, head, query, key, through_mlps=through_mlps)
-
-
-def explain(
-    run: TracedRun, head: object, query: int, key: int, *, through_mlps: bool = True
-) -> Why:
-    """As `why`, on a run that is traced already: another cell takes no other pass."""
     head_site, call = _call(run, head)
     require_index("query", query, call.n_query)
     require_index("key", key, call.n_key)
@@ -259,7 +254,7 @@ def _read_by(sides: Sides, layer: Projection) -> list[Contribution]:
     return components(run, value, Rules(through_mlps=sides.through_mlps, apart=apart))
 
 
-def _call(run: TracedRun, head: object) -> tuple[Site, AttentionCall]:
+def _call(run: TracedRun, head: Where) -> tuple[Site, AttentionCall]:
     """The head that is meant, and its call."""
     head_site = site(head)
     if head_site.head is None:

@@ -26,6 +26,7 @@ from attnviz.figures.ramp import Scale
 from attnviz.figures.sheet import Cells
 from attnviz.figures.style import Style
 from attnviz.i18n import Language
+from attnviz.survey import archive as survey_archive
 from attnviz.survey.result import Survey
 from attnviz.types import Head, Kind, Measure, Stack
 
@@ -101,7 +102,7 @@ def save(what: What, path: str | Path, **choices: Unpack[Choices]) -> Path:
     .json are its weights as numbers; a CSV of one head (`at="L5.H11"`) is a matrix. .svg, .pdf,
     .png and .eps are figures for print: all heads, or one head as `view="head"`, "lines", "steps"
     or "alignment"; two captures are drawn with their difference. `Choices` explains the arguments.
-    Of a survey .npz is the survey itself, which `attnviz.read_survey` opens, .csv and .json are its
+    Of a survey .npz is the survey itself, which `attnviz.read` opens, .csv and .json are its
     table of heads, .svg, .pdf, .png and .eps its heads on two measures, and .html is that figure
     with what each head does.
 
@@ -122,13 +123,17 @@ def content(what: What, ending: str, **choices: Unpack[Choices]) -> bytes:
     return file.getvalue()
 
 
-def read(path: str | Path, *, max_bytes: int = capture_reader.MAX_BYTES) -> Capture:
-    """The capture of a file that `save` wrote as .safetensors, without its model.
+def read(path: str | Path, *, max_bytes: int | None = None) -> Capture | Survey:
+    """The capture of a .safetensors file, or the survey of an .npz file, that `save` wrote.
 
-    Weights, steps and `verify()` are those of the saved capture. Raises `BadInput` for a file that
-    is missing, is not a capture file or is damaged, and `TooLarge` for one over `max_bytes`.
+    A capture is read without its model; weights, steps and `verify()` are those of the saved one.
+    Raises `BadInput` for a file that is missing or damaged, and for one that holds neither, such as
+    a page or the weights of a capture; `TooLarge` for one over `max_bytes`, of
+    which each kind has its own.
     """
-    return capture_reader.read(path, max_bytes=max_bytes)
+    if Path(path).suffix.lower() == ".npz":
+        return survey_archive.read_survey(path, max_bytes=max_bytes or survey_archive.MAX_BYTES)
+    return capture_reader.read(path, max_bytes=max_bytes or capture_reader.MAX_BYTES)
 
 
 def _writer(what: What, ending: str, choices: Choices) -> Writer:

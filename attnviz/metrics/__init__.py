@@ -7,6 +7,7 @@ tokens, or a capture. numpy only; nothing here runs a model.
 
 from attnviz.metrics.layer_weights import LayerWeights
 from attnviz.metrics.measures import UNITS, measured
+from attnviz.metrics.over_texts import RoleTable
 from attnviz.metrics.patterns import PATTERNS, PatternName, Scores, pattern_keys, score, scores
 from attnviz.metrics.roles import HeadRole, Role, describe
 from attnviz.metrics.table import HeadTable, head_table
@@ -19,6 +20,7 @@ __all__ = [
     "LayerWeights",
     "PatternName",
     "Role",
+    "RoleTable",
     "Scores",
     "describe",
     "head_table",

@@ -4,3 +4,7 @@
 engine computes, adds their tallies and returns a `result.Survey`. Sums are integers and drawn texts
 are those with the smallest hashes, so that any order and any engine give the same bytes.
 """
+
+from attnviz.survey.result import Survey
+
+__all__ = ["Survey"]

@@ -16,7 +16,7 @@ from attnviz.metrics.measures import SHARES
 from attnviz.metrics.over_texts import CONTENT, Interval, RoleTable, role_table
 from attnviz.metrics.table import HeadTable, bad_name
 from attnviz.summary import counted
-from attnviz.survey.matching import HeadMatch, matches
+from attnviz.survey.matching import HeadMatch, HeadNumbers, matches
 from attnviz.survey.tally import BINS, BITS, UPPER, SurveyTally, upper_ends
 from attnviz.survey.tenths import tenths
 from attnviz.types import MEASURES, Head, HeadId, ModelKey, head_row
@@ -185,7 +185,14 @@ class Survey:
 
         A match means little unless `distance` is far below `median`, the distance of any head.
         """
-        return matches(self, other)
+        return matches(self._numbers(), other._numbers())
+
+    def _numbers(self) -> HeadNumbers:
+        table = self.table()
+        measures = np.stack([table[name].astype(np.float64) for name in MEASURES], axis=1)
+        return HeadNumbers(
+            self.heads, measures, np.stack([self.profile(head) for head in self.heads])
+        )
 
     def pairs(self, head: Head, n: int = 10) -> tuple[TokenPair, ...]:
         """The `n` pairs of a query and its strongest key that carry most of a head's weight."""

@@ -27,13 +27,12 @@ from attnviz.survey.shards import (
     Shard,
     file_name,
     fingerprint,
-    ignore,
     shards,
     tally,
 )
 from attnviz.survey.tally import SurveyTally
 from attnviz.survey.texts import Texts, require_reader
-from attnviz.types import HeadId
+from attnviz.types import HeadId, ignore
 
 
 def survey(

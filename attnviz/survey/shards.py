@@ -19,6 +19,7 @@ from attnviz.models.loaded_model import LoadedModel
 from attnviz.survey.counts import Count
 from attnviz.survey.items import Item, captured, content_of, lengths, n_entry, name_of
 from attnviz.survey.tally import SurveyTally
+from attnviz.types import ignore
 
 SHARD = 512  # items
 BATCH = 32  # items that run at once, if they are short
@@ -44,10 +45,6 @@ def shards(items: Iterable[Item]) -> Iterator[Shard]:
     while group := tuple(islice(rest, SHARD)):
         yield Shard(number, number * SHARD, group)
         number += 1
-
-
-def ignore(_n_done: int, _n_text: int) -> None:
-    """Ignore the progress of a count."""
 
 
 def tally(lm: LoadedModel, shard: Shard, progress: Progress = ignore) -> SurveyTally:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from attnviz.components.pages import ROWS
 from attnviz.i18n import text
 from attnviz.ui import classroom
 from attnviz.ui.learn import links
@@ -38,11 +39,15 @@ MARK = Path(__file__).with_name("mark.svg")
 
 
 def style() -> str:
-    """The style sheet, with the mark that it shows beside the name."""
+    """The style sheet, with the mark that it shows beside the name, and the icons of the pages."""
     mark = b64encode(MARK.read_bytes()).decode("ascii")
     sheet = STYLE.read_text(encoding="utf-8")
     shown = f':root {{ --attnviz-mark: url("data:image/svg+xml;base64,{mark}"); }}'
-    return f"<style>{shown}\n{sheet}</style>"
+    icons = "\n".join(
+        f".{widgets.class_name(f'page.{row.name}')} {{ --attnviz-icon: {row.image}; }}"
+        for row in ROWS
+    )
+    return f"<style>{shown}\n{sheet}\n{icons}</style>"
 
 
 turns.page_run = turns.PageRun(messages.waiting, store.let_end)

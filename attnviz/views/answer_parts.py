@@ -14,8 +14,8 @@ from attnviz.views.inside import numbers, real
 
 if TYPE_CHECKING:
     from attnviz.experiment.direct import Direct
-    from attnviz.experiment.from_where import FromWhere, Method
-    from attnviz.experiment.heads import Effects
+    from attnviz.experiment.effects import Effects
+    from attnviz.experiment.tokens import Method, TokenScores
 
 MAX_PARTS, MAX_EFFECTS, MAX_TOKENS = 12, 4, 64
 
@@ -63,7 +63,7 @@ def parts_ledger(
     )
 
 
-def tokens_ledger(lang: Language, where: "FromWhere", labels: tuple[str, ...]) -> LedgerView:
+def tokens_ledger(lang: Language, where: "TokenScores", labels: tuple[str, ...]) -> LedgerView:
     """The score of each token by each method, the interventions first."""
     methods: tuple[Method, ...] = tuple(where.scores)
     columns = [
@@ -87,7 +87,7 @@ def tokens_ledger(lang: Language, where: "FromWhere", labels: tuple[str, ...]) -
     )
 
 
-def answer_tokens_ledger(lang: Language, where: "FromWhere", lead: float) -> LedgerView:
+def answer_tokens_ledger(lang: Language, where: "TokenScores", lead: float) -> LedgerView:
     """The tokens as columns: what each is attended to, and what its loss changes in the answer.
 
     `lead` is the answer's: a change that takes it below 0 makes the second choice the first.

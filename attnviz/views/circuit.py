@@ -15,10 +15,10 @@ from attnviz.views import switchboard
 
 if TYPE_CHECKING:
     from attnviz.capture.changed.layout import Layout
-    from attnviz.experiment.answers import Answer
+    from attnviz.experiment.answers import AnswerReader
     from attnviz.experiment.clean_run import CleanRun
     from attnviz.experiment.cut_path import CutPath
-    from attnviz.experiment.feeds import Feeds, Path
+    from attnviz.experiment.paths import Path, Paths
 
 MAX_CELLS = 6
 
@@ -39,7 +39,7 @@ def columns(layout: "Layout") -> tuple[CircuitColumn, ...]:
     )
 
 
-def summary(lang: Language, feeds: "Feeds") -> str:
+def summary(lang: Language, feeds: "Paths") -> str:
     """The two strongest paths into queries and keys, and what a path picked at random moves."""
     strongest = feeds.strongest(2)
     if not strongest:
@@ -82,7 +82,7 @@ def _percent(share: float) -> str:
 def detail(
     lang: Language,
     prepared: "CleanRun",
-    answer: "Answer",
+    answer: "AnswerReader",
     cut: "CutPath",
     tokens: tuple[Sequence[str], Sequence[str]],
 ) -> PathDetail:
@@ -135,10 +135,8 @@ def _weight(
 
 
 def _answer(
-    lang: Language, prepared: "CleanRun", answer: "Answer", cut: "CutPath", side: str
+    lang: Language, prepared: "CleanRun", answer: "AnswerReader", cut: "CutPath", side: str
 ) -> tuple[str, ...]:
-    if cut.answer is None:
-        return ()
     changed = switchboard.changed_sentence(lang, prepared, answer, cut.answer, "circuit")
     if not len(cut.answer.controls):
         return (changed,)

@@ -47,7 +47,12 @@ def all_heads(shown: PageContext, measured: Measured) -> HeadsView:
 
 def overview(shown: PageContext, measured: Measured) -> HeadsView:
     """All heads of a group, with every measure that this text has."""
-    return replace(all_heads(shown, measured), measures=measures(shown.lang, measured))
+    return replace(small(shown, measured), measures=measures(shown.lang, measured))
+
+
+def small(shown: PageContext, measured: Measured) -> HeadsView:
+    """All heads of a group, for small pictures."""
+    return replace(all_heads(shown, measured), small=True)
 
 
 def one_head(shown: PageContext, measured: Measured) -> HeadsView:

@@ -6,7 +6,7 @@ set of masks would do is computed in the browser, and compared with the library 
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 from jaxtyping import Float32
@@ -20,7 +20,6 @@ from attnviz.views import group_tokens
 from attnviz.views.app_capture import PageContext
 from attnviz.views.axes import token_axes
 from attnviz.views.groups import Group
-from attnviz.views.texts import strings
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -62,7 +61,6 @@ def masks_data(shown: PageContext, layer: int, head: int) -> component.MasksData
         weights=np.stack([of_batch.weights.cpu().numpy() for of_batch in steps]),
         scaled=np.stack([_before_mask(of_batch).cpu().numpy() for of_batch in steps]),
         sinks=np.stack([_sinks(call, head, batch) for batch in batches]),
-        strings=strings(shown.lang, component.STRING_KEYS),
     )
 
 
@@ -102,9 +100,9 @@ def _named(ran: "Sequence[ObservedMask]", group: Group, layer: int) -> MaskSet |
     return named_masks(ran, group.apart(layer))
 
 
-def _mask_names(cross: bool, unnamed: bool) -> tuple[str, ...]:
+def _mask_names(cross: bool, unnamed: bool) -> tuple[component.ShownMask, ...]:
     """The masks to choose from; the model's own comes first if it has no name."""
-    names = ("padding", "custom") if cross else MASK_NAMES
+    names: tuple[component.ShownMask, ...] = ("padding", "custom") if cross else MASK_NAMES
     return ("model", *names[1:]) if unnamed else names
 
 
@@ -116,10 +114,10 @@ def _padding_of(group: Group, layer: int) -> component.PaddingOf:
     return "memory" if group.cross else "padding"
 
 
-def _sizes(own: MaskSet, n_query: int) -> dict[str, int]:
+def _sizes(own: MaskSet, n_query: int) -> dict[component.SizedName, int]:
     """The sizes of the model's own masks; for the others a size at which they block something."""
     start = max(1, min(4, n_query // 3))
-    return {name: own.sizes.get(name, start) for name in SIZED}
+    return {name: own.sizes.get(name, start) for name in get_args(component.SizedName)}
 
 
 def mask_parts(

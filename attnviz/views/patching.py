@@ -12,7 +12,7 @@ from attnviz.i18n import Language, text
 
 if TYPE_CHECKING:
     from attnviz.changes.kinds import PatchedStage
-    from attnviz.experiment.answers import Answer
+    from attnviz.experiment.answers import AnswerReader
     from attnviz.experiment.patching import Patching
     from attnviz.types import Site
 
@@ -64,7 +64,7 @@ def _percent(share: float) -> str:
     return str(rounded).replace("-", "−")
 
 
-def answers_kind(left: "Answer", right: "Answer") -> Literal["", "_same", "_cosine"]:
+def answers_kind(left: "AnswerReader", right: "AnswerReader") -> Literal["", "_same", "_cosine"]:
     """The ending of the text that names both answers; "_same" where both are the same choice."""
     if not left.is_probability:
         return "_cosine"

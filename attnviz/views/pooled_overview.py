@@ -36,6 +36,7 @@ def overview(shown: PageContext, measured: Measured) -> HeadsView:
         weights=np.stack(list(pooled_layers(shown.group, side))),
         measures=heads.measures(shown.lang, measured),
         pooled=Pooled(side, extent.n_query, extent.n_key),
+        small=True,
     )
 
 

@@ -15,12 +15,11 @@ from attnviz.attention.edits import Edit
 from attnviz.calculator.sheet import Sheet
 from attnviz.components import steps as component
 from attnviz.components.heads import TokenAxis
-from attnviz.i18n import Language, catalogue, text
+from attnviz.i18n import Language, text
 from attnviz.types import StepView
 from attnviz.views import group_tokens, picture_places
 from attnviz.views.app_capture import PageContext
 from attnviz.views.axes import token_axes
-from attnviz.views.texts import strings
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -69,10 +68,9 @@ def steps(
         },
         blocked=component.BlockedCells(
             _blocked(derived.mask, named, query_padding),
-            names=tuple(text(lang, f"mask.{name}") for name in BLOCKERS),
-            reasons=tuple(text(lang, f"mask.reason_{name}") for name in BLOCKERS),
+            mask_names=tuple(text(lang, f"mask.{name}") for name in BLOCKERS),
+            mask_reasons=tuple(text(lang, f"mask.reason_{name}") for name in BLOCKERS),
         ),
-        strings=strings(lang, component.STRING_KEYS),
         reach=_reach(derived),
         by_hand=component.HandEdits(
             edits=tuple(edits), original=_changed(derived, before) if edits else ()
@@ -85,7 +83,6 @@ def sheet_steps(lang: Language, sheet: Sheet) -> component.StepsData:
     from attnviz.calculator.run import call
 
     derived = attnviz.derive(call(sheet), 0)
-    of_kernel = {name: f"lab.{name}" for name in ("badge", "no_computation", "no_reference")}
     return component.StepsData(
         place=component.HeadPlace(layer=0, head=0, n_layers=1, n_heads=1),
         tokens=component.StepTokens(
@@ -102,15 +99,12 @@ def sheet_steps(lang: Language, sheet: Sheet) -> component.StepsData:
         absent={"x": text(lang, "lab.no_x"), "projected": text(lang, "lab.no_w_o")},
         blocked=component.BlockedCells(
             (~sheet.may_attend).astype(np.uint8),
-            names=(text(lang, f"lab.mask_kind_{sheet.mask}"),),
-            reasons=() if sheet.mask == "none" else (text(lang, f"lab.reason_{sheet.mask}"),),
+            mask_names=(text(lang, f"lab.mask_kind_{sheet.mask}"),),
+            mask_reasons=() if sheet.mask == "none" else (text(lang, f"lab.reason_{sheet.mask}"),),
         ),
-        strings={
-            **strings(lang, component.STRING_KEYS),
-            **{name: catalogue(lang)[key] for name, key in of_kernel.items()},
-        },
         reach=_reach(derived),
         by_hand=component.HandEdits(allowed=False),
+        by_kernel=True,
     )
 
 

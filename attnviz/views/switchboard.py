@@ -20,9 +20,9 @@ from attnviz.views.group_size import size_of
 from attnviz.views.groups import Group
 
 if TYPE_CHECKING:
-    from attnviz.experiment.answers import Answer
+    from attnviz.experiment.answers import AnswerReader
     from attnviz.experiment.clean_run import CleanRun
-    from attnviz.experiment.heads import Effects
+    from attnviz.experiment.effects import Effects
     from attnviz.experiment.switches import Switched
 
 Unit = Literal["percent", "points", "number"]
@@ -85,7 +85,7 @@ def _stretched(
 def answer_view(
     lang: Language,
     prepared: "CleanRun",
-    answer: "Answer",
+    answer: "AnswerReader",
     result: "Switched",
     off: Sequence[Switch],
     written: tuple[str, str] | None,
@@ -104,7 +104,7 @@ def answer_view(
 
 
 def _bars(
-    lang: Language, prepared: "CleanRun", answer: "Answer", result: "Switched", both: bool
+    lang: Language, prepared: "CleanRun", answer: "AnswerReader", result: "Switched", both: bool
 ) -> "list[Bar]":
     """The first choices before and those that came up after; all of a short list."""
     return [
@@ -127,16 +127,16 @@ def chosen_bars(exclusive: bool, result: "Switched") -> list[int]:
     return sorted(both, key=lambda place: -max(result.before[place], result.after[place]))
 
 
-def _choice(lang: Language, prepared: "CleanRun", answer: "Answer", place: int) -> str:
+def _choice(lang: Language, prepared: "CleanRun", answer: "AnswerReader", place: int) -> str:
     if answer.kind == "cosines" and place == 0:
         return text(lang, "switchboard.itself")
-    return answer.name(prepared, place)
+    return answer.name(place)
 
 
 def _sentence(
     lang: Language,
     prepared: "CleanRun",
-    answer: "Answer",
+    answer: "AnswerReader",
     result: "Switched",
     off: Sequence[Switch],
 ) -> str:
@@ -154,7 +154,7 @@ def _sentence(
 def changed_sentence(
     lang: Language,
     prepared: "CleanRun",
-    answer: "Answer",
+    answer: "AnswerReader",
     result: "Switched",
     section: str,
     quote: Callable[[str], str] = str,
@@ -191,15 +191,17 @@ def _names(lang: Language, heads: Sequence[str]) -> str:
     return text(lang, "switchboard.heads", n=len(heads))
 
 
-def moved(answer: "Answer", before: np.ndarray, after: np.ndarray) -> float:
-    """The distance that an answer moved, as `Answer.moved` computes it."""
+def moved(answer: "AnswerReader", before: np.ndarray, after: np.ndarray) -> float:
+    """The distance that an answer moved, as `AnswerReader.moved` computes it."""
     if answer.kind == "cosines":
         return max(0.0, float(1 - after[0]))  # rounding may leave a cosine just above 1
     change = np.abs(after - before)
     return float(change.sum() / 2 if answer.exclusive else change.mean())
 
 
-def _control(lang: Language, answer: "Answer", result: "Switched", off: Sequence[Switch]) -> str:
+def _control(
+    lang: Language, answer: "AnswerReader", result: "Switched", off: Sequence[Switch]
+) -> str:
     """A sentence on how far other heads, drawn at random, move the answer: the level of chance."""
     if not off or not len(result.controls):
         return ""
@@ -208,7 +210,7 @@ def _control(lang: Language, answer: "Answer", result: "Switched", off: Sequence
 
 def control_sentence(
     lang: Language,
-    answer: "Answer",
+    answer: "AnswerReader",
     result: "Switched",
     section: str,
     **words: object,
@@ -228,7 +230,7 @@ def control_sentence(
     )
 
 
-def _unit(answer: "Answer") -> Unit:
+def _unit(answer: "AnswerReader") -> Unit:
     if not answer.is_probability:
         return "number"
     return "percent" if answer.exclusive else "points"
@@ -285,9 +287,9 @@ def _written(
 # --- effects ------------------------------------------------------------------------------------
 
 
-def effects_sentence(lang: Language, answer: "Answer", effects: "Effects") -> str:
+def effects_sentence(lang: Language, answer: "AnswerReader", effects: "Effects") -> str:
     """The head that matters most, the control, and what a head picked at random does."""
-    from attnviz.experiment.heads import DRAWS
+    from attnviz.experiment.effects import DRAWS
 
     unit = _unit(answer)
     first, control = effects.order[0], effects.control

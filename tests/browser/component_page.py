@@ -25,11 +25,11 @@ from attnviz.components import (
     tiles,
     writing,
 )
-from attnviz.components.heads import HeadsView, Patches, TokenAxis, strings_of
-from attnviz.components.selection import Extent
-from attnviz.i18n import catalogue
+from attnviz.components.canvas import Canvas, View
+from attnviz.components.heads import Axes, HeadsView, Patches, TokenAxis
+from attnviz.components.selection import Extent, ignore
 from attnviz.types import StepView
-from attnviz.ui.host import components as host
+from attnviz.ui.host.draw import draw
 from tests.support.hostile import TEXT, TOKENS
 
 N = len(TOKENS)
@@ -52,8 +52,9 @@ def random(*shape: int) -> np.ndarray:
     return np.random.default_rng(7).random(shape, dtype=np.float32)
 
 
-def words(keys: tuple[str, ...]) -> dict[str, str]:
-    return strings_of(keys, catalogue("en").__getitem__)
+def show(canvas: Canvas[View], view: View) -> None:
+    """Draws a canvas; what it sends is kept as that of any page."""
+    draw(canvas, view, canvas.name, "en", dict.fromkeys(("selection", "open", "edit"), ignore))
 
 
 def heads_view() -> HeadsView:
@@ -93,9 +94,8 @@ def show_steps() -> None:
         views=tuple(map(step_view, ORDER)),
         absent={"projected": " ".join(TOKENS)},
         blocked=steps.BlockedCells(blocked, (TOKENS[0],), (" ".join(TOKENS),)),
-        strings=words(steps.STRING_KEYS),
     )
-    host.show_steps(steps.pack_steps(data), EXTENT)
+    show(steps.CANVAS, data)
 
 
 def show_masks() -> None:
@@ -118,9 +118,8 @@ def show_masks() -> None:
         weights=random(1, N, N),
         scaled=random(1, N, N),
         sinks=np.full((1, N), -np.inf, dtype=np.float32),
-        strings=words(masks.STRING_KEYS),
     )
-    host.show_masks(masks.pack_masks(data), EXTENT)
+    show(masks.CANVAS, data)
 
 
 def show_alignment() -> None:
@@ -131,18 +130,17 @@ def show_alignment() -> None:
         weights=random(N_LAYERS, N_HEADS, N, N) / N,
         stated=alignment.Stated(0, 1, None, " ".join(TOKENS)),
     )
-    data = alignment.pack_alignment(view, words(alignment.STRING_KEYS))
-    host.show_alignment(data, EXTENT)
+    show(alignment.CANVAS, view)
 
 
 def show_similarity() -> None:
     view = similarity.SimilarityView(" ".join(TOKENS), TOKENS, 1, random(N, N))
-    host.show_similarity(similarity.pack_similarity(view, words(similarity.STRING_KEYS)))
+    show(similarity.CANVAS, view)
 
 
 def show_writing() -> None:
     parts = random(N, N + 1) / (N + 1)
-    view = replace(heads_view(), queries=WRITTEN_AXIS, keys=WRITTEN_AXIS)
+    view = replace(heads_view(), queries=WRITTEN_AXIS, keys=WRITTEN_AXIS, small=True)
     draws = writing.Draws(
         first=0,
         n_vocabulary=99,
@@ -157,25 +155,24 @@ def show_writing() -> None:
         sampled=True,
         sampling=" ".join(TOKENS),
     )
-    data = writing.pack_writing(view, draws, words(writing.STRING_KEYS))
-    host.show_writing(data, EXTENT)
+    show(writing.CANVAS, writing.WritingView(view, draws))
 
 
 def show_bars() -> None:
     rows = tuple(bars.Bar(token, 1 / (2 + place), mark=token) for place, token in enumerate(TOKENS))
     view = bars.BarsView(TOKENS[0], rows, note=" ".join(TOKENS), values="a", seconds="b")
-    host.show_bars(bars.pack_bars(view, words(bars.STRING_KEYS)))
+    show(bars.CANVAS, view)
 
 
 def show_pair() -> None:
     """One token was replaced, one is on either side alone."""
     side = pair.SideView(
-        " ".join(TOKENS), AXIS, AXIS, *(tuple(range(N)),) * 2, EXTENT, random(2, 3, N, N)
+        " ".join(TOKENS), AXIS, AXIS, True, *(tuple(range(N)),) * 2, EXTENT, random(2, 3, N, N)
     )
     slots = tuple(Slot(at, at, at > 1) for at in range(N - 1))
     slots = (*slots, Slot(N - 1, None), Slot(None, N - 1))
     view = pair.PairView(side, side, slots, slots, True, True, True, False, random(2, 3, N + 1))
-    host.show_pair(pair.pack_pair(view, words(pair.STRING_KEYS)), EXTENT)
+    show(pair.CANVAS, view)
 
 
 def show_patches() -> None:
@@ -184,14 +181,14 @@ def show_patches() -> None:
     picture = np.zeros((8, 8, 3), dtype=np.uint8)
     grid_of = Patches(rows, columns, first=N - rows * columns, picture=picture)
     view = replace(heads_view(), patches=grid_of)
-    host.show_patches(patches.pack_patches(view, words(patches.STRING_KEYS)), EXTENT)
+    show(patches.CANVAS, view)
 
 
 def show_tiles() -> None:
     data = tiles.TilesData(
         stamp=TOKENS[0],
         axes_stamp=TOKENS[0],
-        axes=(AXIS, AXIS),
+        axes=Axes.of(AXIS, AXIS, cross=False),
         cross=False,
         layer=0,
         head=1,
@@ -199,24 +196,19 @@ def show_tiles() -> None:
         top=0,
         ready=True,
         want=tiles.Want(),
-        strings=words(tiles.STRING_KEYS),
         exact={(0, 0, 0): random(tiles.SIDE, tiles.SIDE)},
         cells=tuple((query, N - 1 - query, 0.5) for query in range(N)),
     )
-    host.show_tiles(tiles.pack_tiles(data))
+    show(tiles.CANVAS, data)
 
 
 def main() -> None:
-    show = {
-        "grid": lambda: host.show_grid(
-            grid.pack_grid(heads_view(), words(grid.STRING_KEYS)), EXTENT
-        ),
+    pages = {
+        "grid": lambda: show(grid.CANVAS, replace(heads_view(), small=True)),
         "bars": show_bars,
         "pair": show_pair,
         "patches": show_patches,
-        "head": lambda: host.show_head(
-            head.pack_head(heads_view(), words(head.STRING_KEYS)), EXTENT
-        ),
+        "head": lambda: show(head.CANVAS, heads_view()),
         "steps": show_steps,
         "masks": show_masks,
         "alignment": show_alignment,
@@ -224,8 +216,8 @@ def main() -> None:
         "writing": show_writing,
         "tiles": show_tiles,
     }
-    show[st.query_params["show"]]()
-    host.show_camera(camera.pack_camera(words(camera.STRING_KEYS), [TEXT]), key="camera")
+    pages[st.query_params["show"]]()
+    show(camera.CANVAS, camera.CameraView((TEXT,)))
 
 
 if __name__ == "__main__":

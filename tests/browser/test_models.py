@@ -7,6 +7,7 @@ from PIL import Image
 from playwright.sync_api import expect
 
 import attnviz
+from attnviz.attention.call import AttentionCall
 from attnviz.i18n import text
 from attnviz.ui.server import sources
 from tests.browser.conftest import OpenVisit, Tiny
@@ -18,7 +19,7 @@ SOURCE, TARGET = "the cat sat on a mat", "the dog ran"
 LAYER, HEAD = 1, 2
 
 
-def cross_call(tiny: Tiny) -> attnviz.AttentionCall:
+def cross_call(tiny: Tiny) -> AttentionCall:
     cap = attnviz.capture(attnviz.load(tiny("marian")), SOURCE, target=TARGET)
     return cap.call(LAYER, "cross", "decoder")
 

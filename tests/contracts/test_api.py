@@ -7,23 +7,24 @@ import pytest
 import torch
 
 import attnviz
-from attnviz import masks
+from attnviz import errors, masks
 from attnviz.cli import main
+from scripts import write_stub
+from scripts.write_api import RESULTS
 from tests.contracts import project
 
 PUBLIC = (
-    "AttentionCall AttnVizError BadInput BadMask Cancelled Capture CaptureMismatch Class Cosine "
-    "Divergence Embedding Generation HeadId HeadTable LoadedModel MissingExtra ModelCard ModelKey "
-    "ModelNotFound NextToken Sound StepView Steps Survey Target Tokens TooLarge "
-    "UnsupportedAttention Verification ablate capture changed changes compare cut cut_path derive "
-    "direct edges edit effects embed feeds figures from_attentions from_where lens load mask masks "
-    "metrics models patch patching pattern read read_survey record save show survey tiles why"
+    "AttnVizError BadInput Capture Class Cosine Divergence Generation LoadedModel "
+    "NextToken Sound Target ablate capture changed compare cut derive edit embed "
+    "experiment figures from_attentions load mask masks metrics models patch pattern read "
+    "record save show survey tiles"
 ).split()
+MOST = 36
 
 
 def test_public_names_are_pinned() -> None:
     assert sorted(attnviz.__all__) == sorted(PUBLIC)
-    assert len(attnviz.__all__) <= 64
+    assert len(attnviz.__all__) <= MOST
     assert len(set(attnviz.__all__)) == len(attnviz.__all__)
 
 
@@ -81,12 +82,22 @@ print(tried)
 
 
 def test_errors_are_one_tree() -> None:
-    names = [name for name in PUBLIC if isinstance(getattr(attnviz, name), type)]
-    errors = [
-        getattr(attnviz, name) for name in names if issubclass(getattr(attnviz, name), Exception)
-    ]
-    assert len(errors) == 9
-    assert all(issubclass(error, attnviz.AttnVizError) for error in errors)
+    own = [value for value in vars(errors).values() if isinstance(value, type)]
+    classes = [error for error in own if error.__module__ == errors.__name__]
+    assert len(classes) == 9
+    assert all(issubclass(error, attnviz.AttnVizError) for error in classes)
+
+
+def test_type_checkers_see_the_names() -> None:
+    """attnviz/__init__.pyi is what scripts/write_stub.py writes."""
+    assert write_stub.main(["--check"]) == 0
+    assert sorted(write_stub.homes()) == attnviz.__all__
+
+
+def test_results_are_imported_from_the_package_of_their_function() -> None:
+    imports = [f"from {package} import {name}" for name, (package, _) in RESULTS.items()]
+    result = project.run_python("\n".join([*imports, "import attnviz", "attnviz.capture"]))
+    assert result.returncode == 0, result.stderr
 
 
 def test_wrong_shapes_are_refused_during_tests() -> None:
@@ -108,7 +119,7 @@ def test_the_command_is_the_one_that_is_installed() -> None:
 WRONG_ARGUMENTS = """
 import numpy as np
 import attnviz
-from attnviz import BadInput, BadMask
+from attnviz.errors import BadInput, BadMask
 from tests.support.calls import call, capture
 
 cap = capture(call(0), call(1))

@@ -1,9 +1,6 @@
 """The four languages say the same things, nothing is said that no code asks for, and vice versa."""
 
-import re
 from functools import cache
-from importlib import import_module
-from types import ModuleType
 
 import pytest
 
@@ -91,7 +88,9 @@ def used_in_project() -> text_rules.Used:
 
 
 def test_every_text_is_used() -> None:
-    assert not text_rules.unused(i18n.catalogue(i18n.DEFAULT), used_in_project())
+    """Those of canvases are for JavaScript: tests/unit/components/test_types.py has them."""
+    keys = [key for key in i18n.catalogue(i18n.DEFAULT) if not key.startswith("component.")]
+    assert not text_rules.unused(keys, used_in_project())
 
 
 def test_every_text_that_is_asked_for_exists() -> None:
@@ -114,68 +113,3 @@ def test_every_model_and_page_has_its_texts() -> None:
     for page in project.python_files(project.PAGES):
         for part in ("title", "intro", "explain"):
             assert i18n.has(f"page.{page.stem}.{part}"), page.stem
-
-
-# --- the strings that components show ----------------------------------------------------------
-
-STRING = re.compile(r"\bstrings(?:\.(\w+)|\[\"(\w+)\"\])")
-COMPONENTS = (
-    *("alignment", "bars", "grid", "head", "pad", "patches", "similarity", "steps", "masks"),
-    *("tiles", "writing", "board", "listener"),
-)
-
-
-def asked_for(source: str) -> set[str]:
-    """Names that JavaScript reads from its strings literally."""
-    return {dotted or quoted for dotted, quoted in STRING.findall(source)}
-
-
-def component(name: str) -> tuple[ModuleType, str, str]:
-    """The wrapper of a component, its own JavaScript, and that together with the shared one."""
-    own, shared = (
-        "\n".join(project.read(path) for path in sorted((project.COMPONENTS / folder).glob("*.js")))
-        for folder in (name, "shared")
-    )
-    return import_module(f"attnviz.components.{name}"), own, f"{own}\n{shared}"
-
-
-def string_problems(
-    keys: tuple[str, ...], own: str, everything: str, python: text_rules.Used
-) -> list[str]:
-    """Strings that are asked for and not sent, or sent and not asked for.
-
-    Asking may be indirect: `strings[`next_${name}`]`, `strings[name]` with a name that Python
-    sends, or the wrapper itself putting the string into its data.
-    """
-    sent = {key.rpartition(".")[2] for key in keys}
-    found = [f"{name} is not sent" for name in sorted(asked_for(own) - sent)]
-    templates = "|".join(re.findall(r"strings\[`(\w*)\$\{[\w.]+\}(?:\w*)`\]", everything)) or "$^"
-    by_name = re.search(r"strings\[\w+\]", everything) is not None
-    for name in sorted(sent - asked_for(everything)):
-        quoted = re.search(rf"[\"'`]{name}[\"'`]", everything)
-        if not (quoted or re.match(templates, name) or (by_name and python.has(name))):
-            found.append(f"{name} is not used")
-    return found
-
-
-@pytest.mark.parametrize("name", COMPONENTS)
-def test_a_component_gets_the_strings_it_shows(name: str) -> None:
-    module, own, everything = component(name)
-    python = used_in_project()
-    assert not string_problems(module.STRING_KEYS, own, everything, python)
-    for key in module.STRING_KEYS:
-        assert i18n.has(f"component.{key}"), key
-
-
-def test_a_missing_and_a_spare_string_are_found() -> None:
-    source = 'a(strings.canvas, strings["hint"], strings[`next_${name}`])'
-    python = text_rules.Used()
-    python.add('sent = "causal"')
-    keys = ("x.canvas", "x.hint", "x.next_head")
-    assert string_problems(keys, source, source, python) == []
-    assert string_problems(("x.canvas",), source, source, python) == ["hint is not sent"]
-    spare = (*keys, "x.spare", "x.causal")
-    problems = ["causal is not used", "spare is not used"]
-    assert string_problems(spare, source, source, python) == problems
-    by_name = source + "; b(strings[name])"
-    assert string_problems(spare, source, by_name, python) == problems[1:]

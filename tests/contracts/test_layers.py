@@ -1,12 +1,16 @@
 """The direction of imports: checked by import-linter and ruff, each proven able to fail."""
 
+import ast
 import re
 import shutil
+from collections.abc import Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 from tests.contracts import project
+from tests.contracts.rules import parse
 
 
 def lint_imports(root: Path) -> tuple[int, str]:
@@ -76,6 +80,54 @@ def test_a_wrong_import_is_found(
     imported = line.removeprefix("import ")
     chain = re.compile(rf"{re.escape(module)} -> {re.escape(imported)}\b")
     assert chain.search(refused[contract]), refused[contract]
+
+
+def imports(path: Path, modules: Mapping[str, Path]) -> Iterator[str]:
+    """The modules that a file imports, at the top or inside a function."""
+    for node in ast.walk(parse(project.read(path))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                whole = f"{node.module}.{alias.name}"
+                yield whole if whole in modules else node.module
+
+
+def circle(modules: Mapping[str, Path]) -> list[str]:
+    """The modules of a circle of imports, but for the façade, which imports all; [] for none."""
+    graph = {
+        name: {found for found in imports(path, modules) if found in modules} - {name, "attnviz"}
+        for name, path in modules.items()
+    }
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        found: list[str] = error.args[1]
+        return found
+    return []
+
+
+def test_no_files_import_each_other() -> None:
+    modules = {
+        ".".join(path.relative_to(project.ROOT).with_suffix("").parts).removesuffix(
+            ".__init__"
+        ): path
+        for path in project.python_files(project.PACKAGE)
+    }
+    assert len(modules) > 300 and circle(modules) == []
+
+
+def test_a_circle_of_files_is_found(tmp_path: Path) -> None:
+    texts = {
+        "a": "from b import x\n",
+        "b": "def f():\n    import c\n",
+        "c": "if T:\n    import a\n",
+    }
+    modules = {name: tmp_path / f"{name}.py" for name in texts}
+    for name, text in texts.items():
+        modules[name].write_text(text)
+    assert sorted(set(circle(modules))) == ["a", "b", "c"]
+    assert circle({name: modules[name] for name in "ab"}) == []
 
 
 def test_a_room_that_no_contract_names_is_found(copied: Path) -> None:

@@ -10,13 +10,8 @@ import attnviz
 from attnviz.changes import Site
 from attnviz.errors import BadInput, UnsupportedAttention
 from attnviz.experiment.answer_measures import AnswerMeasure, Class, Cosine, Divergence, NextToken
-from attnviz.experiment.clean_run import prepare
-from attnviz.experiment.direct import direct
-from attnviz.experiment.feeds import feeds, weight_without
-from attnviz.experiment.heads import effects
-from attnviz.experiment.lens import lens
+from attnviz.experiment.paths import weights_without
 from attnviz.experiment.traced_run import traced_run
-from attnviz.experiment.why import explain, why
 from attnviz.models.loaded_model import LoadedModel
 from tests.support.cases import mostly_slow
 from tests.support.changed_by_hand import output_layer_reads
@@ -34,12 +29,14 @@ SHARE = 1e-5  # Σ of parts is held to this share of their size
 @pytest.mark.parametrize(("name", "text", "on"), mostly_slow(CASES, QUICK))
 def test_direct_parts_sum_to_the_models_own_number(name: str, text: str, on: AnswerMeasure) -> None:
     lm = attnviz.load(name)
-    found = direct(lm, text, on)
+    found = attnviz.experiment(lm, text, on=on).direct()
     assert found.error <= SHARE * np.abs(found.values).sum()
     assert found.ok
     kinds = {component.kind for component in found.components}
     assert {"embedding", "head", "mlp"} <= kinds and "other" not in kinds
-    n_head = sum(call.n_heads for call in traced_run(prepare(lm, text, on)).calls)
+    n_head = sum(
+        call.n_heads for call in traced_run(attnviz.experiment(lm, text, on=on).prepared).calls
+    )
     heads = [of.site for of in found.components if of.site is not None]
     expected = n_head if lm.kind != "encoder-decoder" else 2 * n_head // 3  # decoder's, both kinds
     assert len(set(heads)) == len(heads) == expected
@@ -50,7 +47,7 @@ def test_direct_splits_a_picture_by_heads_and_patches() -> None:
     from attnviz.worlds import shapes
 
     picture = shapes.sample(12).picture()
-    found = direct(lm, None, Class(0, against=7), image=picture)
+    found = attnviz.experiment(lm, on=Class(0, against=7), image=picture).direct()
     assert found.error <= SHARE * max(1.0, np.abs(found.values).sum())
     assert sum(of.kind == "head" for of in found.components) == 16
 
@@ -61,7 +58,9 @@ def test_direct_is_the_textbook_formula_of_gpt2_by_name_in_float64() -> None:
     make_peaky(model)
     model.eval()
     ids = torch.tensor([[5, 17, 2, 30, 11]])
-    found = direct(attnviz.load(model), None, NextToken(7, against=4), inputs={"input_ids": ids})
+    found = attnviz.experiment(
+        attnviz.load(model), on=NextToken(7, against=4), inputs={"input_ids": ids}
+    ).direct()
     exact = GPT2LMHeadModel(config).double().eval()
     exact.load_state_dict(model.state_dict())
     parts = by_name(exact, ids, "gpt2")
@@ -83,7 +82,9 @@ def test_direct_is_the_textbook_formula_of_llama_by_name_in_float64() -> None:
     make_peaky(model)
     model.eval()
     ids = torch.tensor([[5, 17, 2, 30, 11]])
-    found = direct(attnviz.load(model), None, NextToken(7, against=4), inputs={"input_ids": ids})
+    found = attnviz.experiment(
+        attnviz.load(model), on=NextToken(7, against=4), inputs={"input_ids": ids}
+    ).direct()
     exact = LlamaForCausalLM(config).double().eval()
     exact.load_state_dict(model.state_dict())
     parts = by_name(exact, ids, "llama")
@@ -154,15 +155,16 @@ def test_what_is_not_linear_cannot_be_split(minilm: LoadedModel) -> None:
     stories = attnviz.load("stories")
     for lm, text, on in ((stories, STORE, Divergence()), (minilm, CAT, Cosine())):
         with pytest.raises(BadInput, match="cannot be split"):
-            direct(lm, text, on)
+            attnviz.experiment(lm, text, on=on).direct()
     with pytest.raises(BadInput, match="not a component"):
-        direct(stories, STORE, MARY).of(Site(9, 9))
+        attnviz.experiment(stories, STORE, on=MARY).direct().of(Site(9, 9))
 
 
 def test_direct_is_not_the_effect() -> None:
     """L0.H0 carries the answer through later layers: its direct part is next to nothing."""
     lm = attnviz.load("stories")
-    parts, whole = direct(lm, STORE, MARY), effects(lm, STORE, MARY, to="zero")
+    run = attnviz.experiment(lm, STORE, on=MARY)
+    parts, whole = run.direct(), run.effects(to="zero")
     assert abs(parts.of(Site(0, 0))) < 0.1 * abs(whole.of("L0.H0"))
     assert whole.order[0] == Site(0, 0)
 
@@ -183,7 +185,7 @@ def test_the_last_state_of_the_lens_is_the_models_own_answer(
     name: str, text: str, given: dict[str, str]
 ) -> None:
     lm = attnviz.load(name)
-    found = lens(lm, text, **given)
+    found = attnviz.experiment(lm, text, **given).lens()
     assert found.error == 0.0
     assert found.states[0] == "embeddings" and found.states[-1].startswith(("MLP", "decoder MLP"))
     capture = attnviz.capture(lm, text, **given)
@@ -196,12 +198,12 @@ def test_the_last_state_of_the_lens_is_the_models_own_answer(
 
 def test_an_earlier_state_is_read_through_the_models_own_norm_and_head() -> None:
     lm = attnviz.load("stories")
-    run = traced_run(prepare(lm, STORE, None))
+    run = traced_run(attnviz.experiment(lm, STORE).prepared)
     stream = run.trace.inputs_of["transformer.h.2.ln_1"][0]
     assert stream is not None
     with torch.no_grad():
         logits = lm.model.lm_head(lm.model.transformer.ln_f(stream.tensor))[0]
-    found = lens(lm, STORE, count=3)
+    found = attnviz.experiment(lm, STORE).lens(count=3)
     at = found.states.index("MLP 1")
     assert np.array_equal(found.ids[at, :, 0], logits.argmax(-1).numpy())
     # the control of a guess: the same choice at each other position, one by one
@@ -214,10 +216,10 @@ def test_an_earlier_state_is_read_through_the_models_own_norm_and_head() -> None
 
 def test_the_lens_reads_a_measure_at_each_state() -> None:
     lm = attnviz.load("stories")
-    found = lens(lm, STORE, MARY)
+    found = attnviz.experiment(lm, STORE, on=MARY).lens()
     assert found.values is not None
     assert found.values[-1] == pytest.approx(
-        effects(lm, STORE, MARY, heads=["L0.H0"]).before, abs=1e-4
+        attnviz.experiment(lm, STORE, on=MARY).effects(heads=["L0.H0"]).before, abs=1e-4
     )
     assert found.ids.shape[1] == 1  # the model computes the last position only
     assert found.elsewhere is None
@@ -226,7 +228,7 @@ def test_the_lens_reads_a_measure_at_each_state() -> None:
 
 def test_a_model_without_a_head_has_no_lens(minilm: LoadedModel) -> None:
     with pytest.raises(BadInput, match="no head that turns hidden states into scores"):
-        lens(minilm, CAT)
+        attnviz.experiment(minilm, CAT).lens()
 
 
 # --- why ----------------------------------------------------------------------------------------
@@ -248,7 +250,7 @@ def test_the_pairs_of_writers_sum_to_the_score(
     name: str, text: str, head: str, given: dict[str, str], through_mlps: bool
 ) -> None:
     lm = attnviz.load(name)
-    found = why(lm, text, head, 3, 2, through_mlps=through_mlps, **given)
+    found = attnviz.experiment(lm, text, **given).why(head, 3, 2, through_mlps=through_mlps)
     assert found.error <= SHARE * max(1.0, np.abs(found.shares).sum())
     assert found.ok
     capture = attnviz.capture(lm, text, **given)
@@ -285,37 +287,37 @@ def test_the_previous_token_head_writes_the_key_side_of_induction(
     lost: dict[str, list[float]] = {f"L0.H{head}": [] for head in range(lm.n_heads)}
     for seed in range(2):
         inputs = {"input_ids": repeated(lm, seed)}
-        run = traced_run(prepare(lm, None, None, inputs=inputs))
+        run = attnviz.experiment(lm, inputs=inputs)
         for query in queries:
-            found = explain(run, looks, query, query - 19)
+            found = run.why(looks, query, query - 19)
             by_source = found.by_source("k")
             assert next(iter(by_source)) == writer
             assert by_source[writer] > 0.4 * found.centred
             for sender, falls in lost.items():
-                before, after = weight_without(
-                    lm, None, sender, looks, query, query - 19, to="zero", inputs=inputs
+                before, after = weights_without(
+                    run.prepared, [sender], looks, query, query - 19, to="zero"
                 )
-                falls.append(before - after)
+                falls.append(before - sum(after.values()))
     means = {sender: float(np.mean(falls)) for sender, falls in lost.items()}
     assert max(means, key=lambda sender: means[sender]) == writer
     assert means[writer] > 0.2 > max(fall for of, fall in means.items() if of != writer)
     if name == "stories":
-        alone = explain(run, looks, 31, 12, through_mlps=False).by_source("k")
+        alone = run.why(looks, 31, 12, through_mlps=False).by_source("k")
         assert next(iter(alone)) == "MLP 0"
 
 
 def test_a_cell_that_the_mask_hides_or_does_not_exist_is_refused() -> None:
     lm = attnviz.load("stories")
     with pytest.raises(BadInput, match="the mask hides that key"):
-        why(lm, STORE, "L2.H1", 2, 3)
+        attnviz.experiment(lm, STORE).why("L2.H1", 2, 3)
     with pytest.raises(BadInput, match="query 99"):
-        why(lm, STORE, "L2.H1", 99, 3)
+        attnviz.experiment(lm, STORE).why("L2.H1", 99, 3)
     with pytest.raises(BadInput, match="is a layer"):
-        why(lm, STORE, "L2", 3, 2)
+        attnviz.experiment(lm, STORE).why("L2", 3, 2)
     with pytest.raises(BadInput, match="does not exist"):
-        why(lm, STORE, "L2.H9", 3, 2)
+        attnviz.experiment(lm, STORE).why("L2.H9", 3, 2)
     with pytest.raises(UnsupportedAttention, match="which layer writes q"):
-        why(attnviz.load("mha-55"), None, "L0.H0", 3, 2)
+        attnviz.experiment(attnviz.load("mha-55")).why("L0.H0", 3, 2)
 
 
 # --- feeds --------------------------------------------------------------------------------------
@@ -323,7 +325,7 @@ def test_a_cell_that_the_mask_hides_or_does_not_exist_is_refused() -> None:
 
 def test_feeds_are_patterns_with_q_or_k_of_a_run_without_the_sender() -> None:
     lm = attnviz.load("stories")
-    found = feeds(lm, STORE, to="zero")
+    found = attnviz.experiment(lm, STORE).paths(to="zero")
     clean = attnviz.capture(lm, STORE)
     width = clean.calls[0].output.shape[3]
     columns = slice(width, 2 * width)
@@ -355,7 +357,7 @@ def test_the_strongest_feeds_are_the_induction_circuits(
     name: str, sender: str, receiver: tuple[str, ...]
 ) -> None:
     lm = attnviz.load(name)
-    found = feeds(lm, inputs={"input_ids": repeated(lm, 0)})
+    found = attnviz.experiment(lm, inputs={"input_ids": repeated(lm, 0)}).paths()
     for head in receiver:
         assert found.of(sender, head, "k") > 0.3
     strongest = found.strongest(8)

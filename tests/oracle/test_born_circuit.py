@@ -11,8 +11,6 @@ import attnviz
 from attnviz.course import birth
 from attnviz.course.birth import alphabet
 from attnviz.course.birth.scores import induction_cells
-from attnviz.experiment.clean_run import prepare
-from attnviz.experiment.cut_path import cut_path_of
 
 
 @pytest.mark.parametrize(
@@ -24,12 +22,10 @@ def test_the_strongest_path_of_a_trained_circuit_is_the_one_that_its_scores_name
     induction = int(np.argmax(trained.repeated.induction[1]))
     lm = attnviz.load(birth.restore(trained))
     inputs = {"tokens": alphabet.repeated()[:1]}
-    (path,) = attnviz.feeds(lm, inputs=inputs, to="zero").strongest(1)
+    (path,) = attnviz.experiment(lm, inputs=inputs).paths(to="zero").strongest(1)
     assert str(path.sender) == f"L0.H{previous}"
     assert (str(path.receiver), path.side) == (f"L1.H{induction}", "k")
-    cut = cut_path_of(
-        prepare(lm, None, None, inputs=inputs), path.sender, path.receiver, "k", to="zero"
-    )
+    cut = attnviz.experiment(lm, inputs=inputs).cut(path.sender, path.receiver, "k", to="zero")
     queries, keys, _ = induction_cells(alphabet.MAX_LETTERS)
     before = float(cut.before[queries, keys].mean())
     after = float(cut.after[queries, keys].mean())

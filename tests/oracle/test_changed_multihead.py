@@ -122,7 +122,9 @@ def test_layers_of_an_encoder_of_torchs_own_are_changed() -> None:
 
 def test_the_effects_of_the_embedded_module_are_those_of_its_weights() -> None:
     lm = attnviz.load("mha-55")
-    found = attnviz.effects(lm, None, lambda output: output["output"][0][:, 0, 0], to="zero")
+    found = attnviz.experiment(lm, on=lambda output: output["output"][0][:, 0, 0]).effects(
+        to="zero"
+    )
     assert len(found.heads) == 2 and found.spread == 0.0
     for head, site in enumerate(found.heads):
         (after,) = attnviz.capture(lm, changes=[ablate(site, "zero")]).calls

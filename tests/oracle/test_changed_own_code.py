@@ -16,7 +16,6 @@ import attnviz
 from attnviz.capture.changed.run import changed
 from attnviz.changes import Change, ablate, cut, patch, pattern
 from attnviz.errors import UnsupportedAttention
-from attnviz.experiment.heads import effects
 from attnviz.models.loaded_model import LoadedModel
 from tests.support import tutorial_attention as tutorials
 from tests.support.changed_by_hand import EagerSoftmax, output_layer_reads
@@ -98,7 +97,7 @@ def test_effects_of_own_code_are_hooks_on_the_input_of_w_o(
         assert isinstance(number, Tensor)
         return number
 
-    found = effects(lm, None, first, to="zero", inputs=IDS)
+    found = attnviz.experiment(lm, on=first, inputs=IDS).effects(to="zero")
     assert len(found.heads) == 8 and found.spread <= TOLERANCE
     with output_layer_reads(lm.model, w_o, COLUMNS, torch.zeros_like):
         theirs = float(hidden(lm.model)[0, -1, 0])
@@ -219,7 +218,7 @@ def test_edges_of_own_code_are_estimated_and_cut_exactly() -> None:
     for parameter in lm.model.parameters():
         nn.init.normal_(parameter, std=0.1)
     on = attnviz.NextToken(5, against=9)
-    found = attnviz.edges(lm, None, "L0.H1", on, exact=6, inputs=IDS)
+    found = attnviz.experiment(lm, on=on, inputs=IDS).edges("L0.H1", exact=6)
     assert np.isfinite(found.estimate[np.tril_indices(7)]).all() and len(found.cells) >= 6
     query, key = found.cells[0]
     changes = [cut("L0.H1", query, key, renormalise=False)]

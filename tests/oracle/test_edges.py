@@ -13,7 +13,6 @@ import attnviz
 from attnviz.changes import ablate, cut, pattern
 from attnviz.errors import BadInput, UnsupportedAttention
 from attnviz.experiment.answer_measures import Divergence
-from attnviz.experiment.edges import edges
 from attnviz.models.loaded_model import LoadedModel
 from tests.support.questions import MARY, STORE
 
@@ -38,7 +37,7 @@ def llama() -> LoadedModel:
 @pytest.mark.parametrize("name", ["stories", "stories-llama"])
 def test_exact_edges_are_captures_with_that_edge_cut(name: str, renormalise: bool) -> None:
     lm = attnviz.load(name)
-    found = edges(lm, STORE, "L2.H1", MARY, exact=6, renormalise=renormalise)
+    found = attnviz.experiment(lm, STORE, on=MARY).edges("L2.H1", exact=6, renormalise=renormalise)
     assert 6 <= len(found.cells) <= 12  # six by their estimate, and heavy ones that may be idle
     tokenizer = lm.text_tokenizer()
     mary, john = (
@@ -59,24 +58,24 @@ def test_the_estimate_ranks_edges_but_is_not_their_size(stories: LoadedModel) ->
     """All of the ten largest exact edges are among the fifty that the estimate chooses."""
     every = [(q, k) for q in range(1, 15) for k in range(q + 1)]
     for head in ("L2.H1", "L2.H2"):
-        whole = edges(stories, STORE, head, MARY, cells=every)
-        chosen = set(edges(stories, STORE, head, MARY, exact=50).cells)
+        whole = attnviz.experiment(stories, STORE, on=MARY).edges(head, cells=every)
+        chosen = set(attnviz.experiment(stories, STORE, on=MARY).edges(head, exact=50).cells)
         assert set(whole.cells[:10]) <= chosen
     assert whole.estimated == "the measure"
 
 
 def test_cells_of_the_mask_have_no_edge(stories: LoadedModel) -> None:
-    found = edges(stories, STORE, "L2.H1", MARY, exact=0)
+    found = attnviz.experiment(stories, STORE, on=MARY).edges("L2.H1", exact=0)
     assert np.isnan(found.estimate[2, 3]) and not np.isnan(found.estimate[3, 2])
     assert np.isnan(found.exact).all() and found.cells == ()
     with pytest.raises(BadInput, match="the mask hides that key"):
-        edges(stories, STORE, "L2.H1", MARY, cells=[(2, 3)])
+        attnviz.experiment(stories, STORE, on=MARY).edges("L2.H1", cells=[(2, 3)])
     with pytest.raises(BadInput, match="no slope"):
-        edges(stories, STORE, "L2.H1", Divergence())
-    exact = edges(stories, STORE, "L2.H1", Divergence(), cells=[(14, 2)])
+        attnviz.experiment(stories, STORE, on=Divergence()).edges("L2.H1")
+    exact = attnviz.experiment(stories, STORE, on=Divergence()).edges("L2.H1", cells=[(14, 2)])
     assert exact.exact[14, 2] > 0 and np.isnan(exact.estimate).all()
     with pytest.raises(BadInput, match="is 4 heads"):
-        edges(stories, STORE, "L2", MARY)
+        attnviz.experiment(stories, STORE, on=MARY).edges("L2")
 
 
 def planted() -> LoadedModel:
@@ -122,26 +121,30 @@ def test_a_head_whose_weight_misleads_is_rank_one_by_weight_and_zero_by_effect()
         return output["logits"][:, -1, 3] - output["logits"][:, -1, 8]
 
     every = [(5, key) for key in range(6)]
-    found = edges(lm, None, "L0.H0", logit, cells=every, inputs={"input_ids": ids})
+    found = attnviz.experiment(lm, on=logit, inputs={"input_ids": ids}).edges("L0.H0", cells=every)
     assert found.weights[5].argmax() == 1 and found.weights[5, 1] > 0.9
     assert found.exact[5, 1] == 0.0
     assert np.abs(found.exact[5, 2:]).max() > 0
 
 
 def test_heavy_but_idle_cells_are_named(stories: LoadedModel) -> None:
-    found = edges(stories, STORE, "L2.H1", MARY)
+    found = attnviz.experiment(stories, STORE, on=MARY).edges("L2.H1")
     idle = found.idle(3)
     assert idle
     for query, key in idle:
         assert found.weights[query, key] >= 0.5 and query > 0
-        without = edges(stories, STORE, "L2.H1", MARY, cells=[(query, key)]).exact[query, key]
+        without = (
+            attnviz.experiment(stories, STORE, on=MARY)
+            .edges("L2.H1", cells=[(query, key)])
+            .exact[query, key]
+        )
         assert abs(without) <= 0.01 * np.nanmax(np.abs(found.exact))
 
 
 def test_changes_of_a_block_around_them_are_left_out_of_effects(stories: LoadedModel) -> None:
-    plain = edges(stories, STORE, "L2.H1", MARY, exact=3)
+    plain = attnviz.experiment(stories, STORE, on=MARY).edges("L2.H1", exact=3)
     with attnviz.changed(stories, pattern("L2.H1"), ablate("L0.H0", "zero")):
-        inside = edges(stories, STORE, "L2.H1", MARY, exact=3)
+        inside = attnviz.experiment(stories, STORE, on=MARY).edges("L2.H1", exact=3)
     assert inside.before == pytest.approx(plain.before, abs=2e-5)
     assert np.array_equal(inside.weights, plain.weights)
 
@@ -174,4 +177,4 @@ def test_own_code_edges_are_refused_by_name(
 
     monkeypatch.setattr(module, "layout_of", own_code)
     with pytest.raises(UnsupportedAttention, match="L2.H1.*its own code"):
-        edges(stories, STORE, "L2.H1", MARY)
+        attnviz.experiment(stories, STORE, on=MARY).edges("L2.H1")

@@ -21,7 +21,7 @@ from attnviz.experiment.answer_measures import (
     NextToken,
     Target,
 )
-from attnviz.experiment.heads import effects
+from attnviz.experiment.effects import effects
 from attnviz.models.loaded_model import LoadedModel
 from tests.support.changed_by_hand import output_layer_reads
 from tests.support.questions import MARY, STORE
@@ -74,7 +74,7 @@ def gap(lm: LoadedModel, text: str) -> float:
 )
 def test_effects_are_hooks_on_the_input_of_w_o_for_every_head(name: str, w_o: str) -> None:
     lm = attnviz.load(name)
-    found = effects(lm, STORE, MARY, to="zero")
+    found = attnviz.experiment(lm, STORE, on=MARY).effects(to="zero")
     assert found.before == pytest.approx(gap(lm, STORE), abs=ROUNDING)
     width = attnviz.capture(lm, STORE).calls[0].output.shape[3]
     for site, after in zip(found.heads, found.after, strict=True):
@@ -97,14 +97,14 @@ def test_one_head_turns_mary_into_john(stories: LoadedModel) -> None:
     assert clean.logits is not None and without.logits is not None
     assert float(clean.logits[0, -1].softmax(-1)[ids[0]]) == pytest.approx(0.993, abs=1e-3)
     assert float(without.logits[0, -1].softmax(-1)[ids[1]]) == pytest.approx(0.53, abs=5e-3)
-    found = effects(stories, STORE, MARY, to="zero")
+    found = attnviz.experiment(stories, STORE, on=MARY).effects(to="zero")
     assert found.order[0] == Site(0, 0)
     assert found.of("L0.H0") == pytest.approx(-9.67, abs=0.02)
     assert abs(found.of(found.control)) < 0.01 * abs(found.of("L0.H0"))
 
 
 def test_effects_of_uniform_attention_are_those_of_the_pattern(stories: LoadedModel) -> None:
-    found = effects(stories, STORE, MARY, to="even")
+    found = attnviz.experiment(stories, STORE, on=MARY).effects(to="even")
     assert (found.to, found.corpus) == ("even", "")
     names = (" Mary", " John")
     mary, john = (stories.tokenize(name, add_special_tokens=False)["input_ids"] for name in names)
@@ -116,7 +116,7 @@ def test_effects_of_uniform_attention_are_those_of_the_pattern(stories: LoadedMo
         assert found.of(head) == pytest.approx(alone - found.before, abs=1e-4)
     assert np.abs(found.changes).max() > 1
     with pytest.raises(BadInput, match="uniform attention needs none"):
-        effects(stories, STORE, MARY, to="even", corpus=["A text."])
+        attnviz.experiment(stories, STORE, on=MARY).effects(to="even", corpus=["A text."])
 
 
 CASES: tuple[tuple[str, str, AnswerMeasure], ...] = (
@@ -137,12 +137,12 @@ def test_rows_of_batches_resumed_or_not_are_each_head_run_alone(
     lm = attnviz.load(name)
     monkeypatch.setattr(rows, "LONG", np.inf)
     heads = ["L0.H0", "L0.H5", "L4.H2", "L4.H7"] if name == "minilm" else None
-    whole = effects(lm, text, on, to="zero", heads=heads)
+    whole = attnviz.experiment(lm, text, on=on).effects(to="zero", heads=heads)
     monkeypatch.setattr(rows, "LONG", 0.0)
-    resumed = effects(lm, text, on, to="zero", heads=heads, rows=7)
+    resumed = attnviz.experiment(lm, text, on=on).effects(to="zero", heads=heads, rows=7)
     assert np.allclose(whole.after, resumed.after, atol=ROUNDING)
     for site in (*whole.order[:2], whole.control):
-        alone = effects(lm, text, on, to="zero", heads=[site], rows=1)
+        alone = attnviz.experiment(lm, text, on=on).effects(to="zero", heads=[site], rows=1)
         assert alone.of(site) == pytest.approx(whole.of(site), abs=ROUNDING)
     assert np.abs(whole.changes).max() > 100 * ROUNDING
 
@@ -170,9 +170,9 @@ def test_effects_of_resumed_passes_have_the_bits_of_whole_ones(
         return (hidden * torch.linspace(-1, 1, hidden[0].numel()).view_as(hidden[0])).sum((1, 2))
 
     monkeypatch.setattr(rows, "LONG", np.inf)
-    whole = effects(lm, None, on, to="zero", inputs=inputs)
+    whole = attnviz.experiment(lm, on=on, inputs=inputs).effects(to="zero")
     monkeypatch.setattr(rows, "LONG", 0.0)
-    resumed = effects(lm, None, on, to="zero", inputs=inputs)
+    resumed = attnviz.experiment(lm, on=on, inputs=inputs).effects(to="zero")
     assert resumed.heads == whole.heads
     assert np.array_equal(resumed.after, whole.after)
     assert np.abs(whole.changes).max() > 0.1
@@ -191,9 +191,9 @@ def test_a_resumed_pass_runs_again_what_holds_a_shared_module(
         return logits[:, -1, 2]
 
     monkeypatch.setattr(rows, "LONG", np.inf)
-    whole = effects(lm, None, on, to="zero", inputs=inputs)
+    whole = attnviz.experiment(lm, on=on, inputs=inputs).effects(to="zero")
     monkeypatch.setattr(rows, "LONG", 0.0)
-    resumed = effects(lm, None, on, to="zero", inputs=inputs)
+    resumed = attnviz.experiment(lm, on=on, inputs=inputs).effects(to="zero")
     assert len(whole.heads) == 4 and np.abs(whole.changes).min() > 1e-4
     assert np.array_equal(resumed.after, whole.after)
 
@@ -205,18 +205,18 @@ def test_the_mean_of_a_corpus_is_what_the_heads_say_over_it(stories: LoadedModel
     capture = attnviz.capture(stories, STORE, changes=[ablate("L1.H2", corpus=texts)])
     ours = capture.call(1).output[0, :, 2].double()
     assert float((ours - mean[2]).abs().max()) <= 1e-6
-    by_default = effects(stories, STORE, MARY, heads=["L0"])
+    by_default = attnviz.experiment(stories, STORE, on=MARY).effects(heads=["L0"])
     assert by_default.to == "mean" and "generated stories" in by_default.corpus
-    given = effects(stories, STORE, MARY, heads=["L0"], corpus=texts)
+    given = attnviz.experiment(stories, STORE, on=MARY).effects(heads=["L0"], corpus=texts)
     assert given.corpus == "2 texts"
     assert not np.allclose(given.after, by_default.after, atol=1e-3)
 
 
 def test_resampling_draws_from_the_corpus_and_is_repeatable(stories: LoadedModel) -> None:
-    one = effects(stories, STORE, MARY, to="resample", heads=["L2"])
-    same = effects(stories, STORE, MARY, to="resample", heads=["L2"], rows=3)
+    one = attnviz.experiment(stories, STORE, on=MARY).effects(to="resample", heads=["L2"])
+    same = attnviz.experiment(stories, STORE, on=MARY).effects(to="resample", heads=["L2"], rows=3)
     assert np.allclose(one.after, same.after, atol=ROUNDING)
-    mean = effects(stories, STORE, MARY, heads=["L2"])
+    mean = attnviz.experiment(stories, STORE, on=MARY).effects(heads=["L2"])
     assert not np.allclose(one.after, mean.after, atol=1e-2)
 
 
@@ -226,18 +226,22 @@ def test_a_mean_over_positions_of_the_text_would_be_blind_and_ours_is_not() -> N
     lm = attnviz.load("minilm")
     text = "The cat sat on the mat and looked at the dog."
     others = ["A dog lay on a rug.", "It rained on the town all night.", "She wrote a letter."]
-    found = effects(lm, text, Cosine(), heads=["L5.H3", "L5.H11"], corpus=others)
+    found = attnviz.experiment(lm, text, on=Cosine()).effects(
+        heads=["L5.H3", "L5.H11"], corpus=others
+    )
     assert np.abs(found.changes).min() > 1e-3
 
 
 def test_grid_has_layers_and_heads_and_the_stack_that_is_asked_for(
     stories: LoadedModel, translator: LoadedModel
 ) -> None:
-    found = effects(stories, STORE, MARY, to="zero")
+    found = attnviz.experiment(stories, STORE, on=MARY).effects(to="zero")
     table = found.grid()
     assert table.shape == (4, 4)
     assert table[2, 1] == found.of("L2.H1")
-    both = effects(translator, "the cat sleeps .", Target("le chat dort ."), to="zero")
+    both = attnviz.experiment(translator, "the cat sleeps .", on=Target("le chat dort .")).effects(
+        to="zero"
+    )
     assert both.grid("cross", "decoder").shape == (2, 4)
     with pytest.raises(BadInput, match="no 'cross' attention in stack 'encoder'"):
         both.grid("cross", "encoder")
@@ -247,7 +251,11 @@ def test_grid_has_layers_and_heads_and_the_stack_that_is_asked_for(
 
 
 def clean_number(lm: LoadedModel, text: str, on: AnswerMeasure, **given: object) -> float:
-    return effects(lm, text, on, to="zero", heads=[first_head(lm)], **given).before
+    return (
+        attnviz.experiment(lm, text, on=on, **given)
+        .effects(to="zero", heads=[first_head(lm)])
+        .before
+    )
 
 
 def first_head(lm: LoadedModel) -> str:
@@ -301,14 +309,13 @@ def test_an_own_measure_is_a_function_of_the_output(stories: LoadedModel) -> Non
     def largest(output: dict[str, Tensor]) -> Tensor:
         return output["logits"][:, -1].max(-1).values
 
-    found = effects(stories, STORE, largest, to="zero")
+    found = attnviz.experiment(stories, STORE, on=largest).effects(to="zero")
     capture = attnviz.capture(stories, STORE)
     assert capture.logits is not None
     assert found.before == pytest.approx(float(capture.logits[0, -1].max()), abs=1e-5)
 
 
 REFUSED: tuple[tuple[str, str, object, str], ...] = (
-    ("stories", STORE, None, "on= is NoneType"),
     ("stories", STORE, "Mary", "on= is str"),
     ("stories", STORE, NextToken(" Mary and John"), "not one token"),
     ("stories", STORE, NextToken(10**6), "not one token"),
@@ -327,27 +334,27 @@ def test_a_measure_that_a_model_cannot_answer_is_refused_by_name(
     name: str, text: str, on: object, says: str
 ) -> None:
     with pytest.raises(BadInput, match=says):
-        effects(attnviz.load(name), text, on)  # type: ignore[arg-type]
+        attnviz.experiment(attnviz.load(name), text, on=on).effects()  # type: ignore[arg-type]
 
 
 def test_arguments_are_used_or_refused(stories: LoadedModel) -> None:
     with pytest.raises(BadInput, match="to= is 'median'"):
-        effects(stories, STORE, MARY, to="median")
+        attnviz.experiment(stories, STORE, on=MARY).effects(to="median")
     with pytest.raises(BadInput, match="corpus"):
-        effects(stories, STORE, MARY, to="zero", corpus=["a text"])
+        attnviz.experiment(stories, STORE, on=MARY).effects(to="zero", corpus=["a text"])
     with pytest.raises(BadInput, match="does not exist"):
-        effects(stories, STORE, MARY, heads=["L9.H0"])
+        attnviz.experiment(stories, STORE, on=MARY).effects(heads=["L9.H0"])
     with pytest.raises(BadInput, match="2 texts were given"):
-        effects(stories, [STORE, STORE], MARY)
+        attnviz.experiment(stories, [STORE, STORE], on=MARY).effects()
     with pytest.raises(BadInput, match="give one of both"):
-        effects(attnviz.load("translator"), "a", Target("b"), target="c")
+        attnviz.experiment(attnviz.load("translator"), "a", on=Target("b"), target="c").effects()
     with pytest.raises(BadInput, match="nothing to stand against"):
         NextToken("a", against="b", log_probability=True)
 
 
 def test_effects_report_progress_and_can_be_stopped(stories: LoadedModel) -> None:
     seen: list[float] = []
-    effects(stories, STORE, MARY, to="zero", rows=5, progress=seen.append)
+    attnviz.experiment(stories, STORE, on=MARY).effects(to="zero", rows=5, progress=seen.append)
     assert seen == sorted(seen) and len(seen) == 4 and seen[-1] == 1.0
     stop = threading.Event()
 
@@ -356,7 +363,9 @@ def test_effects_report_progress_and_can_be_stopped(stories: LoadedModel) -> Non
             stop.set()
 
     with pytest.raises(Cancelled):
-        effects(stories, STORE, MARY, to="zero", rows=5, progress=stop_soon, cancel=stop)
+        attnviz.experiment(stories, STORE, on=MARY).effects(
+            to="zero", rows=5, progress=stop_soon, cancel=stop
+        )
 
 
 def test_the_recording_of_a_corpus_is_progress_too_and_can_be_stopped(stories: LoadedModel) -> None:
@@ -367,10 +376,12 @@ def test_the_recording_of_a_corpus_is_progress_too_and_can_be_stopped(stories: L
         stop.set()
 
     with pytest.raises(Cancelled):
-        effects(stories, STORE, MARY, corpus=texts, progress=stop_at_once, cancel=stop)
+        attnviz.experiment(stories, STORE, on=MARY).effects(
+            corpus=texts, progress=stop_at_once, cancel=stop
+        )
     assert len(seen) == 1 and seen[0] < 0.3  # it ended after the first texts
     seen.clear()
-    effects(stories, STORE, MARY, corpus=texts, progress=seen.append)
+    attnviz.experiment(stories, STORE, on=MARY).effects(corpus=texts, progress=seen.append)
     assert len(seen) == 4 and seen == sorted(seen) and seen[-1] == 1.0
 
 

@@ -45,7 +45,7 @@ def test_every_embedded_model_that_reads_texts_has_a_small_survey_of_its_weights
     assert max(sizes) <= MAX_MB and sum(sizes) <= MAX_TOGETHER_MB
     for name in NAMES:
         start = time.thread_time()
-        assert attnviz.read_survey(path_of(name)).n_text >= 2000
+        assert attnviz.read(path_of(name)).n_text >= 2000
         assert time.thread_time() - start < OPENS_S
 
 
@@ -115,7 +115,7 @@ def test_compact_keeps_tables_roles_and_tenths() -> None:
 @pytest.mark.parametrize("name", ["stories", "sentiment"])
 def test_the_script_gives_the_embedded_survey_again(name: str) -> None:
     survey = compact(attnviz.survey(name, write_surveys.TEXTS[name]("")))
-    stored = attnviz.read_survey(path_of(name))
+    stored = attnviz.read(path_of(name))
     assert survey.tally.texts == stored.tally.texts
     for measure in MEASURES:
         mine, theirs = (one.table([measure])[measure] for one in (survey, stored))

@@ -7,8 +7,7 @@ import torch
 import attnviz
 from attnviz.errors import BadInput
 from attnviz.experiment.answer_measures import AnswerMeasure, Class, Target
-from attnviz.experiment.clean_run import prepare
-from attnviz.experiment.from_where import from_where, ranked
+from attnviz.experiment.tokens import ranked
 from attnviz.experiment.traced_run import traced_run
 from attnviz.models.loaded_model import LoadedModel
 from tests.support.questions import CASES, CAT, MARY, REVIEW, STORE
@@ -26,7 +25,7 @@ SHARE = 1e-5  # Σ of parts is held to this share of their size
 def test_the_frozen_pass_is_a_complete_split_over_tokens(
     name: str, text: str, on: AnswerMeasure
 ) -> None:
-    found = from_where(attnviz.load(name), text, on)
+    found = attnviz.experiment(attnviz.load(name), text, on=on).tokens()
     size = np.abs(found.frozen.tokens).sum() + abs(found.frozen.biases)
     assert found.frozen.error <= SHARE * size
     assert found.frozen.rest == 0.0
@@ -38,7 +37,7 @@ def test_the_frozen_pass_is_a_complete_split_over_tokens(
 
 def test_hidden_tokens_are_rows_with_that_key_masked() -> None:
     lm = attnviz.load("sentiment")
-    found = from_where(lm, REVIEW, Class("negative", against="positive"))
+    found = attnviz.experiment(lm, REVIEW, on=Class("negative", against="positive")).tokens()
     encoded = lm.text_tokenizer()(REVIEW, return_tensors="pt")
     with torch.no_grad():
         plain = lm.model(**encoded).logits[0]
@@ -58,7 +57,7 @@ def test_hidden_tokens_are_rows_with_that_key_masked() -> None:
 
 def test_rollout_is_abnar_and_zuidemas_product() -> None:
     lm = attnviz.load("stories")
-    found = from_where(lm, STORE, MARY)
+    found = attnviz.experiment(lm, STORE, on=MARY).tokens()
     out = np.eye(15)
     for layer in range(4):
         mean = attnviz.capture(lm, STORE).weights(layer).astype(np.float64).mean(0)
@@ -70,7 +69,7 @@ def test_norms_and_alti_are_their_formulas_in_a_post_norm_layer(minilm: LoadedMo
     """The last layer of a one-layer read: T by names, norms and ALTI by their papers."""
     from attnviz.experiment import token_shares
 
-    run = traced_run(prepare(minilm, CAT, None))
+    run = traced_run(attnviz.experiment(minilm, CAT).prepared)
     one = type(run)(run.prepared, run.calls[-1:], run.trace, run.output)
     norms, alti = token_shares.norm_and_alti(one)
     layer = minilm.model.encoder.layer[5].attention
@@ -105,4 +104,4 @@ def test_ranked_is_spearmans_correlation_with_ties() -> None:
 
 def test_several_stacks_are_refused_where_one_text_is_followed() -> None:
     with pytest.raises(BadInput, match="does not read one text"):
-        from_where(attnviz.load("translator"), "the cat .", Target("le chat ."))
+        attnviz.experiment(attnviz.load("translator"), "the cat .", on=Target("le chat .")).tokens()

@@ -14,8 +14,6 @@ import attnviz
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.capture.record.recorder import record
 from attnviz.errors import BadInput, UnsupportedAttention
-from attnviz.experiment.clean_run import prepare
-from attnviz.experiment.edges import edges
 from attnviz.experiment.first_order import slopes
 from attnviz.experiment.readouts import readout
 from tests.support.questions import MARY, STORE
@@ -97,7 +95,7 @@ def test_the_slope_by_a_recorded_output_is_the_eager_models(
 def test_the_first_order_of_each_cell_follows_from_a_recorded_gradient() -> None:
     """−α·(g·v), as `edges` estimates it and says that it does."""
     lm = attnviz.load("stories")
-    prepared = prepare(lm, STORE, MARY)
+    prepared = attnviz.experiment(lm, STORE, on=MARY).prepared
     linear = readout(prepared).linear
     assert linear is not None
     with record(lm.model, grad=True) as calls:
@@ -106,12 +104,12 @@ def test_the_first_order_of_each_cell_follows_from_a_recorded_gradient() -> None
     (slope,) = torch.autograd.grad(linear(logits).sum(), call.output)
     stages = {stage: x.detach() for stage, x in call.stages(1).items()}
     estimate = -stages["weights"] * (slope[0, :, 1] @ stages["v"].T)
-    found = edges(lm, STORE, "L2.H1", MARY, exact=1)
+    found = attnviz.experiment(lm, STORE, on=MARY).edges("L2.H1", exact=1)
     seen = ~torch.tensor(found.estimate).isnan()
     theirs = torch.tensor(found.estimate).nan_to_num()
     assert float((estimate[seen] - theirs[seen]).abs().max()) <= 1e-5
     assert found.estimated == "the measure"
-    kept = slopes(prepared, readout(prepared)).slope
+    kept = slopes(prepared).slope
     assert any(torch.allclose(slope[0], other, atol=1e-6) for other in kept.values())
 
 

@@ -8,6 +8,8 @@ from attnviz import BadInput, LoadedModel
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.embed import neighbours as module
 from attnviz.embed.neighbours import neighbours, normalised, rank_correlation
+from attnviz.errors import TooLarge
+from attnviz.types import HeadId
 
 TEXTS = [
     "The cat sat on the mat because it was tired.",
@@ -37,7 +39,7 @@ def test_normalised_queries_and_keys_give_the_attention_of_the_model(lm: LoadedM
             assert np.allclose(asks.mean(axis=0), answers.mean(axis=0))
             visible = cap.call(layer).visible().numpy()
             scores = np.where(visible, inputs.scaling * asks @ answers.T, -np.inf)
-            assert np.abs(softmax(scores) - cap.weights(attnviz.HeadId(layer, head))).max() < 1e-5
+            assert np.abs(softmax(scores) - cap.weights(HeadId(layer, head))).max() < 1e-5
             assert 0.2 < lengths[0] / lengths[1] < 5  # equal before the keys moved
     moved = asks + (answers.mean(axis=0) - 2 * asks.mean(axis=0))
     other = softmax(np.where(visible, inputs.scaling * moved @ answers.T, -np.inf))
@@ -86,5 +88,5 @@ def test_what_tsne_cannot_draw_is_refused(monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(BadInput, match="8 tokens and more"):
         attnviz.embed("stories", ["A dog."], method="tsne", head="L0.H0")
     monkeypatch.setattr(module, "MAX_TOKENS", 9)
-    with pytest.raises(attnviz.TooLarge, match="at most 9 tokens"):
+    with pytest.raises(TooLarge, match="at most 9 tokens"):
         attnviz.embed("stories", TEXTS, method="tsne", head="L0.H0")

@@ -1,5 +1,7 @@
 """`patching`: against captures patched one by one, its control, and what it refuses."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -7,8 +9,8 @@ import torch
 import attnviz
 from attnviz.changes import ablate, patch
 from attnviz.errors import BadInput
+from attnviz.experiment import AnswerMeasure, Patching
 from attnviz.experiment.answer_measures import Class, NextToken, Target
-from attnviz.experiment.patching import Patching, patching
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.worlds import shapes
 from tests.support.questions import MARY, STORE
@@ -22,9 +24,15 @@ def stories() -> LoadedModel:
     return attnviz.load("stories")
 
 
+def carried(lm: LoadedModel, text: str, source: str, on: AnswerMeasure, **choices: Any) -> Patching:
+    """The shares that the heads of one text carry into another."""
+    run = attnviz.experiment(lm, text, on=on)
+    return run.patched_from(attnviz.experiment(lm, source, on=on), **choices)
+
+
 @pytest.fixture(scope="module")
 def patched(stories: LoadedModel) -> Patching:
-    return patching(stories, SWAPPED, STORE, MARY)
+    return carried(stories, SWAPPED, STORE, MARY)
 
 
 def gap(lm: LoadedModel, capture: attnviz.Capture) -> float:
@@ -75,9 +83,9 @@ def test_the_control_is_a_patch_from_a_run_with_another_token(
     control = patched.control_of("L0.H0")
     assert control is not None
     assert control[0] == pytest.approx(np.mean(shares), abs=0.1)
-    again = patching(stories, SWAPPED, STORE, MARY, heads=["L0"], rows=5)
+    again = carried(stories, SWAPPED, STORE, MARY, heads=["L0"], rows=5)
     assert np.allclose(again.controls[:, 0, 0], patched.controls[:, 0, 0], atol=ROUNDING)
-    without = patching(stories, SWAPPED, STORE, MARY, heads=["L0.H0"], draws=0)
+    without = carried(stories, SWAPPED, STORE, MARY, heads=["L0.H0"], draws=0)
     assert without.control_of("L0.H0") is None
 
 
@@ -91,14 +99,14 @@ def test_translators_classifiers_and_pictures_are_patched() -> None:
     translator = attnviz.load("translator")
     target = Target("le petit chat dort .")
     texts = "the little dog sleeps .", "the little cat sleeps ."
-    found = patching(translator, *texts, target, stages=["mixed"], draws=0)
+    found = carried(translator, *texts, target, stages=["mixed"], draws=0)
     assert found.source > found.before + 1
     assert found.shares.max() > 0.3
 
     sentiment = attnviz.load("sentiment")
     praise, blame = "the hotel was very good .", "the hotel was very bad ."
     on = Class("positive", against="negative")
-    found = patching(sentiment, blame, praise, on, stages=["mixed", "q"], draws=0)
+    found = carried(sentiment, blame, praise, on, stages=["mixed", "q"], draws=0)
     source = attnviz.capture(sentiment, praise)
     head = found.strongest()[0]
     changed = attnviz.capture(sentiment, blame, changes=[patch(head, source)]).logits
@@ -108,7 +116,9 @@ def test_translators_classifiers_and_pictures_are_patched() -> None:
 
     vision = attnviz.load("shapes")
     pictures = [shapes.sample(seed).picture() for seed in (12, 13)]
-    found = patching(vision, None, pictures[1], Class(0), image=pictures[0], stages=["mixed"])
+    found = attnviz.experiment(vision, on=Class(0), image=pictures[0]).patched_from(
+        attnviz.experiment(vision, image=pictures[1]), stages=["mixed"]
+    )
     assert found.differing == () and np.isnan(found.controls).all()
     assert np.abs(found.shares).max() > 0
 
@@ -119,7 +129,9 @@ def test_ready_inputs_are_patched(stories: LoadedModel, patched: Patching) -> No
         {"input_ids": tokenizer(words, return_tensors="pt")["input_ids"]}
         for words in (SWAPPED, STORE)
     )
-    found = patching(stories, None, source, MARY, inputs=text, heads=["L0.H0"])
+    found = attnviz.experiment(stories, on=MARY, inputs=text).patched_from(
+        attnviz.experiment(stories, inputs=source), heads=["L0.H0"]
+    )
     assert found.of("L0.H0") == pytest.approx(patched.of("L0.H0"), abs=1e-5)
 
 
@@ -135,19 +147,19 @@ def test_texts_that_cannot_be_compared_are_refused_by_name(
     stories: LoadedModel, text: str, on: NextToken, message: str
 ) -> None:
     with pytest.raises(BadInput, match=message):
-        patching(stories, text, STORE, on)
+        carried(stories, text, STORE, on)
 
 
 def test_names_that_change_places_are_still_aligned(stories: LoadedModel) -> None:
     swapped = STORE.replace("Mary and John", "John and Mary")
-    assert patching(stories, swapped, STORE, MARY, heads=["L0.H0"]).differing == (2, 4)
+    assert carried(stories, swapped, STORE, MARY, heads=["L0.H0"]).differing == (2, 4)
 
 
 def test_stages_and_heads_that_were_not_patched_are_refused(
     stories: LoadedModel, patched: Patching
 ) -> None:
     with pytest.raises(BadInput, match="stages is scores"):
-        patching(stories, SWAPPED, STORE, MARY, stages=["scores"])
+        carried(stories, SWAPPED, STORE, MARY, stages=["scores"])
     with pytest.raises(BadInput, match="give mixed, weights, v"):
         patched.of("L0.H0", "k")
     with pytest.raises(BadInput, match=r"L9\.H0 was not patched; these were: L0\.H0"):
@@ -158,7 +170,7 @@ def test_changes_of_a_block_around_it_are_left_out_of_patching(stories: LoadedMo
     """Inside a block of other changes, the rows are those of the plain model."""
     inputs = {"input_ids": torch.tensor([stories.text_tokenizer()(SWAPPED)["input_ids"]])}
     with torch.no_grad(), attnviz.changed(stories, ablate("L0.H1", "zero")):
-        found = patching(stories, SWAPPED, STORE, MARY, heads=["L0.H0"])
+        found = carried(stories, SWAPPED, STORE, MARY, heads=["L0.H0"])
         changed = stories.model(**inputs).logits
     assert found.of("L0.H0") == pytest.approx(0.98, abs=0.01)
     assert not torch.allclose(changed, stories.model(**inputs).logits, atol=1e-3)

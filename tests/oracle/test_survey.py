@@ -13,8 +13,9 @@ import pytest
 import torch
 
 import attnviz
-from attnviz import BadInput, Cancelled, LoadedModel, metrics
+from attnviz import BadInput, LoadedModel, metrics
 from attnviz.attention.batch_weights import all_weights, visible_cells
+from attnviz.errors import Cancelled
 from attnviz.metrics.measures import SHARES
 from attnviz.survey import shards
 from attnviz.survey.batch import TextBatch

@@ -91,7 +91,7 @@ def test_every_way_gives_the_same_bytes(lm: LoadedModel, folder: Path, tmp_path:
     again = attnviz.survey("shapes", folder, folder=kept, workers=2)
     attnviz.save(again, tmp_path / "again.npz")
     assert (tmp_path / "again.npz").read_bytes() == (tmp_path / "plain.npz").read_bytes()
-    assert repr(attnviz.read_survey(tmp_path / "again.npz")) == repr(plain)
+    assert repr(attnviz.read(tmp_path / "again.npz")) == repr(plain)
     Image.new("RGB", (48, 48)).save(folder / "sample 3.png")  # another picture of the same name
     assert repr(attnviz.survey(lm, folder, folder=kept)) == repr(plain)
     assert len(list(kept.glob("shard-*.npz"))) == 4, "the shard of that picture was counted anew"

@@ -7,11 +7,11 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.changes import ablate, pattern
+from attnviz.changes import Change, ablate, pattern
 from attnviz.errors import BadInput
-from attnviz.experiment.answers import Answer, answer_of
-from attnviz.experiment.clean_run import CleanRun, prepare
-from attnviz.experiment.heads import effects_of
+from attnviz.experiment import Experiment
+from attnviz.experiment.answers import AnswerReader, answer_of
+from attnviz.experiment.clean_run import CleanRun
 from attnviz.experiment.switches import continued, switched
 from attnviz.models.loaded_model import LoadedModel
 
@@ -26,12 +26,12 @@ def stories() -> LoadedModel:
 
 
 @pytest.fixture(scope="module")
-def asked(stories: LoadedModel) -> tuple[CleanRun, Answer]:
-    prepared = prepare(stories, STORE, None)
+def asked(stories: LoadedModel) -> tuple[CleanRun, AnswerReader]:
+    prepared = attnviz.experiment(stories, STORE).prepared
     return prepared, answer_of(prepared)
 
 
-def captured(lm: LoadedModel, changes: list[attnviz.changes.Change]) -> np.ndarray:
+def captured(lm: LoadedModel, changes: list[Change]) -> np.ndarray:
     logits = attnviz.capture(lm, STORE, changes=changes).logits
     assert logits is not None
     probabilities: np.ndarray = logits[0, -1].softmax(-1).double().numpy()
@@ -39,10 +39,10 @@ def captured(lm: LoadedModel, changes: list[attnviz.changes.Change]) -> np.ndarr
 
 
 def test_switched_gives_what_a_changed_capture_gives(
-    stories: LoadedModel, asked: tuple[CleanRun, Answer]
+    stories: LoadedModel, asked: tuple[CleanRun, AnswerReader]
 ) -> None:
     changes = [ablate("L0.H0"), pattern("L2.H1", "even")]
-    found = switched(*asked, changes)
+    found = switched(asked[0], asked[1].read, changes)
     assert np.abs(found.before - captured(stories, [])).max() < ROUNDING
     assert np.abs(found.after - captured(stories, changes)).max() < ROUNDING
     for heads, row in zip(found.control_heads, found.controls, strict=True):
@@ -51,30 +51,30 @@ def test_switched_gives_what_a_changed_capture_gives(
         assert not {str(head) for head in heads} & {"L0.H0", "L2.H1"}
 
 
-def test_one_head_decides_who_gets_the_drink(asked: tuple[CleanRun, Answer]) -> None:
+def test_one_head_decides_who_gets_the_drink(asked: tuple[CleanRun, AnswerReader]) -> None:
     prepared, answer = asked
-    found = switched(prepared, answer, [ablate("L0.H0")])
+    found = switched(prepared, answer.read, [ablate("L0.H0")])
     before, after = (int(row.argmax()) for row in (found.before, found.after))
-    assert (answer.name(prepared, before), answer.name(prepared, after)) == ("Mary", "John")
+    assert (answer.name(before), answer.name(after)) == ("Mary", "John")
     assert found.before.max() > 0.99
     assert found.after[before] < 0.15
     assert continued(prepared, [], 2) == " Mary."
     assert continued(prepared, [ablate("L0.H0")], 2) == " John."
-    moved = effects_of(CleanRun(**{**vars(prepared), "on": answer.moved}))
+    moved = Experiment(prepared).effects()
     assert str(moved.order[0]) == "L0.H0"
     own = np.abs(found.after - found.before).sum() / 2
     assert moved.of("L0.H0") == pytest.approx(own, abs=ROUNDING)
 
 
-def test_without_changes_nothing_moves(asked: tuple[CleanRun, Answer]) -> None:
-    found = switched(*asked, [])
+def test_without_changes_nothing_moves(asked: tuple[CleanRun, AnswerReader]) -> None:
+    found = switched(asked[0], asked[1].read, [])
     assert np.array_equal(found.before, found.after)
     assert len(found.controls) == 0
 
 
-def test_a_head_that_does_not_exist_is_refused(asked: tuple[CleanRun, Answer]) -> None:
+def test_a_head_that_does_not_exist_is_refused(asked: tuple[CleanRun, AnswerReader]) -> None:
     with pytest.raises(BadInput):
-        switched(*asked, [ablate("L9.H0")])
+        switched(asked[0], asked[1].read, [ablate("L9.H0")])
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_a_head_that_does_not_exist_is_refused(asked: tuple[CleanRun, Answer]) -
 def test_answer_of_each_kind_of_model(name: str, text: str, kind: str) -> None:
     lm = attnviz.load(name)
     target = {"target": "Le petit chat dort."} if name == "translator" else {}
-    prepared = prepare(lm, text, None, **target)
+    prepared = attnviz.experiment(lm, text, **target).prepared
     answer = answer_of(prepared, ("A dog.",))
     assert answer.kind == kind
     assert float(answer.moved(prepared.clean)[0]) == pytest.approx(0, abs=1e-6)
@@ -99,7 +99,7 @@ def test_answer_of_each_kind_of_model(name: str, text: str, kind: str) -> None:
 
 @pytest.mark.parametrize("n_captures", [5, pytest.param(25, marks=pytest.mark.slow)])
 def test_threads_do_not_see_each_others_changes(
-    asked: tuple[CleanRun, Answer], n_captures: int
+    asked: tuple[CleanRun, AnswerReader], n_captures: int
 ) -> None:
     """Plain and changed captures in eight threads: each gives the bits that it gives alone."""
     lm = asked[0].lm

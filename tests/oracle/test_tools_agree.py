@@ -18,7 +18,6 @@ from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausa
 
 import attnviz
 from attnviz import NextToken
-from attnviz.experiment.heads import effects
 from attnviz.models.loaded_model import LoadedModel
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # the tools' own warnings
@@ -67,7 +66,7 @@ def gap(logits: Tensor) -> float:
 
 def agree(lm: LoadedModel, theirs: Callable[[int, int], float]) -> None:
     """Every head's effect is the tool's."""
-    ours = effects(lm, None, ON, to="zero", inputs={"input_ids": IDS})
+    ours = attnviz.experiment(lm, on=ON, inputs={"input_ids": IDS}).effects(to="zero")
     numbers = [theirs(site.layer, site.head or 0) for site in ours.heads]
     assert np.abs(ours.after - numbers).max() <= TOLERANCE
     assert np.abs(ours.changes).max() > 1000 * TOLERANCE

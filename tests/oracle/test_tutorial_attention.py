@@ -7,7 +7,7 @@ from torch import nn
 from attnviz.capture.record.recorder import record
 from attnviz.errors import UnsupportedAttention
 from tests.support import tutorial_attention as tutorials
-from tests.support.tutorial_refused import REFUSED
+from tests.support.tutorial_refused import REFUSED, WRONG_AXIS, OverHeads
 
 
 def made(cls: type[nn.Module]) -> tuple[nn.Module, torch.Tensor]:
@@ -38,6 +38,16 @@ def test_what_is_no_softmax_over_keys_is_refused_and_named(cls: type[nn.Module])
         beside(x)
     assert [call.module for call in calls] == ["0"]
     assert {missing.module for missing in calls.missing} == {"1"}
+
+
+@pytest.mark.parametrize("n_token", [3, 5], ids=["as many as heads", "another number"])
+@pytest.mark.parametrize("cls", WRONG_AXIS, ids=lambda cls: cls.__name__)
+def test_a_softmax_over_the_wrong_axis_is_told_as_it_is(cls: type[OverHeads], n_token: int) -> None:
+    torch.manual_seed(11)
+    model, x = cls().eval(), torch.randn(2, n_token, tutorials.D)
+    reason = f"its softmax runs over the {WRONG_AXIS[cls]}, not over the keys"
+    with pytest.raises(UnsupportedAttention, match=reason), torch.no_grad(), record(model):
+        model(x)
 
 
 def test_classifiers_gates_and_routers_are_not_attention() -> None:

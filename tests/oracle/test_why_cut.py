@@ -4,9 +4,6 @@ import numpy as np
 import pytest
 
 import attnviz
-from attnviz.experiment.clean_run import prepare
-from attnviz.experiment.traced_run import traced_run
-from attnviz.experiment.why import explain
 
 STORE = "When Mary and John went to the store, John gave a drink to"
 QUERY, KEY = 14, 2
@@ -14,8 +11,8 @@ QUERY, KEY = 14, 2
 
 @pytest.mark.parametrize("name", ["stories", "stories-llama"])
 def test_why_without_a_pair_is_the_softmax_without_its_part(name: str) -> None:
-    run = traced_run(prepare(attnviz.load(name), STORE, None))
-    row = [explain(run, "L1.H1", QUERY, key) for key in range(QUERY + 1)]
+    run = attnviz.experiment(name, STORE)
+    row = [run.why("L1.H1", QUERY, key) for key in range(QUERY + 1)]
     shares = np.stack([cell.shares for cell in row])  # centred: a softmax ignores the rest
     weights = np.array([cell.weight for cell in row])
     left = weights[:, None, None] * np.exp(-shares)

@@ -137,7 +137,9 @@ def component_name(app: AppTest) -> str:
 def _components(app: AppTest) -> list[Any]:
     """The components beside the sidebar, but for tables of what an answer is made of."""
     found = app.main.get("bidi_component")
-    return [component for component in found if component.proto.component_name != ledger.NAME]
+    return [
+        component for component in found if component.proto.component_name != ledger.CANVAS.element
+    ]
 
 
 def parameters(app: AppTest) -> dict[str, str]:

@@ -24,12 +24,12 @@ def test_the_parts_of_the_answer_stand_beside_effects(visit: Visit, lang: i18n.L
     _, parts, where = ledgers(app)
     assert parts["caption"] == i18n.text(lang, "parts.title")
     on = attnviz.NextToken(" Mary", against=" Sara")
-    direct = attnviz.direct(attnviz.load("stories"), STORE, on)
+    direct = attnviz.experiment(attnviz.load("stories"), STORE, on=on).direct()
     rows = {row["label"]: row["cells"] for row in parts["rows"]}
     head = next(part.site for part in direct.components if str(part.site) == "L2.H1")
     assert number(rows["L2.H1"][0]["text"]) == pytest.approx(direct.of(head), abs=2e-3)
     assert rows["L2.H1"][0]["opens"] == "L2.H1"
-    effects = attnviz.effects(attnviz.load("stories"), STORE, on)
+    effects = attnviz.experiment(attnviz.load("stories"), STORE, on=on).effects()
     assert number(rows["L2.H1"][1]["text"]) == pytest.approx(effects.of("L2.H1"), abs=2e-3)
     assert where["columns"][0] == i18n.text(lang, "where.hidden")
     hidden = [number(row["cells"][0]["text"]) for row in where["rows"]]

@@ -11,6 +11,7 @@ from PIL import Image
 import attnviz
 from attnviz import i18n
 from attnviz.survey import embedded, samples
+from attnviz.types import HeadId
 from attnviz.ui.many import surveys
 from attnviz.ui.session import widgets
 from attnviz.worlds import shapes
@@ -54,9 +55,9 @@ def test_every_head_stands_where_the_survey_puts_it(visit: Visit, lang: i18n.Lan
     ]
     texts = {text for tenth in detail["deciles"] for text in tenth["texts"]}
     assert texts <= set(TEXTS) and len(texts) > 1
-    assert np.allclose(arrays["profile"], survey.profile("L2.H1"), equal_nan=True)
+    assert np.allclose(arrays["detail.profile"], survey.profile("L2.H1"), equal_nan=True)
     row = survey.quantiles(attnviz.capture("stories", TEXTS[0]).table())
-    percent = 100 * row["entropy"][survey.heads.index(attnviz.HeadId(2, 1))]
+    percent = 100 * row["entropy"][survey.heads.index(HeadId(2, 1))]
     own = detail["rows"][7]["own"]
     assert f"{percent:.0f}" in own, "where the visitor's text lies among the survey's"
 
@@ -101,7 +102,7 @@ def test_an_embedded_model_opens_on_the_survey_that_it_comes_with(
     app.selectbox(widgets.key("match.en.stories-llama")).set_value("stories").run()
     assert not app.error
     detail = sent(app)[0]["detail"]
-    row = survey.heads.index(attnviz.HeadId.parse(detail["title"]))
+    row = survey.heads.index(HeadId.parse(detail["title"]))
     match = survey.matches(attnviz.survey("stories"))[row]
     assert f"stories: {match.other}, {match.distance:.2f}" in detail["sentences"][-1]
 
@@ -111,7 +112,7 @@ def test_a_page_on_one_text_says_where_it_lies_among_the_surveys(visit: Visit, p
     visit("atlas", model="stories", text=TEXTS[0])  # counts the survey
     app = visit(page, model="stories", text=TEXTS[0], layer="2", head="1")
     row = attnviz.survey("stories", TEXTS).quantiles(attnviz.capture("stories", TEXTS[0]).table())
-    percent = 100 * float(row["entropy"][row.heads.index(attnviz.HeadId(2, 1))])
+    percent = 100 * float(row["entropy"][row.heads.index(HeadId(2, 1))])
     line = next(
         line.value for line in app.caption if "L2.H1" in line.value and "among" in line.value
     )

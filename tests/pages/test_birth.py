@@ -49,7 +49,7 @@ def test_a_training_is_shown_moment_by_moment(short: None) -> None:
     heads = (last.repeated.previous_head, last.repeated.induction_head)
     for place, head in enumerate(heads):
         np.testing.assert_allclose(
-            arrays[f"values{place}"], weights[head.layer, head.head], atol=1e-6
+            arrays[f"panels.{place}.values"], weights[head.layer, head.head], atol=1e-6
         )
         assert str(head) in header["panels"][place]["caption"]
     app.text_input(key=KEY("birth.letters")).set_value("A1").run()

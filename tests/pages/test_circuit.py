@@ -5,7 +5,7 @@ import pytest
 
 import attnviz
 from attnviz import i18n
-from attnviz.experiment.feeds import weight_without
+from attnviz.experiment.paths import weights_without
 from attnviz.ui.session import embedding
 from tests.pages.conftest import Visit, component_name, parameters, sent
 from tests.support.hostile import TEXT as HOSTILE
@@ -34,8 +34,9 @@ def test_a_link_shows_the_cut_of_a_path(visit: Visit) -> None:
     assert (header["chosen"], header["sides"]) == (INDUCTION, "k")
     detail = header["detail"]
     cell = detail["cells"][0]
-    lm = attnviz.load("stories")
-    before, after = weight_without(lm, REPEATED, "L0.H1", "L2.H1", cell["query"], cell["key"], "k")
+    run = attnviz.experiment("stories", REPEATED).prepared
+    before, others = weights_without(run, ["L0.H1"], "L2.H1", cell["query"], cell["key"], "k")
+    (after,) = others.values()
     assert cell["values"][:2] == [f"{before:.3f}", f"{after:.3f}"]
     assert before > 0.8 and after < 0.1 < float(cell["values"][2])  # the control leaves it
     said = " ".join(detail["sentences"])

@@ -175,7 +175,7 @@ def test_a_late_slider_of_another_card_does_not_turn_the_class_back(
     kept = {"attnviz.learn.drawn": lead.session_state["attnviz.learn.drawn"]}
     moves: list[object] = []
     monkeypatch.setattr(open_card.store, "get", lambda name, default=None: kept[f"attnviz.{name}"])
-    monkeypatch.setattr(open_card.current, "update", lambda **changes: moves.append(changes))
+    monkeypatch.setattr(open_card.current, "update", moves.append)
     open_card.set_value("turn", "angle", 30.0)
     assert moves == []
 

@@ -75,7 +75,7 @@ def test_take_kept_gives_back_the_seat_or_the_key_that_the_tab_kept(
         monkeypatch.setattr(
             seats.current,
             "update",
-            lambda **changes: states.update(now=replace(states["now"], **changes)),
+            lambda view: states.update(now=view.classroom),
         )
         seats.take_kept("component")
         monkeypatch.undo()

@@ -28,17 +28,17 @@ def test_a_head_stands_beside_the_median_head(visit: Visit, lang: i18n.Language)
         for head in range(12)
     }
     plane = best_plane(scores["L3.H1"])
-    head = header["head"]
+    head = header["plane"]
     assert head["share"] == pytest.approx(plane.share)
     shares = [plane_share(each) for each in scores.values()]
     assert head["median"] == pytest.approx(np.median(shares))
     assert (head["n_measured"], head["query_at"][head["query"]]) == (72, 2)
     np.testing.assert_allclose(
-        arrays["queries"] @ arrays["keys"].T, plane.queries @ plane.keys.T, atol=1e-5
+        arrays["plane.queries"] @ arrays["plane.keys"].T, plane.queries @ plane.keys.T, atol=1e-5
     )
     weights = cap.weights("L3.H1")[cells]
     np.testing.assert_allclose(
-        arrays["weights"], weights / weights.sum(1, keepdims=True), atol=1e-6
+        arrays["plane.weights"], weights / weights.sum(1, keepdims=True), atol=1e-6
     )
 
 
@@ -50,9 +50,9 @@ def test_a_rotary_model_shows_its_own_frequencies_and_its_mask(visit: Visit) -> 
     angles = base ** (-2 * np.arange(width // 2) / width)
     assert header["frequencies"]["own"]
     np.testing.assert_allclose(header["frequencies"]["angles"], angles, atol=2e-5)
-    assert header["head"]["turned"]
-    n = len(header["head"]["tokens"])
-    np.testing.assert_array_equal(arrays["may"], np.tri(n))
+    assert header["plane"]["turned"]
+    n = len(header["plane"]["tokens"])
+    np.testing.assert_array_equal(arrays["plane.may"], np.tri(n))
 
 
 def test_a_link_restores_arrows_tab_and_positions(visit: Visit) -> None:
@@ -67,9 +67,9 @@ def test_a_link_restores_arrows_tab_and_positions(visit: Visit) -> None:
 
 def test_without_text_or_scores_the_other_tabs_are_there(visit: Visit) -> None:
     header, _ = sent(visit("geometry", text=" "))
-    assert header["head"] is None and header["reason"]
+    assert header["plane"] is None and header["reason"]
     header, _ = sent(visit("geometry", text="word " * 300))
-    assert header["head"] is None and "256" in header["reason"]
+    assert header["plane"] is None and "256" in header["reason"]
 
 
 def test_only_the_tab_with_the_numbers_of_the_model_says_that_they_were_checked(

@@ -19,7 +19,7 @@ def ledgers(app: AppTest) -> list[dict[str, Any]]:
     mounted = [
         one.proto.bytes
         for one in app.main.get("bidi_component")
-        if one.proto.component_name == ledger.NAME
+        if one.proto.component_name == ledger.CANVAS.element
     ]
     return [unpack(data)[0] for data in mounted]
 
@@ -37,7 +37,7 @@ def test_a_row_shows_weight_length_and_effect(visit: Visit, page: str, lang: i18
     assert first["mark"] == i18n.text(lang, "inside.strongest")
     stories = attnviz.load("stories")
     on = attnviz.NextToken(" Mary", against=" Sara")
-    found = attnviz.edges(stories, STORE, "L2.H1", on, cells=[(14, 2)])
+    found = attnviz.experiment(stories, STORE, on=on).edges("L2.H1", cells=[(14, 2)])
     shown = float(first["cells"][2]["text"].replace("−", "-"))
     assert shown == pytest.approx(found.exact[14, 2], abs=2e-3)
     assert shown < -3
@@ -51,7 +51,7 @@ def test_why_here_stands_beside_an_intervention(visit: Visit, lang: i18n.Languag
     assert table["caption"] == i18n.text(lang, "inside.why_title")
     said = " ".join(part.value for part in app.main.markdown)
     stories = attnviz.load("stories")
-    why = attnviz.why(stories, STORE, "L2.H1", 14, 2)
+    why = attnviz.experiment(stories, STORE).why("L2.H1", 14, 2)
     assert f"{why.weight:.3f}" in said
     assert (
         i18n.text(lang, "inside.cut_k", sender="§", was="§", now="§", n=0, median="§").split(

@@ -190,7 +190,7 @@ def test_a_vision_model_reads_a_picture(visit: Visit, tiny: Tiny, page: str) -> 
     cap = attnviz.capture(attnviz.load(tiny("vit")), image=pictures.drawn("landscape"))
     if page == "head":
         assert header["patches"] == {"rows": 3, "columns": 3, "first": 1}
-        assert arrays["picture"].shape == (12, 12, 3)
+        assert arrays["patches.picture"].shape == (12, 12, 3)
         shown = np.sqrt((arrays["weights"].astype(np.float64) / 65535) ** 2)
         assert np.abs(shown - np.sqrt(cap.all_weights())).max() <= 0.5 / 65535 + 1e-6
 
@@ -198,7 +198,7 @@ def test_a_vision_model_reads_a_picture(visit: Visit, tiny: Tiny, page: str) -> 
 def test_the_picture_is_what_the_model_saw(visit: Visit, tiny: Tiny) -> None:
     _, arrays = sent(visit("head", text="", model=tiny("vit")))
     expected = pictures.drawn("shapes").resize((12, 12), Image.Resampling.BILINEAR)
-    off = arrays["picture"].astype(int) - np.asarray(expected).astype(int)
+    off = arrays["patches.picture"].astype(int) - np.asarray(expected).astype(int)
     assert np.abs(off).max() <= 2
 
 

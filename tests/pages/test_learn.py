@@ -84,7 +84,7 @@ def test_a_wrong_number_gets_the_feedback_of_its_mistake(visit: Visit) -> None:
     assert "0.107" in app.success[0].value
     header, arrays = sent(app)
     assert not header["panels"][1]["hidden"]
-    assert arrays["values1"][1, 0] == pytest.approx(0.107042, abs=1e-6)
+    assert arrays["panels.1.values"][1, 0] == pytest.approx(0.107042, abs=1e-6)
     assert parse(parameters(app)["answers"]) == {"softmax": "0.11"}
 
 
@@ -108,12 +108,14 @@ def test_a_control_changes_its_card(visit: Visit) -> None:
     app = visit("learn", lesson="block", card="sharper")
     assert not app.select_slider, "an experiment waits for its prediction"
     app.button(key=KEY("learn.sharper.shown")).click().run()
-    before = sent(app)[1]["values1"]
+    before = sent(app)[1]["panels.1.values"]
     app.select_slider(key=KEY("learn.sharper.factor")).set_value(0.0).run()
     _, arrays = sent(app)
-    assert (before != arrays["values1"]).any()
-    assert arrays["values1"][3] == pytest.approx([0.25] * 4)  # all scores 0: every key alike
-    assert arrays["values0"][3] != pytest.approx([0.25] * 4)  # the control stays
+    assert (before != arrays["panels.1.values"]).any()
+    assert arrays["panels.1.values"][3] == pytest.approx(
+        [0.25] * 4
+    )  # all scores 0: every key alike
+    assert arrays["panels.0.values"][3] != pytest.approx([0.25] * 4)  # the control stays
     assert parse(parameters(app)["values"]) == {"factor": "0.0"}
 
 
@@ -301,7 +303,7 @@ def test_before_and_after_share_their_colours(
     before, after = (header["panels"][place]["most"] for place in scaled)
     largest = [
         float(np.abs(values[np.isfinite(values)]).max())
-        for values in (arrays[f"values{place}"] for place in scaled)
+        for values in (arrays[f"panels.{place}.values"] for place in scaled)
     ]
     assert before == after == pytest.approx(max(largest))
     assert largest[0] != largest[1]

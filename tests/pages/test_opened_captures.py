@@ -14,6 +14,7 @@ import attnviz
 from attnviz import i18n
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.inputs import AttentionInputs
+from attnviz.errors import TooLarge
 from attnviz.export.capture_file.digest import VARIABLE, digest_of_bytes
 from attnviz.export.capture_file.read import read
 from attnviz.export.save import content
@@ -145,10 +146,10 @@ def test_uploads_are_bounded(file: bytes, monkeypatch: pytest.MonkeyPatch) -> No
     second = uploaded(other)
     assert opened_captures.opened(first) is None and opened_captures.opened(second) is not None
     monkeypatch.setattr(opened_captures, "MAX_PRODUCTS", 10**5)
-    with pytest.raises(attnviz.TooLarge, match="multiplications"):
+    with pytest.raises(TooLarge, match="multiplications"):
         uploaded(file)
     monkeypatch.setattr(opened_captures, "MAX_BYTES", 1000)
-    with pytest.raises(attnviz.TooLarge):
+    with pytest.raises(TooLarge):
         uploaded(file)
 
 
@@ -162,7 +163,7 @@ def test_heads_and_calls_have_a_price_of_their_own(file: bytes) -> None:
     )
     small = read(file)
     for calls in ((call,), small.calls[:1] * 3000):
-        with pytest.raises(attnviz.TooLarge, match="multiplications"):
+        with pytest.raises(TooLarge, match="multiplications"):
             opened_captures._require_products(replace(small, calls=calls))
 
 

@@ -60,7 +60,7 @@ def test_a_vision_classifier_says_what_it_sees(
     assert header["patches"] == {"rows": 4, "columns": 4, "first": 1}
     roots = arrays["weights"].astype(np.float64) / 65535
     assert np.abs(roots - np.sqrt(cap.all_weights())).max() <= 0.5 / 65535 + 1e-6
-    assert arrays["picture"].shape == (24, 24, 3)
+    assert arrays["patches.picture"].shape == (24, 24, 3)
 
 
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)

@@ -30,7 +30,8 @@ def test_every_page_names_the_blocks(
         assert patches["said"] == i18n.text(
             lang, "place.key", rows=8, columns=8, count=4, patches=256
         )
-        assert arrays["picture"].shape == (64, 64, 3)
+        name = "picture" if page == "steps" else "patches.picture"
+        assert arrays[name].shape == (64, 64, 3)
     else:
         assert header["padding_of"] == "blocks" and header["mask_names"] == ["padding", "custom"]
         assert header["mask_reasons"][0] == i18n.text(lang, "mask.reason_blocks")
@@ -75,14 +76,14 @@ def test_windows_of_unrolled_tokens_are_patches(visit: Visit, tiny: Tiny, page: 
     ]
     first, pooled, *_, last = header["layers"]
     assert first["tokens"][:3] == ["r8c8", "r8c12", "r12c8"]
-    assert first["patches"]["from"] == [8, 8]
+    assert (first["patches"]["top"], first["patches"]["left"]) == (8, 8)
     assert first["patches"]["key_boxes"][1] == [0, 4, 1, 5]
     assert pooled["tokens"][:2] == ["r4c4 block", "r4c6 block"]
     assert pooled["patches"]["query_boxes"][1] == [0, 4, 2, 6]
     assert pooled["patches"]["said"] == i18n.text(
         "en", "place.query", rows=2, columns=2, count=64, patches=256
     )
-    assert (last["patches"]["rows"], last["patches"]["from"]) == (4, [0, 0])
+    assert [last["patches"][name] for name in ("rows", "top", "left")] == [4, 0, 0]
     assert arrays["picture"].shape == (64, 64, 3)
 
 

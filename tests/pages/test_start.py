@@ -18,12 +18,14 @@ def test_start_shows_the_film_and_a_door_to_each_group(visit: Visit, lang: i18n.
     app = visit("start", lang=lang)
     assert app.title[0].value == i18n.text(lang, "page.start.heading")
     (mounted,) = [
-        part for part in app.main.get("bidi_component") if part.proto.component_name == film.NAME
+        part
+        for part in app.main.get("bidi_component")
+        if part.proto.component_name == film.CANVAS.element
     ]
     header, _ = unpack(mounted.proto.bytes)
     assert (header["layer"], header["head"]) == (3, 1)
     assert header["strings"]["yours"] == i18n.text(lang, "component.film.yours")
-    assert header["links"][0]["key"]["weight"] == pytest.approx(0.677, abs=5e-4)
+    assert header["first"]["key"]["weight"] == pytest.approx(0.677, abs=5e-4)
     captions = [caption.value for caption in app.main.caption]
     for door in ("explore", "apart", "learn", "teach"):
         assert i18n.text(lang, f"start.{door}_text") in captions
@@ -74,7 +76,9 @@ def test_the_browser_is_asked_where_one_left_on_a_first_run_alone(visit: Visit) 
 
 def test_a_class_is_not_kept(visit: Visit) -> None:
     app = visit("learn", room="ABCD", seat="me")
-    assert recall.NAME not in [part.proto.component_name for part in app.get("bidi_component")]
+    assert recall.CANVAS.element not in [
+        part.proto.component_name for part in app.get("bidi_component")
+    ]
 
 
 def test_every_page_stands_in_one_group_of_the_navigation() -> None:
@@ -83,7 +87,9 @@ def test_every_page_stands_in_one_group_of_the_navigation() -> None:
 
 def _recall(app) -> dict:  # type: ignore[no-untyped-def, type-arg]
     (mounted,) = [
-        part for part in app.get("bidi_component") if part.proto.component_name == recall.NAME
+        part
+        for part in app.get("bidi_component")
+        if part.proto.component_name == recall.CANVAS.element
     ]
     return unpack(mounted.proto.bytes)[0]
 
@@ -104,6 +110,6 @@ def _gallery(app) -> dict:  # type: ignore[no-untyped-def, type-arg]
     (mounted,) = [
         part
         for part in app.main.get("bidi_component")
-        if part.proto.component_name == component.NAME
+        if part.proto.component_name == component.CANVAS.element
     ]
     return unpack(mounted.proto.bytes)[0]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import attnviz
-from attnviz import i18n
+from attnviz import changes, i18n
 from attnviz.ui.session import widgets
 from tests.pages.conftest import Visit, component_name, parameters, sent
 from tests.support.cases import mostly_slow
@@ -27,7 +27,7 @@ def test_at_first_sight_all_heads_are_on_and_the_strongest_is_suggested(
     assert header["off"] == []
     assert header["suggested"] == "L0.H0"
     assert "L0.H0" in header["effects"]
-    assert int(np.nanargmax(arrays["effects0"])) == 0
+    assert int(np.nanargmax(arrays["groups.0.effects"])) == 0
     assert all(bar["second"] is None for bar in header["answer"]["bars"])
     assert "changes" not in parameters(app)
 
@@ -36,7 +36,7 @@ def test_the_example_turns_mary_into_john(visit: Visit) -> None:
     app = visit("switches", model="minilm")
     app = app.button(widgets.key("switches.example")).click().run()
     header, _ = sent(app)
-    assert header["off"] == [{"head": "L0.H0", "change": "L0.H0.mixed=zero"}]
+    assert header["off"] == [{"head": "L0.H0", "to": "zero", "change": "L0.H0.mixed=zero"}]
     bars = {bar["label"]: bar for bar in header["answer"]["bars"]}
     assert bars["Mary"]["second"] == pytest.approx(0.993, abs=5e-4)
     assert bars["Mary"]["value"] == pytest.approx(0.311, abs=5e-4)
@@ -49,7 +49,7 @@ def test_a_link_shows_the_same_heads_off(visit: Visit) -> None:
     header, _ = sent(visit("switches", model="stories", text=STORE, changes=text))
     assert ",".join(switch["change"] for switch in header["off"]) == text
     stories = attnviz.load("stories")
-    logits = attnviz.capture(stories, STORE, changes=attnviz.changes.parse(text)).logits
+    logits = attnviz.capture(stories, STORE, changes=changes.parse(text)).logits
     assert logits is not None
     largest = max(header["answer"]["bars"], key=lambda bar: bar["value"])
     assert largest["value"] == pytest.approx(float(logits[0, -1].softmax(-1).max()), abs=1e-4)
@@ -71,7 +71,7 @@ def test_every_kind_of_model_has_an_answer(visit: Visit, model: str) -> None:
     header, arrays = sent(app)
     assert header["answer"]["bars"]
     assert len(header["groups"]) == (3 if model in ("translator", "dates") else 1)
-    assert [name for name in arrays if name.startswith("weights")]
+    assert [name for name in arrays if name.endswith(".weights")]
 
 
 def test_a_model_of_unknown_speed_is_measured_when_asked(
@@ -81,10 +81,10 @@ def test_a_model_of_unknown_speed_is_measured_when_asked(
     app = visit("switches", model=name, text="The cat sat.")
     header, arrays = sent(app)
     assert (header["suggested"], header["effects"]) == ("", "")
-    assert "effects0" not in arrays
+    assert "groups.0.effects" not in arrays
     header, arrays = sent(visit("switches", model=name, text="The cat sat.", effects="1"))
     assert header["effects"]
-    assert np.isfinite(arrays["effects0"]).all()
+    assert np.isfinite(arrays["groups.0.effects"]).all()
 
 
 def test_a_change_that_makes_no_sense_is_dropped_and_one_that_fits_no_head_is_said(

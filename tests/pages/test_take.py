@@ -13,6 +13,8 @@ from streamlit.testing.v1 import AppTest
 import attnviz
 from attnviz import i18n
 from attnviz.attention import edits
+from attnviz.attention.steps import Steps
+from attnviz.changes import parse
 from attnviz.ui.page import link
 from attnviz.ui.session import widgets
 from tests.pages.conftest import Visit
@@ -93,11 +95,13 @@ NUMBERS = {
     "masks": lambda cap: {"weights": np.tril(cap.weights("L2.H3")) > 0},
     "geometry": lambda cap: {"weights": cap.weights("L2.H3")},
     "output": lambda cap: {"hidden": cap.hidden},
-    "circuit": lambda cap: {"feeds": attnviz.feeds(attnviz.load("minilm"), TEXT).moved},
+    "circuit": lambda cap: {
+        "paths": attnviz.experiment(attnviz.load("minilm"), TEXT).paths().moved
+    },
 }
 
 
-def edited(cap: attnviz.Capture) -> attnviz.Steps:
+def edited(cap: attnviz.Capture) -> Steps:
     return attnviz.derive(cap.call(2), 3, edits=edits.parse("q.1.2=0.5"))
 
 
@@ -112,7 +116,7 @@ def test_the_code_of_a_page_gives_what_it_shows(
     names = run(*opened(page, **PLACE, **more), tmp_path, monkeypatch)
     [(name, expected)] = NUMBERS[page](attnviz.capture("minilm", TEXT)).items()
     value = names[name] if name in names else names["steps"][name]
-    value = getattr(value, "moved", value)  # of feeds
+    value = getattr(value, "moved", value)  # of paths
     if page == "masks":  # with the second sentence in a batch, whose padding is no key
         n_token = len(expected)
         value = value[:n_token, :n_token] > 0
@@ -137,7 +141,7 @@ def test_the_code_of_switches_takes_the_head_away(
     text, off = "Lily gave the red ball to", "L2.H1.mixed=zero"
     app, files = opened("switches", model="stories", text=text, changes=off)
     names = run(app, files, tmp_path, monkeypatch)
-    changes = attnviz.changes.parse(off)
+    changes = parse(off)
     expected = attnviz.capture("stories", text, changes=changes).logits
     np.testing.assert_array_equal(names["off"].logits, expected)
     assert not np.array_equal(names["cap"].logits, expected)

@@ -180,7 +180,7 @@ def test_any_token_of_a_text_is_laid_over_the_picture_in_it(visit: Visit, tiny: 
         header, arrays = sent(visit("head", text=text, generate="2", **asked))
         assert header["patches"] == {"rows": 4, "columns": 4, "first": first}
         assert header["tokens"][first] == "r0c0" and header["tokens"][first + 15] == "r3c3"
-        assert arrays["picture"].shape == (24, 24, 3)
+        assert arrays["patches.picture"].shape == (24, 24, 3)
         assert header["words"] == []
 
 

@@ -34,7 +34,7 @@ def test_layers_have_their_own_heads_and_places(visit: Visit, tiny: Tiny) -> Non
     assert header["shapes"] == [[2, 16, 16]] * 2 + [[4, 16, 16]] * 3
     firsts = [layer["tokens"][0] for layer in header["layers"]]
     assert firsts == ["r4c4", "r6c6", "r0c0", "r2c2", "r0c0"]
-    assert [layer["patches"]["from"] for layer in header["layers"]][1] == [6, 6]
+    assert [layer["patches"]["top"] for layer in header["layers"]][1] == 6
     cap = attnviz.capture(attnviz.load(tiny("swin")), image=pictures.drawn("stripes"))
     rows = [5, 5, 0, 0, 0]
     own = [call.weights(batch=row).numpy() for call, row in zip(cap.calls, rows, strict=True)]

@@ -9,7 +9,7 @@ import attnviz
 from attnviz import i18n
 from attnviz.capture.generation.settings import Generation
 from attnviz.components.buffer import unpack
-from attnviz.components.writing import NAME, NO_SLOT
+from attnviz.components.writing import CANVAS, NO_SLOT
 from attnviz.experiment.outputs.next_token import distribution
 from attnviz.ui.session import widgets
 from tests.pages.conftest import Visit, parameters, sent
@@ -29,8 +29,8 @@ def test_a_text_alone_shows_what_follows_it(visit: Visit, tiny: Tiny) -> None:
     cap = attnviz.capture(attnviz.load(tiny("gpt2")), TEXT)
     assert cap.logits is not None
     expected = np.sort(distribution(cap.logits[0]).before[-1])[::-1][:12]
-    np.testing.assert_allclose(arrays["before"][-1, :12], expected, rtol=1e-5)
-    assert arrays["drawn"][-1] == NO_SLOT
+    np.testing.assert_allclose(arrays["draws.before"][-1, :12], expected, rtol=1e-5)
+    assert arrays["draws.drawn"][-1] == NO_SLOT
     assert header["draws"]["sampled"] == 0
     assert header["draws"]["sampling"] == i18n.text("en", "sampling.greedy")
 
@@ -47,7 +47,7 @@ def test_a_button_lets_it_write(visit: Visit, tiny: Tiny, lang: i18n.Language) -
     n = sum(header["written"])
     assert n > 0
     # greedy: each written token was the likeliest after the one before it
-    assert arrays["drawn"][3:-1].tolist() == [0] * n
+    assert arrays["draws.drawn"][3:-1].tolist() == [0] * n
     assert KEY("write") not in [each.key for each in app.button]
 
 
@@ -69,8 +69,8 @@ def test_sampling_is_what_the_library_samples(visit: Visit, tiny: Tiny) -> None:
     assert header["tokens"] == list(cap.tokens.labels)
     assert cap.logits is not None
     after = distribution(cap.logits[0], 1.5, 7, 0.8).after
-    np.testing.assert_allclose(arrays["after"][:, 0], after.max(-1), rtol=1e-5)
-    assert arrays["left"].tolist() == (after > 0).sum(-1).tolist()
+    np.testing.assert_allclose(arrays["draws.after"][:, 0], after.max(-1), rtol=1e-5)
+    assert arrays["draws.n_left"].tolist() == (after > 0).sum(-1).tolist()
     assert header["draws"]["sampled"] == 1
     assert "1.5" in header["draws"]["sampling"]
     for name in HOT:
@@ -143,10 +143,12 @@ def test_a_translator_shows_what_it_drew_from(visit: Visit, tiny: Tiny) -> None:
     app = visit("output", text=TEXT, model=tiny("t5"), generate="5")
     assert not app.error
     (component,) = [
-        each for each in app.main.get("bidi_component") if each.proto.component_name == NAME
+        each
+        for each in app.main.get("bidi_component")
+        if each.proto.component_name == CANVAS.element
     ]
     header, arrays = unpack(component.proto.bytes)
     cap = attnviz.capture(attnviz.load(tiny("t5")), TEXT, generate=6)
     assert header["tokens"] == list(cap.tokens_of(0, "decoder").labels)
     assert header["key_tokens"] == list(cap.tokens_of(0, "encoder").labels)
-    assert arrays["drawn"][:-1].tolist() == [0] * cap.n_generated
+    assert arrays["draws.drawn"][:-1].tolist() == [0] * cap.n_generated

@@ -91,6 +91,34 @@ class Elementwise(Base):
         return self.joined(((q @ k.mT).softmax(-1)[..., None] * v[:, :, None]).sum(-2))
 
 
+class OverHeads(Base):
+    """The commonest mistake of homework: `softmax(dim=1)` of [batch, head, query, key]."""
+
+    axis = 1
+
+    def forward(self, x: Tensor) -> Tensor:
+        q, k, v = self.heads(x)
+        return self.joined((q @ k.mT / DH**0.5).softmax(self.axis) @ v)
+
+
+class OverQueries(OverHeads):
+    """A softmax over each column instead of each row."""
+
+    axis = 2
+
+
+class OverTexts(OverHeads):
+    """A softmax over the batch."""
+
+    axis = 0
+
+
+# the axis that each runs over, by the name that its reason gives it
+WRONG_AXIS: dict[type[OverHeads], str] = {
+    OverHeads: "heads",
+    OverQueries: "queries",
+    OverTexts: "texts of the batch",
+}
 REFUSED: tuple[type[nn.Module], ...] = (
     TalkingHeads,
     Differential,
@@ -101,4 +129,5 @@ REFUSED: tuple[type[nn.Module], ...] = (
     Synthesizer,
     Halved,
     Elementwise,
+    *WRONG_AXIS,
 )

@@ -1,30 +1,56 @@
 """A linear layer that ran while a model was recorded, and the memory that tensors share.
 
-In: tensors. Out: a `LinearRun`, and the address of the storage of a tensor and all its views.
+In: tensors and modules of one forward pass. Out: a `LinearRun`, the address of the memory of a
+tensor and all its views, and the reason why the weight of a layer cannot be read as a matrix.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import torch
 from torch import Tensor, nn
+from transformers.pytorch_utils import Conv1D
 
 from attnviz.attention.projection import Projection, transposed_weight
+
+NO_MEMORY = 0
+OFFLOADED = "the weight of its linear layer ({kind}) is kept outside the model between its runs"
+PACKED = "its linear layer ({kind}) keeps its weight in another form than a matrix of numbers"
 
 
 @dataclass(frozen=True, eq=False)
 class LinearRun:
-    """A linear layer that ran: its dotted name, its input and its output."""
+    """A layer that ran: its dotted name, its input and its output.
+
+    `input_version` and `output_version` tell a later change in place.
+    """
 
     name: str
     module: nn.Module
     input: Tensor
     output: Tensor
+    input_version: int | None = field(init=False)
+    output_version: int | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "input_version", version_of(self.input))
+        object.__setattr__(self, "output_version", version_of(self.output))
 
     @cached_property
     def storage(self) -> int:
         """The address of its output's memory."""
         return storage_of(self.output)
+
+    @property
+    def has_its_output(self) -> bool:
+        """True unless its output was changed in place since it ran."""
+        return version_of(self.output) == self.output_version
+
+    @property
+    def is_untouched(self) -> bool:
+        """True unless its input or its output was changed in place since it ran."""
+        return self.has_its_output and version_of(self.input) == self.input_version
 
     def projection(
         self, starts: tuple[int, ...], *, turned: bool = False, factor: float = 1.0
@@ -43,11 +69,84 @@ class LinearRun:
         )
 
 
+def is_plain(module: nn.Module) -> bool:
+    """True if a linear layer is certainly x·W + b with the weight that it shows.
+
+    Otherwise (a subclass of the layer or of its weight, a method replaced on the object, somebody's
+    hook behind it) its numbers decide.
+    """
+    return (
+        type(module) in (nn.Linear, Conv1D)
+        and type(module._parameters.get("weight")) is nn.Parameter
+        and "forward" not in vars(module)
+        and not module._forward_hooks
+    )
+
+
+def unreadable(module: nn.Module) -> str | None:
+    """The reason why a layer's weight cannot be multiplied with; None if it can.
+
+    Quantised and sharded weights are tensors too, often of the declared shape: they have no memory
+    of their own, or none of floating-point numbers.
+    """
+    weight, kind = getattr(module, "weight", None), type(module).__name__
+    declared = getattr(module, "out_features", None), getattr(module, "in_features", None)
+    if not isinstance(weight, Tensor):
+        return PACKED.format(kind=kind)
+    memory = _own_memory(weight)
+    if weight.is_meta and memory == NO_MEMORY:
+        return OFFLOADED.format(kind=kind)
+    is_dense = (
+        memory not in (None, NO_MEMORY)
+        and weight.layout is torch.strided
+        and weight.is_floating_point()
+        and weight.dim() == 2
+        and (None in declared or tuple(weight.shape) == declared)
+    )
+    return None if is_dense else PACKED.format(kind=kind)
+
+
+def sharded_layer(modules: Mapping[str, nn.Module]) -> tuple[str, int] | None:
+    """The first layer whose weight lies in parts on several processes, and their number.
+
+    Such a weight (torch's DTensor) names its `placements` on a mesh of devices.
+    """
+    for name, module in modules.items():
+        weight = module._parameters.get("weight")
+        for axis, placement in enumerate(getattr(weight, "placements", ())):
+            n_part = weight.device_mesh.size(axis)  # type: ignore[union-attr]  # of a DTensor
+            if placement.is_shard() and n_part > 1:
+                return name, n_part
+    return None
+
+
+def version_of(tensor: Tensor) -> int | None:
+    """The number of changes in place; None where torch counts none, in inference mode."""
+    return None if tensor.is_inference() else tensor._version
+
+
 def has_memory(tensor: Tensor) -> bool:
-    """True unless a tensor stands for a batch of `torch.vmap`, which has no memory of its own."""
-    return not torch._C._functorch.is_functorch_wrapped_tensor(tensor)
+    """True unless a tensor has no memory of its own, as a batch of `torch.vmap`."""
+    is_wrapped = torch._C._functorch.is_functorch_wrapped_tensor(tensor)
+    return not is_wrapped and storage_of(tensor) != NO_MEMORY
 
 
 def storage_of(tensor: Tensor) -> int:
-    """The address of the memory that a tensor and its views share."""
-    return tensor.untyped_storage().data_ptr()
+    """The address of the memory that a tensor and its views share; `NO_MEMORY` without one.
+
+    A sparse tensor has none. A tensor made of others (quantised, sharded, jagged) has that of the
+    first of them.
+    """
+    memory = _own_memory(tensor)
+    if memory is not None:
+        return memory
+    names = tensor.__tensor_flatten__()[0] if hasattr(tensor, "__tensor_flatten__") else []
+    return storage_of(getattr(tensor, names[0])) if names else NO_MEMORY
+
+
+def _own_memory(tensor: Tensor) -> int | None:
+    """The address of a tensor's own memory; None for one that is made of others, or sparse."""
+    try:
+        return tensor.untyped_storage().data_ptr()
+    except (NotImplementedError, RuntimeError):
+        return None

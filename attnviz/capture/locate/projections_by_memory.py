@@ -6,18 +6,33 @@ not, and the strides of the view tell which columns belong to which head, also i
 makes q, k and v (GPT-2). If the model works on q after the layer (a rotary embedding, a constant
 factor, a key cache), no memory is shared: `projections_by_value` compares numbers, and if these do
 not agree either, the projection is absent, with that reason.
+
+W_O is the outermost module that reads the attention's output alone: an adapter (LoRA) is a module
+around a linear layer, and what the layer itself writes is only a summand. A layer is believed only
+if its weight can be read and, unless nothing else can happen in it, leads from what it read to what
+it wrote. What the model changes in place later is copied or withdrawn.
 """
 
+import math
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 import torch
 from torch import Tensor, nn
 from transformers.pytorch_utils import Conv1D
 
-from attnviz.attention.projection import Projection
-from attnviz.capture.locate.layers import LinearRun, has_memory, storage_of
+from attnviz.attention.projection import Projection, apply_linear
+from attnviz.attention.tolerance import largest, max_difference
+from attnviz.capture.locate.layers import (
+    LinearRun,
+    has_memory,
+    is_plain,
+    storage_of,
+    unreadable,
+    version_of,
+)
 from attnviz.capture.locate.own_code import IS_ATTENTION
 from attnviz.capture.locate.projections_by_value import RotationGuess, ValueSearch
 
@@ -25,6 +40,16 @@ from attnviz.capture.locate.projections_by_value import RotationGuess, ValueSear
 RECENT_LAYERS = 8
 NOT_A_VIEW = "the model changes this tensor after its linear layer"
 NOT_CONSUMED = "no linear layer reads the output of the attention as it is"
+SEVERAL_READERS = "several layers read the output of the attention: {names}"
+NOT_LINEAR = (
+    "this layer ({kind}) is no input·W + b with the weight that it shows: what it wrote is off by"
+    " {error:.2g} of {size:.2g}"
+)
+CHANGED_LATER = "the model changed this tensor in place after it had used it"
+STAGE_OF = {"q": "q", "k": "k", "v": "v", "out": "projected"}
+ADAPTED = "what its linear layer writes is changed by the module around it ({kind})"
+CHECKED_ROWS = 8
+KEPT_COPIES = 4  # of what layers read: queries of a text, and the states that all its layers read
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +57,7 @@ class AwaitedOutput:
     """The output of an attention call, until the layer that reads it runs.
 
     Every `row_step`-th row of that layer is kept. Where the model copies the output first, it is
-    recognised `by_value`.
+    recognised `by_value`. `version` tells a change in place before it is read.
     """
 
     output: Tensor
@@ -40,6 +65,10 @@ class AwaitedOutput:
     absent: dict[str, str]
     row_step: int
     by_value: bool
+    version: int | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "version", version_of(self.output))
 
     def is_read_as(self, read: Tensor) -> bool:
         """True if a layer that reads this tensor reads all heads of the output, side by side."""
@@ -47,8 +76,17 @@ class AwaitedOutput:
         if read.numel() != output.numel() or read.shape[-1] != output.shape[2] * output.shape[3]:
             return False
         if storage_of(read) == storage_of(output):
-            return read.is_contiguous()
-        return self.by_value and torch.equal(read, output.flatten(2))
+            return read.is_contiguous() and version_of(read) == self.version
+        has_type = read.dtype == output.dtype
+        return self.by_value and has_type and torch.equal(read, output.flatten(2))
+
+
+@dataclass(eq=False)
+class ReadOutput:
+    """The output of an attention call that was read, and the layers that read it so far."""
+
+    awaited: AwaitedOutput
+    layers: list[LinearRun]
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +98,20 @@ class PendingGuess:
     absent: dict[str, str]
 
 
+@dataclass(frozen=True, eq=False)
+class MadeBy:
+    """The layer that was found for one of a call's projections, to be checked in the end."""
+
+    name: str
+    layer: LinearRun
+    projections: dict[str, Projection]
+    absent: dict[str, str]
+
+    def withdraw(self, reason: str) -> None:
+        """Take the projection back, with the reason."""
+        _withdraw(self.name, reason, self.projections, self.absent)
+
+
 class LinearWatch:
     """Forward hooks on a model's linear layers, for as long as the model is recorded."""
 
@@ -69,10 +121,22 @@ class LinearWatch:
         self._search = ValueSearch()
         self._guesses: list[PendingGuess] = []
         self._awaited: dict[int, AwaitedOutput] = {}
+        self._attending: set[str] = set()  # modules in which attention ran
+        self._read: ReadOutput | None = None
+        self._made: list[MadeBy] = []
+        self._copies: deque[tuple[Tensor, int | None, Tensor]] = deque(maxlen=KEPT_COPIES)
+        layers = layers_in_attention(modules)
+        around = _modules_around(layers, modules)
+        self._faults = {name: unreadable(layer) for name, layer in layers.items()}
+        self._faults |= {name: ADAPTED.format(kind=_kind(outer)) for name, outer in around.items()}
+        self._is_plain = {name: is_plain(layer) for name, layer in layers.items()}
         self._handles = [
-            module.register_forward_hook(self._hook(name))
-            for name, module in _layers_in_attention(modules).items()
+            module.register_forward_hook(self._hook(name)) for name, module in layers.items()
         ]
+        for name, outer in around.items():
+            self._handles.append(
+                outer.register_forward_hook(partial(self._end_outer, name), with_kwargs=True)
+            )
         self._handles.append(modules[""].register_forward_pre_hook(self._begin_pass))
 
     def close(self) -> None:
@@ -81,6 +145,8 @@ class LinearWatch:
             handle.remove()
         self._recent.clear()
         self._awaited.clear()
+        self._copies.clear()
+        self._read = None
 
     def _begin_pass(self, _module: nn.Module, _args: object) -> None:
         if self._is_active():
@@ -95,29 +161,97 @@ class LinearWatch:
                 return
             layer = LinearRun(name, module, read.detach(), output.detach())
             self._recent.append(layer)
-            if self._awaited:
+            if self._awaited or self._read is not None:
                 self._match_output(layer)
 
         return keep
+
+    def _end_outer(
+        self,
+        name: str,
+        module: nn.Module,
+        args: tuple[object, ...],
+        kwargs: dict[str, object],
+        output: object,
+    ) -> None:
+        """Take a module that reads one tensor in place of the layers that ran inside it.
+
+        Unless it returned what one of these wrote, or attention ran inside it.
+        """
+        given = [x for x in (*args, *kwargs.values()) if isinstance(x, Tensor)]
+        if len(given) != 1 or not isinstance(output, Tensor) or not self._is_active():
+            return
+        (read,) = given
+        if read.dim() != 3 or not has_memory(read) or name in self._attending:
+            return
+        outer = LinearRun(name, module, read.detach(), output.detach())
+        inner = [run for run in self._recent if run.name.startswith(f"{name}.")]
+        if any(_is_returned(run, outer) for run in inner):
+            return
+        rest = [run for run in self._recent if run not in inner]
+        self._recent.clear()
+        self._recent.extend([*rest, outer])
+        if self._awaited or self._read is not None:
+            self._match_output(outer)
 
     def makers(
         self, q: Tensor, k: Tensor, v: Tensor
     ) -> tuple[dict[str, Projection], dict[str, str]]:
         """The layers that wrote q, k and v, and the reason for each that was not found."""
         tensors = {"q": q, "k": k, "v": v}
-        views = {name: self._maker(tensor) for name, tensor in tensors.items()}
-        layers = {name: view for name, view in views.items() if view is not None}
-        rest = {name: tensor for name, tensor in tensors.items() if name not in layers}
+        layers: dict[str, Projection] = {}
+        absent: dict[str, str] = {}
+        for name, tensor in tensors.items():
+            layer, starts = self._maker(tensor)
+            fault = self._faults.get(layer.name) if layer is not None else None
+            if fault is not None:
+                absent[name] = fault
+            elif layer is not None and starts is not None:
+                layers[name] = layer.projection(starts)
+                self._made.append(MadeBy(name, layer, layers, absent))
+        rest = {name: t for name, t in tensors.items() if name not in layers and name not in absent}
         guess = None
         if rest:
-            matches, guess = self._search.makers(self._recent, rest, q.shape[2])
-            layers |= {name: match.projection() for name, match in matches.items()}
-        absent = {name: NOT_A_VIEW for name in tensors if name not in layers}
+            usable = [run for run in self._recent if self._is_usable(run)]
+            matches, guess = self._search.makers(usable, rest, q.shape[2])
+            for name, match in matches.items():
+                layers[name] = match.projection()
+                self._made.append(MadeBy(name, match.layer, layers, absent))
+        absent |= {name: NOT_A_VIEW for name in rest if name not in layers}
         if "q" in absent:
             absent["x"] = absent["q"]
         if guess is not None:
             self._guesses.append(PendingGuess(guess, layers, absent))
         return layers, absent
+
+    def _is_usable(self, run: LinearRun) -> bool:
+        return self._faults.get(run.name) is None and run.is_untouched
+
+    def share(
+        self, name: str, earlier: dict[str, Projection], layers: dict[str, Projection]
+    ) -> None:
+        """Let a call have a layer of an earlier one too, to be taken back with that."""
+        made = next(m for m in self._made if m.projections is earlier and m.name == name)
+        layers[name] = earlier[name]
+        self._made.append(replace(made, projections=layers))
+
+    def own(self, projections: dict[str, Projection]) -> None:
+        """Copy what the layers of a call read, and what W_O wrote: the model may change both.
+
+        A tensor that several layers read is copied once.
+        """
+        for name, layer in projections.items():
+            output = layer.output.clone() if name == "out" else layer.output
+            projections[name] = replace(layer, input=self._copy(layer.input), output=output)
+
+    def _copy(self, read: Tensor) -> Tensor:
+        version = version_of(read)
+        for original, then, copy in self._copies:
+            if then == version and _is_same_tensor(original, read):
+                return copy
+        copy = read.clone()
+        self._copies.append((read, version, copy))
+        return copy
 
     def settle(self) -> None:
         """Take back the guesses of the last forward pass that turned out wrong."""
@@ -126,16 +260,36 @@ class LinearWatch:
         for pending in self._guesses:
             if id(pending.guess) in wrong:
                 for name in pending.guess.names:
-                    del pending.projections[name]
-                    pending.absent[name] = NOT_A_VIEW
-                    if name == "q":
-                        pending.absent["x"] = NOT_A_VIEW
+                    _withdraw(name, NOT_A_VIEW, pending.projections, pending.absent)
         self._guesses.clear()
 
-    def await_output(self, awaited: AwaitedOutput) -> None:
-        """Add the layer that reads an output to its projections, as "out", when that layer runs."""
+    def check(self) -> None:
+        """Take back the layers whose numbers changed since, or do not follow from their weight.
+
+        Called when the model has run and its hooks are gone.
+        """
+        for made in self._made:
+            projection = made.projections.get(made.name)
+            if projection is None or projection.module != made.layer.name:
+                continue  # taken back, or its place was taken by a module around it
+            is_own = storage_of(projection.output) == made.layer.storage
+            if is_own and not made.layer.has_its_output:
+                made.withdraw(CHANGED_LATER)
+            elif not self._is_plain[made.layer.name] or made.layer.output_version is None:
+                reason = _why_not_linear(projection, _kind(made.layer.module))
+                if reason is not None:
+                    made.withdraw(reason)
+        self._made.clear()
+
+    def await_output(self, awaited: AwaitedOutput, module: str) -> None:
+        """Add the layer that reads an output to its projections, as "out", when that layer runs.
+
+        `module` is the dotted name of the one that attends.
+        """
         awaited.absent["projected"] = NOT_CONSUMED
         self._awaited[storage_of(awaited.output)] = awaited
+        self._attending |= {module, *_paths_above(module)}
+        self._read = None
 
     def exchange(self, read: Tensor, output: Tensor) -> AwaitedOutput | None:
         """The awaited output that a layer is to read, with other numbers; None if none is."""
@@ -148,14 +302,40 @@ class LinearWatch:
         return None
 
     def _match_output(self, layer: LinearRun) -> None:
-        awaited = self._awaited.pop(storage_of(layer.input), None) or self._copied_into(layer)
-        if awaited is None or not awaited.is_read_as(layer.input):
+        if self._read is None or not self._read.awaited.is_read_as(layer.input):
+            awaited = self._awaited.pop(storage_of(layer.input), None) or self._copied_into(layer)
+            if awaited is None or not awaited.is_read_as(layer.input):
+                return
+            self._read = ReadOutput(awaited, [])
+        inside = f"{layer.name}."
+        others = [run for run in self._read.layers if not run.name.startswith(inside)]
+        self._read.layers[:] = [*others, layer]
+        self._name_readers(self._read)
+
+    def _name_readers(self, read: ReadOutput) -> None:
+        """Take the one layer that reads an output as W_O; where there are several, none is."""
+        awaited, layers = read.awaited, read.layers
+        awaited.projections.pop("out", None)
+        self._made = [
+            m for m in self._made if m.projections is not awaited.projections or m.name != "out"
+        ]
+        fault = self._faults.get(layers[0].name)
+        if len(layers) > 1:
+            names = " and ".join(run.name.rpartition(".")[2] for run in layers)
+            fault = SEVERAL_READERS.format(names=names)
+        if fault is not None:
+            awaited.absent["projected"] = fault
             return
-        n_column, d_head = layer.input.shape[-1], awaited.output.shape[3]
-        projection = layer.projection(tuple(range(0, n_column, d_head)))
-        step = awaited.row_step
-        awaited.projections["out"] = projection.thinned(step) if step > 1 else projection
-        del awaited.absent["projected"]
+        (layer,), output = layers, awaited.output
+        starts = tuple(range(0, output.shape[2] * output.shape[3], output.shape[3]))
+        projection, step = layer.projection(starts), awaited.row_step
+        if step > 1:
+            projection = projection.thinned(step)
+        else:  # what it wrote is the model's, which may add to it in place
+            projection = replace(projection, output=layer.output.clone())
+        awaited.projections["out"] = projection
+        awaited.absent.pop("projected", None)
+        self._made.append(MadeBy("out", layer, awaited.projections, awaited.absent))
 
     def _copied_into(self, layer: LinearRun) -> AwaitedOutput | None:
         """The awaited output of which the layer read a copy; it is awaited no longer."""
@@ -164,17 +344,66 @@ class LinearWatch:
                 return self._awaited.pop(storage)
         return None
 
-    def _maker(self, tensor: Tensor) -> Projection | None:
-        """The layer of whose output a tensor is a view."""
+    def _maker(self, tensor: Tensor) -> tuple[LinearRun | None, tuple[int, ...] | None]:
+        """The layer of whose output a tensor is a view, with the first column of each head.
+
+        No columns if heads are not told by the view, or if the output was changed since.
+        """
         storage = storage_of(tensor)
         for layer in reversed(self._recent):
             if layer.storage == storage:
-                starts = _head_starts(tensor, layer.output)
-                return layer.projection(starts) if starts else None
+                starts = _head_starts(tensor, layer.output) if layer.is_untouched else None
+                return layer, starts
+        return None, None
+
+
+def _withdraw(
+    name: str, reason: str, projections: dict[str, Projection], absent: dict[str, str]
+) -> None:
+    """Take a projection back, with the reason for the stages that it leads to."""
+    del projections[name]
+    absent[STAGE_OF[name]] = reason
+    if name == "q":
+        absent["x"] = reason
+
+
+def _why_not_linear(layer: Projection, kind: str) -> str | None:
+    """None if some rows that a layer wrote are input·W + b; else the reason."""
+    x, wrote = layer.input.flatten(0, -2), layer.output.flatten(0, -2)
+    some = slice(None, None, math.ceil(len(x) / CHECKED_ROWS))
+    error = max_difference(apply_linear(x[some].float(), layer), wrote[some])
+    if error <= layer.tolerance():
         return None
+    return NOT_LINEAR.format(kind=kind, error=error, size=largest(wrote))
 
 
-def _layers_in_attention(modules: Mapping[str, nn.Module]) -> dict[str, nn.Module]:
+def _is_returned(inner: LinearRun, outer: LinearRun) -> bool:
+    """True if a module returned what a layer inside it wrote, as it was."""
+    return inner.output_version == outer.output_version and _is_same_tensor(
+        inner.output, outer.output
+    )
+
+
+def _is_same_tensor(left: Tensor, right: Tensor) -> bool:
+    """True for two tensors with the same numbers in the same memory.
+
+    Never where changes in place are not counted.
+    """
+    return (
+        version_of(left) is not None
+        and version_of(left) == version_of(right)
+        and storage_of(left) == storage_of(right)
+        and left.storage_offset() == right.storage_offset()
+        and left.shape == right.shape
+        and left.stride() == right.stride()
+    )
+
+
+def _kind(module: nn.Module) -> str:
+    return type(module).__name__
+
+
+def layers_in_attention(modules: Mapping[str, nn.Module]) -> dict[str, nn.Module]:
     """The linear layers inside modules named after attention; all of them if there are none.
 
     To watch the others too would keep their large outputs alive for nothing.
@@ -182,11 +411,30 @@ def _layers_in_attention(modules: Mapping[str, nn.Module]) -> dict[str, nn.Modul
     linear: dict[str, nn.Module] = {
         name: module for name, module in modules.items() if isinstance(module, nn.Linear | Conv1D)
     }
-    attention = tuple(
-        f"{name}." for name, module in modules.items() if IS_ATTENTION.search(type(module).__name__)
-    )
+    attention = tuple(f"{name}." for name in _named_attention(modules))
     inside = {name: module for name, module in linear.items() if name.startswith(attention)}
     return inside or linear
+
+
+def _modules_around(
+    layers: Mapping[str, nn.Module], modules: Mapping[str, nn.Module]
+) -> dict[str, nn.Module]:
+    """The modules around these layers that are not named after attention, nor around such."""
+    outside = {"", *_named_attention(modules)}
+    for name in list(outside):
+        outside |= set(_paths_above(name))
+    paths = {path for name in layers for path in _paths_above(name)}
+    return {path: modules[path] for path in sorted(paths - outside)}
+
+
+def _named_attention(modules: Mapping[str, nn.Module]) -> list[str]:
+    return [name for name, m in modules.items() if IS_ATTENTION.search(type(m).__name__)]
+
+
+def _paths_above(name: str) -> list[str]:
+    """The dotted names of the modules around one, the innermost first."""
+    parts = name.split(".")
+    return [".".join(parts[:n]) for n in range(len(parts) - 1, 0, -1)]
 
 
 def _head_starts(tensor: Tensor, output: Tensor) -> tuple[int, ...] | None:

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from attnviz.attention.projection import Projection
 from attnviz.capture.locate.coarse_keys import SpatialPath, begin_alike, leads
-from attnviz.capture.locate.layers import storage_of
+from attnviz.capture.locate.layers import NO_MEMORY, storage_of
 from attnviz.types import Kind, Stack
 
 CROSS_PARTS = frozenset(
@@ -89,7 +89,8 @@ def _overlap(queries: Tensor, keys: Tensor) -> bool:
 
     Two parts of one tensor that lie apart, such as a text and a picture joined before, do not.
     """
-    if storage_of(queries) != storage_of(keys):
+    memory = storage_of(queries)
+    if memory == NO_MEMORY or memory != storage_of(keys):
         return False
     if not queries.numel() or not keys.numel():
         return False

@@ -50,29 +50,44 @@ def arranged(softmax: OpenSoftmax, operand: Tensor) -> Arrangement | None:
     if kept.numel() != operand.numel() or kept.shape[softmax.axis] != operand.shape[-1]:
         return None
     for late in (False, True):
-        for candidate in _arrangements(softmax, operand):
+        for candidate in _arrangements(kept.shape, softmax.axis, operand):
             moved = candidate.of(kept).reshape(operand.shape).to(operand.dtype)
             if _is_masked_late(operand, moved) if late else _are_equal(operand, moved):
                 return candidate
     return None
 
 
-def _arrangements(softmax: OpenSoftmax, operand: Tensor) -> Iterator[Arrangement]:
-    shape = softmax.kept.shape
-    axes = [axis for axis in range(len(shape)) if axis != softmax.axis]
+def _arrangements(shape: torch.Size, key: int, operand: Tensor) -> Iterator[Arrangement]:
+    """The arrangements of axes, `key` the one that is summed over, that fit an operand's sizes."""
+    axes = [axis for axis in range(len(shape)) if axis != key]
     n_tried = 0
     if not axes:
-        yield Arrangement((), None, softmax.axis, ())
+        yield Arrangement((), None, key, ())
     for order in permutations(axes):
         lead, query = order[:-1], order[-1] if order else None
         sizes = tuple(shape[axis] for axis in lead)
         fits = query is not None and shape[query] == operand.shape[-2]
         if fits and math.prod(sizes) == operand.shape[0] and n_tried < MAX_ARRANGEMENTS:
             n_tried += 1
-            yield Arrangement(lead, query, softmax.axis, sizes)
+            yield Arrangement(lead, query, key, sizes)
     if axes and operand.shape[-2] == 1:  # one query, without an axis
         sizes = tuple(shape[axis] for axis in axes)
-        yield Arrangement(tuple(axes), None, softmax.axis, sizes)
+        yield Arrangement(tuple(axes), None, key, sizes)
+
+
+def arranged_by_another_axis(softmax: OpenSoftmax, operand: Tensor) -> Arrangement | None:
+    """The arrangement of an operand that is summed over another axis than the softmax's."""
+    kept = softmax.kept
+    if kept.numel() != operand.numel():
+        return None
+    for key in range(kept.dim()):
+        if key == softmax.axis or kept.shape[key] != operand.shape[-1]:
+            continue
+        for candidate in _arrangements(kept.shape, key, operand):
+            moved = candidate.of(kept).reshape(operand.shape).to(operand.dtype)
+            if _are_equal(operand, moved):
+                return candidate
+    return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,14 +115,14 @@ def with_heads_in_rows(
     """
     kept, weights = softmax.kept, product.left
     axes = [axis for axis in range(kept.dim()) if axis != softmax.axis]
-    if len(axes) != 3 or kept.numel() != weights.numel():
+    if len(axes) != 3 or kept.shape[softmax.axis] != weights.shape[2]:
         return
     for order in permutations(axes):
         sizes = tuple(kept.shape[axis] for axis in order)
-        moved = kept.permute(*order, softmax.axis).reshape(
-            -1, sizes[1] * sizes[2], weights.shape[2]
-        )
-        if moved.shape != weights.shape or not _are_equal(weights, moved.to(weights.dtype)):
+        if (sizes[0], sizes[1] * sizes[2]) != weights.shape[:2]:
+            continue
+        moved = kept.permute(*order, softmax.axis).reshape(weights.shape)
+        if not _are_equal(weights, moved.to(weights.dtype)):
             continue
         for head in (1, 2):  # the other one are the queries
             lead = (sizes[0], sizes[head])

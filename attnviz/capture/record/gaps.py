@@ -23,6 +23,7 @@ DROPOUT = (
     "it is in training mode, in which dropout changes the weights at random; call .eval() on the"
     " model first"
 )
+OTHER_AXIS = "its softmax runs over the {axis}, not over the keys"
 NO_VALUES = "no matrix product of its softmax with values was found"
 NO_KEYS = "its weights come from a layer's output alone, not from queries and keys"
 NO_ORDER = (

@@ -2,13 +2,15 @@
 
 In: every operation that runs. Out: the numbers of the products and softmaxes that entered a tensor
 by operations other than matrix products. A tensor is known by its memory, so views need no care,
-and each result replaces what was known of its memory before. `PARAMETER` marks what was computed
-from the model's parameters alone.
+and each result replaces what was known of its memory before; of one without memory nothing is
+known. `PARAMETER` marks what was computed from the model's parameters alone.
 """
 
 from collections.abc import Iterable
 
 from torch import Tensor
+
+from attnviz.capture.locate.layers import NO_MEMORY, storage_of
 
 PARAMETER = -1
 ONLY_PARAMETER = frozenset({PARAMETER})
@@ -20,12 +22,12 @@ class Origins:
     """The origins of the tensors of one thread while a model is recorded."""
 
     def __init__(self, parameters: Iterable[Tensor]) -> None:
-        self._by_memory = dict.fromkeys(map(_memory, parameters), ONLY_PARAMETER)
-        self._by_memory.pop(0, None)  # not on a device
+        self._by_memory = dict.fromkeys(map(storage_of, parameters), ONLY_PARAMETER)
+        self._by_memory.pop(NO_MEMORY, None)
 
     def of(self, tensor: Tensor) -> frozenset[int]:
         """The numbers that entered a tensor."""
-        return self._by_memory.get(_memory(tensor), NOTHING)
+        return self._by_memory.get(storage_of(tensor), NOTHING)
 
     def is_parameter(self, tensor: Tensor) -> bool:
         """True for a parameter or a buffer, and for what was computed from such alone."""
@@ -33,10 +35,11 @@ class Origins:
 
     def replace(self, tensor: Tensor, numbers: frozenset[int]) -> None:
         """Set what is known of a result."""
-        if numbers:
-            self._by_memory[_memory(tensor)] = numbers
+        memory = storage_of(tensor)
+        if numbers and memory != NO_MEMORY:
+            self._by_memory[memory] = numbers
         else:
-            self._by_memory.pop(_memory(tensor), None)
+            self._by_memory.pop(memory, None)
 
     def pass_on(self, read: Iterable[Tensor], written: Iterable[Tensor]) -> None:
         """Give the results of an operation what entered its arguments."""
@@ -48,7 +51,3 @@ class Origins:
             numbers = frozenset(sorted(numbers)[-MAX_NUMBERS:])
         for tensor in written:
             self.replace(tensor, numbers)
-
-
-def _memory(tensor: Tensor) -> int:
-    return tensor.untyped_storage().data_ptr()

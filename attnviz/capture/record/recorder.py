@@ -11,7 +11,7 @@ is one of the thread.
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import torch
@@ -24,12 +24,17 @@ from attnviz.attention.projection import Projection
 from attnviz.attention.stage_changes import StageChange
 from attnviz.attention.stored_weights import StoredWeights
 from attnviz.capture.locate.coarse_keys import SpatialWatch, where_coarse
+from attnviz.capture.locate.layers import sharded_layer, version_of
 from attnviz.capture.locate.own_code import (
     interface_configs,
     is_named_attention,
     own_code_modules,
 )
-from attnviz.capture.locate.projections_by_memory import AwaitedOutput, LinearWatch
+from attnviz.capture.locate.projections_by_memory import (
+    AwaitedOutput,
+    LinearWatch,
+    layers_in_attention,
+)
 from attnviz.capture.locate.structure import kind_of
 from attnviz.capture.record.busy import alone
 from attnviz.capture.record.fast_path import fast_path
@@ -86,7 +91,7 @@ class Recorder:
         self._names = {id(module): name for name, module in modules.items()}
         self._runs: list[ModuleRun] = []
         self._first_calls: dict[str, AttentionCall] = {}
-        self._sums: dict[int, tuple[tuple[Tensor, Tensor], ...]] = {}
+        self._states: list[list[TensorState]] = []
         self.watch: Watch | None = None  # of own code
         self._is_open, self.missing = True, Missing(self._names)
         self.calls.missing = self.missing.calls
@@ -158,14 +163,13 @@ class Recorder:
                 code="own_code_gradient",
                 module=name,
             )
-        self._sums[len(self.calls)] = _sums(seen.inputs)
+        states, n_before = _sums(seen.inputs), len(self.calls)
         if isinstance(seen.inputs, StoredWeights):
             absent = absent_stages(seen.inputs)
             projections: dict[str, Projection] = {}
             step = self._row_step(seen.inputs.n_query)
-            self._linears.await_output(
-                AwaitedOutput(seen.output, projections, absent, step, by_value=True)
-            )
+            awaited = AwaitedOutput(seen.output, projections, absent, step, by_value=True)
+            self._linears.await_output(awaited, self._name(seen.module))
             self._add(seen.module, seen.inputs, seen.output, projections, absent, seen.kind)
         elif seen.projections or seen.absent:  # torch's own module, whose layers are known
             known = seen.projections, seen.absent
@@ -174,6 +178,8 @@ class Recorder:
             self._add_with_projections(
                 seen.module, seen.inputs, seen.output, seen.kind, by_value=True
             )
+        if len(self.calls) > n_before:
+            self._states[-1] = states
 
     def _add_with_projections(
         self,
@@ -189,7 +195,8 @@ class Recorder:
         if "k" in absent or "v" in absent:
             self._add_layers_of_cached(self._name(module), inputs, projections, absent)
         step = self._row_step(inputs.n_query)
-        self._linears.await_output(AwaitedOutput(output, projections, absent, step, by_value))
+        awaited = AwaitedOutput(output, projections, absent, step, by_value)
+        self._linears.await_output(awaited, self._name(module))
         self._add(module, inputs, output, projections, absent, kind)
 
     def _add_layers_of_cached(
@@ -215,7 +222,7 @@ class Recorder:
             if known is None or known.turned or layer not in absent:
                 continue  # a rotation is a guess until the pass ends
             if before.shape == now.shape and torch.equal(before, now):
-                projections[layer] = known
+                self._linears.share(layer, earlier.projections, projections)
                 del absent[layer]
 
     def _add(
@@ -233,17 +240,20 @@ class Recorder:
         coarser = self._spatial.take(name)
         sizes = inputs.n_batch, inputs.n_query, inputs.n_key
         query_places, key_places = self._spatial.places(coarser, *sizes)
+        kind = kind_of(module, name, projections, coarser, kind)
         step = self._row_step(inputs.n_query)
         if step > 1:
             output = output[:, ::step].clone()
             for layer in list(projections):
                 projections[layer] = projections[layer].thinned(step)
+        else:
+            self._linears.own(projections)
         call = AttentionCall(
             module=name,
             index=self._counter.next_call(name),
             layer=0,
             stack=None,
-            kind=kind_of(module, name, projections, coarser, kind),
+            kind=kind,
             inputs=inputs,
             output=output,
             projections=projections,
@@ -258,6 +268,7 @@ class Recorder:
             step_call = newest_step(call) if self._counter.n_pass > 1 else whole_step(call)
             self.steps.append(step_call)
             call = step_call.call
+        self._states.append(_versions(call))
         self.calls.append(call)
 
     def _row_step(self, n_query: int) -> int:
@@ -269,6 +280,7 @@ class Recorder:
     def finish(self) -> None:
         """Take back wrong guesses, and number the layers of each stack and kind as they ran."""
         self._linears.settle()
+        self._linears.check()
         self._drop_overwritten()
         self.missing.add_not_asked({call.module for call in self.calls}, self._asking.ran)
         self.calls[:] = where_coarse(with_layers(self.calls, self._runs))
@@ -278,8 +290,8 @@ class Recorder:
 
     def _drop_overwritten(self) -> None:
         """Refuse the calls whose tensors the model changed after they were recorded."""
-        is_whole = [_is_untouched(self._sums.get(n, ())) for n in range(len(self.calls))]
-        self._sums.clear()
+        is_whole = [all(state.holds() for state in states) for states in self._states]
+        self._states.clear()
         for call, kept in zip(self.calls, is_whole, strict=True):
             if not kept:
                 self.missing.add_named(call.module, OVERWRITTEN)
@@ -290,21 +302,47 @@ class Recorder:
                 self.steps[:] = [s for s, kept in zip(self.steps, is_whole, strict=True) if kept]
 
 
-def _sums(inputs: AttentionInputs | StoredWeights) -> tuple[tuple[Tensor, Tensor], ...]:
-    """The tensors of a call with their sums, by which a later change in place is noticed."""
+@dataclass(frozen=True, eq=False)
+class TensorState:
+    """A tensor that is kept, with what tells a later change in place.
+
+    That is the number of changes so far; the sum of the tensor where torch counts none: in
+    inference mode, and below the graph of gradients.
+    """
+
+    tensor: Tensor
+    version: int | None
+    total: Tensor | None
+
+    @classmethod
+    def of(cls, tensor: Tensor, *, is_counted: bool) -> "TensorState":
+        """The state of a tensor now."""
+        version = version_of(tensor) if is_counted else None
+        return cls(tensor, version, tensor.sum() if version is None else None)
+
+    def holds(self) -> bool:
+        """True if the tensor is still the same; two sums of NaN are the same."""
+        if self.total is None:
+            return version_of(self.tensor) == self.version
+        return torch.equal(torch.nan_to_num(self.tensor.sum()), torch.nan_to_num(self.total))
+
+
+def _versions(call: AttentionCall) -> list[TensorState]:
+    """The states of the tensors that the attention interface handed over.
+
+    Keys and values are those of a cache, which `AttentionInputs.key_version` watches.
+    """
+    tensors = (call.inputs.query, call.output)
+    return [TensorState.of(tensor, is_counted=True) for tensor in tensors if tensor is not None]
+
+
+def _sums(inputs: AttentionInputs | StoredWeights) -> list[TensorState]:
+    """The states of a call's tensors that were seen below the graph, by their sums."""
     if isinstance(inputs, StoredWeights):
         tensors = [inputs.kept, inputs.query, inputs.key, inputs.value]
     else:
         tensors = [inputs.query, inputs.key, inputs.value]
-    return tuple((tensor, tensor.sum()) for tensor in tensors if tensor is not None)
-
-
-def _is_untouched(sums: tuple[tuple[Tensor, Tensor], ...]) -> bool:
-    """True if every sum is still the same; two NaN are the same."""
-    return all(
-        torch.equal(torch.nan_to_num(tensor.sum()), torch.nan_to_num(before))
-        for tensor, before in sums
-    )
+    return [TensorState.of(tensor, is_counted=False) for tensor in tensors if tensor is not None]
 
 
 def row_step(n_query: int) -> int:
@@ -346,6 +384,7 @@ def recording(
         raise _no_attention(model, SCRIPTED)
     # what torch.jit compiled takes no hooks; its operations are credited to the module around it
     every = dict(model.named_modules())
+    _require_whole_heads(model, every)
     modules = {n: m for n, m in every.items() if not isinstance(m, torch.jit.ScriptModule)}
     own = modules if own_code_modules(every) else {}
     interface = interface_configs(modules)
@@ -391,6 +430,25 @@ def _watch(stack: ExitStack, modules: dict[str, nn.Module], recorder: Recorder) 
     stack.callback(watch.close)
     stack.enter_context(watch)
     return watch
+
+
+def _require_whole_heads(model: nn.Module, modules: Mapping[str, nn.Module]) -> None:
+    """Raise `UnsupportedAttention` for a model whose attention lies in parts on several processes.
+
+    Each would record its own heads as if they were all, under the numbers of others.
+    """
+    sharded = sharded_layer(layers_in_attention(modules))
+    if sharded is None:
+        return
+    layer, n_part = sharded
+    raise UnsupportedAttention(
+        f"{type(model).__name__} is spread over {n_part} processes (tensor parallel): this one"
+        f" holds only a part of the heads behind {layer}; load the model in one process, with"
+        ' device_map="auto" where it does not fit on one device',
+        code="sharded_heads",
+        module=layer,
+        n_part=n_part,
+    )
 
 
 def _no_attention(model: nn.Module, reason: str) -> UnsupportedAttention:

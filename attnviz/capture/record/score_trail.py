@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attnviz.capture.locate.layers import storage_of
+from attnviz.capture.locate.layers import NO_MEMORY, storage_of, version_of
 
 aten = torch.ops.aten
 
@@ -91,7 +91,7 @@ class TrailedScores:
     @property
     def is_untouched(self) -> bool:
         """True unless the tensor was changed in place after the softmax had read it."""
-        return _version_of(self.tensor) == self.version
+        return version_of(self.tensor) == self.version
 
 
 class ScoreTrails:
@@ -107,7 +107,7 @@ class ScoreTrails:
     def scores(self, tensor: Tensor) -> TrailedScores | None:
         """The scores that a softmax reads, with their trail; None without one."""
         trail = self.of(tensor)
-        return None if trail is None else TrailedScores(tensor, trail, _version_of(tensor))
+        return None if trail is None else TrailedScores(tensor, trail, version_of(tensor))
 
     def begin(self, out: Tensor, factor: float, added: Tensor | None, beta: float) -> None:
         """Begin a trail at a product: out = beta · added + factor · q·kᵀ."""
@@ -137,7 +137,7 @@ class ScoreTrails:
             self._set(written, trail)
 
     def _set(self, out: Tensor, trail: ScoreTrail | None) -> None:
-        if trail is None:
+        if trail is None or storage_of(out) == NO_MEMORY:
             self.drop(out)
         else:
             self._by_memory[storage_of(out)] = trail
@@ -172,11 +172,6 @@ def _after(
     if func in SUBTRACTED and place == 0:
         return trail.plus(other, shape, -alpha)
     return None
-
-
-def _version_of(tensor: Tensor) -> int | None:
-    """The number of changes in place; None where torch counts none, in inference mode."""
-    return None if tensor.is_inference() else tensor._version
 
 
 def _number(value: object) -> float | None:

@@ -21,7 +21,15 @@ from attnviz.capture.locate.own_code import is_named_attention
 from attnviz.capture.record import evidence, fused_kernels, head_layout, multihead
 from attnviz.capture.record import operations as ops
 from attnviz.capture.record.derived_attention import derived
-from attnviz.capture.record.gaps import CHANGED, DROPOUT, LINEAR, NO_KEYS, NO_ORDER, NO_VALUES
+from attnviz.capture.record.gaps import (
+    CHANGED,
+    DROPOUT,
+    LINEAR,
+    NO_KEYS,
+    NO_ORDER,
+    NO_VALUES,
+    OTHER_AXIS,
+)
 from attnviz.capture.record.head_layout import HeadLayout
 from attnviz.capture.record.operations import LayerRun, MatrixProduct, OpenSoftmax, ScoreSource
 from attnviz.capture.record.origins import NOTHING, Origins
@@ -254,13 +262,27 @@ class ThreadTrace:
             )
             if call is None:
                 if not self._take_windowed(softmax, number, turned, common):
-                    softmax.fault = common[-1], DROPOUT if common[-1].training else CHANGED
+                    softmax.fault = common[-1], self._why_changed(softmax, turned, common)
                     continue
                 return
             del self._softmaxes[number]
             self._decide_late()
             self._take(call)
             return
+
+    def _why_changed(self, softmax: OpenSoftmax, product: MatrixProduct, stack: ops.Stack) -> str:
+        """The reason why a factor of a product is not the weights of a softmax over the keys."""
+        arrangement = evidence.arranged_by_another_axis(softmax, product.left)
+        if arrangement is None:
+            return DROPOUT if stack[-1].training else CHANGED
+        if softmax.axis == arrangement.query:
+            return OTHER_AXIS.format(axis="queries")
+        n_heads = head_layout.head_count(stack)
+        for layout in head_layout.layouts(arrangement.sizes, n_heads):
+            if self._layers.have_written(layout, product.right):
+                is_head = layout.head_axis == arrangement.lead.index(softmax.axis)
+                return OTHER_AXIS.format(axis="heads" if is_head else "texts of the batch")
+        return OTHER_AXIS.format(axis="heads or the texts of the batch")
 
     def _take_windowed(
         self, softmax: OpenSoftmax, number: int, product: MatrixProduct, stack: ops.Stack

@@ -1,45 +1,19 @@
 """Alignment: source words above, target words below, the attention between them as lines.
 
-In: a frozen `AlignmentView` of words and weights between words, packed once by `pack_alignment`
-(cache the bytes: equal bytes are not sent again). Out of `show_alignment`: a committed head, mean
-and word when pointer or focus left the component with another choice, and an `OpenRequest` for the
-heatmap of a head, either validated. Pointing and choosing cost no message to the server.
+In: a frozen `AlignmentView` of words and weights between words. Out: a committed head, mean and
+word when pointer or focus left the canvas with another choice (`parse_choice`), and a request to
+open the heatmap of a head. Pointing and choosing cost no message to the server.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from jaxtyping import Float32
 
-from attnviz.components.buffer import pack, packable
+from attnviz.components.canvas import Canvas, derived, heads
 from attnviz.components.selection import MEANS, Extent, Mean, Selection, parse_selection
-
-NAME = "attnviz.alignment"
-STRING_KEYS: tuple[str, ...] = (
-    "shared.heads",
-    "alignment.what",
-    "alignment.one_head",
-    "alignment.mean_layer",
-    "alignment.mean_all",
-    "alignment.name_layer",
-    "alignment.name_all",
-    "alignment.open_heatmap",
-    "alignment.source_words",
-    "alignment.target_words",
-    "alignment.canvas",
-    "alignment.idle",
-    "alignment.hint",
-    "alignment.ranked_label",
-    "alignment.looks_at",
-    "alignment.looked_at",
-    "alignment.rest",
-    "alignment.probability",
-    "alignment.total",
-    "alignment.share",
-    "alignment.said_target",
-    "alignment.said_source",
-)
 
 
 @dataclass(frozen=True)
@@ -71,30 +45,23 @@ class AlignmentView:
 
     source: tuple[ShownWord, ...]
     target: tuple[ShownWord, ...]
-    weights: Float32[np.ndarray, "layer head target source"]
+    weights: Annotated[Float32[np.ndarray, "layer head target source"], heads(16)]
     stated: Stated
     probability: float | None = None
 
+    @derived
+    def n_layers(self) -> int:
+        """The number of layers."""
+        return len(self.weights)
 
-def pack_alignment(view: AlignmentView, strings: Mapping[str, str]) -> bytes:
-    """The buffer of a view: two bytes for each weight."""
-    stated = view.stated
-    header = {
-        "strings": dict(strings),
-        "n_layers": view.weights.shape[0],
-        "n_heads": view.weights.shape[1],
-        "source": [_word(word) for word in view.source],
-        "target": [_word(word) for word in view.target],
-        "probability": view.probability,
-        "stated": {"layer": stated.layer, "head": stated.head, "mean": stated.mean},
-        "does": stated.does,
-    }
-    return pack(header, {"weights": packable(view.weights, 16)})
+    @derived
+    def n_heads(self) -> int:
+        """The number of heads of a layer."""
+        n_heads: int = self.weights.shape[1]
+        return n_heads
 
 
-def _word(word: ShownWord) -> dict[str, object]:
-    entry: dict[str, object] = {"text": word.text, "at": word.at, "special": int(word.special)}
-    return entry if word.probability is None else entry | {"probability": word.probability}
+CANVAS = Canvas("alignment", (AlignmentView,))
 
 
 def parse_choice(value: object, extent: Extent) -> tuple[Selection, Mean | None] | None:

@@ -24,7 +24,8 @@ import { buildParts, fillRanked } from "./parts.js";
 /** @import { AddressSelection, Selection } from "../shared/selection.js" */
 /** @import { Ranked, WordPlace } from "./numbers.js" */
 /** @import { Parts } from "./parts.js" */
-/** @import { Arrays, Choice, Header } from "./types.js" */
+/** @import { Arrays, Header } from "./types.js" */
+/** @import { Choice } from "./numbers.js" */
 
 /** The element, and what tells the page of a change. */
 /** @typedef {{host: Host, box: HTMLElement, committer: Committer, show: Request}} Frame */
@@ -245,7 +246,7 @@ function showAll(/** @type {State} */ state) {
   const focus = state.hover ?? state.focus ?? pinned;
   const ranked = focus ? rankedWords(matrix, source.length, focus) : [];
   setText(parts.title, name);
-  setText(parts.sentence, isStated(header, choice) ? header.does : "");
+  setText(parts.sentence, isStated(header, choice) ? header.stated.does : "");
   parts.picker.set(choice.layer, choice.head);
   parts.mean.set(choice.mean ?? "head");
   parts.picker.node.classList.toggle("av-picker-all", choice.mean === "all");

@@ -9,7 +9,7 @@ import { rankedWords } from "./numbers.js";
 /** @import { Theme } from "../shared/theme.js" */
 /** @import { WordPlace } from "./numbers.js" */
 /** @import { Chips } from "./parts.js" */
-/** @import { Choice } from "./types.js" */
+/** @import { Choice } from "./numbers.js" */
 
 /**
  * The matrix [target, source] with its words, and the word that is looked from.

@@ -5,7 +5,9 @@
 import { headValues, weightOf } from "../shared/buffer.js";
 
 /** @import { PackedArray } from "../shared/buffer.js" */
-/** @import { Choice } from "./types.js" */
+/** @import { Stated } from "./types.js" */
+
+/** A head, the mean of a layer's heads, or the mean of all heads. @typedef {Pick<Stated, "layer" | "head" | "mean">} Choice */
 
 /** @typedef {"source" | "target"} Side */
 /** A word of one side. @typedef {{side: Side, word: number}} WordPlace */

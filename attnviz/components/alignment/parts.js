@@ -8,9 +8,9 @@ import { fill, fmtPercent } from "../shared/fmt.js";
 import { headPicker } from "../shared/head_picker.js";
 
 /** @import { Bar } from "../shared/bars.js" */
-/** @import { Strings } from "../shared/heads.js" */
 /** @import { Ranked, Side, WordPlace } from "./numbers.js" */
-/** @import { Choice, Header, StringKey, Word } from "./types.js" */
+/** @import { Header, Strings, ShownWord } from "./types.js" */
+/** @import { Choice } from "./numbers.js" */
 
 /** The buttons of the words. @typedef {Record<Side, HTMLElement[]>} Chips */
 /** @typedef {ReturnType<typeof buildParts>} Parts */
@@ -98,8 +98,8 @@ function wordRow(side, header, label) {
   return { chips, node: el("div", { class: "av-align-row" }, name, words) };
 }
 
-function probabilityOf(/** @type {Word} */ { probability }, /** @type {Strings<StringKey>} */ strings) {
-  if (probability === undefined) return [];
+function probabilityOf(/** @type {ShownWord} */ { probability }, /** @type {Strings} */ strings) {
+  if (probability === null) return [];
   const percent = fmtPercent(probability);
   return [
     el("span", { class: "av-word-p av-number", "aria-hidden": "true" }, `${percent}\u2009%`),
@@ -113,7 +113,7 @@ function totalLine(/** @type {Header} */ { strings, probability }) {
   return el("p", { class: "av-note av-number" }, text);
 }
 
-function makeHint(/** @type {Strings<StringKey>} */ strings) {
+function makeHint(/** @type {Strings} */ strings) {
   const keys = {
     arrows: keycaps("←", "→", "↑", "↓"),
     enter: keycaps("Enter"),
@@ -150,9 +150,9 @@ export function fillRanked(parts, header, at, ranked) {
 }
 
 /** @returns {Bar[]} */
-function rankedBars(/** @type {Ranked[]} */ ranked, /** @type {Word[]} */ words) {
+function rankedBars(/** @type {Ranked[]} */ ranked, /** @type {ShownWord[]} */ words) {
   return ranked.slice(0, MAX_RANKED).map(({ word, weight }) => {
     const { text, special } = words[word];
-    return { label: text, value: weight, muted: special === 1 };
+    return { label: text, value: weight, muted: special };
   });
 }

@@ -1,62 +1,68 @@
-// The data of the alignment; mirror of attnviz/components/alignment/__init__.py.
+// Written by `python -m scripts.write_canvas_types` from attnviz/components/alignment: change that, not this.
 
 import type { PackedArray } from "../shared/buffer.js";
-import type { Flag, Strings } from "../shared/heads.js";
+import type { SharedStrings } from "../shared/heads.js";
 
-export type StringKey =
-  | "heads"
-  | "what"
-  | "one_head"
-  | "mean_layer"
-  | "mean_all"
-  | "name_layer"
-  | "name_all"
-  | "open_heatmap"
-  | "source_words"
-  | "target_words"
-  | "canvas"
-  | "idle"
-  | "hint"
-  | "ranked_label"
-  | "looks_at"
-  | "looked_at"
-  | "rest"
-  | "probability"
-  | "total"
-  | "share"
-  | "said_target"
-  | "said_source";
-
-export type Mean = "layer" | "all";
-
-/** A word; `at` is the position of its first key, or of the row that predicts its first token. */
-export interface Word {
-  text: string;
-  at: number;
-  special: Flag;
-  probability?: number;
+/** Both sides and the weights of every head between their words. */
+export interface Header {
+  strings: Strings;
+  source: ShownWord[];
+  target: ShownWord[];
+  stated: Stated;
+  probability: number | null;
+  /** The number of layers. */
+  n_layers: number;
+  /** The number of heads of a layer. */
+  n_heads: number;
 }
 
-/** A head, the mean of a layer's heads, or the mean of all heads. */
-export interface Choice {
+/**
+ * A word; `at` is the position of its first key, or of the row that predicts its first token.
+ * `probability` is what the model gives a target word after those before it.
+ */
+export interface ShownWord {
+  text: string;
+  at: number;
+  special: boolean;
+  probability: number | null;
+}
+
+/** The initial choice: a head, the mean of a layer's heads, or of all; `does` says why. */
+export interface Stated {
   layer: number;
   head: number;
   mean: Mean | null;
-}
-
-export interface Header {
-  strings: Strings<StringKey>;
-  n_layers: number;
-  n_heads: number;
-  source: Word[];
-  target: Word[];
-  probability: number | null;
-  /** What the model's card names, and what it says of that. */
-  stated: Choice;
   does: string;
 }
 
+export type Mean = "layer" | "all";
+
 export interface Arrays {
-  /** The attention between words [layer, head, target, source]. */
+  /** [layer, head, target, source] */
   weights: PackedArray;
+}
+
+/** The texts of this canvas, and the shared ones. */
+export interface Strings extends SharedStrings {
+  readonly what: string;
+  readonly one_head: string;
+  readonly mean_layer: string;
+  readonly mean_all: string;
+  readonly name_layer: string;
+  readonly name_all: string;
+  readonly open_heatmap: string;
+  readonly source_words: string;
+  readonly target_words: string;
+  readonly canvas: string;
+  readonly idle: string;
+  readonly hint: string;
+  readonly ranked_label: string;
+  readonly looks_at: string;
+  readonly looked_at: string;
+  readonly rest: string;
+  readonly probability: string;
+  readonly total: string;
+  readonly share: string;
+  readonly said_target: string;
+  readonly said_source: string;
 }

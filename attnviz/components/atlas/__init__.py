@@ -5,49 +5,13 @@ commits, a request to open a head, and a text of the survey to look at. All head
 with their mean maps; the details of one head, the chosen one.
 """
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from jaxtyping import Float32, UInt8
 
-from attnviz.components.buffer import pack, quantise
-
-NAME = "attnviz.atlas"
-STRING_KEYS: tuple[str, ...] = tuple(
-    f"atlas.{name}"
-    for name in (
-        "graph",
-        "head",
-        "no_role",
-        "hint",
-        "interval",
-        "numbers",
-        "measure",
-        "mean",
-        "even",
-        "other",
-        "above",
-        "own",
-        "deciles",
-        "number",
-        "tenth",
-        "range",
-        "pairs",
-        "pair",
-        "keys",
-        "token",
-        "profile",
-        "before",
-        "after",
-        "map",
-        "times",
-        "weight",
-        "received",
-        "open_head",
-        "use_text",
-    )
-)
+from attnviz.components.canvas import Canvas, derived, roots
 
 
 @dataclass(frozen=True)
@@ -127,34 +91,27 @@ class AtlasView:
     points: Float32[np.ndarray, "head axis end"]
     families: tuple[str, ...]
     family: UInt8[np.ndarray, " head"]
-    maps: Float32[np.ndarray, "head query key"]
+    maps: Annotated[Float32[np.ndarray, "head query key"], roots(8)]
     detail: HeadDetail
+
+    @derived
+    def counts(self) -> tuple[int, ...]:
+        """The number of heads of each layer."""
+        layers = [head.layer for head in self.heads]
+        return tuple(layers.count(layer) for layer in sorted(set(layers)))
+
+    @derived
+    def n_layers(self) -> int:
+        """The number of layers."""
+        return len(self.counts)
+
+    @derived
+    def n_heads(self) -> int:
+        """The largest number of heads of a layer."""
+        return max(self.counts)
+
+
+CANVAS = Canvas("atlas", (AtlasView,))
 
 
 NO_FAMILY = 255
-
-
-def pack_atlas(view: AtlasView, strings: Mapping[str, str]) -> bytes:
-    """The buffer of a view."""
-    layers = [head.layer for head in view.heads]
-    counts = [layers.count(layer) for layer in sorted(set(layers))]
-    detail = {name: value for name, value in vars(view.detail).items() if name != "profile"}
-    for name in ("rows", "deciles", "pairs", "keys"):
-        detail[name] = [asdict(row) for row in detail[name]]
-    header = {
-        "strings": dict(strings),
-        "heads": [asdict(head) for head in view.heads],
-        "n_layers": len(counts),
-        "n_heads": max(counts),
-        "counts": counts,
-        "axes": list(view.axes),
-        "families": list(view.families),
-        "detail": detail,
-    }
-    arrays = {
-        "points": view.points,
-        "family": view.family,
-        "maps": quantise(view.maps, 8),
-        "profile": view.detail.profile,
-    }
-    return pack(header, arrays)

@@ -148,7 +148,7 @@ function meanMap(/** @type {Arrays} */ { maps }, /** @type {number} */ number, /
 }
 
 /** Bars for the mean weight at each distance, keys before the query on the left. */
-function profile(/** @type {Header} */ { strings }, /** @type {Arrays} */ { profile: { data } }) {
+function profile(/** @type {Header} */ { strings }, /** @type {Arrays} */ { "detail.profile": { data } }) {
   const { width, height, bottom } = PROFILE;
   const furthest = (data.length - 1) / 2;
   const known = [...data].map((weight) => (Number.isFinite(weight) ? weight : 0));

@@ -1,71 +1,36 @@
-// The data of the atlas; mirror of attnviz/components/atlas/__init__.py.
+// Written by `python -m scripts.write_canvas_types` from attnviz/components/atlas: change that, not this.
 
 import type { FloatArray, PackedArray } from "../shared/buffer.js";
-import type { Strings } from "../shared/heads.js";
+import type { SharedStrings } from "../shared/heads.js";
 
-export type StringKey =
-  | "graph"
-  | "head"
-  | "no_role"
-  | "hint"
-  | "interval"
-  | "numbers"
-  | "measure"
-  | "mean"
-  | "even"
-  | "other"
-  | "above"
-  | "own"
-  | "deciles"
-  | "number"
-  | "tenth"
-  | "range"
-  | "pairs"
-  | "pair"
-  | "keys"
-  | "token"
-  | "profile"
-  | "before"
-  | "after"
-  | "map"
-  | "times"
-  | "weight"
-  | "open_head"
-  | "received"
-  | "use_text";
+/**
+ * All heads on two measures: `points` are low end, mean and high end of each.
+ * `family` is the number of each head's first role among `families`, `NO_FAMILY` for none. `maps` are the
+ * mean weights between the first tokens.
+ */
+export interface Header {
+  strings: Strings;
+  heads: AtlasHead[];
+  axes: [string, string];
+  families: string[];
+  detail: HeadDetail;
+  /** The number of heads of each layer. */
+  counts: number[];
+  /** The number of layers. */
+  n_layers: number;
+  /** The largest number of heads of a layer. */
+  n_heads: number;
+}
 
-export interface Head {
+/** A head and its roles in words, "" for none. */
+export interface AtlasHead {
   layer: number;
   head: number;
   roles: string;
 }
 
-export interface MeasureRow {
-  label: string;
-  mean: string;
-  interval: string;
-  even: string;
-  other: string;
-  above: string;
-  own: string;
-  holds: boolean;
-}
-
-/** `number` is "1", or "1–6" where the first six have the same ends. */
-export interface DecileRow {
-  number: string;
-  low: string;
-  high: string;
-  texts: string[];
-}
-
-export interface CountedRow {
-  tokens: string[];
-  n: number;
-  weight: string;
-}
-
-export interface Detail {
+/** The chosen head over all texts; `profile` is NaN for distances that no query can see. */
+export interface HeadDetail {
   layer: number;
   head: number;
   title: string;
@@ -77,25 +42,81 @@ export interface Detail {
   keys: CountedRow[];
 }
 
-/** `counts` has the number of heads of each layer. */
-export interface Header {
-  strings: Strings<StringKey>;
-  heads: Head[];
-  n_layers: number;
-  n_heads: number;
-  counts: number[];
-  axes: [string, string];
-  families: string[];
-  detail: Detail;
+/**
+ * A measure of the chosen head over texts: its mean with its interval, as texts.
+ * `even` is what even attention gives, `other` what other words in the same places give with the same
+ * weights, "" where they do not apply; `above` is on how many texts the head is above both. `own` is the
+ * value on the visitor's text with its place among all. `holds` is True for a role.
+ */
+export interface MeasureRow {
+  label: string;
+  mean: string;
+  interval: string;
+  even: string;
+  other: string;
+  above: string;
+  own: string;
+  holds: boolean;
+}
+
+/**
+ * A tenth of the texts: the ends of its values, and texts of it. `number` is 1 to 10, or "1–6" where the
+ * first six have the same ends.
+ */
+export interface DecileRow {
+  number: string;
+  low: string;
+  high: string;
+  texts: string[];
+}
+
+/** A token, or a query and the key that got most of it: how often, and the mean weight. */
+export interface CountedRow {
+  tokens: string[];
+  n: number;
+  weight: string;
 }
 
 export interface Arrays {
-  /** [head, axis, end]: low end, mean and high end of a measure over texts. */
+  /** [head, axis, end] */
   points: FloatArray;
-  /** The number of each head's family, 255 for none. */
+  /** [head] */
   family: PackedArray;
-  /** [head, query, key]: mean weights between the first tokens, as square roots. */
+  /** [head, query, key] */
   maps: PackedArray;
-  /** The mean weight at each distance, NaN where no query can see. */
-  profile: FloatArray;
+  /** [distance] */
+  "detail.profile": FloatArray;
+}
+
+/** The texts of this canvas, and the shared ones. */
+export interface Strings extends SharedStrings {
+  readonly graph: string;
+  readonly head: string;
+  readonly no_role: string;
+  readonly hint: string;
+  readonly interval: string;
+  readonly numbers: string;
+  readonly measure: string;
+  readonly mean: string;
+  readonly even: string;
+  readonly other: string;
+  readonly above: string;
+  readonly own: string;
+  readonly deciles: string;
+  readonly number: string;
+  readonly tenth: string;
+  readonly range: string;
+  readonly pairs: string;
+  readonly pair: string;
+  readonly keys: string;
+  readonly token: string;
+  readonly profile: string;
+  readonly before: string;
+  readonly after: string;
+  readonly map: string;
+  readonly times: string;
+  readonly weight: string;
+  readonly received: string;
+  readonly open_head: string;
+  readonly use_text: string;
 }

@@ -1,16 +1,12 @@
 """Bars: named probabilities as rows of name, bar and number; perhaps a second number beside it.
 
-In: a frozen `BarsView` whose texts are already translated. Out: a mounted component, which sends
-nothing back. Other components draw the same bars with `shared/bars.js`.
+In: a frozen `BarsView` whose texts are already translated. Nothing comes back. Other canvases draw
+the same bars with `shared/bars.js`.
 """
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
-from attnviz.components.buffer import pack
-
-NAME = "attnviz.bars"
-STRING_KEYS: tuple[str, ...] = ("bars.rest",)
+from attnviz.components.canvas import Canvas
 
 
 @dataclass(frozen=True)
@@ -48,6 +44,4 @@ class BarsView:
     full: float = 1.0
 
 
-def pack_bars(view: BarsView, strings: Mapping[str, str]) -> bytes:
-    """The buffer of a view."""
-    return pack({"strings": dict(strings), **asdict(view)}, {})
+CANVAS = Canvas("bars", (BarsView,))

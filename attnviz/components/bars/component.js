@@ -30,7 +30,9 @@ function showBars(/** @type {HTMLElement} */ box, /** @type {Uint8Array} */ data
   const { header } = parse(data);
   const { strings, title, note, values, seconds, full, rest } = header;
   const list = barList({ label: title, full, values, seconds });
-  list.set(rest ? [...header.bars, { ...rest, label: fill(strings.rest, rest), muted: true }] : header.bars);
+  list.set(
+    rest ? [...header.bars, { ...rest, label: fill(strings.rest, { ...rest }), muted: true }] : header.bars,
+  );
   const notes = note ? [el("p", { class: "av-note" }, note)] : [];
   box.replaceChildren(el("h3", { class: "av-heading" }, title), list.node, ...notes);
 }

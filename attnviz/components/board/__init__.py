@@ -1,33 +1,45 @@
 """Board: matrices from left to right with what stands between them, as a lesson shows them.
 
-In: a frozen `BoardView` and translated strings. Out of `show_board`: the cell that a visitor chose
-as an answer, validated, or None. A small matrix is a table with its numbers, a large one a heatmap
-that names the cell under the pointer. `asks` names the panels whose cells answer a question.
+In: a frozen `BoardView`. Out: the cell that a visitor chose as an answer (`parse_cell`). A small
+matrix is a table with its numbers, a large one a heatmap that names the cell under the pointer.
+`asks` names the panels whose cells answer a question.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
+from jaxtyping import Bool, Float32
 
-from attnviz.components.buffer import Packable, pack
-from attnviz.lessons.cards.card import Board, BoardCell, Panel
+from attnviz.components.canvas import LOCAL, Canvas, derived
+from attnviz.lessons.cards.card import Board, BoardCell, Panel, Sums
 from attnviz.lessons.cards.ranges import largest
 
-NAME = "attnviz.board"
-STRING_KEYS: tuple[str, ...] = (
-    "board.cell",
-    "board.blocked",
-    "board.hidden",
-    "board.sum",
-    "board.hint",
-    "board.elsewhere",
-    "board.right",
-    "board.answer",
-    "board.wrong",
-    "board.given",
-    "board.size",
-)
+
+@dataclass(frozen=True, eq=False)
+class BoardPanel:
+    """A matrix as it is drawn, its numbers 0 while they are hidden.
+
+    `most` is the value that has the last colour.
+    """
+
+    name: str
+    caption: str
+    before: str
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    decimals: int
+    signed: bool
+    most: float
+    sums: Sums
+    hidden: bool
+    marked: tuple[BoardCell, ...]
+    asks: bool
+    values: Float32[np.ndarray, "row column"]
+    blocked: Bool[np.ndarray, "row column"]
+    row_sums: Float32[np.ndarray, " row"]
+    column_sums: Float32[np.ndarray, " column"]
 
 
 @dataclass(frozen=True)
@@ -40,68 +52,55 @@ class BoardView:
     that `reports` sends every cell that is chosen; `pointed` (panel, row, column) stays marked.
     """
 
-    board: Board
-    captions: Mapping[str, str] = field(default_factory=dict)
-    revealed: bool = True
-    asks: tuple[str, ...] = ()
+    board: Annotated[Board, LOCAL]
+    captions: Annotated[Mapping[str, str], LOCAL] = field(default_factory=dict)
+    revealed: Annotated[bool, LOCAL] = True
+    asks: Annotated[tuple[str, ...], LOCAL] = ()
     chosen: BoardCell | None = None
     right: bool | None = None
     answers: frozenset[BoardCell] = frozenset()
-    ranges: Mapping[str, float] = field(default_factory=dict)
+    ranges: Annotated[Mapping[str, float], LOCAL] = field(default_factory=dict)
     is_open: bool = False
     narrow: bool = False
     reports: bool = False
     pointed: tuple[int, int, int] | None = None
 
-
-def pack_board(view: BoardView, strings: Mapping[str, str]) -> bytes:
-    """The buffer of a board: values, blocked cells and sums of each panel by its place."""
-    arrays: dict[str, Packable] = {}
-    panels = []
-    for place, panel in enumerate(view.board.panels):
-        hidden = panel.hidden and not view.revealed
-        shown = np.zeros_like(panel.values) if hidden else panel.values
-        arrays[f"values{place}"] = np.ascontiguousarray(shown, dtype=np.float32)
-        nothing = panel.blocked is None or hidden
-        blocked = np.zeros(shown.shape, bool) if nothing else np.asarray(panel.blocked)
-        arrays[f"blocked{place}"] = blocked.astype(np.uint8)
-        for axis, name in ((1, "row_sums"), (0, "column_sums")):
-            sums = np.where(blocked, 0.0, shown).sum(axis=axis)
-            arrays[f"{name}{place}"] = sums.astype(np.float32)
-        panels.append(_panel(view, panel))
-    chosen = None if view.chosen is None else list(view.chosen)
-    header = {
-        "strings": dict(strings),
-        "panels": panels,
-        "chosen": chosen,
-        "right": view.right,
-        "answers": [list(cell) for cell in sorted(view.answers)],
-        "open": view.is_open,
-        "narrow": view.narrow,
-        "reports": view.reports,
-        "pointed": None if view.pointed is None else list(view.pointed),
-    }
-    return pack(header, arrays)
+    @derived
+    def panels(self) -> tuple[BoardPanel, ...]:
+        """The matrices, from left to right."""
+        return tuple(_shown(self, panel) for panel in self.board.panels)
 
 
-def _panel(view: BoardView, panel: Panel) -> dict[str, object]:
+CANVAS = Canvas("board", (BoardView,))
+
+
+def _shown(view: BoardView, panel: Panel) -> BoardPanel:
+    """A panel as it is drawn; its sums leave blocked cells out."""
     n_rows, n_columns = panel.values.shape
     hidden = panel.hidden and not view.revealed
-    own = 0.0 if hidden else largest(panel)
-    return {
-        "name": panel.name,
-        "caption": view.captions.get(panel.name, panel.name),
-        "before": panel.before,
-        "rows": list(panel.rows or map(str, range(n_rows))),
-        "columns": list(panel.columns or map(str, range(n_columns))),
-        "decimals": panel.decimals,
-        "signed": panel.signed,
-        "most": view.ranges.get(panel.scale, own),
-        "sums": panel.sums,
-        "hidden": hidden,
-        "marked": [] if hidden else [list(cell) for cell in panel.marked],
-        "asks": panel.name in view.asks,
-    }
+    values = np.zeros_like(panel.values) if hidden else panel.values
+    blocked = np.zeros(values.shape, np.bool_)
+    if panel.blocked is not None and not hidden:
+        blocked = np.asarray(panel.blocked)
+    open_values = np.where(blocked, 0.0, values)
+    return BoardPanel(
+        name=panel.name,
+        caption=view.captions.get(panel.name, panel.name),
+        before=panel.before,
+        rows=panel.rows or tuple(map(str, range(n_rows))),
+        columns=panel.columns or tuple(map(str, range(n_columns))),
+        decimals=panel.decimals,
+        signed=panel.signed,
+        most=view.ranges.get(panel.scale, 0.0 if hidden else largest(panel)),
+        sums=panel.sums,
+        hidden=hidden,
+        marked=() if hidden else panel.marked,
+        asks=panel.name in view.asks,
+        values=np.asarray(values, np.float32),
+        blocked=blocked,
+        row_sums=np.asarray(open_values.sum(axis=1), np.float32),
+        column_sums=np.asarray(open_values.sum(axis=0), np.float32),
+    )
 
 
 def parse_cell(value: object, panel: Panel) -> BoardCell | None:

@@ -5,14 +5,14 @@ import { diverging, levelFor, sequential, signedLevel } from "../shared/colors.j
 import { fill, fmtFixed } from "../shared/fmt.js";
 
 /** @import { Theme } from "../shared/theme.js" */
-/** @import { Header, Panel } from "./types.js" */
+/** @import { Header, BoardPanel } from "./types.js" */
 
 /** The numbers of a panel, row by row. */
 /**
  * @typedef {{values: ArrayLike<number>, blocked: ArrayLike<number>, rowSums: ArrayLike<number>,
  *   columnSums: ArrayLike<number>}} PanelData
  */
-/** A panel with its numbers, on a board. @typedef {{header: Header, panel: Panel, data: PanelData, theme: Theme}} PanelView */
+/** A panel with its numbers, on a board. @typedef {{header: Header, panel: BoardPanel, data: PanelData, theme: Theme}} PanelView */
 /**
  * What a panel tells the board: a cell is pointed at (or none any more), chosen, or to be said in words.
  * @typedef {{point: (row: number, column: number) => void, leave: () => void,
@@ -29,7 +29,7 @@ const MINUS_INFINITY = "−∞";
 const MIN_PEAK = 1e-12; // a panel of zeros has a scale too
 
 /** The colours of a panel: two-sided and symmetric for signed values; level −1 for a number without a colour. */
-export function panelColours(/** @type {Panel} */ panel, /** @type {Theme} */ { dark }) {
+export function panelColours(/** @type {BoardPanel} */ panel, /** @type {Theme} */ { dark }) {
   const most = Math.max(panel.most, MIN_PEAK);
   /** @type {PanelColours} */
   const colours = panel.signed

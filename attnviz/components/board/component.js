@@ -48,16 +48,16 @@ function stopAll(/** @type {State} */ state) {
 function show(/** @type {State} */ state, /** @type {Uint8Array} */ data) {
   /** @type {{header: Header, arrays: Arrays}} */
   const { header, arrays } = parse(data);
-  const { panels, strings, open } = header;
+  const { panels, strings, is_open: open } = header;
   const theme = state.host.theme();
   stopAll(state);
   state.header = header;
   state.parts = panels.map((panel, place) => {
     const values = {
-      values: arrays[`values${place}`].data,
-      blocked: arrays[`blocked${place}`].data,
-      rowSums: arrays[`row_sums${place}`].data,
-      columnSums: arrays[`column_sums${place}`].data,
+      values: arrays[`panels.${place}.values`].data,
+      blocked: arrays[`panels.${place}.blocked`].data,
+      rowSums: arrays[`panels.${place}.row_sums`].data,
+      columnSums: arrays[`panels.${place}.column_sums`].data,
     };
     return makePart(state, { header, panel, data: values, theme }, place);
   });
@@ -178,11 +178,11 @@ function point({ parts }, { panels }, place, row, column) {
  */
 function choose(state, header, place, row, column) {
   const panel = header.panels[place];
-  if ((panel.asks && header.open) || header.reports) {
+  if ((panel.asks && header.is_open) || header.reports) {
     state.host.send("cell", { panel: panel.name, row, column, at: Date.now() });
     return;
   }
   const asking = header.panels.find(({ asks }) => asks);
-  if (asking && header.open)
+  if (asking && header.is_open)
     state.status.textContent = fill(header.strings.elsewhere, { panel: asking.caption });
 }

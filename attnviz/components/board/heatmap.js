@@ -36,7 +36,7 @@ export function makeHeatmap(view, events, around) {
   const [least, most] = header.narrow ? [MIN_NARROW_PX, WIDEST_NARROW_PX] : [MIN_PX, WIDEST_PX];
   const room = () => Math.min(most, Math.max(least, around.clientWidth - 8));
   const canvas = el("canvas", { role: "img", tabIndex: 0, "aria-label": heatmapWords(view) });
-  const asks = panel.asks && header.open;
+  const asks = panel.asks && header.is_open;
   const node = el("div", { class: asks ? "av-board-heatmap av-board-asks" : "av-board-heatmap" }, canvas);
   /** @type {Heatmap} */
   const heatmap = { canvas, cursor: null, layout: layoutHeatmap(canvas, view, least), width: 0 };

@@ -7,9 +7,8 @@ import { fill } from "../shared/fmt.js";
 import { moveBy } from "../shared/panel.js";
 import { cellWords, panelColours, printedNumber } from "./cells.js";
 
-/** @import { Strings } from "../shared/heads.js" */
 /** @import { PanelColours, PanelEvents, PanelPart, PanelView } from "./cells.js" */
-/** @import { Cell, Panel, StringKey } from "./types.js" */
+/** @import { BoardPanel, Strings } from "./types.js" */
 
 const MAX_COLUMNS = 12;
 const MAX_CELLS = 144;
@@ -17,7 +16,7 @@ const MAX_NARROW = 4;
 const MIN_SUM_DECIMALS = 2;
 
 /** True if a matrix fits the page, or a column of it, with its numbers. */
-export function isSmall(/** @type {Panel} */ { rows, columns }, /** @type {boolean} */ narrow) {
+export function isSmall(/** @type {BoardPanel} */ { rows, columns }, /** @type {boolean} */ narrow) {
   const most = narrow ? MAX_NARROW : MAX_COLUMNS;
   return columns.length <= most && rows.length * columns.length <= MAX_CELLS;
 }
@@ -34,7 +33,7 @@ export function makeTable(/** @type {PanelView} */ view, /** @type {PanelEvents}
     {
       role: "grid",
       "aria-label": `${panel.caption}, ${size}`,
-      class: panel.asks && header.open ? "av-board-asks" : null,
+      class: panel.asks && header.is_open ? "av-board-asks" : null,
     },
     el("thead", {}, headRow(view)),
     el("tbody", {}, ...cells.map((line, row) => bodyRow(view, line, row))),
@@ -50,7 +49,7 @@ export function makeTable(/** @type {PanelView} */ view, /** @type {PanelEvents}
   };
 }
 
-function hasRowSums(/** @type {Panel} */ { sums }) {
+function hasRowSums(/** @type {BoardPanel} */ { sums }) {
   return sums === "rows" || sums === "both";
 }
 
@@ -76,7 +75,7 @@ function footRow(/** @type {PanelView} */ { header, panel, data }) {
   return el("tfoot", {}, el("tr", {}, name, ...sums));
 }
 
-function sumCell(/** @type {Panel} */ { hidden, decimals }, /** @type {number} */ sum) {
+function sumCell(/** @type {BoardPanel} */ { hidden, decimals }, /** @type {number} */ sum) {
   const text = hidden ? "?" : printedNumber(sum, Math.max(MIN_SUM_DECIMALS, decimals));
   return el("td", { class: "av-board-sum" }, text);
 }
@@ -112,7 +111,7 @@ function makeCell({ panel, data }, colours, row, column) {
  * Marks the cell that was chosen: as the answer, as another one, or as given where that is not said yet.
  * @param {HTMLElement | undefined} cell
  * @param {boolean | null} right
- * @param {Strings<StringKey>} strings
+ * @param {Strings} strings
  */
 function showChosen(cell, right, strings) {
   const verdict = right === null ? "given" : right ? "right" : "wrong";
@@ -123,9 +122,9 @@ function showChosen(cell, right, strings) {
 /**
  * Frames the cells that are the answer and says so; the first one has the sign, unless the learner's own has it.
  * @param {HTMLElement[][]} cells
- * @param {Cell[]} answers
- * @param {Cell | null} chosen
- * @param {Strings<StringKey>} strings
+ * @param {[row: number, column: number][]} answers
+ * @param {[row: number, column: number] | null} chosen
+ * @param {Strings} strings
  */
 function showAnswers(cells, answers, chosen, strings) {
   answers.forEach(([row, column], place) => {

@@ -1,26 +1,33 @@
-// The data of the board; mirror of attnviz/components/board/__init__.py.
+// Written by `python -m scripts.write_canvas_types` from attnviz/components/board: change that, not this.
 
 import type { FloatArray, PackedArray } from "../shared/buffer.js";
-import type { Strings } from "../shared/heads.js";
+import type { SharedStrings } from "../shared/heads.js";
 
-export type StringKey =
-  | "cell"
-  | "blocked"
-  | "hidden"
-  | "sum"
-  | "hint"
-  | "elsewhere"
-  | "right"
-  | "answer"
-  | "wrong"
-  | "given"
-  | "size";
+/**
+ * A board with its captions by panel name; the chosen cell of the asking panels, if any.
+ * `is_open` while an answer is awaited; `narrow` draws wider matrices without their numbers. `right` tells
+ * whether that cell is the answer, None where that is not said yet; `answers` are the cells that are, once
+ * that is said. `ranges` has the largest value of each scale. A board that `reports` sends every cell that is
+ * chosen; `pointed` (panel, row, column) stays marked.
+ */
+export interface Header {
+  strings: Strings;
+  chosen: [number, number] | null;
+  right: boolean | null;
+  answers: [number, number][];
+  is_open: boolean;
+  narrow: boolean;
+  reports: boolean;
+  pointed: [number, number, number] | null;
+  /** The matrices, from left to right. */
+  panels: BoardPanel[];
+}
 
-/** The place of a cell in its panel. */
-export type Cell = [row: number, column: number];
-
-/** One matrix, and the operator `before` it. */
-export interface Panel {
+/**
+ * A matrix as it is drawn, its numbers 0 while they are hidden.
+ * `most` is the value that has the last colour.
+ */
+export interface BoardPanel {
   name: string;
   caption: string;
   before: string;
@@ -28,30 +35,33 @@ export interface Panel {
   columns: string[];
   decimals: number;
   signed: boolean;
-  /** The value that has the last colour. */
   most: number;
-  sums: "none" | "rows" | "columns" | "both";
+  sums: Sums;
   hidden: boolean;
-  marked: Cell[];
+  marked: [number, number][];
   asks: boolean;
 }
 
-export interface Header {
-  strings: Strings<StringKey>;
-  panels: Panel[];
-  chosen: Cell | null;
-  right: boolean | null;
-  answers: Cell[];
-  open: boolean;
-  narrow: boolean;
-  reports: boolean;
-  pointed: [panel: number, row: number, column: number] | null;
+export type Sums = "none" | "rows" | "columns" | "both";
+
+export interface Arrays {
+  [array: `panels.${number}.values`]: FloatArray;
+  [array: `panels.${number}.blocked`]: PackedArray;
+  [array: `panels.${number}.row_sums`]: FloatArray;
+  [array: `panels.${number}.column_sums`]: FloatArray;
 }
 
-/** Of the i-th panel: values, blocked cells, and sums along its rows and columns. */
-export interface Arrays {
-  [values: `values${number}`]: FloatArray;
-  [blocked: `blocked${number}`]: PackedArray;
-  [rowSums: `row_sums${number}`]: FloatArray;
-  [columnSums: `column_sums${number}`]: FloatArray;
+/** The texts of this canvas, and the shared ones. */
+export interface Strings extends SharedStrings {
+  readonly cell: string;
+  readonly blocked: string;
+  readonly hidden: string;
+  readonly sum: string;
+  readonly hint: string;
+  readonly elsewhere: string;
+  readonly answer: string;
+  readonly right: string;
+  readonly wrong: string;
+  readonly given: string;
+  readonly size: string;
 }

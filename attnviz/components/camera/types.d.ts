@@ -1,9 +1,18 @@
-// The data of the camera; mirror of attnviz/components/camera/__init__.py.
+// Written by `python -m scripts.write_canvas_types` from attnviz/components/camera: change that, not this.
 
+import type { SharedStrings } from "../shared/heads.js";
+
+/** `origin` has a line for each text that a picture comes from. */
 export interface Header {
-  strings: Record<"save" | "which" | "none", string>;
-  /** A line for each text that the picture comes from. */
+  strings: Strings;
   origin: string[];
 }
 
 export type Arrays = Record<never, never>;
+
+/** The texts of this canvas, and the shared ones. */
+export interface Strings extends SharedStrings {
+  readonly save: string;
+  readonly which: string;
+  readonly none: string;
+}

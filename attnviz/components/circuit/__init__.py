@@ -6,39 +6,15 @@ them; a request to open a head. Every path travels once; the browser draws the s
 """
 
 import re
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
 from jaxtyping import Float32
 
-from attnviz.components.buffer import pack
+from attnviz.components.canvas import Canvas
 from attnviz.types import Site
 
-NAME = "attnviz.circuit"
-STRING_KEYS: tuple[str, ...] = tuple(
-    f"circuit.{name}"
-    for name in (
-        "graph",
-        "list",
-        "side_q",
-        "side_k",
-        "side_v",
-        "sides",
-        "above",
-        "count",
-        "capped",
-        "none",
-        "path",
-        "path_v",
-        "head",
-        "hint",
-        "open_head",
-        "clear",
-        "cells",
-    )
-)
 Side = Literal["q", "k", "v"]
 SIDES: tuple[Side, ...] = get_args(Side)
 DEFAULT_SIDES = "qk"
@@ -99,6 +75,7 @@ class PathDetail:
 class CircuitView:
     """The graph. `moved` is NaN where a head does not run after another.
 
+    `chosen` is a head or path as an address has it, "" for none.
     `least` is the least that a drawn arrow moves, None for the choice of the browser. `summary`
     names the strongest paths and their control.
     """
@@ -106,24 +83,13 @@ class CircuitView:
     columns: tuple[CircuitColumn, ...]
     moved: Float32[np.ndarray, "sender receiver side"]
     summary: str
-    chosen: Chosen | None = None
+    chosen: str = ""
     least: float | None = None
     sides: str = DEFAULT_SIDES
     detail: PathDetail | None = None
 
 
-def pack_circuit(view: CircuitView, strings: Mapping[str, str]) -> bytes:
-    """The buffer of a view."""
-    header = {
-        "strings": dict(strings),
-        "columns": [asdict(column) for column in view.columns],
-        "summary": view.summary,
-        "chosen": "" if view.chosen is None else str(view.chosen),
-        "least": view.least,
-        "sides": view.sides,
-        "detail": None if view.detail is None else asdict(view.detail),
-    }
-    return pack(header, {"moved": view.moved})
+CANVAS = Canvas("circuit", (CircuitView,))
 
 
 def parse_chosen(text: object) -> Chosen | None:

@@ -13,7 +13,8 @@ import { MAX_DRAWN, SIDES, readPaths, shownPaths } from "./paths.js";
 /** @import { Host, Mounted } from "../shared/host.js" */
 /** @import { Graph } from "./graph.js" */
 /** @import { Path } from "./paths.js" */
-/** @import { Arrays, Detail, Header, Side } from "./types.js" */
+/** @import { Arrays, PathDetail, Header } from "./types.js" */
+/** @import { Side } from "./paths.js" */
 
 const NARROW_PX = 860;
 const LISTED = 12;
@@ -267,7 +268,7 @@ function commit(/** @type {State} */ { host, chosen, least, sides }) {
 function showDetail(
   /** @type {State} */ { host, header, graph, chosen },
   /** @type {Parts} */ { detail, summary },
-  /** @type {Detail | null} */ shown,
+  /** @type {PathDetail | null} */ shown,
 ) {
   detail.hidden = !shown;
   summary.hidden = Boolean(shown);

@@ -6,14 +6,14 @@ import { cueScroll, el } from "../shared/dom.js";
 import { fill } from "../shared/fmt.js";
 
 /** @import { Host } from "../shared/host.js" */
-/** @import { CutCell, Detail, Head, Header } from "./types.js" */
+/** @import { CutCell, PathDetail, CircuitHead, Header } from "./types.js" */
 
 /**
  * The nodes that show a cut path.
  * @param {Host} host
  * @param {Header["strings"]} strings
- * @param {Detail} detail
- * @param {(Head | undefined)[]} ends the receiver and the sender
+ * @param {PathDetail} detail
+ * @param {(CircuitHead | undefined)[]} ends the receiver and the sender
  */
 export function detailNodes(host, strings, detail, ends) {
   const buttons = ends.map((head) => (head ? openButton(host, strings.open_head, head) : null));
@@ -28,7 +28,7 @@ export function detailNodes(host, strings, detail, ends) {
 function openButton(
   /** @type {Host} */ host,
   /** @type {string} */ template,
-  /** @type {Head} */ { name, layer, head },
+  /** @type {CircuitHead} */ { name, layer, head },
 ) {
   return button({
     label: fill(template, { head: name }),
@@ -39,8 +39,8 @@ function openButton(
 /** The cells that change most; each opens the receiving head there. */
 function cellTable(
   /** @type {Host} */ host,
-  /** @type {Head | undefined} */ receiver,
-  /** @type {Detail} */ { columns, cells },
+  /** @type {CircuitHead | undefined} */ receiver,
+  /** @type {PathDetail} */ { columns, cells },
   /** @type {string} */ caption,
 ) {
   const headings = columns.map((name) => el("th", { scope: "col" }, name));
@@ -57,7 +57,7 @@ function cellTable(
 
 function cellRow(
   /** @type {Host} */ host,
-  /** @type {Head | undefined} */ receiver,
+  /** @type {CircuitHead | undefined} */ receiver,
   /** @type {CutCell} */ { query, key, label, values },
 ) {
   const open = el("button", { class: "av-circuit-cell", type: "button" }, el("bdi", {}, label));

@@ -7,7 +7,8 @@ import { dataAt, elementAt } from "../shared/dom.js";
 import { svg, svgText } from "../shared/svg.js";
 
 /** @import { Path } from "./paths.js" */
-/** @import { Column, Head, Side } from "./types.js" */
+/** @import { CircuitColumn, CircuitHead } from "./types.js" */
+/** @import { Side } from "./paths.js" */
 
 const NODE = { width: 34, height: 20 };
 const ROW = { least: 28, most: 56 };
@@ -22,7 +23,7 @@ const LANE = { apart: 5, free: 6 }; // between arrows of one lane; between them 
 /** @type {Readonly<Record<Side, number>>} */
 const PORT = { q: -6, k: 0, v: 6 };
 
-/** A head's place. @typedef {Head & {column: number, row: number, x: number, y: number, height: number}} Spot */
+/** A head's place. @typedef {CircuitHead & {column: number, row: number, x: number, y: number, height: number}} Spot */
 /** A path with the height of its lane, null between columns that are next to each other. @typedef {Path & {lane: number | null}} Laid */
 /**
  * @typedef {{chose: (id: string) => void, pointed: (id: string | null) => void}} GraphEvents
@@ -30,7 +31,7 @@ const PORT = { q: -6, k: 0, v: 6 };
  *   mark: (marks: {chosen: string, pointed: string | null, labelOf: (name: string) => string}) => void}} Graph
  */
 
-/** @param {readonly Column[]} columns @param {number} room @param {string} label @param {GraphEvents} events @returns {Graph} */
+/** @param {readonly CircuitColumn[]} columns @param {number} room @param {string} label @param {GraphEvents} events @returns {Graph} */
 export function makeGraph(columns, room, label, events) {
   const titles = columns.some(({ group }) => group) ? 2 : 1;
   const step = Math.max(titles > 1 ? NAMED_COLUMN : COLUMN, Math.floor(room / columns.length));
@@ -73,7 +74,7 @@ export function makeGraph(columns, room, label, events) {
 }
 
 /**
- * @param {readonly Column[]} columns
+ * @param {readonly CircuitColumn[]} columns
  * @param {number} step
  * @param {number} height of a row
  * @param {number} top
@@ -93,7 +94,7 @@ function placeHeads(columns, step, height, top) {
 
 /** A column's layer, and above it its attention where there are several. */
 function makeTitle(
-  /** @type {Column} */ { title, group },
+  /** @type {CircuitColumn} */ { title, group },
   /** @type {number} */ x,
   /** @type {number} */ lines,
 ) {
@@ -204,7 +205,7 @@ function markAll(
   }
 }
 
-/** @param {SVGSVGElement} node @param {Map<string, Spot>} spots @param {readonly Column[]} columns @param {GraphEvents} events */
+/** @param {SVGSVGElement} node @param {Map<string, Spot>} spots @param {readonly CircuitColumn[]} columns @param {GraphEvents} events */
 function listen(node, spots, columns, events) {
   const idAt = (/** @type {Event} */ event) => svgData(event, "head") ?? svgData(event, "path") ?? null;
   node.addEventListener("click", (event) => {
@@ -225,9 +226,9 @@ function listen(node, spots, columns, events) {
   });
 }
 
-/** The head that an arrow key leads to. @returns {Head | undefined} */
+/** The head that an arrow key leads to. @returns {CircuitHead | undefined} */
 function nextHead(
-  /** @type {readonly Column[]} */ columns,
+  /** @type {readonly CircuitColumn[]} */ columns,
   /** @type {Spot} */ { column, row },
   /** @type {string} */ key,
 ) {
@@ -238,7 +239,7 @@ function nextHead(
 }
 
 /** Moves the focus to a head; false without one. */
-export function focusOn(/** @type {SVGSVGElement} */ node, /** @type {Head | undefined} */ head) {
+export function focusOn(/** @type {SVGSVGElement} */ node, /** @type {CircuitHead | undefined} */ head) {
   if (!head) return false;
   for (const other of node.querySelectorAll(".av-circuit-node")) {
     const chosen = /** @type {SVGGElement} */ (other).dataset.head === head.name;

@@ -2,7 +2,9 @@
 // The paths of a circuit: read out of the buffer once, the strongest first, and which of them are drawn.
 
 /** @import { PackedArray } from "../shared/buffer.js" */
-/** @import { Header, Side } from "./types.js" */
+/** @import { Header } from "./types.js" */
+
+/** @typedef {"q" | "k" | "v"} Side */
 
 /** @type {readonly Side[]} */
 export const SIDES = ["q", "k", "v"];

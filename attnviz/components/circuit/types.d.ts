@@ -1,43 +1,46 @@
-// The data of the circuit; mirror of attnviz/components/circuit/__init__.py.
+// Written by `python -m scripts.write_canvas_types` from attnviz/components/circuit: change that, not this.
 
 import type { FloatArray } from "../shared/buffer.js";
-import type { Strings } from "../shared/heads.js";
+import type { SharedStrings } from "../shared/heads.js";
 
-export type StringKey =
-  | "graph"
-  | "list"
-  | "side_q"
-  | "side_k"
-  | "side_v"
-  | "sides"
-  | "above"
-  | "count"
-  | "capped"
-  | "none"
-  | "path"
-  | "path_v"
-  | "head"
-  | "hint"
-  | "open_head"
-  | "clear"
-  | "cells";
+/**
+ * The graph. `moved` is NaN where a head does not run after another.
+ * `chosen` is a head or path as an address has it, "" for none. `least` is the least that a drawn arrow
+ * moves, None for the choice of the browser. `summary` names the strongest paths and their control.
+ */
+export interface Header {
+  strings: Strings;
+  columns: CircuitColumn[];
+  summary: string;
+  chosen: string;
+  least: number | null;
+  sides: string;
+  detail: PathDetail | null;
+}
 
-export type Side = "q" | "k" | "v";
+/** The heads that run together; `group` is their attention, "" for the only one. */
+export interface CircuitColumn {
+  title: string;
+  group: string;
+  heads: CircuitHead[];
+}
 
-export interface Head {
+/** A head: its name, and where the pages have it. */
+export interface CircuitHead {
   name: string;
   layer: number;
   head: number;
 }
 
-/** The heads that run together. */
-export interface Column {
+/** The chosen path: sentences with its control and intervention, and its cells as a table. */
+export interface PathDetail {
   title: string;
-  group: string;
-  heads: Head[];
+  sentences: string[];
+  columns: string[];
+  cells: CutCell[];
 }
 
-/** A cell that a cut path changes; `values` are texts for the columns of the table. */
+/** A cell that a cut path changes: its tokens and texts for the columns of the table. */
 export interface CutCell {
   query: number;
   key: number;
@@ -45,26 +48,28 @@ export interface CutCell {
   values: string[];
 }
 
-/** The chosen path: its control and its intervention in sentences, and its cells. */
-export interface Detail {
-  title: string;
-  sentences: string[];
-  columns: string[];
-  cells: CutCell[];
-}
-
-/** `chosen` is a head or a path as the address has it, `least` null while the browser chooses. */
-export interface Header {
-  strings: Strings<StringKey>;
-  columns: Column[];
-  summary: string;
-  chosen: string;
-  least: number | null;
-  sides: string;
-  detail: Detail | null;
-}
-
-/** moved [sender, receiver, side], NaN where a head does not run after another. */
 export interface Arrays {
+  /** [sender, receiver, side] */
   moved: FloatArray;
+}
+
+/** The texts of this canvas, and the shared ones. */
+export interface Strings extends SharedStrings {
+  readonly graph: string;
+  readonly list: string;
+  readonly side_q: string;
+  readonly side_k: string;
+  readonly side_v: string;
+  readonly sides: string;
+  readonly above: string;
+  readonly count: string;
+  readonly capped: string;
+  readonly none: string;
+  readonly path: string;
+  readonly path_v: string;
+  readonly head: string;
+  readonly hint: string;
+  readonly open_head: string;
+  readonly clear: string;
+  readonly cells: string;
 }

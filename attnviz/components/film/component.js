@@ -20,7 +20,8 @@ import { makeYours } from "./yours.js";
 /** @import { FilmBar } from "../shared/film_bar.js" */
 /** @import { Host, Mounted } from "../shared/host.js" */
 /** @import { Show } from "./paint.js" */
-/** @import { Arrays, Header, SceneName } from "./types.js" */
+/** @import { Arrays, Header } from "./types.js" */
+/** @import { SceneName } from "./script.js" */
 /** @import { Yours } from "./yours.js" */
 
 /** A canvas, and the moment that it shows. @typedef {{canvas: HTMLCanvasElement, time: number}} Still */

@@ -13,7 +13,8 @@ import { printedWeight, SCENES } from "./script.js";
 /** @import { Theme } from "../shared/theme.js" */
 /** @import { Atlas } from "../shared/thumbs.js" */
 /** @import { Box, Layout } from "./layout.js" */
-/** @import { Arrays, Header, SceneName } from "./types.js" */
+/** @import { Arrays, Header } from "./types.js" */
+/** @import { SceneName } from "./script.js" */
 
 /**
  * `atlas` has the heads in the first sentence, `then` the one head in the second.
@@ -51,7 +52,7 @@ function shareOfSecond(/** @type {Frame} */ { so }) {
 
 /** The weight of the row at this moment: of the first sentence, the second, or on the way. */
 function weightNow(/** @type {Frame} */ frame, /** @type {number} */ key) {
-  const { first, second } = frame.arrays;
+  const { "first.row": first, "second.row": second } = frame.arrays;
   return between(first.data[key], second.data[key], shareOfSecond(frame));
 }
 
@@ -115,9 +116,9 @@ function paintHead(/** @type {Frame} */ frame, /** @type {Box} */ from) {
 /** Beside the head: what the query gives the key, and the control, what the other rows give it. */
 function paintBars(/** @type {Frame} */ frame) {
   const { ctx, header, layout, so, theme, roles } = frame;
-  const { strings, tokens, links, query, key } = header;
+  const { strings, tokens, query, key } = header;
   const gone = 1 - so("arcs", 0, 0.15);
-  const { weight, others } = links[0].key;
+  const { weight, others } = header.first.key;
   const left = layout.big.x + layout.big.w + 18;
   const most = Math.min(260, layout.width - left - 52);
   const bars = [
@@ -248,11 +249,11 @@ function paintChips(/** @type {Frame} */ frame) {
 /** Below the key, its rival and the special token: the weight, and the other rows' mean as its control. */
 function paintNumbers(/** @type {Frame} */ frame) {
   const { header, layout, so } = frame;
-  const { links, key, rival, special_key: special, strings } = header;
+  const { key, rival, special_key: special, strings } = header;
   const first = so("arcs", 0.6, 0.8);
   const then = so("change", 0.6, 0.75);
   const others = (/** @type {number} */ weight) => `${strings.others} ${printedWeight(weight)}`;
-  const now = links[then > 0.5 ? 1 : 0];
+  const now = then > 0.5 ? header.second : header.first;
   const shown = Math.max(first - so("change", 0.3, 0.45), then);
   label(frame, key, printedWeight(now.key.weight), others(now.key.others), shown);
   if (then <= 0) return;

@@ -5,7 +5,7 @@ import { el, fillNodes } from "../shared/dom.js";
 import { fill, fmtFixed, headName } from "../shared/fmt.js";
 
 /** @import { Scene } from "../shared/scenes.js" */
-/** @import { Header, SceneName } from "./types.js" */
+/** @import { Header } from "./types.js" */
 
 /** @type {readonly Scene<SceneName>[]} */
 export const SCENES = [
@@ -17,6 +17,8 @@ export const SCENES = [
   { name: "change", ms: 6500 },
   { name: "yours", ms: 1500 },
 ];
+/** @typedef {"sentence" | "asks" | "heads" | "head" | "arcs" | "change" | "yours"} SceneName */
+
 /** The scenes that have a still, for visitors who want no motion. @type {readonly SceneName[]} */
 export const STILLS = ["asks", "heads", "head", "arcs", "change"];
 const DECIMALS = 2;
@@ -31,7 +33,8 @@ export function captionOf(/** @type {Header} */ header, /** @type {SceneName} */
   const {
     strings,
     tokens,
-    links,
+    first,
+    second,
     query,
     key,
     rival,
@@ -39,7 +42,6 @@ export function captionOf(/** @type {Header} */ header, /** @type {SceneName} */
     changed,
     changed_to: word,
   } = header;
-  const [first, second] = links;
   const token = (/** @type {string} */ role, /** @type {string} */ label) =>
     el("b", { class: `film-token ${role}`, dir: "auto" }, label);
   const number = (/** @type {number} */ weight) => el("b", { class: "av-number" }, printedWeight(weight));

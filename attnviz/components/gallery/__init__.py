@@ -1,28 +1,21 @@
 """The gallery of the start page: four miniatures, drawn from what models have just computed.
 
-In: a `GalleryView`, in which a miniature that was not computed yet is None. Out: a mounted
-component, which sends the event `look` while a miniature in sight lacks its numbers, and
-`miniature` with the name of one that was clicked. Each plays once when it comes into sight, and
-again under the pointer or the focus; visitors who asked for less motion get its last moment.
+In: a `GalleryView`, in which a miniature that was not computed yet is None. Out: the event `look`
+while a miniature in sight lacks its numbers, and `miniature` with the name of one that was clicked.
+Each plays once when it comes into sight, and again under the pointer or the focus; visitors who
+asked for less motion get its last moment.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
 
 import numpy as np
 from jaxtyping import Float32, UInt8
 
-from attnviz.components.buffer import Packable, pack, quantise
+from attnviz.components.canvas import Canvas, roots
 
-NAME = "attnviz.gallery"
 Miniature = Literal["translator", "picture", "story", "birth"]
 MINIATURES: tuple[Miniature, ...] = get_args(Miniature)
-STRING_KEYS: tuple[str, ...] = (
-    "gallery.label",
-    "gallery.waits",
-    *(f"gallery.{part}_{name}" for name in MINIATURES for part in ("title", "text", "says")),
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +62,7 @@ class Birth:
     letters: tuple[str, ...]
     steps: tuple[int, ...]
     scores: Float32[np.ndarray, "step"]
-    weights: Float32[np.ndarray, "step query key"]
+    weights: Annotated[Float32[np.ndarray, "step query key"], roots(8)]
     chance: float
     n_steps: int
     is_over: bool
@@ -79,40 +72,13 @@ class Birth:
 class GalleryView:
     """The miniatures, those that are there."""
 
-    lines: Lines | None = None
+    translator: Lines | None = None
     picture: PictureRead | None = None
     story: Story | None = None
     birth: Birth | None = None
 
 
-def pack_gallery(view: GalleryView, strings: Mapping[str, str]) -> bytes:
-    """The buffer of the miniatures: words and numbers by name, None for one that is missing."""
-    header: dict[str, object] = {"strings": dict(strings), **dict.fromkeys(MINIATURES)}
-    arrays: dict[str, Packable] = {}
-    if view.lines is not None:
-        lines = view.lines
-        header["translator"] = {"head": lines.head, "source": lines.source, "target": lines.target}
-        arrays["lines"] = lines.weights
-    if view.picture is not None:
-        picture = view.picture
-        answer = {"answer": picture.answer, "probability": picture.probability}
-        header["picture"] = {"head": picture.head, **answer}
-        arrays |= {"pixels": picture.pixels, "patches": picture.weights}
-    if view.story is not None:
-        header["story"] = {"tokens": view.story.tokens, "n_given": view.story.n_given}
-        arrays["story"] = view.story.weights
-    if view.birth is not None:
-        birth = view.birth
-        header["birth"] = {
-            "head": birth.head,
-            "letters": birth.letters,
-            "steps": birth.steps,
-            "chance": birth.chance,
-            "n_steps": birth.n_steps,
-            "is_over": int(birth.is_over),
-        }
-        arrays |= {"scores": birth.scores, "maps": quantise(birth.weights, 8)}
-    return pack(header, arrays)
+CANVAS = Canvas("gallery", (GalleryView,))
 
 
 def parse_opened(value: object) -> Miniature | None:

@@ -11,7 +11,8 @@ import { PAINTS } from "./paint.js";
 
 /** @import { Clock } from "../shared/clock.js" */
 /** @import { Host, Mounted } from "../shared/host.js" */
-/** @import { Arrays, Header, Miniature } from "./types.js" */
+/** @import { Arrays, Header } from "./types.js" */
+/** @import { Miniature } from "./paint.js" */
 
 /**
  * @typedef {{name: Miniature, node: HTMLButtonElement, canvas: HTMLCanvasElement, title: HTMLElement, text: HTMLElement,
@@ -183,18 +184,22 @@ function sentence(/** @type {State} */ { header, arrays }, /** @type {Miniature}
   const template = strings[`says_${name}`];
   if (name === "translator" && translator) {
     const even = fmtFixed(1 / translator.source.length, DECIMALS);
-    return fill(template, { head: translator.head, weight: largest(arrays.lines.data), even });
+    return fill(template, {
+      head: translator.head,
+      weight: largest(arrays["translator.weights"].data),
+      even,
+    });
   }
   if (name === "picture" && picture) {
     const { answer, probability, head } = picture;
-    const even = fmtFixed(1 / arrays.patches.data.length, DECIMALS);
-    const weight = largest(arrays.patches.data);
+    const even = fmtFixed(1 / arrays["picture.weights"].data.length, DECIMALS);
+    const weight = largest(arrays["picture.weights"].data);
     return fill(template, { answer, percent: fmtPercent(probability), head, weight, even });
   }
   if (name === "story" && story) return fill(template, { count: story.tokens.length - story.n_given });
   if (name === "birth" && birth) {
     const { steps, n_steps: nSteps, chance, head } = birth;
-    const score = fmtFixed(arrays.scores.data[steps.length - 1], DECIMALS);
+    const score = fmtFixed(arrays["birth.scores"].data[steps.length - 1], DECIMALS);
     const step = steps[steps.length - 1];
     return fill(template, { head, step, steps: nSteps, score, chance: fmtFixed(chance, DECIMALS) });
   }

@@ -8,7 +8,7 @@ import { between, clamp, eased } from "../shared/scenes.js";
 import { withAlpha } from "../shared/theme.js";
 
 /** @import { Theme } from "../shared/theme.js" */
-/** @import { Arrays, Header, Miniature } from "./types.js" */
+/** @import { Arrays, Header } from "./types.js" */
 
 /** @typedef {{header: Header, arrays: Arrays, theme: Theme, lut: Uint32Array, width: number, height: number}} Show */
 /** @typedef {(ctx: CanvasRenderingContext2D, show: Show, part: number) => void} Paint */
@@ -18,6 +18,8 @@ const GAP = 8;
 const FAINT = 0.06; // weights that are not drawn as lines
 const CHIP = { height: 21, pad: 4, gap: 3, line: 26 };
 
+/** @typedef {Exclude<keyof Header, "strings">} Miniature */
+
 /** @type {Record<Miniature, Paint>} */
 export const PAINTS = { translator, picture, story, birth };
 
@@ -25,7 +27,7 @@ export const PAINTS = { translator, picture, story, birth };
 function translator(ctx, { header, arrays, theme, lut, width, height }, part) {
   if (!header.translator) return;
   const { source, target } = header.translator;
-  const weights = arrays.lines.data;
+  const weights = arrays["translator.weights"].data;
   const written = part * (target.length + 0.5);
   const y = (/** @type {number} */ at, /** @type {number} */ count) => ((at + 0.5) * height) / count;
   ctx.font = `500 ${FONT}px ${theme.font}`;
@@ -63,13 +65,13 @@ function translator(ctx, { header, arrays, theme, lut, width, height }, part) {
 /** The picture goes dark where [CLS] does not look; then the answer comes. @type {Paint} */
 function picture(ctx, { header, arrays, theme, width, height }, part) {
   if (!header.picture) return;
-  const [rows, columns] = arrays.pixels.shape;
+  const [rows, columns] = arrays["picture.pixels"].shape;
   const side = Math.min(height, width * 0.6);
-  const drawn = pixelsOf(arrays.pixels.data, rows, columns);
+  const drawn = pixelsOf(arrays["picture.pixels"].data, rows, columns);
   ctx.imageSmoothingEnabled = false;
   ctx.drawImage(drawn, 0, 0, side, side);
-  const [across, down] = [arrays.patches.shape[1], arrays.patches.shape[0]];
-  const weights = arrays.patches.data;
+  const [across, down] = [arrays["picture.weights"].shape[1], arrays["picture.weights"].shape[0]];
+  const weights = arrays["picture.weights"].data;
   const most = Math.max(...weights);
   const dark = eased(part, 0.1, 0.7);
   weights.forEach((weight, at) => {
@@ -100,7 +102,7 @@ function story(ctx, { header, arrays, theme, lut, width }, part) {
   const nWritten = tokens.length - nGiven;
   const shown = nGiven + Math.min(nWritten, Math.floor(part * (nWritten + 1)));
   const asks = shown > nGiven && shown - 1;
-  const row = asks === false ? null : arrays.story.data.subarray(asks * tokens.length);
+  const row = asks === false ? null : arrays["story.weights"].data.subarray(asks * tokens.length);
   ctx.textBaseline = "middle";
   ctx.textAlign = "left";
   let [x, y] = [0, 0];
@@ -130,7 +132,7 @@ function birth(ctx, { header, arrays, theme, lut, width, height }, part) {
   const at = Math.min(steps.length - 1, Math.floor(part * steps.length));
   const size = letters.length;
   const side = Math.min(height, width * 0.5);
-  const values = arrays.maps.data.subarray(at * size * size, (at + 1) * size * size);
+  const values = arrays["birth.weights"].data.subarray(at * size * size, (at + 1) * size * size);
   const image = new ImageData(size, size);
   const pixels = new Uint32Array(image.data.buffer);
   paintLevels(
@@ -161,7 +163,7 @@ function birth(ctx, { header, arrays, theme, lut, width, height }, part) {
   ]);
   ctx.strokeStyle = theme.primary;
   ctx.lineWidth = 2;
-  const scores = [...arrays.scores.data].slice(0, at + 1);
+  const scores = [...arrays["birth.scores"].data].slice(0, at + 1);
   strokeLine(
     ctx,
     scores.map((score, i) => [x(steps[i]), y(score)]),

@@ -1,75 +1,20 @@
 """Geometry: queries and keys as arrows in a plane, to drag, to turn and as a real head has them.
 
-In: a frozen `GeometryView` whose texts are already translated. Out: a mounted component; the arrows
-that a visitor dragged, the tab and the positions are sent as the event "geometry", which `checked`
+In: a frozen `GeometryView` whose texts are already translated. Out: the arrows
+that a visitor dragged, the tab and the positions as the event "geometry", which `checked`
 validates, and another head or query as a selection. Dragging costs no message to the server.
 """
 
 import re
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Literal, get_args
+from dataclasses import dataclass
+from typing import Annotated, Literal, get_args
 
 import numpy as np
 from jaxtyping import Bool, Float32
 
 from attnviz import notation
-from attnviz.components.buffer import Packable, pack
-from attnviz.components.heads import PICKER_KEYS
+from attnviz.components.canvas import INLINE, Canvas, derived
 
-NAME = "attnviz.geometry"
-STRING_KEYS: tuple[str, ...] = (
-    *PICKER_KEYS,
-    *(
-        f"geometry.{name}"
-        for name in (
-            "tabs",
-            "tab_arrows",
-            "tab_rotary",
-            "tab_clocks",
-            "tab_head",
-            "arrows_note",
-            "asking",
-            "answering",
-            "query",
-            "key",
-            "value",
-            "moved",
-            "add",
-            "remove",
-            "reset",
-            "angle",
-            "scaled",
-            "weight",
-            "keys",
-            "mixed",
-            "rotary_note",
-            "rotary_own",
-            "rotary_usual",
-            "clocks_note",
-            "position_q",
-            "position_k",
-            "together",
-            "pair",
-            "pair_of",
-            "turned",
-            "score_by_distance",
-            "this_pair",
-            "all_pairs",
-            "clocks",
-            "clock",
-            "clocks_product",
-            "head_note",
-            "head_query",
-            "share",
-            "plane",
-            "true",
-            "distance",
-            "rotated",
-            "first_words",
-        )
-    ),
-)
 Tab = Literal["arrows", "rotary", "clocks", "head"]
 TABS: tuple[Tab, ...] = get_args(Tab)
 MAX_KEYS, MAX_TURN, REACH = 6, 512, 3.0
@@ -95,7 +40,8 @@ class HeadPlane:
 
     `query_at` has the positions of the queries in the text. `weights` are the model's own among
     these words, each row divided by its sum; `may` says which keys a query may attend to. `share`
-    is what the plane keeps of the scores' variation, `median` the same of the median head.
+    is what the plane keeps of the scores' variation, `median` the same of the median head; None
+    where scores are all alike.
     """
 
     layer: int
@@ -110,8 +56,8 @@ class HeadPlane:
     keys: Float32[np.ndarray, "key axis"]
     weights: Float32[np.ndarray, "query key"]
     may: Bool[np.ndarray, "query key"]
-    share: float
-    median: float
+    share: float | None
+    median: float | None
     n_measured: int
     turned: bool
     cut: bool
@@ -134,54 +80,33 @@ class GeometryChoice:
 class GeometryView:
     """The content of the page; `plane` is None where no head can be shown, `reason` says why."""
 
-    choice: GeometryChoice
+    choice: Annotated[GeometryChoice, INLINE]
     frequencies: Frequencies
     plane: HeadPlane | None
     reason: str = ""
 
+    @derived
+    def start(self) -> str:
+        """The arrows to begin with."""
+        return DEFAULT_VECTORS
 
-def pack_geometry(view: GeometryView, strings: Mapping[str, str]) -> bytes:
-    """The buffer of a view."""
-    header = {
-        "strings": dict(strings),
-        **asdict(view.choice),
-        "start": DEFAULT_VECTORS,
-        "reach": REACH,
-        "max_keys": MAX_KEYS,
-        "max_turn": MAX_TURN,
-        "frequencies": asdict(view.frequencies),
-        "reason": view.reason,
-        "head": None,
-    }
-    if view.plane is None:
-        return pack(header, {})
-    header["head"], arrays = _head(view.plane)
-    return pack(header, arrays)
+    @derived
+    def reach(self) -> float:
+        """The largest coordinate of an arrow."""
+        return REACH
+
+    @derived
+    def max_keys(self) -> int:
+        """The most keys that can be drawn."""
+        return MAX_KEYS
+
+    @derived
+    def max_turn(self) -> int:
+        """The last position that can be chosen."""
+        return MAX_TURN
 
 
-def _head(plane: HeadPlane) -> tuple[dict[str, object], dict[str, Packable]]:
-    header = {
-        "layer": plane.layer,
-        "head": plane.head,
-        "n_layers": plane.n_layers,
-        "n_heads": plane.n_heads,
-        "query": plane.query,
-        "tokens": list(plane.tokens),
-        "key_tokens": list(plane.key_tokens),
-        "query_at": list(plane.query_at),
-        "share": None if np.isnan(plane.share) else plane.share,
-        "median": None if np.isnan(plane.median) else plane.median,
-        "n_measured": plane.n_measured,
-        "turned": int(plane.turned),
-        "cut": int(plane.cut),
-    }
-    arrays: dict[str, Packable] = {
-        "queries": plane.queries,
-        "keys": plane.keys,
-        "weights": plane.weights,
-        "may": plane.may.astype(np.uint8),
-    }
-    return header, arrays
+CANVAS = Canvas("geometry", (GeometryView,))
 
 
 def checked(name: str, raw: object) -> tuple[str | None, bool]:

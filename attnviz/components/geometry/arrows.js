@@ -10,7 +10,8 @@ import { drawPlane, makePlane, makeTab, placeHandles } from "./plane.js";
 
 /** @import { Theme } from "../shared/theme.js" */
 /** @import { Arrow } from "./plane.js" */
-/** @import { Answer, Header, Vector } from "./types.js" */
+/** @import { Header } from "./types.js" */
+/** @import { Answer, Vector } from "./maths.js" */
 
 /** @typedef {ReturnType<typeof makeArrows>} Arrows */
 /** @typedef {ReturnType<typeof buildParts>} Parts */

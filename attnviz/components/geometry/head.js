@@ -10,7 +10,8 @@ import { dot, elsewhere, softmax } from "./maths.js";
 import { drawPlane, makePlane, makeTab } from "./plane.js";
 
 /** @import { Theme } from "../shared/theme.js" */
-/** @import { Arrays, Header, HeadPlane, Vector } from "./types.js" */
+/** @import { Arrays, Header, HeadPlane } from "./types.js" */
+/** @import { Vector } from "./maths.js" */
 
 /** @typedef {ReturnType<typeof makeHead>} HeadTab */
 /** A query's row: places and weights. @typedef {{query: Vector, keys: Vector[], weights: number[], own: number[], may: number[]}} Row */
@@ -22,7 +23,7 @@ const ROOM = 1.2; // beyond the longest arrow
 /** @param {{choose: (layer: number, head: number, query: number) => void, redraw: () => void}} actions */
 export function makeHead({ choose, redraw }) {
   const state = { query: 0, known: "" };
-  /** @type {{header: Header, head: HeadPlane, arrays: Required<Arrays>} | null} */
+  /** @type {{header: Header, head: HeadPlane, arrays: Arrays} | null} */
   let data = null;
   const plane = makePlane();
   const picker = makePicker((layer, head) => {
@@ -40,10 +41,10 @@ export function makeHead({ choose, redraw }) {
     node,
     planes,
     update(/** @type {Header} */ header, /** @type {Arrays} */ arrays) {
-      const { strings, head } = header;
+      const { strings, plane: head } = header;
       setBusy(node, false);
       write(parts, header);
-      data = head && { header, head, arrays: /** @type {Required<Arrays>} */ (arrays) };
+      data = head && { header, head, arrays };
       if (!head) return;
       picker.update(strings, head, head.layer, head.head);
       state.query = head.query;
@@ -92,7 +93,7 @@ function buildParts(/** @type {HTMLElement} */ picker, /** @type {HTMLElement} *
 
 /** Writes the sentences and the words to choose from; without a head, only the note and the reason. */
 function write(/** @type {ReturnType<typeof buildParts>} */ parts, /** @type {Header} */ header) {
-  const { strings, head } = header;
+  const { strings, plane: head } = header;
   setText(parts.note, strings.head_note);
   setText(parts.reason, header.reason);
   parts.reason.hidden = !header.reason;
@@ -146,7 +147,7 @@ function shareSentence(/** @type {Header} */ { strings }, /** @type {HeadPlane} 
 /**
  * One query's places and weights. Queries are drawn longer and keys shorter by one factor, so that both fill the plane:
  * their inner products stay.
- * @param {Required<Arrays>} arrays
+ * @param {Arrays} arrays
  * @param {number} query
  * @param {number} nKeys
  * @returns {Row}
@@ -154,11 +155,11 @@ function shareSentence(/** @type {Header} */ { strings }, /** @type {HeadPlane} 
 function rowOf(arrays, query, nKeys) {
   const at = (/** @type {ArrayLike<number>} */ places, /** @type {number} */ i) =>
     /** @type {Vector} */ ([places[2 * i], places[2 * i + 1]]);
-  const keys = Array.from({ length: nKeys }, (_, key) => at(arrays.keys.data, key));
-  const asking = at(arrays.queries.data, query);
+  const keys = Array.from({ length: nKeys }, (_, key) => at(arrays["plane.keys"].data, key));
+  const asking = at(arrays["plane.queries"].data, query);
   const part = (/** @type {ArrayLike<number>} */ data) =>
     Array.from({ length: nKeys }, (_, key) => data[query * nKeys + key]);
-  const may = part(arrays.may.data);
+  const may = part(arrays["plane.may"].data);
   const weights = softmax(
     keys.map((key) => dot(asking, key)),
     may,
@@ -169,7 +170,7 @@ function rowOf(arrays, query, nKeys) {
     query: [asking[0] * factor, asking[1] * factor],
     keys: keys.map(([x, y]) => [x / factor, y / factor]),
     weights,
-    own: part(arrays.weights.data),
+    own: part(arrays["plane.weights"].data),
     may,
   };
 }

@@ -2,7 +2,8 @@
 // Attention on arrows, as attnviz.attention.formula computes it: pure functions on plain numbers. A test compares them
 // with the library's on random cases.
 
-/** @import { Answer, Vector } from "./types.js" */
+/** A point of the plane, or an arrow to it from the origin. @typedef {[x: number, y: number]} Vector */
+/** A key, and the value behind it. @typedef {{key: Vector, value: Vector}} Answer */
 
 const DEGREES = 180 / Math.PI;
 const DIMENSIONS = 2;

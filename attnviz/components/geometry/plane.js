@@ -6,7 +6,7 @@ import { swallow } from "../shared/controls.js";
 import { el, fitCanvas, localPoint, markDrawn } from "../shared/dom.js";
 
 /** @import { Theme } from "../shared/theme.js" */
-/** @import { Vector } from "./types.js" */
+/** @import { Vector } from "./maths.js" */
 
 /**
  * An arrow from one point to another; `share` of 0..1 makes it more or less visible.

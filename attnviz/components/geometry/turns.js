@@ -8,7 +8,8 @@ import { dot, likeness, sinusoids, turned } from "./maths.js";
 import { drawPlane, makePlane, makeTab } from "./plane.js";
 
 /** @import { Theme } from "../shared/theme.js" */
-/** @import { Header, Vector } from "./types.js" */
+/** @import { Header } from "./types.js" */
+/** @import { Vector } from "./maths.js" */
 
 /** The positions of query and key, and the pair of components that is shown. @typedef {{m: number, n: number, pair: number}} Turns */
 /** @typedef {ReturnType<typeof makeRotary>} TurnsTab */

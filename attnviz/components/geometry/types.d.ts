@@ -1,106 +1,123 @@
-// The data of the geometry; mirror of attnviz/components/geometry/__init__.py.
+// Written by `python -m scripts.write_canvas_types` from attnviz/components/geometry: change that, not this.
 
-import type { PackedArray } from "../shared/buffer.js";
-import type { Flag, Strings } from "../shared/heads.js";
+import type { FloatArray, PackedArray } from "../shared/buffer.js";
+import type { SharedStrings } from "../shared/heads.js";
+
+/** The content of the page; `plane` is None where no head can be shown, `reason` says why. */
+export interface Header extends GeometryChoice {
+  strings: Strings;
+  frequencies: Frequencies;
+  plane: HeadPlane | null;
+  reason: string;
+  /** The arrows to begin with. */
+  start: string;
+  /** The largest coordinate of an arrow. */
+  reach: number;
+  /** The most keys that can be drawn. */
+  max_keys: number;
+  /** The last position that can be chosen. */
+  max_turn: number;
+}
+
+/**
+ * The tab, the arrows and the positions, as an address has them.
+ * `vectors` is "x,y/kx,ky,vx,vy/…", the query and then each key with its value; `turns` is the positions of
+ * query and key and the pair that turns, "m.n.i".
+ */
+export interface GeometryChoice {
+  tab: Tab;
+  vectors: string;
+  turns: string;
+}
 
 export type Tab = "arrows" | "rotary" | "clocks" | "head";
 
-export type StringKey =
-  | "layer"
-  | "head"
-  | "previous_layer"
-  | "next_layer"
-  | "previous_head"
-  | "next_head"
-  | "tabs"
-  | `tab_${Tab}`
-  | "arrows_note"
-  | "asking"
-  | "answering"
-  | "query"
-  | "key"
-  | "value"
-  | "moved"
-  | "add"
-  | "remove"
-  | "reset"
-  | "angle"
-  | "scaled"
-  | "weight"
-  | "keys"
-  | "mixed"
-  | "rotary_note"
-  | "rotary_own"
-  | "rotary_usual"
-  | "clocks_note"
-  | "position_q"
-  | "position_k"
-  | "together"
-  | "pair"
-  | "pair_of"
-  | "turned"
-  | "score_by_distance"
-  | "this_pair"
-  | "all_pairs"
-  | "clocks"
-  | "clock"
-  | "clocks_product"
-  | "head_note"
-  | "head_query"
-  | "share"
-  | "plane"
-  | "true"
-  | "distance"
-  | "rotated"
-  | "first_words";
-
-/** A point of the plane, or an arrow to it from the origin. */
-export type Vector = [x: number, y: number];
-
-/** A key, and the value behind it. */
-export interface Answer {
-  key: Vector;
-  value: Vector;
+/**
+ * The angle by which each pair of components turns from one position to the next, in radians.
+ * `own` is True if they were measured in the model, False for the usual 10000^(−2i/d).
+ */
+export interface Frequencies {
+  angles: number[];
+  own: boolean;
 }
 
+/**
+ * A real head's words in its best plane.
+ * `query_at` has the positions of the queries in the text. `weights` are the model's own among these words,
+ * each row divided by its sum; `may` says which keys a query may attend to. `share` is what the plane keeps
+ * of the scores' variation, `median` the same of the median head; None where scores are all alike.
+ */
 export interface HeadPlane {
   layer: number;
   head: number;
   n_layers: number;
   n_heads: number;
-  /** The place of the query among `tokens`; `query_at` has their positions in the text. */
   query: number;
   tokens: string[];
   key_tokens: string[];
   query_at: number[];
-  /** The shares that the plane of this head, and of the median head, keeps; null where scores are all alike. */
   share: number | null;
   median: number | null;
   n_measured: number;
-  turned: Flag;
-  cut: Flag;
+  turned: boolean;
+  cut: boolean;
 }
 
-export interface Header {
-  strings: Strings<StringKey>;
-  tab: Tab;
-  vectors: string;
-  start: string;
-  turns: string;
-  /** The largest coordinate of an arrow. */
-  reach: number;
-  max_keys: number;
-  max_turn: number;
-  /** Radians from one position to the next, for each pair of components; own: those of the model. */
-  frequencies: { angles: number[]; own: boolean };
-  reason: string;
-  head: HeadPlane | null;
-}
-
-/** All are there if the header has a head. */
 export interface Arrays {
-  queries?: PackedArray;
-  keys?: PackedArray;
-  weights?: PackedArray;
-  may?: PackedArray;
+  /** [query, axis] */
+  "plane.queries": FloatArray;
+  /** [key, axis] */
+  "plane.keys": FloatArray;
+  /** [query, key] */
+  "plane.weights": FloatArray;
+  /** [query, key] */
+  "plane.may": PackedArray;
+}
+
+/** The texts of this canvas, and the shared ones. */
+export interface Strings extends SharedStrings {
+  readonly tabs: string;
+  readonly tab_arrows: string;
+  readonly tab_rotary: string;
+  readonly tab_clocks: string;
+  readonly tab_head: string;
+  readonly arrows_note: string;
+  readonly asking: string;
+  readonly answering: string;
+  readonly query: string;
+  readonly key: string;
+  readonly value: string;
+  readonly moved: string;
+  readonly add: string;
+  readonly remove: string;
+  readonly reset: string;
+  readonly angle: string;
+  readonly scaled: string;
+  readonly weight: string;
+  readonly keys: string;
+  readonly mixed: string;
+  readonly rotary_note: string;
+  readonly rotary_own: string;
+  readonly rotary_usual: string;
+  readonly clocks_note: string;
+  readonly position_q: string;
+  readonly position_k: string;
+  readonly together: string;
+  readonly pair: string;
+  readonly pair_of: string;
+  readonly turned: string;
+  readonly score_by_distance: string;
+  readonly this_pair: string;
+  readonly all_pairs: string;
+  readonly clocks: string;
+  readonly clock: string;
+  readonly clocks_product: string;
+  readonly head_note: string;
+  readonly head_query: string;
+  readonly share: string;
+  readonly plane: string;
+  readonly true: string;
+  readonly distance: string;
+  readonly rotated: string;
+  readonly first_words: string;
 }

@@ -10,7 +10,7 @@ import { measureText } from "./order.js";
 import { summaryOf, summaryPlaces } from "./summaries.js";
 
 /** @import { Arrangement } from "../shared/head_picker.js" */
-/** @import { LayeredHeader } from "../shared/heads.js" */
+/** @import { LayeredHeader } from "../shared/layers.js" */
 /** @import { Theme } from "../shared/theme.js" */
 /** @import { Atlas, ThumbGeom } from "../shared/thumbs.js" */
 /** @import { Sorting } from "./order.js" */

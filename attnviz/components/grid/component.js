@@ -22,7 +22,7 @@ import { buildText, fillText, lightText, moveAlongChips, pressChip, scrollToChip
 /** @import { Committer } from "../shared/committer.js" */
 /** @import { Request } from "../shared/dom.js" */
 /** @import { Arrangement } from "../shared/head_picker.js" */
-/** @import { LayeredHeader } from "../shared/heads.js" */
+/** @import { LayeredHeader } from "../shared/layers.js" */
 /** @import { Host, Mounted } from "../shared/host.js" */
 /** @import { AddressSelection, Selection } from "../shared/selection.js" */
 /** @import { Theme } from "../shared/theme.js" */
@@ -136,8 +136,8 @@ function takeData(/** @type {Frame} */ frame, /** @type {Uint8Array} */ data) {
   const more = { order: address.get("order"), cells: address.get("cells") === "1" ? "1" : null };
   const selection = { ...clampSelection(frame.committer.read(), wholeOf(header)), more };
   const headers = layerHeaders(header);
-  const sorted = sortings(header, arrays.measures);
-  const whole = arrays.picture ? pictureSource(arrays.picture) : null;
+  const sorted = sortings(header, arrays.measured);
+  const whole = header.patches ? pictureSource(arrays["patches.picture"]) : null;
   const shown = { summaries: null, hover: null, extra: null, chip: null, layout: null };
   /** @type {State} */
   const state = {

@@ -12,7 +12,7 @@ import { rowWeights } from "../shared/numbers.js";
 import { drawPicturePanel, makePicturePanel } from "../shared/picture_panel.js";
 
 /** @import { Dtype, Values } from "../shared/buffer.js" */
-/** @import { LayeredHeader } from "../shared/heads.js" */
+/** @import { LayeredHeader } from "../shared/layers.js" */
 /** @import { Theme } from "../shared/theme.js" */
 /** @import { Subject } from "./board.js" */
 /** @import { Header } from "./types.js" */

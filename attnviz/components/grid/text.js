@@ -12,7 +12,7 @@ import { patchPicture } from "../shared/picture.js";
 
 /** @import { Dtype } from "../shared/buffer.js" */
 /** @import { Chips } from "../shared/chips.js" */
-/** @import { LayeredHeader } from "../shared/heads.js" */
+/** @import { LayeredHeader } from "../shared/layers.js" */
 /** @import { Header } from "./types.js" */
 
 /** The elements: chips of the queries, in cross-attention those of the keys below, and a line of words. */
@@ -44,7 +44,7 @@ export function buildText() {
  */
 export function fillText(nodes, header, whole) {
   const { strings } = header;
-  const isCross = header.cross === 1;
+  const isCross = header.cross;
   const marks = axisMarks(header.special, header.written);
   const keyMarks = axisMarks(header.key_special, header.key_written);
   nodes.chips.setAttribute("aria-label", isCross ? strings.query_axis : strings.tokens);

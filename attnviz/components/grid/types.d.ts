@@ -1,48 +1,45 @@
-// The data of the overview; mirror of attnviz/components/grid/__init__.py.
+// Written by `python -m scripts.write_canvas_types` from attnviz/components/grid: change that, not this.
 
 import type { FloatArray, PackedArray } from "../shared/buffer.js";
-import type { HeadsHeader } from "../shared/heads.js";
+import type { HeadsView, SharedStrings } from "../shared/heads.js";
 
-export type StringKey =
-  | "query_axis"
-  | "key_axis"
-  | "scale_sqrt"
-  | "colour_bar"
-  | "heads"
-  | "open_steps"
-  | "canvas"
-  | "tokens"
-  | "hint"
-  | "hint_touch"
-  | "preview"
-  | "open_head"
-  | "status"
-  | "strongest"
-  | "looks"
-  | "weights_note"
-  | "pooled_note"
-  | "order"
-  | "by_layer"
-  | "measured"
-  | "cells"
-  | "mean"
-  | "max"
-  | "of_layer"
-  | "of_column"
-  | "of_all"
-  | "mean_says"
-  | "max_says"
-  | "written"
-  | "picture"
-  | "picture_idle";
-
-export type Header = HeadsHeader<StringKey>;
+export interface Header extends HeadsView {
+  strings: Strings;
+}
 
 export interface Arrays {
-  /** [layer, head, query, key], u8. */
+  /** [layer, head, query, key] */
   weights: PackedArray;
-  /** [row, column, rgb], u8, where the tokens are patches. */
-  picture?: PackedArray;
-  /** [measure, layer, head]. */
-  measures?: FloatArray;
+  /** [row, column, rgb] */
+  "patches.picture": PackedArray;
+  /** [layer, query, key] */
+  visible?: PackedArray;
+  /** [band, column] */
+  "heard.levels": PackedArray;
+  /** [measure, layer, head] */
+  measured?: FloatArray;
+}
+
+/** The texts of this canvas, and the shared ones. */
+export interface Strings extends SharedStrings {
+  readonly canvas: string;
+  readonly tokens: string;
+  readonly hint: string;
+  readonly hint_touch: string;
+  readonly preview: string;
+  readonly strongest: string;
+  readonly looks: string;
+  readonly weights_note: string;
+  readonly pooled_note: string;
+  readonly order: string;
+  readonly by_layer: string;
+  readonly measured: string;
+  readonly cells: string;
+  readonly mean: string;
+  readonly max: string;
+  readonly of_layer: string;
+  readonly of_column: string;
+  readonly of_all: string;
+  readonly mean_says: string;
+  readonly max_says: string;
 }

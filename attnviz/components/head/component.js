@@ -117,7 +117,7 @@ function readCapture(/** @type {Uint8Array} */ data) {
     headers: layerHeaders(header),
     weights: arrays.weights,
     visible: arrays.visible ?? null,
-    whole: arrays.picture && header.patches ? pictureSource(arrays.picture) : null,
+    whole: header.patches ? pictureSource(arrays["patches.picture"]) : null,
     heard: heardOf(header, arrays),
     memo: { merged: new Map(), shown: null, even: null },
   };

@@ -7,9 +7,8 @@ import { button, segmented } from "../shared/controls.js";
 import { el, setText } from "../shared/dom.js";
 import { fill, headName, headsNamed } from "../shared/fmt.js";
 
-/** @import { Strings } from "../shared/heads.js" */
 /** @import { Theme } from "../shared/theme.js" */
-/** @import { StringKey } from "./types.js" */
+/** @import { Strings } from "./types.js" */
 /** @import { Options, View } from "./view.js" */
 
 /** @typedef {{layer: number, head: number}} Head */
@@ -56,7 +55,7 @@ export function colouredHeads(chosen, kept, theme) {
 
 /**
  * The controls; `set` shows the choice.
- * @param {Strings<StringKey>} strings
+ * @param {Strings} strings
  * @param {(change: LineChange) => void} change
  */
 export function lineOptions(strings, change) {
@@ -104,7 +103,7 @@ function topRange(/** @type {(change: LineChange) => void} */ change) {
 
 /**
  * The heads whose lines are drawn, where there are several, and a button that keeps the chosen one.
- * @param {Strings<StringKey>} strings
+ * @param {Strings} strings
  * @param {(change: LineChange) => void} change
  */
 function makeLegend(strings, change) {

@@ -11,8 +11,7 @@ import { heardNote } from "../shared/spectrum.js";
 import { lineOptions } from "./line_options.js";
 import { hasPieces } from "./words.js";
 
-/** @import { Strings } from "../shared/heads.js" */
-/** @import { Header, StringKey } from "./types.js" */
+/** @import { Header, Strings } from "./types.js" */
 /** @import { HeadSelection, Options } from "./view.js" */
 
 /**
@@ -138,7 +137,7 @@ function buildRight(
   return { node, lineOptions: options, caption, lines, picture, pictured, blocks, ranked };
 }
 
-function makeHint(/** @type {Strings<StringKey>} */ strings) {
+function makeHint(/** @type {Strings} */ strings) {
   const keys = {
     arrows: keycaps("←", "→", "↑", "↓"),
     brackets: keycaps("[", "]"),

@@ -7,7 +7,7 @@ import { colourFor, inkOn, levelFor } from "../shared/colors.js";
 import { el } from "../shared/dom.js";
 import { fill, fmtWeight } from "../shared/fmt.js";
 
-/** @import { WordSpan } from "../shared/heads.js" */
+/** @import { Word } from "../shared/heads.js" */
 /** @import { View } from "./view.js" */
 
 /** Shows the pieces behind the pinned cell of two words; nothing where both words are one token. */
@@ -15,13 +15,13 @@ export function showPieces(/** @type {HTMLElement} */ node, /** @type {View} */ 
   const { axes, pinned } = view;
   const rows = pinned.query === null ? null : axes.query.spans?.[pinned.query];
   const cols = pinned.key === null ? null : axes.key.spans?.[pinned.key];
-  const hasSeveral = rows && cols && rows[1] - rows[0] + cols[1] - cols[0] > 2;
+  const hasSeveral = rows && cols && rows[2] - rows[1] + cols[2] - cols[1] > 2;
   node.hidden = !hasSeveral;
   if (hasSeveral) node.replaceChildren(makeTable(view, rows, cols));
   else node.replaceChildren();
 }
 
-function makeTable(/** @type {View} */ view, /** @type {WordSpan} */ rows, /** @type {WordSpan} */ cols) {
+function makeTable(/** @type {View} */ view, /** @type {Word} */ rows, /** @type {Word} */ cols) {
   const { header } = view;
   const name = (/** @type {string} */ scope, /** @type {string} */ label) =>
     el("th", { scope }, el("bdi", {}, label));
@@ -39,15 +39,15 @@ function makeTable(/** @type {View} */ view, /** @type {WordSpan} */ rows, /** @
   );
 }
 
-function tokensOf(/** @type {WordSpan} */ [start, stop]) {
+function tokensOf(/** @type {Word} */ [, start, stop]) {
   return Array.from({ length: stop - start }, (_, i) => start + i);
 }
 
 /** Both words, and the weight between them. */
 function captionOf(
   /** @type {View} */ { header, data, pinned, approximate },
-  /** @type {WordSpan} */ [, , query],
-  /** @type {WordSpan} */ [, , key],
+  /** @type {Word} */ [query],
+  /** @type {Word} */ [key],
 ) {
   const between = data.values[(pinned.query ?? 0) * data.nKey + (pinned.key ?? 0)];
   const weight = fmtWeight(between, approximate);

@@ -1,73 +1,59 @@
-// The data of the head page; mirror of attnviz/components/head/__init__.py.
+// Written by `python -m scripts.write_canvas_types` from attnviz/components/head: change that, not this.
 
 import type { FloatArray, PackedArray } from "../shared/buffer.js";
-import type { HeadsHeader } from "../shared/heads.js";
+import type { HeadsView, SharedStrings } from "../shared/heads.js";
 
-export type StringKey =
-  | "query_axis"
-  | "key_axis"
-  | "scale"
-  | "scale_linear"
-  | "scale_sqrt"
-  | "scale_log"
-  | "colour_bar"
-  | "heads"
-  | "previous_head"
-  | "next_head"
-  | "open_steps"
-  | "heatmap"
-  | "lines"
-  | "lines_all"
-  | "lines_query"
-  | "lines_key"
-  | "query"
-  | "key"
-  | "hide_special"
-  | "hidden_mean"
-  | "hidden_row"
-  | "all_special"
-  | "readout"
-  | "readout_idle"
-  | "ranked"
-  | "ranked_idle"
-  | "ranked_others"
-  | "approximate"
-  | "hint"
-  | "token_at"
-  | "token_written"
-  | "picture"
-  | "picture_idle"
-  | "sums"
-  | "received"
-  | "row_sum"
-  | "column_readout"
-  | "row_readout"
-  | "sums_idle"
-  | "words"
-  | "words_note"
-  | "pieces"
-  | "lines_every"
-  | "top"
-  | "all"
-  | "layout"
-  | "layout_down"
-  | "layout_across"
-  | "keep"
-  | "let_go"
-  | "heard"
-  | "heard_note"
-  | "heard_rest";
-
-export type Header = HeadsHeader<StringKey>;
+export interface Header extends HeadsView {
+  strings: Strings;
+}
 
 export interface Arrays {
-  /** [layer, head, query, key], u16, or u8 where that would be too much. */
+  /** [layer, head, query, key] */
   weights: PackedArray;
-  /** [row, column, rgb], u8, where the tokens are patches. */
-  picture?: PackedArray;
-  /** [band, column], u8, where the keys are frames of a sound. */
-  spectrum?: PackedArray;
-  /** What each layer may attend to [layer or 1, query, key], u8, where a mask blocks anything. */
+  /** [row, column, rgb] */
+  "patches.picture": PackedArray;
+  /** [layer, query, key] */
   visible?: PackedArray;
-  measures?: FloatArray;
+  /** [band, column] */
+  "heard.levels": PackedArray;
+  /** [measure, layer, head] */
+  measured?: FloatArray;
+}
+
+/** The texts of this canvas, and the shared ones. */
+export interface Strings extends SharedStrings {
+  readonly heatmap: string;
+  readonly lines: string;
+  readonly lines_all: string;
+  readonly lines_query: string;
+  readonly lines_key: string;
+  readonly query: string;
+  readonly key: string;
+  readonly hide_special: string;
+  readonly hidden_mean: string;
+  readonly hidden_row: string;
+  readonly all_special: string;
+  readonly readout_idle: string;
+  readonly ranked: string;
+  readonly ranked_idle: string;
+  readonly ranked_others: string;
+  readonly hint: string;
+  readonly token_written: string;
+  readonly sums: string;
+  readonly received: string;
+  readonly row_sum: string;
+  readonly column_readout: string;
+  readonly row_readout: string;
+  readonly sums_idle: string;
+  readonly words: string;
+  readonly words_note: string;
+  readonly pieces: string;
+  readonly lines_every: string;
+  readonly top: string;
+  readonly all: string;
+  readonly layout: string;
+  readonly layout_down: string;
+  readonly layout_across: string;
+  readonly keep: string;
+  readonly let_go: string;
 }

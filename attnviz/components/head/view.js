@@ -10,10 +10,10 @@ import { axisSums, evenWeights } from "./sums.js";
 import { hasPieces, mergeHead, tokenAxis, wordAxis } from "./words.js";
 
 /** @import { Dtype, PackedArray } from "../shared/buffer.js" */
-/** @import { LayeredHeader } from "../shared/heads.js" */
+/** @import { LayeredHeader } from "../shared/layers.js" */
 /** @import { HeadData } from "../shared/numbers.js" */
 /** @import { Scale, Selection, Special } from "../shared/selection.js" */
-/** @import { Heard } from "../shared/spectrum.js" */
+/** @import { Spectrum } from "../shared/spectrum.js" */
 /** @import { Theme } from "../shared/theme.js" */
 /** @import { HeadColour } from "./line_options.js" */
 /** @import { Sums } from "./sums.js" */
@@ -37,7 +37,7 @@ import { hasPieces, mergeHead, tokenAxis, wordAxis } from "./words.js";
 /**
  * The data. `whole` is the picture that the tokens are patches of, `heard` the sound that the keys are frames of.
  * @typedef {{header: Header, headers: LayeredHeader<Header>[], weights: PackedArray, visible: PackedArray | null,
- *   whole: HTMLCanvasElement | null, heard: Heard | null, memo: Memo}} Capture
+ *   whole: HTMLCanvasElement | null, heard: Spectrum | null, memo: Memo}} Capture
  */
 /** The tokens of a layer, as words where some have several, and the part of the picture that they are. */
 /**
@@ -53,7 +53,7 @@ import { hasPieces, mergeHead, tokenAxis, wordAxis } from "./words.js";
  * @typedef {Levels & {header: LayeredHeader<Header>, axes: Axes, inWords: boolean, special: Special, layer: number,
  *   head: number, scale: Scale, data: HeadData, tokenData: HeadData, lut: Uint32Array, theme: Theme,
  *   approximate: boolean, pinned: CellPlace, heads: DrawnHead[], kept: {layer: number, head: number}[], top: number,
- *   isAcross: boolean, heard: Heard | null, sums: Sums | null}} View
+ *   isAcross: boolean, heard: Spectrum | null, sums: Sums | null}} View
  */
 /** The cell under the pointer, and the token in focus. */
 /** @typedef {{hover: {query: number, key: number} | null, focus: CellPlace | null}} Pointed */

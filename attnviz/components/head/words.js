@@ -7,18 +7,18 @@ import { axisMarks, WRITTEN } from "../shared/axes.js";
 import { weightOf } from "../shared/buffer.js";
 
 /** @import { Dtype } from "../shared/buffer.js" */
-/** @import { WordSpan } from "../shared/heads.js" */
+/** @import { Word } from "../shared/heads.js" */
 
 /**
  * An axis in tokens or words. `spans` has the tokens of each word; `placeOf` gives the place of a token, `tokenOf` the
  * token at a place, of a word the first one.
- * @typedef {{labels: string[], marks: number[], special: ArrayLike<number>, spans: WordSpan[] | null,
+ * @typedef {{labels: string[], marks: number[], special: ArrayLike<number>, spans: Word[] | null,
  *   placeOf: (token: number | null) => number | null, tokenOf: (place: number | null) => number | null}} AxisPlaces
  */
 
 /** True if any word has several tokens. */
-export function hasPieces(/** @type {{words: WordSpan[], key_words: WordSpan[]}} */ header) {
-  return [...header.words, ...header.key_words].some(([start, stop]) => stop - start > 1);
+export function hasPieces(/** @type {{words: Word[], key_words: Word[]}} */ header) {
+  return [...header.words, ...header.key_words].some(([, start, stop]) => stop - start > 1);
 }
 
 /**
@@ -34,20 +34,20 @@ export function tokenAxis(labels, special, written) {
 }
 
 /** An axis whose places are words: special as its token is, written where any piece is. @returns {AxisPlaces} */
-export function wordAxis(/** @type {WordSpan[]} */ spans, /** @type {AxisPlaces} */ tokens) {
+export function wordAxis(/** @type {Word[]} */ spans, /** @type {AxisPlaces} */ tokens) {
   const places = new Int32Array(tokens.labels.length);
-  spans.forEach(([start, stop], i) => places.fill(i, start, stop));
-  const markOf = (/** @type {WordSpan} */ [start, stop]) => {
+  spans.forEach(([, start, stop], i) => places.fill(i, start, stop));
+  const markOf = (/** @type {Word} */ [, start, stop]) => {
     const all = tokens.marks.slice(start, stop).reduce((marks, mark) => marks | mark, 0);
     return (tokens.marks[start] & ~WRITTEN) | (all & WRITTEN);
   };
   return {
-    labels: spans.map(([, , text]) => text),
-    special: spans.map(([start]) => tokens.special[start]),
+    labels: spans.map(([text]) => text),
+    special: spans.map(([, start]) => tokens.special[start]),
     spans,
     marks: spans.map(markOf),
     placeOf: (token) => (token === null ? null : places[token]),
-    tokenOf: (place) => (place === null ? null : spans[place][0]),
+    tokenOf: (place) => (place === null ? null : spans[place][1]),
   };
 }
 
@@ -56,14 +56,14 @@ export function wordAxis(/** @type {WordSpan[]} */ spans, /** @type {AxisPlaces}
  * @param {ArrayLike<number>} values
  * @param {Dtype} dtype
  * @param {number} nKey
- * @param {WordSpan[]} queries
- * @param {WordSpan[]} keys
+ * @param {Word[]} queries
+ * @param {Word[]} keys
  * @returns {Float32Array}
  */
 export function mergeHead(values, dtype, nKey, queries, keys) {
   const merged = new Float32Array(queries.length * keys.length);
-  queries.forEach(([top, bottom], row) =>
-    keys.forEach(([left, right], col) => {
+  queries.forEach(([, top, bottom], row) =>
+    keys.forEach(([, left, right], col) => {
       let sum = 0;
       for (let query = top; query < bottom; query++)
         for (let key = left; key < right; key++) sum += weightOf(values[query * nKey + key], dtype);

@@ -1,16 +1,14 @@
 """Ledger: a table with a colour or a bar behind each of its texts.
 
-In: a frozen `LedgerView` whose texts are already translated. Out: a mounted component, which sends
-the `opens` of a cell that was clicked. It shows several numbers of the same things side by side,
-or what a model would say after each of its layers.
+In: a frozen `LedgerView` whose texts are already translated. Out: the `opens` of a cell that was
+clicked. It shows several numbers of the same things side by side, or what a model would say after
+each of its layers.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Literal
 
-from attnviz.components.buffer import pack
-
-NAME = "attnviz.ledger"
+from attnviz.components.canvas import Canvas
 
 
 @dataclass(frozen=True)
@@ -53,6 +51,4 @@ class LedgerView:
     chosen: str = ""
 
 
-def pack_ledger(view: LedgerView) -> bytes:
-    """The buffer of a view."""
-    return pack(asdict(view), {})
+CANVAS = Canvas("ledger", (LedgerView,))

@@ -9,7 +9,7 @@ import { swallow } from "../shared/controls.js";
 import { cueScroll, dataAt, el, elementAt } from "../shared/dom.js";
 
 /** @import { Host, Mounted } from "../shared/host.js" */
-/** @import { Arrays, Cell, Header, Row } from "./types.js" */
+/** @import { Arrays, LedgerCell, Header, LedgerRow } from "./types.js" */
 
 const SCALE = "linear";
 /** @type {Readonly<Record<string, readonly [down: number, across: number] | undefined>>} */
@@ -49,7 +49,7 @@ function makeTable(/** @type {Uint8Array} */ data, /** @type {Uint32Array} */ lu
 }
 
 /**
- * @param {Row} row
+ * @param {LedgerRow} row
  * @param {Header["kind"]} kind
  * @param {Uint32Array} lut
  */
@@ -61,12 +61,12 @@ function makeRow({ label, cells, mark }, kind, lut) {
     el("bdi", {}, label),
     hidden,
   );
-  const drawn = kind === "tint" ? (/** @type {Cell} */ cell) => tinted(cell, lut) : barred;
+  const drawn = kind === "tint" ? (/** @type {LedgerCell} */ cell) => tinted(cell, lut) : barred;
   return el("tr", {}, name, ...cells.map(drawn));
 }
 
 /** The text of a cell, as a button where a click opens something. */
-function textOf(/** @type {Cell} */ { text, opens }, /** @type {string} */ name = "") {
+function textOf(/** @type {LedgerCell} */ { text, opens }, /** @type {string} */ name = "") {
   const label = el("bdi", { class: name }, text);
   return opens ? el("button", { class: "av-ledger-open", type: "button", dataset: { opens } }, label) : label;
 }
@@ -96,14 +96,14 @@ function moveFocus(/** @type {KeyboardEvent} */ event) {
   button.focus();
 }
 
-function tinted(/** @type {Cell} */ cell, /** @type {Uint32Array} */ lut) {
+function tinted(/** @type {LedgerCell} */ cell, /** @type {Uint32Array} */ lut) {
   const { share, note, number } = cell;
   const small = number ? el("span", { class: "av-ledger-number av-number" }, number) : null;
   const style = { backgroundColor: colourFor(lut, share, SCALE), color: inkOn(lut, levelFor(share, SCALE)) };
   return el("td", { style, title: note || null }, textOf(cell), small);
 }
 
-function barred(/** @type {Cell} */ cell) {
+function barred(/** @type {LedgerCell} */ cell) {
   const { share, note } = cell;
   const fill = el("span", {
     class: `av-ledger-fill${share < 0 ? " av-ledger-below" : ""}`,

@@ -1,19 +1,17 @@
 """Listener: has a page run again when its class has moved on, and says whether it can hear.
 
-In: a frozen `ListenerView` and translated strings. Out: a mounted component that opens a socket to
-`listening` and sends `heard` when the count there is not the one that was drawn. Where no socket
-opens, it asks for a run every few seconds instead. It announces what who leads has chosen, and
-keeps the seat or the presenter's key in the browser's tab: after a reload it sends `kept` once.
+In: a frozen `ListenerView`. It opens a socket to `folder` and sends `heard` when the count there is
+not the one that was drawn. Where no socket opens, it asks for a run every few seconds instead. It
+announces what the presenter has chosen, and keeps the seat or the presenter's key in the browser's
+tab: after a reload it sends `kept` once.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from attnviz.components.buffer import pack
+from attnviz.components.canvas import Canvas
 
-NAME = "attnviz.listener"
-STRING_KEYS: tuple[str, ...] = ("listener.live", "listener.lost")
 Heed = Literal["stage", "changes", "wall"]
 MAX_CHARS = 100  # of a seat or a key
 Chosen = Mapping[str, int | None]  # layer, head, query, key
@@ -37,19 +35,7 @@ class ListenerView:
     arrives: bool = False
 
 
-def pack_listener(view: ListenerView, strings: Mapping[str, str]) -> bytes:
-    """The buffer of a listener."""
-    header = {
-        "strings": dict(strings),
-        "folder": view.folder,
-        "code": view.code,
-        "seat": view.seat,
-        "heed": view.heed,
-        "drawn": view.drawn,
-        "chosen": None if view.chosen is None else dict(view.chosen),
-        "arrives": view.arrives,
-    }
-    return pack(header, {})
+CANVAS = Canvas("listener", (ListenerView,))
 
 
 def parse_kept(value: object, code: str) -> tuple[Heed, str] | None:

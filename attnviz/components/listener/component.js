@@ -11,6 +11,7 @@ import { keepSeat } from "./kept.js";
 import { DEAF_AFTER, makeLine } from "./line.js";
 
 /** @import { Host, Mounted } from "../shared/host.js" */
+/** @import { Place } from "../shared/selection.js" */
 /** @import { Arrays, Header } from "./types.js" */
 
 /**
@@ -80,7 +81,8 @@ function makeState(/** @type {Host} */ host) {
 /** What the presenter has chosen, where that is not what was announced last. */
 function announceChosen(/** @type {State} */ state, /** @type {Header} */ { chosen }) {
   const text = JSON.stringify(chosen);
-  if (chosen && text !== state.chosen) announcePlace(state.host, chosen);
+  if (chosen && text !== state.chosen)
+    announcePlace(state.host, /** @type {Place} */ (/** @type {unknown} */ (chosen)));
   state.chosen = text;
 }
 

@@ -1,23 +1,30 @@
-// The data of the listener; mirror of attnviz/components/listener/__init__.py.
+// Written by `python -m scripts.write_canvas_types` from attnviz/components/listener: change that, not this.
 
-import type { Strings } from "../shared/heads.js";
-import type { Place } from "../shared/selection.js";
+import type { SharedStrings } from "../shared/heads.js";
 
-export type StringKey = "live" | "lost";
-
+/**
+ * Where to listen (below the app's address), what to heed, and the count that was drawn.
+ * `seat` is that of a member, or the presenter's key: what the socket sends first. `chosen` is the head and
+ * cell that who leads looks at; other components of the page show it too. `arrives` is True if the page is to
+ * be scrolled to the listener when it is first drawn.
+ */
 export interface Header {
-  strings: Strings<StringKey>;
-  /** Where the class's socket is: below this folder, under the class's code. */
+  strings: Strings;
   folder: string;
   code: string;
   seat: string;
-  heed: "stage" | "changes" | "wall";
-  /** The count that was drawn. */
+  heed: Heed;
   drawn: number;
-  /** The head and the cell that the presenter looks at. */
-  chosen: Place | null;
-  /** Whether the page is scrolled to the listener when it is first drawn. */
+  chosen: Record<string, number | null> | null;
   arrives: boolean;
 }
 
+export type Heed = "stage" | "changes" | "wall";
+
 export type Arrays = Record<never, never>;
+
+/** The texts of this canvas, and the shared ones. */
+export interface Strings extends SharedStrings {
+  readonly live: string;
+  readonly lost: string;
+}

@@ -5,68 +5,14 @@ commits, as of any component, and a request to open a token of some text on anot
 travel as 16 bits, weights as 8-bit square roots; colours are made in the browser.
 """
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Literal, get_args
+from dataclasses import dataclass
+from typing import Annotated, Literal, get_args
 
 import numpy as np
 from jaxtyping import Float32, UInt8, UInt16
 
-from attnviz.components.buffer import pack, quantise
+from attnviz.components.canvas import ROWS, Canvas, Encoded, derived, roots
 
-NAME = "attnviz.map"
-STRING_KEYS: tuple[str, ...] = tuple(
-    f"map.{name}"
-    for name in (
-        "all",
-        "plane",
-        "rule",
-        "kept",
-        "popular",
-        "rotated",
-        "more",
-        "tsne",
-        "tsne_kept",
-        "colour",
-        "by_side",
-        "by_position",
-        "by_kind",
-        "by_norm",
-        "by_text",
-        "by_frequency",
-        "query",
-        "key",
-        "kind_word",
-        "kind_continuation",
-        "kind_number",
-        "kind_punctuation",
-        "kind_special",
-        "first",
-        "last",
-        "short",
-        "long",
-        "rare",
-        "often",
-        "yours",
-        "others",
-        "search",
-        "found",
-        "lasso",
-        "lassoed",
-        "whole",
-        "clear",
-        "hint",
-        "point",
-        "point_query",
-        "point_key",
-        "gets",
-        "gives",
-        "edge",
-        "open_head",
-        "open_steps",
-        "text",
-    )
-)
 TokenKind = Literal["word", "continuation", "number", "punctuation", "special"]
 KINDS: tuple[TokenKind, ...] = get_args(TokenKind)
 MIDDLE = 32768  # the code of 0
@@ -117,46 +63,46 @@ class MapView:
     """
 
     heads: tuple[MapHead, ...]
-    texts: tuple[MapText, ...]
+    texts: Annotated[tuple[MapText, ...], ROWS]
     labels: tuple[str, ...]
     label_of: UInt16[np.ndarray, " token"]
     kind: UInt8[np.ndarray, " token"]
-    places: Float32[np.ndarray, "head side token axis"]
-    norms: Float32[np.ndarray, "head side token"]
-    weights: Float32[np.ndarray, "head cell"]
+    places: Annotated[
+        Float32[np.ndarray, "head side token axis"], Encoded(lambda view, _: view.coded_places())
+    ]
+    norms: Annotated[
+        Float32[np.ndarray, "head side token"], Encoded(lambda _, norms: bytes_of(norms))
+    ]
+    weights: Annotated[Float32[np.ndarray, "head cell"], roots(8)]
     rotated: bool
     more: bool
     tsne: MapTsne | None = None
     thumbs: UInt8[np.ndarray, "token row column rgb"] | None = None
 
+    @derived
+    def counts(self) -> tuple[int, ...]:
+        """The number of heads of each layer."""
+        return tuple(np.bincount([head.layer for head in self.heads]).tolist())
 
-def pack_map(view: MapView, strings: Mapping[str, str]) -> bytes:
-    """The buffer of a view."""
-    counts = np.bincount([head.layer for head in view.heads]).tolist()
-    header = {
-        "strings": dict(strings),
-        "heads": [asdict(head) for head in view.heads],
-        "texts": [[text.start, text.stop, text.own, int(text.openable)] for text in view.texts],
-        "labels": list(view.labels),
-        "n_layers": len(counts),
-        "n_heads": max(counts),
-        "counts": counts,
-        "rotated": int(view.rotated),
-        "more": int(view.more),
-        "tsne": None if view.tsne is None else asdict(view.tsne),
-    }
-    words = view.kind != KINDS.index("special")
-    half = scales(view.places[:, :, words])
-    if view.tsne is not None:  # no point of it is far out
-        half[view.tsne.head] = 1.05 * np.abs(view.places[view.tsne.head]).max()
-    arrays = {
-        "label_of": view.label_of,
-        "kind": view.kind,
-        "places": coded(view.places, half),
-        "norms": _bytes(view.norms),
-        "weights": quantise(view.weights, 8),
-    }
-    return pack(header, arrays if view.thumbs is None else {**arrays, "thumbs": view.thumbs})
+    @derived
+    def n_layers(self) -> int:
+        """The number of layers."""
+        return len(self.counts)
+
+    @derived
+    def n_heads(self) -> int:
+        """The largest number of heads of a layer."""
+        return max(self.counts)
+
+    def coded_places(self) -> UInt16[np.ndarray, "head side token axis"]:
+        """The places as codes, those of words within reach."""
+        half = scales(self.places[:, :, self.kind != KINDS.index("special")])
+        if self.tsne is not None:  # no point of it is far out
+            half[self.tsne.head] = 1.05 * np.abs(self.places[self.tsne.head]).max()
+        return coded(self.places, half)
+
+
+CANVAS = Canvas("map", (MapView,))
 
 
 def scales(places: Float32[np.ndarray, "head side token axis"]) -> Float32[np.ndarray, " head"]:
@@ -173,7 +119,7 @@ def coded(
     return np.asarray(np.clip(steps, -HALF, HALF) + MIDDLE, np.uint16)
 
 
-def _bytes(norms: Float32[np.ndarray, "head side token"]) -> UInt8[np.ndarray, "head side token"]:
+def bytes_of(norms: Float32[np.ndarray, "head side token"]) -> UInt8[np.ndarray, "head side token"]:
     """Lengths in 0 to 255, the longest of each head and side at 255."""
     most = np.maximum(norms.max(axis=-1, keepdims=True), 1e-12)
     return np.asarray(np.rint(255 * norms / most), np.uint8)

@@ -4,7 +4,7 @@
 
 import { weightOf } from "../shared/buffer.js";
 
-/** @import { Arrays, Header, Text } from "./types.js" */
+/** @import { Arrays, Header, MapText } from "./types.js" */
 
 export const QUERY = 0;
 export const KEY = 1;
@@ -57,7 +57,7 @@ export function labelOf(/** @type {Points} */ { header, arrays }, /** @type {num
   return header.labels[arrays.label_of.data[token]];
 }
 
-/** The text of a token: its number, and its place in it. @returns {{text: number, span: Text, position: number}} */
+/** The text of a token: its number, and its place in it. @returns {{text: number, span: MapText, position: number}} */
 export function textAt(/** @type {Points} */ { header, textOf }, /** @type {number} */ token) {
   const text = textOf[token];
   const span = header.texts[text];

@@ -2,7 +2,7 @@
 // The masks that are on: their text form in the address, the cells that each blocks, and the weights that follow. The
 // names and the form are those of attnviz.masks.spec, the cells those of attnviz.masks; tests hold both to the library.
 
-/** @import { Arrays, Header, MaskName, SizedName } from "./types.js" */
+/** @import { Arrays, Header, ShownMask, SizedName } from "./types.js" */
 
 /** @typedef {{blocks: boolean, top: number, left: number, bottom: number, right: number}} Stroke */
 /** @typedef {{variant: number, sizes: Record<SizedName, number>, strokes: Stroke[]}} Masks */
@@ -20,7 +20,8 @@ export function sizedName(/** @type {string} */ name) {
 
 /** The masks that the model ran with. @returns {Masks} */
 export function masksOfModel(/** @type {Header} */ header) {
-  return { variant: header.as_model, sizes: { ...header.sizes }, strokes: [] };
+  const sizes = /** @type {Record<SizedName, number>} */ ({ ...header.sizes });
+  return { variant: header.as_model, sizes, strokes: [] };
 }
 
 /**
@@ -67,7 +68,7 @@ export function writtenMasks(/** @type {Masks} */ masks, /** @type {Header} */ h
   return on.map((name) => writtenMask(name, masks)).join(",") || NOTHING;
 }
 
-function writtenMask(/** @type {MaskName} */ name, /** @type {Masks} */ masks) {
+function writtenMask(/** @type {ShownMask} */ name, /** @type {Masks} */ masks) {
   const sized = sizedName(name);
   if (sized) return `${name}=${masks.sizes[sized]}`;
   if (name !== "custom") return name;
@@ -76,7 +77,7 @@ function writtenMask(/** @type {MaskName} */ name, /** @type {Masks} */ masks) {
 
 /** True if these are the masks that the model ran with; the size of a mask that is off does not count. */
 export function isAsModel(/** @type {Masks} */ masks, /** @type {Header} */ header) {
-  const isSame = (/** @type {MaskName} */ name, /** @type {number} */ bit) => {
+  const isSame = (/** @type {ShownMask} */ name, /** @type {number} */ bit) => {
     const sized = masks.variant & (1 << bit) ? sizedName(name) : null;
     return !sized || masks.sizes[sized] === header.sizes[sized];
   };
@@ -109,7 +110,7 @@ export function blockedBits(header, arrays, masks, sentence) {
   const drawn = drawnCells(header.mask_names.includes("custom") ? masks.strokes : [], nQuery, nKey);
   const { window: reach, prefix, block } = masks.sizes;
   const pads = header.key_padding[sentence];
-  /** @type {Record<MaskName, (query: number, key: number) => boolean>} */
+  /** @type {Record<ShownMask, (query: number, key: number) => boolean>} */
   const blocks = {
     padding: (_, key) => pads[key] === 1,
     causal: (query, key) => key > query,

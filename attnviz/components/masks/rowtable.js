@@ -9,9 +9,8 @@ import { printed } from "../shared/panel.js";
 import { isAsModel, sliceOf } from "./layers.js";
 import { blockersAt, maskedScore, maskTitle, reasonsAt } from "./words.js";
 
-/** @import { Strings } from "../shared/heads.js" */
 /** @import { Laid, State } from "./state.js" */
-/** @import { StringKey } from "./types.js" */
+/** @import { Strings } from "./types.js" */
 
 /** The numbers of a row. @typedef {Record<"scaled" | "masked" | "weights" | "model", Float32Array>} RowNumbers */
 /** A row of a sentence. @typedef {{sentence: number, query: number, key: number | null}} Chosen */
@@ -63,7 +62,7 @@ function rowNumbers(laid, sentence, query) {
   return { scaled, masked, weights, model: rowOf(sliceOf(laid.arrays, "weights", sentence)) };
 }
 
-function headRow(/** @type {Strings<StringKey>} */ strings, /** @type {boolean} */ isWhatIf) {
+function headRow(/** @type {Strings} */ strings, /** @type {boolean} */ isWhatIf) {
   const names = [
     strings.col_key,
     strings.col_scaled,
@@ -117,7 +116,7 @@ function signed(/** @type {number} */ value) {
 }
 
 /**
- * @param {Strings<StringKey>} strings
+ * @param {Strings} strings
  * @param {RowNumbers} numbers
  * @param {boolean} isWhatIf
  */

@@ -1,62 +1,12 @@
-// The data of Masks; mirror of attnviz/components/masks/__init__.py.
+// Written by `python -m scripts.write_canvas_types` from attnviz/components/masks: change that, not this.
 
 import type { FloatArray, PackedArray } from "../shared/buffer.js";
-import type { Flag, Strings } from "../shared/heads.js";
-import type { PickerKey } from "../shared/picker.js";
+import type { Flag, SharedStrings } from "../shared/heads.js";
 
-/** The masks that have a size. */
-export type SizedName = "window" | "prefix" | "block";
-/** A mask of attnviz.masks.spec, or "model": the one that the model made, where it has no name. */
-export type MaskName = SizedName | "padding" | "causal" | "custom" | "model";
-/** What padding is called: after what the keys are. */
-export type PaddingName = "padding" | "memory" | "blocks";
-
-export type StringKey =
-  | PickerKey
-  | MaskName
-  | PaddingName
-  | "clear_cell"
-  | "size_of"
-  | "draw_hint"
-  | "undraw"
-  | "layers_legend"
-  | "as_ran"
-  | "what_if"
-  | "banner_as_ran"
-  | "banner_what_if"
-  | "reset"
-  | "map_label"
-  | "sentence"
-  | "sentence_counts"
-  | "legend_weight"
-  | "legend_blocked"
-  | "legend_both"
-  | "dead_rows"
-  | "no_dead_rows"
-  | "may_attend"
-  | "blocked"
-  | "readout_pair"
-  | "hint"
-  | "row_caption"
-  | "col_key"
-  | "col_scaled"
-  | "col_masked"
-  | "col_weight"
-  | "col_model"
-  | "col_difference"
-  | "col_reason"
-  | "total";
-
-/** The tokens of each sentence, and the masks. A variant is the bit mask of the masks applied; `as_model` is the model's. */
+/** One head of a padded batch under every combination of its named masks. */
 export interface Header {
-  strings: Strings<StringKey>;
-  tokens: string[][];
-  special: Flag[][];
-  written: Flag[][];
-  key_tokens: string[][];
-  key_special: Flag[][];
-  key_written: Flag[][];
-  cross: Flag;
+  strings: Strings;
+  cross: boolean;
   padding: Flag[][];
   key_padding: Flag[][];
   layer: number;
@@ -64,19 +14,82 @@ export interface Header {
   n_layers: number;
   n_heads: number;
   as_model: number;
-  sizes: Record<SizedName, number>;
-  mask_names: MaskName[];
+  sizes: Partial<Record<SizedName, number>>;
+  mask_names: ShownMask[];
   mask_reasons: string[];
-  padding_of: PaddingName;
+  padding_of: PaddingOf;
+  /** The tokens of each sentence. */
+  tokens: string[][];
+  /** True for special tokens. */
+  special: Flag[][];
+  /** True for tokens that the model generated. */
+  written: Flag[][];
+  /** The tokens along the keys of each sentence. */
+  key_tokens: string[][];
+  /** True for special tokens among the keys. */
+  key_special: Flag[][];
+  /** True for generated tokens among the keys. */
+  key_written: Flag[][];
 }
 
+export type SizedName = "window" | "prefix" | "block";
+
+export type MaskName = "padding" | "causal" | "window" | "prefix" | "block" | "custom";
+
+export type ShownMask = MaskName | "model";
+
+export type PaddingOf = "padding" | "memory" | "blocks";
+
 export interface Arrays {
-  /** 1 where the model's own mask blocks [sentence, query, key], u8. */
+  /** [batch, query, key] */
   model_blocks: PackedArray;
-  /** As the model ran [sentence, query, key]. */
+  /** [batch, query, key] */
   weights: FloatArray;
-  /** Before any mask [sentence, query, key]. */
+  /** [batch, query, key] */
   scaled: FloatArray;
-  /** [sentence, query]; −∞ where the model has none. */
+  /** [batch, query] */
   sinks: FloatArray;
+}
+
+/** The texts of this canvas, and the shared ones. */
+export interface Strings extends SharedStrings {
+  readonly padding: string;
+  readonly causal: string;
+  readonly layers_legend: string;
+  readonly as_ran: string;
+  readonly what_if: string;
+  readonly banner_as_ran: string;
+  readonly banner_what_if: string;
+  readonly map_label: string;
+  readonly sentence: string;
+  readonly sentence_counts: string;
+  readonly legend_weight: string;
+  readonly legend_blocked: string;
+  readonly legend_both: string;
+  readonly dead_rows: string;
+  readonly no_dead_rows: string;
+  readonly may_attend: string;
+  readonly blocked: string;
+  readonly readout_pair: string;
+  readonly hint: string;
+  readonly row_caption: string;
+  readonly col_key: string;
+  readonly col_scaled: string;
+  readonly col_masked: string;
+  readonly col_weight: string;
+  readonly col_model: string;
+  readonly col_difference: string;
+  readonly col_reason: string;
+  readonly total: string;
+  readonly model: string;
+  readonly window: string;
+  readonly prefix: string;
+  readonly block: string;
+  readonly custom: string;
+  readonly memory: string;
+  readonly blocks: string;
+  readonly size_of: string;
+  readonly draw_hint: string;
+  readonly undraw: string;
+  readonly reset: string;
 }

@@ -7,10 +7,10 @@ import { printed } from "../shared/panel.js";
 import { sizedName, sliceOf } from "./layers.js";
 
 /** @import { Laid } from "./state.js" */
-/** @import { Header, MaskName } from "./types.js" */
+/** @import { Header, ShownMask } from "./types.js" */
 
 /** The title of a mask; padding is called after what the keys are, a cross-attention's memory for instance. */
-export function maskTitle(/** @type {Header} */ header, /** @type {MaskName} */ name) {
+export function maskTitle(/** @type {Header} */ header, /** @type {ShownMask} */ name) {
   return header.strings[name === "padding" ? header.padding_of : name];
 }
 

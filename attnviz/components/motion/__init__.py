@@ -1,47 +1,58 @@
 """Motion: a moving picture of a lesson's card, with play, pause and a scrubber.
 
 In: a `Motion` with the card's numbers, the sentence of each scene, and names in the language of the
-page. Out: a mounted component, which sends nothing back. `films.js` has a module for each film.
+page. Nothing comes back. `films.js` has a module for each film.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
+from jaxtyping import Float32
 
-from attnviz.components.buffer import pack
-from attnviz.lessons.cards.motion import SCENES, Motion
+from attnviz.components.canvas import LOCAL, Canvas, derived
+from attnviz.lessons.cards.motion import SCENES, FilmName, Motion
 
-NAME = "attnviz.motion"
-STRING_KEYS: tuple[str, ...] = ("film.play", "film.pause", "film.again", "film.position")
+
+@dataclass(frozen=True)
+class FilmScene:
+    """A part of the film: how long it takes, and its sentence."""
+
+    name: str
+    ms: int
+    caption: str
 
 
 @dataclass(frozen=True, eq=False)
 class MotionView:
     """A film with the sentence of each scene, and all labels as they are shown."""
 
-    motion: Motion
+    motion: Annotated[Motion, LOCAL]
     label: str
-    captions: Mapping[str, str]
+    captions: Annotated[Mapping[str, str], LOCAL]
     labels: Mapping[str, tuple[str, ...]]
 
+    @derived
+    def film(self) -> FilmName:
+        """The name of the film."""
+        return self.motion.film
 
-def pack_motion(view: MotionView, strings: Mapping[str, str]) -> bytes:
-    """The buffer of a film: its arrays as float32."""
-    motion = view.motion
-    lengths = SCENES[motion.film]
-    header = {
-        "strings": dict(strings),
-        "film": motion.film,
-        "label": view.label,
-        "scenes": [
-            {"name": scene, "ms": lengths[scene], "caption": view.captions[scene]}
-            for scene in motion.played
-        ],
-        "labels": {axis: list(names) for axis, names in view.labels.items()},
-    }
-    arrays = {
-        name: np.ascontiguousarray(values, dtype=np.float32)
-        for name, values in motion.arrays.items()
-    }
-    return pack(header, arrays)
+    @derived
+    def scenes(self) -> tuple[FilmScene, ...]:
+        """The scenes that are played."""
+        lengths = SCENES[self.motion.film]
+        return tuple(
+            FilmScene(name, lengths[name], self.captions[name]) for name in self.motion.played
+        )
+
+    @derived
+    def numbers(self) -> Mapping[str, Float32[np.ndarray, "row column"]]:
+        """The matrices that move."""
+        return {
+            name: np.ascontiguousarray(values, dtype=np.float32)
+            for name, values in self.motion.arrays.items()
+        }
+
+
+CANVAS = Canvas("motion", (MotionView,))

@@ -1,9 +1,18 @@
-// The data of a moving picture; mirror of attnviz/components/motion/__init__.py.
+// Written by `python -m scripts.write_canvas_types` from attnviz/components/motion: change that, not this.
 
 import type { FloatArray } from "../shared/buffer.js";
-import type { Strings } from "../shared/heads.js";
+import type { SharedStrings } from "../shared/heads.js";
 
-export type StringKey = "play" | "pause" | "again" | "position";
+/** A film with the sentence of each scene, and all labels as they are shown. */
+export interface Header {
+  strings: Strings;
+  label: string;
+  labels: Record<string, string[]>;
+  /** The name of the film. */
+  film: FilmName;
+  /** The scenes that are played. */
+  scenes: FilmScene[];
+}
 
 export type FilmName =
   | "blend"
@@ -19,22 +28,15 @@ export type FilmName =
   | "training";
 
 /** A part of the film: how long it takes, and its sentence. */
-export interface Scene {
+export interface FilmScene {
   name: string;
   ms: number;
   caption: string;
 }
 
-export interface Header {
-  strings: Strings<StringKey>;
-  film: FilmName;
-  /** The picture in words. */
-  label: string;
-  scenes: Scene[];
-  /** Names of rows, columns and lines: tokens, or words in the language of the page. */
-  labels: { [axis: string]: string[] };
+export interface Arrays {
+  [numbers: string]: FloatArray;
 }
 
-export interface Arrays {
-  [name: string]: FloatArray;
-}
+/** The texts of this canvas, and the shared ones. */
+export interface Strings extends SharedStrings {}

@@ -1,49 +1,33 @@
 """A pad to draw a picture on: brush, eraser, forms to stamp, colours, sizes, undo, clear.
 
-In: a frozen `PadView` and translated strings. Out: a mounted component; at the end of a stroke
-the picture is sent as a PNG in a data URL, which may be anything: whoever reads it checks it like
-an upload.
+In: a frozen `PadView`. Out: at the end of a stroke the picture as a PNG in a data URL, which may be
+anything: whoever reads it checks it like an upload.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from jaxtyping import Float64
 
-from attnviz.components.buffer import pack
+from attnviz.components.canvas import LOCAL, Canvas, derived
 
-NAME = "attnviz.pad"
-STRING_KEYS: tuple[str, ...] = (
-    "pad.surface",
-    "pad.hint",
-    "pad.tools",
-    "pad.brush",
-    "pad.eraser",
-    "pad.circle",
-    "pad.square",
-    "pad.triangle",
-    "pad.star",
-    "pad.cross",
-    "pad.heart",
-    "pad.colours",
-    "pad.red",
-    "pad.orange",
-    "pad.yellow",
-    "pad.green",
-    "pad.blue",
-    "pad.purple",
-    "pad.black",
-    "pad.sizes",
-    "pad.small",
-    "pad.medium",
-    "pad.large",
-    "pad.undo",
-    "pad.clear",
-    "pad.placed",
-    "pad.undone",
-    "pad.cleared",
-)
+
+@dataclass(frozen=True)
+class Colour:
+    """A colour to draw with."""
+
+    name: str
+    css: str
+
+
+@dataclass(frozen=True)
+class PadForm:
+    """A form to stamp, as points within ±1."""
+
+    name: str
+    points: tuple[tuple[float, float], ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,22 +38,24 @@ class PadView:
     """
 
     side_px: int
-    colours: Mapping[str, tuple[int, int, int]]
-    forms: Mapping[str, Float64[np.ndarray, "point 2"]]
+    paints: Annotated[Mapping[str, tuple[int, int, int]], LOCAL]
+    outlines: Annotated[Mapping[str, Float64[np.ndarray, "point 2"]], LOCAL]
+
+    @derived
+    def colours(self) -> tuple[Colour, ...]:
+        """The colours as CSS writes them."""
+        return tuple(
+            Colour(name, f"rgb({red}, {green}, {blue})")
+            for name, (red, green, blue) in self.paints.items()
+        )
+
+    @derived
+    def forms(self) -> tuple[PadForm, ...]:
+        """The forms, rounded to a thousandth."""
+        return tuple(
+            PadForm(name, tuple((x, y) for x, y in points.round(3).tolist()))
+            for name, points in self.outlines.items()
+        )
 
 
-def pack_pad(view: PadView, strings: Mapping[str, str]) -> bytes:
-    """The buffer of a pad."""
-    header = {
-        "strings": dict(strings),
-        "side": view.side_px,
-        "colours": [
-            {"name": name, "css": f"rgb({red}, {green}, {blue})"}
-            for name, (red, green, blue) in view.colours.items()
-        ],
-        "forms": [
-            {"name": name, "points": points.round(3).tolist()}
-            for name, points in view.forms.items()
-        ],
-    }
-    return pack(header, {})
+CANVAS = Canvas("pad", (PadView,))

@@ -192,7 +192,7 @@ function end(/** @type {State} */ state) {
   state.line = null;
   clearTimeout(state.timer);
   state.timer = window.setTimeout(() => {
-    state.host.trigger("picture", asPng(KEPT.deeds, state.header.side));
+    state.host.trigger("picture", asPng(KEPT.deeds, state.header.side_px));
   }, PAUSE_MS);
 }
 

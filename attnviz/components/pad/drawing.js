@@ -2,9 +2,11 @@
 // A drawing as a list of deeds, in shares of the pad's side, so that it can be painted at any size and the last deed can
 // be undone. Nothing is ever painted that is not in the list.
 
-import { context2d } from "../shared/dom.js";
+/** A point of a form, within ±1. @typedef {[x: number, y: number]} Point */
+/** @typedef {"circle" | "square" | "triangle" | "star" | "cross" | "heart"} FormName */
+/** @typedef {"red" | "orange" | "yellow" | "green" | "blue" | "purple" | "black"} ColourName */
 
-/** @import { Point } from "./types.js" */
+import { context2d } from "../shared/dom.js";
 
 /** A place on the pad, in shares of its side. @typedef {[x: number, y: number]} Spot */
 /** @typedef {{kind: "line", colour: string, width: number, points: Spot[]}} Line */

@@ -6,8 +6,8 @@ import { el, fillNodes, fitCanvas, keycaps } from "../shared/dom.js";
 import { Path } from "../shared/path.js";
 import { tracePath } from "./drawing.js";
 
-/** @import { Strings } from "../shared/heads.js" */
-/** @import { ColourName, FormName, Header, Point, StringKey } from "./types.js" */
+/** @import { Header, Strings } from "./types.js" */
+/** @import { ColourName, FormName, Point } from "./drawing.js" */
 
 /** @typedef {"brush" | "eraser" | FormName} Tool */
 /** @typedef {"small" | "medium" | "large"} SizeName */
@@ -70,7 +70,9 @@ export function buildParts(header, choice, actions) {
  * @param {Actions["choose"]} choose
  */
 function makeGroups(header, choice, choose) {
-  const { strings, colours, forms } = header;
+  const { strings } = header;
+  const forms = /** @type {{name: FormName, points: Point[]}[]} */ (header.forms);
+  const colours = /** @type {{name: ColourName, css: string}[]} */ (header.colours);
   const tools = faces(strings, [
     ["brush", brushFace],
     ["eraser", eraserFace],
@@ -106,7 +108,7 @@ function group(label, options, value, onChange) {
 /**
  * Options with drawn faces, and their names for those who cannot see these.
  * @template {Tool | ColourName | SizeName} Value
- * @param {Strings<StringKey>} strings
+ * @param {Strings} strings
  * @param {(readonly [Value, Face])[]} drawn
  */
 function faces(strings, drawn) {
@@ -166,7 +168,7 @@ function dotFace(/** @type {number} */ radius) {
   };
 }
 
-function makeHint(/** @type {Strings<StringKey>} */ strings) {
+function makeHint(/** @type {Strings} */ strings) {
   const keys = { arrows: keycaps("←", "→", "↑", "↓"), shift: keycaps("Shift"), enter: keycaps("Enter") };
   return el("p", { class: "av-hint", id: "av-pad-hint" }, ...fillNodes(strings.hint, keys));
 }

@@ -1,70 +1,29 @@
 """Compare: the heads of two sides as heatmaps, and their difference on the axes that both share.
 
-In: a frozen `PairView` with the weights of every head of both sides, packed once by `pack_pair`
-(cache the bytes: equal bytes are not sent again). Out of `show_pair`: a committed selection when
-pointer or focus left the component with another choice; the right side's head comes with it under
+In: a frozen `PairView` with the weights of every head of both sides. Out: a committed selection
+when pointer or focus left the canvas with another choice; the right side's head comes with it under
 "more" and is read by `parse_other`. Switching heads and pointing cost no message to the server.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated
 
 import numpy as np
 from jaxtyping import Float32
 
 from attnviz.compare.token_pairs import Slot, mean_moved
 from attnviz.components import numbers
-from attnviz.components.buffer import Lower, Packable, pack, packable
-from attnviz.components.heads import PICKER_KEYS, TokenAxis, axes_header
+from attnviz.components.buffer import Lower, Packable, packable
+from attnviz.components.canvas import INLINE, LOCAL, ROWS, Canvas, derived
+from attnviz.components.heads import Axes, TokenAxis
 from attnviz.components.selection import Extent
 from attnviz.types import MIB
 
-NAME = "attnviz.pair"
 MAX_EXACT_BYTES = 16 * MIB  # of both sides together, as float32
 MAX_WIDE_BYTES = 24 * MIB  # as 16 bits; beyond, 8 bits
 OTHER = ("layer_b", "head_b")
 OTHER_CELL = ("query_b", "key_b")
-Letter = Literal["a", "b"]
-STRING_KEYS: tuple[str, ...] = (
-    "shared.query_axis",
-    "shared.key_axis",
-    "shared.scale",
-    "shared.scale_linear",
-    "shared.scale_sqrt",
-    "shared.scale_log",
-    "shared.colour_bar",
-    *PICKER_KEYS,
-    "pair.canvas",
-    "pair.canvas_difference",
-    "pair.difference",
-    "pair.link",
-    "pair.grid",
-    "pair.grid_note",
-    "pair.grid_bar",
-    "pair.cell",
-    "pair.summary",
-    "pair.no_rows",
-    "pair.most",
-    "pair.most_label",
-    "pair.limit",
-    "pair.no_difference",
-    "pair.difference_bar",
-    "pair.only_a",
-    "pair.only_b",
-    "pair.replaced",
-    "pair.and_more",
-    "pair.merged",
-    "pair.approximate",
-    "pair.readout",
-    "pair.readout_a",
-    "pair.readout_b",
-    "pair.readout_none",
-    "pair.readout_row",
-    "pair.readout_lone",
-    "pair.readout_idle",
-    "pair.hint",
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,84 +34,63 @@ class SideView:
     """
 
     model: str
-    queries: TokenAxis
-    keys: TokenAxis
+    queries: Annotated[TokenAxis, LOCAL]
+    keys: Annotated[TokenAxis, LOCAL]
+    cross: bool
     at_query: tuple[int, ...]
     at_key: tuple[int, ...]
-    extent: Extent
-    weights: Float32[np.ndarray, "layer head row column"]
+    extent: Annotated[Extent, INLINE]
+    weights: Annotated[Float32[np.ndarray, "layer head row column"], LOCAL]
+
+    @derived
+    def axes(self) -> Annotated[Axes, INLINE]:
+        """The parts that stand on the axes."""
+        return Axes.of(self.queries, self.keys, self.cross)
 
 
 @dataclass(frozen=True, eq=False)
 class PairView:
-    """Both sides and their common axes.
+    """Both sides and their common axes; weights are exact while they are few.
 
     `alike` is True where both have the same layers and heads, so that they can move together;
-    `identical` where both are one capture, so that only two of its heads can differ. `moved` has
-    for each row of each head how much attention moved, None where that says nothing.
+    `identical` where both are one capture, so that only two of its heads can differ. `moved_rows`
+    has for each row of each head how much attention moved, None where that says nothing.
     """
 
     a: SideView
     b: SideView
-    rows: tuple[Slot, ...]
-    cols: tuple[Slot, ...]
+    rows: Annotated[tuple[Slot, ...], ROWS]
+    cols: Annotated[tuple[Slot, ...], ROWS]
     cross: bool
     merged: bool
     alike: bool
     identical: bool
-    moved: Float32[np.ndarray, "layer head row"] | None
+    moved_rows: Float32[np.ndarray, "layer head row"] | None
+
+    @derived
+    def moved(self) -> Float32[np.ndarray, "layer head"] | None:
+        """The share of attention that moved in each head."""
+        return None if self.moved_rows is None else mean_moved(self.moved_rows)
+
+    @derived
+    def weights_a(self) -> Packable | Lower:
+        """The left side's weights [layer, head, row, column]."""
+        return self._packed(self.a)
+
+    @derived
+    def weights_b(self) -> Packable | Lower:
+        """The right side's weights [layer, head, row, column]."""
+        return self._packed(self.b)
+
+    def _packed(self, side: SideView) -> Packable | Lower:
+        """A side's weights: exact while both have few, else square roots in 16 or 8 bits."""
+        size = self.a.weights.size + self.b.weights.size
+        if 4 * size <= MAX_EXACT_BYTES:
+            return packable(side.weights, 32)
+        return packable(side.weights, 16 if 2 * size <= MAX_WIDE_BYTES else 8)
 
 
-def pack_pair(view: PairView, strings: Mapping[str, str]) -> bytes:
-    """The buffer of a view: exact weights while they are few, else square roots in 16 or 8 bits."""
-    size = view.a.weights.size + view.b.weights.size
-    arrays: dict[str, Packable | Lower] = {
-        f"weights_{name}": _packed(side.weights, size) for name, side in _sides(view)
-    }
-    if view.moved is not None:
-        arrays |= {"moved": mean_moved(view.moved), "moved_rows": view.moved}
-    sides: dict[str, object] = {name: _side_header(side, view.cross) for name, side in _sides(view)}
-    header: dict[str, object] = {
-        "strings": dict(strings),
-        **sides,
-        "rows": [_slot(slot) for slot in view.rows],
-        "cols": [_slot(slot) for slot in view.cols],
-        "cross": int(view.cross),
-        "merged": int(view.merged),
-        "alike": int(view.alike),
-        "identical": int(view.identical),
-    }
-    return pack(header, arrays)
-
-
-def _sides(view: PairView) -> tuple[tuple[Letter, SideView], tuple[Letter, SideView]]:
-    return ("a", view.a), ("b", view.b)
-
-
-def _packed(weights: Float32[np.ndarray, "layer head row column"], size: int) -> Packable | Lower:
-    if 4 * size <= MAX_EXACT_BYTES:
-        return packable(weights, 32)
-    return packable(weights, 16 if 2 * size <= MAX_WIDE_BYTES else 8)
-
-
-def _side_header(side: SideView, cross: bool) -> dict[str, object]:
-    extent = side.extent
-    return {
-        "model": side.model,
-        **axes_header(side.queries, side.keys, cross),
-        "at_query": list(side.at_query),
-        "at_key": list(side.at_key),
-        "n_layers": side.weights.shape[0],
-        "n_heads": side.weights.shape[1],
-        "n_query": extent.n_query,
-        "n_key": extent.n_key,
-    }
-
-
-def _slot(slot: Slot) -> list[int]:
-    """[part of A or -1, part of B or -1, whether they are equal]."""
-    a, b = (-1 if part is None else part for part in (slot.a, slot.b))
-    return [a, b, int(slot.same)]
+CANVAS = Canvas("pair", (PairView,))
 
 
 def parse_other(more: object, extent: Extent) -> dict[str, int | None]:

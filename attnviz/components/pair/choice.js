@@ -9,7 +9,7 @@ import { mostMovedHead, partOf, slotOf } from "./numbers.js";
 /** @import { Address } from "../shared/host.js" */
 /** @import { AddressSelection, Selection } from "../shared/selection.js" */
 /** @import { Head } from "./numbers.js" */
-/** @import { Arrays, Header, SideHeader } from "./types.js" */
+/** @import { Arrays, Header, SideView } from "./types.js" */
 
 /** A cell of the common axes, or a row. @typedef {{row: number | null, col: number | null}} SlotCell */
 /**
@@ -68,7 +68,7 @@ function readOther(
 }
 
 /** The next head, or the one before the last. */
-function anotherHead(/** @type {SideHeader} */ size, /** @type {Head} */ head) {
+function anotherHead(/** @type {SideView} */ size, /** @type {Head} */ head) {
   const next = neighbour(size, head, 1);
   return next.layer === head.layer && next.head === head.head ? neighbour(size, head, -1) : next;
 }

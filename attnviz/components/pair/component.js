@@ -28,7 +28,7 @@ import { queryName, readout, sharePercent, showNames } from "./sentences.js";
 /** @import { Head } from "./numbers.js" */
 /** @import { Parts, PlotName } from "./parts.js" */
 /** @import { Compared } from "./sentences.js" */
-/** @import { Arrays, Header, SideHeader, Slot } from "./types.js" */
+/** @import { Arrays, Header, SideView, Slot } from "./types.js" */
 
 /**
  * `show` redraws everything, `point` what depends on the pointer.
@@ -294,7 +294,7 @@ function weightColours(/** @type {boolean} */ dark, /** @type {Scale} */ scale) 
   return { lut: sequential(dark), signed: false, toLevel: (weight) => levelFor(weight, scale) };
 }
 
-function sideAxes(/** @type {SideHeader} */ side) {
+function sideAxes(/** @type {SideView} */ side) {
   return {
     rows: side.tokens,
     cols: side.key_tokens,

@@ -10,10 +10,9 @@ import { makePicker } from "../shared/picker.js";
 import { makeNotes } from "./notes.js";
 
 /** @import { FloatArray } from "../shared/buffer.js" */
-/** @import { Strings } from "../shared/heads.js" */
 /** @import { Scale } from "../shared/selection.js" */
 /** @import { Head } from "./numbers.js" */
-/** @import { Header, StringKey } from "./types.js" */
+/** @import { Header, Strings } from "./types.js" */
 
 /** The left side, the right side, and the difference. @typedef {"a" | "b" | "d"} PlotName */
 /**
@@ -122,7 +121,7 @@ function buildGrid(
   return { node: el("div", { class: "av-pair-grid" }, heading, picker.node, bar, note), picker, canvas, bar };
 }
 
-function makeHint(/** @type {Strings<StringKey>} */ strings) {
+function makeHint(/** @type {Strings} */ strings) {
   const keys = {
     arrows: keycaps("←", "→", "↑", "↓"),
     brackets: keycaps("[", "]"),

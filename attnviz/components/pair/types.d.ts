@@ -1,86 +1,80 @@
-// The data of Compare; mirror of attnviz/components/pair/__init__.py.
+// Written by `python -m scripts.write_canvas_types` from attnviz/components/pair: change that, not this.
 
 import type { FloatArray, PackedArray } from "../shared/buffer.js";
-import type { AxesHeader, Flag, Strings } from "../shared/heads.js";
+import type { Axes, Extent, SharedStrings } from "../shared/heads.js";
 
-export type StringKey =
-  | "query_axis"
-  | "key_axis"
-  | "scale"
-  | "scale_linear"
-  | "scale_sqrt"
-  | "scale_log"
-  | "colour_bar"
-  | "layer"
-  | "head"
-  | "previous_layer"
-  | "next_layer"
-  | "previous_head"
-  | "next_head"
-  | "canvas"
-  | "canvas_difference"
-  | "difference"
-  | "link"
-  | "grid"
-  | "grid_note"
-  | "grid_bar"
-  | "cell"
-  | "summary"
-  | "no_rows"
-  | "most"
-  | "most_label"
-  | "limit"
-  | "no_difference"
-  | "difference_bar"
-  | "only_a"
-  | "only_b"
-  | "replaced"
-  | "and_more"
-  | "merged"
-  | "approximate"
-  | "readout"
-  | "readout_a"
-  | "readout_b"
-  | "readout_none"
-  | "readout_row"
-  | "readout_lone"
-  | "readout_idle"
-  | "hint";
-
-/** One side. `at_query` and `at_key` have the first token of each part that stands on its axes. */
-export interface SideHeader extends AxesHeader {
-  model: string;
-  at_query: number[];
-  at_key: number[];
-  n_layers: number;
-  n_heads: number;
-  n_query: number;
-  n_key: number;
-}
-
-/** A place on a common axis: the part of A or −1, the part of B or −1, and whether they are equal. */
-export type Slot = [a: number, b: number, same: Flag];
-
+/**
+ * Both sides and their common axes; weights are exact while they are few.
+ * `alike` is True where both have the same layers and heads, so that they can move together; `identical`
+ * where both are one capture, so that only two of its heads can differ. `moved_rows` has for each row of each
+ * head how much attention moved, None where that says nothing.
+ */
 export interface Header {
-  strings: Strings<StringKey>;
-  a: SideHeader;
-  b: SideHeader;
+  strings: Strings;
+  a: SideView;
+  b: SideView;
   rows: Slot[];
   cols: Slot[];
-  cross: Flag;
-  merged: Flag;
-  /** Both sides have the same layers and heads, so that they can move together. */
-  alike: Flag;
-  /** Both sides are one capture. */
-  identical: Flag;
+  cross: boolean;
+  merged: boolean;
+  alike: boolean;
+  identical: boolean;
 }
 
+/**
+ * One side. `at_query` and `at_key` are the first tokens of what stands on its axes.
+ * `extent` counts tokens, the axes and `weights` count the parts into which they were joined.
+ */
+export interface SideView extends Extent, Axes {
+  model: string;
+  cross: boolean;
+  at_query: number[];
+  at_key: number[];
+}
+
+/**
+ * One place of the common axis: the number of a part of A, of one of B, or both.
+ * `same` is True if the two parts are equal.
+ */
+export type Slot = [a: number, b: number, same: boolean];
+
 export interface Arrays {
-  /** [layer, head, row, column] of the left side. */
+  /** [layer, head, row] */
+  moved_rows?: FloatArray;
+  /** [layer, head] */
+  moved?: FloatArray;
   weights_a: PackedArray;
   weights_b: PackedArray;
-  /** How much attention moved in each head, where that says something [layer, head]. */
-  moved?: FloatArray;
-  /** The same for each row [layer, head, row]. */
-  moved_rows?: FloatArray;
+}
+
+/** The texts of this canvas, and the shared ones. */
+export interface Strings extends SharedStrings {
+  readonly canvas: string;
+  readonly canvas_difference: string;
+  readonly difference: string;
+  readonly link: string;
+  readonly grid: string;
+  readonly grid_note: string;
+  readonly grid_bar: string;
+  readonly cell: string;
+  readonly summary: string;
+  readonly no_rows: string;
+  readonly most: string;
+  readonly most_label: string;
+  readonly limit: string;
+  readonly no_difference: string;
+  readonly difference_bar: string;
+  readonly only_a: string;
+  readonly only_b: string;
+  readonly replaced: string;
+  readonly and_more: string;
+  readonly merged: string;
+  readonly readout: string;
+  readonly readout_a: string;
+  readonly readout_b: string;
+  readonly readout_none: string;
+  readonly readout_row: string;
+  readonly readout_lone: string;
+  readonly readout_idle: string;
+  readonly hint: string;
 }

@@ -32,7 +32,8 @@ import { drawPictures, layoutPictures, stampPictures } from "./thumbs.js";
 /** @import { Theme } from "../shared/theme.js" */
 /** @import { ThumbGeom } from "../shared/thumbs.js" */
 /** @import { Look, Parts } from "./parts.js" */
-/** @import { Arrays, Header } from "./types.js" */
+/** @import { Arrays } from "./types.js" */
+/** @import { Header } from "./state.js" */
 
 /** @typedef {{host: Host, box: HTMLElement, committer: Committer, show: Request}} Frame */
 /** What a width decides. @typedef {{geom: Geom, thumbs: ThumbGeom, stamped: HTMLCanvasElement, theme: Theme}} Layout */
@@ -94,7 +95,7 @@ function takeData(/** @type {Frame} */ frame, /** @type {Uint8Array} */ data) {
       state.show();
     },
   });
-  const source = pictureSource(arrays.picture);
+  const source = pictureSource(arrays["patches.picture"]);
   const pointed = { hover: null, hoverHead: null };
   const look = { mean: false, stretch: false, layout: null };
   /** @type {State} */

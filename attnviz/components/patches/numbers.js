@@ -4,7 +4,7 @@
 import { rowValues, weightOf } from "../shared/buffer.js";
 
 /** @import { PackedArray } from "../shared/buffer.js" */
-/** @import { Header } from "./types.js" */
+/** @import { Header } from "./state.js" */
 
 /** A head; null stands for the mean of its layer's heads. @typedef {{layer: number, head: number | null}} HeadOrMean */
 

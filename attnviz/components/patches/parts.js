@@ -8,9 +8,9 @@ import { fill, headName } from "../shared/fmt.js";
 import { headPicker } from "../shared/head_picker.js";
 import { nameRow } from "../shared/name_row.js";
 
-/** @import { Strings } from "../shared/heads.js" */
 /** @import { Selection } from "../shared/selection.js" */
-/** @import { Header, StringKey } from "./types.js" */
+/** @import { Strings } from "./types.js" */
+/** @import { Header } from "./state.js" */
 
 /** How the heads are shown. @typedef {{mean: boolean, stretch: boolean}} Look */
 /**
@@ -117,7 +117,7 @@ function makePicker(
 
 /**
  * A token beside the patches, [CLS] for instance: it can ask, and it shows what it is given.
- * @param {Strings<StringKey>} strings
+ * @param {Strings} strings
  * @param {string} token
  * @param {() => void} ask
  * @returns {ExtraChip}
@@ -134,7 +134,7 @@ function extraChip(strings, token, ask) {
   return { node: el("button", props, el("bdi", {}, token), weight), weight };
 }
 
-function makeHint(/** @type {Strings<StringKey>} */ strings) {
+function makeHint(/** @type {Strings} */ strings) {
   const keys = {
     arrows: keycaps("←", "→", "↑", "↓"),
     home: keycaps("Home"),

@@ -9,7 +9,7 @@ import { fill, fmtWeight, headName } from "../shared/fmt.js";
 /** @import { Scale } from "../shared/selection.js" */
 /** @import { HeadOrMean } from "./numbers.js" */
 /** @import { ExtraChip, Parts } from "./parts.js" */
-/** @import { Header } from "./types.js" */
+/** @import { Header } from "./state.js" */
 
 /**
  * `row` has the weights of the query, null where none asks; `top` is the weight that has the last colour.

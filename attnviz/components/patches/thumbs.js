@@ -6,7 +6,7 @@ import { context2d, fitCanvas, markDrawn, setData } from "../shared/dom.js";
 import { coverOf } from "../shared/picture.js";
 import { thumbRect } from "../shared/thumbs.js";
 
-/** @import { PatchesHeader } from "../shared/heads.js" */
+/** @import { Patches } from "../shared/heads.js" */
 /** @import { PatchLevels } from "../shared/picture.js" */
 /** @import { Theme } from "../shared/theme.js" */
 /** @import { ThumbGeom } from "../shared/thumbs.js" */
@@ -15,7 +15,7 @@ import { thumbRect } from "../shared/thumbs.js";
 /**
  * `stamped` has the picture in every place; `levelsOf` gives the colour of each patch for a head.
  * @typedef {{geom: ThumbGeom, stamped: HTMLCanvasElement, source: HTMLCanvasElement, lut: Uint32Array, theme: Theme,
- *   patches: PatchesHeader, query: number | null, at: HeadOrMean,
+ *   patches: Patches, query: number | null, at: HeadOrMean,
  *   levelsOf: (layer: number, head: number) => PatchLevels | null}} View
  */
 

@@ -1,45 +1,37 @@
-// The data of the picture view; mirror of attnviz/components/patches/__init__.py.
+// Written by `python -m scripts.write_canvas_types` from attnviz/components/patches: change that, not this.
 
-import type { PackedArray } from "../shared/buffer.js";
-import type { HeadsHeader, PatchesHeader } from "../shared/heads.js";
+import type { FloatArray, PackedArray } from "../shared/buffer.js";
+import type { HeadsView, SharedStrings } from "../shared/heads.js";
 
-export type StringKey =
-  | "scale"
-  | "scale_linear"
-  | "scale_sqrt"
-  | "scale_log"
-  | "colour_bar"
-  | "heads"
-  | "previous_head"
-  | "next_head"
-  | "open_steps"
-  | "open_head"
-  | "status"
-  | "approximate"
-  | "readout"
-  | "token_at"
-  | "picture"
-  | "idle"
-  | "extras"
-  | "extra"
-  | "strongest"
-  | "all_heads"
-  | "mean"
-  | "mean_title"
-  | "mean_sentence"
-  | "stretch"
-  | "stretched"
-  | "hint";
-
-export interface Header extends HeadsHeader<StringKey> {
-  patches: PatchesHeader;
+export interface Header extends HeadsView {
+  strings: Strings;
 }
 
 export interface Arrays {
-  /** [layer, head, query, key], u16, or u8 where that would be too much. */
+  /** [layer, head, query, key] */
   weights: PackedArray;
-  /** [row, column, rgb], u8. */
-  picture: PackedArray;
+  /** [row, column, rgb] */
+  "patches.picture": PackedArray;
+  /** [layer, query, key] */
   visible?: PackedArray;
-  measures?: PackedArray;
+  /** [band, column] */
+  "heard.levels": PackedArray;
+  /** [measure, layer, head] */
+  measured?: FloatArray;
+}
+
+/** The texts of this canvas, and the shared ones. */
+export interface Strings extends SharedStrings {
+  readonly picture: string;
+  readonly idle: string;
+  readonly extras: string;
+  readonly extra: string;
+  readonly strongest: string;
+  readonly all_heads: string;
+  readonly mean: string;
+  readonly mean_title: string;
+  readonly mean_sentence: string;
+  readonly stretch: string;
+  readonly stretched: string;
+  readonly hint: string;
 }

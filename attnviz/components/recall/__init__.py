@@ -1,18 +1,17 @@
 """Recall: where a visitor left, kept in the browser alone, and told once to a start page.
 
-In: a frozen `RecallView`. Out: a mounted component that is not seen. It keeps the page and the
-query of the address in the browser's storage; on a start page that asks, it sends what was kept as
-the event `resume`, which `parse` validates. Nothing is kept on a server.
+In: a frozen `RecallView`; nothing is drawn. It keeps the page and the query of the address in the
+browser's storage; on a start page that asks, it sends what was kept as the event `resume`, which
+`parse` validates. Nothing is kept on a server.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 
-from attnviz.components.buffer import pack
+from attnviz.components.canvas import Canvas
 from attnviz.components.pages import PAGES, Page
 
-NAME = "attnviz.recall"
 MAX_CHARS = 60_000
 
 
@@ -25,17 +24,15 @@ class RecallView:
     asks: bool = False
 
 
+CANVAS = Canvas("recall", (RecallView,))
+
+
 @dataclass(frozen=True)
 class Left:
     """The page where a visitor left, and the query of its address."""
 
     page: Page
     query: str
-
-
-def pack_recall(view: RecallView) -> bytes:
-    """The buffer of the component."""
-    return pack({"page": view.page, "query": view.query, "asks": int(view.asks)}, {})
 
 
 def parse(sent: object) -> Left | None:

@@ -1,11 +1,32 @@
-// The data of recall; mirror of attnviz/components/recall/__init__.py.
+// Written by `python -m scripts.write_canvas_types` from attnviz/components/recall: change that, not this.
 
-import type { Flag } from "../shared/heads.js";
+import type { SharedStrings } from "../shared/heads.js";
 
+/** The page that is shown and the query of its address; `asks` True to be told what was kept. */
 export interface Header {
-  page: string;
+  strings: Strings;
+  page: Page;
   query: string;
-  asks: Flag;
+  asks: boolean;
 }
 
+export type Page =
+  | "start"
+  | "overview"
+  | "head"
+  | "compare"
+  | "output"
+  | "steps"
+  | "masks"
+  | "geometry"
+  | "switches"
+  | "circuit"
+  | "map"
+  | "atlas"
+  | "learn"
+  | "calculator";
+
 export type Arrays = Record<never, never>;
+
+/** The texts of this canvas, and the shared ones. */
+export interface Strings extends SharedStrings {}

@@ -3,7 +3,8 @@
 // Mirror of attnviz/components/buffer.py. Weights are stored as square roots, code = round(max * sqrt(w)); those of a
 // causal model without the cells after the query. Whoever reads a matrix or a row finds the zeros there.
 
-/** @import { HeadsHeader, LayeredHeader } from "./heads.js" */
+/** @import { HeadsView } from "./heads.js" */
+/** @import { LayeredHeader } from "./layers.js" */
 
 /** @typedef {Uint8Array<ArrayBuffer> | Uint16Array<ArrayBuffer> | Float32Array<ArrayBuffer>} Values */
 /** @typedef {"u8" | "u16" | "f32"} Dtype */
@@ -106,7 +107,7 @@ export function headCounts(/** @type {{shapes: readonly (readonly number[])[] | 
 
 /**
  * The header of each layer: its own tokens where layers differ, else the one of all.
- * @template {HeadsHeader} Header
+ * @template {HeadsView} Header
  * @param {Header} header
  * @returns {LayeredHeader<Header>[]}
  */

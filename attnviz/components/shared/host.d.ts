@@ -2,7 +2,7 @@
 // of its host and gets its data afterwards; whatever else it needs of the page it asks of the `Host`.
 // Streamlit's host is attnviz/ui/host/streamlit.js.
 
-import type { Miniature } from "../gallery/types.js";
+import type { Miniature } from "../gallery/paint.js";
 import type { AddressSelection, Place } from "./selection.js";
 import type { ShownPicture } from "./snapshot.js";
 import type { Theme } from "./theme.js";

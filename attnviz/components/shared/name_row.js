@@ -4,10 +4,10 @@
 import { button } from "./controls.js";
 import { el } from "./dom.js";
 
-/** @import { Strings } from "./heads.js" */
+/** @import { SharedStrings } from "./heads.js" */
 
 /**
- * @param {Strings<"previous_head" | "next_head">} strings
+ * @param {Pick<SharedStrings, "previous_head" | "next_head">} strings
  * @param {HTMLElement} title
  * @param {(by: number) => void} step
  * @param {...HTMLElement} openers

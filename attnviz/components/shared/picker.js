@@ -5,7 +5,7 @@
 import { el, setBusy, setText } from "./dom.js";
 
 /** @import { Committer } from "./committer.js" */
-/** @import { Strings } from "./heads.js" */
+/** @import { SharedStrings } from "./heads.js" */
 /** @import { Selection } from "./selection.js" */
 
 /** @typedef {"layer" | "head" | "previous_layer" | "next_layer" | "previous_head" | "next_head"} PickerKey */
@@ -13,7 +13,7 @@ import { el, setBusy, setText } from "./dom.js";
 /**
  * `update` shows a head of so many.
  * @typedef {{node: HTMLElement,
- *   update: (strings: Strings<PickerKey>, size: Size, layer: number, head: number) => void}} Picker
+ *   update: (strings: Pick<SharedStrings, PickerKey>, size: Size, layer: number, head: number) => void}} Picker
  */
 
 /** @returns {Picker} */
@@ -57,7 +57,7 @@ function makeGroup(name, shown, choose) {
   const back = stepButton("‹", -1);
   const forth = stepButton("›", 1);
   const node = el("div", { class: "av-pick" }, el("label", {}, caption, select), back, forth);
-  const update = (/** @type {Strings<PickerKey>} */ strings, /** @type {number} */ count) => {
+  const update = (/** @type {Pick<SharedStrings, PickerKey>} */ strings, /** @type {number} */ count) => {
     setText(caption, strings[name]);
     if (select.options.length !== count) {
       const options = Array.from({ length: count }, (_, i) => el("option", { value: String(i) }, i));

@@ -8,7 +8,7 @@ import { cellAt, cellRect, frameRect } from "./matrix.js";
 import { withAlpha } from "./theme.js";
 
 /** @import { PackedArray } from "./buffer.js" */
-/** @import { PatchBox, PatchGrid } from "./heads.js" */
+/** @import { PatchBox, PatchGrid } from "./layers.js" */
 /** @import { Geom } from "./matrix.js" */
 /** @import { Scale } from "./selection.js" */
 /** @import { Theme } from "./theme.js" */
@@ -40,10 +40,10 @@ export function pictureSource(/** @type {PackedArray} */ array) {
  * @param {PatchGrid} patches
  */
 export function windowSource(whole, patches) {
-  const { grid, from } = patches;
-  if (!grid || !from) return whole;
+  const { grid, top = 0, left = 0 } = patches;
+  if (!grid) return whole;
   const [rows, columns] = grid;
-  if (rows === patches.rows && columns === patches.columns && !from[0] && !from[1]) return whole;
+  if (rows === patches.rows && columns === patches.columns && !top && !left) return whole;
   const w = whole.width / columns;
   const h = whole.height / rows;
   const boardRows = Math.ceil(rows / patches.rows) * patches.rows;
@@ -53,8 +53,8 @@ export function windowSource(whole, patches) {
   const ctx = context2d(canvas);
   for (let row = 0; row < patches.rows; row++)
     for (let col = 0; col < patches.columns; col++) {
-      const r = (from[0] + row) % boardRows;
-      const c = (from[1] + col) % boardColumns;
+      const r = (top + row) % boardRows;
+      const c = (left + col) % boardColumns;
       if (r >= rows || c >= columns) continue;
       ctx.drawImage(whole, c * w, r * h, w, h, col * WINDOW_PX, row * WINDOW_PX, WINDOW_PX, WINDOW_PX);
     }

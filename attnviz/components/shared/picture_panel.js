@@ -7,7 +7,7 @@ import { el, setText } from "./dom.js";
 import { fill } from "./fmt.js";
 import { drawPicture, layoutPicture, patchLevels, restingQuery, windowSource } from "./picture.js";
 
-/** @import { PatchGrid } from "./heads.js" */
+/** @import { PatchGrid } from "./layers.js" */
 /** @import { Scale } from "./selection.js" */
 /** @import { Theme } from "./theme.js" */
 

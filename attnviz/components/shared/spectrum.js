@@ -8,7 +8,7 @@ import { fill } from "./fmt.js";
 import { withAlpha } from "./theme.js";
 
 /** @import { PackedArray } from "./buffer.js" */
-/** @import { HeardHeader } from "./heads.js" */
+/** @import { Heard } from "./heads.js" */
 /** @import { Theme } from "./theme.js" */
 
 /** Room under a heatmap, in pixels. */
@@ -22,7 +22,7 @@ const ROUND_S = [1, 2, 5];
 
 /**
  * A sound with its spectrogram: levels 0..255 [band, column], as many columns for each frame.
- * @typedef {HeardHeader & {levels: PackedArray}} Heard
+ * @typedef {Heard & {levels: PackedArray}} Spectrum
  */
 /**
  * Where the strip stands: frame `from` at x, frame `to` at x + w; fractions are parts of a frame.
@@ -31,17 +31,17 @@ const ROUND_S = [1, 2, 5];
 
 /**
  * The sound of a header together with its spectrogram; null without a sound.
- * @param {{heard: HeardHeader | null}} header
- * @param {{spectrum?: PackedArray}} arrays
- * @returns {Heard | null}
+ * @param {{heard: Heard | null}} header
+ * @param {{"heard.levels"?: PackedArray}} arrays
+ * @returns {Spectrum | null}
  */
 export function heardOf(header, arrays) {
-  return header.heard && arrays.spectrum ? { ...header.heard, levels: arrays.spectrum } : null;
+  return header.heard && arrays["heard.levels"] ? { ...header.heard, levels: arrays["heard.levels"] } : null;
 }
 
 /**
  * The sentence under the keys; it says where the sound ends if the model hears more.
- * @param {HeardHeader} heard
+ * @param {Heard} heard
  * @param {string} note
  * @param {string} rest
  */
@@ -56,7 +56,7 @@ export function heardNote(heard, note, rest) {
 const INKED = new WeakMap();
 
 /** The spectrogram in one colour, see-through where it is silent; made once for a colour. */
-function inked(/** @type {Heard} */ heard, /** @type {string} */ colour) {
+function inked(/** @type {Spectrum} */ heard, /** @type {string} */ colour) {
   const known = INKED.get(heard.levels);
   if (known?.colour === colour) return known.canvas;
   const {
@@ -78,7 +78,7 @@ function inked(/** @type {Heard} */ heard, /** @type {string} */ colour) {
 /**
  * Draws the strip with its axis; `key` and `query` are frames whose spans are marked, `query` only where queries are frames.
  * @param {CanvasRenderingContext2D} ctx
- * @param {Heard} heard
+ * @param {Spectrum} heard
  * @param {Strip} strip
  * @param {{theme: Theme, title: string, key: number | null, query: number | null}} view
  */
@@ -142,7 +142,7 @@ function markSpan(ctx, left, unit, y, colour) {
 /**
  * Seconds under the strip at round places; those of the marked frame stand over the others.
  * @param {CanvasRenderingContext2D} ctx
- * @param {Heard} heard
+ * @param {Spectrum} heard
  * @param {Strip} strip
  * @param {number} y
  * @param {Theme} theme
@@ -203,7 +203,7 @@ export function spanText(/** @type {number} */ frame, /** @type {number} */ step
 
 /**
  * The frame under a point of the strip, or null.
- * @param {Heard} heard
+ * @param {Spectrum} heard
  * @param {Strip} strip
  * @param {{x: number, y: number}} point
  */

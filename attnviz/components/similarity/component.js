@@ -7,9 +7,8 @@ import { colourFor, inkOn, levelFor, sequential } from "../shared/colors.js";
 import { el, fillNodes } from "../shared/dom.js";
 import { fill, fmtFixed } from "../shared/fmt.js";
 
-/** @import { Strings } from "../shared/heads.js" */
 /** @import { Host, Mounted } from "../shared/host.js" */
-/** @import { Arrays, Header, StringKey } from "./types.js" */
+/** @import { Arrays, Header, Strings } from "./types.js" */
 
 const DECIMALS = 2;
 const SCALE = "linear";
@@ -27,14 +26,14 @@ export default function similarity(/** @type {Host} */ host) {
 function makeTable(/** @type {Uint8Array} */ data, /** @type {Uint32Array} */ lut) {
   /** @type {{header: Header, arrays: Arrays}} */
   const { header, arrays } = parse(data);
-  const { strings, caption, sentences } = header;
+  const { strings, caption, sentences, n_own: nOwn } = header;
   const heads = sentences.map((_, i) => el("th", { scope: "col", class: "av-similarity-number" }, i + 1));
   const rows = sentences.map((sentence, row) => {
     const cells = sentences.map((_, col) => {
       const value = arrays.cosine.data[row * sentences.length + col];
       return cosineCell(value, row, col, lut, strings);
     });
-    return el("tr", {}, sentenceCell(sentence, row, strings), ...cells);
+    return el("tr", {}, sentenceCell(sentence, row < nOwn, row, strings), ...cells);
   });
   const head = el("thead", {}, el("tr", {}, el("td", {}), ...heads));
   const table = el("table", { "aria-label": caption }, head, el("tbody", {}, ...rows));
@@ -44,11 +43,12 @@ function makeTable(/** @type {Uint8Array} */ data, /** @type {Uint32Array} */ lu
 }
 
 /**
- * @param {Header["sentences"][number]} sentence
+ * @param {string} text
+ * @param {boolean} own
  * @param {number} row
- * @param {Strings<StringKey>} strings
+ * @param {Strings} strings
  */
-function sentenceCell({ text, own }, row, strings) {
+function sentenceCell(text, own, row, strings) {
   return el(
     "th",
     { scope: "row", class: `av-similarity-text${own ? " av-similarity-own" : ""}` },
@@ -64,7 +64,7 @@ function sentenceCell({ text, own }, row, strings) {
  * @param {number} row
  * @param {number} col
  * @param {Uint32Array} lut
- * @param {Strings<StringKey>} strings
+ * @param {Strings} strings
  */
 function cosineCell(value, row, col, lut, strings) {
   const title = fill(strings.pair, { row: row + 1, col: col + 1, value: fmtFixed(value, 4) });

@@ -1,17 +1,24 @@
-// The data of the similarity table; mirror of attnviz/components/similarity/__init__.py.
+// Written by `python -m scripts.write_canvas_types` from attnviz/components/similarity: change that, not this.
 
 import type { FloatArray } from "../shared/buffer.js";
-import type { Flag, Strings } from "../shared/heads.js";
+import type { SharedStrings } from "../shared/heads.js";
 
-export type StringKey = "own" | "legend" | "pair";
-
+/** `cosine[i, j]` is that of sentences i and j; the first `n_own` are the visitor's. */
 export interface Header {
-  strings: Strings<StringKey>;
+  strings: Strings;
   caption: string;
-  sentences: { text: string; own: Flag }[];
+  sentences: string[];
+  n_own: number;
 }
 
 export interface Arrays {
-  /** The cosine of two sentences [sentence, sentence]. */
+  /** [sentence, sentence] */
   cosine: FloatArray;
+}
+
+/** The texts of this canvas, and the shared ones. */
+export interface Strings extends SharedStrings {
+  readonly own: string;
+  readonly legend: string;
+  readonly pair: string;
 }

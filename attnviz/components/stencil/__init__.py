@@ -1,31 +1,32 @@
 """Stencil: a matrix of queries and keys whose cells a visitor paints, to ask for heads like it.
 
-In: the tokens of both axes, the cells painted so far, and translated strings. Out: a mounted
-component; what was painted is sent as the event `cells`, which `parse` validates.
+In: a frozen `StencilView`. Out: the painted cells as the event `cells`, which `parse` validates.
 """
 
 import re
-from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Bool
 
-from attnviz.components.buffer import pack
+from attnviz.components.canvas import Canvas
 
-NAME = "attnviz.stencil"
-STRING_KEYS: tuple[str, ...] = ("stencil.canvas", "stencil.cell", "stencil.hint", "stencil.clear")
 MAX_TOKENS = 64  # that can be painted one by one
 CELL = re.compile(r"(\d{1,3})\.(\d{1,3})", re.ASCII)
 
 Cells = Bool[np.ndarray, "query key"]
 
 
-def pack_stencil(
-    queries: tuple[str, ...], keys: tuple[str, ...], cells: Cells, strings: Mapping[str, str]
-) -> bytes:
-    """The buffer of the component; painted cells are 1."""
-    header = {"strings": dict(strings), "tokens": list(queries), "key_tokens": list(keys)}
-    return pack(header, {"cells": cells.astype(np.uint8)})
+@dataclass(frozen=True, eq=False)
+class StencilView:
+    """The tokens of both axes, and the cells painted so far."""
+
+    tokens: tuple[str, ...]
+    key_tokens: tuple[str, ...]
+    cells: Cells
+
+
+CANVAS = Canvas("stencil", (StencilView,))
 
 
 def parse(sent: object, shape: tuple[int, int]) -> Cells | None:

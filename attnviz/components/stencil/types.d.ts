@@ -1,17 +1,24 @@
-// The data of the stencil; mirror of attnviz/components/stencil/__init__.py.
+// Written by `python -m scripts.write_canvas_types` from attnviz/components/stencil: change that, not this.
 
 import type { PackedArray } from "../shared/buffer.js";
-import type { Strings } from "../shared/heads.js";
+import type { SharedStrings } from "../shared/heads.js";
 
-export type StringKey = "canvas" | "cell" | "hint" | "clear";
-
+/** The tokens of both axes, and the cells painted so far. */
 export interface Header {
-  strings: Strings<StringKey>;
+  strings: Strings;
   tokens: string[];
   key_tokens: string[];
 }
 
 export interface Arrays {
-  /** 1 for a painted cell, u8 [query, key]. */
+  /** [query, key] */
   cells: PackedArray;
+}
+
+/** The texts of this canvas, and the shared ones. */
+export interface Strings extends SharedStrings {
+  readonly canvas: string;
+  readonly cell: string;
+  readonly hint: string;
+  readonly clear: string;
 }

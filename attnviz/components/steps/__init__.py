@@ -1,124 +1,247 @@
 """The Steps strip: every stage of one head as a panel, and one cell followed through all of them.
 
-In: a frozen `StepsData` with the views that `attnviz.derive` makes and the texts of `STRING_KEYS`,
-translated, by the last part of their key. Out: bytes to keep (`pack_steps`). Query and key are
-chosen in the browser; another layer or head is asked of the host, which computes it.
-`demo.json` is the header of a hand-sized example, held to this file by a test.
+In: a frozen `StepsData` with the views that `attnviz.derive` makes; `views` fills it. Query and key
+are chosen in the browser; another layer or head is asked of the host, which computes it.
 """
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
 
-from attnviz.attention.edits import Edit
-from attnviz.components import buffer
-from attnviz.components.heads import axes_header, layer_patches_header
-from attnviz.components.steps.data import (
-    BlockedCells,
-    HandEdits,
-    HeadForm,
-    HeadPlace,
-    StepsData,
-    StepTokens,
-)
-from attnviz.components.steps.formulas import FORMULAS, factor_text, formulas, key_source
-from attnviz.components.steps.texts import STRING_KEYS, TITLE_KEYS
-from attnviz.types import STAGES, Stage, StepView
+import numpy as np
+from jaxtyping import Float32, UInt8
 
-__all__ = [
-    "FORMULAS",
-    "NAME",
-    "STRING_KEYS",
-    "TITLE_KEYS",
-    "BlockedCells",
-    "HandEdits",
-    "HeadForm",
-    "HeadPlace",
-    "StepTokens",
-    "StepsData",
-    "header",
-    "pack_steps",
-]
+from attnviz.attention.edits import Edit, EditableStage
+from attnviz.components.canvas import INLINE, LOCAL, Canvas, Prefix, derived
+from attnviz.components.heads import Axes, LayerPatches, TokenAxis
+from attnviz.components.steps.formulas import factor_text, formulas, key_source
+from attnviz.types import STAGES, AxisName, Stage, StepView
 
-NAME = "attnviz.steps"
 # stages that most models do not have; without a view they get no panel
 OPTIONAL: tuple[Stage, ...] = ("unrotated_q", "unrotated_k", "capped", "biased")
 
 
-def pack_steps(data: StepsData) -> bytes:
-    """The buffer sent to the browser: the header and one float32 matrix for each stage present."""
-    arrays: dict[str, buffer.Packable] = {view.stage: view.values for view in data.views}
-    if data.reach is not None:
-        arrays["reach"] = data.reach
-    arrays |= {f"was_{view.stage}": view.values for view in data.by_hand.original}
-    if data.tokens.picture is not None:
-        arrays["picture"] = data.tokens.picture
-    return buffer.pack(header(data), {**arrays, "blocked": data.blocked.bits})
+@dataclass(frozen=True)
+class HeadPlace:
+    """The place of a head, and the numbers of layers and heads."""
+
+    layer: int
+    head: int
+    n_layers: int
+    n_heads: int
 
 
-def header(data: StepsData) -> dict[str, object]:
-    """Everything but the numbers, as `component.js` reads it."""
-    views = {view.stage: view for view in data.views}
-    d_head = views["q"].values.shape[1]
-    d_value = views["mixed"].values.shape[1]
-    written = formulas(
-        data, usual=math.isclose(data.form.scaling * math.sqrt(d_head), 1, rel_tol=1e-5)
-    )
-    model_wide = views.get("x") or views.get("projected")
-    return {
-        "strings": dict(data.strings),
-        **axes_header(data.tokens.queries, data.tokens.keys, data.tokens.cross),
-        "layer": data.place.layer,
-        "head": data.place.head,
-        "n_layers": data.place.n_layers,
-        "n_heads": data.place.n_heads,
-        "d_head": d_head,
-        "d_model": model_wide.values.shape[1] if model_wide else None,
-        "scaling": data.form.scaling,
-        "turned": sorted(data.form.turned),
-        "factors": {
-            stage: factor_text(stage, factor, d_head) for stage, factor in data.form.factors.items()
-        },
-        "mask_names": list(data.blocked.names),
-        "mask_reasons": list(data.blocked.reasons),
-        "head_slice": [data.place.head * d_value, (data.place.head + 1) * d_value],
-        "editable": int(data.by_hand.allowed),
-        "given": int(data.form.given),
-        "source": key_source(data),
-        "patches": None
-        if data.tokens.patches is None
-        else layer_patches_header(data.tokens.patches),
-        "edits": [_entry(edit) for edit in data.by_hand.edits],
-        "panels": [
-            _panel(stage, views.get(stage), data, written)
+@dataclass(frozen=True, eq=False)
+class StepTokens:
+    """The tokens of both axes, and the picture that they are patches of, where they are."""
+
+    queries: Annotated[TokenAxis, LOCAL]
+    keys: Annotated[TokenAxis, LOCAL]
+    cross: bool
+    patches: LayerPatches | None = None
+    picture: UInt8[np.ndarray, "row column rgb"] | None = None
+
+    @derived
+    def axes(self) -> Annotated[Axes, INLINE]:
+        """The tokens along both axes."""
+        return Axes.of(self.queries, self.keys, self.cross)
+
+
+@dataclass(frozen=True)
+class HeadForm:
+    """The form of a model's attention, as its formulas are written.
+
+    `turned` has those of q and k that a rotary embedding turned; `factors` what the model
+    multiplied q, k or v by after their layer; `without_bias` the stages whose layer adds none.
+    `given` is True where q, k and v were typed, `coarser` where keys were made from X, but coarser.
+    """
+
+    scaling: float
+    sink: bool = False
+    turned: frozenset[Stage] = frozenset()
+    factors: Mapping[Stage, float] = field(default_factory=dict)
+    without_bias: frozenset[Stage] = frozenset()
+    given: bool = False
+    coarser: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class BlockedCells:
+    """The masks that block each cell: bit i of a cell stands for the i-th name and reason."""
+
+    blocked: UInt8[np.ndarray, "query key"]
+    mask_names: tuple[str, ...]
+    mask_reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class HandEdits:
+    """The changes made by hand, and the changed stages as they were before."""
+
+    allowed: bool = True
+    edits: tuple[Edit, ...] = ()
+    original: tuple[StepView, ...] = ()
+
+
+@dataclass(frozen=True)
+class AbsentPanel:
+    """A stage that is not there, with the reason."""
+
+    stage: Stage
+    formula: str
+    absent: str
+    shape: None = None
+
+
+@dataclass(frozen=True)
+class ShownPanel:
+    """A stage: its axes, the ends of its colours, how far it is from the model's own numbers."""
+
+    stage: Stage
+    formula: str
+    shape: tuple[int, int]
+    rows: AxisName
+    cols: AxisName
+    signed: bool
+    range: tuple[float, float] | None
+    rows_sum_to: float | None
+    error: float | None
+    ok: bool
+    tolerance: float
+    absent: None = None
+
+
+@dataclass(frozen=True)
+class SentEdit:
+    """An edit for the browser; JSON has no ±∞, so what is closed or opened is so in words."""
+
+    stage: EditableStage
+    row: int
+    column: int | None
+    value: float | Literal["closed", "opened"]
+
+
+@dataclass(frozen=True, eq=False)
+class StepsData:
+    """Every stage of one head; `absent` says why a stage has no view.
+
+    `reach` is how long a vector a weight of 1 on each key would write, ‖v·W_O‖. `by_kernel` is True
+    where the numbers are compared with those of torch's own kernel, not with a model's.
+    """
+
+    place: Annotated[HeadPlace, INLINE]
+    tokens: Annotated[StepTokens, INLINE]
+    form: Annotated[HeadForm, LOCAL]
+    views: Annotated[tuple[StepView, ...], LOCAL]
+    absent: Annotated[Mapping[Stage, str], LOCAL]
+    blocked: Annotated[BlockedCells, INLINE]
+    reach: Float32[np.ndarray, "key"] | None = None
+    by_hand: Annotated[HandEdits, LOCAL] = HandEdits()
+    by_kernel: bool = False
+
+    @derived
+    def d_head(self) -> int:
+        """The width of a query."""
+        d_head: int = self._view("q").values.shape[1]
+        return d_head
+
+    @derived
+    def d_model(self) -> int | None:
+        """The width of the model, where a stage has it."""
+        wide = [view for view in self.views if view.stage in ("x", "projected")]
+        return wide[0].values.shape[1] if wide else None
+
+    @derived
+    def scaling(self) -> float:
+        """The factor of the scores."""
+        return self.form.scaling
+
+    @derived
+    def turned(self) -> frozenset[Stage]:
+        """Those of q and k that a rotary embedding turned."""
+        return self.form.turned
+
+    @derived
+    def given(self) -> bool:
+        """True where q, k and v were typed; no layer made them."""
+        return self.form.given
+
+    @derived
+    def factors(self) -> Mapping[Stage, str]:
+        """The factors of q, k or v after their layer, in words."""
+        factors = self.form.factors.items()
+        return {stage: factor_text(stage, factor, self.d_head) for stage, factor in factors}
+
+    @derived
+    def head_slice(self) -> tuple[int, int]:
+        """This head's columns of concat."""
+        d_value = self._view("mixed").values.shape[1]
+        return self.place.head * d_value, (self.place.head + 1) * d_value
+
+    @derived
+    def editable(self) -> bool:
+        """True where numbers can be changed by hand."""
+        return self.by_hand.allowed
+
+    @derived
+    def source(self) -> str:
+        """The source of keys: "X", or another text's "E"."""
+        return key_source(self)
+
+    @derived
+    def edits(self) -> tuple[SentEdit, ...]:
+        """The changes made by hand."""
+        return tuple(_sent_edit(edit) for edit in self.by_hand.edits)
+
+    @derived
+    def panels(self) -> tuple[AbsentPanel | ShownPanel, ...]:
+        """The stages in their order; those that most models do not have only where they are."""
+        views = {view.stage: view for view in self.views}
+        usual = math.isclose(self.form.scaling * math.sqrt(self.d_head), 1, rel_tol=1e-5)
+        written = formulas(self, usual)
+        return tuple(
+            _panel(views[stage], written[stage])
+            if stage in views
+            else AbsentPanel(stage, written[stage], self.absent[stage])
             for stage in STAGES
             if stage in views or stage not in OPTIONAL
-        ],
-    }
+        )
+
+    @derived
+    def stages(self) -> Mapping[Stage, Float32[np.ndarray, "row column"]]:
+        """A matrix for each stage that is there."""
+        return {view.stage: view.values for view in self.views}
+
+    @derived
+    def was(self) -> Annotated[Mapping[Stage, Float32[np.ndarray, "row column"]], Prefix("was_")]:
+        """The changed stages as they were before."""
+        return {view.stage: view.values for view in self.by_hand.original}
+
+    def _view(self, stage: Stage) -> StepView:
+        return next(view for view in self.views if view.stage == stage)
 
 
-def _entry(edit: Edit) -> dict[str, object]:
-    """An edit for the browser; JSON has no ±∞, so what is closed or opened is so in words."""
-    infinite = "opened" if edit.value > 0 else "closed"
+CANVAS = Canvas("steps", (StepsData,))
+
+
+def _sent_edit(edit: Edit) -> SentEdit:
+    infinite: Literal["opened", "closed"] = "opened" if edit.value > 0 else "closed"
     value = edit.value if math.isfinite(edit.value) else infinite
-    return {"stage": edit.stage, "row": edit.row, "column": edit.column, "value": value}
+    return SentEdit(edit.stage, edit.row, edit.column, value)
 
 
-def _panel(
-    stage: Stage, view: StepView | None, data: StepsData, formulas: Mapping[Stage, str]
-) -> dict[str, object]:
-    title = {"stage": stage, "title": data.strings[TITLE_KEYS[stage]], "formula": formulas[stage]}
-    if view is None:
-        return {**title, "absent": data.absent[stage], "shape": None}
-    return {
-        **title,
-        "absent": None,
-        "rows": view.rows,
-        "cols": view.cols,
-        "shape": list(view.values.shape),
-        "signed": view.signed,
-        "range": list(view.range) if view.range else None,
-        "rows_sum_to": view.rows_sum_to,
-        "error": view.error if view.error is None or math.isfinite(view.error) else None,
-        "ok": view.ok,
-        "tolerance": view.tolerance,
-    }
+def _panel(view: StepView, formula: str) -> ShownPanel:
+    return ShownPanel(
+        stage=view.stage,
+        formula=formula,
+        shape=view.values.shape,
+        rows=view.rows,
+        cols=view.cols,
+        signed=view.signed,
+        range=view.range,
+        rows_sum_to=view.rows_sum_to,
+        error=view.error if view.error is None or math.isfinite(view.error) else None,
+        ok=view.ok,
+        tolerance=view.tolerance,
+    )

@@ -4,7 +4,7 @@
 
 /** @import { FloatArray } from "../shared/buffer.js" */
 /** @import { HeadData, Target } from "./state.js" */
-/** @import { Arrays, EditableStage, PackedEdit, Stage } from "./types.js" */
+/** @import { Arrays, EditableStage, SentEdit, Stage } from "./types.js" */
 
 /** @typedef {"edited" | "original" | "difference"} Mode */
 /**
@@ -18,7 +18,7 @@ export const MODES = ["edited", "original", "difference"];
 const DIGITS = 9;
 
 /** An edit as the server writes it: JSON has no infinite numbers. @returns {Edit} */
-export function readEdit(/** @type {PackedEdit} */ edit) {
+export function readEdit(/** @type {SentEdit} */ edit) {
   const { value } = edit;
   return { ...edit, value: value === "closed" ? -Infinity : value === "opened" ? Infinity : value };
 }

@@ -4,9 +4,12 @@ In: a `StepsData`. Out: texts that are the same in every language; "W_Q" is set 
 """
 
 import math
+from typing import TYPE_CHECKING
 
-from attnviz.components.steps.data import StepsData
 from attnviz.types import Stage
+
+if TYPE_CHECKING:
+    from attnviz.components.steps import StepsData
 
 FORMULAS: dict[Stage, str] = {
     "x": "X",
@@ -30,7 +33,7 @@ PROJECTED: tuple[Stage, ...] = ("q", "k", "v")
 SAME = 1e-4  # how close to 1 ÷ √d_k a factor is that is called so; half precision tells no more
 
 
-def formulas(data: StepsData, usual: bool) -> dict[Stage, str]:
+def formulas(data: "StepsData", usual: bool) -> dict[Stage, str]:
     """The formula of each stage as this model computes it: other scalings, a softcap, a bias."""
     stages = {view.stage for view in data.views}
     scaled = "S ÷ √d_k" if usual else f"S × {data.form.scaling:.4g}"
@@ -67,7 +70,7 @@ def formulas(data: StepsData, usual: bool) -> dict[Stage, str]:
     return formulas
 
 
-def key_source(data: StepsData) -> str:
+def key_source(data: "StepsData") -> str:
     """The source of keys and values: X, X made coarser, or the encoder's output."""
     if data.form.coarser:
         return "X̄"

@@ -34,7 +34,7 @@ const ROW_ROLES = {
  * @param {Stage} stage
  * @param {number | null} query
  * @param {number | null} key
- * @param {{head_slice: [number, number], cross: 0 | 1}} header the head's columns [start, stop) of concat; in
+ * @param {{head_slice: [number, number], cross: boolean}} header the head's columns [start, stop) of concat; in
  *   cross-attention the keys come from another text than X
  * @returns {Marks}
  */

@@ -6,9 +6,8 @@ import { el } from "../shared/dom.js";
 import { fill, fmtFixed } from "../shared/fmt.js";
 import { addUp } from "./arithmetic.js";
 
-/** @import { Strings } from "../shared/heads.js" */
 /** @import { Term } from "./arithmetic.js" */
-/** @import { StringKey } from "./types.js" */
+/** @import { Strings } from "./types.js" */
 
 const FEW_TERMS = 8;
 const FEW_DECIMALS = 4;
@@ -18,7 +17,7 @@ const ALL_DECIMALS = 6;
  * The products as rows, the first few or all of them; what is not shown stands in one row of its own.
  * @param {Term[]} terms
  * @param {number} score
- * @param {Strings<StringKey>} strings
+ * @param {Strings} strings
  * @param {boolean} all
  */
 export function termsTable(terms, score, strings, all) {
@@ -67,7 +66,7 @@ function scrollingTable(caption, head, rows, foot) {
   );
 }
 
-function headRow(/** @type {Strings<StringKey>} */ strings) {
+function headRow(/** @type {Strings} */ strings) {
   const names = [strings.component, "q", "k", strings.product, strings.running];
   return el("tr", {}, ...names.map((name) => el("th", { scope: "col" }, name)));
 }

@@ -19,7 +19,7 @@ import { isSquare, rowAxis } from "./stages.js";
 export function writePanel(/** @type {Panel} */ panel, /** @type {Show} */ show) {
   const { info, picture } = panel;
   const { strings } = show.header;
-  setText(panel.title, info.title);
+  setText(panel.title, strings[`title_${info.stage}`]);
   if (panel.wroteFormula !== info.formula) panel.formula.replaceChildren(...subscripted(info.formula));
   panel.wroteFormula = info.formula;
   setText(panel.shape, info.absent === null ? shapeText(show.header, info) : "");
@@ -29,7 +29,10 @@ export function writePanel(/** @type {Panel} */ panel, /** @type {Show} */ show)
     return;
   }
   panel.note.replaceChildren(...subscripted(notesOf(show.header, info).join(" · ")));
-  const label = fill(strings.canvas_label, { title: info.title, shape: shapeText(show.header, info) });
+  const label = fill(strings.canvas_label, {
+    title: strings[`title_${info.stage}`],
+    shape: shapeText(show.header, info),
+  });
   picture?.base.setAttribute("aria-label", label);
   writeBadge(panel, info, show);
 }
@@ -69,13 +72,19 @@ function writeBadge(
   section.classList.toggle("bad", !ok);
   if (isUnchecked) {
     badge.title = "";
-    badge.replaceChildren(stage === "x" ? strings.no_computation : strings.no_reference);
+    const isGiven = stage === "x";
+    if (header.by_kernel)
+      badge.replaceChildren(isGiven ? strings.kernel_no_computation : strings.kernel_no_reference);
+    else badge.replaceChildren(isGiven ? strings.no_computation : strings.no_reference);
     return;
   }
   const verdict = fill(ok ? strings.badge_ok : strings.badge_bad, { tolerance: fmtError(tolerance) });
   badge.title = verdict;
   badge.replaceChildren(
-    fill(strings.badge, { error: fmtError(error ?? NaN) }).replace(/ = /, " =\u00a0"),
+    fill(header.by_kernel ? strings.kernel_badge : strings.badge, { error: fmtError(error ?? NaN) }).replace(
+      / = /,
+      " =\u00a0",
+    ),
     el("span", { class: "sign", "aria-hidden": "true" }, ok ? "\u00a0✓" : "\u00a0✗"),
     el("span", { class: ok ? "hidden" : "verdict" }, ` ${verdict}`),
   );
@@ -130,7 +139,7 @@ export function spoken(/** @type {Picture} */ picture, /** @type {Show} */ show)
   const number = at && valueAt(matrixOf(info, show) ?? undefined, at.row, at.col);
   if (!at || number === null) return "";
   const value = printed(number);
-  const { title } = info;
+  const title = strings[`title_${info.stage}`];
   if (isSquare(info.stage)) {
     const pair = { query: isolate(tokens[at.row]), key: isolate(keys[at.col]) };
     return fill(strings.readout_pair, { title, ...pair, value });

@@ -8,7 +8,8 @@ import { hasKeyRows, isSquare, LINES } from "./stages.js";
 import { makeMini } from "./window.js";
 
 /** @import { Panel, Picture, State } from "./state.js" */
-/** @import { Header, PanelInfo, ShownPanel, Stage } from "./types.js" */
+/** @import { Header, ShownPanel, Stage } from "./types.js" */
+/** @import { PanelInfo } from "./state.js" */
 
 /** @type {Record<Stage, string>} */
 const OPERATORS = {

@@ -176,7 +176,7 @@ function showScene(/** @type {State} */ state) {
   play.where.replaceChildren(...filmSentence(header, film.show.arrays, film.show.row, scene));
   play.formula.replaceChildren(...subscripted(formula));
   play.bar.say(play.where.textContent ?? "");
-  const title = current?.info.title ?? "";
+  const title = current ? header.strings[`title_${current.info.stage}`] : "";
   const values = {
     at: film.scenes.findIndex(({ name }) => name === scene) + 1,
     count: film.scenes.length,
@@ -198,7 +198,7 @@ export function showPlay(/** @type {State} */ state) {
   const words = {
     play: strings.play,
     pause: strings.pause,
-    again: strings.play_again,
+    again: strings.again,
     position: strings.play_position,
   };
   play.bar.write(words, film ? lengthOf(film.scenes) : 0);

@@ -1,7 +1,8 @@
 // @ts-check
 // The stages: their order on the page, and what their rows and columns are.
 
-/** @import { EditableStage, KeyStage, SquareStage, Stage } from "./types.js" */
+/** @import { EditableStage, Stage } from "./types.js" */
+/** @import { KeyStage, SquareStage } from "./state.js" */
 
 /** The three lines of the strip. @type {readonly (readonly Stage[])[]} */
 export const LINES = [

@@ -9,11 +9,17 @@ import type { Theme } from "../shared/theme.js";
 import type { Edit, Mode } from "./edits.js";
 import type { Parts } from "./parts.js";
 import type { ColourScale } from "./scales.js";
-import type { Arrays, EditableStage, Header, PanelInfo, ShownPanel } from "./types.js";
+import type { AbsentPanel, Arrays, EditableStage, Header, ShownPanel } from "./types.js";
 import type { Scene } from "../shared/scenes.js";
 import type { FilmStage } from "./film_scenes.js";
 import type { FilmShow } from "./film_show.js";
 import type { Shown } from "./window.js";
+
+export type PanelInfo = AbsentPanel | ShownPanel;
+/** Stages with a token on both axes. */
+export type SquareStage = "scores" | "scaled" | "capped" | "biased" | "masked" | "weights";
+/** Stages whose rows are keys. */
+export type KeyStage = "unrotated_k" | "k" | "v";
 
 export interface Cell {
   row: number;

@@ -5,31 +5,19 @@ switched, in the text form of `attnviz.changes`, validated with `parse`; a reque
 Heads are drawn as small heatmaps, with the measured effect of each below it where it is known.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Literal, get_args
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Literal, get_args
 
 import numpy as np
 from jaxtyping import Float32
 
 from attnviz.changes.entry import read_entry
 from attnviz.components.bars import Bar
-from attnviz.components.buffer import Packable, pack, quantise
+from attnviz.components.canvas import Canvas, derived, roots
 from attnviz.errors import BadInput
 from attnviz.notation import TextForm, refusal
 
-NAME = "attnviz.switches"
-STRING_KEYS: tuple[str, ...] = (
-    "switches.board",
-    "switches.head_on",
-    "switches.head_off",
-    "switches.effect",
-    "switches.undo",
-    "switches.all_on",
-    "switches.suggested",
-    "switches.hint",
-    "switches.open_head",
-)
 # what a head that is switched off says instead, or where it looks
 Off = Literal["mean", "resample", "zero", "even"]
 OFF: tuple[Off, ...] = get_args(Off)
@@ -49,6 +37,11 @@ class Switch:
     def __str__(self) -> str:
         return f"{self.head}.{'weights' if self.to == 'even' else 'mixed'}={self.to}"
 
+    @derived
+    def change(self) -> str:
+        """Its text form."""
+        return str(self)
+
 
 @dataclass(frozen=True, eq=False)
 class SwitchGroup:
@@ -61,7 +54,7 @@ class SwitchGroup:
     title: str
     prefix: str
     heads: tuple[int, ...]
-    weights: Float32[np.ndarray, "layer head query key"]
+    weights: Annotated[Float32[np.ndarray, "layer head query key"], roots(8)]
     effects: Float32[np.ndarray, "layer head"] | None = None
 
 
@@ -99,34 +92,17 @@ class SwitchesView:
     effects_percent: bool = True
     suggested: str = ""
 
+    @derived
+    def most(self) -> float:
+        """The largest effect of a head, 0 where none was measured."""
+        known = [group.effects for group in self.groups if group.effects is not None]
+        return max(
+            (float(np.nanmax(effects)) for effects in known if np.isfinite(effects).any()),
+            default=0.0,
+        )
 
-def pack_switches(view: SwitchesView, strings: Mapping[str, str]) -> bytes:
-    """The buffer of a view."""
-    known = [group.effects for group in view.groups if group.effects is not None]
-    most = max(
-        (float(np.nanmax(effects)) for effects in known if np.isfinite(effects).any()), default=0.0
-    )
-    header = {
-        "strings": dict(strings),
-        "model": view.model,
-        "groups": [
-            {"title": group.title, "prefix": group.prefix, "heads": list(group.heads)}
-            for group in view.groups
-        ],
-        "off": [{"head": switch.head, "change": str(switch)} for switch in view.off],
-        "to": view.to,
-        "answer": asdict(view.answer),
-        "effects": view.effects,
-        "effects_percent": view.effects_percent,
-        "suggested": view.suggested,
-        "most": most,
-    }
-    arrays: dict[str, Packable] = {}
-    for place, group in enumerate(view.groups):
-        arrays[f"weights{place}"] = quantise(group.weights, 8)
-        if group.effects is not None:
-            arrays[f"effects{place}"] = group.effects.astype(np.float32)
-    return pack(header, arrays)
+
+CANVAS = Canvas("switches", (SwitchesView,))
 
 
 def tiny(weights: Float32[np.ndarray, "head query key"]) -> Float32[np.ndarray, "head _ _"]:

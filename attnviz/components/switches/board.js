@@ -10,7 +10,7 @@ import { paintLevels } from "../shared/matrix.js";
 
 /** @import { PackedArray } from "../shared/buffer.js" */
 /** @import { Theme } from "../shared/theme.js" */
-/** @import { Arrays, Group, Header } from "./types.js" */
+/** @import { Arrays, SwitchGroup, Header } from "./types.js" */
 
 /** A head of the board. @typedef {{layer: number, head: number, name: string, effect: number | null}} At */
 /** @typedef {{switched: (at: At) => void, pointed: (at: At | null) => void}} BoardEvents */
@@ -35,7 +35,14 @@ export function makeBoard(header, arrays, events) {
   /** @type {Cell[][]} */
   const rows = [];
   const groups = header.groups.map((group, place) =>
-    makeGroup(header, group, arrays[`weights${place}`], arrays[`effects${place}`]?.data ?? null, cells, rows),
+    makeGroup(
+      header,
+      group,
+      arrays[`groups.${place}.weights`],
+      arrays[`groups.${place}.effects`]?.data ?? null,
+      cells,
+      rows,
+    ),
   );
   const node = el("div", { class: "av-switches-groups" }, ...groups);
   listen(node, cells, rows, events);
@@ -74,7 +81,7 @@ export function makeBoard(header, arrays, events) {
 
 /**
  * @param {Header} header
- * @param {Group} group
+ * @param {SwitchGroup} group
  * @param {PackedArray} weights
  * @param {ArrayLike<number> | null} effects
  * @param {Map<string, Cell>} cells
@@ -103,7 +110,7 @@ function makeGroup(header, group, weights, effects, cells, rows) {
 }
 
 /**
- * @param {Group} group
+ * @param {SwitchGroup} group
  * @param {number} layer
  * @param {number} head
  * @param {number | null} effect

@@ -10,7 +10,7 @@ import { makeBoard } from "./board.js";
 
 /** @import { Host, Mounted } from "../shared/host.js" */
 /** @import { Board } from "./board.js" */
-/** @import { Answer, Arrays, Header } from "./types.js" */
+/** @import { AnswerView, Arrays, Header } from "./types.js" */
 
 const ALL_ON = "none";
 const NARROW_PX = 720;
@@ -175,7 +175,7 @@ function showOff(/** @type {State} */ state, /** @type {Parts} */ parts) {
   if (last) setText(parts.open, fill(header.strings.open_head, { head: last.name }));
 }
 
-function showAnswer(/** @type {HTMLElement} */ box, /** @type {Answer} */ answer) {
+function showAnswer(/** @type {HTMLElement} */ box, /** @type {AnswerView} */ answer) {
   const { title, values, seconds, bars, sentence, control, percent, written } = answer;
   const number = percent ? undefined : (/** @type {number} */ value) => fmtFixed(value, 4);
   const list = barList({ label: title, values, seconds, number });
@@ -200,7 +200,7 @@ function showAnswer(/** @type {HTMLElement} */ box, /** @type {Answer} */ answer
 }
 
 /** Brings the bar that changed most into sight, where there is no room for all. */
-function scrollToChange(/** @type {HTMLElement} */ list, /** @type {Answer["bars"]} */ bars) {
+function scrollToChange(/** @type {HTMLElement} */ list, /** @type {AnswerView["bars"]} */ bars) {
   const changes = bars.map(({ value, second }) => Math.abs(value - (second ?? value)));
   const row = list.querySelectorAll(".av-bar")[changes.indexOf(Math.max(...changes))];
   if (row instanceof HTMLElement) list.scrollTop = row.offsetTop - list.offsetTop - list.clientHeight / 2;

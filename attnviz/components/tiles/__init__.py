@@ -1,23 +1,23 @@
 """Tiles: one head of a long text, zoomed from the whole down to single cells.
 
-In: a `TilesData` with the tiles that the browser asked for, its texts translated. Out of
-`show_tiles`: a committed `Selection`; and, through `parse_want`, what the browser lacks: tiles, the
-strongest cells at a distance, one exact weight. The names of the tokens travel once: a browser that
-has them says so. Level 0 travels as float32, the others as one byte a point, on the logarithmic
-scale of `attnviz.tiles`.
+In: a `TilesData` with the tiles that the browser asked for. Out: a committed `Selection`; and,
+through `parse_want`, what the browser lacks: tiles, the strongest cells at a distance, one exact
+weight. The names of the tokens travel once: a browser that has them says so. Level 0 travels as
+float32, the others as one byte a point, on the logarithmic scale of `attnviz.tiles`.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 from jaxtyping import Float32, UInt8
 
-from attnviz.components.buffer import Packable, pack
-from attnviz.components.heads import PICKER_KEYS, Heard, TokenAxis, axes_header, heard_header
+from attnviz.components.buffer import Packable
+from attnviz.components.canvas import INLINE, LOCAL, Canvas, derived
+from attnviz.components.heads import Axes, Heard
 from attnviz.components.selection import Extent
 
-NAME = "attnviz.tiles"
 SIDE = 256  # of a tile, in points
 MAX_TILES = 24  # in one answer: more than a screen shows of one level
 # how far apart query and key of the strongest cells are at least
@@ -25,44 +25,6 @@ DISTANCES = (2, 16, 128, 1024)
 DISTANCE = 16
 MAX_INDEX = 99_999
 MAX_STAMP = 80
-STRING_KEYS: tuple[str, ...] = (
-    "shared.query_axis",
-    "shared.key_axis",
-    "shared.scale",
-    "shared.scale_linear",
-    "shared.scale_sqrt",
-    "shared.scale_log",
-    "shared.colour_bar",
-    *PICKER_KEYS,
-    "tiles.canvas",
-    "tiles.exact",
-    "tiles.pooled",
-    "tiles.overview",
-    "tiles.zoom_in",
-    "tiles.zoom_out",
-    "tiles.zoom_whole",
-    "tiles.point",
-    "tiles.area",
-    "tiles.idle",
-    "tiles.pinned",
-    "tiles.hint",
-    "tiles.find",
-    "tiles.find_hint",
-    "tiles.found_none",
-    "tiles.found_some",
-    "tiles.found_at",
-    "tiles.previous_place",
-    "tiles.next_place",
-    "tiles.strongest",
-    "tiles.strongest_none",
-    "tiles.distance",
-    "tiles.distance_of",
-    "tiles.cell",
-    "tiles.waiting",
-    "shared.heard",
-    "shared.heard_note",
-    "shared.heard_rest",
-)
 
 TileName = tuple[int, int, int]
 
@@ -94,54 +56,58 @@ class TilesData:
 
     stamp: str
     axes_stamp: str
-    axes: tuple[TokenAxis, TokenAxis] | None
+    axes: Axes | None
     cross: bool
     layer: int
     head: int
-    extent: Extent
+    extent: Annotated[Extent, INLINE]
     top: int
     ready: bool
-    want: Want
-    strings: Mapping[str, str]
-    codes: Mapping[TileName, UInt8[np.ndarray, "256 256"]] = field(default_factory=dict)
-    exact: Mapping[TileName, Float32[np.ndarray, "256 256"]] = field(default_factory=dict)
+    want: Annotated[Want, LOCAL]
+    codes: Annotated[Mapping[TileName, UInt8[np.ndarray, "256 256"]], LOCAL] = field(
+        default_factory=dict
+    )
+    exact: Annotated[Mapping[TileName, Float32[np.ndarray, "256 256"]], LOCAL] = field(
+        default_factory=dict
+    )
     cells: tuple[tuple[int, int, float], ...] = ()
-    weight: float | None = None
+    weight: Annotated[float | None, LOCAL] = None
     heard: Heard | None = None
 
+    @derived
+    def number(self) -> int:
+        """The request that this answers."""
+        return self.want.number
 
-def pack_tiles(data: TilesData) -> bytes:
-    """The buffer of an answer. Tiles of nothing but zeros are named, not sent."""
-    names = (*data.codes, *data.exact)
-    tiles = {**data.codes, **data.exact}
-    sent = [name for name in names if tiles[name].any()]
-    extent = data.extent
-    header = {
-        "strings": dict(data.strings),
-        "stamp": data.stamp,
-        "axes_stamp": data.axes_stamp,
-        "axes": None if data.axes is None else axes_header(*data.axes, data.cross),
-        "heard": heard_header(data.heard),
-        "cross": int(data.cross),
-        "layer": data.layer,
-        "head": data.head,
-        "n_layers": extent.n_layers,
-        "n_heads": extent.n_heads,
-        "n_query": extent.n_query,
-        "n_key": extent.n_key,
-        "top": data.top,
-        "ready": int(data.ready),
-        "number": data.want.number,
-        "empty": [list(name) for name in names if name not in sent],
-        "distances": [distance for distance in DISTANCES if distance < extent.n_key],
-        "distance": data.want.distance,
-        "cells": [list(cell) for cell in data.cells],
-        "pinned": data.want.cell and [*data.want.cell, data.weight],
-    }
-    arrays: dict[str, Packable] = {"/".join(map(str, name)): tiles[name] for name in sent}
-    if data.heard is not None:
-        arrays["spectrum"] = data.heard.levels
-    return pack(header, arrays)
+    @derived
+    def distance(self) -> int:
+        """The least distance of query and key of the strongest cells."""
+        return self.want.distance
+
+    @derived
+    def distances(self) -> tuple[int, ...]:
+        """The distances that this text has."""
+        return tuple(distance for distance in DISTANCES if distance < self.extent.n_key)
+
+    @derived
+    def pinned(self) -> tuple[int, int, float | None] | None:
+        """The cell that was asked for, and its weight where that is known."""
+        return None if self.want.cell is None else (*self.want.cell, self.weight)
+
+    @derived
+    def empty(self) -> tuple[TileName, ...]:
+        """Tiles of nothing but zeros, which are not sent."""
+        tiles = {**self.codes, **self.exact}
+        return tuple(name for name in tiles if not tiles[name].any())
+
+    @derived
+    def tiles(self) -> Mapping[str, Packable]:
+        """The other tiles, "level/row/column": codes, and the weights themselves on level 0."""
+        tiles = {**self.codes, **self.exact}
+        return {"/".join(map(str, name)): tile for name, tile in tiles.items() if tile.any()}
+
+
+CANVAS = Canvas("tiles", (TilesData,))
 
 
 def parse_want(value: object, extent: Extent) -> Want:

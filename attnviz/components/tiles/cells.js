@@ -6,10 +6,9 @@ import { el, elementAt, fillNodes } from "../shared/dom.js";
 import { fill } from "../shared/fmt.js";
 import { printed } from "../shared/panel.js";
 
-/** @import { Strings } from "../shared/heads.js" */
 /** @import { Cell } from "./camera.js" */
 /** @import { AxisTokens, Text } from "./scene.js" */
-/** @import { Header, StringKey } from "./types.js" */
+/** @import { Header, Strings } from "./types.js" */
 
 /**
  * `point` says which cell the list points at, `pin` which one was clicked, `distance` how far apart tokens are to be.
@@ -61,7 +60,7 @@ function cellOf(/** @type {Event} */ event) {
 }
 
 /**
- * @param {Strings<StringKey>} strings
+ * @param {Strings} strings
  * @param {Text} text
  * @param {Header["cells"][number]} cell
  * @param {CellActions} actions

@@ -24,11 +24,11 @@ import { makeStore, TILE_FLOOR, tileColours } from "./store.js";
 
 /** @import { Committer } from "../shared/committer.js" */
 /** @import { Request } from "../shared/dom.js" */
-/** @import { AxesHeader } from "../shared/heads.js" */
+/** @import { Axes } from "../shared/heads.js" */
 /** @import { Host, Mounted } from "../shared/host.js" */
 /** @import { Picker } from "../shared/picker.js" */
 /** @import { Scale, Selection } from "../shared/selection.js" */
-/** @import { Heard } from "../shared/spectrum.js" */
+/** @import { Spectrum } from "../shared/spectrum.js" */
 /** @import { Theme } from "../shared/theme.js" */
 /** @import { Camera, Cell, Frame as MatrixFrame } from "./camera.js" */
 /** @import { FoundPlace } from "./find.js" */
@@ -138,7 +138,7 @@ function keepTiles(/** @type {Store} */ store, /** @type {Header} */ header, /**
  * @param {Frame} frame
  * @param {State | null} before
  * @param {Header} header
- * @param {AxesHeader} axes
+ * @param {Axes} axes
  * @param {Arrays} arrays
  * @returns {State}
  */
@@ -156,7 +156,7 @@ function takeText(frame, before, header, axes, arrays) {
     },
     zoom: (factor) => look(state, ({ camera, frame }) => zoomCamera(camera, frame, factor)),
     whole: () => look(state, ({ frame }) => wholeCamera(frame)),
-    look: (wanted) => (state.places = placesOf(wanted, state.text.axes, state.header.cross === 1)),
+    look: (wanted) => (state.places = placesOf(wanted, state.text.axes, state.header.cross)),
     go: (place) => goTo(state, place),
     point: (cell) => mark(state, { pointed: cell }),
     pin(cell) {
@@ -193,8 +193,8 @@ function takeText(frame, before, header, axes, arrays) {
 
 /**
  * @param {Header} header
- * @param {AxesHeader} axes
- * @param {Heard | null} heard
+ * @param {Axes} axes
+ * @param {Spectrum | null} heard
  * @returns {Text}
  */
 function readText(header, axes, heard) {

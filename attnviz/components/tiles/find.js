@@ -6,8 +6,7 @@ import { button } from "../shared/controls.js";
 import { el, setText } from "../shared/dom.js";
 import { fill } from "../shared/fmt.js";
 
-/** @import { Strings } from "../shared/heads.js" */
-/** @import { StringKey } from "./types.js" */
+/** @import { Strings } from "./types.js" */
 
 /** A row, a column, or both, where a token stands. */
 /** @typedef {{query: number | null, key: number | null, label: string, position: number}} FoundPlace */
@@ -39,7 +38,7 @@ export function placesOf(wanted, axes, cross) {
 
 /**
  * The box, its buttons and the line that says how many places there are.
- * @param {Strings<StringKey>} strings
+ * @param {Strings} strings
  * @param {{look: (wanted: string) => FoundPlace[], go: (place: FoundPlace | null) => void}} actions
  */
 export function makeFinder(strings, { look, go }) {
@@ -103,7 +102,7 @@ export function makeFinder(strings, { look, go }) {
 
 /** Says how many places there are, or which one is shown. */
 function statusText(
-  /** @type {Strings<StringKey>} */ strings,
+  /** @type {Strings} */ strings,
   /** @type {FoundPlace[]} */ places,
   /** @type {number} */ at,
 ) {

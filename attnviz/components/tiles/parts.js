@@ -8,12 +8,11 @@ import { heardNote } from "../shared/spectrum.js";
 import { makeCells } from "./cells.js";
 import { makeFinder } from "./find.js";
 
-/** @import { Strings } from "../shared/heads.js" */
 /** @import { Picker } from "../shared/picker.js" */
 /** @import { Scale } from "../shared/selection.js" */
 /** @import { CellActions } from "./cells.js" */
 /** @import { FoundPlace } from "./find.js" */
-/** @import { Header, StringKey } from "./types.js" */
+/** @import { Header, Strings } from "./types.js" */
 
 /**
  * @typedef {CellActions & {scale: (scale: Scale) => void, zoom: (factor: number) => void, whole: () => void,
@@ -90,7 +89,7 @@ function buildTop({ strings }, picker, scaleNow, actions) {
   return { node, title, bar, scale };
 }
 
-function makeHint(/** @type {Strings<StringKey>} */ strings) {
+function makeHint(/** @type {Strings} */ strings) {
   const keys = {
     wheel: el("kbd", {}, "⇅"),
     plus: keycaps("+", "−"),

@@ -8,7 +8,7 @@ import { withAlpha } from "../shared/theme.js";
 import { levelOf, TILE, tileName, visibleTiles } from "./camera.js";
 import { AROUND, drawPlotAxes, LABEL_PX, markedOn } from "./plot_axes.js";
 
-/** @import { Heard } from "../shared/spectrum.js" */
+/** @import { Spectrum } from "../shared/spectrum.js" */
 /** @import { Cell, TilePlace } from "./camera.js" */
 /** @import { PlotBox, Scene } from "./scene.js" */
 
@@ -127,7 +127,7 @@ function drawFoundLines(
 function drawSound(
   /** @type {CanvasRenderingContext2D} */ ctx,
   /** @type {Scene} */ scene,
-  /** @type {Heard} */ heard,
+  /** @type {Spectrum} */ heard,
 ) {
   const { plot, camera, theme, header } = scene;
   const { x, w } = plot;

@@ -1,6 +1,6 @@
 // What the plot, the map and the pointer of a long head share: the part that is on screen, and what is marked in it.
 
-import type { Heard } from "../shared/spectrum.js";
+import type { Spectrum } from "../shared/spectrum.js";
 import type { Theme } from "../shared/theme.js";
 import type { Camera, Cell, Frame } from "./camera.js";
 import type { FoundPlace } from "./find.js";
@@ -17,7 +17,7 @@ export interface AxisTokens {
 export interface Text {
   stamp: string;
   axes: { rows: AxisTokens; columns: AxisTokens };
-  heard: Heard | null;
+  heard: Spectrum | null;
 }
 
 /** The plot's place on its canvas, in CSS pixels. */

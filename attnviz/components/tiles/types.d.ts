@@ -1,85 +1,69 @@
-// The data of a long head; mirror of attnviz/components/tiles/__init__.py.
+// Written by `python -m scripts.write_canvas_types` from attnviz/components/tiles: change that, not this.
 
 import type { PackedArray } from "../shared/buffer.js";
-import type { AxesHeader, Flag, HeardHeader, Strings } from "../shared/heads.js";
+import type { Axes, Extent, Heard, SharedStrings } from "../shared/heads.js";
 
-export type StringKey =
-  | "query_axis"
-  | "key_axis"
-  | "scale"
-  | "scale_linear"
-  | "scale_sqrt"
-  | "scale_log"
-  | "colour_bar"
-  | "layer"
-  | "head"
-  | "previous_layer"
-  | "next_layer"
-  | "previous_head"
-  | "next_head"
-  | "canvas"
-  | "exact"
-  | "pooled"
-  | "overview"
-  | "zoom_in"
-  | "zoom_out"
-  | "zoom_whole"
-  | "point"
-  | "area"
-  | "idle"
-  | "pinned"
-  | "hint"
-  | "find"
-  | "find_hint"
-  | "found_none"
-  | "found_some"
-  | "found_at"
-  | "previous_place"
-  | "next_place"
-  | "strongest"
-  | "strongest_none"
-  | "distance"
-  | "distance_of"
-  | "cell"
-  | "waiting"
-  | "heard"
-  | "heard_note"
-  | "heard_rest";
-
-/** An answer to what the browser wanted. */
-export interface Header {
-  strings: Strings<StringKey>;
-  /** Changes with the head. */
+/**
+ * One head, as far as it was asked for. `stamp` and `axes_stamp` change with head and text.
+ * `axes` are the tokens along queries and keys, None where the browser has them; where keys are frames of a
+ * sound, `heard` is sent together with them. `ready` is False while the head is being built: then there are
+ * no tiles and no `cells`.
+ */
+export interface Header extends Extent {
+  strings: Strings;
   stamp: string;
-  /** Changes with the text. */
   axes_stamp: string;
-  /** The tokens; null where the browser has them. */
-  axes: AxesHeader | null;
-  heard: HeardHeader | null;
-  cross: Flag;
+  axes: Axes | null;
+  cross: boolean;
   layer: number;
   head: number;
-  n_layers: number;
-  n_heads: number;
-  n_query: number;
-  n_key: number;
-  /** The level that holds the whole matrix in one tile. */
   top: number;
-  ready: Flag;
+  ready: boolean;
+  cells: [number, number, number][];
+  heard: Heard | null;
   /** The request that this answers. */
   number: number;
-  /** Tiles of nothing but zeros. */
-  empty: [level: number, row: number, column: number][];
-  distances: number[];
+  /** The least distance of query and key of the strongest cells. */
   distance: number;
-  /** The strongest cells. */
-  cells: [query: number, key: number, weight: number][];
-  /** A cell that was asked for, and its weight, where that is known. */
-  pinned: [query: number, key: number, weight: number | null] | null;
+  /** The distances that this text has. */
+  distances: number[];
+  /** The cell that was asked for, and its weight where that is known. */
+  pinned: [number, number, number | null] | null;
+  /** Tiles of nothing but zeros, which are not sent. */
+  empty: [number, number, number][];
 }
 
-/** A tile by its name: u8 codes above level 0, f32 weights on it. */
 export interface Arrays {
-  [tile: `${number}/${number}/${number}`]: PackedArray;
-  spectrum?: PackedArray;
+  /** [band, column] */
+  "heard.levels": PackedArray;
+  [tiles: string]: PackedArray;
+}
+
+/** The texts of this canvas, and the shared ones. */
+export interface Strings extends SharedStrings {
+  readonly canvas: string;
+  readonly exact: string;
+  readonly pooled: string;
+  readonly overview: string;
+  readonly zoom_in: string;
+  readonly zoom_out: string;
+  readonly zoom_whole: string;
+  readonly point: string;
+  readonly area: string;
+  readonly idle: string;
+  readonly pinned: string;
+  readonly hint: string;
+  readonly find: string;
+  readonly find_hint: string;
+  readonly found_none: string;
+  readonly found_some: string;
+  readonly found_at: string;
+  readonly previous_place: string;
+  readonly next_place: string;
+  readonly strongest: string;
+  readonly strongest_none: string;
+  readonly distance: string;
+  readonly distance_of: string;
+  readonly cell: string;
+  readonly waiting: string;
 }

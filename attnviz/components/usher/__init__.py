@@ -1,16 +1,14 @@
 """Usher: shows a card that has just opened from its top, and keeps the reader's progress.
 
-In: a frozen `UsherView`. Out: a mounted component that is not seen. Each new arrival scrolls the
-page to the top of the card and puts the keyboard's focus on its heading; the numbers of the way get
-the words that a screen reader says for them. The progress is kept in the browser's own storage,
-under the address of the app, and sent back once to a session that asks for it.
+In: a frozen `UsherView`; nothing is drawn. Each new arrival scrolls the page to the top of the card
+and puts the keyboard's focus on its heading; the numbers of the way get the words that a screen
+reader says for them. The progress is kept in the browser's own storage, under the address of the
+app, and sent back once to a session that asks for it.
 """
 
 from dataclasses import dataclass
 
-from attnviz.components.buffer import pack
-
-NAME = "attnviz.usher"
+from attnviz.components.canvas import Canvas
 
 
 @dataclass(frozen=True)
@@ -27,7 +25,4 @@ class UsherView:
     asks: bool = False
 
 
-def pack_usher(view: UsherView) -> bytes:
-    """The buffer of an usher."""
-    header = {"arrivals": view.arrivals, "labels": list(view.labels)}
-    return pack(header | {"progress": view.progress, "asks": view.asks}, {})
+CANVAS = Canvas("usher", (UsherView,))

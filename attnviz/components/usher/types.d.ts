@@ -1,14 +1,21 @@
-// The data of the usher; mirror of attnviz/components/usher/__init__.py.
+// Written by `python -m scripts.write_canvas_types` from attnviz/components/usher: change that, not this.
 
+import type { SharedStrings } from "../shared/heads.js";
+
+/**
+ * The number of cards opened before this one, and the words for each number of the way.
+ * `progress` is the text to keep in the browser, "" for none; `asks` is True if the session wants the text
+ * that is kept there.
+ */
 export interface Header {
-  /** How many cards were opened before this one. */
+  strings: Strings;
   arrivals: number;
-  /** The words that a screen reader says for each number of the way. */
   labels: string[];
-  /** The progress to keep in the browser, "" for none. */
   progress: string;
-  /** Whether the session wants the progress that the browser keeps. */
   asks: boolean;
 }
 
 export type Arrays = Record<never, never>;
+
+/** The texts of this canvas, and the shared ones. */
+export interface Strings extends SharedStrings {}

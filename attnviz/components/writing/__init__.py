@@ -1,72 +1,24 @@
 """Writing: the text grows token by token, with each token's attention and what it was drawn from.
 
-In: a `HeadsView` of the stack that writes and the `Draws` of its positions (`pack_writing`); or
-only the tokens and the size of the attention, for the bar that stands above the picture of another
-page (`pack_player`). Out of `show_writing`: a committed `Selection` whose query is the token that
-was stepped to, an `OpenRequest`, either validated. Playing, stepping, choosing a head or
-a token cost no message to the server; the other components of the page follow each step.
+In: a `WritingView`, the heads of the stack that writes and the `Draws` of its positions; or a
+`PlayerView`, only the tokens and the size of the attention, for the bar above the picture of
+another page. Out: a committed `Selection` whose query is the token that was stepped to, an
+`OpenRequest`. Playing, stepping, choosing a head or a token cost no message to the server; the
+other canvases of the page follow each step.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Annotated, Literal
 
 import numpy as np
-from jaxtyping import Float32, Int64, UInt8
+from jaxtyping import Float32, Int64, UInt8, UInt16
 
-from attnviz.components.buffer import pack
-from attnviz.components.heads import HeadsView, TokenAxis, axes_header, codes, heads_header
+from attnviz.components.canvas import INLINE, LOCAL, Canvas, Encoded, derived
+from attnviz.components.heads import Axes, HeadsView
 from attnviz.components.selection import Extent
 
-NAME = "attnviz.writing"
-PLAYER_KEYS: tuple[str, ...] = (
-    "writing.player",
-    "writing.play",
-    "writing.pause",
-    "writing.to_start",
-    "writing.step_back",
-    "writing.step_forward",
-    "writing.to_end",
-    "writing.slider",
-    "writing.count",
-    "writing.speed",
-    "writing.speed_slow",
-    "writing.speed_normal",
-    "writing.speed_fast",
-)
-STRING_KEYS: tuple[str, ...] = (
-    *PLAYER_KEYS,
-    "shared.key_axis",
-    "shared.query_axis",
-    "shared.heads",
-    "shared.written",
-    "writing.text_written",
-    "writing.text_given",
-    "writing.looks",
-    "writing.status",
-    "writing.open_head",
-    "writing.mean",
-    "writing.mean_of",
-    "writing.hint",
-    "writing.hint_given",
-    "writing.mode",
-    "writing.mode_from",
-    "writing.mode_next",
-    "writing.from_title",
-    "writing.given_title",
-    "writing.next_title",
-    "writing.no_draw",
-    "writing.drawn",
-    "writing.given",
-    "writing.after",
-    "writing.before",
-    "writing.others",
-    "writing.left",
-    "writing.cut_by_top_k",
-    "writing.cut_by_top_p",
-    "writing.probability",
-    "writing.probability_sampled",
-)
 EMPTY, NO_SLOT = 2**16 - 1, 2**8 - 1
+AS_FLOATS = Encoded(lambda _, counts: counts.astype(np.float32), exact=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,60 +32,49 @@ class Draws:
 
     first: int
     n_vocabulary: int
-    labels: tuple[tuple[str, ...], ...]
+    labels: Annotated[tuple[tuple[str, ...], ...], LOCAL]
     before: Float32[np.ndarray, "position slot"]
     after: Float32[np.ndarray, "position slot"]
     cut: UInt8[np.ndarray, "position slot"]
-    drawn: Int64[np.ndarray, "position"]
-    rank: Int64[np.ndarray, "position"]
+    drawn: Annotated[Int64[np.ndarray, "position"], Encoded(lambda _, drawn: _slots(drawn))]
+    rank: Annotated[Int64[np.ndarray, "position"], AS_FLOATS]
     others: Float32[np.ndarray, "position two"]
-    n_left: Int64[np.ndarray, "position"]
+    n_left: Annotated[Int64[np.ndarray, "position"], AS_FLOATS]
     sampled: bool
     sampling: str
 
+    @derived
+    def vocabulary(self) -> tuple[str, ...]:
+        """The tokens in any slot, each once."""
+        return tuple(sorted({label for row in self.labels for label in row if label}))
 
-def pack_writing(view: HeadsView, draws: Draws, strings: Mapping[str, str]) -> bytes:
-    """The buffer of the page: one byte for each weight, the likeliest tokens of each position."""
-    vocabulary = sorted({label for row in draws.labels for label in row if label})
-    place = {label: i for i, label in enumerate(vocabulary)} | {"": EMPTY}
-    header = {
-        **heads_header(view, strings),
-        "compact": 0,
-        "draws": {
-            "first": draws.first,
-            "n_vocabulary": draws.n_vocabulary,
-            "sampled": int(draws.sampled),
-            "sampling": draws.sampling,
-            "vocabulary": vocabulary,
-        },
-    }
-    return pack(
-        header,
-        {
-            "weights": codes(view, 8),
-            "ids": np.array([[place[label] for label in row] for row in draws.labels], np.uint16),
-            "before": draws.before,
-            "after": draws.after,
-            "cut": draws.cut,
-            "drawn": np.where(draws.drawn < 0, NO_SLOT, draws.drawn).astype(np.uint8),
-            "rank": draws.rank.astype(np.float32),
-            "others": draws.others,
-            "left": draws.n_left.astype(np.float32),
-        },
-    )
+    @derived
+    def ids(self) -> UInt16[np.ndarray, "position slot"]:
+        """The place of each slot's token in the vocabulary."""
+        place = {label: i for i, label in enumerate(self.vocabulary)} | {"": EMPTY}
+        return np.array([[place[label] for label in row] for row in self.labels], np.uint16)
 
 
-def pack_player(
-    queries: TokenAxis, keys: TokenAxis, cross: bool, extent: Extent, strings: Mapping[str, str]
-) -> bytes:
-    """The buffer of the bar alone."""
-    header = {
-        "strings": dict(strings),
-        **axes_header(queries, keys, cross),
-        "n_layers": extent.n_layers,
-        "n_heads": extent.n_heads,
-        "n_query": extent.n_query,
-        "n_key": extent.n_key,
-        "compact": 1,
-    }
-    return pack(header, {})
+def _slots(drawn: Int64[np.ndarray, "position"]) -> UInt8[np.ndarray, "position"]:
+    return np.where(drawn < 0, NO_SLOT, drawn).astype(np.uint8)
+
+
+@dataclass(frozen=True, eq=False)
+class WritingView:
+    """The whole page: all heads of the stack that writes, and what its tokens were drawn from."""
+
+    heads: Annotated[HeadsView, INLINE]
+    draws: Draws
+    compact: Literal[False] = False
+
+
+@dataclass(frozen=True, eq=False)
+class PlayerView:
+    """The bar alone."""
+
+    axes: Annotated[Axes, INLINE]
+    extent: Annotated[Extent, INLINE]
+    compact: Literal[True] = True
+
+
+CANVAS: Canvas[WritingView | PlayerView] = Canvas("writing", (WritingView, PlayerView))

@@ -23,14 +23,14 @@ import { paintText, rowOf, strongestNodes } from "./text.js";
 /** @import { AddressSelection, Selection } from "../shared/selection.js" */
 /** @import { Mode, Parts } from "./parts.js" */
 /** @import { Player } from "./player.js" */
-/** @import { Arrays, Header, PageHeader } from "./types.js" */
+/** @import { Arrays, Header, WritingView } from "./types.js" */
 
 /**
  * The element, what tells the page of a change, and what outlives new data.
  * @typedef {{host: Host, box: HTMLElement, committer: Committer, show: Request, mean: boolean,
  *   mode: Mode | null}} Frame
  */
-/** Everything but the player, where there is more. @typedef {{header: PageHeader, arrays: Arrays, parts: Parts}} Page */
+/** Everything but the player, where there is more. @typedef {{header: WritingView, arrays: Arrays, parts: Parts}} Page */
 /**
  * `total` tokens were written, the one at position `first` before the others.
  * @typedef {{frame: Frame, data: Uint8Array, header: Header, page: Page | null, player: Player, selection: Selection,
@@ -92,7 +92,7 @@ function takeData(frame, data) {
   const state = { frame, data, header, page: null, player, selection, total, first, mode };
   player.step = stepOf(state, selection.query) ?? total;
   frame.committer.start(selection);
-  frame.box.classList.toggle("av-writing-compact", header.compact === 1);
+  frame.box.classList.toggle("av-writing-compact", header.compact);
   if (header.compact) frame.box.replaceChildren(player.node);
   else {
     state.page = { header, arrays, parts: makeParts(state, header) };
@@ -106,7 +106,7 @@ function stepOf(/** @type {State} */ { first }, /** @type {number | null} */ que
   return query !== null && query >= first ? query - first + 1 : null;
 }
 
-function makeParts(/** @type {State} */ state, /** @type {PageHeader} */ header) {
+function makeParts(/** @type {State} */ state, /** @type {WritingView} */ header) {
   const { frame, selection } = state;
   const parts = buildParts(header, {
     player: state.total ? state.player.node : null,
@@ -232,7 +232,7 @@ function showText(/** @type {State} */ state, /** @type {Page} */ page) {
  */
 function showDraw(state, { header, parts, arrays }, query, end) {
   const { strings, tokens, draws } = header;
-  const sampled = draws.sampled === 1;
+  const sampled = draws.sampled;
   const total = draws.n_vocabulary;
   const position = state.mode === "from" ? query - 1 : query;
   const isKnown = position + 1 < end;

@@ -8,8 +8,7 @@ import { el } from "../shared/dom.js";
 import { fill, fmtPercent } from "../shared/fmt.js";
 
 /** @import { Bar } from "../shared/bars.js" */
-/** @import { Strings } from "../shared/heads.js" */
-/** @import { Arrays, DrawsHeader, StringKey } from "./types.js" */
+/** @import { Arrays, Draws, Strings } from "./types.js" */
 
 /** A token that could be drawn; `cut` says which filter took it away. */
 /** @typedef {{label: string, before: number, after: number, cut: number, isDrawn: boolean}} Candidate */
@@ -28,18 +27,18 @@ const CUTS = /** @type {const} */ ([
 
 /**
  * The distribution after a position; null where it is not known.
- * @param {DrawsHeader} draws
+ * @param {Draws} draws
  * @param {Arrays} arrays
  * @param {number} position
  * @returns {Draw | null}
  */
 export function drawAfter(draws, arrays, position) {
   const row = position - draws.first;
-  const [rows, slots] = arrays.ids.shape;
+  const [rows, slots] = arrays["draws.ids"].shape;
   if (row < 0 || row >= rows) return null;
-  const drawnSlot = arrays.drawn.data[row];
+  const drawnSlot = arrays["draws.drawn"].data[row];
   const at = (/** @type {"ids" | "before" | "after" | "cut"} */ name, /** @type {number} */ slot) =>
-    arrays[name].data[row * slots + slot];
+    arrays[`draws.${name}`].data[row * slots + slot];
   const filled = Array.from({ length: slots }, (_, slot) => slot).filter((slot) => at("ids", slot) !== EMPTY);
   const candidates = filled.map((slot) => ({
     label: draws.vocabulary[at("ids", slot)],
@@ -48,12 +47,12 @@ export function drawAfter(draws, arrays, position) {
     cut: at("cut", slot),
     isDrawn: slot === drawnSlot,
   }));
-  const [before, after] = arrays.others.data.subarray(row * 2, row * 2 + 2);
+  const [before, after] = arrays["draws.others"].data.subarray(row * 2, row * 2 + 2);
   return {
     candidates,
     others: { before, after, count: draws.n_vocabulary - candidates.length },
-    rank: arrays.rank.data[row],
-    left: arrays.left.data[row],
+    rank: arrays["draws.rank"].data[row],
+    left: arrays["draws.n_left"].data[row],
     drawn: drawnSlot === NO_SLOT ? null : (candidates.find(({ isDrawn }) => isDrawn) ?? null),
   };
 }
@@ -61,7 +60,7 @@ export function drawAfter(draws, arrays, position) {
 /**
  * The bars of a distribution and the notes below. `mark` names the token that follows, "" to leave it unmarked.
  * @param {Draw} draw
- * @param {{strings: Strings<StringKey>, sampled: boolean, title: string, mark: string, total: number}} opts
+ * @param {{strings: Strings, sampled: boolean, title: string, mark: string, total: number}} opts
  */
 export function drawNodes({ candidates, others, left }, { strings, sampled, title, mark, total }) {
   const barOf = (/** @type {{before: number, after: number}} */ { before, after }) => ({
@@ -85,7 +84,7 @@ export function drawNodes({ candidates, others, left }, { strings, sampled, titl
 }
 
 /** Names the tokens shown that a filter took away. */
-function cutNotes(/** @type {Candidate[]} */ candidates, /** @type {Strings<StringKey>} */ strings) {
+function cutNotes(/** @type {Candidate[]} */ candidates, /** @type {Strings} */ strings) {
   return CUTS.flatMap(([code, key]) => {
     const tokens = candidates.filter(({ cut }) => cut === code).map(({ label }) => isolate(label));
     return tokens.length ? [fill(strings[key], { tokens: tokens.join(" · ") })] : [];
@@ -95,7 +94,7 @@ function cutNotes(/** @type {Candidate[]} */ candidates, /** @type {Strings<Stri
 /**
  * The probability of the token that follows, in words; "" where none does.
  * @param {Draw} draw
- * @param {Strings<StringKey>} strings
+ * @param {Strings} strings
  * @param {boolean} sampled
  * @param {number} total
  */

@@ -8,7 +8,7 @@ import { cueScroll, dataAt, el, fillNodes, keycaps } from "../shared/dom.js";
 import { fill, headName } from "../shared/fmt.js";
 import { headPicker } from "../shared/head_picker.js";
 
-/** @import { PageHeader } from "./types.js" */
+/** @import { WritingView } from "./types.js" */
 
 /** What the bars show: what the token was drawn from, or what follows it. @typedef {"from" | "next"} Mode */
 /**
@@ -22,7 +22,7 @@ import { headPicker } from "../shared/head_picker.js";
 export const THUMB = { size: 26, gap: 4 };
 
 /** Builds the page for a header. */
-export function buildParts(/** @type {PageHeader} */ header, /** @type {Options} */ options) {
+export function buildParts(/** @type {WritingView} */ header, /** @type {Options} */ options) {
   const text = buildText(header, options);
   const heads = buildHeads(header, options);
   const bars = buildBars(header, options);
@@ -50,7 +50,7 @@ export function buildParts(/** @type {PageHeader} */ header, /** @type {Options}
 }
 
 /** The text as chips; where its keys are another text, that stands above. */
-function buildText(/** @type {PageHeader} */ header, /** @type {Options} */ { player, pick }) {
+function buildText(/** @type {WritingView} */ header, /** @type {Options} */ { player, pick }) {
   const { strings } = header;
   const group = (/** @type {string} */ name, /** @type {string} */ label) =>
     cueScroll(el("div", { class: `av-chips ${name}`, role: "group", tabIndex: 0, "aria-label": label }));
@@ -69,7 +69,7 @@ function buildText(/** @type {PageHeader} */ header, /** @type {Options} */ { pl
 }
 
 /** All heads as thumbnails, and the chosen one by name. */
-function buildHeads(/** @type {PageHeader} */ header, /** @type {Options} */ options) {
+function buildHeads(/** @type {WritingView} */ header, /** @type {Options} */ options) {
   const { strings, sentences } = header;
   const thumbs = el("canvas", { "aria-hidden": "true" });
   const picker = headPicker({
@@ -98,7 +98,7 @@ function buildHeads(/** @type {PageHeader} */ header, /** @type {Options} */ opt
 }
 
 /** The place of the bars, and the choice of what they show. */
-function buildBars(/** @type {PageHeader} */ { strings, draws }, /** @type {Options} */ options) {
+function buildBars(/** @type {WritingView} */ { strings, draws }, /** @type {Options} */ options) {
   const mode = segmented({
     label: strings.mode,
     value: options.mode,
@@ -116,7 +116,7 @@ function buildBars(/** @type {PageHeader} */ { strings, draws }, /** @type {Opti
   return { node, title, bars, drawn };
 }
 
-function makeHint(/** @type {PageHeader} */ { strings }, /** @type {boolean} */ hasPlayer) {
+function makeHint(/** @type {WritingView} */ { strings }, /** @type {boolean} */ hasPlayer) {
   const keys = { space: keycaps("␣"), arrows: keycaps("←", "→"), shift: keycaps("⇧ ←", "⇧ →") };
   return el("p", { class: "av-hint" }, ...fillNodes(hasPlayer ? strings.hint : strings.hint_given, keys));
 }

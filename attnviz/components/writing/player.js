@@ -6,14 +6,13 @@ import { segmented } from "../shared/controls.js";
 import { el, elementAt, setData, setText } from "../shared/dom.js";
 import { fill } from "../shared/fmt.js";
 
-/** @import { Strings } from "../shared/heads.js" */
-/** @import { PlayerKey } from "./types.js" */
+/** @import { Strings } from "./types.js" */
 
 /** @typedef {"slow" | "normal" | "fast"} Pace */
 /** @typedef {"to_start" | "step_back" | "play" | "step_forward" | "to_end"} IconName */
 /**
  * `step` of `total` tokens are shown; `timer` is not 0 while the clock runs; `go` shows another step.
- * @typedef {{strings: Strings<PlayerKey>, total: number, step: number, timer: number, pace: Pace,
+ * @typedef {{strings: Strings, total: number, step: number, timer: number, pace: Pace,
  *   go: (step: number) => void, node: HTMLElement, play: HTMLElement, back: HTMLElement[], forward: HTMLElement[],
  *   slider: HTMLInputElement, count: HTMLElement}} Player
  */
@@ -23,7 +22,7 @@ const PACE_MS = { slow: 1400, normal: 650, fast: 220 };
 const PACES = /** @type {const} */ (["slow", "normal", "fast"]);
 
 /**
- * @param {Strings<PlayerKey>} strings
+ * @param {Strings} strings
  * @param {number} total how many tokens were written
  * @param {(step: number) => void} go shows the text with so many written tokens
  * @returns {Player}
@@ -78,7 +77,7 @@ export function makePlayer(strings, total, go) {
 }
 
 /**
- * @param {Strings<PlayerKey>} strings
+ * @param {Strings} strings
  * @param {IconName} name
  * @param {() => void} act
  */

@@ -1,107 +1,102 @@
-// The data of the writing page; mirror of attnviz/components/writing/__init__.py.
+// Written by `python -m scripts.write_canvas_types` from attnviz/components/writing: change that, not this.
 
 import type { FloatArray, PackedArray } from "../shared/buffer.js";
-import type { AxesHeader, HeadsHeader, Strings } from "../shared/heads.js";
+import type { Axes, Extent, HeadsView, SharedStrings } from "../shared/heads.js";
 
-export type StringKey =
-  | "player"
-  | "play"
-  | "pause"
-  | "to_start"
-  | "step_back"
-  | "step_forward"
-  | "to_end"
-  | "slider"
-  | "count"
-  | "speed"
-  | "speed_slow"
-  | "speed_normal"
-  | "speed_fast"
-  | "key_axis"
-  | "query_axis"
-  | "heads"
-  | "written"
-  | "text_written"
-  | "text_given"
-  | "looks"
-  | "status"
-  | "open_head"
-  | "mean"
-  | "mean_of"
-  | "hint"
-  | "hint_given"
-  | "mode"
-  | "mode_from"
-  | "mode_next"
-  | "from_title"
-  | "given_title"
-  | "next_title"
-  | "no_draw"
-  | "drawn"
-  | "given"
-  | "after"
-  | "before"
-  | "others"
-  | "left"
-  | "cut_by_top_k"
-  | "cut_by_top_p"
-  | "probability"
-  | "probability_sampled";
+/** The whole page: all heads of the stack that writes, and what its tokens were drawn from. */
+export interface WritingView extends HeadsView {
+  strings: Strings;
+  draws: Draws;
+  compact: false;
+}
 
-/** The strings of the player, which may stand alone. */
-export type PlayerKey =
-  | "player"
-  | "play"
-  | "pause"
-  | "to_start"
-  | "step_back"
-  | "step_forward"
-  | "to_end"
-  | "slider"
-  | "count"
-  | "speed"
-  | "speed_slow"
-  | "speed_normal"
-  | "speed_fast";
-
-/** The tokens that were drawn: rows are positions from `first` on; `sampling` says how in words. */
-export interface DrawsHeader {
+/**
+ * The candidates for each token: a row for each position from `first` on, tokens in slots.
+ * `labels` are those of the tokens in the slots, "" in an empty one; `drawn` is the slot of the token that
+ * follows, -1 for none. `sampling` says in words how tokens are drawn; `sampled` is False where it is
+ * greedily.
+ */
+export interface Draws {
   first: number;
   n_vocabulary: number;
-  sampled: 0 | 1;
+  sampled: boolean;
   sampling: string;
+  /** The tokens in any slot, each once. */
   vocabulary: string[];
 }
 
-/** The whole page. */
-export interface PageHeader extends HeadsHeader<StringKey> {
-  compact: 0;
-  draws: DrawsHeader;
+/** The bar alone. */
+export interface PlayerView extends Axes, Extent {
+  strings: Strings;
+  compact: true;
 }
 
-/** The player alone, without weights and without draws. */
-export interface PlayerHeader extends AxesHeader {
-  compact: 1;
-  strings: Strings<PlayerKey>;
-  n_layers: number;
-  n_heads: number;
-  n_query: number;
-  n_key: number;
-}
+export type Header = WritingView | PlayerView;
 
-export type Header = PageHeader | PlayerHeader;
-
-/** The weights, and for each position a row of slots: `ids` into the vocabulary, `drawn` the slot of what followed. */
 export interface Arrays {
+  /** [layer, head, query, key] */
   weights: PackedArray;
-  ids: PackedArray;
-  before: FloatArray;
-  after: FloatArray;
-  cut: PackedArray;
-  drawn: PackedArray;
-  rank: FloatArray;
-  /** [position, before | after]: the probability of all that has no slot. */
-  others: FloatArray;
-  /** How many tokens can be drawn. */
-  left: FloatArray;
+  /** [row, column, rgb] */
+  "patches.picture": PackedArray;
+  /** [layer, query, key] */
+  visible?: PackedArray;
+  /** [band, column] */
+  "heard.levels": PackedArray;
+  /** [measure, layer, head] */
+  measured?: FloatArray;
+  /** [position, slot] */
+  "draws.before": FloatArray;
+  /** [position, slot] */
+  "draws.after": FloatArray;
+  /** [position, slot] */
+  "draws.cut": PackedArray;
+  /** [position] */
+  "draws.drawn": PackedArray;
+  /** [position] */
+  "draws.rank": FloatArray;
+  /** [position, two] */
+  "draws.others": FloatArray;
+  /** [position] */
+  "draws.n_left": FloatArray;
+  /** [position, slot] */
+  "draws.ids": PackedArray;
+}
+
+/** The texts of this canvas, and the shared ones. */
+export interface Strings extends SharedStrings {
+  readonly player: string;
+  readonly to_start: string;
+  readonly step_back: string;
+  readonly step_forward: string;
+  readonly to_end: string;
+  readonly slider: string;
+  readonly count: string;
+  readonly speed: string;
+  readonly speed_slow: string;
+  readonly speed_normal: string;
+  readonly speed_fast: string;
+  readonly text_written: string;
+  readonly text_given: string;
+  readonly looks: string;
+  readonly mean: string;
+  readonly mean_of: string;
+  readonly hint: string;
+  readonly hint_given: string;
+  readonly mode: string;
+  readonly mode_from: string;
+  readonly mode_next: string;
+  readonly from_title: string;
+  readonly given_title: string;
+  readonly next_title: string;
+  readonly no_draw: string;
+  readonly drawn: string;
+  readonly given: string;
+  readonly after: string;
+  readonly before: string;
+  readonly others: string;
+  readonly left: string;
+  readonly cut_by_top_k: string;
+  readonly cut_by_top_p: string;
+  readonly probability: string;
+  readonly probability_sampled: string;
 }

@@ -15,6 +15,7 @@ from jaxtyping import UInt8
 from attnviz.attention.capture import Capture
 from attnviz.attention.steps import derive
 from attnviz.components import alignment, grid, head, masks, patches, steps
+from attnviz.components.canvas import packed
 from attnviz.errors import bad_argument
 from attnviz.i18n import Language, text
 from attnviz.types import HeadId, Stage
@@ -25,7 +26,6 @@ from attnviz.views import steps as step_views
 from attnviz.views.app_capture import AppCapture, Media, PageContext, accuracy_of
 from attnviz.views.groups import Group, groups
 from attnviz.views.measures import measure
-from attnviz.views.texts import strings
 
 if TYPE_CHECKING:
     from attnviz.models.loaded_model import LoadedModel
@@ -77,15 +77,15 @@ def parts(shown: PageContext, chosen: Sequence[HeadId]) -> Iterator[PagePart]:
     yield PagePart(
         "head",
         "head",
-        head.pack_head(head_views.one_head(shown, measured), strings(lang, head.STRING_KEYS)),
+        packed(head.CANVAS, head_views.one_head(shown, measured), lang),
     )
-    yield PagePart("overview", "grid", grid.pack_grid(overview, strings(lang, grid.STRING_KEYS)))
+    yield PagePart("overview", "grid", packed(grid.CANVAS, overview, lang))
     if not group.uneven and picture_places.picture(shown.captured, group) is not None:
         every = head_views.all_heads(shown, measured)
         yield PagePart(
             "picture",
             "patches",
-            patches.pack_patches(every, strings(lang, patches.STRING_KEYS)),
+            packed(patches.CANVAS, every, lang),
         )
     if shown.captured.loaded is not None and (group.stack, group.kind) == ("decoder", "cross"):
         yield PagePart("alignment", "alignment", _alignment(shown))
@@ -146,7 +146,7 @@ def _steps(shown: PageContext, place: HeadId) -> bytes:
     group = shown.group
     derived = derive(group.call(place.layer), place.head, group.row(place.layer))
     data = step_views.steps(shown, place.layer, place.head, derived)
-    return steps.pack_steps(_without_wide(data, shown.lang))
+    return packed(steps.CANVAS, _without_wide(data, shown.lang), shown.lang)
 
 
 def _without_wide(data: steps.StepsData, lang: Language) -> steps.StepsData:
@@ -164,7 +164,7 @@ def _without_wide(data: steps.StepsData, lang: Language) -> steps.StepsData:
 
 
 def _masks(shown: PageContext, place: HeadId) -> bytes:
-    return masks.pack_masks(mask_views.masks_data(shown, place.layer, place.head))
+    return packed(masks.CANVAS, mask_views.masks_data(shown, place.layer, place.head), shown.lang)
 
 
 def _alignment(shown: PageContext) -> bytes:
@@ -188,4 +188,4 @@ def _alignment(shown: PageContext) -> bytes:
         stated=alignment.Stated(),
         probability=aligned.probability,
     )
-    return alignment.pack_alignment(view, strings(shown.lang, alignment.STRING_KEYS))
+    return packed(alignment.CANVAS, view, shown.lang)

@@ -14,18 +14,17 @@ import streamlit as st
 
 from attnviz.components import board as boards
 from attnviz.components.board import BoardView
-from attnviz.components.selection import ignore
 from attnviz.errors import AttnVizError
 from attnviz.i18n import text
 from attnviz.lessons.cards.card import Board, BoardCell, Panel, RealHead
 from attnviz.lessons.classroom.stage import CellRequest, Stage
-from attnviz.ui.host.components import show_board
+from attnviz.types import ignore
+from attnviz.ui.host.draw import draw
 from attnviz.ui.learn import pointer
 from attnviz.ui.learn.card_shown import CardShown
 from attnviz.ui.server import course_lessons
 from attnviz.ui.server.class_socket import rooms
 from attnviz.ui.session import current, messages, store, widgets
-from attnviz.views.texts import strings
 
 ASKED = "class.asked"  # a card, and what the class is asked for on it
 CLICKED = "class.clicked"  # this session's own cells, by room, card and target
@@ -140,8 +139,7 @@ def _clicks(shown: CardShown, panel: Panel, caption: str) -> None:
 
 
 def _draw(shown: CardShown, view: BoardView, component: str, take: Callable[[], None]) -> None:
-    data = boards.pack_board(view, strings(shown.lang, boards.STRING_KEYS))
-    show_board(data, component, take)
+    draw(boards.CANVAS, view, component, shown.lang, {"cell": take})
 
 
 def _panels(

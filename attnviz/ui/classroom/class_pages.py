@@ -6,15 +6,16 @@ taken over once for each move of the presenter: between two moves a follower may
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from urllib.parse import parse_qsl, urlencode
 
-from attnviz.components.pages import Page
+from attnviz.components.pages import ROWS, Page
 from attnviz.errors import AttnVizError, BadInput
 from attnviz.lessons.classroom.stage import LEARN, Stage
 from attnviz.ui.classroom import reach
 from attnviz.ui.session import address, address_bar, current, pictures, store
 
-FOLLOWED_PAGES: tuple[Page, ...] = ("overview", "head", "steps", "output", "geometry")
+FOLLOWED_PAGES: tuple[Page, ...] = tuple(row.name for row in ROWS if row.followed)
 # a follower's own: its language, its place in the class, its answers
 OWN = ("lang", "room", "host", "seat", "wall", "lesson", "card", "values", "answers")
 FOLLOWED = "class.followed_stage"
@@ -83,13 +84,15 @@ def _take(stage: Stage) -> None:
     frame = (stage.page, {name: shared[name] for name in shared.keys() - {*address.INDICES}})
     if store.get(TAKEN) == frame:
         values, _ = address.parse(_places(shared))
-        current.update(**{name: values.get(name) for name in address.INDICES})
+        current.take({name: values.get(name) for name in address.INDICES})
         return
     store.put(TAKEN, frame)
     seat, lang = current.view().classroom, current.view().lang
     own = {name: value for name, value in address.params(current.view()).items() if name in OWN}
     address_bar.adopt_query({**shared, **own})
-    current.update(seat=seat.seat, lang=lang)
+    after = current.view()
+    classroom = replace(after.classroom, seat=seat.seat)
+    current.update(replace(after, classroom=classroom, lang=lang))
 
 
 def _places(query: Mapping[str, str]) -> dict[str, str]:

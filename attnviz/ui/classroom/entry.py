@@ -4,6 +4,7 @@ In: the view. Out: widgets below the lessons and below a card; a new room, or th
 the view.
 """
 
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -13,14 +14,14 @@ from attnviz.i18n import Language, text
 from attnviz.lessons.classroom.rooms import normal
 from attnviz.lessons.classroom.stage import Stage
 from attnviz.lessons.paper.sheet import LAST_SEED
-from attnviz.ui.classroom import card_order, invitation
+from attnviz.ui.classroom import card_order, invitation, seats
 from attnviz.ui.learn import open_card, pointer
 from attnviz.ui.page.link import qr_code
 from attnviz.ui.server import course_lessons, visitors
 from attnviz.ui.server.class_socket import rooms
 from attnviz.ui.session import current, messages, store, widgets
+from attnviz.ui.session.view import Seat
 
-NO_CLASS = {"room": "", "host": "", "seat": "", "wall": False}
 FIRST_CARD = "class.first_card"  # where a class was opened, until it has begun
 CODE_CHARS = 40
 EXAMPLE = "K7Q-M2X"
@@ -52,7 +53,10 @@ def _teach(lang: Language, slug: str) -> None:
     except AttnVizError as error:
         messages.show(lang, error)
         return
-    current.update(room=room.code, host=room.key, seat="", wall=False, card=card)
+    view = current.view()
+    current.update(
+        replace(view, classroom=Seat(room.code, room.key), learn=replace(view.learn, card=card))
+    )
     store.put(FIRST_CARD, (slug, card, current.view().learn.answers))
     st.rerun()
 
@@ -103,7 +107,7 @@ def join(lang: Language) -> None:
             )
             submitted = st.form_submit_button(text(lang, "class.join"))
     if submitted and typed.strip():
-        current.update(**{**NO_CLASS, "room": normal(typed)[:CODE_CHARS]})
+        seats.sit(Seat(normal(typed)[:CODE_CHARS]))
         st.rerun()
 
 
@@ -119,6 +123,6 @@ def leave_button(lang: Language) -> None:
 
 def leave() -> None:
     """Leave the class."""
-    current.update(**NO_CLASS)
+    seats.sit(Seat())
     store.put(FIRST_CARD, None)
     pointer.point(None)

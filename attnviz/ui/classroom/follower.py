@@ -18,13 +18,14 @@ from attnviz.lessons.cards.symbols import with_formulas
 from attnviz.lessons.cards.texts import LessonTexts, lesson_texts
 from attnviz.lessons.classroom.stage import LEARN, Stage
 from attnviz.lessons.classroom.tally import label
-from attnviz.ui.classroom import cell_question, class_pages, entry, reach, sentences, tally
+from attnviz.ui.classroom import cell_question, class_pages, entry, reach, seats, sentences, tally
 from attnviz.ui.learn import card_pills, cards, open_card, pointer, questions, real
 from attnviz.ui.learn.card_shown import CardShown
 from attnviz.ui.learn.pointer import Pointing
 from attnviz.ui.server.class_socket import rooms
 from attnviz.ui.session import address_bar, current, messages, store, widgets
 from attnviz.ui.session.fragment import fragment
+from attnviz.ui.session.view import LessonPlace
 
 FOLLOWED = "class.followed"
 
@@ -33,7 +34,7 @@ def show(lang: Language) -> None:
     """Join, and draw what the presenter shows."""
     seat = current.view().classroom
     own = reach.tried(lambda: rooms().join(seat.room, seat.seat or None), seat.seat)
-    current.update(host="", seat=own)
+    seats.sit(replace(seat, host="", seat=own))
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(text(lang, "class.following", code=seat.room))
         entry.leave_button(lang)
@@ -48,7 +49,7 @@ def _stage(lang: Language) -> None:
     try:
         stage = reach.stage(seat.room)
         own = reach.tried(lambda: rooms().join(seat.room, seat.seat), seat.seat)
-        current.update(seat=own)
+        seats.sit(replace(seat, seat=own))
     except BadInput:
         st.rerun(scope="app")
     except AttnVizError as error:
@@ -117,13 +118,14 @@ def _follow(stage: Stage, card: Card) -> None:
     """
     learn = current.view().learn
     answers = learn.answers if learn.lesson == stage.lesson else ""
-    current.update(lesson=stage.lesson, card=stage.card, values=stage.settings, answers=answers)
+    learn = LessonPlace(stage.lesson, stage.card, stage.settings, answers)
+    current.update(replace(current.view(), learn=learn))
     pointer.point(Pointing.read(stage.card, stage.selection))
     pointer.follow_training(card, stage.selection)
     chosen, seen = pointer.read_chosen(stage.selection), store.get(real.SHOWN)
     if store.get(FOLLOWED) != (chosen, seen):
         store.put(FOLLOWED, (chosen, seen))
-        current.update(**chosen)
+        current.take(chosen)
     address_bar.write()  # a picture that is mounted now reads its head and cell from there
 
 

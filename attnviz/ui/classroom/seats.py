@@ -4,12 +4,15 @@ In: the view's class, and what the browser's tab has kept. Out: the key or the s
 never in an address.
 """
 
+from dataclasses import replace
+
 from attnviz.components.listener import parse_kept
 from attnviz.errors import BadInput
 from attnviz.ui.classroom import reach
 from attnviz.ui.server import visitors
 from attnviz.ui.server.class_socket import rooms
 from attnviz.ui.session import current, store, widgets
+from attnviz.ui.session.view import Seat
 
 REFUSED = "class.refused"  # the last unknown code of this session
 
@@ -38,6 +41,11 @@ def _knock(code: str) -> None:
         raise
 
 
+def sit(seat: Seat) -> None:
+    """Take this place in a class."""
+    current.update(replace(current.view(), classroom=seat))
+
+
 def take_kept(component: str) -> None:
     """Take back the seat or the key that the tab kept, if the room knows it."""
     seat = current.view().classroom
@@ -47,7 +55,7 @@ def take_kept(component: str) -> None:
     heed, value = kept
     if heed == "changes" and rooms().is_presenter(seat.room, value):
         rooms().take_back(seat.room, value, seat.seat)
-        current.update(host=value, seat="")
+        sit(replace(seat, host=value, seat=""))
     elif heed == "stage" and rooms().is_member(seat.room, value):
         rooms().take_back(seat.room, value, seat.seat)
-        current.update(seat=value)
+        sit(replace(seat, seat=value))

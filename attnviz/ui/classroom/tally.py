@@ -11,17 +11,16 @@ import streamlit as st
 
 from attnviz.components import listener as component
 from attnviz.components.listener import Chosen, Heed, ListenerView
-from attnviz.components.selection import ignore
 from attnviz.i18n import Language, text
 from attnviz.lessons.cards.card import Card
 from attnviz.lessons.cards.texts import LessonTexts
 from attnviz.lessons.classroom.room import Tally
 from attnviz.lessons.classroom.tally import AnswerBar, answer_bars
+from attnviz.types import ignore
 from attnviz.ui.classroom import seats
-from attnviz.ui.host.components import show_listener
+from attnviz.ui.host.draw import Events, draw
 from attnviz.ui.server import class_socket
 from attnviz.ui.session import current, messages, widgets
-from attnviz.views.texts import strings
 
 
 def show(lang: Language, card: Card, texts: LessonTexts, tally: Tally, revealed: bool) -> None:
@@ -57,6 +56,6 @@ def listener(
     classroom = current.view().classroom
     seat = classroom.host if heed == "changes" else classroom.seat
     view = ListenerView(class_socket.FOLDER, classroom.room, seat, heed, drawn, chosen, arrives)
-    data = component.pack_listener(view, strings(lang, component.STRING_KEYS))
     mounted = widgets.component_key(f"class.{heed}")
-    show_listener(data, mounted, ignore, partial(seats.take_kept, mounted))
+    on: Events = {"heard": ignore, "kept": partial(seats.take_kept, mounted)}
+    draw(component.CANVAS, view, mounted, lang, on)

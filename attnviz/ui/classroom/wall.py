@@ -4,13 +4,14 @@ In: the room's stage. Out: a page that says nothing which the class is not to se
 its own, is counted nowhere and answers nothing; it knows no key of the presenter.
 """
 
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
 
 from attnviz.errors import AttnVizError, BadInput
 from attnviz.i18n import Language, text
-from attnviz.ui.classroom import class_pages, follower, invitation, reach, tally
+from attnviz.ui.classroom import class_pages, follower, invitation, reach, seats, tally
 from attnviz.ui.learn import pointer
 from attnviz.ui.server.class_socket import rooms
 from attnviz.ui.session import current, messages, widgets
@@ -21,7 +22,7 @@ def show(lang: Language) -> None:
     """Draw the page."""
     seat = current.view().classroom
     own = partial(rooms().join, seat.room, seat.seat or None, watches=True)
-    current.update(seat=reach.tried(own, seat.seat))
+    seats.sit(replace(seat, seat=reach.tried(own, seat.seat)))
     with st.container(key=widgets.key("class.wall")):
         card, code = st.columns([3, 1])
         with code:

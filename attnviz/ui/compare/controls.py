@@ -5,6 +5,7 @@ of its own.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import streamlit as st
 
@@ -26,6 +27,7 @@ from attnviz.ui.session import (
 )
 from attnviz.ui.session.labels import READS_NO_TEXT, READS_PICTURES
 from attnviz.ui.session.messages import plain
+from attnviz.ui.session.view import RightSide
 from attnviz.ui.sidebar import sidebar
 from attnviz.views.app_capture import AppCapture, PageContext
 from attnviz.views.groups import chosen
@@ -114,13 +116,23 @@ def _take_model_name() -> None:
 def _open(name: str) -> None:
     """Open another model on the right; what was chosen in the last one is void."""
     store.put(NAMING, None)
-    cleared = {**current.NO_RIGHT_INPUT, **current.NO_RIGHT_PLACE, **current.NO_CELL}
-    current.update(**{**cleared, "model_b": name})
+    view = current.view()
+    current.update(replace(view, place=view.place.without_cell, right=RightSide(model=name)))
 
 
-def _take(parameter: str, widget: str) -> None:
-    value = address.cleaned(parameter, widgets.value(widget))
-    current.update(**{**current.NO_CELL, parameter: value})
+def _take_target() -> None:
+    target = address.cleaned("target_b", widgets.value("target_b"))
+    _read(replace(current.view().right, target=target))
+
+
+def _take_picture(widget: str) -> None:
+    image = address.cleaned("image_b", widgets.value(widget))
+    _read(replace(current.view().right, image=image))
+
+
+def _read(right: RightSide) -> None:
+    """Show another input on the right; no cell is chosen then."""
+    current.update(replace(current.view(), right=right).without_cell)
 
 
 def _text(lang: Language, side: Side) -> None:
@@ -141,16 +153,12 @@ def _target(lang: Language, side: Side, hears: bool) -> None:
     sidebar.target_box(lang, label, "target_b", side.target, _take_target, hears)
 
 
-def _take_target() -> None:
-    _take("target_b", "target_b")
-
-
 def _take_text() -> None:
     _open_text(address.cleaned("text_b", widgets.value("text_b")))
 
 
 def _open_text(typed: str) -> None:
-    current.update(**{**current.NO_CELL, "text_b": typed, "target_b": ""})
+    _read(replace(current.view().right, text=typed, target=""))
 
 
 def _picture(lang: Language, side: Side) -> None:
@@ -163,8 +171,8 @@ def _picture(lang: Language, side: Side) -> None:
         list(dict.fromkeys((*names, *pictures.DRAWN, other, side.image))),
         key=widgets.showing(widget, side.image),
         format_func=lambda name: _picture_title(lang, name),
-        on_change=_take,
-        args=("image_b", widget),
+        on_change=_take_picture,
+        args=(widget,),
     )
     with st.container(horizontal=True):
         for mark, name in (("A", other), ("B", side.image)):
@@ -192,5 +200,7 @@ def attention(left: PageContext, right: AppCapture) -> PageContext:
 def _take_attention(widget: str, groups: Sequence[attention_choice.GroupName]) -> None:
     group = attention_choice.chosen_in(widget, groups)
     if group is not None:
-        attention = {**current.NO_RIGHT_PLACE, "stack_b": group.stack, "kind_b": group.kind}
-        current.update(**attention, **current.NO_POSITION)
+        view = current.view()
+        own = RightSide(view.right.model, view.right.text, view.right.target, view.right.image)
+        right = replace(own, stack=group.stack, kind=group.kind)
+        current.update(replace(view, place=view.place.without_cell, right=right))

@@ -6,6 +6,7 @@ selection that it commits is stored, as on every page.
 """
 
 from collections.abc import Callable, Mapping
+from typing import Literal
 
 import numpy as np
 import streamlit as st
@@ -17,9 +18,8 @@ from attnviz.components.heads import TokenAxis
 from attnviz.components.selection import Extent, parse_selection
 from attnviz.tokens import merge
 from attnviz.ui.compare import controls, right_side
-from attnviz.ui.host.components import show_pair
+from attnviz.ui.host.draw import draw
 from attnviz.ui.page import attention_choice, frame, frame_line, notices, take
-from attnviz.ui.server import buffers
 from attnviz.ui.session import current, embedding, messages, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.ui.session.labels import READS_NO_TEXT
@@ -28,7 +28,6 @@ from attnviz.views import group_tokens, group_weights
 from attnviz.views.app_capture import AppCapture, PageContext
 from attnviz.views.axes import token_axes
 from attnviz.views.group_size import MAX_CELLS
-from attnviz.views.texts import strings
 from attnviz.views.titles import model_title
 
 # tokens of a side, half a minute of frames; more are not legible there
@@ -75,14 +74,15 @@ def _compared(left: PageContext, right: PageContext) -> None:
     with messages.guard(left.lang):
         if not _fits(left, right):
             return
-        data = buffers.buffer(
-            f"{[left.key, right.key]} pair {left.lang}",
-            lambda: component.pack_pair(
-                _view(left, right), strings(left.lang, component.STRING_KEYS)
-            ),
-        )
         extents, key = (left.size.extent, right.size.extent), widgets.component_key("pair")
-        show_pair(data, extents[0], key, _keep_selection(key, *extents))
+        draw(
+            component.CANVAS,
+            lambda: _view(left, right),
+            key,
+            left.lang,
+            {"selection": _keep_selection(key, *extents)},
+            kept=str([left.key, right.key]),
+        )
 
 
 def _fits(left: PageContext, right: PageContext) -> bool:
@@ -117,24 +117,26 @@ def _view(left: PageContext, right: PageContext) -> component.PairView:
     moved = None
     if alike and not identical:
         moved = token_pairs.moved_by_head(*weights, queries.slots, keys.slots)
+    cross = a.cross or b.cross
     return component.PairView(
-        a=_side(left, (queries, keys), "a", weights[0]),
-        b=_side(right, (queries, keys), "b", weights[1]),
+        a=_side(left, (queries, keys), "a", weights[0], cross),
+        b=_side(right, (queries, keys), "b", weights[1], cross),
         rows=queries.slots,
         cols=keys.slots,
-        cross=a.cross or b.cross,
+        cross=cross,
         merged=queries.merged or keys.merged,
         alike=alike,
         identical=identical,
-        moved=moved,
+        moved_rows=moved,
     )
 
 
 def _side(
     shown: PageContext,
     pairings: tuple[Pairing, Pairing],
-    side: component.Letter,
+    side: Literal["a", "b"],
     weights: np.ndarray,
+    cross: bool,
 ) -> component.SideView:
     """One side as the component shows it; merged pieces take the place of tokens."""
     queries, keys = (paired.a if side == "a" else paired.b for paired in pairings)
@@ -143,6 +145,7 @@ def _side(
         model=model_title(shown.lang, shown.captured.name),
         queries=_axis(queries, axes[0]),
         keys=_axis(keys, axes[1]),
+        cross=cross,
         at_query=tuple(part.start for part in queries),
         at_key=tuple(part.start for part in keys),
         extent=shown.size.extent,
@@ -183,9 +186,8 @@ def _keep_selection(key: str, left: Extent, right: Extent) -> Callable[[], None]
             return
         current.take_selection(selection)
         more = sent.get("more")
-        current.update(
-            **component.parse_other(more, right), **component.parse_other_cell(more, right)
-        )
+        other = component.parse_other(more, right)
+        current.take({**other, **component.parse_other_cell(more, right)})
         if widgets.only_a_fragment_runs():
             st.rerun([NAVIGATION])
 

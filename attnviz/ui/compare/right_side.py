@@ -5,7 +5,7 @@ and the two moves that change both sides at once. What is not named is as on the
 picture that is not named is one that differs a little from the left one.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import streamlit as st
 from PIL.Image import Image
@@ -27,6 +27,7 @@ from attnviz.ui.session import (
     view_request,
 )
 from attnviz.ui.session.labels import READS_PICTURES
+from attnviz.ui.session.view import RightSide
 from attnviz.views.app_capture import AppCapture
 
 SAME = ""  # in place of a model's name: the left one
@@ -100,7 +101,8 @@ def captured(lang: Language, side: Side) -> AppCapture | None:
         if sound is None:
             st.info(text(lang, "empty.sound_body"))
             return None
-        return captures.recall(source, sounds.request(loaded.card, sound, side.target))
+        request = view_request.of_input(loaded.card, sound=sound, target=side.target)
+        return captures.recall(source, request)
     if loaded.kind in READS_PICTURES:
         return _of_picture(lang, source, side, loaded.card)
     with st.spinner(text(lang, "wait.capture", characters=len(side.text))):
@@ -126,7 +128,7 @@ def _request(
     if card.kind == "encoder-decoder" and (side.target or not view.generating.n_tokens):
         target = side.target or captures.answer(source, side.text, view.input.cut)
     texts = () if card.kind == "vision" else (side.text,)
-    return view_request.of_texts(texts, card, target, image)
+    return view_request.of_input(card, texts, image=image, target=target)
 
 
 def swap() -> None:
@@ -135,24 +137,34 @@ def swap() -> None:
     place, other = view.place, view.right
     linked = other.layer is None or other.head is None
     current.update(
-        model=b.model,
-        text=address.cleaned("text", b.text),
-        target=b.target,
-        image=_picture_of(b),
-        stack=other.stack,
-        kind=other.kind,
-        layer=place.layer if linked else other.layer,
-        head=place.head if linked else other.head,
-        model_b=SAME if a.model == b.model else a.model,
-        text_b=address.cleaned("text_b", a.text),
-        target_b=a.target,
-        image_b=_picture_of(a),
-        stack_b=place.stack,
-        kind_b=place.kind,
-        layer_b=None if linked else place.layer,
-        head_b=None if linked else place.head,
-        file=False,
-        **current.NO_CELL,
+        replace(
+            view,
+            model=b.model,
+            input=replace(
+                view.input,
+                text=address.cleaned("text", b.text),
+                target=b.target,
+                image=_picture_of(b),
+                file=False,
+            ),
+            place=replace(
+                place.without_cell,
+                stack=other.stack,
+                kind=other.kind,
+                layer=place.layer if linked else other.layer,
+                head=place.head if linked else other.head,
+            ),
+            right=RightSide(
+                model=SAME if a.model == b.model else a.model,
+                text=address.cleaned("text_b", a.text),
+                target=a.target,
+                image=_picture_of(a),
+                stack=place.stack,
+                kind=place.kind,
+                layer=None if linked else place.layer,
+                head=None if linked else place.head,
+            ),
+        )
     )
 
 
@@ -165,5 +177,5 @@ def _picture_of(side: Side) -> str:
 def copy() -> None:
     """Give the right side the input of the left one, head included."""
     a = left()
-    as_left = {"text_b": address.cleaned("text_b", a.text), "image_b": _picture_of(a)}
-    current.update(**{**current.NO_RIGHT_INPUT, **current.NO_RIGHT_PLACE, **as_left})
+    right = RightSide(text=address.cleaned("text_b", a.text), image=_picture_of(a))
+    current.update(replace(current.view(), right=right))

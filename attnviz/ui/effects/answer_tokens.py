@@ -4,19 +4,18 @@ In: what is shown. Out: a table with the tokens as columns, for texts short enou
 token in turn; the measurement itself, for callers that show more of it.
 """
 
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from attnviz.components.ledger import pack_ledger
+from attnviz.components import ledger
 from attnviz.experiment.outputs.classes import has_classes
 from attnviz.i18n import Language, text
 from attnviz.models.registry import REGISTRY
 from attnviz.ui.effects import inputs, measurement
-from attnviz.ui.host.components import show_ledger
-from attnviz.ui.server import answer_runs, buffers
+from attnviz.ui.host.draw import draw
+from attnviz.ui.server import answer_runs
 from attnviz.ui.server.answer_runs import Answering
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import messages, widgets
@@ -27,8 +26,8 @@ from attnviz.views.group_tokens import queries
 
 if TYPE_CHECKING:
     from attnviz.experiment.answer_measures import AnswerMeasure
-    from attnviz.experiment.clean_run import CleanRun
-    from attnviz.experiment.from_where import FromWhere
+    from attnviz.experiment.run import Experiment
+    from attnviz.experiment.tokens import TokenScores
 
 MAX_TOKENS = 64  # each is a run of the model
 
@@ -51,15 +50,12 @@ def show(shown: PageContext) -> None:
     with messages.guard(lang):
         with st.spinner(text(lang, "wait.effects")):
             answered = answer_runs.answers(shown.captured, request, inputs.others(shown))
-        key, lead = f"{shown.captured.key} {request.key}", answered.answer.lead
+        key, lead = f"{shown.captured.key} {request.key}", answered.run.reader.lead
         where = None if lead is None else measured(lang, answered, lead, key)
         if where is None:
             return
-        data = buffers.buffer(
-            f"{key} tokens {lang}",
-            lambda: pack_ledger(views.answer_tokens_ledger(lang, where, _lead(shown.captured))),
-        )
-        show_ledger(data, widgets.component_key("answer_tokens"))
+        view = views.answer_tokens_ledger(lang, where, _lead(shown.captured))
+        draw(ledger.CANVAS, view, widgets.component_key("answer_tokens"), lang)
 
 
 def _lead(captured: AppCapture) -> float:
@@ -71,14 +67,12 @@ def _lead(captured: AppCapture) -> float:
 
 def measured(
     lang: Language, answered: Answering, on: "AnswerMeasure", key: str
-) -> "FromWhere | None":
+) -> "TokenScores | None":
     """The score of each token by each method; None while it is measured."""
-    work = partial(_from_where, replace(answered.prepared, on=on))
+    work = partial(_from_where, answered.run, on)
     return measurement.result(lang, "where", f"{key} {on}", work)
 
 
-def _from_where(prepared: "CleanRun", job: Job) -> "FromWhere":
-    from attnviz.experiment.from_where import from_where_of
-
+def _from_where(run: "Experiment", on: "AnswerMeasure", job: Job) -> "TokenScores":
     job.report(0.1)
-    return from_where_of(prepared)
+    return run.with_measure(on).tokens()

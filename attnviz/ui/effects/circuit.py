@@ -5,6 +5,7 @@ threshold and sides act in the browser.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -16,9 +17,9 @@ from attnviz.components.circuit import CircuitView, PathDetail
 from attnviz.i18n import Language, text
 from attnviz.models.registry import REGISTRY
 from attnviz.ui.effects import head_links, inputs, measurement
-from attnviz.ui.host.components import show_circuit
+from attnviz.ui.host.draw import draw
 from attnviz.ui.page import needs_model
-from attnviz.ui.server import answer_runs, buffers
+from attnviz.ui.server import answer_runs
 from attnviz.ui.server.answer_runs import Answering
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import current, embedding, messages, widgets
@@ -28,10 +29,9 @@ from attnviz.views import circuit as views
 from attnviz.views.app_capture import PageContext
 from attnviz.views.axes import token_axes
 from attnviz.views.groups import Group
-from attnviz.views.texts import strings
 
 if TYPE_CHECKING:
-    from attnviz.experiment.feeds import Feeds
+    from attnviz.experiment.paths import Paths
     from attnviz.types import Site
 
 FRAGMENT = "circuit"
@@ -50,7 +50,10 @@ def example(lang: Language) -> None:
 
 def _open_example() -> None:
     current.open_model(MODEL)
-    current.update(text=REPEATED, arrow="", least="", generate=0, **current.NO_POSITION)
+    current.open_text(REPEATED)
+    current.generate(0)
+    view = current.view()
+    current.update(replace(view, circuit=replace(view.circuit, path="", least="")))
 
 
 @fragment(FRAGMENT)
@@ -83,30 +86,30 @@ def _measure_button(lang: Language) -> None:
 
 
 def _measure() -> None:
-    current.update(paths=True)
+    view = current.view()
+    current.update(replace(view, circuit=replace(view.circuit, paths=True)))
     renew(FRAGMENT)
 
 
-def _measured(answered: Answering, job: Job) -> "Feeds":
-    from attnviz.experiment.feeds import feeds_of
-
-    return feeds_of(answered.prepared, progress=job.report, cancel=job.cancel)
+def _measured(answered: Answering, job: Job) -> "Paths":
+    return answered.run.paths(progress=job.report, cancel=job.cancel)
 
 
-def _mount(shown: PageContext, answered: Answering, feeds: "Feeds", key: str) -> None:
+def _mount(shown: PageContext, answered: Answering, feeds: "Paths", key: str) -> None:
     lang, choice = shown.lang, current.view().circuit
     with st.spinner(text(lang, "wait.effects")):
-        data = buffers.buffer(
-            f"{key} circuit {lang} {choice}",
-            lambda: component.pack_circuit(
-                _view(shown, answered, feeds), strings(lang, component.STRING_KEYS)
-            ),
+        name = widgets.component_key("circuit")
+        draw(
+            component.CANVAS,
+            lambda: _view(shown, answered, feeds),
+            name,
+            lang,
+            {"circuit": _take(name), "open": head_links.open_from_canvas(name, shown)},
+            kept=f"{key} {choice}",
         )
-    name = widgets.component_key("circuit")
-    show_circuit(data, name, _take(name), head_links.open_from_canvas(name, shown))
 
 
-def _view(shown: PageContext, answered: Answering, feeds: "Feeds") -> CircuitView:
+def _view(shown: PageContext, answered: Answering, feeds: "Paths") -> CircuitView:
     from attnviz.capture.changed.layout import layout_of
 
     lang, choice = shown.lang, current.view().circuit
@@ -115,10 +118,10 @@ def _view(shown: PageContext, answered: Answering, feeds: "Feeds") -> CircuitVie
     if chosen is not None and not {chosen.sender, chosen.receiver} <= {*known, ""}:
         chosen = None  # a head of another model
     return CircuitView(
-        columns=views.columns(layout_of(answered.prepared.calls)),
+        columns=views.columns(layout_of(answered.run.prepared.calls)),
         moved=feeds.moved.astype(np.float32),
         summary=views.summary(lang, feeds),
-        chosen=chosen,
+        chosen="" if chosen is None else str(chosen),
         least=float(choice.least) if choice.least else None,
         sides=choice.sides,
         detail=_detail(shown, answered, chosen) if chosen and chosen.receiver else None,
@@ -126,13 +129,11 @@ def _view(shown: PageContext, answered: Answering, feeds: "Feeds") -> CircuitVie
 
 
 def _detail(shown: PageContext, answered: Answering, chosen: component.Chosen) -> PathDetail:
-    from attnviz.experiment.cut_path import cut_path_of
-
-    prepared, answer = answered.prepared, answered.answer
-    cut = cut_path_of(prepared, chosen.sender, chosen.receiver, chosen.side, answer)
+    run = answered.run
+    cut = run.cut(chosen.sender, chosen.receiver, chosen.side)
     group = _group_of(shown, cut.receiver)
     queries, keys = token_axes(shown.of_group(group), layer=cut.receiver.layer)
-    return views.detail(shown.lang, prepared, answer, cut, (queries.labels, keys.labels))
+    return views.detail(shown.lang, run.prepared, run.reader, cut, (queries.labels, keys.labels))
 
 
 def _group_of(shown: PageContext, head: "Site") -> Group:

@@ -77,18 +77,25 @@ def _sentences(
 
     lang, group = shown.lang, shown.group
     where = Site(layer, head, group.kind, group.stack)
-    call, drawn = call_of(answered.prepared, where), group.call(layer)
+    call, drawn = call_of(answered.run.prepared, where), group.call(layer)
     same = (call.n_query, call.n_key) == (drawn.n_query, drawn.n_key)
     # a mask fits a text of any length: what was drawn may be padded beside a longer sentence
     if not same and (page == "steps" or shown.captured.n_asked):
         return (text(lang, "edited.another_text"),)
+    run = answered.run
     changes = _changes(page, written, where)
-    result = switched(answered.prepared, answered.answer, changes, control="directions")
+    result = switched(run.prepared, run.reader.read, changes, control="directions")
     what = text(lang, f"edited.{page}", head=str(where))
     sentence = views.changed_sentence(
-        lang, answered.prepared, answered.answer, result, "edited", quote=messages.plain, what=what
+        lang,
+        answered.run.prepared,
+        answered.run.reader,
+        result,
+        "edited",
+        quote=messages.plain,
+        what=what,
     )
-    return sentence, views.control_sentence(lang, answered.answer, result, "edited")
+    return sentence, views.control_sentence(lang, run.reader, result, "edited")
 
 
 def _changes(page: str, written: str, where: Site) -> "tuple[Change, ...]":

@@ -26,7 +26,7 @@ def open_from_canvas(key: str, shown: PageContext) -> Callable[[], None]:
         for before, group in groups:
             request = parse_open(sent, group.extent)
             if request and name == f"{before}L{request.layer}.H{request.head}":
-                current.update(stack=group.stack, kind=group.kind)
+                current.open_attention(group.stack, group.kind)
                 current.take_opened(request)
                 _go_to(request.page)
 
@@ -44,9 +44,8 @@ def open_from_table(key: str, shown: PageContext) -> Callable[[], None]:
                 count = group.extent.last_head(layer) + 1
                 heads = [f"{before}L{layer}.H{head}" for head in range(count)]
                 if name in heads:
-                    place = {"layer": layer, "head": heads.index(str(name))}
-                    current.update(**{"stack": group.stack, "kind": group.kind, **place})
-                    current.update(**current.NO_POSITION)
+                    head = heads.index(str(name))
+                    current.open_head(layer, head, group.stack, group.kind)
                     _go_to("head")
 
     return open_page

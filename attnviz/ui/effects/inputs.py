@@ -1,9 +1,10 @@
-"""The model's input in the current view, as a request of the library.
+"""The input of what is shown, as a request to run again.
 
-In: what is shown and the view. Out: the `Request` that effects and attributions run again, or None
-where something is missing that the visitor has to give.
+In: what is shown. Out: the `Request` that effects and attributions run again, or None where
+something is missing that the visitor has to give.
 """
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -11,8 +12,6 @@ import streamlit as st
 from attnviz.i18n import text
 from attnviz.ui.outputs.similarity import OTHERS
 from attnviz.ui.server import captures, sources
-from attnviz.ui.session import current, sounds, text_files, uploads, view_request
-from attnviz.ui.session.labels import READS_PICTURES
 from attnviz.views.app_capture import PageContext
 
 if TYPE_CHECKING:
@@ -22,26 +21,19 @@ if TYPE_CHECKING:
 def of_shown(shown: PageContext) -> "Request | None":
     """The request of the first text, picture or sound, without what was generated after it.
 
-    None where a sound has no transcript, and for a capture that is shown without its model.
+    An encoder-decoder without a target gets its own answer. None where a sound has no transcript,
+    and for a capture that is shown without its model.
     """
-    from attnviz.capture.request import Request
-
-    if shown.captured.loaded is None:
+    if shown.captured.request is None:
         return None
-    view, card = current.view(), shown.captured.model.card
-    if card.kind == "module":
-        return Request.of()
-    typed = text_files.input_text() or ""
-    if card.kind in READS_PICTURES:
-        image = uploads.picture()
-        words = typed if card.kind == "text-image" else None
-        return Request.of(words, image=image, cut=words is not None and view.input.cut)
-    if card.kind == "speech":
-        target = view.input.target.strip()
-        sound = sounds.named(view.input.sound)
-        return Request.of(sound=sound, target=target) if target and sound else None
-    chat = view_request.is_message(card)
-    return Request.of(typed, target=_target(shown, typed), cut=view.input.cut, chat=chat)
+    request = shown.captured.request.first_row()
+    kind = shown.captured.model.kind
+    if request.target or kind not in ("encoder-decoder", "speech"):
+        return request
+    if kind == "speech":
+        return None
+    source = sources.source(shown.captured.name)
+    return replace(request, target=(captures.answer(source, request.text[0], request.cut),))
 
 
 def others(shown: PageContext) -> tuple[str, ...]:
@@ -56,14 +48,3 @@ def of_whole(shown: PageContext) -> "Request | None":
         st.info(text(shown.lang, "inside.not_here"))
         return None
     return request
-
-
-def _target(shown: PageContext, typed: str) -> str | None:
-    """The target of an encoder-decoder: the view's, or what the model answers."""
-    if shown.captured.model.kind != "encoder-decoder":
-        return None
-    view = current.view()
-    target = view.input.target
-    if target.strip():
-        return target
-    return captures.answer(sources.source(view.model), typed, view.input.cut)

@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from attnviz.components.ledger import LedgerView, pack_ledger
+from attnviz.components.ledger import CANVAS, LedgerView
 from attnviz.i18n import text
 from attnviz.ui.effects import inputs
-from attnviz.ui.host.components import show_ledger
+from attnviz.ui.host.draw import draw
 from attnviz.ui.page import needs_model
 from attnviz.ui.server import answer_runs, buffers
 from attnviz.ui.server.answer_runs import Answering
 from attnviz.ui.session import address, current, messages, routes, widgets
 from attnviz.ui.session.fragment import fragment
+from attnviz.ui.session.view import Inside
 from attnviz.ui.sidebar.navigation import renew
 from attnviz.views import inside as views
 from attnviz.views.app_capture import PageContext
@@ -39,16 +40,14 @@ def show(shown: PageContext) -> None:
 
 @fragment(FRAGMENT)
 def _inside(shown: PageContext) -> None:
-    lang, options = shown.lang, current.view().switched
+    lang, options = shown.lang, current.view().inside
     with st.container(horizontal=True):
-        for name in ("edges", "why"):
+        for name, on in (("edges", options.edges), ("why", options.why)):
             st.toggle(
                 text(lang, f"inside.show_{name}"),
-                key=widgets.showing(f"inside.{name}", getattr(options, name)),
+                key=widgets.showing(f"inside.{name}", on),
                 on_change=_take,
-                args=(name,),
             )
-    options = current.view().switched
     if not (options.edges or options.why):
         return
     with messages.guard(lang):
@@ -64,9 +63,10 @@ def _inside(shown: PageContext) -> None:
             _why(shown, answered, f"{shown.captured.key} {request.key}")
 
 
-def _take(name: str) -> None:
+def _take() -> None:
     """A switch of this fragment; the links are renewed."""
-    current.update(**{name: bool(widgets.value(f"inside.{name}"))})
+    edges, why = (bool(widgets.value(f"inside.{name}")) for name in ("edges", "why"))
+    current.update(replace(current.view(), inside=Inside(edges, why)))
     renew(FRAGMENT)
 
 
@@ -90,13 +90,13 @@ def _edges(shown: PageContext, answered: Answering, key: str) -> None:
     chosen = current.view().place.query
     query = n_query - 1 if chosen is None or chosen >= n_query else chosen
 
+    lead = answered.run.reader.lead
+
     def build() -> LedgerView:
-        from attnviz.experiment.edges import edges_of
+        run = answered.run if lead is None else answered.run.with_measure(lead)
+        return views.row_ledger(lang, run.edges(head, row=query), query, keys)
 
-        prepared = replace(answered.prepared, on=answered.answer.lead or answered.answer.moved)
-        return views.row_ledger(lang, edges_of(prepared, head, row=query), query, keys)
-
-    unit = "logit" if answered.answer.lead is not None else "share"
+    unit = "logit" if lead is not None else "share"
     st.markdown(
         text(
             lang,
@@ -120,7 +120,7 @@ def _why(shown: PageContext, answered: Answering, key: str) -> None:
     name = f"{key} why {lang} {head} {query} {at}"
 
     def why() -> "Why":
-        return answered.why(head, query, at)
+        return answered.run.why(head, query, at)
 
     tokens = queries[query], keys[at]
     sentences = buffers.sentences(
@@ -138,9 +138,9 @@ def _why(shown: PageContext, answered: Answering, key: str) -> None:
 def _interventions(shown: PageContext, answered: Answering, why: "Why") -> tuple[str, ...]:
     """The weight without the strongest earlier head, beside each other head, for k and for q."""
     from attnviz.capture.changed.layout import layout_of
-    from attnviz.experiment.feeds import weights_without
+    from attnviz.experiment.paths import weights_without
 
-    layout = layout_of(answered.prepared.calls)
+    layout = layout_of(answered.run.prepared.calls)
     order = [call.site for call in layout.calls]
     receiver = order.index(why.head.whole_layer)
     known = {str(head): head for head in layout.heads}
@@ -153,7 +153,7 @@ def _interventions(shown: PageContext, answered: Answering, why: "Why") -> tuple
         earlier = [head for head in layout.heads if order.index(head.whole_layer) < receiver]
         senders = [chosen, *(head for head in earlier if head != chosen)][: views.MAX_SENDERS]
         before, after = weights_without(
-            answered.prepared, senders, why.head, why.query, why.key, side
+            answered.run.prepared, senders, why.head, why.query, why.key, side
         )
         sentences.append(views.cut_sentence(shown.lang, side, before, after, chosen))
     return tuple(sentences) or (text(shown.lang, "inside.no_writer"),)
@@ -165,14 +165,14 @@ def _ledger(
     build: Callable[[], LedgerView],
     take: Callable[[str], None] = lambda _key: None,
 ) -> None:
-    data = buffers.buffer(name, lambda: pack_ledger(build()))
     key = widgets.component_key(f"inside.{widget}")
-    show_ledger(data, key, lambda: take(key))
+    draw(CANVAS, build, key, current.language(), {"ledger": lambda: take(key)}, kept=name)
 
 
 def _open_path(key: str) -> None:
     """Open the page Circuit on the path of the writer that was clicked."""
     path, _ = address.checked("arrow", widgets.component_value(key, "ledger"))
     if path:
-        current.update(arrow=path)
+        view = current.view()
+        current.update(replace(view, circuit=replace(view.circuit, path=path)))
         st.switch_page(routes.file("circuit"), query_params=address.params(current.view()))

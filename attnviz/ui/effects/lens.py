@@ -4,18 +4,17 @@ In: what is shown. Out: a table; for a model that may be slow first a button.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from attnviz.components.ledger import LedgerView, pack_ledger
+from attnviz.components.ledger import CANVAS, LedgerView
 from attnviz.i18n import text
 from attnviz.models.registry import REGISTRY
 from attnviz.ui.effects import inputs
-from attnviz.ui.effects.answer_parts import FRAGMENT as PARTS
-from attnviz.ui.host.components import show_ledger
-from attnviz.ui.server import buffers
+from attnviz.ui.host.draw import draw
 from attnviz.ui.server.shared import shared
 from attnviz.ui.session import address, current, messages, widgets
 from attnviz.ui.session.fragment import fragment
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
 
 MAX_LENSES = 8
 FRAGMENT = "lens"
+PARTS = "answer_parts"  # the fragment that shows the parts of the chosen guess
 
 
 def fits(captured: AppCapture) -> bool:
@@ -44,12 +44,11 @@ def show(shown: PageContext) -> None:
     if not fits(shown.captured):
         return
     lang = shown.lang
-    if shown.captured.name not in REGISTRY and not current.view().switched.lens:
+    if shown.captured.name not in REGISTRY and not current.view().output.lens:
         st.button(
             text(lang, "inside.show_lens"),
             key=widgets.key("lens"),
-            on_click=current.update,
-            kwargs={"lens": True},
+            on_click=_ask,
         )
         return
     with messages.guard(lang):
@@ -58,13 +57,9 @@ def show(shown: PageContext) -> None:
         request = inputs.of_shown(shown)
         if guess_lens is None or request is None:
             return
-        chosen = current.view().switched.guess
-        data = buffers.buffer(
-            f"{shown.captured.key} {request.key} lens {lang} {chosen}",
-            lambda: pack_ledger(_view(shown, request, guess_lens, chosen)),
-        )
-        name = widgets.component_key("lens")
-        show_ledger(data, name, partial(_take, name))
+        chosen = current.view().output.guess
+        name, view = widgets.component_key("lens"), _view(shown, request, guess_lens, chosen)
+        draw(CANVAS, view, name, lang, {"ledger": partial(_take, name)})
 
 
 def guesses(shown: PageContext) -> "Lens | None":
@@ -78,16 +73,23 @@ def guesses(shown: PageContext) -> "Lens | None":
 @shared(most=MAX_LENSES)
 def _lens(captured: AppCapture, request: "Request") -> "Lens":
     from attnviz.experiment.clean_run import prepare_request
-    from attnviz.experiment.lens import lens_of
+    from attnviz.experiment.run import Experiment
 
-    return lens_of(prepare_request(captured.model, request))
+    return Experiment(prepare_request(captured.model, request)).lens()
+
+
+def _ask() -> None:
+    """Have a model that may be slow read its states."""
+    view = current.view()
+    current.update(replace(view, output=replace(view.output, lens=True)))
 
 
 def _take(name: str) -> None:
     """The chosen guess; the table of its parts opens below."""
     guess, _ = address.checked("guess", widgets.component_value(name, "ledger"))
     if guess:
-        current.update(guess=guess, parts=True)
+        view = current.view()
+        current.update(replace(view, output=replace(view.output, guess=guess, parts=True)))
     renew(FRAGMENT, PARTS)
 
 

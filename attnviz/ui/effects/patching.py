@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from attnviz.capture.request import Request
-from attnviz.components.ledger import pack_ledger
+from attnviz.components import ledger
 from attnviz.i18n import text
 from attnviz.ui.compare import right_side
 from attnviz.ui.effects import head_links, measurement
-from attnviz.ui.host.components import show_ledger
+from attnviz.ui.host.draw import draw
 from attnviz.ui.page import needs_model
-from attnviz.ui.server import answer_runs, buffers
+from attnviz.ui.server import answer_runs
 from attnviz.ui.server.answer_runs import Answering
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import current, messages, widgets
 from attnviz.ui.session.fragment import fragment
-from attnviz.ui.session.view import PATCH_STAGES
+from attnviz.ui.session.view import PATCH_STAGES, PatchingChoice
 from attnviz.ui.sidebar.navigation import renew
 from attnviz.views import patching as views
 from attnviz.views.app_capture import PageContext
@@ -40,11 +40,10 @@ def show(left: PageContext, right: PageContext) -> None:
     lang = left.lang
     st.toggle(
         text(lang, "patching.show"),
-        key=widgets.showing("patching.patch", current.view().switched.patch),
-        on_change=_take,
-        args=("patch", "patching.patch"),
+        key=widgets.showing("patching.patch", current.view().patching.shown),
+        on_change=_take_switch,
     )
-    if not current.view().switched.patch:
+    if not current.view().patching.shown:
         return
     with messages.guard(lang):
         if needs_model.say(left, "patching") or needs_model.say(right, "patching.right"):
@@ -90,34 +89,40 @@ def _choose_stage(shown: PageContext) -> None:
     st.segmented_control(
         text(shown.lang, "patching.stage"),
         PATCH_STAGES,
-        key=widgets.showing(widget, current.view().switched.stage),
+        key=widgets.showing(widget, current.view().patching.stage),
         format_func=names.__getitem__,
-        on_change=_take,
-        args=("stage", widget),
+        on_change=_take_stage,
+        args=(widget,),
     )
 
 
-def _take(name: str, widget: str) -> None:
+def _take_switch() -> None:
+    _take(replace(current.view().patching, shown=bool(widgets.value("patching.patch"))))
+
+
+def _take_stage(widget: str) -> None:
+    stage = widgets.value(widget)
+    if stage in PATCH_STAGES:
+        _take(replace(current.view().patching, stage=stage))
+
+
+def _take(patching: PatchingChoice) -> None:
     """A choice of this fragment; the links are renewed."""
-    value = widgets.value(widget)
-    if value is not None:
-        current.update(**{name: value})
+    current.update(replace(current.view(), patching=patching))
     renew(FRAGMENT)
 
 
 def _measured(left: Answering, right: Answering, measure: "AnswerMeasure", job: Job) -> "Patching":
-    from attnviz.experiment.patching import patching_of
-
-    a, b = (replace(side.prepared, on=measure) for side in (left, right))
-    return patching_of(a, b, progress=job.report, cancel=job.cancel)
+    run = left.run.with_measure(measure)
+    return run.patched_from(right.run, progress=job.report, cancel=job.cancel)
 
 
 def _measure(left: Answering, right: Answering) -> "AnswerMeasure":
     """The number that tells both answers apart: the right one's lead over the left one's."""
     from attnviz.experiment.answer_measures import Class, Cosine, NextToken
 
-    own, other = (int(side.answer.clean.argmax()) for side in (left, right))
-    lead = left.answer.lead
+    own, other = (int(side.run.reader.clean.argmax()) for side in (left, right))
+    lead = left.run.reader.lead
     if isinstance(lead, NextToken):
         return lead if own == other else NextToken(other, against=own, at=lead.at)
     if isinstance(lead, Class):
@@ -128,18 +133,16 @@ def _measure(left: Answering, right: Answering) -> "AnswerMeasure":
 def _result(
     left: PageContext, right: PageContext, sides: tuple[Answering, Answering], patching: "Patching"
 ) -> None:
-    lang, stage = left.lang, current.view().switched.stage
+    lang, stage = left.lang, current.view().patching.stage
     answers = tuple(
-        messages.plain(side.answer.name(side.prepared, int(side.answer.clean.argmax())))
-        if side.answer.is_probability
+        messages.plain(side.run.reader.name(int(side.run.reader.clean.argmax())))
+        if side.run.reader.is_probability
         else ""
         for side in sides
     )
-    kind = views.answers_kind(sides[0].answer, sides[1].answer)
+    kind = views.answers_kind(sides[0].run.reader, sides[1].run.reader)
     for sentence in views.sentences(lang, patching, stage, (answers[0], answers[1]), kind):
         st.markdown(sentence)
     for place, view in enumerate(views.boards(lang, patching, stage)):
-        key = f"{left.captured.key} {right.captured.key} patching {lang} {stage} {place}"
-        data = buffers.buffer(key, partial(pack_ledger, view))
         name = widgets.component_key(f"patching.{place}")
-        show_ledger(data, name, head_links.open_from_table(name, left))
+        draw(ledger.CANVAS, view, name, lang, {"ledger": head_links.open_from_table(name, left)})

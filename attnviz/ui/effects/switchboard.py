@@ -7,7 +7,7 @@ suggested. A click reruns this fragment alone.
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import streamlit as st
 
@@ -16,10 +16,10 @@ from attnviz.components.switches import OFF, Switch, SwitchesView
 from attnviz.i18n import Language, text
 from attnviz.models.registry import REGISTRY
 from attnviz.ui.effects import head_links, inputs, measurement
-from attnviz.ui.host.components import show_switches
+from attnviz.ui.host.draw import draw
 from attnviz.ui.page import needs_model, take
 from attnviz.ui.page.attention_choice import group_title
-from attnviz.ui.server import answer_runs, buffers
+from attnviz.ui.server import answer_runs
 from attnviz.ui.server.answer_runs import Answering
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import current, embedding, messages, widgets
@@ -27,11 +27,10 @@ from attnviz.ui.session.fragment import fragment
 from attnviz.ui.sidebar.navigation import NAVIGATION, renew
 from attnviz.views import switchboard as views
 from attnviz.views.app_capture import PageContext
-from attnviz.views.texts import strings
 
 if TYPE_CHECKING:
     from attnviz.changes import Change
-    from attnviz.experiment.heads import Effects
+    from attnviz.experiment.effects import Effects, ReplacementKind
 
 FRAGMENT = "switches"
 N_WRITTEN = 8
@@ -55,28 +54,29 @@ def board(shown: PageContext) -> None:
         if request is None:
             st.info(text(lang, "switchboard.no_transcript"))
             return
-        to, key = current.view().switched.to, f"{shown.captured.key} {request.key}"
+        to, key = current.view().switches.to, f"{shown.captured.key} {request.key}"
         is_quick = shown.captured.name in REGISTRY
         with st.container(horizontal=True, vertical_alignment="bottom"):
             _choose_off(lang)
             _example(lang)
-            if not (is_quick or current.view().switched.effects):
+            if not (is_quick or current.view().switches.effects):
                 _measure_button(lang)
         effects = (
             _effects(lang, key, answered, to)
-            if is_quick or current.view().switched.effects
+            if is_quick or current.view().switches.effects
             else None
         )
-        off = component.parse(current.view().switched.changes) or ()
+        off = component.parse(current.view().switches.changes) or ()
         with st.spinner(text(lang, "wait.effects")):
-            data = buffers.buffer(
-                f"{key} switches {lang} {to} {off} {effects is None}",
-                lambda: component.pack_switches(
-                    _view(shown, answered, off, effects), strings(lang, component.STRING_KEYS)
-                ),
+            name = widgets.component_key("switches")
+            draw(
+                component.CANVAS,
+                lambda: _view(shown, answered, off, effects),
+                name,
+                lang,
+                {"switches": _take(name), "open": head_links.open_from_canvas(name, shown)},
+                kept=f"{key} {to} {off} {effects is None}",
             )
-        name = widgets.component_key("switches")
-        show_switches(data, name, _take(name), head_links.open_from_canvas(name, shown))
         if not embedding.is_embedded():
             take.offer(shown, "switches", changes=component.write(off) if off else "")
 
@@ -84,13 +84,16 @@ def board(shown: PageContext) -> None:
 def _example(lang: Language) -> None:
     """A button for the example in which one head decides who gets the book."""
     view = current.view()
-    shown = (view.model, view.input.text, view.input.capture, view.switched.changes)
+    shown = (view.model, view.input.text, view.input.capture, view.switches.changes)
     if embedding.is_embedded() or shown == (MODEL, STORE, "", TURNED):
         return
     label = text(lang, "switchboard.example", model=text(lang, f"model.{MODEL}.label"))
     if st.button(label, key=widgets.key("switches.example")):
         current.open_model(MODEL)
-        current.update(text=STORE, changes=TURNED, to="zero", generate=0, **current.NO_POSITION)
+        current.open_text(STORE)
+        current.generate(0)
+        view = current.view()
+        current.update(replace(view, switches=replace(view.switches, changes=TURNED, to="zero")))
         st.rerun()  # the whole page: another model
 
 
@@ -101,7 +104,7 @@ def _choose_off(lang: Language) -> None:
     st.selectbox(
         text(lang, "switchboard.to"),
         OFF,
-        key=widgets.showing(widget, current.view().switched.to),
+        key=widgets.showing(widget, current.view().switches.to),
         format_func=names.__getitem__,
         on_change=_take_off,
         args=(widget,),
@@ -112,9 +115,11 @@ def _choose_off(lang: Language) -> None:
 def _take_off(widget: str) -> None:
     """Give every head that is off the output that was chosen."""
     to = widgets.value(widget)
-    chosen = component.parse(current.view().switched.changes)
+    chosen = component.parse(current.view().switches.changes)
     off = None if chosen is None else tuple(replace(switch, to=to) for switch in chosen)
-    current.update(to=to, changes=component.write(off))
+    view = current.view()
+    switches = replace(view.switches, to=to, changes=component.write(off))
+    current.update(replace(view, switches=switches))
     renew(FRAGMENT)
 
 
@@ -127,7 +132,8 @@ def _measure_button(lang: Language) -> None:
 
 
 def _measure() -> None:
-    current.update(effects=True)
+    view = current.view()
+    current.update(replace(view, switches=replace(view.switches, effects=True)))
     renew(FRAGMENT)
 
 
@@ -135,10 +141,8 @@ def _effects(lang: Language, key: str, answered: Answering, to: str) -> "Effects
     """The effect of each head, with a progress bar while it is measured."""
 
     def work(job: Job) -> "Effects":
-        from attnviz.experiment.heads import effects_of
-
-        prepared = replace(answered.prepared, on=answered.answer.moved)
-        return effects_of(prepared, to=to, progress=job.report, cancel=job.cancel)
+        chosen = cast("ReplacementKind", to)
+        return answered.run.effects(to=chosen, progress=job.report, cancel=job.cancel)
 
     return measurement.result(lang, "switchboard", f"{key} {to}", work)
 
@@ -147,20 +151,19 @@ def _view(
     shown: PageContext, answered: Answering, off: tuple[Switch, ...], effects: "Effects | None"
 ) -> SwitchesView:
     from attnviz.changes import parse
-    from attnviz.experiment.switches import switched
 
     lang, groups = shown.lang, shown.captured.groups
     changes = parse(component.write(off)) if off else ()
-    prepared, answer = answered.prepared, answered.answer
-    result = switched(prepared, answer, changes, draws=_n_controls(answered))
+    answer = answered.run.reader
+    result = answered.run.with_changes(*changes, draws=_n_controls(answered)).choices
     titles = [group_title(lang, group) if len(groups) > 1 else "" for group in groups]
     written = _written(shown, answered, changes) if shown.captured.name in REGISTRY else None
     return SwitchesView(
         model=shown.captured.name,
         groups=views.switch_groups(shown, titles, effects),
         off=off,
-        to=current.view().switched.to,
-        answer=views.answer_view(lang, prepared, answer, result, off, written),
+        to=current.view().switches.to,
+        answer=views.answer_view(lang, answered.run.prepared, answer, result, off, written),
         effects="" if effects is None else views.effects_sentence(lang, answer, effects),
         effects_percent=answer.is_probability,
         suggested="" if effects is None else str(effects.order[0]),
@@ -178,18 +181,18 @@ def _written(
     """The texts with all heads on and with the changes; None if the model does not write."""
     from attnviz.experiment.switches import continued
 
-    if answered.answer.kind not in ("next_token", "target"):
+    if answered.run.reader.kind not in ("next_token", "target"):
         return None
     n_tokens = (
         N_WRITTEN
-        if answered.answer.kind == "next_token"
-        else 2 * len(answered.answer.names or ()) + 4
+        if answered.run.reader.kind == "next_token"
+        else 2 * len(answered.run.reader.names or ()) + 4
     )
-    n_tokens = min(n_tokens, shown.captured.model.max_tokens - answered.prepared.n_token)
+    n_tokens = min(n_tokens, shown.captured.model.max_tokens - answered.run.prepared.n_token)
     if n_tokens < 1:
         return None
     before = answered.written(n_tokens)
-    return before, continued(answered.prepared, changes, n_tokens) if changes else before
+    return before, continued(answered.run.prepared, changes, n_tokens) if changes else before
 
 
 def _take(key: str) -> Callable[[], None]:

@@ -80,7 +80,7 @@ def _label(tokens: Tokens, index: int) -> str:
 
 
 def _take(name: str, widget: str) -> None:
-    current.update(**{name: widgets.value(widget)})
+    current.take({name: widgets.value(widget)})
     address_bar.mount_anew()
     store.put(MOVED, True)
 

@@ -12,14 +12,13 @@ from attnviz.components.stencil import Cells
 from attnviz.i18n import Language, text
 from attnviz.types import MEASURES
 from attnviz.ui.heads import ranked_heads
-from attnviz.ui.host.components import show_stencil
+from attnviz.ui.host.draw import draw
 from attnviz.ui.server.shared import shared
 from attnviz.ui.session import messages, store, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.views import drawn, group_tokens
 from attnviz.views.app_capture import PageContext
 from attnviz.views.ranking import RankedHead
-from attnviz.views.texts import strings
 
 MAX_RANKED = 256  # a few numbers for each head
 PAINTED = "drawn.cells"  # the key of what is shown, and the cells or the name of a pattern
@@ -88,12 +87,8 @@ def _stencil(shown: PageContext, cells: Cells) -> None:
     if max(cells.shape) > stencil.MAX_TOKENS:
         st.caption(text(shown.lang, "drawn.too_long", count=stencil.MAX_TOKENS))
         return
-    data = stencil.pack_stencil(
-        group_tokens.queries(shown.group).labels,
-        group_tokens.keys(shown.group).labels,
-        cells,
-        strings(shown.lang, stencil.STRING_KEYS),
-    )
+    queries, keys = group_tokens.queries(shown.group), group_tokens.keys(shown.group)
+    view = stencil.StencilView(queries.labels, keys.labels, cells)
     component, key, shape = widgets.component_key("stencil"), shown.key, cells.shape
 
     def take() -> None:
@@ -101,4 +96,4 @@ def _stencil(shown: PageContext, cells: Cells) -> None:
         if painted is not None:
             store.put(PAINTED, (key, painted))
 
-    show_stencil(data, component, take)
+    draw(stencil.CANVAS, view, component, shown.lang, {"cells": take})

@@ -17,11 +17,12 @@ from jaxtyping import Float32, UInt8
 
 import attnviz
 from attnviz.components import tiles as component
+from attnviz.components.heads import Axes
 from attnviz.components.selection import Extent
 from attnviz.components.tiles import DISTANCE, TileName, TilesData, Want
 from attnviz.i18n import Language, text
-from attnviz.types import HeadId
-from attnviz.ui.host.components import show_tiles
+from attnviz.types import HeadId, ignore
+from attnviz.ui.host.draw import draw
 from attnviz.ui.page.fragments import keep_selection
 from attnviz.ui.page.job_progress import job_progress
 from attnviz.ui.server import pyramids
@@ -32,7 +33,6 @@ from attnviz.ui.session.fragment import fragment
 from attnviz.views import heads
 from attnviz.views.app_capture import PageContext
 from attnviz.views.axes import token_axes
-from attnviz.views.texts import strings
 
 if TYPE_CHECKING:
     from attnviz.tiles import Pyramid
@@ -64,16 +64,17 @@ def head(shown: PageContext) -> None:
                 _stopped(shown.lang, name, head_id)
         request = component.parse_want(widgets.component_value(key, "want"), extent)
         want = _fitting(request, _stamp(name))
-        data = _packed(
+        answer = _answer(
             f"{name} {shown.lang} {watched.job.state} {want}",
-            lambda: component.pack_tiles(_data(shown, head_id, extent, watched, want)),
+            lambda: _data(shown, head_id, extent, watched, want),
         )
-        show_tiles(data, key, on_selection=keep_selection(key, extent, redraw="tiles"))
+        on = {"selection": keep_selection(key, extent, redraw="tiles"), "want": ignore}
+        draw(component.CANVAS, answer, key, shown.lang, on)
 
 
 @shared(most=MAX_TILE_ANSWERS)
-def _packed(key: str, _build: Callable[[], bytes]) -> bytes:
-    """The tiles that `_build` packs; `key` names everything that determines them."""
+def _answer(key: str, _build: Callable[[], TilesData]) -> TilesData:
+    """The tiles that `_build` reads; `key` names everything that determines them."""
     return _build()
 
 
@@ -118,7 +119,7 @@ def _data(
     data = TilesData(
         stamp=want.stamp,
         axes_stamp=axes_stamp,
-        axes=None if has_axes else (queries, keys),
+        axes=None if has_axes else Axes.of(queries, keys, shown.group.cross),
         heard=None if has_axes else heads.spectrum(shown),
         cross=shown.group.cross,
         layer=head_id.layer,
@@ -127,7 +128,6 @@ def _data(
         top=attnviz.tiles.top_level(extent.n_query, extent.n_key),
         ready=pyramid is not None,
         want=want,
-        strings=strings(shown.lang, component.STRING_KEYS),
     )
     if pyramid is None:
         return data

@@ -6,6 +6,7 @@ of the head in the picture.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 import streamlit as st
@@ -83,6 +84,8 @@ def _sum(row: RankedHead) -> str:
 
 def _open(head: HeadId) -> None:
     """Show a head on the page Head, at the cell of the view."""
-    current.update(layer=head.layer, head=head.head, mean=None)
+    view = current.view()
+    place = replace(view.place, layer=head.layer, head=head.head, mean=None)
+    current.update(replace(view, place=place))
     address_bar.mount_anew()
     st.switch_page(routes.file("head"), query_params=address.params(current.view()))

@@ -16,14 +16,13 @@ from attnviz.errors import BadInput
 from attnviz.figures import charts
 from attnviz.i18n import Language, text
 from attnviz.lessons.cards.card import Board, Panel
-from attnviz.ui.host.components import show_board
+from attnviz.ui.host.draw import draw
 from attnviz.ui.learn import pointer, time_lapse
 from attnviz.ui.server import trainings
 from attnviz.ui.server.shared import shared
 from attnviz.ui.server.trainings import Training
 from attnviz.ui.session import messages, store, widgets
 from attnviz.ui.session.fragment import fragment
-from attnviz.views.texts import strings
 
 if TYPE_CHECKING:
     from attnviz.course.birth import AblationScores, TrainingSnapshot
@@ -143,8 +142,7 @@ def _heads(
         for panel, head in zip(panels, heads, strict=True)
     }
     view = BoardView(Board(panels), captions, narrow=True)
-    data = boards.pack_board(view, strings(lang, boards.STRING_KEYS))
-    show_board(data, widgets.component_key("birth.heads"))
+    draw(boards.CANVAS, view, widgets.component_key("birth.heads"), lang)
 
 
 def _panel(name: str, weights: np.ndarray, letters: tuple[str, ...]) -> Panel:

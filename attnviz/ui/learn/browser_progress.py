@@ -7,6 +7,7 @@ session's own answers win.
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 
 from attnviz.ui.learn import open_card
 from attnviz.ui.server import course_lessons
@@ -40,7 +41,7 @@ def take(component: str) -> None:
     store.put(open_card.LAST_CARD, cards | (store.get(open_card.LAST_CARD) or {}))
     learn = current.view().learn
     if learn.lesson and not learn.answers:
-        current.update(answers=answers.get(learn.lesson, ""))
+        open_card.put(replace(learn, answers=answers.get(learn.lesson, "")))
 
 
 def read(text: object, slugs: tuple[str, ...]) -> Progress:

@@ -14,10 +14,10 @@ from attnviz.errors import AttnVizError
 from attnviz.i18n import Language, text
 from attnviz.lessons.cards import progress
 from attnviz.lessons.cards.progress import Standing
-from attnviz.ui.host.components import show_usher
+from attnviz.ui.host.draw import draw
 from attnviz.ui.learn import browser_progress, open_card
 from attnviz.ui.learn.open_card import OpenCard
-from attnviz.ui.session import widgets
+from attnviz.ui.session import current, widgets
 
 SIGNS: dict[Standing, str] = {"right": "✓", "wrong": "✗", "shown": "•"}
 Standings = dict[str, Standing]
@@ -86,7 +86,8 @@ def scroll_to_top(lang: Language, opened: OpenCard, standings: Standings | None 
 def keep_progress(view: UsherView) -> None:
     """Mount the usher, which keeps the progress in the browser and may bring it back."""
     component = widgets.component_key("learn.usher")
-    show_usher(usher.pack_usher(view), component, partial(browser_progress.take, component))
+    on = {"progress": partial(browser_progress.take, component)}
+    draw(usher.CANVAS, view, component, current.language(), on)
 
 
 def _number(opened: OpenCard, name: str, standings: Standings) -> str:

@@ -5,6 +5,7 @@ with nothing left of what was chosen for another input; on other pages, the link
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import streamlit as st
 
@@ -13,12 +14,7 @@ from attnviz.lessons.cards.symbols import with_formulas
 from attnviz.lessons.cards.texts import lesson_texts
 from attnviz.ui.server import course_lessons
 from attnviz.ui.session import address, current, routes
-from attnviz.ui.session.view import default_view
-
-ANOTHER_INPUT = {
-    **current.ANOTHER_MODEL,
-    **{"generate": 0, "cut": False, "file": False, "image": "", "masks": "", "edits": ""},
-}
+from attnviz.ui.session.view import Input, View, default_view
 
 
 def follow(parameters: Mapping[str, str | int | float]) -> None:
@@ -26,10 +22,22 @@ def follow(parameters: Mapping[str, str | int | float]) -> None:
     values, rejected = address.parse({name: str(value) for name, value in parameters.items()})
     assert not rejected, rejected
     assert values.keys() == parameters.keys(), parameters
-    reset = {}
     if "model" in values:
-        reset = {**ANOTHER_INPUT, "text": default_view(values["model"]).input.text}
-    current.update(**{**reset, **values})
+        blank = _of_another_input(current.view(), default_view(values["model"]).input.text)
+        current.update(address.changed(blank, values), keeps=("masks", "edits"))
+    else:
+        current.take(values)
+
+
+def _of_another_input(view: View, text: str) -> View:
+    """The view with nothing left of what was chosen for its input."""
+    blank = view.of_another_model
+    return replace(
+        blank,
+        input=Input(text, text2=blank.input.text2, sound=blank.input.sound),
+        generating=replace(blank.generating, n_tokens=0),
+        drawing=replace(blank.drawing, masks="", edits=""),
+    )
 
 
 def back_to_lesson(lang: Language) -> None:

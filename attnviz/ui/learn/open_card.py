@@ -6,7 +6,7 @@ again.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from attnviz.lessons.cards import progress
@@ -14,6 +14,7 @@ from attnviz.lessons.cards.card import Card, Value
 from attnviz.ui.server import course_lessons
 from attnviz.ui.server.shared import shared
 from attnviz.ui.session import address_bar, current, store
+from attnviz.ui.session.view import LessonPlace
 
 if TYPE_CHECKING:
     from attnviz.course.recipe import Lesson, Recipe
@@ -24,7 +25,6 @@ LAST_CARD = "learn.left"
 HERE = "learn.here"
 FINISHED = "learn.finished"
 DRAWN = "learn.drawn"
-NO_LESSON = {"lesson": "", "card": "", "values": "", "answers": ""}
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ def follow_moved() -> bool:
     names = {recipe.name for recipe in course_lessons.lesson(slug).recipes}
     answers = progress.parse(learn.answers)
     fitting = {name: answer for name, answer in answers.items() if name in names}
-    current.update(lesson=slug, answers=progress.write(fitting))
+    put(replace(learn, lesson=slug, answers=progress.write(fitting)))
     return True
 
 
@@ -128,7 +128,7 @@ def remove_unknown(lesson: "Lesson") -> bool:
     if not answers.keys() <= recipes.keys():
         fitting = {name: answer for name, answer in answers.items() if name in recipes}
         changes["answers"] = progress.write(fitting)
-    current.update(**changes)
+    current.take(changes)
     address_bar.reject(*changes)
     return bool(changes)
 
@@ -178,7 +178,12 @@ def open_lesson(slug: str, from_start: bool = False) -> None:
     leave()
     kept: Mapping[str, str] = store.get(ANSWERS) or {}
     card = "" if from_start else last_card(slug)
-    current.update(lesson=slug, card=card, answers=kept.get(slug, ""))
+    put(LessonPlace(slug, card, answers=kept.get(slug, "")))
+
+
+def put(learn: LessonPlace) -> None:
+    """Show this card, with these values and answers."""
+    current.update(replace(current.view(), learn=learn))
 
 
 def open_at(slug: str, card: str) -> None:
@@ -195,7 +200,7 @@ def leave(done: bool = False) -> None:
         card = "" if done else learn.card
         store.put(ANSWERS, {**(store.get(ANSWERS) or {}), learn.lesson: learn.answers})
         store.put(LAST_CARD, {**(store.get(LAST_CARD) or {}), learn.lesson: card})
-    current.update(**NO_LESSON)
+    put(LessonPlace())
 
 
 def finish(slug: str, n_right: int) -> None:
@@ -212,7 +217,7 @@ def finished() -> tuple[str, int] | None:
 
 def go(card: str) -> None:
     """Go to a card of the lesson."""
-    current.update(card=card, values="")
+    put(replace(current.view().learn, card=card, values=""))
 
 
 def turn(before: str, card: str) -> None:
@@ -234,7 +239,7 @@ def answer(card: str, text: str) -> None:
     learn = current.view().learn
     answers = {**progress.parse(learn.answers), card: text}
     answers = {name: answer for name, answer in answers.items() if answer}
-    current.update(card=learn.card or card, answers=progress.write(answers))
+    put(replace(learn, card=learn.card or card, answers=progress.write(answers)))
 
 
 def note_drawn(card: str) -> None:
@@ -257,4 +262,4 @@ def set_value(card: str, name: str, value: Value) -> None:
         return
     learn = current.view().learn
     values = {**progress.parse(learn.values), name: str(value)}
-    current.update(card=card, values=progress.write(values))
+    put(replace(learn, card=card, values=progress.write(values)))

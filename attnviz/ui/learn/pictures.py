@@ -14,7 +14,6 @@ from attnviz.components import board as boards
 from attnviz.components import motion as motions
 from attnviz.components.board import BoardView
 from attnviz.components.motion import MotionView
-from attnviz.components.selection import ignore
 from attnviz.figures import charts
 from attnviz.i18n import text
 from attnviz.lessons.cards import progress
@@ -31,11 +30,11 @@ from attnviz.lessons.cards.card import (
 )
 from attnviz.lessons.cards.motion import Motion
 from attnviz.lessons.cards.ranges import ranges
-from attnviz.ui.host.components import show_board, show_motion
+from attnviz.types import ignore
+from attnviz.ui.host.draw import draw
 from attnviz.ui.learn import birth, open_card, pointer, real
 from attnviz.ui.learn.card_shown import CardShown
 from attnviz.ui.session import widgets
-from attnviz.views.texts import strings
 
 CHART_PX = 760
 CHART_CONFIG = {"displayModeBar": False, "scrollZoom": False}
@@ -80,21 +79,19 @@ def _motion(shown: CardShown, motion: Motion, key: str) -> None:
     named = {axis: tuple(map(plain, keys)) for axis, keys in motion.named.items()}
     captions = {scene: plain(f"scene.{scene}") for scene in motion.played}
     view = MotionView(motion, plain("title"), captions, {**motion.labels, **named})
-    data = motions.pack_motion(view, strings(shown.lang, motions.STRING_KEYS))
-    show_motion(data, widgets.component_key(key))
+    draw(motions.CANVAS, view, widgets.component_key(key), shown.lang)
 
 
 def _board(shown: CardShown, picture: Board, key: str, narrow: bool) -> None:
     asking = asking_panels(shown.card, picture)
     view = _view(shown, picture, key, narrow)
-    data = boards.pack_board(view, strings(shown.lang, boards.STRING_KEYS))
     component = widgets.component_key(key)
     take: Callable[[], None] = ignore
     if asking and shown.is_open:
         take = partial(_take_cell, component, asking, shown.card.name)
     if pointer.leads():
         take = partial(_take_point, component, picture, key, take)
-    show_board(data, component, take)
+    draw(boards.CANVAS, view, component, shown.lang, {"cell": take})
 
 
 def _view(shown: CardShown, picture: Board, key: str, narrow: bool) -> BoardView:

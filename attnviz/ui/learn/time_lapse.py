@@ -11,11 +11,9 @@ from attnviz.components import motion as motions
 from attnviz.components.motion import MotionView
 from attnviz.i18n import Language, text
 from attnviz.lessons.cards.motion import Motion
-from attnviz.ui.host.components import show_motion
-from attnviz.ui.server import buffers
+from attnviz.ui.host.draw import draw
 from attnviz.ui.server.trainings import Training
 from attnviz.ui.session import widgets
-from attnviz.views.texts import strings
 
 if TYPE_CHECKING:
     from jaxtyping import Int64
@@ -26,12 +24,16 @@ CURVES = ("induction", "previous", "accuracy", "control")
 
 def show(lang: Language, training: Training, tokens: "Int64[Tensor, 'token']") -> None:
     """The film of a training on these letters."""
-    name = f"time-lapse {training.seed} {len(training.snapshots)} {lang} {tokens.tolist()}"
-    data = buffers.buffer(name, lambda: _packed(lang, training, tokens))
-    show_motion(data, widgets.component_key("birth.time_lapse"))
+    draw(
+        motions.CANVAS,
+        lambda: _view(lang, training, tokens),
+        widgets.component_key("birth.time_lapse"),
+        lang,
+        kept=f"time-lapse {training.seed} {len(training.snapshots)} {tokens.tolist()}",
+    )
 
 
-def _packed(lang: Language, training: Training, tokens: "Int64[Tensor, 'token']") -> bytes:
+def _view(lang: Language, training: Training, tokens: "Int64[Tensor, 'token']") -> MotionView:
     from attnviz.course import birth
 
     last = training.snapshots[-1].repeated
@@ -43,8 +45,7 @@ def _packed(lang: Language, training: Training, tokens: "Int64[Tensor, 'token']"
         "step": (text(lang, "birth.step"),),
     }
     captions = {"training": text(lang, "birth.time_lapse")}
-    view = MotionView(_film(training, tokens), captions["training"], captions, labels)
-    return motions.pack_motion(view, strings(lang, motions.STRING_KEYS))
+    return MotionView(_film(training, tokens), captions["training"], captions, labels)
 
 
 def _film(training: Training, tokens: "Int64[Tensor, 'token']") -> Motion:

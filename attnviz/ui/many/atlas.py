@@ -12,10 +12,9 @@ import streamlit as st
 from attnviz.components import atlas as component
 from attnviz.i18n import Language, text
 from attnviz.types import MEASURES, Measure
-from attnviz.ui.host.components import show_atlas
+from attnviz.ui.host.draw import draw
 from attnviz.ui.many import heads, surveys
 from attnviz.ui.page import fragments, needs_model
-from attnviz.ui.server import buffers
 from attnviz.ui.session import (
     address,
     current,
@@ -28,7 +27,6 @@ from attnviz.ui.session import (
 from attnviz.ui.session.fragment import fragment
 from attnviz.views import atlas as views
 from attnviz.views.app_capture import PageContext
-from attnviz.views.texts import strings
 
 if TYPE_CHECKING:
     from attnviz.survey.result import Survey
@@ -77,21 +75,19 @@ def _mount(shown: PageContext, survey: "Survey") -> None:
     capture = shown.captured.capture
     own = capture.table() if surveys.fits(survey, capture) else None
 
-    def build() -> bytes:
-        view = views.atlas(lang, survey, head, (choice.across, choice.up), own, other)
-        return component.pack_atlas(view, strings(lang, component.STRING_KEYS))
-
     matched = "" if other is None else other.model.id
-    key = f"{shown.captured.key} atlas {lang} {id(survey)} {head} {choice} {matched}"
-    data, extent = buffers.buffer(key, build), heads.extent(survey.heads, 0)
-    name = widgets.component_key("atlas")
-    show_atlas(
-        data,
-        extent,
+    extent, name = heads.extent(survey.heads, 0), widgets.component_key("atlas")
+    draw(
+        component.CANVAS,
+        lambda: views.atlas(lang, survey, head, (choice.across, choice.up), own, other),
         name,
-        fragments.keep_selection(name, extent, redraw=FRAGMENT),
-        fragments.open_head(name, extent),
-        _use_text(name, survey, surveys.is_of_pictures(shown, survey)),
+        lang,
+        {
+            "selection": fragments.keep_selection(name, extent, redraw=FRAGMENT),
+            "open": fragments.open_head(name, extent),
+            "text": _use_text(name, survey, surveys.is_of_pictures(shown, survey)),
+        },
+        kept=f"{shown.captured.key} {id(survey)} {head} {choice} {matched}",
     )
 
 
@@ -126,7 +122,7 @@ def _match_choice(lang: Language, survey: "Survey") -> "Survey | None":
 def _take_measure(name: str, widget: str) -> None:
     value, _ = address.checked(name, widgets.value(widget))
     if value is not None:
-        current.update(**{name: value})
+        current.take({name: value})
 
 
 def _use_text(key: str, survey: "Survey", has_pictures: bool) -> Callable[[], None]:
@@ -139,7 +135,7 @@ def _use_text(key: str, survey: "Survey", has_pictures: bool) -> Callable[[], No
         if not has_pictures:
             current.open_text(address.cleaned("text", sent))
         elif pictures.sample_seed(sent) is not None:
-            current.update(image=sent, **current.NO_POSITION)
+            current.open_image(sent)
         else:
             return  # a file that the survey was made of, elsewhere
         st.switch_page(routes.file("head"), query_params=address.params(current.view()))

@@ -18,17 +18,15 @@ from attnviz.components.selection import Extent, parse_open
 from attnviz.errors import UnsupportedAttention
 from attnviz.i18n import text
 from attnviz.ui.effects import measurement
-from attnviz.ui.host.components import show_map
+from attnviz.ui.host.draw import draw
 from attnviz.ui.many import heads, more_texts, tsne
 from attnviz.ui.page import fragments, needs_model
-from attnviz.ui.server import buffers
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import address, current, messages, routes, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.views import joint_map
 from attnviz.views.app_capture import PageContext
 from attnviz.views.joint_map import TextOnMap
-from attnviz.views.texts import strings
 
 if TYPE_CHECKING:
     from attnviz.attention.capture import Capture
@@ -127,18 +125,20 @@ def _mount(shown: PageContext, fitted: Fitted, sentences: tuple[str, ...]) -> No
         typed,
     )
 
-    def build() -> bytes:
+    def view() -> component.MapView:
         picture = shown.captured.media.picture
         pictures = None if picture is None else [picture]
         own = joint_map.texts_on_map(embedding, capture, pictures)[0] if fits else None
-        view = joint_map.map_view(embedding, placed, own, bool(texts), by_tsne, more)
-        return component.pack_map(view, strings(lang, component.STRING_KEYS))
+        return joint_map.map_view(embedding, placed, own, bool(texts), by_tsne, more)
 
     drawn = "" if by_tsne is None else str(by_tsne.head)
-    data = buffers.buffer("\0".join([f"{shown.captured.key} map {lang} {drawn}", *typed]), build)
     extent, key = heads.extent(embedding.heads, MAX_INDEX), widgets.component_key("map")
-    open_page = _open(key, extent, (*texts, *typed))
-    show_map(data, extent, key, fragments.keep_selection(key, extent), open_page)
+    on = {
+        "selection": fragments.keep_selection(key, extent),
+        "open": _open(key, extent, (*texts, *typed)),
+    }
+    kept = "\0".join([f"{shown.captured.key} {drawn}", *typed])
+    draw(component.CANVAS, view, key, lang, on, kept)
 
 
 def _open(key: str, extent: Extent, texts: tuple[str, ...]) -> Callable[[], None]:
@@ -152,7 +152,7 @@ def _open(key: str, extent: Extent, texts: tuple[str, ...]) -> Callable[[], None
             return
         if int(name) < len(texts):
             current.open_text(address.cleaned("text", texts[int(name)]))
-        current.update(stack=None, kind=None)
+        current.open_attention(None, None)
         current.take_opened(request)
         st.switch_page(routes.file(request.page), query_params=address.params(current.view()))
 

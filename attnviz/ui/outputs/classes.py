@@ -9,11 +9,10 @@ import streamlit as st
 from attnviz.components import bars
 from attnviz.experiment.outputs import classes as outputs
 from attnviz.i18n import Language, text
-from attnviz.ui.host.components import show_bars
+from attnviz.ui.host.draw import draw
 from attnviz.ui.session import pictures, uploads, widgets
 from attnviz.ui.session.messages import plain
 from attnviz.views.app_capture import AppCapture, PageContext
-from attnviz.views.texts import strings
 
 MAX_BARS = 10
 WIDTH_PX = 450
@@ -50,8 +49,7 @@ def show(shown: PageContext) -> None:
 
 
 def _bars(lang: Language, name: str, view: bars.BarsView) -> None:
-    data = bars.pack_bars(view, strings(lang, bars.STRING_KEYS))
-    show_bars(data, widgets.component_key(f"classes.{name}"))
+    draw(bars.CANVAS, view, widgets.component_key(f"classes.{name}"), lang)
 
 
 def _factor_titles(shown: PageContext) -> tuple[str, str]:

@@ -14,17 +14,15 @@ import streamlit as st
 from attnviz.capture.generation.settings import Generation
 from attnviz.components import writing
 from attnviz.i18n import Language, text
-from attnviz.ui.host.components import show_writing
+from attnviz.ui.host.draw import draw
 from attnviz.ui.page import fragments
 from attnviz.ui.page.fragments import keep_selection, open_head
-from attnviz.ui.server import buffers
 from attnviz.ui.session import current, messages, view_request, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.ui.session.model_cards import generates
 from attnviz.views import group_tokens, heads
 from attnviz.views.app_capture import AppCapture, PageContext
 from attnviz.views.groups import Group, chosen
-from attnviz.views.texts import strings
 
 if TYPE_CHECKING:
     from attnviz.models.loaded_model import LoadedModel
@@ -69,8 +67,8 @@ def _generate_button(shown: PageContext) -> None:
             text(shown.lang, "action.write", count=count),
             key=widgets.key("write"),
             type="primary",
-            on_click=current.update,
-            kwargs={"generate": count, **current.NO_POSITION},
+            on_click=current.generate,
+            args=(count,),
         )
 
 
@@ -79,21 +77,19 @@ def _distributions(shown: PageContext) -> None:
     with messages.guard(shown.lang):
         transcribes = shown.captured.model.card.transcribes  # greedily, whatever the view asks for
         sampling = Generation(1) if transcribes else view_request.generation()
-        data = buffers.buffer(
-            f"{shown.captured.key} {shown.group.name} writing {shown.lang} {sampling}",
-            lambda: writing.pack_writing(
-                heads.all_heads(shown, fragments.measured(shown)),
-                _draws(shown, sampling),
-                strings(shown.lang, writing.STRING_KEYS),
-            ),
-        )
         extent, key = shown.size.extent, widgets.component_key("writing")
-        show_writing(
-            data,
-            extent,
+        draw(
+            writing.CANVAS,
+            lambda: writing.WritingView(
+                heads.small(shown, fragments.measured(shown)), _draws(shown, sampling)
+            ),
             key,
-            _choosing(shown.group, keep_selection(key, extent)),
-            _choosing(shown.group, open_head(key, extent)),
+            shown.lang,
+            {
+                "selection": _choosing(shown.group, keep_selection(key, extent)),
+                "open": _choosing(shown.group, open_head(key, extent)),
+            },
+            kept=f"{shown.captured.key} {shown.group.name} {sampling}",
         )
 
 
@@ -103,7 +99,7 @@ def _choosing(group: Group, then: Callable[[], None]) -> Callable[[], None]:
 
     def choose() -> None:
         if stack is not None:
-            current.update(stack=stack, kind=kind)
+            current.open_attention(stack, kind)
         then()
 
     return choose

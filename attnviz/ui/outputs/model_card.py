@@ -79,8 +79,8 @@ def _head(lang: Language, note: HeadNote, number: int) -> None:
 def _open(note: HeadNote, site: Site) -> None:
     """Show the head that a card names on the page Head."""
     kind, stack = (note.kind, note.stack) if note.stack else (None, None)
-    place = {"layer": site.layer, "head": site.head}
-    current.update(stack=stack, kind=kind, mean=None, **place, **current.NO_POSITION)
+    assert site.head is not None, note
+    current.open_head(site.layer, site.head, stack, kind)
     st.switch_page(routes.file("head"), query_params=address.params(current.view()))
 
 

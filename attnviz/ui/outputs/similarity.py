@@ -12,13 +12,11 @@ import streamlit as st
 from attnviz.components import similarity as component
 from attnviz.components.similarity import SimilarityView
 from attnviz.i18n import text
-from attnviz.ui.host.components import show_similarity
-from attnviz.ui.server import buffers
+from attnviz.ui.host.draw import draw
 from attnviz.ui.server.shared import shared
 from attnviz.ui.session import current, messages
 from attnviz.ui.sidebar import sidebar
 from attnviz.views.app_capture import AppCapture, PageContext
-from attnviz.views.texts import strings
 
 if TYPE_CHECKING:
     from attnviz.experiment.outputs.similarity import Similarity
@@ -55,7 +53,13 @@ def show(shown: PageContext) -> None:
     typed = current.view().input
     own = tuple(sentence for sentence in (typed.text, typed.text2) if sentence.strip())
     others = tuple(sentence for sentence in OTHERS if sentence not in own)
-    show_similarity(_data(shown, own, others))
+    view = SimilarityView(
+        caption=text(lang, "similarity.caption"),
+        sentences=tuple(map(messages.shortened, (*own, *others))),
+        n_own=len(own),
+        cosine=_cosines(shown.captured, (*own, *others)).cosine,
+    )
+    draw(component.CANVAS, view, "similarity", lang)
 
 
 @shared(most=MAX_COSINES)
@@ -63,18 +67,3 @@ def _cosines(captured: AppCapture, texts: tuple[str, ...]) -> "Similarity":
     from attnviz.experiment.outputs.similarity import similarity
 
     return similarity(captured.model, texts, cut=True)
-
-
-def _data(shown: PageContext, own: tuple[str, ...], others: tuple[str, ...]) -> bytes:
-    captured, lang = shown.captured, shown.lang
-
-    def build() -> bytes:
-        view = SimilarityView(
-            caption=text(lang, "similarity.caption"),
-            sentences=tuple(map(messages.shortened, (*own, *others))),
-            n_own=len(own),
-            cosine=_cosines(captured, (*own, *others)).cosine,
-        )
-        return component.pack_similarity(view, strings(lang, component.STRING_KEYS))
-
-    return buffers.buffer(f"{captured.key} similarity {lang} {own}", build)

@@ -6,6 +6,7 @@ all heads.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import streamlit as st
 
@@ -15,16 +16,16 @@ from attnviz.components import alignment as component
 from attnviz.components.alignment import AlignmentView, ShownWord, Stated
 from attnviz.components.selection import Extent, parse_open
 from attnviz.i18n import text
-from attnviz.types import Site
-from attnviz.ui.host.components import show_alignment
-from attnviz.ui.server import buffers
+from attnviz.types import Kind, Site, Stack
+from attnviz.ui.host.draw import draw
 from attnviz.ui.session import address, current, messages, routes, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.ui.sidebar.navigation import NAVIGATION
 from attnviz.views.app_capture import AppCapture, PageContext
 from attnviz.views.groups import Group, chosen
-from attnviz.views.texts import strings
 
+STACK: Stack
+KIND: Kind
 STACK, KIND = "decoder", "cross"
 
 
@@ -45,20 +46,16 @@ def show(shown: PageContext) -> None:
         st.subheader(text(lang, "translation.title"))
         st.markdown(text(lang, "translation.rows"))
         extent, key = cross.size.extent, widgets.component_key("alignment")
-        show_alignment(
-            _data(cross), extent, key, _keep_choice(key, extent), _open_head(key, extent)
+        target = current.view().input.target if cross.captured.loaded is not None else ""
+        draw(
+            component.CANVAS,
+            lambda: _view(cross, target),
+            key,
+            lang,
+            {"selection": _keep_choice(key, extent), "open": _open_head(key, extent)},
+            kept=cross.captured.key,
         )
         st.caption(text(lang, "translation.merged"))
-
-
-def _data(shown: PageContext) -> bytes:
-    target = current.view().input.target if shown.captured.loaded is not None else ""
-    return buffers.buffer(
-        f"{shown.captured.key} alignment {shown.lang}",
-        lambda: component.pack_alignment(
-            _view(shown, target), strings(shown.lang, component.STRING_KEYS)
-        ),
-    )
 
 
 def _view(shown: PageContext, target: str) -> AlignmentView:
@@ -112,7 +109,9 @@ def _keep_choice(key: str, extent: Extent) -> Callable[[], None]:
             return
         selection, mean = choice
         current.take_selection(selection)
-        current.update(stack=STACK, kind=KIND, mean=mean)
+        view = current.view()
+        place = replace(view.place, stack=STACK, kind=KIND, mean=mean)
+        current.update(replace(view, place=place))
         if widgets.only_a_fragment_runs():
             st.rerun([NAVIGATION])
 
@@ -126,7 +125,7 @@ def _open_head(key: str, extent: Extent) -> Callable[[], None]:
         request = parse_open(widgets.component_value(key, "open"), extent)
         if request is not None:
             current.take_opened(request)
-            current.update(stack=STACK, kind=KIND)
+            current.open_attention(STACK, KIND)
             parameters = address.params(current.view())
             st.switch_page(routes.file(request.page), query_params=parameters)
 

@@ -4,7 +4,7 @@ In: what is shown. Out: the same with the chosen group; widgets only where there
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
@@ -77,11 +77,13 @@ def _take(widget: str, groups: Sequence[GroupName]) -> None:
     group = chosen_in(widget, groups)
     if group is None:
         return
-    extent, place = group.extent, current.view().place
-    current.update(
+    extent, view = group.extent, current.view()
+    place = view.place
+    there = replace(
+        place.without_cell,
         stack=group.stack,
         kind=group.kind,
         layer=place.layer if (place.layer or 0) < extent.n_layers else None,
         head=place.head if (place.head or 0) < extent.n_heads else None,
-        **current.NO_POSITION,
     )
+    current.update(replace(view, place=there))

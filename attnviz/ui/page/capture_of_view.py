@@ -4,6 +4,7 @@ In: a language and the view. Out: what is shown, after waiting visibly; None if 
 chosen or typed first. Each way in which a model is given its input is a function of its own.
 """
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -104,7 +105,7 @@ def _of_texts(
     lang: Language, source: sources.Source, card: ModelCard, texts: tuple[str, ...]
 ) -> AppCapture | None:
     """The capture of one text, or of two in one batch; None while a target is missing."""
-    request = view_request.of_view(texts, card)
+    request = view_request.of_input(card, texts, target=current.view().input.target)
     if card.kind == "encoder-decoder" and not (request.target or request.generation):
         _fill_target(lang, source, texts[0])
         return None
@@ -124,7 +125,7 @@ def _of_picture(
         missing_input.picture(lang)
         return None
     texts = (typed,) if card.kind == "text-image" and typed is not None else ()
-    request = view_request.of_view(texts, card, image)
+    request = view_request.of_input(card, texts, image=image)
     with st.spinner(text(lang, "wait.picture")):
         captured = captures.recall(source, request)
     if texts:
@@ -140,7 +141,7 @@ def _of_sound(lang: Language, source: sources.Source, card: ModelCard) -> AppCap
         missing_input.sound(lang)
         return None
     with st.spinner(text(lang, "wait.sound")):
-        request = sounds.request(card, sound, view.input.target)
+        request = view_request.of_input(card, sound=sound, target=view.input.target)
         captured = captures.recall(source, request)
     notices.of_sound(lang, captured)
     return captured
@@ -156,8 +157,9 @@ def _fill_target(lang: Language, source: sources.Source, typed: str) -> None:
         with st.spinner(text(lang, "wait.target")):
             answer = address.cleaned("target", captures.answer(source, typed, view.input.cut))
         if answer.strip():
-            kept = view.drawing  # it was made on this answer, which a link may leave out
-            current.update(target=answer, masks=kept.masks, edits=kept.edits)
+            answered = replace(view, input=replace(view.input, target=answer))
+            # they were made on this answer, which a link may leave out
+            current.update(answered, keeps=("masks", "edits"))
             st.rerun()
         st.info(text(lang, "empty.target_answer"))
     missing_input.target(lang)

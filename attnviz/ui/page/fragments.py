@@ -19,12 +19,13 @@ from attnviz.components import head as one_head
 from attnviz.components import masks as overlays
 from attnviz.components import steps as strip
 from attnviz.components import writing
+from attnviz.components.canvas import Canvas
+from attnviz.components.heads import Axes, HeadsView
 from attnviz.components.options import parse_options
 from attnviz.components.selection import Extent, parse_open, parse_selection
 from attnviz.i18n import text
-from attnviz.ui.host.components import show_grid, show_head, show_masks, show_steps, show_writing
+from attnviz.ui.host.draw import draw
 from attnviz.ui.page import mask_code, notices
-from attnviz.ui.server import buffers
 from attnviz.ui.server.shared import shared
 from attnviz.ui.session import address, current, messages, routes, widgets
 from attnviz.ui.session.fragment import fragment
@@ -36,7 +37,6 @@ from attnviz.views.app_capture import PageContext
 from attnviz.views.axes import token_axes
 from attnviz.views.group_size import MAX_POOLED_CELLS, MAX_WHOLE
 from attnviz.views.measures import Measured, measure
-from attnviz.views.texts import strings
 
 if TYPE_CHECKING:
     from attnviz.attention.steps import Steps
@@ -54,17 +54,10 @@ def player(shown: PageContext) -> None:
 @fragment()
 def _player(shown: PageContext) -> None:
     with messages.guard(shown.lang):
-        data = buffers.buffer(
-            f"{shown.key} player {shown.lang}",
-            lambda: writing.pack_player(
-                *token_axes(shown),
-                shown.group.cross,
-                shown.size.extent,
-                strings(shown.lang, writing.PLAYER_KEYS),
-            ),
-        )
         extent, key = shown.size.extent, widgets.component_key("player")
-        show_writing(data, extent, key, keep_selection(key, extent))
+        axes = Axes.of(*token_axes(shown), shown.group.cross)
+        on = {"selection": keep_selection(key, extent)}
+        draw(writing.CANVAS, writing.PlayerView(axes, extent), key, shown.lang, on)
 
 
 @fragment()
@@ -84,29 +77,22 @@ def grid(shown: PageContext) -> None:
             return
         overview = pooled_overview.overview if size.pooled else heads.overview
         with st.spinner(text(shown.lang, "wait.afar")) if size.pooled else nullcontext():
-            data = buffers.buffer(
-                f"{shown.key} grid {shown.lang}",
-                lambda: grids.pack_grid(
-                    overview(shown, measured(shown)), strings(shown.lang, grids.STRING_KEYS)
-                ),
-            )
-        extent, key = shown.size.extent, widgets.component_key("grid")
-        show_grid(data, extent, key, keep_selection(key, extent), open_head(key, extent))
+            _draw_heads(grids.CANVAS, shown, lambda: overview(shown, measured(shown)))
 
 
 @fragment()
 def head(shown: PageContext) -> None:
     """One head of the first text; the browser switches to the others without a message."""
     with messages.guard(shown.lang):
-        data = buffers.buffer(
-            f"{shown.key} head {shown.lang}",
-            lambda: one_head.pack_head(
-                heads.one_head(shown, measured(shown)),
-                strings(shown.lang, one_head.STRING_KEYS),
-            ),
-        )
-        extent, key = shown.size.extent, widgets.component_key("head")
-        show_head(data, extent, key, keep_selection(key, extent), open_head(key, extent))
+        _draw_heads(one_head.CANVAS, shown, lambda: heads.one_head(shown, measured(shown)))
+
+
+def _draw_heads(
+    canvas: Canvas[HeadsView], shown: PageContext, view: Callable[[], HeadsView]
+) -> None:
+    extent, key = shown.size.extent, widgets.component_key(canvas.name)
+    on = {"selection": keep_selection(key, extent), "open": open_head(key, extent)}
+    draw(canvas, view, key, shown.lang, on, kept=shown.key)
 
 
 @fragment("steps")
@@ -120,16 +106,17 @@ def steps(shown: PageContext) -> None:
             notices.own_code(shown, layer)
             return
         edited = current.view().drawing.edits
-        data = buffers.buffer(
-            f"{shown.key} steps {shown.lang} {layer} {head} {edited}",
-            lambda: strip.pack_steps(
-                steps_view.steps(
-                    shown, layer, head, _steps(shown, layer, head), edits.parse(edited)
-                )
-            ),
-        )
         extent, key = shown.size.extent, widgets.component_key("steps")
-        show_steps(data, extent, key, keep_selection(key, extent, redraw="steps"), _keep_edits(key))
+        draw(
+            strip.CANVAS,
+            lambda: steps_view.steps(
+                shown, layer, head, _steps(shown, layer, head), edits.parse(edited)
+            ),
+            key,
+            shown.lang,
+            {"selection": keep_selection(key, extent, redraw="steps"), "edit": _keep_edits(key)},
+            kept=f"{shown.key} {layer} {head} {edited}",
+        )
 
 
 @fragment("masks")
@@ -142,12 +129,15 @@ def masks(shown: PageContext) -> None:
         if shown.group.own_code(layer):
             notices.own_code(shown, layer)
             return
-        data = buffers.buffer(
-            f"{shown.key} masks {shown.lang} {layer} {head}",
-            lambda: overlays.pack_masks(masks_view.masks_data(shown, layer, head)),
-        )
         extent, key = shown.size.extent, widgets.component_key("masks")
-        show_masks(data, extent, key, on_selection=keep_selection(key, extent, redraw="masks"))
+        draw(
+            overlays.CANVAS,
+            lambda: masks_view.masks_data(shown, layer, head),
+            key,
+            shown.lang,
+            {"selection": keep_selection(key, extent, redraw="masks")},
+            kept=f"{shown.key} {layer} {head}",
+        )
 
 
 @shared(most=MAX_MEASURED)
@@ -184,7 +174,7 @@ def keep_selection(key: str, extent: Extent, redraw: str | None = None) -> Calla
         if selection is None:
             return
         before = current.view()
-        current.update(**parse_options(sent))
+        current.take(parse_options(sent))
         current.take_selection(selection)
         after = current.view()
         moved = after.place.layer_and_head != before.place.layer_and_head

@@ -41,7 +41,7 @@ def verification(shown: PageContext, *, all_on: bool = True) -> None:
 
     `all_on` is True if all heads are on here, whichever of them the Switchboard has off.
     """
-    off = switches.parse(current.view().switched.changes) if all_on else ()
+    off = switches.parse(current.view().switches.changes) if all_on else ()
     if off:
         heads = messages.shortened(", ".join(switch.head for switch in off), MAX_HEADS_CHARS)
         st.caption(text(shown.lang, "verify.switched", heads=heads))

@@ -39,8 +39,7 @@ def file(lang: Language) -> None:
     st.button(
         text(lang, "sidebar.use_box"),
         key=widgets.key("start.box"),
-        on_click=current.update,
-        kwargs={"file": False},
+        on_click=current.read_box,
     )
 
 

@@ -33,4 +33,5 @@ def say(shown: PageContext, place: str) -> bool:
 def _run(model: str, words: str) -> None:
     """Show the model itself, on the text of the capture."""
     current.open_model(model)
-    current.update(text=words, file=False, generate=0)
+    current.open_text(words)
+    current.generate(0)

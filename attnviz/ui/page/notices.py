@@ -10,7 +10,6 @@ import streamlit as st
 from attnviz.i18n import Language, text
 from attnviz.types import Tokens
 from attnviz.ui.session import address, address_bar, current, examples, messages, routes
-from attnviz.ui.session.view_request import is_message
 from attnviz.views import group_tokens
 from attnviz.views.app_capture import AppCapture, PageContext
 from attnviz.views.groups import Group
@@ -47,7 +46,7 @@ def _hub(lang: Language, captured: AppCapture) -> None:
 
 def _message(lang: Language, captured: AppCapture, texts: tuple[str, ...]) -> None:
     """The model's input where the text is a chat message: with the template's tokens and roles."""
-    if not is_message(captured.model.card):
+    if captured.request is None or not captured.request.chat:
         return
     tokens = captured.capture.tokens
     template = " ".join(tokens.labels[: len(tokens) - captured.capture.n_generated])

@@ -21,12 +21,11 @@ from attnviz.export.save import content
 from attnviz.i18n import Language, text
 from attnviz.summary import shortened
 from attnviz.types import HeadId
-from attnviz.ui.host.components import show_camera
+from attnviz.ui.host.draw import draw
 from attnviz.ui.page import link, view_code
 from attnviz.ui.session import current, messages, widgets
 from attnviz.ui.session.fragment import PageContextKey, fragment
 from attnviz.views.app_capture import PageContext
-from attnviz.views.texts import strings
 from attnviz.views.titles import model_title
 
 FRAGMENT = "take"
@@ -97,8 +96,8 @@ def _is_wanted(lang: Language, tip: str) -> bool:
 
 
 def _camera(lang: Language, origins: Sequence[str] = ()) -> None:
-    data = camera.pack_camera(strings(lang, camera.STRING_KEYS), origins)
-    show_camera(data, widgets.component_key("camera"))
+    view = camera.CameraView(tuple(origins))
+    draw(camera.CANVAS, view, widgets.component_key("camera"), lang)
 
 
 def _origins(

@@ -9,9 +9,7 @@ from dataclasses import dataclass, replace
 
 from attnviz.components.pages import Page
 from attnviz.types import HeadId
-from attnviz.ui.session import current, view_request
-from attnviz.ui.session.model_cards import generates
-from attnviz.ui.session.view import View
+from attnviz.ui.session import current
 from attnviz.views.app_capture import PageContext
 
 Options = dict[str, str | int]
@@ -46,19 +44,16 @@ class CodeSource:
 
 def of_left(shown: PageContext, file: str, page: Page) -> CodeSource:
     """The capture of the view; on Masks both sentences are in one batch."""
-    view = current.view()
-    second = (view.input.text2,) if page == "masks" and view.input.text2.strip() else ()
-    name = "a" if page == "compare" else "cap"
-    return CodeSource(
-        name, file, shown.captured.name, (view.input.text, *second), _options(shown, view)
-    )
+    request = shown.captured.request
+    name, texts = "a" if page == "compare" else "cap", () if request is None else request.text
+    return CodeSource(name, file, shown.captured.name, texts, _options(shown))
 
 
 def of_right(shown: PageContext, file: str, text: str) -> CodeSource:
     """The capture of Compare's right side, which a text alone determines in some models."""
-    loaded, view = shown.captured.loaded, current.view()
+    loaded = shown.captured.loaded
     is_text = loaded is not None and loaded.kind in ("encoder", "decoder")
-    options = _options(shown, view) if is_text else None
+    options = _options(shown) if is_text else None
     return CodeSource("b", file, shown.captured.name, (text,), options)
 
 
@@ -88,7 +83,7 @@ def _numbers(
         other = HeadId(layer, head.head if right.head is None else right.head)
         return [f"weights = a.weights({str(head)!r}{place}), b.weights({str(other)!r}{place})"]
     if page == "circuit":
-        return _feeds(shown, source)
+        return _paths(shown, source)
     if page == "switches":
         return _without_heads(source, changes)
     if page == "map":
@@ -118,14 +113,15 @@ def _survey(shown: PageContext) -> list[str]:
     ]
 
 
-def _feeds(shown: PageContext, source: CodeSource) -> list[str]:
-    """The line for the feeds of each head; like the page, it leaves out what was generated."""
+def _paths(shown: PageContext, source: CodeSource) -> list[str]:
+    """The line for the paths between heads; like the page, it leaves out what was generated."""
     options, loaded = source.options, shown.captured.loaded
     is_translation = loaded is not None and loaded.kind == "encoder-decoder"
     if options is None or (is_translation and not options["target"]):
         return []
     typed = replace(source, options=options | {"generate": 0})
-    return [f"feeds = attnviz.feeds(lm, {typed.texts[0]!r}{typed.arguments})"]
+    run = f"attnviz.experiment(lm, {typed.texts[0]!r}{typed.arguments})"
+    return [f"paths = {run}.paths()"]
 
 
 def _places(shown: PageContext, head: HeadId, source: CodeSource) -> list[str]:
@@ -174,27 +170,27 @@ def _without_heads(source: CodeSource, changes: str) -> list[str]:
     """The capture of the model with heads switched off."""
     if source.options is None or not changes:
         return []
-    switched = f"changes=attnviz.changes.parse({changes!r})"
+    switched = f"changes=parse({changes!r})"
     return [
+        "from attnviz.changes import parse",
         f"off = attnviz.capture(lm, {source.texts[0]!r}{source.arguments}, {switched})",
     ]
 
 
-def _options(shown: PageContext, view: View) -> Options | None:
+def _options(shown: PageContext) -> Options | None:
     """The arguments of `attnviz.capture` besides a text; None where a text is not all.
 
     That is so of pictures, sounds, sampling, uploaded texts and captures.
     """
-    loaded, media = shown.captured.loaded, shown.captured.media
-    if loaded is None or media.picture is not None or media.sound is not None:
+    request = shown.captured.request
+    if request is None or request.kind != "text" or current.view().input.file:
         return None
-    if view.input.file or view.generating.temperature or not view.input.text:
+    generation = request.generation
+    if generation is not None and generation.temperature:
         return None
-    target = view.input.target if loaded.card.kind == "encoder-decoder" else ""
-    n_read = 0 if target.strip() or not generates(loaded.card) else view.generating.n_tokens
     return {
-        "target": target if target.strip() else "",
-        "generate": n_read + 1 if n_read else 0,  # the last one is never read
-        "cut": view.input.cut,
-        "chat": view_request.is_message(loaded.card),
+        "target": request.target[0] if request.target else "",
+        "generate": 0 if generation is None else generation.n_tokens,
+        "cut": request.cut,
+        "chat": request.chat,
     }

@@ -17,12 +17,8 @@ from attnviz.views.app_capture import AppCapture
 
 if TYPE_CHECKING:
     from attnviz.capture.request import Request
-    from attnviz.experiment.answers import Answer
-    from attnviz.experiment.clean_run import CleanRun
-    from attnviz.experiment.traced_run import TracedRun
-    from attnviz.experiment.why import Why
+    from attnviz.experiment.run import Experiment
     from attnviz.models.loaded_model import LoadedModel
-    from attnviz.types import Site
 
 MAX_ANSWERING = 8  # a clean pass each: like a capture
 MAX_MEASURED = 64  # a few numbers for each head; for each pair of heads, 0.5 MB of 144
@@ -32,30 +28,18 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, eq=False)
 class Answering:
-    """A prepared input, what the model answers to it, and how long a pass takes."""
+    """A run of an input, and how long a pass takes."""
 
-    prepared: "CleanRun"
-    answer: "Answer"
+    run: "Experiment"
     pass_ms: float
     _texts: dict[int, str] = field(default_factory=dict)
-
-    _runs: "list[TracedRun]" = field(default_factory=list)
-
-    def why(self, head: "Site", query: int, key: int) -> "Why":
-        """Why a head attends there; the traced pass is kept for other cells."""
-        from attnviz.experiment.traced_run import traced_run
-        from attnviz.experiment.why import explain
-
-        if not self._runs:
-            self._runs.append(traced_run(self.prepared))
-        return explain(self._runs[0], head, query, key)
 
     def written(self, n_tokens: int) -> str:
         """The model's continuation with all heads on; it is kept."""
         if n_tokens not in self._texts:
             from attnviz.experiment.switches import continued
 
-            self._texts[n_tokens] = continued(self.prepared, (), n_tokens)
+            self._texts[n_tokens] = continued(self.run.prepared, (), n_tokens)
         return self._texts[n_tokens]
 
 
@@ -82,17 +66,17 @@ def answering(loaded: "LoadedModel", request: "Request", others: Sequence[str]) 
     """One clean pass, and another that is timed; of a decoder only the last logits are kept."""
     import torch
 
-    from attnviz.experiment.answer_measures import Divergence
-    from attnviz.experiment.answers import answer_of
     from attnviz.experiment.clean_run import prepare_request
+    from attnviz.experiment.run import Experiment
 
-    last_row = Divergence() if loaded.kind == "decoder" else None
-    prepared = prepare_request(loaded, request, last_row)
+    prepared = prepare_request(loaded, request, last_row=loaded.kind == "decoder")
     with loaded.lock, torch.no_grad():  # the first pass of a model is no measure of the next
         start = time.thread_time()
         loaded.model(**prepared.inputs, **prepared.options)
         pass_ms = 1000 * (time.thread_time() - start)
-    return Answering(prepared, answer_of(prepared, others), pass_ms)
+    run = Experiment(prepared, tuple(others))
+    assert run.reader, "the answer is read once, for all who look at it"
+    return Answering(run, pass_ms)
 
 
 def measurement(

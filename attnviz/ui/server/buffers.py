@@ -1,4 +1,4 @@
-"""The bytes that components show, and sentences beside them: kept under keys that callers write.
+"""The bytes that canvases show, and sentences beside them: kept under keys that callers write.
 
 In: a key, and what makes the value. Out: the value. The key names everything that determines it:
 model, input, language, page, layer and head.

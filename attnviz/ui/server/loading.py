@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakSet
 
 import attnviz
+from attnviz.errors import ModelNotFound
 from attnviz.models.files import is_folder
 from attnviz.models.registry import HUB_ID, REGISTRY
 from attnviz.ui.server import sources, turns
@@ -63,7 +64,7 @@ def is_own(source: Source) -> bool:
 def _model(source: Source, commit: str | None) -> "LoadedModel":
     try:
         return load(source.name, commit, source.device, source.dtype)
-    except attnviz.ModelNotFound:
+    except ModelNotFound:
         _downloaded.pop(source.name, None)  # its files may be gone: fetch them when asked again
         raise
 

@@ -6,6 +6,7 @@ older than a selection that a component has committed since.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -25,7 +26,8 @@ def adopt() -> None:
     adopt_query(st.query_params.to_dict())
     now = current.view().classroom
     if before is not None and before.room == now.room and not (now.host or now.seat):
-        current.update(host=before.host, seat=before.seat)  # no address has them
+        kept = replace(now, host=before.host, seat=before.seat)  # no address has them
+        current.update(replace(current.view(), classroom=kept))
 
 
 def adopt_query(query: Mapping[str, str]) -> None:

@@ -1,12 +1,12 @@
 """The view of this session, and what changes in it: a model, a text, a selection.
 
-In: changes by the names of address parameters, checked before. Out: the current `View`. A change
-also clears what it makes meaningless: masks and edits belong to the input that they were made
-for, the head and cell of one model mean nothing in another.
+In: another `View`, or values by the names of address parameters, checked before. Out: the current
+`View`. A change also clears what it makes meaningless: masks and edits belong to the input that
+they were made for, the head and cell of one model mean nothing in another.
 """
 
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -14,34 +14,12 @@ import streamlit as st
 
 from attnviz import i18n
 from attnviz.components.selection import OpenRequest, Selection
+from attnviz.types import Kind, Stack
 from attnviz.ui.session import address, examples, model_cards, store
-from attnviz.ui.session.view import View, default_view
+from attnviz.ui.session.view import RightSide, View, default_view
 
 KEPT = "view"
 MAX_ADDRESS_BYTES = 60_000
-NO_POSITION: Mapping[str, None] = {"query": None, "key": None}
-# the cell of Compare, where its tokens stand on either side
-NO_CELL: Mapping[str, None] = {**NO_POSITION, "query_b": None, "key_b": None}
-NO_RIGHT_INPUT: Mapping[str, str] = {"model_b": "", "text_b": "", "target_b": "", "image_b": ""}
-NO_RIGHT_PLACE: Mapping[str, None] = dict.fromkeys(
-    ("stack_b", "kind_b", "layer_b", "head_b", "query_b", "key_b")
-)
-# what was chosen in one model means nothing in another
-ANOTHER_MODEL: Mapping[str, Any] = {
-    **dict.fromkeys((*address.INDICES, "stack", "kind", "mean")),
-    **{"target": "", "window": 0, "chat": False, "changes": "", "effects": False, "capture": ""},
-    **{"arrow": "", "least": "", "paths": False, "guess": ""},
-    **NO_RIGHT_INPUT,
-    **NO_RIGHT_PLACE,
-}
-# a change of any of these leaves no masks, or no edits
-GENERATING = ("generate", "temperature", "top_k", "top_p", "seed")
-INPUT = (
-    *("model", "text", "text2", "cut", "file", "chat", "target", "image", "sound", "capture"),
-    *GENERATING,
-)
-MASKS_BELONG_TO = frozenset((*INPUT, "stack", "kind", "window"))
-EDITS_BELONG_TO = frozenset((*MASKS_BELONG_TO, "layer", "head"))
 CIRCUIT = ("arrow", "least", "sides")
 GEOMETRY = ("tab", "vectors", "turns")
 TARGET_WANTED = "target_wanted"
@@ -58,22 +36,36 @@ def language() -> i18n.Language:
     return view().lang or i18n.negotiate(st.context.locale)
 
 
-def update(**changes: Any) -> None:
-    """Change parameters of the view; the next run writes them into the address."""
+def update(after: View, *, keeps: Collection[str] = ()) -> None:
+    """Show another view; the next run writes it into the address.
+
+    Masks and edits that were chosen for another input are dropped, but for those that the caller
+    `keeps`: "masks", "edits" or both.
+    """
     before = view()
-    after = address.changed(before, changes)
-    moved = {
-        name
-        for name in changes
-        if address.PARAMETERS[name].value(before) != address.PARAMETERS[name].value(after)
-    }
-    if "masks" not in changes and not moved.isdisjoint(MASKS_BELONG_TO):
-        after = address.changed(after, {"masks": ""})
-    if "edits" not in changes and not moved.isdisjoint(EDITS_BELONG_TO):
-        after = address.changed(after, {"edits": ""})
+    if "masks" not in keeps and _input(before) != _input(after):
+        after = replace(after, drawing=replace(after.drawing, masks=""))
+    if "edits" not in keeps and _head(before) != _head(after):
+        after = replace(after, drawing=replace(after.drawing, edits=""))
     if len(urlencode(address.params(after))) > MAX_ADDRESS_BYTES:
-        after = address.changed(after, {"text_b": "", "target_b": ""})  # no page shows two so long
+        # no page shows two texts so long
+        after = replace(after, right=replace(after.right, text="", target=""))
     store.put(KEPT, after)
+
+
+def take(values: Mapping[str, Any]) -> None:
+    """Take over values by the names of their parameters, which `address` has checked."""
+    update(address.changed(view(), values), keeps=values)
+
+
+def _input(of: View) -> tuple[object, ...]:
+    """The input and the attention that masks are laid over."""
+    return of.model, of.input, of.generating, of.place.stack, of.place.kind, of.place.window
+
+
+def _head(of: View) -> tuple[object, ...]:
+    """The head whose numbers are edited."""
+    return *_input(of), of.place.layer, of.place.head
 
 
 def open_model(name: str) -> None:
@@ -82,14 +74,15 @@ def open_model(name: str) -> None:
     if name == before.model and not before.input.capture:
         return
     text = examples.after_switch(before.model, name, before.input.text)
+    blank = before.of_another_model
+    is_cut = before.input.cut and text == before.input.text
     update(
-        **{
-            **ANOTHER_MODEL,
-            "model": name,
-            "text": text,
-            "cut": before.input.cut and text == before.input.text,
-            "model_b": _right_model(name),
-        }
+        replace(
+            blank,
+            model=name,
+            input=replace(blank.input, text=text, cut=is_cut),
+            right=RightSide(model=_right_model(name)),
+        )
     )
 
 
@@ -103,17 +96,68 @@ def _right_model(left: str) -> str:
 
 def open_text(text: str) -> None:
     """Show another text; a model that translates runs again on it."""
-    update(text=text, target="", cut=False, file=False, capture="", **NO_POSITION)
+    now = view()
+    read = replace(now.input, text=text, target="", cut=False, file=False, capture="")
+    update(replace(now, input=read, place=now.place.without_cell))
+
+
+def open_image(name: str) -> None:
+    """Show the model another picture; a cell of the last one means nothing in it."""
+    now = view()
+    update(replace(now, input=replace(now.input, image=name), place=now.place.without_cell))
+
+
+def open_target(target: str) -> None:
+    """Feed the decoder another target."""
+    now = view()
+    update(replace(now, input=replace(now.input, target=target), place=now.place.without_cell))
+
+
+def read_box() -> None:
+    """Read the text of the box again, in place of a file."""
+    now = view()
+    read = replace(now.input, file=False, cut=False)
+    update(replace(now, input=read, place=now.place.without_cell))
+
+
+def generate(n_tokens: int) -> None:
+    """Have the model generate so many tokens."""
+    now = view()
+    generating = replace(now.generating, n_tokens=n_tokens)
+    update(replace(now, generating=generating, place=now.place.without_cell))
 
 
 def open_capture(digest: str) -> None:
     """Look at a capture file, from its first head on; "" goes back to the model."""
-    update(**{**ANOTHER_MODEL, "masks": "", "edits": "", "capture": digest})
+    blank = view().of_another_model
+    drawing = replace(blank.drawing, masks="", edits="")
+    update(replace(blank, input=replace(blank.input, capture=digest), drawing=drawing))
+
+
+def open_head(layer: int, head: int, stack: Stack | None = None, kind: Kind | None = None) -> None:
+    """Look at a head of an attention, with no cell chosen."""
+    now = view()
+    place = replace(now.place.without_cell, stack=stack, kind=kind, mean=None)
+    update(replace(now, place=replace(place, layer=layer, head=head)))
+
+
+def open_attention(stack: Stack | None, kind: Kind | None) -> None:
+    """Look at another attention of the model, at the same place."""
+    now = view()
+    update(replace(now, place=replace(now.place, stack=stack, kind=kind)))
 
 
 def want_target() -> None:
     """Have the next run let the model generate the target, up to its own end token."""
-    update(target="", generate=0, **NO_POSITION)
+    now = view()
+    update(
+        replace(
+            now,
+            input=replace(now.input, target=""),
+            generating=replace(now.generating, n_tokens=0),
+            place=now.place.without_cell,
+        )
+    )
     store.put(TARGET_WANTED, True)
 
 
@@ -126,28 +170,22 @@ def take_number(name: str, value: object) -> None:
     """Take over a number that a visitor chose, if it makes sense; no cell is chosen then."""
     number, _ = address.checked(name, value)
     if number is not None:
-        update(**{name: number, **NO_POSITION})
+        take({name: number, "query": None, "key": None})
 
 
 def take_selection(selection: Selection) -> None:
     """Take over the head and cell that a component committed."""
-    update(**asdict(selection))
+    take(asdict(selection))
 
 
 def take_edits(text: str) -> bool:
     """Take over the edits that a component asks for; False if they cannot be read."""
-    edits, _ = address.checked("edits", text)
-    if edits is not None:
-        update(edits=edits)
-    return edits is not None
+    return _take_all(("edits",), {"edits": text})
 
 
 def take_switches(text: str) -> bool:
     """Take over the heads that are switched off; False if they cannot be read."""
-    changes, _ = address.checked("changes", text)
-    if changes is not None:
-        update(changes=changes)
-    return changes is not None
+    return _take_all(("changes",), {"changes": text})
 
 
 def take_circuit(choice: object) -> bool:
@@ -167,10 +205,12 @@ def _take_all(names: tuple[str, ...], choice: object) -> bool:
     values = {name: address.checked(name, choice.get(name))[0] for name in names}
     if None in values.values():
         return False
-    update(**values)
+    take(values)
     return True
 
 
 def take_opened(request: OpenRequest) -> None:
     """Take over the head, and the cell if any, that a visitor opened."""
-    update(layer=request.layer, head=request.head, query=request.query, key=request.key)
+    now = view()
+    place = replace(now.place, layer=request.layer, head=request.head)
+    update(replace(now, place=replace(place, query=request.query, key=request.key)))

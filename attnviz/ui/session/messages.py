@@ -8,7 +8,7 @@ one plain sentence; a traceback is never shown.
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import replace
 
 import streamlit as st
 
@@ -17,7 +17,7 @@ from attnviz.i18n import Language, has, text
 from attnviz.tokens.labels import visible
 from attnviz.ui.server.unexpected import logged
 from attnviz.ui.session import current, widgets
-from attnviz.ui.session.view import DEFAULT_MODEL
+from attnviz.ui.session.view import DEFAULT_MODEL, View
 
 # errors that another model mends
 MODEL_ERRORS = (
@@ -96,32 +96,56 @@ def show(lang: Language, error: AttnVizError) -> None:
         st.error(text(lang, "error.other", message=plain(str(error))))
 
 
+def _cut(view: View) -> View:
+    return replace(view, input=replace(view.input, cut=True))
+
+
+def _without_chat(view: View) -> View:
+    return replace(view, input=replace(view.input, chat=False))
+
+
+def _without_edits(view: View) -> View:
+    return replace(view, drawing=replace(view.drawing, edits=""))
+
+
+def _at_first_head(view: View) -> View:
+    return replace(view, place=replace(view.place, layer=0, head=0))
+
+
+def _generating_nothing(view: View) -> View:
+    return replace(view, generating=replace(view.generating, n_tokens=0))
+
+
+def _of_default_model(view: View) -> View:
+    return replace(view.of_another_model, model=DEFAULT_MODEL)
+
+
+# the label of the button for each error that one change of the view mends, and the change
+WAYS_OUT: dict[str, tuple[str, Callable[[View], View]]] = {
+    "too_many_tokens": ("cut.button", _cut),
+    "bad_chat_template": ("action.no_chat", _without_chat),
+    "bad_edit": ("action.no_edits", _without_edits),
+    "edit_outside": ("action.no_edits", _without_edits),
+    "bad_layer": ("action.first_head", _at_first_head),
+    "bad_head": ("action.first_head", _at_first_head),
+    "run_failed": ("action.reload", lambda view: view),
+    **dict.fromkeys(GENERATION_ERRORS, ("action.write_nothing", _generating_nothing)),
+}
+
+
 def _way_out(lang: Language, error: AttnVizError) -> None:
     """A button that changes the cause of the error, where one change fixes it."""
     code, details = error.code, _details(lang, error)
-    first_head = ("action.first_head", {"layer": 0, "head": 0})
-    nothing = ("action.write_nothing", {"generate": 0})
-    ways: dict[str, tuple[str, dict[str, Any]]] = {
-        "too_many_tokens": ("cut.button", {"cut": True}),
-        "bad_chat_template": ("action.no_chat", {"chat": False}),
-        "bad_edit": ("action.no_edits", {"edits": ""}),
-        "edit_outside": ("action.no_edits", {"edits": ""}),
-        "bad_layer": first_head,
-        "bad_head": first_head,
-        "run_failed": ("action.reload", {}),
-        **dict.fromkeys(GENERATION_ERRORS, nothing),
-    }
+    ways = WAYS_OUT
     if current.view().model != DEFAULT_MODEL:
-        default_model = {"model": DEFAULT_MODEL, **current.ANOTHER_MODEL}
-        ways = dict.fromkeys(MODEL_ERRORS, ("action.default_model", default_model)) | ways
+        ways = dict.fromkeys(MODEL_ERRORS, ("action.default_model", _of_default_model)) | ways
     if code in ways:
-        label, changes = ways[code]
+        label, changed = ways[code]
         default = text(lang, f"model.{DEFAULT_MODEL}.label")
         st.button(
             text(lang, label, **{"model": default, **details}),
             key=widgets.key(f"way_out.{code}"),
-            on_click=current.update,
-            kwargs=changes,
+            on_click=lambda: current.update(changed(current.view())),
         )
 
 

@@ -6,11 +6,11 @@ query to that key and the mean of the other rows' weights on the key (`attnviz.v
 measures all of them again. A head in which every row attends to one key does not pass this control.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from attnviz.i18n import DEFAULT, text
 from attnviz.types import HeadId, Kind, Stack
-from attnviz.ui.session import address, current
+from attnviz.ui.session import current
 from attnviz.ui.session.view import AttentionPlace, View, default_view
 
 
@@ -62,27 +62,23 @@ def sight(model: str, sentence: str) -> Opening | None:
 
 def open_where_nothing_is_chosen() -> None:
     """Choose the opening of a model whose first example is shown, if no head or mask was chosen."""
-    choice = _choice(current.view())
-    if choice:
-        current.update(**choice)
+    view = current.view()
+    if (there := opened(view)) != view:
+        current.update(there)
 
 
 def opened(view: View) -> View:
-    """The view as a page with a model opens it, for links that lead there."""
-    return address.changed(view, _choice(view))
-
-
-def _choice(view: View) -> dict[str, object]:
-    """The parameters of the opening; none where something was chosen."""
+    """The view as a page with a model opens it: at the opening if nothing was chosen."""
     opening = OPENINGS.get(view.model)
     untouched = view.place == AttentionPlace() and not (view.drawing.masks or view.drawing.edits)
     if opening is None or not untouched or view.input != default_view(view.model).input:
-        return {}
-    return {
-        "stack": opening.stack,
-        "kind": opening.kind,
-        "layer": opening.head.layer,
-        "head": opening.head.head,
-        "query": opening.query,
-        "key": opening.key,
-    }
+        return view
+    place = AttentionPlace(
+        stack=opening.stack,
+        kind=opening.kind,
+        layer=opening.head.layer,
+        head=opening.head.head,
+        query=opening.query,
+        key=opening.key,
+    )
+    return replace(view, place=place)

@@ -9,26 +9,14 @@ from pathlib import Path
 from typing import get_args
 
 import attnviz
-from attnviz.components.pages import (
-    PAGES,
-    ExploringPage,
-    LearningPage,
-    ManyTextsPage,
-    Page,
-    StartPage,
-    TakingApartPage,
-)
+from attnviz.components.pages import PAGES, ROWS, Group, Page
 
 DEFAULT: Page = "start"
 BEFORE: Page = "overview"  # what "/" with parameters showed before there was a start page
-WITHOUT_MODEL: tuple[Page, ...] = ("start", "learn", "calculator")
+WITHOUT_MODEL: tuple[Page, ...] = tuple(row.name for row in ROWS if not row.needs_model)
 # the groups of the navigation, by the last part of their texts' keys
-GROUPS: dict[str, tuple[Page, ...]] = {
-    "start": get_args(StartPage),
-    "explore": get_args(ExploringPage),
-    "apart": get_args(TakingApartPage),
-    "many": get_args(ManyTextsPage),
-    "learn": get_args(LearningPage),
+GROUPS: dict[Group, tuple[Page, ...]] = {
+    group: tuple(row.name for row in ROWS if row.group == group) for group in get_args(Group)
 }
 PACKAGE = Path(attnviz.__file__).resolve().parent
 

@@ -1,9 +1,10 @@
 """The sounds that a speech model reads: one made by formula, or a visitor's own.
 
-In: a sound's name, or the bytes of a file (checked in `attnviz.audio.sound`). Out: a `Sound`, its
-spectrogram as a picture, and the request for it. What a visitor uploads stays in the session.
+In: a sound's name, or the bytes of a file (checked in `attnviz.audio.sound`). Out: a `Sound`
+and its spectrogram as a picture. What a visitor uploads stays in the session.
 """
 
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -11,15 +12,12 @@ from PIL import Image
 
 from attnviz.audio import sound
 from attnviz.audio.sound import Sound
-from attnviz.capture.request import Request
-from attnviz.types import ModelCard
 from attnviz.ui.session import current, store
 
 SAMPLE = "tones"  # made by `attnviz.audio.sound.sample`
 OWN = "own"
 NAMES = (SAMPLE, OWN)
 KEPT = "sound"
-N_TOKENS = 24  # that a model generates from a sound where no number is asked for
 COLUMNS = 400
 MAX_SOUNDS = 4  # the longest, 29 s, takes 5 MB and three seconds to be made
 SHOWN_ROWS = 96
@@ -42,17 +40,14 @@ def _sample() -> Sound:
 def keep(data: bytes) -> None:
     """Keep the sound of an upload for this session, and have the model read it."""
     store.put(KEPT, sound.read_wav(data))
-    current.update(sound=OWN, target="", **current.NO_POSITION)
+    hear(OWN)
 
 
-def request(card: ModelCard, chosen: Sound, transcript: str) -> Request:
-    """The request for a sound: align the transcript if one was typed, else generate one."""
+def hear(name: str) -> None:
+    """Have the model read the sound of a parameter; a transcript belongs to another one."""
     view = current.view()
-    if not card.transcribes:
-        return Request.of(sound=chosen)
-    if not transcript.strip():
-        return Request.of(sound=chosen, generate=view.generating.n_tokens or N_TOKENS)
-    return Request.of(sound=chosen, target=transcript, cut=view.input.cut)
+    heard = replace(view.input, sound=name, target="")
+    current.update(replace(view, input=heard, place=view.place.without_cell))
 
 
 @lru_cache(maxsize=MAX_SOUNDS)

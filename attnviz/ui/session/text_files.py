@@ -5,7 +5,7 @@ session, and the text that the model reads. The file must be UTF-8; whatever cha
 shown and run as text.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from attnviz.errors import BadInput, TooLarge
 from attnviz.tokens.labels import without_surrogates
@@ -56,7 +56,9 @@ def uploaded(name: str, data: bytes) -> TextFile:
 def keep(file: TextFile) -> None:
     """Keep the file for this session, and have the model read it."""
     store.put(KEPT, file)
-    current.update(file=True, target="", cut=False, **current.NO_POSITION)
+    view = current.view()
+    read = replace(view.input, file=True, target="", cut=False)
+    current.update(replace(view, input=read, place=view.place.without_cell))
 
 
 def kept() -> TextFile | None:

@@ -19,7 +19,7 @@ PICTURE, PROBLEMS = "picture", "upload_problems"
 def keep_picture(image: Image) -> None:
     """Keep what the visitor uploaded, for this session only, and look at it."""
     store.put(PICTURE, image)
-    current.update(image=pictures.OWN, **current.NO_POSITION)
+    current.open_image(pictures.OWN)
 
 
 def picture_name() -> str:

@@ -4,7 +4,7 @@ In: nothing. Out: the dataclasses. Their form in the address, and how each value
 table in `address`; the view of a session is kept by `current`.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 from attnviz import i18n
@@ -79,6 +79,11 @@ class AttentionPlace:
         """The chosen layer and head, or the first ones."""
         return self.layer or 0, self.head or 0
 
+    @property
+    def without_cell(self) -> "AttentionPlace":
+        """The same attention and head, with no cell chosen."""
+        return replace(self, query=None, key=None)
+
 
 @dataclass(frozen=True)
 class DrawingOptions:
@@ -145,28 +150,50 @@ class RightSide:
 
 
 @dataclass(frozen=True)
-class SwitchChoice:
+class Switches:
     """The heads that are off on the page Switches, in the text form of `attnviz.changes`.
 
-    `edges` shows what the edges of the chosen row do, `why` why the chosen cell is attended to.
-    `patch` shows on Compare what each head carries from one text to the other, of its `stage`;
-    `parts` and `where` on Output what wrote the answer and from which tokens it comes, `guess` the
-    cell of the lens whose parts are shown. `changes` is "" while nobody has chosen and "none" where
-    all are on; `to` is the output that a head gets when it is switched off next; `effects` True
-    measures every head of a model that is slow.
+    `changes` is "" while nobody has chosen and "none" where all are on; `to` is the output that a
+    head gets when it is switched off next; `effects` True measures every head of a model that is
+    slow.
     """
 
     changes: str = ""
     to: Off = "mean"
     effects: bool = False
+
+
+@dataclass(frozen=True)
+class Inside:
+    """The switches below Head and Steps.
+
+    `edges` shows what the edges of the chosen row do, `why` why the chosen cell is attended to.
+    """
+
     edges: bool = False
     why: bool = False
-    lens: bool = False
-    patch: bool = False
-    stage: PatchStage = "mixed"
+
+
+@dataclass(frozen=True)
+class OutputParts:
+    """The tables that are open on the page Output.
+
+    `parts` and `where` show what wrote the answer and from which tokens it comes, `guess` the cell
+    of the lens whose parts are shown; `lens` True asks a model that is slow for its guesses.
+    """
+
     parts: bool = False
     where: bool = False
+    lens: bool = False
     guess: str = ""
+
+
+@dataclass(frozen=True)
+class PatchingChoice:
+    """The patching below Compare: if it is shown, and the part of a head that is carried over."""
+
+    shown: bool = False
+    stage: PatchStage = "mixed"
 
 
 @dataclass(frozen=True)
@@ -209,10 +236,32 @@ class View:
     learn: LessonPlace = field(default_factory=LessonPlace)
     classroom: Seat = field(default_factory=Seat)
     right: RightSide = field(default_factory=RightSide)
-    switched: SwitchChoice = field(default_factory=SwitchChoice)
+    switches: Switches = field(default_factory=Switches)
+    inside: Inside = field(default_factory=Inside)
+    output: OutputParts = field(default_factory=OutputParts)
+    patching: PatchingChoice = field(default_factory=PatchingChoice)
     circuit: CircuitChoice = field(default_factory=CircuitChoice)
     geometry: GeometryChoice = field(default_factory=GeometryChoice)
     atlas: AtlasChoice = field(default_factory=AtlasChoice)
+
+    @property
+    def without_cell(self) -> "View":
+        """The same view with no cell chosen, on either side of Compare."""
+        right = replace(self.right, query=None, key=None)
+        return replace(self, place=self.place.without_cell, right=right)
+
+    @property
+    def of_another_model(self) -> "View":
+        """The same view without what was chosen in its model, which means nothing in another."""
+        return replace(
+            self,
+            input=replace(self.input, target="", chat=False, capture=""),
+            place=AttentionPlace(),
+            switches=replace(self.switches, changes="", effects=False),
+            circuit=replace(self.circuit, path="", least="", paths=False),
+            output=replace(self.output, guess=""),
+            right=RightSide(),
+        )
 
 
 def default_view(model: str = DEFAULT_MODEL) -> View:

@@ -1,49 +1,52 @@
-"""The library's request for the input and the generation settings of the current view.
+"""The library's request for an input and the settings of the current view, of any kind of model.
 
-In: texts and a picture, what is known of the model, and the view. Out: a `Request`; its `key` is
-part of a capture's key in the cache.
+In: what is known of the model, and the texts, picture or sound that it is to read. Out: a
+`Request`. A capture keeps it, so that whatever runs the model again need not make it a second time.
 """
 
 from PIL.Image import Image
 
+from attnviz.audio.sound import Sound
 from attnviz.capture.generation.settings import Generation
 from attnviz.capture.request import Request
 from attnviz.types import ModelCard
 from attnviz.ui.session import current
 from attnviz.ui.session.model_cards import generates
 
-
-def of_view(texts: tuple[str, ...], card: ModelCard, image: Image | None = None) -> Request:
-    """The request for these texts, with the view's target if there is a decoder to read it."""
-    typed = current.view().input.target
-    target = typed if card.kind == "encoder-decoder" and typed.strip() else ""
-    return of_texts(texts, card, target, image)
+N_HEARD = 24  # tokens that a model generates from a sound where no number is asked for
 
 
-def of_texts(
-    texts: tuple[str, ...], card: ModelCard, target: str, image: Image | None = None
+def of_input(
+    card: ModelCard,
+    texts: tuple[str, ...] = (),
+    *,
+    image: Image | None = None,
+    sound: Sound | None = None,
+    target: str = "",
 ) -> Request:
-    """The request for these texts: with a target, or with as many tokens as the view asks for.
+    """The request for this input, with the target of a decoder or with tokens to generate.
 
     A model that reads a picture alone gets no texts, and nothing that belongs to texts.
     """
+    view, fed = current.view(), target if target.strip() else ""
+    if sound is not None:
+        if not card.transcribes:
+            return Request.of(sound=sound)
+        if fed:
+            return Request.of(sound=sound, target=fed, cut=view.input.cut)
+        return Request.of(sound=sound, generate=view.generating.n_tokens or N_HEARD)
     if not texts:
         return Request.of(image=image)
-    view = current.view()
-    n_tokens = 0 if target or not generates(card) else view.generating.n_tokens
+    fed = fed if card.kind == "encoder-decoder" else ""
+    n_tokens = 0 if fed or not generates(card) else view.generating.n_tokens
     return Request.of(
         texts,
-        target=[target] * len(texts) if target else None,
+        target=[fed] * len(texts) if fed else None,
         image=image,
         generate=generation(n_tokens + 1) if n_tokens else 0,  # the last one is never read
         cut=view.input.cut,
-        chat=is_message(card),
+        chat=view.input.chat and card.takes_messages,
     )
-
-
-def is_message(card: ModelCard) -> bool:
-    """True if the model is to read its text as a chat message."""
-    return current.view().input.chat and card.takes_messages
 
 
 def generation(n_tokens: int = 1) -> Generation:

@@ -19,6 +19,11 @@ def key(name: str) -> str:
     return f"{store.PREFIX}{_name(name)}"
 
 
+def class_name(name: str) -> str:
+    """The class that Streamlit gives the element of a widget."""
+    return f"st-key-{key(name)}".replace(".", "-")
+
+
 def value(name: str) -> Any:
     """The value that the visitor has put into a widget; None for nothing."""
     return store.get(_name(name))

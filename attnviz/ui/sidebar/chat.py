@@ -3,6 +3,8 @@
 In: the language, and what is known of a model. Out: the switch, which changes the view.
 """
 
+from dataclasses import replace
+
 import streamlit as st
 
 from attnviz.i18n import Language, text
@@ -24,4 +26,6 @@ def switch(lang: Language) -> None:
 
 
 def _take() -> None:
-    current.update(chat=bool(widgets.value("chat")), cut=False, **current.NO_POSITION)
+    view = current.view()
+    read = replace(view.input, chat=bool(widgets.value("chat")), cut=False)
+    current.update(replace(view, input=read, place=view.place.without_cell))

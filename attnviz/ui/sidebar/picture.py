@@ -10,9 +10,8 @@ import streamlit as st
 from attnviz.components import pad
 from attnviz.i18n import Language, text
 from attnviz.types import MIB
-from attnviz.ui.host.components import show_pad
+from attnviz.ui.host.draw import draw
 from attnviz.ui.session import current, drawings, messages, pictures, uploads, widgets
-from attnviz.views.texts import strings
 from attnviz.worlds.forms import OUTLINES
 
 SAMPLE, DRAWING = "sample", "drawing"  # in the list: one of the generated ones, the drawn one
@@ -54,12 +53,7 @@ def _take_picture(widget: str) -> None:
     name = widgets.value(widget)
     if name == DRAWING:  # chosen again: it is the picture that is shown
         return
-    look_at(pictures.sample_name(pictures.FIRST_SAMPLE) if name == SAMPLE else name)
-
-
-def look_at(name: str) -> None:
-    """Show the model another picture; a cell of the last one means nothing in it."""
-    current.update(image=name, **current.NO_POSITION)
+    current.open_image(pictures.sample_name(pictures.FIRST_SAMPLE) if name == SAMPLE else name)
 
 
 def _samples(lang: Language, seed: int) -> None:
@@ -70,7 +64,7 @@ def _samples(lang: Language, seed: int) -> None:
                 text(lang, f"sample.{direction}"),
                 key=widgets.key(f"sample.{direction}"),
                 help=text(lang, f"sample.{direction}_help"),
-                on_click=look_at,
+                on_click=current.open_image,
                 args=(pictures.sample_name(seed + step),),
             )
     st.caption(text(lang, "sample.what", number=seed))
@@ -109,12 +103,11 @@ def _take_upload() -> None:
 def _pad(lang: Language) -> None:
     view = pad.PadView(
         side_px=drawings.PAD_SIDE_PX,
-        colours=drawings.PAINTS,
-        forms={name: form(np.random.default_rng(FORM_SEED)) for name, form in OUTLINES.items()},
+        paints=drawings.PAINTS,
+        outlines={name: form(np.random.default_rng(FORM_SEED)) for name, form in OUTLINES.items()},
     )
     key = widgets.key("pad")
-    data = pad.pack_pad(view, strings(lang, pad.STRING_KEYS))
-    show_pad(data, key, _take_drawing)
+    draw(pad.CANVAS, view, key, lang, {"picture": _take_drawing})
     problem = uploads.problem("pad")
     if problem is not None:
         messages.show(lang, problem)
@@ -123,4 +116,4 @@ def _pad(lang: Language) -> None:
 def _take_drawing() -> None:
     with uploads.taking("pad"):
         sent = widgets.component_value(widgets.key("pad"), "picture")
-        look_at(drawings.name(pictures.from_pad(sent)))
+        current.open_image(drawings.name(pictures.from_pad(sent)))

@@ -11,7 +11,7 @@ import streamlit as st
 from attnviz.components import recall as component
 from attnviz.components.pages import Page
 from attnviz.components.recall import RecallView
-from attnviz.ui.host.components import show_recall
+from attnviz.ui.host.draw import draw
 from attnviz.ui.session import address, address_bar, current, routes, store, widgets
 from attnviz.ui.session.view import Seat
 
@@ -26,7 +26,8 @@ def keep(page: Page) -> None:
     query = urlencode(address_bar.parameters(with_view=with_view))
     asks = not with_view and address_bar.n_runs() == 1
     key = f"{store.PREFIX}component.{KEY}"
-    show_recall(component.pack_recall(RecallView(page, query, asks)), key, lambda: _go_back_to(key))
+    on = {"resume": lambda: _go_back_to(key)}
+    draw(component.CANVAS, RecallView(page, query, asks), key, current.language(), on)
 
 
 def _go_back_to(key: str) -> None:

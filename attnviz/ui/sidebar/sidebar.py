@@ -6,6 +6,7 @@ what the visitor did into the view.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
@@ -14,20 +15,19 @@ from attnviz.components import numbers, scheme
 from attnviz.components.pages import Page
 from attnviz.i18n import LANGUAGES, Language, text
 from attnviz.models.registry import REGISTRY
-from attnviz.ui.host.components import show_scheme
+from attnviz.ui.host.draw import draw
 from attnviz.ui.session import (
     address,
     current,
     model_cards,
     routes,
-    sounds,
     store,
+    view_request,
     widgets,
 )
 from attnviz.ui.session.labels import READS_NO_TEXT, READS_PICTURES, reads_text
 from attnviz.ui.sidebar import capture_file, chat, picture, sampling, sound, text_file
 from attnviz.ui.sidebar.navigation import navigation
-from attnviz.views.texts import strings
 from attnviz.views.titles import model_title
 
 TARGET_HEIGHT_PX = 82
@@ -60,8 +60,7 @@ def _name(lang: Language) -> None:
     with row:
         st.markdown(f"**{text(lang, 'app.name')}**", width="content")
         with st.container(width=SCHEME_WIDTH_PX):
-            data = scheme.pack_scheme(strings(lang, scheme.STRING_KEYS))
-            show_scheme(data, f"{store.PREFIX}component.scheme")
+            draw(scheme.CANVAS, scheme.SchemeView(), f"{store.PREFIX}component.scheme", lang)
 
 
 def _input(lang: Language) -> None:
@@ -101,7 +100,8 @@ def second_text(lang: Language) -> None:
 
 
 def _take_second_text() -> None:
-    current.update(text2=address.cleaned("text2", widgets.value("text2")), cut=False)
+    view, typed = current.view(), address.cleaned("text2", widgets.value("text2"))
+    current.update(replace(view, input=replace(view.input, text2=typed, cut=False)))
 
 
 def _model(lang: Language) -> None:
@@ -210,7 +210,7 @@ def _generating(lang: Language) -> None:
     n_tokens, typed = view.generating.n_tokens, view.input.target.strip()
     if not model_cards.generates(card):  # from a sound it always generates, greedily
         if not typed:
-            n_tokens = n_tokens or sounds.N_TOKENS
+            n_tokens = n_tokens or view_request.N_HEARD
             _n_tokens(lang, 1, n_tokens, "sidebar.generate_heard_help")
         return
     if card.kind == "encoder-decoder" and typed:
@@ -232,8 +232,7 @@ def _n_tokens(lang: Language, least: int, number: int, help_key: str) -> None:
 
 
 def _take_target() -> None:
-    target = address.cleaned("target", widgets.value("target"))
-    current.update(target=target, **current.NO_POSITION)
+    current.open_target(address.cleaned("target", widgets.value("target")))
 
 
 def _language(lang: Language) -> None:
@@ -242,5 +241,5 @@ def _language(lang: Language) -> None:
         LANGUAGES,
         key=widgets.showing("lang", lang),
         format_func=lambda code: text(code, "language.name"),
-        on_change=lambda: current.update(lang=widgets.value("lang")),
+        on_change=lambda: current.take({"lang": widgets.value("lang")}),
     )

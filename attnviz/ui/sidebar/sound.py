@@ -39,8 +39,7 @@ def choice(lang: Language) -> None:
 
 def _take_name(widget: str) -> None:
     name = widgets.value(widget)
-    parameter = "" if name == sounds.SAMPLE else name
-    current.update(sound=parameter, target="", **current.NO_POSITION)
+    sounds.hear("" if name == sounds.SAMPLE else name)
 
 
 def _upload(lang: Language) -> None:

@@ -26,8 +26,7 @@ def replaces_box(lang: Language) -> bool:
     st.button(
         text(lang, "sidebar.use_box"),
         key=widgets.key("use_box"),
-        on_click=current.update,
-        kwargs={"file": False, "cut": False, **current.NO_POSITION},
+        on_click=current.read_box,
         width="stretch",
     )
     return True

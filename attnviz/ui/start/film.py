@@ -4,14 +4,16 @@ In: a language. Out: the mounted film; a sentence that the visitor typed or chos
 Overview, with the film's head chosen; an example, with the head, query and key worth seeing in it.
 """
 
+from dataclasses import replace
+
 import streamlit as st
 
 from attnviz.capture.request import Request
 from attnviz.components import film as component
 from attnviz.components.film import FilmView
 from attnviz.i18n import Language
-from attnviz.ui.host.components import show_film
-from attnviz.ui.server import buffers, captures, sources
+from attnviz.ui.host.draw import draw
+from attnviz.ui.server import captures, sources
 from attnviz.ui.session import (
     address,
     address_bar,
@@ -26,7 +28,6 @@ from attnviz.ui.session.fragment import fragment
 from attnviz.ui.session.view import DEFAULT_MODEL
 from attnviz.views import film as views
 from attnviz.views.app_capture import AppCapture
-from attnviz.views.texts import strings
 
 
 @fragment()
@@ -34,12 +35,15 @@ def show(lang: Language) -> None:
     """The film, and below it the box for another sentence."""
     with messages.guard(lang):
         texts = offered()
-        data = buffers.buffer(
-            f"film {lang}",
-            lambda: component.pack_film(view(), texts, strings(lang, component.STRING_KEYS)),
-        )
         key = widgets.component_key("film")
-        show_film(data, key, lambda: _take_text(key))
+        draw(
+            component.CANVAS,
+            lambda: replace(view(), texts=tuple(texts)),
+            key,
+            lang,
+            {"text": lambda: _take_text(key)},
+            kept=str(texts),
+        )
 
 
 def view() -> FilmView:
@@ -66,12 +70,13 @@ def _take_text(key: str) -> None:
     sentence = address.cleaned("text", widgets.component_value(key, "text")).strip()
     if not sentence:
         return
-    head = openings.OPENINGS[DEFAULT_MODEL].head
     current.open_model(DEFAULT_MODEL)
     current.open_text(sentence)
-    current.update(layer=head.layer, head=head.head)
-    seen = openings.sight(DEFAULT_MODEL, sentence)
+    seen, view = openings.sight(DEFAULT_MODEL, sentence), current.view()
+    head = openings.OPENINGS[DEFAULT_MODEL].head if seen is None else seen.head
+    place = replace(view.place, layer=head.layer, head=head.head)
     if seen is not None:
-        current.update(layer=seen.head.layer, head=seen.head.head, query=seen.query, key=seen.key)
+        place = replace(place, query=seen.query, key=seen.key)
+    current.update(replace(view, place=place))
     address_bar.mount_anew()
     st.switch_page(routes.file("overview"), query_params=address.params(current.view()))

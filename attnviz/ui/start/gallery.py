@@ -5,6 +5,8 @@ computed in each run of the fragment, so that each is drawn as soon as its numbe
 last, a training, is drawn while it goes on.
 """
 
+from dataclasses import replace
+
 import streamlit as st
 
 from attnviz.capture.request import Request
@@ -20,8 +22,8 @@ from attnviz.components.gallery import (
 )
 from attnviz.components.pages import Page
 from attnviz.i18n import Language
-from attnviz.ui.host.components import show_gallery
-from attnviz.ui.server import buffers, captures, sources
+from attnviz.ui.host.draw import draw
+from attnviz.ui.server import captures, sources
 from attnviz.ui.session import (
     address,
     address_bar,
@@ -38,7 +40,6 @@ from attnviz.ui.session.fragment import fragment
 from attnviz.ui.start import birth
 from attnviz.views import gallery as views
 from attnviz.views.app_capture import AppCapture
-from attnviz.views.texts import strings
 
 N_LOOKED_AT = "gallery"  # how many miniatures this visitor's page has asked for
 N_TOKENS = 16  # of the story; the last one that is generated is never read
@@ -57,20 +58,21 @@ def show(lang: Language) -> None:
         n_asked = int(store.get(N_LOOKED_AT) or 0)
         newborn = birth.newborn() if n_asked == len(MINIATURES) else None
         n_steps = 0 if newborn is None else len(newborn.steps)
-        data = buffers.buffer(
-            f"gallery {lang} {n_asked} {n_steps} {newborn is not None and newborn.is_over}",
-            lambda: component.pack_gallery(
-                _view(n_asked, newborn), strings(lang, component.STRING_KEYS)
-            ),
-        )
         key = widgets.component_key("gallery")
         with st.container(key=widgets.key("gallery")):
-            show_gallery(data, key, _look, lambda: _open(key))
+            draw(
+                component.CANVAS,
+                lambda: _view(n_asked, newborn),
+                key,
+                lang,
+                {"look": _look, "miniature": lambda: _open(key)},
+                kept=f"{n_asked} {n_steps} {newborn is not None and newborn.is_over}",
+            )
 
 
 def _view(n_asked: int, newborn: Birth | None) -> GalleryView:
     return GalleryView(
-        lines=_translator() if n_asked > 0 else None,
+        translator=_translator() if n_asked > 0 else None,
         picture=_picture() if n_asked > 1 else None,
         story=_story() if n_asked > 2 else None,
         birth=newborn,
@@ -112,13 +114,14 @@ def _open(key: str) -> None:
     if name is None:
         return
     if name == "birth":
-        current.update(lesson="birth", card="live")
+        view = current.view()
+        current.update(replace(view, learn=replace(view.learn, lesson="birth", card="live")))
     else:
         current.open_model({"picture": "shapes", "story": "stories"}.get(name, name))
     if name == "translator":
         current.open_text(examples.texts("translator")[0])
     elif name == "story":
         current.open_text(_beginning())
-        current.update(generate=N_TOKENS)
+        current.generate(N_TOKENS)
     address_bar.mount_anew()
     st.switch_page(routes.file(PAGES[name]), query_params=address.params(current.view()))

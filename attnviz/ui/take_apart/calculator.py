@@ -5,6 +5,7 @@ one; else the drafts stay in their boxes, with the error, above the last good st
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -18,8 +19,7 @@ from attnviz.components import steps as strip
 from attnviz.components.selection import Extent, parse_selection
 from attnviz.errors import BadInput
 from attnviz.i18n import Language, text
-from attnviz.ui.host.components import show_steps
-from attnviz.ui.server import buffers
+from attnviz.ui.host.draw import draw
 from attnviz.ui.session import current, messages, store, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.ui.sidebar.navigation import NAVIGATION
@@ -146,7 +146,8 @@ def _take(lang: Language) -> None:
 def _keep(sheet: Sheet) -> None:
     store.put(DRAFTS, None)
     store.put(PROBLEM, None)
-    current.update(lab=sheets.write(sheet), **current.NO_POSITION)
+    view = current.view()
+    current.update(replace(view, lab=sheets.write(sheet), place=view.place.without_cell))
 
 
 def _typed(sheet: Sheet, options: Mapping[str, str], texts: Mapping[MatrixName, str]) -> Sheet:
@@ -184,13 +185,16 @@ def _switched(sheet: Sheet) -> Sheet:
 @fragment("lab")
 def _steps(lang: Language, sheet: Sheet) -> None:
     with messages.guard(lang):
-        data = buffers.buffer(
-            f"lab {lang} {sheets.write(sheet)}",
-            lambda: strip.pack_steps(steps_view.sheet_steps(lang, sheet)),
-        )
         key = widgets.component_key("lab")
         extent = Extent(1, 1, sheet.n_query, sheet.n_key)
-        show_steps(data, extent, key, _keep_cell(key, extent))
+        draw(
+            strip.CANVAS,
+            lambda: steps_view.sheet_steps(lang, sheet),
+            key,
+            lang,
+            {"selection": _keep_cell(key, extent)},
+            kept=f"lab {sheets.write(sheet)}",
+        )
 
 
 def _keep_cell(key: str, extent: Extent) -> Callable[[], None]:
@@ -199,7 +203,9 @@ def _keep_cell(key: str, extent: Extent) -> Callable[[], None]:
     def commit() -> None:
         selection = parse_selection(widgets.component_value(key, "selection"), extent)
         if selection is not None:
-            current.update(query=selection.query, key=selection.key)
+            view = current.view()
+            place = replace(view.place, query=selection.query, key=selection.key)
+            current.update(replace(view, place=place))
             if widgets.only_a_fragment_runs():
                 st.rerun([NAVIGATION])
 

@@ -12,16 +12,14 @@ from attnviz.components import geometry as component
 from attnviz.components.geometry import GeometryView
 from attnviz.components.selection import Extent
 from attnviz.i18n import Language, text
-from attnviz.ui.host.components import show_geometry
+from attnviz.ui.host.draw import draw
 from attnviz.ui.page import fragments, frame
-from attnviz.ui.server import buffers
 from attnviz.ui.server.shared import shared
 from attnviz.ui.session import current, messages, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.ui.sidebar.navigation import NAVIGATION
 from attnviz.views import geometry as views
 from attnviz.views.app_capture import PageContext
-from attnviz.views.texts import strings
 
 MAX_PLANES = 256  # a number for each head
 FRAGMENT = "geometry"
@@ -36,16 +34,19 @@ def show(lang: Language, shown: PageContext | None) -> None:
         place = current.view().place
         head = (0, 0) if shown is None else shown.size.nearest_head(*place.layer_and_head)
         known = "" if shown is None else shown.key
-        data = buffers.buffer(
-            f"{known} geometry {lang} {choice} {head} {place.query}",
-            lambda: component.pack_geometry(
-                _view(lang, shown, head), strings(lang, component.STRING_KEYS)
-            ),
-        )
         extent = Extent(1, 1, 1, 1) if shown is None else shown.size.extent
         key = widgets.component_key("geometry")
-        keep = fragments.keep_selection(key, extent, redraw=FRAGMENT)
-        show_geometry(data, extent, key, keep, _take(key))
+        draw(
+            component.CANVAS,
+            lambda: _view(lang, shown, head),
+            key,
+            lang,
+            {
+                "selection": fragments.keep_selection(key, extent, redraw=FRAGMENT),
+                "geometry": _take(key),
+            },
+            kept=f"{known} {choice} {head} {place.query}",
+        )
 
 
 @fragment(VERIFICATION)

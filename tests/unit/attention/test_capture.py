@@ -36,7 +36,7 @@ def translator() -> Capture:
 
 
 @pytest.mark.parametrize("head", ["L2.H1", HeadId(2, 1), (2, 1)])
-def test_weights_and_head_take_a_head_by_its_name(decoder: Capture, head: attnviz.HeadId) -> None:
+def test_weights_and_head_take_a_head_by_its_name(decoder: Capture, head: HeadId) -> None:
     expected = decoder.weights(2, 1)
     np.testing.assert_array_equal(decoder.weights(head), expected)
     steps = decoder.head(head)

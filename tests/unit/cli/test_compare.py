@@ -48,7 +48,7 @@ def test_effects_are_those_of_the_library(capsys: pytest.CaptureFixture[str]) ->
     line = ["effects", STORY, "--next", " ball", "--to", "zero"]
     report = json.loads(printed(capsys, *line, "--json"))
     lm = attnviz.load("stories")
-    expected = attnviz.effects(lm, STORY, attnviz.NextToken(" ball"), to="zero")
+    expected = attnviz.experiment(lm, STORY, on=attnviz.NextToken(" ball")).effects(to="zero")
     assert report["before"] == pytest.approx(expected.before)
     assert [row["head"] for row in report["heads"]] == [str(head) for head in expected.order]
     changes = [row["change"] for row in report["heads"]]

@@ -33,7 +33,7 @@ def test_the_heads_and_files_are_those_of_the_library(
     assert [row["head"] for row in rows] == list(map(str, table.heads))
     assert [row["low"] for row in rows] == pytest.approx(table["previous_low"].tolist())
     assert rows[0]["roles"].startswith("previous")
-    again = attnviz.read_survey(out)
+    again = attnviz.read(out)
     assert again.heads == survey.heads and repr(again) == repr(survey)
     assert again.pairs("L2.H1") == survey.pairs("L2.H1")
     sheet, document = file.with_suffix(".csv"), file.with_suffix(".json")
@@ -76,4 +76,4 @@ def test_what_cannot_be_done_is_said_in_one_line(
     with pytest.raises(attnviz.BadInput, match="give two"):
         attnviz.save(attnviz_survey, file.with_suffix(".svg"), measures=("peak",))  # type: ignore[arg-type]
     with pytest.raises(attnviz.BadInput, match="no archive of numbers"):
-        attnviz.read_survey(file)
+        attnviz.read(file)

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 import attnviz
+from attnviz.attention.call import AttentionCall
 from attnviz.compare import token_pairs
 from attnviz.compare.token_pairs import Pairing, Slot, pair
 from attnviz.errors import BadInput
@@ -185,7 +186,7 @@ def test_the_difference_is_that_of_torch(minilm: LoadedModel) -> None:
     )
 
 
-def _softmax(call: attnviz.AttentionCall, head: int) -> torch.Tensor:
+def _softmax(call: AttentionCall, head: int) -> torch.Tensor:
     """softmax(q·kᵀ/√d) of one head, from what the model's own layers put out."""
     q, k = (call.projections[name].output[0] for name in ("q", "k"))
     n_head = call.n_heads

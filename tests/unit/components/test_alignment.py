@@ -1,24 +1,19 @@
 """The wrappers of alignment and similarity: what travels, and what they believe."""
 
-import json
-from collections.abc import Callable
-
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
-from attnviz.components import alignment, bundle, similarity
+from attnviz.components import alignment, similarity
 from attnviz.components.alignment import (
     AlignmentView,
     ShownWord,
     Stated,
-    pack_alignment,
     parse_choice,
 )
 from attnviz.components.buffer import quantise, unpack
-from attnviz.components.heads import strings_of
+from attnviz.components.canvas import packed
 from attnviz.components.selection import Extent, Selection
-from attnviz.components.similarity import SimilarityView, pack_similarity
+from attnviz.components.similarity import SimilarityView
 
 LAYERS, HEADS, TARGET, SOURCE = 2, 3, 2, 5
 EXTENT = Extent(LAYERS, HEADS, 4, 7)
@@ -43,39 +38,25 @@ def similar() -> SimilarityView:
     return SimilarityView("Cosines", ("mine", "<b>theirs</b>"), 1, cosine)
 
 
-CASES = [(alignment, pack_alignment, aligned), (similarity, pack_similarity, similar)]
-IDS = ["alignment", "similarity"]
-
-
 def test_a_buffer_holds_both_sides() -> None:
     view = aligned()
-    header, arrays = unpack(pack_alignment(view, {"hint": "x"}))
+    header, arrays = unpack(packed(alignment.CANVAS, view, "en"))
     assert (header["n_layers"], header["n_heads"]) == (LAYERS, HEADS)
     assert [word["text"] for word in header["source"]] == [word.text for word in view.source]
     assert [word["special"] for word in header["source"]] == [0, 0, 0, 0, 1]
     assert header["target"][1] == {"text": "chat", "at": 1, "special": 0, "probability": 0.5}
-    assert "probability" not in header["source"][0]
-    assert header["stated"] == {"layer": 1, "head": 2, "mean": None}
+    assert header["source"][0]["probability"] is None
+    assert header["stated"] == {
+        **{"layer": 1, "head": 2, "mean": None},
+        "does": "points at the source word",
+    }
     np.testing.assert_array_equal(arrays["weights"], quantise(view.weights, 16))
 
 
 def test_a_buffer_holds_the_cosines() -> None:
-    header, arrays = unpack(pack_similarity(similar(), {}))
-    assert header["sentences"] == [
-        {"text": "mine", "own": 1},
-        {"text": "<b>theirs</b>", "own": 0},
-    ]
+    header, arrays = unpack(packed(similarity.CANVAS, similar(), "en"))
+    assert (header["sentences"], header["n_own"]) == (["mine", "<b>theirs</b>"], 1)
     np.testing.assert_array_equal(arrays["cosine"], similar().cosine)
-
-
-@pytest.mark.parametrize(("part", "packer", "view"), CASES, ids=IDS)
-def test_demo_json_is_the_header_that_travels(
-    part: object, packer: Callable[..., bytes], view: Callable[[], object]
-) -> None:
-    name = part.__name__.rpartition(".")[2]  # type: ignore[attr-defined]
-    data = packer(view(), strings_of(part.STRING_KEYS, lambda key: key))  # type: ignore[attr-defined]
-    demo = json.loads((bundle.FOLDER / name / "demo.json").read_text(encoding="utf-8"))
-    assert json.loads(data[4 : 4 + int.from_bytes(data[:4], "little")]) == demo
 
 
 @pytest.mark.parametrize("mean", [None, "layer", "all"])
@@ -104,27 +85,3 @@ def test_a_choice_that_does_not_fit_is_dropped(bad: dict[str, object]) -> None:
 @pytest.mark.parametrize("bad", [None, 3, "x", [], {}])
 def test_what_is_no_choice_is_dropped(bad: object) -> None:
     assert parse_choice(bad, EXTENT) is None
-
-
-def app_of_alignment() -> None:
-    from attnviz.components.selection import Extent
-    from attnviz.ui.host.components import show_alignment
-
-    show_alignment(b"\0\0\0\0", Extent(1, 1, 1, 1))
-
-
-def app_of_similarity() -> None:
-    from attnviz.ui.host.components import show_similarity
-
-    show_similarity(b"\0\0\0\0")
-
-
-@pytest.mark.parametrize(
-    ("app", "name"), [(app_of_alignment, alignment.NAME), (app_of_similarity, similarity.NAME)]
-)
-def test_a_component_mounts_with_its_bytes(app: Callable[[], None], name: str) -> None:
-    ran = AppTest.from_function(app).run()
-    assert not ran.exception
-    (mounted,) = ran.get("bidi_component")
-    assert mounted.proto.component_name == name
-    assert mounted.proto.bytes == b"\0\0\0\0"

@@ -1,11 +1,8 @@
 """The atlas: what travels, and which texts it needs."""
 
-import json
-import re
-
 import numpy as np
 
-from attnviz.components import atlas, bundle
+from attnviz.components import atlas
 from attnviz.components.atlas import (
     NO_FAMILY,
     AtlasHead,
@@ -14,10 +11,9 @@ from attnviz.components.atlas import (
     DecileRow,
     HeadDetail,
     MeasureRow,
-    pack_atlas,
 )
 from attnviz.components.buffer import unpack
-from attnviz.components.heads import strings_of
+from attnviz.components.canvas import packed
 from tests.support.hostile import SCRIPT
 
 VIEW = AtlasView(
@@ -42,22 +38,10 @@ VIEW = AtlasView(
 )
 
 
-def test_demo_json_is_the_header_that_travels() -> None:
-    data = pack_atlas(VIEW, strings_of(atlas.STRING_KEYS, lambda key: key))
-    demo = json.loads((bundle.FOLDER / "atlas" / "demo.json").read_text(encoding="utf-8"))
-    assert json.loads(data[4 : 4 + int.from_bytes(data[:4], "little")]) == demo
-
-
 def test_pack_atlas_keeps_numbers_and_hostile_texts() -> None:
-    header, arrays = unpack(pack_atlas(VIEW, {}))
+    header, arrays = unpack(packed(atlas.CANVAS, VIEW, "en"))
     np.testing.assert_array_equal(arrays["points"], VIEW.points)
     assert header["counts"] == [2, 1]
     assert header["detail"]["deciles"][0]["texts"] == [SCRIPT]
     assert header["detail"]["pairs"][0]["tokens"] == ["cat", SCRIPT]
-    assert np.isnan(arrays["profile"][0])
-
-
-def test_every_text_of_the_atlas_is_used_and_there() -> None:
-    sources = [path.read_text("utf-8") for path in (bundle.FOLDER / "atlas").glob("*.js")]
-    used = set(re.findall(r"strings\.(\w+)", "".join(sources)))
-    assert used == {key.rpartition(".")[2] for key in atlas.STRING_KEYS}
+    assert np.isnan(arrays["detail.profile"][0])

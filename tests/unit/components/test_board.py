@@ -1,14 +1,12 @@
 """The board: what travels, what stays behind until it is revealed, and which cells are believed."""
 
-import json
-
 import numpy as np
 import pytest
 
-from attnviz.components import board, bundle
-from attnviz.components.board import BoardView, pack_board, parse_cell
+from attnviz.components import board
+from attnviz.components.board import BoardView, parse_cell
 from attnviz.components.buffer import unpack
-from attnviz.components.heads import strings_of
+from attnviz.components.canvas import packed
 from attnviz.lessons.cards.card import Board, Panel
 
 SCORES = np.array([[1.5, -np.inf, -np.inf], [0.25, -2.0, -np.inf]])
@@ -29,7 +27,7 @@ PANELS = (
 )
 
 
-def packed(revealed: bool) -> bytes:
+def shown(revealed: bool) -> bytes:
     captions = {"masked": "Masked", "weights": "<b>Weights</b>"}
     view = BoardView(
         Board(PANELS),
@@ -44,15 +42,15 @@ def packed(revealed: bool) -> bytes:
         reports=True,
         pointed=(0, 1, 1),
     )
-    return pack_board(view, strings_of(board.STRING_KEYS, lambda key: key))
+    return packed(board.CANVAS, view, "en")
 
 
 def test_values_travel_with_their_sums() -> None:
-    header, arrays = unpack(packed(revealed=True))
-    np.testing.assert_array_equal(arrays["values0"], SCORES.astype(np.float32))
-    np.testing.assert_array_equal(arrays["blocked0"], np.isinf(SCORES))
-    np.testing.assert_array_equal(arrays["row_sums0"], [1.5, -1.75])  # of the open cells
-    np.testing.assert_array_equal(arrays["column_sums1"], [1.875, 0.125, 0.0])
+    header, arrays = unpack(shown(revealed=True))
+    np.testing.assert_array_equal(arrays["panels.0.values"], SCORES.astype(np.float32))
+    np.testing.assert_array_equal(arrays["panels.0.blocked"], np.isinf(SCORES))
+    np.testing.assert_array_equal(arrays["panels.0.row_sums"], [1.5, -1.75])  # of the open cells
+    np.testing.assert_array_equal(arrays["panels.1.column_sums"], [1.875, 0.125, 0.0])
     first, second = header["panels"]
     assert (first["rows"], first["columns"]) == (["a", "</script>"], ["0", "1", "2"])
     assert (first["asks"], second["asks"]) == (True, False)
@@ -63,19 +61,13 @@ def test_values_travel_with_their_sums() -> None:
 
 
 def test_what_is_hidden_does_not_travel() -> None:
-    header, arrays = unpack(packed(revealed=False))
+    header, arrays = unpack(shown(revealed=False))
     assert header["panels"][1]["hidden"]
-    assert not arrays["values1"].any() and not arrays["row_sums1"].any()
-    assert not arrays["blocked1"].any() and header["panels"][1]["marked"] == []
-    own = pack_board(BoardView(Board(PANELS), revealed=False), {})
+    assert not arrays["panels.1.values"].any() and not arrays["panels.1.row_sums"].any()
+    assert not arrays["panels.1.blocked"].any() and header["panels"][1]["marked"] == []
+    own = packed(board.CANVAS, BoardView(Board(PANELS), revealed=False), "en")
     assert unpack(own)[0]["panels"][1]["most"] == 0.0  # not even how large it is
-    np.testing.assert_array_equal(arrays["values0"], SCORES.astype(np.float32))
-
-
-def test_demo_json_is_the_header_that_travels() -> None:
-    data = packed(revealed=False)
-    demo = json.loads((bundle.FOLDER / "board" / "demo.json").read_text(encoding="utf-8"))
-    assert json.loads(data[4 : 4 + int.from_bytes(data[:4], "little")]) == demo
+    np.testing.assert_array_equal(arrays["panels.0.values"], SCORES.astype(np.float32))
 
 
 @pytest.mark.parametrize(

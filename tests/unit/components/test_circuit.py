@@ -1,13 +1,11 @@
 """The circuit: what travels, which texts it needs, and what the browser may send back."""
 
-import json
-import re
-
 import numpy as np
 import pytest
 
-from attnviz.components import bundle, circuit
+from attnviz.components import circuit
 from attnviz.components.buffer import unpack
+from attnviz.components.canvas import packed
 from attnviz.components.circuit import (
     Chosen,
     CircuitColumn,
@@ -16,11 +14,9 @@ from attnviz.components.circuit import (
     CutCell,
     PathDetail,
     checked,
-    pack_circuit,
     parse_chosen,
     parse_sides,
 )
-from attnviz.components.heads import strings_of
 from attnviz.types import STACKS
 from tests.support.hostile import SCRIPT
 
@@ -34,7 +30,7 @@ VIEW = CircuitView(
     ),
     moved=MOVED,
     summary="The strongest paths …",
-    chosen=Chosen("L0.H0", "L1.H0", "k"),
+    chosen=str(Chosen("L0.H0", "L1.H0", "k")),
     detail=PathDetail(
         "L0.H0 → L1.H0, keys",
         ("With keys …", SCRIPT),
@@ -44,24 +40,11 @@ VIEW = CircuitView(
 )
 
 
-def test_demo_json_is_the_header_that_travels() -> None:
-    data = pack_circuit(VIEW, strings_of(circuit.STRING_KEYS, lambda key: key))
-    demo = json.loads((bundle.FOLDER / "circuit" / "demo.json").read_text(encoding="utf-8"))
-    assert json.loads(data[4 : 4 + int.from_bytes(data[:4], "little")]) == demo
-
-
 def test_pack_circuit_keeps_every_path_and_hostile_tokens() -> None:
-    header, arrays = unpack(pack_circuit(VIEW, {}))
+    header, arrays = unpack(packed(circuit.CANVAS, VIEW, "en"))
     np.testing.assert_array_equal(arrays["moved"], MOVED)
     assert header["detail"]["cells"][0]["label"] == f"1 {SCRIPT} → 0"
     assert header["chosen"] == "L0.H0-L1.H0.k"
-
-
-def test_every_text_of_the_circuit_is_used_and_there() -> None:
-    sources = [path.read_text("utf-8") for path in (bundle.FOLDER / "circuit").glob("*.js")]
-    used = set(re.findall(r"strings\.(\w+)", "".join(sources)))
-    used |= {f"side_{side}" for side in circuit.SIDES}
-    assert used == {key.rpartition(".")[2] for key in circuit.STRING_KEYS}
 
 
 @pytest.mark.parametrize(

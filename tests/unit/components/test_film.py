@@ -1,14 +1,13 @@
 """The wrapper of the film: what travels, and what the browser may send back."""
 
-import json
-
 import numpy as np
 import pytest
 
-from attnviz.components import bundle, film
+from attnviz.components import film
 from attnviz.components.buffer import unpack
+from attnviz.components.canvas import packed
 from attnviz.components.film import FilmView, PairWeight, Reading
-from attnviz.components.heads import TokenAxis, strings_of
+from attnviz.components.heads import TokenAxis
 from attnviz.types import HeadId
 
 SPECIAL = np.array([True, False, False])
@@ -29,21 +28,14 @@ VIEW = FilmView(
     query=1,
     key=0,
     rival=1,
-    special=0,
+    special_key=0,
     changed=2,
 )
 
 
-def test_demo_json_is_the_header_that_travels() -> None:
-    strings = strings_of(film.STRING_KEYS, lambda key: key.removeprefix("component."))
-    data = film.pack_film(VIEW, ("Hi.",), strings)
-    demo = json.loads((bundle.FOLDER / "film" / "demo.json").read_text(encoding="utf-8"))
-    assert json.loads(data[4 : 4 + int.from_bytes(data[:4], "little")]) == demo
-
-
 def test_pack_film_sends_both_rows_as_they_are() -> None:
-    header, arrays = unpack(film.pack_film(VIEW, (), {}))
-    assert (arrays["first"] == ROW).all() and (arrays["second"] == OTHER_ROW).all()
+    header, arrays = unpack(packed(film.CANVAS, VIEW, "en"))
+    assert (arrays["first.row"] == ROW).all() and (arrays["second.row"] == OTHER_ROW).all()
     assert arrays["weights"].shape == (2, 5, 3, 3) and header["changed_to"] == "wide"
     assert arrays["then"].shape == (1, 1, 3, 3)
     assert (arrays["then"][0, 0, 1] / 255) ** 2 == pytest.approx(OTHER_ROW, abs=1 / 128)

@@ -1,14 +1,12 @@
 """The wrapper of the gallery: what travels, and what the browser may send back."""
 
-import json
-
 import numpy as np
 import pytest
 
-from attnviz.components import bundle, gallery
+from attnviz.components import gallery
 from attnviz.components.buffer import unpack
+from attnviz.components.canvas import packed
 from attnviz.components.gallery import Birth, GalleryView, Lines, PictureRead, Story
-from attnviz.components.heads import strings_of
 
 WHOLE = GalleryView(
     Lines("L1.H2", ("white", "cat", "."), ("chat", "blanc"), np.full((2, 3), 0.25, np.float32)),
@@ -33,17 +31,10 @@ WHOLE = GalleryView(
 )
 
 
-def test_demo_json_is_the_header_that_travels() -> None:
-    strings = strings_of(gallery.STRING_KEYS, lambda key: key.removeprefix("component."))
-    data = gallery.pack_gallery(WHOLE, strings)
-    demo = json.loads((bundle.FOLDER / "gallery" / "demo.json").read_text(encoding="utf-8"))
-    assert json.loads(data[4 : 4 + int.from_bytes(data[:4], "little")]) == demo
-
-
 def test_pack_gallery_leaves_out_what_is_not_there() -> None:
-    header, arrays = unpack(gallery.pack_gallery(GalleryView(story=WHOLE.story), {}))
+    header, arrays = unpack(packed(gallery.CANVAS, GalleryView(story=WHOLE.story), "en"))
     assert [name for name in gallery.MINIATURES if header[name] is not None] == ["story"]
-    assert list(arrays) == ["story"] and (arrays["story"] == np.tri(4) / 4).all()
+    assert list(arrays) == ["story.weights"] and (arrays["story.weights"] == np.tri(4) / 4).all()
 
 
 @pytest.mark.parametrize("value", [None, "", "output", ["story"], {"name": "story"}, 3])

@@ -1,13 +1,11 @@
 """The geometry: what travels, which texts it needs, and what the browser may send back."""
 
-import json
-import re
-
 import numpy as np
 import pytest
 
-from attnviz.components import bundle, geometry
+from attnviz.components import geometry
 from attnviz.components.buffer import unpack
+from attnviz.components.canvas import packed
 from attnviz.components.geometry import (
     DEFAULT_TURNS,
     DEFAULT_VECTORS,
@@ -16,9 +14,7 @@ from attnviz.components.geometry import (
     GeometryView,
     HeadPlane,
     checked,
-    pack_geometry,
 )
-from attnviz.components.heads import strings_of
 from tests.support.hostile import SCRIPT, TEXT
 
 PLANE = HeadPlane(
@@ -35,7 +31,7 @@ PLANE = HeadPlane(
     weights=np.array([[1, 0, 0], [0.5, 0.25, 0.25]], np.float32),
     may=np.array([[1, 0, 0], [1, 1, 1]], np.bool_),
     share=0.75,
-    median=float("nan"),
+    median=None,
     n_measured=0,
     turned=True,
     cut=False,
@@ -43,29 +39,16 @@ PLANE = HeadPlane(
 VIEW = GeometryView(GeometryChoice("head"), Frequencies((1.0, 0.01), own=True), PLANE)
 
 
-def test_demo_json_is_the_header_that_travels() -> None:
-    data = pack_geometry(VIEW, strings_of(geometry.STRING_KEYS, lambda key: key))
-    demo = json.loads((bundle.FOLDER / "geometry" / "demo.json").read_text(encoding="utf-8"))
-    assert json.loads(data[4 : 4 + int.from_bytes(data[:4], "little")]) == demo
-
-
 def test_pack_geometry_keeps_places_and_hostile_tokens() -> None:
-    header, arrays = unpack(pack_geometry(VIEW, {}))
-    assert (header["head"]["tokens"][1], header["head"]["median"]) == (SCRIPT, None)
+    header, arrays = unpack(packed(geometry.CANVAS, VIEW, "en"))
+    assert (header["plane"]["tokens"][1], header["plane"]["median"]) == (SCRIPT, None)
     for name in ("queries", "keys", "weights"):
-        np.testing.assert_array_equal(arrays[name], getattr(PLANE, name))
-    np.testing.assert_array_equal(arrays["may"], PLANE.may)
+        np.testing.assert_array_equal(arrays[f"plane.{name}"], getattr(PLANE, name))
+    np.testing.assert_array_equal(arrays["plane.may"], PLANE.may)
     alone, none = unpack(
-        pack_geometry(GeometryView(GeometryChoice(), VIEW.frequencies, None, "why"), {})
+        packed(geometry.CANVAS, GeometryView(GeometryChoice(), VIEW.frequencies, None, "why"), "en")
     )
-    assert (alone["head"], alone["reason"], none) == (None, "why", {})
-
-
-def test_every_text_of_the_geometry_is_used() -> None:
-    sources = [path.read_text("utf-8") for path in (bundle.FOLDER / "geometry").glob("*.js")]
-    used = set(re.findall(r"strings\.(\w+)", "".join(sources)))
-    names = {key.rpartition(".")[2] for key in geometry.STRING_KEYS if "geometry." in key}
-    assert {name for name in names if not name.startswith("tab_")} == used - {"layer", "head"}
+    assert (alone["plane"], alone["reason"], none) == (None, "why", {})
 
 
 @pytest.mark.parametrize(

@@ -1,17 +1,14 @@
 """The wrappers of grid and head: what travels, which texts they need, what they believe."""
 
-import json
-import re
-from collections.abc import Callable
-from pathlib import Path
+from dataclasses import replace
+from types import ModuleType
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
-from attnviz import i18n
-from attnviz.components import bundle, grid, head
+from attnviz.components import grid, head
 from attnviz.components.buffer import quantise, unpack
+from attnviz.components.canvas import packed
 from attnviz.components.heads import (
     HeadMeasure,
     HeadsView,
@@ -19,9 +16,6 @@ from attnviz.components.heads import (
     Patches,
     Pooled,
     TokenAxis,
-    pack_heads,
-    strings_of,
-    wide_bits,
 )
 from attnviz.components.selection import Extent, OpenRequest, Selection, parse_open, parse_selection
 from attnviz.tokens.words import Word
@@ -29,7 +23,6 @@ from attnviz.tokens.words import Word
 LAYERS, HEADS, TOKENS, KEYS = 2, 3, 5, 7
 EXTENT = Extent(LAYERS, HEADS, TOKENS, TOKENS)
 PLACE = {"layer": 1, "head": 2, "query": 4, "key": 0}
-PARTS = [(grid, grid.pack_grid, 8), (head, head.pack_head, 16)]
 
 
 def axis(*labels: str) -> TokenAxis:
@@ -67,11 +60,10 @@ def example() -> HeadsView:
     )
 
 
-@pytest.mark.parametrize(("part", "packer", "bits"), PARTS, ids=["grid", "head"])
-def test_a_buffer_holds_the_view(part: object, packer: Callable[..., bytes], bits: int) -> None:
-    view = example()
-    header, arrays = unpack(packer(view, {"hint": "x"}))
-    assert header["strings"] == {"hint": "x"}
+@pytest.mark.parametrize(("part", "bits"), [(grid, 8), (head, 16)], ids=["grid", "head"])
+def test_a_buffer_holds_the_view(part: ModuleType, bits: int) -> None:
+    view = replace(example(), small=part is grid)
+    header, arrays = unpack(packed(part.CANVAS, view, "en"))
     assert (header["n_layers"], header["n_heads"]) == (LAYERS, HEADS)
     assert (header["n_query"], header["n_key"]) == (TOKENS, KEYS)
     assert header["tokens"] == list(view.queries.labels)
@@ -82,33 +74,21 @@ def test_a_buffer_holds_the_view(part: object, packer: Callable[..., bytes], bit
     assert header["sentences"][1][2] == "L1.H2 spreads"
     assert header["patches"] == {"rows": 1, "columns": 4, "first": 1}
     assert ("visible" in arrays) == (part is head)
-    np.testing.assert_array_equal(arrays["picture"], view.patches.picture)
-    assert header["words"] == [[0, 1, "[CLS]"], [1, 5, "</script><img src=x>%{x}"]]
-    assert header["key_words"] == [[0, 1, "a"], [1, 7, "bcdefg"]]
+    np.testing.assert_array_equal(arrays["patches.picture"], view.patches.picture)
+    assert header["words"] == [["[CLS]", 0, 1, True], ["</script><img src=x>%{x}", 1, 5, False]]
+    assert header["key_words"] == [["a", 0, 1, True], ["bcdefg", 1, 7, False]]
     assert header["measures"] == [{"name": "entropy", "label": "Entropy (bits)", "unit": "bits"}]
-    np.testing.assert_array_equal(arrays["measures"], view.measures[0].values[None])
+    np.testing.assert_array_equal(arrays["measured"], view.measures[0].values[None])
     expected = quantise(view.weights, 8) if bits == 8 else quantise(view.weights, 16)
     np.testing.assert_array_equal(arrays["weights"], expected)
-
-
-@pytest.mark.parametrize(("part", "packer", "bits"), PARTS, ids=["grid", "head"])
-def test_demo_json_is_the_header_that_travels(
-    part: object, packer: Callable[..., bytes], bits: int
-) -> None:
-    name = part.__name__.rpartition(".")[2]  # type: ignore[attr-defined]
-    keys = part.STRING_KEYS  # type: ignore[attr-defined]
-    data = packer(example(), strings_of(keys, lambda key: key))
-    start = 4 + int.from_bytes(data[:4], "little")
-    demo = json.loads((bundle.FOLDER / name / "demo.json").read_text(encoding="utf-8"))
-    assert json.loads(data[4:start]) == demo
 
 
 def test_the_head_page_falls_back_to_eight_bits(monkeypatch: pytest.MonkeyPatch) -> None:
     view = example()
     monkeypatch.setattr("attnviz.components.heads.MAX_WIDE_BYTES", 2 * view.weights.size)
-    assert wide_bits(view) == 16
+    assert unpack(packed(head.CANVAS, view, "en"))[1]["weights"].dtype == np.uint16
     monkeypatch.setattr("attnviz.components.heads.MAX_WIDE_BYTES", 2 * view.weights.size - 1)
-    assert wide_bits(view) == 8
+    assert unpack(packed(head.CANVAS, view, "en"))[1]["weights"].dtype == np.uint8
 
 
 @pytest.mark.parametrize(("share", "causal"), [(1.0, False), (0.5, True)])
@@ -123,9 +103,8 @@ def test_the_overview_costs_one_byte_per_weight_and_five_percent(
         ("looks at the previous token, 98 % of the mass " * 2,) * 12 for _ in range(6)
     )
     text = axis(*("token",) * tokens)
-    view = HeadsView("minilm", text, text, False, sentences, weights)
-    strings = strings_of(grid.STRING_KEYS, lambda key: i18n.section("ja", "component")[key[10:]])
-    assert len(pack_heads(view, strings, 8)) <= 1.05 * share * weights.size
+    view = HeadsView("minilm", text, text, False, sentences, weights, small=True)
+    assert len(packed(grid.CANVAS, view, "ja")) <= 1.05 * share * weights.size
 
 
 def test_a_selection_from_the_browser_is_believed_when_it_fits() -> None:
@@ -170,38 +149,3 @@ def test_a_request_to_open_a_page_is_believed_when_it_fits() -> None:
 )
 def test_a_request_that_does_not_fit_is_dropped(bad: dict[str, object]) -> None:
     assert parse_open({"page": "head", **PLACE, **bad}, EXTENT) is None
-
-
-def app_of_grid() -> None:
-    import streamlit as st  # the function runs as a script of its own
-
-    from attnviz.components.selection import Extent
-    from attnviz.ui.host.components import show_grid
-
-    st.text(repr(show_grid(b"\0\0\0\0", Extent(1, 1, 1, 1))))
-
-
-def app_of_head() -> None:
-    import streamlit as st  # the function runs as a script of its own
-
-    from attnviz.components.selection import Extent
-    from attnviz.ui.host.components import show_head
-
-    st.text(repr(show_head(b"\0\0\0\0", Extent(1, 1, 1, 1))))
-
-
-@pytest.mark.parametrize(("app", "name"), [(app_of_grid, grid.NAME), (app_of_head, head.NAME)])
-def test_a_component_mounts_with_its_bytes(app: Callable[[], None], name: str) -> None:
-    ran = AppTest.from_function(app).run()
-    assert not ran.exception
-    (mounted,) = ran.get("bidi_component")
-    assert mounted.proto.component_name == name
-    assert mounted.proto.bytes == b"\0\0\0\0"
-    assert f"components.{name.removeprefix('attnviz.')}" in mounted.proto.js_content
-    assert ran.text[0].value == "ComponentResult(selection=None, open=None)"
-
-
-def test_components_do_not_register_on_import(root: Path) -> None:
-    for name in ("grid", "head"):
-        source = (root / "attnviz" / "components" / name / "__init__.py").read_text()
-        assert not re.search(r"^\S.*st\.components\.v2\.component\(", source, re.MULTILINE)

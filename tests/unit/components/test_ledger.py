@@ -1,12 +1,9 @@
 """The ledger: what travels, and that hostile texts stay texts."""
 
-import json
-
-from streamlit.testing.v1 import AppTest
-
-from attnviz.components import bundle, ledger
+from attnviz.components import ledger
 from attnviz.components.buffer import unpack
-from attnviz.components.ledger import LedgerCell, LedgerRow, LedgerView, pack_ledger
+from attnviz.components.canvas import packed
+from attnviz.components.ledger import LedgerCell, LedgerRow, LedgerView
 from tests.support.hostile import SCRIPT
 
 VIEW = LedgerView(
@@ -24,19 +21,8 @@ VIEW = LedgerView(
 )
 
 
-def header() -> dict[str, object]:
-    data = pack_ledger(VIEW)
-    found: dict[str, object] = json.loads(data[4 : 4 + int.from_bytes(data[:4], "little")])
-    return found
-
-
-def test_demo_json_is_the_header_that_travels() -> None:
-    path = bundle.FOLDER / "ledger" / "demo.json"
-    assert header() == json.loads(path.read_text(encoding="utf-8"))
-
-
 def test_pack_ledger_keeps_every_text() -> None:
-    found, arrays = unpack(pack_ledger(VIEW))
+    found, arrays = unpack(packed(ledger.CANVAS, VIEW, "en"))
     assert not arrays
     assert found["rows"][1]["label"] == SCRIPT
     assert found["rows"][0]["cells"][1] == {
@@ -46,16 +32,3 @@ def test_pack_ledger_keeps_every_text() -> None:
         "number": "",
         "opens": "L0.H1",
     }
-
-
-def app() -> None:
-    from attnviz.ui.host.components import show_ledger
-
-    show_ledger(b"\0\0\0\0", "ledger")
-
-
-def test_the_component_mounts_with_its_bytes() -> None:
-    ran = AppTest.from_function(app).run(timeout=120)
-    assert not ran.exception
-    (mounted,) = ran.get("bidi_component")
-    assert mounted.proto.component_name == ledger.NAME

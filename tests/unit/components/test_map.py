@@ -1,15 +1,12 @@
 """The map: what travels, which texts it needs, and how places become codes."""
 
-import json
-import re
 from dataclasses import replace
 
 import numpy as np
 
-from attnviz.components import bundle
 from attnviz.components import map as component
 from attnviz.components.buffer import unpack
-from attnviz.components.heads import strings_of
+from attnviz.components.canvas import packed
 from attnviz.components.map import (
     KINDS,
     MapHead,
@@ -17,7 +14,6 @@ from attnviz.components.map import (
     MapTsne,
     MapView,
     coded,
-    pack_map,
     scales,
 )
 from tests.support.hostile import SCRIPT
@@ -40,14 +36,8 @@ VIEW = MapView(
 )
 
 
-def test_demo_json_is_the_header_that_travels() -> None:
-    data = pack_map(VIEW, strings_of(component.STRING_KEYS, lambda key: key))
-    demo = json.loads((bundle.FOLDER / "map" / "demo.json").read_text(encoding="utf-8"))
-    assert json.loads(data[4 : 4 + int.from_bytes(data[:4], "little")]) == demo
-
-
 def test_coded_keeps_one_scale_for_both_axes_and_puts_the_far_out_at_the_edge() -> None:
-    _, arrays = unpack(pack_map(VIEW, {}))
+    _, arrays = unpack(packed(component.CANVAS, VIEW, "en"))
     half = scales(PLACES[:, :, :4])
     assert np.allclose(half[1], 10 * half[0]), "the special token does not widen the plane"
     codes = arrays["places"].astype(np.float64)
@@ -59,7 +49,7 @@ def test_coded_keeps_one_scale_for_both_axes_and_puts_the_far_out_at_the_edge() 
 
 
 def test_pack_map_keeps_weights_lengths_and_hostile_tokens() -> None:
-    header, arrays = unpack(pack_map(VIEW, {}))
+    header, arrays = unpack(packed(component.CANVAS, VIEW, "en"))
     assert header["labels"][1] == SCRIPT
     assert header["counts"] == [1, 1] and header["texts"][1] == [3, 5, 1, 1]
     shown = (arrays["weights"] / 255.0) ** 2
@@ -67,19 +57,10 @@ def test_pack_map_keeps_weights_lengths_and_hostile_tokens() -> None:
     assert (arrays["norms"].max(axis=-1) == 255).all()
 
 
-def test_every_text_of_the_map_is_used_and_there() -> None:
-    sources = [path.read_text("utf-8") for path in (bundle.FOLDER / "map").glob("*.js")]
-    used = set(re.findall(r"strings\.(\w+)", "".join(sources)))
-    used |= {f"by_{way}" for way in ("side", "position", "kind", "norm", "text", "frequency")}
-    used |= {f"kind_{kind}" for kind in KINDS}
-    used |= {"first", "last", "short", "long", "rare", "often"}
-    assert used == {key.rpartition(".")[2] for key in component.STRING_KEYS}
-
-
 def test_pack_map_keeps_every_place_of_the_head_that_tsne_drew_and_the_patches() -> None:
     thumbs = np.arange(5 * 8 * 8 * 3, dtype=np.uint8).reshape(5, 8, 8, 3)
     view = replace(VIEW, tsne=MapTsne(0, 0.25, None), thumbs=thumbs)
-    header, arrays = unpack(pack_map(view, {}))
+    header, arrays = unpack(packed(component.CANVAS, view, "en"))
     assert header["tsne"] == {"head": 0, "kept": 0.25, "plane": None}
     codes = (arrays["places"][0].astype(np.float64) - 32768) / 32767
     assert np.allclose(codes, PLACES[0] / (1.05 * 400), atol=1e-4), "no point is at the edge"

@@ -1,6 +1,5 @@
 """The moving pictures of cards: what travels, and that something moves in each scene."""
 
-import json
 import re
 
 import numpy as np
@@ -8,8 +7,8 @@ import pytest
 
 from attnviz.components import bundle, motion
 from attnviz.components.buffer import unpack
-from attnviz.components.heads import strings_of
-from attnviz.components.motion import MotionView, pack_motion
+from attnviz.components.canvas import packed
+from attnviz.components.motion import MotionView
 from attnviz.lessons.cards.motion import FILMS, SCENES, FilmName, Motion
 
 WEIGHTS = np.array([[0.25, 0.75]])
@@ -23,14 +22,8 @@ VIEW = MotionView(
 FOLDER = bundle.FOLDER / "motion"
 
 
-def test_demo_json_is_the_header_that_travels() -> None:
-    data = pack_motion(VIEW, strings_of(motion.STRING_KEYS, lambda key: key))
-    demo = json.loads((FOLDER / "demo.json").read_text(encoding="utf-8"))
-    assert json.loads(data[4 : 4 + int.from_bytes(data[:4], "little")]) == demo
-
-
 def test_pack_motion_sends_the_numbers_and_only_the_scenes_that_are_played() -> None:
-    header, arrays = unpack(pack_motion(VIEW, {}))
+    header, arrays = unpack(packed(motion.CANVAS, VIEW, "en"))
     assert arrays["weights"] == pytest.approx(WEIGHTS)
     assert [scene["name"] for scene in header["scenes"]] == ["weights", "sum"]
     assert header["scenes"][0]["ms"] == SCENES["blend"]["weights"]

@@ -1,16 +1,16 @@
 """The wrapper of Compare: what travels, and what it believes."""
 
-import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from attnviz.compare.token_pairs import Slot
-from attnviz.components import bundle, pair
+from attnviz.components import pair
 from attnviz.components.buffer import quantise, unpack
-from attnviz.components.heads import TokenAxis, strings_of
-from attnviz.components.pair import PairView, SideView, pack_pair, parse_other
+from attnviz.components.canvas import packed
+from attnviz.components.heads import TokenAxis
+from attnviz.components.pair import PairView, SideView, parse_other
 from attnviz.components.selection import Extent
 
 LAYERS, HEADS = 2, 3
@@ -23,7 +23,7 @@ def side(labels: tuple[str, ...], at: tuple[int, ...], seed: int) -> SideView:
     axis = TokenAxis(labels, special=np.arange(n) == 0, written=none)
     weights = np.random.default_rng(seed).dirichlet(np.ones(n), size=(LAYERS, HEADS, n))
     extent = Extent(LAYERS, HEADS, at[-1] + 1, at[-1] + 1)
-    return SideView("minilm", axis, axis, at, at, extent, weights.astype(np.float32))
+    return SideView("minilm", axis, axis, False, at, at, extent, weights.astype(np.float32))
 
 
 def view() -> PairView:
@@ -37,13 +37,13 @@ def view() -> PairView:
         merged=True,
         alike=True,
         identical=False,
-        moved=np.array([[[0, 0.5, np.nan, np.nan]] * HEADS] * LAYERS, dtype=np.float32),
+        moved_rows=np.array([[[0, 0.5, np.nan, np.nan]] * HEADS] * LAYERS, dtype=np.float32),
     )
 
 
 def test_a_buffer_holds_both_sides_and_their_common_axes() -> None:
     shown = view()
-    header, arrays = unpack(pack_pair(shown, {"hint": "x"}))
+    header, arrays = unpack(packed(pair.CANVAS, shown, "en"))
     assert header["a"]["tokens"] == list(shown.a.queries.labels)
     assert header["b"]["at_query"] == [0, 1, 4]
     assert (header["b"]["n_layers"], header["b"]["n_heads"]) == (LAYERS, HEADS)
@@ -52,11 +52,11 @@ def test_a_buffer_holds_both_sides_and_their_common_axes() -> None:
     np.testing.assert_array_equal(arrays["weights_a"], shown.a.weights)
     np.testing.assert_array_equal(arrays["weights_b"], shown.b.weights)
     assert arrays["moved"].tolist() == [[0.25] * HEADS] * LAYERS
-    np.testing.assert_array_equal(arrays["moved_rows"], shown.moved)
+    np.testing.assert_array_equal(arrays["moved_rows"], shown.moved_rows)
 
 
 def test_what_says_nothing_about_heads_does_not_travel() -> None:
-    _, arrays = unpack(pack_pair(replace(view(), moved=None), {}))
+    _, arrays = unpack(packed(pair.CANVAS, replace(view(), moved_rows=None), "en"))
     assert set(arrays) == {"weights_a", "weights_b"}
 
 
@@ -66,15 +66,9 @@ def test_many_weights_travel_as_square_roots(
 ) -> None:
     monkeypatch.setattr(pair, "MAX_EXACT_BYTES", exact)
     monkeypatch.setattr(pair, "MAX_WIDE_BYTES", wide)
-    _, arrays = unpack(pack_pair(view(), {}))
+    _, arrays = unpack(packed(pair.CANVAS, view(), "en"))
     expected = quantise(view().b.weights, 16 if bits == 16 else 8)
     np.testing.assert_array_equal(arrays["weights_b"], expected)
-
-
-def test_demo_json_is_the_header_that_travels() -> None:
-    data = pack_pair(view(), strings_of(pair.STRING_KEYS, lambda key: key))
-    demo = json.loads((bundle.FOLDER / "pair" / "demo.json").read_text(encoding="utf-8"))
-    assert json.loads(data[4 : 4 + int.from_bytes(data[:4], "little")]) == demo
 
 
 @pytest.mark.parametrize("more", [{"layer_b": "1", "head_b": "2"}, {"layer_b": 1, "head_b": 2}])

@@ -1,6 +1,5 @@
 """The wrappers of steps and masks: what travels, which texts they need, what they believe."""
 
-import json
 import re
 from collections.abc import Callable
 from dataclasses import fields, replace
@@ -8,13 +7,14 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from attnviz.components import bundle, masks, steps
 from attnviz.components.buffer import Packable, unpack
-from attnviz.components.heads import LayerPatches, TokenAxis, strings_of
+from attnviz.components.canvas import packed, texts
+from attnviz.components.heads import LayerPatches, TokenAxis
 from attnviz.components.masks import MasksData
 from attnviz.components.steps import BlockedCells, HeadForm, HeadPlace, StepsData, StepTokens
+from attnviz.components.steps.formulas import FORMULAS
 from attnviz.types import STAGES, AxisName, Stage, StepView
 
 LABELS = ("[CLS]", "</script><img src=x>", "%{x}")
@@ -52,11 +52,6 @@ def axis(labels: tuple[str, ...]) -> TokenAxis:
     return TokenAxis(labels, special, np.arange(len(labels)) == len(labels) - 1)
 
 
-def texts(keys: tuple[str, ...]) -> dict[str, str]:
-    """Every text is its own key."""
-    return strings_of(keys, lambda key: key)
-
-
 def view_of(stage: Stage) -> StepView:
     rows, cols = SHAPES[stage]
     values = np.random.default_rng(len(stage)).normal(size=(SIZES[rows], SIZES[cols]))
@@ -86,7 +81,6 @@ def some_steps() -> StepsData:
             ("padding", "causal"),
             REASONS,
         ),
-        strings=texts(steps.STRING_KEYS),
     )
 
 
@@ -111,13 +105,12 @@ def some_masks() -> MasksData:
         weights=rng.random((2, 3, 5)).astype(np.float32),
         scaled=rng.normal(size=(2, 3, 5)).astype(np.float32),
         sinks=np.array([[-np.inf] * 3, [0.5] * 3], dtype=np.float32),
-        strings=texts(masks.STRING_KEYS),
     )
 
 
 PARTS: list[tuple[ModuleType, Callable[[], bytes]]] = [
-    (steps, lambda: steps.pack_steps(some_steps())),
-    (masks, lambda: masks.pack_masks(some_masks())),
+    (steps, lambda: packed(steps.CANVAS, some_steps(), "en")),
+    (masks, lambda: packed(masks.CANVAS, some_masks(), "en")),
 ]
 each_part = pytest.mark.parametrize(("part", "packed"), PARTS, ids=["steps", "masks"])
 
@@ -133,15 +126,15 @@ def source_of(part: ModuleType) -> str:
 
 def test_every_matrix_of_the_steps_travels_as_it_is() -> None:
     data = some_steps()
-    _, arrays = unpack(steps.pack_steps(data))
+    _, arrays = unpack(packed(steps.CANVAS, data, "en"))
     assert arrays.keys() == {"blocked", *(view.stage for view in data.views)}
     for view in data.views:
         np.testing.assert_array_equal(arrays[view.stage], view.values)
-    np.testing.assert_array_equal(arrays["blocked"], data.blocked.bits)
+    np.testing.assert_array_equal(arrays["blocked"], data.blocked.blocked)
 
 
 def test_a_panel_says_what_its_numbers_mean() -> None:
-    header, _ = unpack(steps.pack_steps(some_steps()))
+    header, _ = unpack(packed(steps.CANVAS, some_steps(), "en"))
     panels = {panel["stage"]: panel for panel in header["panels"]}
     assert list(panels) == [stage for stage in STAGES if stage in SHAPES]
     assert panels["x"]["absent"] == "the layer reads something else"
@@ -160,7 +153,7 @@ def test_a_panel_says_what_its_numbers_mean() -> None:
 def test_an_error_above_tolerance_is_said_whatever_its_size(error: float) -> None:
     data = some_steps()
     views = tuple(replace(v, error=error) if v.stage == "mixed" else v for v in data.views)
-    header, _ = unpack(steps.pack_steps(replace(data, views=views)))
+    header, _ = unpack(packed(steps.CANVAS, replace(data, views=views), "en"))
     panels = {panel["stage"]: panel for panel in header["panels"]}
     assert panels["mixed"]["ok"] is False
     assert panels["mixed"]["error"] == (0.1 if error == 0.1 else None)
@@ -170,7 +163,7 @@ def test_an_error_above_tolerance_is_said_whatever_its_size(error: float) -> Non
 def test_stages_that_a_model_may_have_get_a_panel_when_they_exist() -> None:
     data = some_steps()
     bias = replace(view_of("scaled"), stage="biased")
-    header, _ = unpack(steps.pack_steps(replace(data, views=(*data.views, bias))))
+    header, _ = unpack(packed(steps.CANVAS, replace(data, views=(*data.views, bias)), "en"))
     stages = [panel["stage"] for panel in header["panels"]]
     assert stages.index("biased") == stages.index("masked") - 1
     assert "capped" not in stages
@@ -187,7 +180,7 @@ def changed(**changes: object) -> StepsData:
 
 
 def formulas(**changes: object) -> dict[str, str]:
-    header, _ = unpack(steps.pack_steps(changed(**changes)))
+    header, _ = unpack(packed(steps.CANVAS, changed(**changes), "en"))
     return {panel["stage"]: panel["formula"] for panel in header["panels"]}
 
 
@@ -239,7 +232,7 @@ def test_a_constant_factor_stands_in_the_formula_with_its_number() -> None:
     assert told["k"] == "K = s_K·X·W_K"
     assert told["v"] == "V = X·W_V + b_V"
     assert told["scaled"] == "S × 1"
-    header, _ = unpack(steps.pack_steps(changed(**changes)))
+    header, _ = unpack(packed(steps.CANVAS, changed(**changes), "en"))
     said = {
         stage: text.replace("\N{NO-BREAK SPACE}", " ") for stage, text in header["factors"].items()
     }
@@ -249,7 +242,8 @@ def test_a_constant_factor_stands_in_the_formula_with_its_number() -> None:
 
 
 def test_every_stage_has_a_formula_a_title_and_a_place_in_the_strip() -> None:
-    assert steps.FORMULAS.keys() == steps.TITLE_KEYS.keys() == set(STAGES)
+    assert FORMULAS.keys() == set(STAGES)
+    assert all(f"title_{stage}" in texts("steps", "en") for stage in STAGES)
     folder = bundle.FOLDER / "steps"
     source = (folder / "stages.js").read_text(encoding="utf-8")
     lines = re.search(r"^export const LINES = (.*?);$", source, re.M | re.S)
@@ -261,7 +255,7 @@ def test_every_stage_has_a_formula_a_title_and_a_place_in_the_strip() -> None:
 
 def test_masks_travel_with_what_any_variant_is_made_of() -> None:
     data = some_masks()
-    header, arrays = unpack(masks.pack_masks(data))
+    header, arrays = unpack(packed(masks.CANVAS, data, "en"))
     expected: dict[str, Packable] = {
         "model_blocks": data.model_blocks.astype(np.uint8),
         "weights": data.weights,
@@ -279,57 +273,18 @@ def test_masks_travel_with_what_any_variant_is_made_of() -> None:
     assert header["as_model"] == 1
 
 
-@each_part
-def test_demo_json_is_the_header_that_travels(
-    part: ModuleType, packed: Callable[[], bytes]
-) -> None:
-    data = packed()
-    start = 4 + int.from_bytes(data[:4], "little")
-    demo = json.loads((bundle.FOLDER / name_of(part) / "demo.json").read_text(encoding="utf-8"))
-    assert json.loads(data[4:start]) == demo
-
-
 def test_a_picture_travels_with_the_blocks_that_keys_stand_for() -> None:
     seen = np.arange(48, dtype=np.uint8).reshape(4, 4, 3)
     boxes = ((0, 0, 2, 2), (0, 2, 2, 4), None)
     patches = LayerPatches(2, 4, (8, 4), top=2, first=1, key_boxes=boxes, said="blocks")
     data = changed(patches=patches, picture=seen, coarser=True)
-    header, arrays = unpack(steps.pack_steps(data))
+    header, arrays = unpack(packed(steps.CANVAS, data, "en"))
     np.testing.assert_array_equal(arrays["picture"], seen)
     assert header["patches"]["key_boxes"] == [[0, 0, 2, 2], [0, 2, 2, 4], None]
     assert header["patches"]["query_boxes"] is None
-    assert (header["patches"]["grid"], header["patches"]["from"]) == ([8, 4], [2, 0])
+    assert (header["patches"]["grid"], header["patches"]["top"]) == ([8, 4], 2)
     assert header["source"] == "X̄"
     assert [panel["formula"] for panel in header["panels"] if panel["stage"] == "k"] == [
         "K = X̄·W_K + b_K"
     ]
-    assert unpack(steps.pack_steps(some_steps()))[0]["source"] == "E"
-
-
-def app_of_steps() -> None:
-    import streamlit as st  # the function runs as a script of its own
-
-    from attnviz.components.selection import Extent
-    from attnviz.ui.host.components import show_steps
-
-    st.text(repr(show_steps(b"\0\0\0\0", Extent(1, 1, 1, 1))))
-
-
-def app_of_masks() -> None:
-    import streamlit as st  # the function runs as a script of its own
-
-    from attnviz.components.selection import Extent
-    from attnviz.ui.host.components import show_masks
-
-    st.text(repr(show_masks(b"\0\0\0\0", Extent(1, 1, 1, 1))))
-
-
-@pytest.mark.parametrize(("app", "name"), [(app_of_steps, steps.NAME), (app_of_masks, masks.NAME)])
-def test_a_component_mounts_with_its_bytes(app: Callable[[], None], name: str) -> None:
-    ran = AppTest.from_function(app).run()
-    assert not ran.exception
-    (mounted,) = ran.get("bidi_component")
-    assert mounted.proto.component_name == name
-    assert mounted.proto.bytes == b"\0\0\0\0"
-    assert f"components.{name.removeprefix('attnviz.')}" in mounted.proto.js_content
-    assert ran.text[0].value == "None"
+    assert unpack(packed(steps.CANVAS, some_steps(), "en"))[0]["source"] == "E"

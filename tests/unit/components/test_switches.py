@@ -1,23 +1,18 @@
 """The switches: what travels, which texts they need, and what the browser may send back."""
 
-import json
-import re
-
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
-from attnviz import changes, i18n
-from attnviz.components import bundle, switches
+from attnviz import changes
+from attnviz.components import switches
 from attnviz.components.bars import Bar
 from attnviz.components.buffer import unpack
-from attnviz.components.heads import strings_of
+from attnviz.components.canvas import packed
 from attnviz.components.switches import (
     AnswerView,
     Switch,
     SwitchesView,
     SwitchGroup,
-    pack_switches,
     parse,
     tiny,
     write,
@@ -52,26 +47,13 @@ VIEW = SwitchesView(
 )
 
 
-def test_demo_json_is_the_header_that_travels() -> None:
-    data = pack_switches(VIEW, strings_of(switches.STRING_KEYS, lambda key: key))
-    demo = json.loads((bundle.FOLDER / "switches" / "demo.json").read_text(encoding="utf-8"))
-    assert json.loads(data[4 : 4 + int.from_bytes(data[:4], "little")]) == demo
-
-
 def test_pack_switches_keeps_numbers_and_hostile_names() -> None:
-    header, arrays = unpack(pack_switches(VIEW, {}))
+    header, arrays = unpack(packed(switches.CANVAS, VIEW, "en"))
     assert header["off"][1]["change"] == "decoder.cross.L1.H0.weights=even"
     assert header["answer"]["bars"][1]["label"] == SCRIPT
     assert header["most"] == 0.5
-    assert arrays["weights0"].shape == (2, 2, 2, 3)
-    assert np.isnan(arrays["effects0"][1, 1])
-
-
-def test_the_texts_the_component_asks_for_are_those_it_uses() -> None:
-    sources = [path.read_text("utf-8") for path in (bundle.FOLDER / "switches").glob("*.js")]
-    used = set(re.findall(r"strings\.(\w+)", " ".join(sources)))
-    assert used == {key.rpartition(".")[2] for key in switches.STRING_KEYS}
-    assert all(i18n.has(f"component.{key}") for key in switches.STRING_KEYS)
+    assert arrays["groups.0.weights"].shape == (2, 2, 2, 3)
+    assert np.isnan(arrays["groups.0.effects"][1, 1])
 
 
 @pytest.mark.parametrize(
@@ -112,16 +94,3 @@ def test_tiny_keeps_the_largest_weight_of_what_a_cell_stands_for() -> None:
     assert small.shape == (1, 24, 5)
     assert small[0, 23, 4] == 0.75
     assert small.sum() == 0.75
-
-
-def app() -> None:
-    from attnviz.ui.host.components import show_switches
-
-    show_switches(b"\0\0\0\0", "switches")
-
-
-def test_the_component_mounts_with_its_bytes() -> None:
-    ran = AppTest.from_function(app).run(timeout=120)
-    assert not ran.exception
-    (mounted,) = ran.get("bidi_component")
-    assert mounted.proto.component_name == switches.NAME

@@ -1,17 +1,16 @@
 """The wrapper of tiles: what travels, which texts it needs, what it believes of the browser."""
 
-import json
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from attnviz import tiles as library
 from attnviz.components import bundle, tiles
 from attnviz.components.buffer import unpack
-from attnviz.components.heads import Heard, TokenAxis, strings_of
+from attnviz.components.canvas import packed
+from attnviz.components.heads import Axes, Heard, TokenAxis
 from attnviz.components.selection import Extent
 from attnviz.components.tiles import TilesData, Want, parse_want
 
@@ -32,7 +31,7 @@ def some_data() -> TilesData:
     return TilesData(
         stamp="head",
         axes_stamp="text",
-        axes=(axis(3), axis(3)),
+        axes=Axes.of(axis(3), axis(3), cross=True),
         cross=True,
         layer=1,
         head=2,
@@ -40,7 +39,6 @@ def some_data() -> TilesData:
         top=2,
         ready=True,
         want=Want(number=4, stamp="head", tiles=((1, 0, 1), (2, 0, 0), (0, 1, 2)), cell=(7, 11)),
-        strings=strings_of(tiles.STRING_KEYS, lambda key: key),
         codes={(1, 0, 1): codes, (2, 0, 0): np.zeros_like(codes)},
         exact={(0, 1, 2): exact},
         cells=((7, 500, 0.5), (2, 600, 0.25)),
@@ -50,9 +48,9 @@ def some_data() -> TilesData:
 
 
 def test_tiles_travel_by_name_and_empty_ones_by_name_only() -> None:
-    header, arrays = unpack(tiles.pack_tiles(some_data()))
-    assert set(arrays) == {"1/0/1", "0/1/2", "spectrum"}
-    assert arrays["spectrum"].shape == (2, 6)
+    header, arrays = unpack(packed(tiles.CANVAS, some_data(), "en"))
+    assert set(arrays) == {"1/0/1", "0/1/2", "heard.levels"}
+    assert arrays["heard.levels"].shape == (2, 6)
     assert arrays["1/0/1"].dtype == np.uint8 and arrays["1/0/1"][3, 5] == 200
     assert arrays["0/1/2"].dtype == np.float32
     assert arrays["0/1/2"][7, 11] == np.float32(0.123456789)
@@ -64,16 +62,10 @@ def test_tiles_travel_by_name_and_empty_ones_by_name_only() -> None:
 
 
 def test_names_of_tokens_travel_only_where_they_are_wanted() -> None:
-    with_names = tiles.pack_tiles(some_data())
-    header, _ = unpack(tiles.pack_tiles(replace(some_data(), axes=None)))
+    with_names = packed(tiles.CANVAS, some_data(), "en")
+    header, _ = unpack(packed(tiles.CANVAS, replace(some_data(), axes=None), "en"))
     assert header["axes"] is None
     assert unpack(with_names)[0]["axes"]["tokens"] == list(LABELS)
-
-
-def test_demo_json_is_the_header_that_travels() -> None:
-    data = tiles.pack_tiles(some_data())
-    demo = json.loads((bundle.FOLDER / "tiles" / "demo.json").read_text(encoding="utf-8"))
-    assert json.loads(data[4 : 4 + int.from_bytes(data[:4], "little")]) == demo
 
 
 def test_javascript_and_the_library_mean_the_same_codes() -> None:
@@ -134,20 +126,3 @@ def test_each_part_is_checked(change: dict[str, Any], expected: dict[str, Any]) 
 def test_no_more_tiles_than_an_answer_holds() -> None:
     many = [[0, row, 0] for row in range(1000)]
     assert len(parse_want(GOOD | {"tiles": many}, EXTENT).tiles) == tiles.MAX_TILES
-
-
-def test_the_component_mounts() -> None:
-    def page() -> None:
-        import numpy as np
-
-        from attnviz.components import tiles
-        from attnviz.ui.host.components import show_tiles
-        from tests.unit.components.test_tiles import some_data
-
-        assert np
-        show_tiles(tiles.pack_tiles(some_data()))
-
-    app = AppTest.from_function(page, default_timeout=120).run()
-    assert not app.exception
-    (component,) = app.get("bidi_component")
-    assert component.proto.component_name == tiles.NAME

@@ -1,17 +1,14 @@
 """The wrapper of writing: what travels in full and for the bar alone, and which texts it needs."""
 
-import json
 import re
 
 import numpy as np
-import pytest
-from streamlit.testing.v1 import AppTest
 
-from attnviz import i18n
 from attnviz.components import bundle, writing
 from attnviz.components.buffer import quantise, unpack
-from attnviz.components.heads import HeadsView, strings_of
-from attnviz.components.writing import EMPTY, NO_SLOT, Draws, pack_player, pack_writing
+from attnviz.components.canvas import packed
+from attnviz.components.heads import Axes, HeadsView
+from attnviz.components.writing import EMPTY, NO_SLOT, Draws, PlayerView, WritingView
 from tests.unit.components.test_grid_head import axis
 
 LAYERS, HEADS, TOKENS = 2, 3, 5
@@ -22,6 +19,7 @@ VIEW = HeadsView(
     cross=False,
     sentences=(("L spreads",) * HEADS,) * LAYERS,
     weights=np.tril(np.full((LAYERS, HEADS, TOKENS, TOKENS), 0.2, np.float32)),
+    small=True,
 )
 DRAWS = Draws(
     first=3,
@@ -40,63 +38,32 @@ DRAWS = Draws(
 
 
 def test_a_buffer_holds_text_weights_and_draws() -> None:
-    header, arrays = unpack(pack_writing(VIEW, DRAWS, {"hint": "x"}))
+    header, arrays = unpack(packed(writing.CANVAS, WritingView(VIEW, DRAWS), "en"))
     assert header["tokens"] == list(VIEW.queries.labels)
     assert header["written"] == [0, 0, 0, 0, 1]
     assert header["compact"] == 0
     np.testing.assert_array_equal(arrays["weights"], quantise(VIEW.weights, 8))
     draws = header["draws"]
     vocabulary = draws["vocabulary"]
-    named = [[None if i == EMPTY else vocabulary[i] for i in row] for row in arrays["ids"]]
+    named = [[None if i == EMPTY else vocabulary[i] for i in row] for row in arrays["draws.ids"]]
     assert named == [["cat", "<b>", "dog"], ["dog", "cat", None]]
-    assert arrays["drawn"].tolist() == [2, NO_SLOT]
+    assert arrays["draws.drawn"].tolist() == [2, NO_SLOT]
     for name in ("before", "after", "cut", "others"):
-        np.testing.assert_array_equal(arrays[name], getattr(DRAWS, name))
-    assert arrays["left"].tolist() == [2, 1]
+        np.testing.assert_array_equal(arrays[f"draws.{name}"], getattr(DRAWS, name))
+    assert arrays["draws.n_left"].tolist() == [2, 1]
     assert (draws["first"], draws["n_vocabulary"], draws["sampled"]) == (3, 11, 1)
 
 
 def test_the_bar_alone_carries_no_weights() -> None:
-    extent = VIEW.extent
-    data = pack_player(VIEW.queries, VIEW.keys, False, extent, {})
+    axes = Axes.of(VIEW.queries, VIEW.keys, cross=False)
+    data = packed(writing.CANVAS, PlayerView(axes, VIEW.extent), "en")
     header, arrays = unpack(data)
     assert (header["compact"], arrays) == (1, {})
     assert (header["n_layers"], header["n_heads"]) == (LAYERS, HEADS)
     assert (header["n_query"], header["n_key"]) == (TOKENS, TOKENS)
 
 
-def test_demo_json_is_the_header_that_travels() -> None:
-    data = pack_writing(VIEW, DRAWS, strings_of(writing.STRING_KEYS, lambda key: key))
-    start = 4 + int.from_bytes(data[:4], "little")
-    demo = json.loads((bundle.FOLDER / "writing" / "demo.json").read_text(encoding="utf-8"))
-    assert json.loads(data[4:start]) == demo
-
-
 def test_codes_are_those_of_the_browser() -> None:
     source = (bundle.FOLDER / "writing" / "draws.js").read_text(encoding="utf-8")
     found = dict(re.findall(r"^const (\w+) = (\d+);", source, re.MULTILINE))
     assert found == {"EMPTY": str(EMPTY), "NO_SLOT": str(NO_SLOT)}
-
-
-@pytest.mark.parametrize("keys", [writing.STRING_KEYS, writing.PLAYER_KEYS])
-def test_the_texts_it_asks_for_exist(keys: tuple[str, ...]) -> None:
-    short = [key.rpartition(".")[2] for key in keys]
-    assert len(set(short)) == len(short)
-    assert all(i18n.has(f"component.{key}") for key in keys)
-
-
-def app_of_writing() -> None:
-    import streamlit as st  # the function runs as a script of its own
-
-    from attnviz.components.selection import Extent
-    from attnviz.ui.host.components import show_writing
-
-    st.text(repr(show_writing(b"\0\0\0\0", Extent(1, 1, 1, 1))))
-
-
-def test_it_mounts_with_its_bytes() -> None:
-    ran = AppTest.from_function(app_of_writing).run()
-    assert not ran.exception
-    (mounted,) = ran.get("bidi_component")
-    assert mounted.proto.component_name == writing.NAME
-    assert ran.text[0].value == "ComponentResult(selection=None, open=None)"

@@ -31,19 +31,18 @@ def test_what_names_no_head_is_refused_with_every_form(name: object) -> None:
 
 def test_results_take_every_form(stories: LoadedModel) -> None:
     on = attnviz.NextToken(" Tom")
-    parts = attnviz.direct(stories, TEXT, on)
-    changes = attnviz.effects(stories, TEXT, on, to="zero", heads=[(2, 1), "L0.H0"])
-    paths = attnviz.feeds(stories, TEXT, to="zero", senders=[(0, 1)])
+    run = attnviz.experiment(stories, TEXT, on=on)
+    parts = run.direct()
+    changes = run.effects(to="zero", heads=[(2, 1), "L0.H0"])
+    paths = run.paths(to="zero", senders=[(0, 1)])
     for name in NAMES:
         assert parts.of(name) == parts.of("L2.H1")
         assert changes.of(name) == changes.of("L2.H1")
         assert paths.of((0, 1), name, "q") == paths.of("L0.H1", "L2.H1", "q")
-        assert attnviz.edges(stories, TEXT, name, on, exact=0).head == parts_site(stories)
+        assert run.edges(name, exact=0).head == parts_site(stories)
     with pytest.raises(BadInput, match=r"L9\.H0 is not a component of this answer; its heads are"):
         parts.of("L9.H0")
-    assert attnviz.effects(stories, TEXT, on, to="zero", heads="L2.H1").of((2, 1)) == changes.of(
-        "L2.H1"
-    )
+    assert run.effects(to="zero", heads="L2.H1").of((2, 1)) == changes.of("L2.H1")
 
 
 def parts_site(stories: LoadedModel) -> Site:
@@ -54,7 +53,9 @@ def parts_site(stories: LoadedModel) -> Site:
 def test_a_stack_is_left_out_where_only_one_has_such_a_head() -> None:
     lm = attnviz.load("translator")
     on = attnviz.Target("le chat .")
-    changes = attnviz.effects(lm, "the cat .", on, to="zero", heads=["cross.L1.H0", "encoder.L0"])
+    changes = attnviz.experiment(lm, "the cat .", on=on).effects(
+        to="zero", heads=["cross.L1.H0", "encoder.L0"]
+    )
     assert changes.of("cross.L1.H0") == changes.of("decoder.cross.L1.H0")
     with pytest.raises(BadInput, match="was not taken away"):
         changes.of("cross.L0.H0")

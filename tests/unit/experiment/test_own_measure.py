@@ -22,9 +22,9 @@ def test_a_function_of_the_output_is_measured(stories: LoadedModel) -> None:
     def lead(output: Any) -> Any:
         return output["logits"][:, -1, 5] - output["logits"][:, -1, 7]
 
-    own = attnviz.effects(stories, TEXT, lead, to="zero", heads=["L0.H0"])
+    own = attnviz.experiment(stories, TEXT, on=lead).effects(to="zero", heads=["L0.H0"])
     same = attnviz.NextToken(5, against=7)
-    known = attnviz.effects(stories, TEXT, same, to="zero", heads=["L0.H0"])
+    known = attnviz.experiment(stories, TEXT, on=same).effects(to="zero", heads=["L0.H0"])
     assert own.unit == "own measure"
     assert own.of("L0.H0") == pytest.approx(known.of("L0.H0"), abs=1e-5)
 
@@ -41,15 +41,15 @@ def test_a_function_that_gives_no_number_for_each_row_is_refused(
     stories: LoadedModel, own: Callable[[Any], Any], found: str
 ) -> None:
     with pytest.raises(BadInput, match=f"returned {found}: it has to give one number") as error:
-        attnviz.effects(stories, TEXT, own, to="zero", heads=["L0.H0"])
+        attnviz.experiment(stories, TEXT, on=own).effects(to="zero", heads=["L0.H0"])
     assert error.value.code == "bad_measure"
 
 
 def test_a_word_that_is_a_token_with_its_space_is_named(stories: LoadedModel) -> None:
     with pytest.raises(BadInput, match="with the space before it, ' ball', it is one"):
-        attnviz.effects(stories, TEXT, attnviz.NextToken("ball"), to="zero")
+        attnviz.experiment(stories, TEXT, on=attnviz.NextToken("ball")).effects(to="zero")
     with pytest.raises(BadInput, match="give one of them$"):
-        attnviz.effects(stories, TEXT, attnviz.NextToken("zxqj vwk"), to="zero")
+        attnviz.experiment(stories, TEXT, on=attnviz.NextToken("zxqj vwk")).effects(to="zero")
 
 
 def test_a_module_that_reads_tensors_is_not_asked_for_texts() -> None:
@@ -60,5 +60,5 @@ def test_a_module_that_reads_tensors_is_not_asked_for_texts() -> None:
 
     inputs = {"src": torch.ones(1, 3, 8)}
     with pytest.raises(BadInput, match=r'it reads no text: take heads away with to="zero"$'):
-        attnviz.effects(lm, None, first, inputs=inputs)
-    assert attnviz.effects(lm, None, first, inputs=inputs, to="zero").heads
+        attnviz.experiment(lm, on=first, inputs=inputs).effects()
+    assert attnviz.experiment(lm, on=first, inputs=inputs).effects(to="zero").heads

@@ -16,10 +16,9 @@ def stories() -> LoadedModel:
 
 def test_a_result_is_one_line(stories: LoadedModel) -> None:
     on = attnviz.NextToken(" Tom")
-    parts, tokens = attnviz.direct(stories, TEXT, on), attnviz.from_where(stories, TEXT, on)
-    guesses = attnviz.lens(stories, TEXT, on)
-    feeds = attnviz.feeds(stories, TEXT)
-    score = attnviz.why(stories, TEXT, "L2.H1", 5, 2)
+    run = attnviz.experiment(stories, TEXT, on=on)
+    parts, tokens = run.direct(), run.tokens()
+    guesses, feeds, score = run.lens(), run.paths(), run.why("L2.H1", 5, 2)
     for result in (parts, tokens, guesses, feeds, score):
         assert "\n" not in repr(result) and len(repr(result)) < 200
         assert repr(result).startswith(type(result).__name__)
@@ -32,7 +31,8 @@ def test_a_result_is_one_line(stories: LoadedModel) -> None:
 
 def test_print_lists_the_largest_first(stories: LoadedModel) -> None:
     on = attnviz.NextToken(" Tom")
-    parts, tokens = attnviz.direct(stories, TEXT, on), attnviz.from_where(stories, TEXT, on)
+    run = attnviz.experiment(stories, TEXT, on=on)
+    parts, tokens = run.direct(), run.tokens()
     header, first, *_ = str(parts).splitlines()
     largest = int(np.abs(parts.values).argmax())
     assert header.split() == ["component", "value"]
@@ -47,7 +47,7 @@ def test_print_lists_the_largest_first(stories: LoadedModel) -> None:
 
 
 def test_a_split_is_lists_too(stories: LoadedModel) -> None:
-    parts = attnviz.direct(stories, TEXT, attnviz.NextToken(" Tom"))
+    parts = attnviz.experiment(stories, TEXT, on=attnviz.NextToken(" Tom")).direct()
     lists = parts.to_dict()
     assert lists["component"] == [str(component) for component in parts.components]
     assert lists["value"] == parts.values.tolist()
@@ -55,9 +55,10 @@ def test_a_split_is_lists_too(stories: LoadedModel) -> None:
 
 def test_effects_say_over_which_texts_a_mean_is(stories: LoadedModel) -> None:
     on = attnviz.NextToken(" Tom")
-    mean = attnviz.effects(stories, TEXT, on, heads=["L0.H0"])
-    own = attnviz.effects(stories, TEXT, on, to="resample", corpus=["Tom ran."], heads=["L0.H0"])
-    zero = attnviz.effects(stories, TEXT, on, to="zero", heads=["L0.H0"])
+    run = attnviz.experiment(stories, TEXT, on=on)
+    mean = run.effects(heads=["L0.H0"])
+    own = run.effects(to="resample", corpus=["Tom ran."], heads=["L0.H0"])
+    zero = run.effects(to="zero", heads=["L0.H0"])
     assert repr(mean).startswith("Effects (exact, mean over 50 generated stories) of 1 head on")
     assert repr(own).startswith("Effects (exact, resample from 1 text) of")
     assert repr(zero).startswith("Effects (exact, zero) of")
@@ -65,7 +66,7 @@ def test_effects_say_over_which_texts_a_mean_is(stories: LoadedModel) -> None:
 
 def test_a_token_that_raises_the_answer_has_opposite_signs(stories: LoadedModel) -> None:
     """`hidden` is the change without a token, `frozen` the token's part."""
-    tokens = attnviz.from_where(stories, TEXT, attnviz.NextToken(" Tom"))
+    tokens = attnviz.experiment(stories, TEXT, on=attnviz.NextToken(" Tom")).tokens()
     at = tokens.strongest("frozen")
     assert tokens.scores["hidden"][at] * tokens.scores["frozen"][at] < 0
 

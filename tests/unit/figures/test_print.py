@@ -16,7 +16,7 @@ from attnviz import figures
 from attnviz.errors import BadInput
 from attnviz.figures import Drawing, ramp, text_width
 from attnviz.figures.sheet import Matrix, Segment, Text
-from attnviz.types import named_tokens
+from attnviz.types import StepView, named_tokens
 from tests.support import captures, hostile
 from tests.support.cases import mostly_slow
 
@@ -51,7 +51,7 @@ DRAWINGS: dict[str, Callable[[tuple[str, ...], int], Drawing]] = {
 }
 
 
-def step_views() -> tuple[attnviz.StepView, ...]:
+def step_views() -> tuple[StepView, ...]:
     return attnviz.derive(captures.every_kind()["projections"].calls[0], 1).views()
 
 

@@ -7,6 +7,7 @@ import pytest
 from attnviz import notation
 from attnviz.errors import BadInput
 from attnviz.notation import TextForm, escape, index, indices, number, unescape
+from attnviz.notation.text_form import SHOWN_CHARS, shortened
 
 
 def refuse(part: str, reason: str) -> BadInput:
@@ -92,3 +93,8 @@ def test_unescape_is_the_inverse_of_escape_for_any_word() -> None:
 @pytest.mark.parametrize("word", ["50%", "a=b", "%zz", "猫", "100%7"])
 def test_escape_leaves_alone_what_is_not_reserved(word: str) -> None:
     assert escape(word, "~ ") == word
+
+
+def test_shortened_leaves_a_text_of_just_the_length_whole() -> None:
+    assert shortened("x" * SHOWN_CHARS) == "x" * SHOWN_CHARS
+    assert shortened("x" * (SHOWN_CHARS + 1)) == "x" * SHOWN_CHARS + "…"

@@ -3,13 +3,13 @@
 import pytest
 import torch
 
-from attnviz.experiment.answers import Answer, AnswerKind
+from attnviz.experiment.answers import AnswerKind, AnswerReader
 from attnviz.i18n import text
 from attnviz.views.patching import answers_kind
 
 
-def answer(kind: AnswerKind, *numbers: float) -> Answer:
-    return Answer(kind, lambda output: output.logits, torch.tensor(numbers))
+def answer(kind: AnswerKind, *numbers: float) -> AnswerReader:
+    return AnswerReader(kind, lambda output: output.logits, torch.tensor(numbers))
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ def answer(kind: AnswerKind, *numbers: float) -> Answer:
     ],
 )
 def test_one_answer_to_both_texts_is_not_said_as_two(
-    left: Answer, right: Answer, ending: str
+    left: AnswerReader, right: AnswerReader, ending: str
 ) -> None:
     assert answers_kind(left, right) == ending
     values = {"left": "Mary", "right": "Mary", "before": "+1.00", "source": "+2.00"}

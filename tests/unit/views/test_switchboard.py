@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from attnviz.experiment.answers import Answer, AnswerKind
+from attnviz.experiment.answers import AnswerKind, AnswerReader
 from attnviz.views.switchboard import amount, control_sentence, cosine
 
 
@@ -41,6 +41,6 @@ def test_only_one_distribution_moves_by_a_share_of_the_probability(
     result: Any = SimpleNamespace(
         before=before, after=np.array([0.4, 0.6]), controls=np.array([[0.6, 0.4]])
     )
-    answer = Answer(kind, lambda output: output.logits, torch.tensor(before))
+    answer = AnswerReader(kind, lambda output: output.logits, torch.tensor(before))
     sentence = control_sentence("en", answer, result, "switchboard", n=1)
     assert sentence.startswith(f"The answer moves by {moved}. Control")

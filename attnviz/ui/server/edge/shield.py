@@ -14,7 +14,6 @@ import re
 import time
 from collections import OrderedDict
 from dataclasses import dataclass
-from typing import get_args
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -23,7 +22,6 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import config
 
-from attnviz.components.pages import StartPage
 from attnviz.models.files import setting
 from attnviz.types import MIB
 from attnviz.ui.server.edge import streamlit_patches
@@ -38,7 +36,7 @@ WATCHED = re.compile(r".*/(healthz|_stcore/health|(?<!_stcore/)metrics)")
 METRICS = re.compile(r".*/_stcore/metrics")
 # pages that people call by another name; the first page has no path of its own. An empty part of a
 # path is refused: //elsewhere/start would lead to another server
-OTHER_NAMES = {**dict.fromkeys(get_args(StartPage), ""), "switchboard": "switches"}
+OTHER_NAMES = {"start": "", "switchboard": "switches"}
 OTHER_NAME = re.compile(rf"((?:/[^/]+)*)/({'|'.join(OTHER_NAMES)})/?")
 FULL = "The server keeps too many files; try again later."
 OTHER_HOST = "This server has another name. Its operator sets STREAMLIT_SERVER_ALLOWED_HOSTS."

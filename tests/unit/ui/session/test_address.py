@@ -208,13 +208,13 @@ def test_the_right_side_is_checked_as_the_left_one(name: str, raw: str) -> None:
 
 
 def test_two_texts_that_no_address_holds_leave_the_left_one() -> None:
-    current.update(text="漢" * 6000, text_b="漢" * 6000)
+    current.take({"text": "漢" * 6000, "text_b": "漢" * 6000})
     try:
         assert len(current.view().input.text) == 6000
         assert current.view().right.text == ""
     finally:
         names = ("text", "text_b")
-        current.update(**{name: PARAMETERS[name].value(DEFAULT) for name in names})
+        current.take({name: PARAMETERS[name].value(DEFAULT) for name in names})
 
 
 def test_params_name_no_key_of_a_class() -> None:

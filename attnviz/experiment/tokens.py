@@ -1,30 +1,28 @@
 """From which tokens an answer comes: attributions beside what really happens without each token.
 
-In: a model, a text and a measure. Out: a `FromWhere` with a score of each token by each method.
+In: a model, a text and a measure. Out: a `TokenScores` with a score of each token by each method.
 `hidden` (and `masked`) intervene: `hidden` is the reference with which the others are compared, on
 this very text. `alti` and `norms` say where from, `frozen` which way. `weights` of the last layer
 and `rollout` are shown as history (docs/guide/why.md has the correlations of all of them).
 """
 
 from dataclasses import dataclass
-from typing import Literal, Unpack
+from typing import Literal
 
 import numpy as np
 import torch
 from jaxtyping import Float64
 from torch import Tensor
 
-from attnviz.capture.request import FurtherInputs
 from attnviz.errors import BadInput
 from attnviz.experiment import occlusion
-from attnviz.experiment.answer_measures import AnswerMeasure, OwnMeasure
-from attnviz.experiment.clean_run import CleanRun, prepare
+from attnviz.experiment.answer_measures import AnswerMeasure
+from attnviz.experiment.clean_run import CleanRun
 from attnviz.experiment.first_order import slopes
 from attnviz.experiment.frozen_pass import FrozenPass, frozen_pass
-from attnviz.experiment.readouts import Readout, readout
+from attnviz.experiment.readouts import readout
 from attnviz.experiment.token_shares import norm_and_alti, rollout
 from attnviz.experiment.traced_run import TracedRun, traced_run
-from attnviz.models.loaded_model import LoadedModel
 from attnviz.summary import counted, text_table
 from attnviz.types import Tokens
 
@@ -32,7 +30,7 @@ Method = Literal["hidden", "masked", "alti", "norms", "frozen", "weights", "roll
 
 
 @dataclass(frozen=True, eq=False)
-class FromWhere:
+class TokenScores:
     """`scores[method]` has a number for each token.
 
     `hidden`, `masked` and `frozen` are in the measure's unit and signed. `hidden` and `masked` are
@@ -41,7 +39,7 @@ class FromWhere:
     shares, 0 to 1. The attribute `frozen` has the complete split, biases included.
     """
 
-    measure: AnswerMeasure | OwnMeasure | None
+    measure: AnswerMeasure | None
     unit: str
     tokens: Tokens
     scores: dict[Method, Float64[np.ndarray, " token"]]
@@ -58,9 +56,17 @@ class FromWhere:
         """The position of the token with the largest |score|."""
         return int(np.abs(self.scores[method]).argmax())
 
+    def to_dict(self) -> dict[str, list[str] | list[int] | list[float]]:
+        """A row for each token, as lists: its label, its position and each method's score."""
+        labels = list(self.tokens.labels)
+        scores = {str(method): values.tolist() for method, values in self.scores.items()}
+        return {"token": labels, "position": list(range(len(labels))), **scores}
+
     def __repr__(self) -> str:
         methods = ", ".join(self.scores)
-        return f"FromWhere of {counted(len(self.tokens), 'token')} by {methods}; print() lists them"
+        return (
+            f"TokenScores of {counted(len(self.tokens), 'token')} by {methods}; print() lists them"
+        )
 
     def __str__(self) -> str:
         """The tokens with their scores, the largest first."""
@@ -71,30 +77,18 @@ class FromWhere:
         return text_table(columns)
 
 
-def from_where(
-    lm: LoadedModel,
-    text: object = None,
-    on: object = None,
-    **further: Unpack[FurtherInputs],
-) -> FromWhere:
-    """Score each token by every method.
+def tokens(prepared: CleanRun) -> TokenScores:
+    """The score of each token by every method.
 
-    `hidden` and `masked` are changes without the token, `frozen` is the token's part of the number:
-    where they agree, their signs are opposite. `agreement` compares sizes only.
-    `further` holds other arguments of `attnviz.capture`. Raises `BadInput` for a model that does
-    not read one text with one stack of self-attention, and for a measure that has no slope.
+    Raises `BadInput` for a model that does not read one text with one stack of self-attention, and
+    for a measure that has no slope.
     """
-    return from_where_of(prepare(lm, text, on, **further))
-
-
-def from_where_of(prepared: CleanRun) -> FromWhere:
-    """As `from_where`, of an input that is prepared already with its measure."""
     resolved = readout(prepared)
-    hidden = occlusion.hidden(prepared, resolved)
-    masked = occlusion.masked(prepared, resolved)
+    hidden = occlusion.hidden(prepared)
+    masked = occlusion.masked(prepared)
     run = traced_run(prepared)
     _require_one_stack(run)
-    reads = _read_positions(prepared, resolved, run)
+    reads = _read_positions(prepared, run)
     norms, alti = norm_and_alti(run)
     assert resolved.linear is not None, "slopes refuse what is not linear"
     frozen = frozen_pass(run, run.value(resolved.output), resolved.linear)
@@ -109,7 +103,7 @@ def from_where_of(prepared: CleanRun) -> FromWhere:
         "rollout": reads @ rollout(run),
     }
     kept = {method: values for method, values in scores.items() if values is not None}
-    return FromWhere(
+    return TokenScores(
         prepared.on, resolved.unit, next(iter(prepared.tokens.values()))[0], kept, frozen
     )
 
@@ -125,15 +119,13 @@ def _require_one_stack(run: TracedRun) -> None:
         )
 
 
-def _read_positions(
-    prepared: CleanRun, resolved: Readout, run: TracedRun
-) -> Float64[np.ndarray, " query"]:
+def _read_positions(prepared: CleanRun, run: TracedRun) -> Float64[np.ndarray, " query"]:
     """The share of each position after the last attention in the answer; the shares sum to 1.
 
     The size of the slope by what each position was given there: 1 at the end for a next token,
     1 at [CLS] for a classifier that reads it, even for a mean over positions.
     """
-    gradients = slopes(prepared, resolved)
+    gradients = slopes(prepared)
     place = list(gradients.slope)[-1]
     sizes: Tensor = gradients.slope[place].norm(dim=(-2, -1)).double()
     assert len(sizes) == run.calls[-1].n_query

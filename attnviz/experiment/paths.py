@@ -1,6 +1,6 @@
 """The effect of each head on later heads' q, k and v, measured with one head removed in each row.
 
-In: a model and a text. Out: `Feeds`: for each sender and each head that runs after it, how much
+In: a model and a text. Out: `Paths`: for each sender and each head that runs after it, how much
 the receiver's attention moves when its queries, its keys or its values alone come from a run
 without the sender. That is the sender's total effect on them, through every head and MLP between
 the two as well as straight along the residual stream. It is exact and takes one pass for every two
@@ -13,7 +13,7 @@ dozen senders; the picture of a circuit is its strongest paths.
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Unpack
+from typing import Literal
 
 import numpy as np
 import torch
@@ -26,16 +26,20 @@ from attnviz.attention.inputs import AttentionInputs
 from attnviz.capture.changed.layout import Layout, layout_of
 from attnviz.capture.changed.run import changes_made
 from attnviz.capture.record.recorder import record
-from attnviz.capture.request import FurtherInputs
-from attnviz.changes.site import place_among
+from attnviz.changes.corpus import CorpusTexts
+from attnviz.changes.site import Where, place_among
 from attnviz.errors import Cancelled, bad_argument, require_index
-from attnviz.experiment.batches import ignore
-from attnviz.experiment.clean_run import CleanRun, prepare, takes
-from attnviz.experiment.heads import Replacement, one_site, replacement_of, sites_of
+from attnviz.experiment.clean_run import CleanRun, takes
+from attnviz.experiment.effects import (
+    Replacement,
+    ReplacementKind,
+    one_site,
+    replacement_of,
+    sites_of,
+)
 from attnviz.experiment.rows import PASS_ROWS, RowChange, by_place
-from attnviz.models.loaded_model import LoadedModel
 from attnviz.summary import shortened
-from attnviz.types import Site
+from attnviz.types import Site, ignore
 
 FedSide = Literal["q", "k", "v"]
 SIDES: tuple[FedSide, ...] = ("q", "k", "v")
@@ -62,7 +66,7 @@ class Path:
 
 
 @dataclass(frozen=True, eq=False)
-class Feeds:
+class Paths:
     """`moved[sender, receiver, side]`, NaN where the receiver does not run after the sender.
 
     `to` says what a sender was replaced by, `corpus` over what.
@@ -90,16 +94,26 @@ class Feeds:
             if table[i, j, side] >= 0
         )
 
-    def of(self, sender: object, receiver: object, side: FedSide) -> float:
+    def of(self, sender: Where, receiver: Where, side: FedSide) -> float:
         """One path; `BadInput` for heads that are not among the senders and receivers."""
         giver = place_among(sender, self.senders, "is not among the senders")
         taker = place_among(receiver, self.receivers, "is not among the receivers")
         return float(self.moved[giver, taker, side_index(side)])
 
+    def to_dict(self) -> dict[str, list[str] | list[float]]:
+        """A row for each path there is, the strongest of each side first, as lists."""
+        paths = [path for side in SIDES for path in self.strongest(self.moved.size, (side,))]
+        return {
+            "sender": [str(path.sender) for path in paths],
+            "receiver": [str(path.receiver) for path in paths],
+            "side": [str(path.side) for path in paths],
+            "moved": [path.moved for path in paths],
+        }
+
     def __repr__(self) -> str:
         senders, receivers = len(self.senders), len(self.receivers)
         first = ", ".join(map(str, self.strongest(3)))
-        return f"Feeds of {senders} senders into {receivers} receivers ({self.to}): {first}"
+        return f"Paths of {senders} senders into {receivers} receivers ({self.to}): {first}"
 
 
 def side_index(side: str) -> int:
@@ -114,39 +128,22 @@ def side_index(side: str) -> int:
     return SIDES.index(side)
 
 
-def feeds(
-    lm: LoadedModel,
-    text: object = None,
-    *,
-    to: str = "mean",
-    corpus: object = None,
-    senders: Sequence[object] | None = None,
-    rows: int = PASS_ROWS,
-    **further: Unpack[FurtherInputs],
-) -> Feeds:
-    """Take each sender away and see whose attention moves, through whatever lies between them.
-
-    Each number is a total effect: the receiver's q, k or v comes from a whole run without the
-    sender, later heads and MLPs that answer to it included. A sender is replaced as in
-    `attnviz.effects`, "resample" by one draw. `further` holds other arguments of `attnviz.capture`.
-    """
-    prepared = prepare(lm, text, None, **further)
-    return feeds_of(prepared, to=to, corpus=corpus, senders=senders, rows=rows)
-
-
-def feeds_of(
+def paths(
     prepared: CleanRun,
     *,
-    to: str = "mean",
-    corpus: object = None,
-    senders: Sequence[object] | None = None,
+    to: ReplacementKind = "mean",
+    corpus: CorpusTexts | None = None,
+    senders: Sequence[Where] | str | None = None,
     rows: int = PASS_ROWS,
     progress: Callable[[float], None] = ignore,
     cancel: threading.Event | None = None,
-) -> Feeds:
-    """As `feeds`, of an input that is prepared already.
+) -> Paths:
+    """The effect of every head, or of each sender, on the attention of all that run after it.
 
-    `progress` is told what fraction is done; raises `Cancelled` soon after `cancel` was set.
+    Each number is a total effect: the receiver's q, k or v comes from a whole run without the
+    sender, later heads and MLPs that answer to it included. A sender is replaced as in `effects`,
+    "resample" by one draw. `progress` is told what fraction is done; raises
+    `Cancelled` soon after `cancel` was set.
     """
     layout = layout_of(prepared.calls)
     replacement, chosen = replacement_of(prepared.lm, to, corpus), sites_of(layout, senders)
@@ -159,7 +156,7 @@ def feeds_of(
         calls = recorded_without(prepared, replacement, batch)
         moved[start : start + rows] = _moved(prepared, layout, batch, receivers, calls)
         progress(min(1.0, (start + rows) / len(chosen)))
-    return Feeds(chosen, receivers, moved, replacement.to, replacement.name)
+    return Paths(chosen, receivers, moved, replacement.to, replacement.name)
 
 
 def recorded_without(
@@ -243,42 +240,21 @@ def by_head(inputs: AttentionInputs, tensor: Tensor) -> Tensor:
     return tensor.float().repeat_interleave(inputs.n_heads // inputs.n_kv_heads, dim=1)
 
 
-def weight_without(
-    lm: LoadedModel,
-    text: object,
-    sender: object,
-    head: object,
+def weights_without(
+    prepared: CleanRun,
+    senders: Sequence[Where],
+    head: Where,
     query: int,
     key: int,
     side: FedSide = "k",
     *,
-    to: str = "mean",
-    corpus: object = None,
-    **further: Unpack[FurtherInputs],
-) -> tuple[float, float]:
-    """(the weight of a cell, the same with the head's q or k from a run without the sender).
+    to: ReplacementKind = "mean",
+    corpus: CorpusTexts | None = None,
+) -> tuple[float, dict[Site, float]]:
+    """(the weight of a cell, the same with q or k from runs without each sender), in one pass.
 
     The intervention beside `why`: what a writer brings to a score is shown by taking it away.
     """
-    prepared = prepare(lm, text, None, **further)
-    before, after = weights_without(
-        prepared, [sender], head, query, key, side, to=to, corpus=corpus
-    )
-    return before, next(iter(after.values()))
-
-
-def weights_without(
-    prepared: CleanRun,
-    senders: Sequence[object],
-    head: object,
-    query: int,
-    key: int,
-    side: FedSide = "k",
-    *,
-    to: str = "mean",
-    corpus: object = None,
-) -> tuple[float, dict[Site, float]]:
-    """(the weight of a cell, the same with q or k from runs without each sender), in one pass."""
     if side not in ("q", "k"):
         raise bad_argument(
             f"side is {side!r}: a weight is made of q and k",

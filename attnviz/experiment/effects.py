@@ -9,8 +9,8 @@ row in each.
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal, Unpack
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from jaxtyping import Float64
@@ -20,20 +20,19 @@ from attnviz.capture.changed import functions
 from attnviz.capture.changed.corpus import of_ablation
 from attnviz.capture.changed.layout import Layout, layout_of
 from attnviz.capture.changed.resolve import require_possible
-from attnviz.capture.request import FurtherInputs
-from attnviz.changes.corpus import Corpus
+from attnviz.changes.corpus import Corpus, CorpusTexts
 from attnviz.changes.kinds import AblationKind
 from attnviz.changes.make import ablate, pattern
-from attnviz.changes.site import place_among, site
+from attnviz.changes.site import Where, place_among, site
 from attnviz.errors import bad_argument, bad_kind
-from attnviz.experiment.answer_measures import AnswerMeasure, OwnMeasure
-from attnviz.experiment.batches import Batches, ignore, require_wanted
-from attnviz.experiment.clean_run import CleanRun, prepare
+from attnviz.experiment.answer_measures import AnswerMeasure
+from attnviz.experiment.batches import Batches, require_wanted
+from attnviz.experiment.clean_run import CleanRun
 from attnviz.experiment.readouts import readout
 from attnviz.experiment.rows import PASS_ROWS, RowChange, clean_pass
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.summary import counted, shortened
-from attnviz.types import Kind, Site, Stack
+from attnviz.types import Kind, Site, Stack, ignore
 
 ReplacementKind = Literal[AblationKind, "even"]
 REPLACEMENTS: tuple[ReplacementKind, ...] = ("mean", "resample", "zero", "even")
@@ -51,7 +50,7 @@ class Effects:
     reader has to know of this model.
     """
 
-    measure: AnswerMeasure | OwnMeasure | None
+    measure: AnswerMeasure | None
     unit: str
     to: ReplacementKind
     corpus: str
@@ -78,7 +77,7 @@ class Effects:
         """The head whose absence changes least: an example of no effect, no measure of chance."""
         return self.order[-1]
 
-    def of(self, head: object) -> float:
+    def of(self, head: Where) -> float:
         """The change without one head; `BadInput` for a head that was not taken away."""
         place = place_among(head, self.heads, "was not taken away; the effects are those of")
         return float(self.changes[place])
@@ -99,6 +98,14 @@ class Effects:
             table[head.layer, head.head or 0] = self.of(head)
         return table
 
+    def to_dict(self) -> dict[str, list[str] | list[float]]:
+        """A row for each head, as lists: its name, the number without it, and the change."""
+        return {
+            "head": list(map(str, self.heads)),
+            "after": self.after.tolist(),
+            "change": self.changes.tolist(),
+        }
+
     def __repr__(self) -> str:
         first = ", ".join(f"{head} {self.of(head):+.3g}" for head in self.order[:3])
         how = "exact" if self.exact else "first-order estimate"
@@ -111,52 +118,20 @@ class Effects:
 
 
 def effects(
-    lm: LoadedModel,
-    text: object = None,
-    on: object = None,
-    *,
-    to: str = "mean",
-    corpus: object = None,
-    heads: Sequence[object] | None = None,
-    rows: int = PASS_ROWS,
-    progress: Callable[[float], None] = ignore,
-    cancel: threading.Event | None = None,
-    **further: Unpack[FurtherInputs],
-) -> Effects:
-    """Take every head, or each of `heads`, away alone and read the number again.
-
-    `on` is a measure (`attnviz.NextToken`, `Class`, `Cosine`, `Target`, `Divergence`) or a function
-    of the model's output, `output["logits"]` [row, token, vocab], that gives a tensor with one
-    number for each row of the batch.
-
-    `to` is "mean" over a `corpus`, "resample" from it, the mean of four draws, or "zero"; "even"
-    leaves the head's values and makes its attention uniform over the keys that it may see. The
-    `corpus` is a list of texts, recorded once for each list and model; without one it is 50
-    examples that come with attnviz, whatever the model was trained on: of the world of an embedded
-    model, else generated English stories, or generated pictures for a model of pictures. The result
-    names it. `rows` go into one batch. `progress` is
-    told what fraction is done; raises `Cancelled` soon after `cancel` was set. `further` holds
-    other arguments of `attnviz.capture`. Raises `BadInput` for what cannot be read or measured.
-    """
-    start = time.perf_counter()
-    prepared = prepare(lm, text, on, **further)
-    result = effects_of(
-        prepared, to=to, corpus=corpus, heads=heads, rows=rows, progress=progress, cancel=cancel
-    )
-    return replace(result, seconds=time.perf_counter() - start)
-
-
-def effects_of(
     prepared: CleanRun,
     *,
-    to: str = "mean",
-    corpus: object = None,
-    heads: Sequence[object] | None = None,
+    to: ReplacementKind = "mean",
+    corpus: CorpusTexts | None = None,
+    heads: Sequence[Where] | str | None = None,
     rows: int = PASS_ROWS,
     progress: Callable[[float], None] = ignore,
     cancel: threading.Event | None = None,
 ) -> Effects:
-    """As `effects`, of an input that is prepared already."""
+    """The effect of every head, or of each of `heads`, taken away alone.
+
+    `rows` go into one batch. `progress` is told what fraction is done; raises `Cancelled` soon
+    after `cancel` was set.
+    """
     start = time.perf_counter()
     resolved, layout = readout(prepared), layout_of(prepared.calls)
     recorded = 0.0
@@ -169,12 +144,12 @@ def effects_of(
 
     replacement = replacement_of(prepared.lm, to, corpus, recording)
     chosen = sites_of(layout, heads)
-    clean = clean_pass(prepared, resolved, layout.calls)
+    clean = clean_pass(prepared)
 
     def measuring(fraction: float) -> None:
         progress(recorded + (1 - recorded) * fraction)
 
-    work = Batches(prepared, resolved, clean, rows, measuring, cancel)
+    work = Batches(prepared, clean, rows, measuring, cancel)
     changes = [replacement.changes(layout, head) for head in chosen]
     after, spread = work.run(changes)
     return Effects(
@@ -228,7 +203,7 @@ class Replacement:
 
 
 def replacement_of(
-    lm: LoadedModel, to: str, corpus: object, progress: Callable[[float], None] = ignore
+    lm: LoadedModel, to: str, corpus: CorpusTexts | None, progress: Callable[[float], None] = ignore
 ) -> Replacement:
     """The replacement that a caller chose for the heads; `BadInput` if it is not valid.
 
@@ -257,7 +232,7 @@ def replacement_of(
         return Replacement(ablation.to, of_ablation(lm, ablation, progress))
 
 
-def sites_of(layout: Layout, heads: Sequence[object] | None) -> tuple[Site, ...]:
+def sites_of(layout: Layout, heads: Sequence[Where] | str | None) -> tuple[Site, ...]:
     """The heads that are meant, each once; all of a model without a choice."""
     if heads is None:
         return layout.heads
@@ -272,7 +247,7 @@ def sites_of(layout: Layout, heads: Sequence[object] | None) -> tuple[Site, ...]
     return tuple(dict.fromkeys(sites))
 
 
-def one_site(layout: Layout, head: object) -> Site:
+def one_site(layout: Layout, head: Where) -> Site:
     """The one head that is meant; `BadInput` for a layer."""
     sites = sites_of(layout, [head])
     if len(sites) != 1:

@@ -1,0 +1,110 @@
+"""q, k and v computed again from X, beside the model's own.
+
+In: a call with the linear layers that were found before it. Out: a `Comparison` for q, k and v of
+each head, and for q and k before a rotary embedding. A stage has none if its layer was not found,
+or if it was changed while the model ran.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+
+from torch import Tensor
+
+from attnviz.attention.inputs import AttentionInputs, batch_row
+from attnviz.attention.projection import Projection, apply_linear
+from attnviz.attention.rotary_of_call import (
+    CallRotation,
+    CallWithLayers,
+    RotatedStage,
+    layer_of,
+    rotation_of,
+)
+from attnviz.attention.tolerance import max_difference
+from attnviz.attention.verification import Comparison
+from attnviz.types import Stage
+
+BEFORE_ROTATION: dict[RotatedStage, Stage] = {"q": "unrotated_q", "k": "unrotated_k"}
+PROJECTED_STAGES: tuple[Stage, ...] = ("q", "k", "v")
+
+
+def compare_projections(
+    call: CallWithLayers,
+    head: int,
+    batch: int,
+    stages: Mapping[Stage, Tensor],
+    rotation: Callable[[], CallRotation],
+) -> dict[Stage, Comparison]:
+    """q, k and v of one head computed again from X, and q and k before the rotation.
+
+    `stages` has those of q, k and v that are the model's own numbers; `rotation` works out the
+    call's rotary rotation, once one is needed.
+    """
+    inputs = call.inputs
+    assert isinstance(inputs, AttentionInputs)
+    compared: dict[Stage, Comparison] = {}
+    for stage, theirs in stages.items():
+        layer = layer_of(call, stage)
+        if layer is None:
+            continue
+        columns = layer.columns(head if stage == "q" else inputs.kv_head(head), theirs.shape[1])
+        ours = apply_linear(batch_row(layer.input, batch).float(), layer, columns)
+        both = _compare(call, stage, layer, batch, columns, ours, theirs, rotation)
+        compared |= {comparison.stage: comparison for comparison in both}
+    return compared
+
+
+def compare_all_projections(call: CallWithLayers, batch: int) -> list[Comparison]:
+    """The comparisons of q, k and v of every head in one batch row."""
+    inputs = call.inputs
+    if not isinstance(inputs, AttentionInputs):
+        return []
+    rotations: list[CallRotation] = []
+
+    def rotation() -> CallRotation:
+        if not rotations:
+            rotations.append(rotation_of(call, batch))
+        return rotations[0]
+
+    compared: list[Comparison] = []
+    for stage in PROJECTED_STAGES:
+        layer, heads = layer_of(call, stage), unchanged_heads(inputs, stage, batch)
+        if layer is None or not heads:
+            continue
+        ours = apply_linear(batch_row(layer.input, batch).float(), layer)
+        tensor = {"q": inputs.query, "k": inputs.key, "v": inputs.value}[stage]
+        for head in heads:
+            theirs = batch_row(tensor, batch)[head].float()
+            columns = layer.columns(head, theirs.shape[1])
+            part = ours[:, columns]
+            compared += _compare(call, stage, layer, batch, columns, part, theirs, rotation)
+    return compared
+
+
+def unchanged_heads(inputs: AttentionInputs, stage: Stage, batch: int) -> list[int]:
+    """The heads, or key/value heads, of which a stage is the model's own."""
+    changed = {
+        head if stage == "q" else inputs.kv_head(head)
+        for head in range(inputs.n_heads if inputs.changes else 0)
+        if stage in inputs.changed_stages(head, batch)
+    }
+    n_head = inputs.n_heads if stage == "q" else inputs.n_kv_heads
+    return [head for head in range(n_head) if head not in changed]
+
+
+def _compare(
+    call: CallWithLayers,
+    stage: Stage,
+    layer: Projection,
+    batch: int,
+    columns: slice,
+    ours: Tensor,
+    theirs: Tensor,
+    rotation: Callable[[], CallRotation],
+) -> Iterable[Comparison]:
+    """X·W + b of some columns beside one head of q, k or v, and beside what the layer wrote."""
+    if layer.turned and (stage == "q" or stage == "k"):
+        error = max_difference(ours, batch_row(layer.output, batch)[:, columns])
+        yield Comparison(call.name, BEFORE_ROTATION[stage], error, layer.tolerance(columns))
+        ours = rotation().rotated(stage, ours)
+    roundings = 2 if layer.turned or layer.factor != 1 else 1  # the model rounded each result
+    error = max_difference(layer.factor * ours, theirs[call.kept_rows])
+    yield Comparison(call.name, stage, error, layer.tolerance(columns, roundings))

@@ -1,0 +1,527 @@
+"""`experiment`: one clean pass of one input, kept, and every question on it.
+
+In: a model, what it reads, and a measure of its answer. Out: an `Experiment`. Its questions share
+the clean pass, what is known of it (the traced pass, the slopes, the outputs of its modules), and
+so its numbers: an effect and a share of one run are of the same answer. Interventions run changed
+copies of the input; attributions split numbers of the pass. An attribution never stands alone:
+`effects`, `edges` and `cut` show what happens where a head, an edge or a path is taken away.
+"""
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from torch import nn
+
+from attnviz.audio.sound import Sound
+from attnviz.capture.arguments import Picture
+from attnviz.capture.request import Request, Text
+from attnviz.changes.corpus import CorpusTexts
+from attnviz.changes.kinds import Change, PatchedStage
+from attnviz.changes.site import Where
+from attnviz.errors import bad_argument
+from attnviz.experiment import (
+    cut_path,
+    direct,
+    edges,
+    effects,
+    lens,
+    patching,
+    paths,
+    tokens,
+    why,
+)
+from attnviz.experiment.answer_measures import AnswerMeasure, as_measure
+from attnviz.experiment.answers import Answer, AnswerReader, answer_of
+from attnviz.experiment.clean_run import CleanRun, as_target, prepare_request
+from attnviz.experiment.cut_path import CutPath
+from attnviz.experiment.direct import Direct
+from attnviz.experiment.edges import Cell, Edges
+from attnviz.experiment.effects import Effects, ReplacementKind
+from attnviz.experiment.lens import Lens
+from attnviz.experiment.patching import Patching
+from attnviz.experiment.paths import FedSide, Paths
+from attnviz.experiment.readouts import Read, readout
+from attnviz.experiment.rows import PASS_ROWS
+from attnviz.experiment.switches import DRAWS, ChangedRun, changed_run
+from attnviz.experiment.tokens import TokenScores
+from attnviz.experiment.why import Why
+from attnviz.models.loaded_model import LoadedModel
+from attnviz.models.loader import load
+from attnviz.summary import counted
+from attnviz.types import ignore
+
+Progress = Callable[[float], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Experiment:
+    """One clean pass of a model, and every question on it; made by `attnviz.experiment`.
+
+    `prepared` is the pass with its measure. A sentence encoder's answer is compared with `others`.
+
+    Questions that intervene: `effects`, `edges`, `cut`, `patched_from`, `with_changes`. Questions
+    on how the numbers of this pass came about, answered from it alone: `direct`, `why`, `lens`,
+    `tokens`. `paths` does both.
+    """
+
+    prepared: CleanRun
+    others: tuple[str, ...] = ()
+
+    @cached_property
+    def reader(self) -> AnswerReader:
+        """The function that reads this model's answer from its output, with names of choices."""
+        return answer_of(self.prepared, self.others)
+
+    @cached_property
+    def answer(self) -> Answer:
+        """The model's answer without changes, and the measure's number.
+
+        >>> run = attnviz.experiment("stories", "Lily gave the red ball to")
+        >>> run.answer.top(1)[0][0]
+        'Tom'
+        """
+        numbers = self.reader.clean.double().cpu().numpy()
+        if self.prepared.on is None:
+            return Answer(self.reader, numbers)
+        resolved = readout(self.prepared)
+        value = float(resolved.read(self.prepared.clean)[0])
+        return Answer(self.reader, numbers, self.prepared.on, value, resolved.unit)
+
+    def with_measure(self, on: AnswerMeasure) -> "Experiment":
+        """The same pass with another measure.
+
+        A pass is run again only where the measure reads what the first one did not compute: other
+        rows of a language model's logits, or another target.
+        """
+        return Experiment(self.prepared.with_measure(as_measure(on)), self.others)
+
+    @property
+    def _moving(self) -> CleanRun:
+        """The pass with its measure; without one with how far the whole answer moves, 0 to 1."""
+        prepared = self.prepared
+        return prepared if prepared.on is not None else replace(prepared, on=self.reader.moved)
+
+    # --- questions that intervene ---------------------------------------------------------------
+
+    def effects(
+        self,
+        *,
+        to: ReplacementKind = "mean",
+        corpus: CorpusTexts | None = None,
+        heads: Sequence[Where] | str | None = None,
+        rows: int = PASS_ROWS,
+        progress: Progress = ignore,
+        cancel: threading.Event | None = None,
+    ) -> Effects:
+        """The answer's number with each head taken away alone (ablation, knock-out).
+
+        Exact: every head is run, many at a time as rows of one batch. Without a measure the number
+        is how far the whole answer moves, 0 to 1.
+
+        Parameters:
+
+        - `to`: "mean" sets a head's output to its mean over a corpus, "resample" to draws from it
+          (the mean of four), "zero" to zero; "even" leaves its values and makes its attention
+          uniform over the keys that it may see.
+        - `corpus`: a list of texts, recorded once for each list and model. Without one it is 50
+          examples that come with attnviz, whatever the model was trained on: of the world of an
+          embedded model, else generated English stories or pictures. The result names it.
+        - `heads`: the heads or layers that are taken away; all of them by default.
+        - `rows`: the most rows of one batch.
+        - `progress`: a function that is told what fraction is done; `cancel` stops the work.
+
+        Returns `Effects`: the number before and after, `changes`, `order`, `of(head)`, `grid()`.
+
+        Raises `BadInput` for a head that the model does not have, or a corpus where none is used,
+        and `Cancelled` soon after `cancel` was set.
+
+        Example:
+
+        >>> run = attnviz.experiment(
+        ...     "stories",
+        ...     "When Mary and John went to the store, John gave a drink to",
+        ...     on=attnviz.NextToken(" Mary", against=" John"),
+        ... )
+        >>> str(run.effects().order[0])
+        'L0.H0'
+        """
+        return effects.effects(
+            self._moving,
+            to=to,
+            corpus=corpus,
+            heads=heads,
+            rows=rows,
+            progress=progress,
+            cancel=cancel,
+        )
+
+    def edges(
+        self,
+        head: Where,
+        *,
+        exact: int = edges.EXACT,
+        cells: Sequence[Cell] | None = None,
+        row: int | None = None,
+        renormalise: bool = False,
+    ) -> Edges:
+        """The answer's number without each edge of one head (attention knock-out).
+
+        Every edge is estimated to first order (attribution patching); those that matter most are
+        run, exactly, as rows of a batch.
+
+        Parameters:
+
+        - `head`: the head, such as "L2.H1".
+        - `exact`: so many of the largest estimates are computed, and as many heavy edges at most
+          that may do nothing.
+        - `cells`: the (query, key) pairs that are computed instead.
+        - `row`: a query whose heaviest edges are computed too.
+        - `renormalise`: give the weight of a cut edge to the rest of its row, as if a mask had
+          hidden the key.
+
+        Returns `Edges`: weights, ‖α·f(x)‖, `estimate` and `exact` for every cell.
+
+        Raises `BadInput` for a head or a cell that does not exist, and without `cells` or `row` for
+        a measure that has no first order.
+
+        Example:
+
+        >>> on = attnviz.NextToken(" ball", against=" book")
+        >>> text = "Lily gave the red ball to Tom. Tom gave the red"
+        >>> run = attnviz.experiment("stories", text, on=on)
+        >>> run.edges("L2.H1", cells=[(10, 4)]).cells
+        ((10, 4),)
+        """
+        return edges.edges(
+            self._moving, head, exact=exact, cells=cells, row=row, renormalise=renormalise
+        )
+
+    def patched_from(
+        self,
+        other: "Experiment",
+        *,
+        stages: Sequence[PatchedStage] = patching.STAGES,
+        heads: Sequence[Where] | str | None = None,
+        draws: int = patching.DRAWS,
+        rows: int = PASS_ROWS,
+        progress: Progress = ignore,
+        cancel: threading.Event | None = None,
+    ) -> Patching:
+        """The share of the difference to another run that each head carries (activation patching).
+
+        Each stage of every head comes from `other`, a run of the same model whose tokens stand at
+        the same places. The control takes the same from runs with random tokens where both differ.
+
+        Parameters:
+
+        - `other`: the experiment that the heads are taken from.
+        - `stages`: "mixed" (a head's output), "weights" (its pattern), "q", "k" or "v".
+        - `heads`: the heads that are patched; all of them by default.
+        - `draws`: controls of the strongest heads of each stage.
+        - `rows`, `progress`, `cancel`: as in `effects`.
+
+        Returns `Patching`: `shares`, `of(head, stage)`, `control_of(head, stage)`, `strongest()`.
+
+        Raises `BadInput` if the tokens of the two do not stand at the same places, or if the
+        measure does not tell the two answers apart; `Cancelled` soon after `cancel` was set.
+
+        Example:
+
+        >>> lm, on = attnviz.load("stories"), attnviz.NextToken(" Mary", against=" John")
+        >>> mary = "When Mary and John went to the store, John gave a drink to"
+        >>> john = "When Mary and John went to the store, Mary gave a drink to"
+        >>> source = attnviz.experiment(lm, mary)
+        >>> patched = attnviz.experiment(lm, john, on=on).patched_from(source, stages=["mixed"])
+        >>> str(patched.strongest()[0])
+        'L0.H0'
+        """
+        if not isinstance(other, Experiment):
+            raise bad_argument(
+                f"patched_from() takes an experiment, not {type(other).__name__}: give"
+                " attnviz.experiment(lm, other_text)",
+                name="other",
+                found=type(other).__name__,
+                allowed="an Experiment",
+            )
+        return patching.patching(
+            self._moving,
+            other.prepared,
+            stages=stages,
+            heads=heads,
+            draws=draws,
+            rows=rows,
+            progress=progress,
+            cancel=cancel,
+        )
+
+    def with_changes(self, *changes: Change, draws: int = DRAWS, seed: int = 0) -> ChangedRun:
+        """The answer with some changes made to the heads, beside the same made to other heads.
+
+        Parameters:
+
+        - `changes`: what `attnviz.ablate`, `patch`, `cut` and `pattern` return.
+        - `draws`: so many times the same is done to other heads, drawn at random by `seed`.
+
+        Returns `ChangedRun`: `answer`, `before`, `change`, `control_changes`, `writes(n_tokens)`.
+
+        Raises `BadInput` for a head that the model does not have, and `UnsupportedAttention` for a
+        change that it cannot take.
+
+        Example:
+
+        >>> on = attnviz.NextToken(" Mary", against=" John")
+        >>> text = "When Mary and John went to the store, John gave a drink to"
+        >>> run = attnviz.experiment("stories", text, on=on)
+        >>> run.with_changes(attnviz.ablate("L0.H0")).change < -5
+        True
+        """
+        return changed_run(self.prepared, self.answer, changes, draws=draws, seed=seed)
+
+    # --- paths ------------------------------------------------------------------------------------
+
+    def paths(
+        self,
+        *,
+        to: ReplacementKind = "mean",
+        corpus: CorpusTexts | None = None,
+        senders: Sequence[Where] | str | None = None,
+        rows: int = PASS_ROWS,
+        progress: Progress = ignore,
+        cancel: threading.Event | None = None,
+    ) -> Paths:
+        """The attention of every head that moves where an earlier head is taken away.
+
+        Each number is a total effect: the receiver's q, k or v comes from a whole run without the
+        sender, later heads and MLPs that answer to it included.
+
+        Parameters:
+
+        - `to`, `corpus`: what replaces a sender, as in `effects`; "resample" is one draw.
+        - `senders`: the heads that are taken away; all of them by default.
+        - `rows`, `progress`, `cancel`: as in `effects`.
+
+        Returns `Paths`: `strongest(count)`, `of(sender, receiver, side)`, the table `moved`.
+
+        Raises `BadInput` for a head that the model does not have; `Cancelled` soon after `cancel`
+        was set.
+
+        Example:
+
+        >>> run = attnviz.experiment("stories", "Lily gave the red ball to Tom. Tom gave the")
+        >>> run.paths(to="zero", senders=["L0"]).strongest(1)[0].side in ("q", "k")
+        True
+        """
+        return paths.paths(
+            self.prepared,
+            to=to,
+            corpus=corpus,
+            senders=senders,
+            rows=rows,
+            progress=progress,
+            cancel=cancel,
+        )
+
+    def cut(
+        self,
+        sender: Where,
+        receiver: Where,
+        side: FedSide,
+        *,
+        to: ReplacementKind = "mean",
+        corpus: CorpusTexts | None = None,
+        seed: int = 0,
+    ) -> CutPath:
+        """One path of `paths` cut, and the same path from up to 23 other heads (path patching).
+
+        The receiver's one input comes from a run without the sender, through everything between the
+        two; the answer is read with that input: the measure's number, or without a measure the
+        whole answer.
+
+        Parameters:
+
+        - `sender`, `receiver`: two heads, the receiver in a later layer.
+        - `side`: the receiver's input, "q", "k" or "v".
+        - `to`, `corpus`: what replaces the sender, as in `effects`; "resample" is one draw.
+        - `seed`: draws the other heads where there are more than 23.
+
+        Returns `CutPath`: the receiver's weights before and after, `moved`, and `answer`.
+
+        Raises `BadInput` for heads that the model does not have, or a receiver that does not run
+        after the sender.
+
+        Example:
+
+        >>> run = attnviz.experiment("stories", "Lily gave the red ball to Tom. Tom gave the")
+        >>> cut = run.cut("L0.H1", "L2.H0", "k", to="zero")
+        >>> cut.after.shape == cut.before.shape
+        True
+        """
+        read: Read = self.reader.read
+        if self.prepared.on is not None:
+            read = readout(self.prepared).read
+        return cut_path.cut_path(
+            self.prepared, sender, receiver, side, read, to=to, corpus=corpus, seed=seed
+        )
+
+    # --- how the numbers of this pass came about --------------------------------------------------
+
+    def direct(self) -> Direct:
+        """The answer's number split into what each head, MLP and embedding wrote of it.
+
+        Direct logit attribution, norms and gates frozen: what a head does through later heads and
+        MLPs is not in it. Read it beside `effects`.
+
+        Returns `Direct`: `components` and `values`, which sum to the model's own number;
+        `of(head)`, `error`, `ok`.
+
+        Raises `BadInput` without a measure, and for one that is not a linear number of logits or
+        hidden states: a divergence, or a text's cosine with itself.
+
+        Example:
+
+        >>> on = attnviz.NextToken(" ball", against=" book")
+        >>> text = "Lily gave the red ball to Tom. Tom gave the red"
+        >>> run = attnviz.experiment("stories", text, on=on)
+        >>> run.direct().ok
+        True
+        """
+        return direct.direct(self.prepared)
+
+    def lens(self, *, count: int = lens.DEFAULT_COUNT) -> Lens:
+        """The `count` likeliest tokens after each state of the residual stream (logit lens).
+
+        Every position is read; with a measure of the next token alone the last one is.
+
+        Returns `Lens`: `states`, `ids`, `probabilities`, and the measure's `values` at each state.
+
+        Raises `BadInput` for a model without logits.
+
+        Example:
+
+        >>> run = attnviz.experiment("stories", "Lily gave the red ball to")
+        >>> run.lens(count=3).ids.shape[1:]
+        (7, 3)
+        """
+        return lens.lens(self.prepared, count=count)
+
+    def why(self, head: Where, query: int, key: int, *, through_mlps: bool = True) -> Why:
+        """One score of one head split into pairs of what wrote its query and its key.
+
+        Parameters:
+
+        - `head`, `query`, `key`: the head and the positions of the cell.
+        - `through_mlps`: pass MLPs with their gates frozen, so that "MLP 0" gives way to what it
+          was made of.
+
+        Returns `Why`: `shares` that sum to the centred score, `pairs(count)`, `by_source(side)`.
+
+        Raises `BadInput` for a head or a position that does not exist, and `UnsupportedAttention`
+        where W_Q or W_K of the head is not known.
+
+        Example:
+
+        >>> run = attnviz.experiment("stories", "Lily gave the red ball to Tom. Tom gave the")
+        >>> run.why("L2.H1", query=10, key=4).ok
+        True
+        """
+        return why.why(self.prepared, head, query, key, through_mlps=through_mlps)
+
+    def tokens(self) -> TokenScores:
+        """The tokens that the answer rests on, scored by every method.
+
+        `hidden` and `masked` are changes without the token, `frozen` is the token's part of the
+        number: where they agree, their signs are opposite. `agreement` compares sizes only.
+
+        Returns `TokenScores`: `scores[method]`, `agreement`, `strongest(method)`.
+
+        Raises `BadInput` for a model that does not read one text with one stack of self-attention,
+        and for a measure that has no slope.
+
+        Example:
+
+        >>> on = attnviz.NextToken(" ball", against=" book")
+        >>> text = "Lily gave the red ball to Tom. Tom gave the red"
+        >>> run = attnviz.experiment("stories", text, on=on)
+        >>> scores = run.tokens()
+        >>> scores.tokens.labels[scores.strongest("hidden")]
+        'ball'
+        """
+        return tokens.tokens(self.prepared)
+
+    def to_dict(self) -> dict[str, object]:
+        """The model, the tokens, the measure and the answer, as lists and texts."""
+        labels = {
+            str(stack or "text"): list(rows[0].labels)
+            for stack, rows in self.prepared.tokens.items()
+        }
+        on = None if self.prepared.on is None else str(self.prepared.on)
+        answer = self.answer.to_dict()
+        return {"model": self.prepared.lm.name, "tokens": labels, "on": on, "answer": answer}
+
+    def __repr__(self) -> str:
+        prepared = self.prepared
+        n_heads = sum(call.n_heads for call in prepared.calls)
+        size = f"{counted(prepared.n_token, 'token')}, {counted(n_heads, 'head')}"
+        return f"Experiment on {prepared.lm.name}, {size}: {self.answer}"
+
+
+def experiment(
+    lm: LoadedModel | nn.Module | str | Path,
+    text: Text | None = None,
+    on: AnswerMeasure | None = None,
+    *,
+    text_pair: Text | None = None,
+    target: Text | None = None,
+    image: Picture | Sequence[Picture] | None = None,
+    sound: Sound | str | Path | None = None,
+    inputs: Mapping[str, object] | None = None,
+    cut: bool = False,
+    chat: bool = False,
+) -> Experiment:
+    """One clean pass of a model, kept for every question on it.
+
+    A question after the first runs no second clean pass: `run.effects()`, `run.edges(head)`,
+    `run.direct()`, `run.why(head, query, key)` and their like share it.
+
+    Parameters:
+
+    - `lm`: a loaded model; a module, or a name, hub id or folder, is loaded first.
+    - `text`, `text_pair`, `target`, `image`, `sound`, `inputs`, `cut`, `chat`: what the model
+      reads, one of it, as in `attnviz.capture`.
+    - `on`: the number of the answer that the questions are about: `attnviz.NextToken`, `Class`,
+      `Cosine`, `Target` or `Divergence`, or a function of the model's output that gives a tensor of
+      one number for each row: `output["logits"]` is [row, token, vocab]. Without it `effects` and
+      `edges` measure how far the whole answer moves.
+
+    Returns an `Experiment`.
+
+    Raises what `attnviz.capture` raises, and `BadInput` for several texts, or for a measure that
+    the model's answer does not have.
+
+    Example:
+
+    >>> lm = attnviz.load("stories")
+    >>> text = "When Mary and John went to the store, John gave a drink to"
+    >>> run = attnviz.experiment(lm, text, on=attnviz.NextToken(" Mary", against=" John"))
+    >>> run.answer.unit, run.answer.value > 5
+    ('logit', True)
+    """
+    measure = None if on is None else as_measure(on)
+    request = Request.of(
+        text,
+        text_pair,
+        target=as_target(measure, target),
+        image=image,
+        sound=sound,
+        inputs=inputs,
+        cut=cut,
+        chat=chat,
+    )
+    loaded = lm if isinstance(lm, LoadedModel) else load(lm)
+    prepared = prepare_request(loaded, request, measure)
+    if measure is not None:
+        readout(prepared)  # refuses a measure that this answer does not have
+    return Experiment(prepared)
