@@ -26,7 +26,7 @@ from tests.support import tallies
 from tests.support.mutations import VALUES, flipped, mutated
 
 MEMORY_BYTES = 2 << 30  # address space
-WARM = 200  # attempts after which memory is measured for the first time
+WARM = 1000  # attempts after which memory is measured first: each kind of model is imported once
 SLOW_S = 20.0
 OPENED = "opened"
 Attempt = Callable[[random.Random, Path], str]
@@ -198,7 +198,8 @@ def _view(rng: random.Random, views: dict[str, list[object]]) -> None:
 def use_capture(opened: "object") -> None:
     """What the pages compute of a capture; only errors of ours may come of it."""
     import attnviz
-    from attnviz.components import steps as component
+    from attnviz.components.canvas import packed
+    from attnviz.components.steps import CANVAS
     from attnviz.views import geometry, steps
     from attnviz.views.app_capture import AppCapture, PageContext
     from attnviz.views.measures import measure
@@ -212,7 +213,7 @@ def use_capture(opened: "object") -> None:
         with suppress(AttnVizError):
             shown = PageContext("en", opened, group)
             derived = attnviz.derive(group.call(0), 0, group.row(0))
-            component.pack_steps(steps.steps(shown, 0, 0, derived))
+            packed(CANVAS, steps.steps(shown, 0, 0, derived), "en")
 
 
 # --- folders of models -------------------------------------------------------------------------

@@ -13,10 +13,10 @@ from attnviz.components.geometry import GeometryChoice
 from attnviz.components.options import Order
 from attnviz.components.selection import Mean, Scale, Special
 from attnviz.components.switches import Off
+from attnviz.models.registry import DEFAULT_MODEL as DEFAULT_MODEL
 from attnviz.types import Kind, Measure, Stack
 from attnviz.ui.session import examples
 
-DEFAULT_MODEL = "minilm"
 PatchStage = Literal["mixed", "weights", "v"]  # a head's output, pattern or values
 PATCH_STAGES: tuple[PatchStage, ...] = get_args(PatchStage)
 
