@@ -13,8 +13,14 @@ from attnviz.components.buffer import Packable, unpack
 from attnviz.components.canvas import packed, texts
 from attnviz.components.heads import LayerPatches, TokenAxis
 from attnviz.components.masks import MasksData
-from attnviz.components.steps import BlockedCells, HeadForm, HeadPlace, StepsData, StepTokens
-from attnviz.components.steps.formulas import FORMULAS
+from attnviz.components.steps import (
+    FORMULAS,
+    BlockedCells,
+    HeadForm,
+    HeadPlace,
+    StepsData,
+    StepTokens,
+)
 from attnviz.types import STAGES, AxisName, Stage, StepView
 
 LABELS = ("[CLS]", "</script><img src=x>", "%{x}")
