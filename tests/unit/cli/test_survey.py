@@ -76,5 +76,5 @@ def test_what_cannot_be_done_is_said_in_one_line(
         attnviz.save(attnviz_survey, file.with_suffix(".svg"), measures=("speed", "peak"))  # type: ignore[arg-type]
     with pytest.raises(attnviz.BadInput, match="give two"):
         attnviz.save(attnviz_survey, file.with_suffix(".svg"), measures=("peak",))  # type: ignore[arg-type]
-    with pytest.raises(attnviz.BadInput, match="no archive of numbers"):
+    with pytest.raises(attnviz.BadInput, match="cannot be read as a capture"):
         attnviz.read(file)
