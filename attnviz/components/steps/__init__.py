@@ -2,8 +2,8 @@
 
 In: a frozen `StepsData` with the views that `attnviz.derive` makes; `views` fills it. Query and key
 are chosen in the browser; another layer or head is asked of the host, which computes it.
-The formula of each stage stands here as the model computes it (Vaswani et al. 2017, section 3.2), the
-same in every language; "W_Q" is set with a low index.
+The formula of each stage stands here as the model computes it (Vaswani et al. 2017, section 3.2),
+the same in every language; "W_Q" is set with a low index.
 """
 
 import math
