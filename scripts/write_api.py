@@ -74,7 +74,7 @@ INNER = {
     "Projection": "attnviz.attention.projection",
     "WhatIf": "attnviz.attention.steps",
     "Edit": "attnviz.attention.edits",
-    "MapPlaces": "attnviz.embed.run",
+    "MapPlaces": "attnviz.corpus.embed",
     "FrozenPass": "attnviz.experiment.frozen_pass",
     "Switched": "attnviz.experiment.switches",
     "Interval": "attnviz.metrics.over_texts",

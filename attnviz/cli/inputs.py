@@ -60,7 +60,7 @@ def captured(arguments: argparse.Namespace) -> tuple[str, "Capture"]:
         if getattr(arguments, name) not in (None, False):
             shown = "a text" if name == "text" else f"--{name}"
             raise Refused(f"--from FILE has its model and its input: leave {shown} out")
-    from attnviz.export.capture_file import read as capture_file  # loads torch
+    from attnviz.files.capture_file import read as capture_file  # loads torch
 
     cap = capture_file.read(arguments.source)
     return cap.model.id, cap

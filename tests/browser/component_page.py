@@ -10,8 +10,9 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
+from attnviz.app.host.draw import draw
 from attnviz.compare.token_pairs import Slot
-from attnviz.components import (
+from attnviz.pictures import (
     alignment,
     bars,
     camera,
@@ -25,11 +26,10 @@ from attnviz.components import (
     tiles,
     writing,
 )
-from attnviz.components.canvas import Canvas, View
-from attnviz.components.heads import Axes, HeadsView, Patches, TokenAxis
-from attnviz.components.selection import Extent, ignore
+from attnviz.pictures.canvas import Canvas, View
+from attnviz.pictures.shared.heads import Axes, HeadsView, Patches, TokenAxis
+from attnviz.pictures.shared.selection import Extent, ignore
 from attnviz.types import StepView
-from attnviz.ui.host.draw import draw
 from tests.support.hostile import TEXT, TOKENS
 
 N = len(TOKENS)

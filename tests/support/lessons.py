@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 from typing import TypeGuard
 
-from attnviz.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.i18n import Language
-from attnviz.lessons.cards.card import (
+from attnviz.teach.course.recipe import CardInputs, Lesson, Recipe
+from attnviz.teach.lessons.cards.card import (
     Board,
     BoardCell,
     Card,
@@ -22,9 +22,9 @@ from attnviz.lessons.cards.card import (
     Picture,
     Question,
 )
-from attnviz.lessons.cards.grade import OTHER, Answer, grade, mistakes
-from attnviz.lessons.cards.motion import Motion
-from attnviz.lessons.cards.texts import lesson_texts, placeholders
+from attnviz.teach.lessons.cards.grade import OTHER, Answer, grade, mistakes
+from attnviz.teach.lessons.cards.motion import Motion
+from attnviz.teach.lessons.cards.texts import lesson_texts, placeholders
 
 SEEDS = (0, 1, 2)
 MIN_CARDS, MAX_CARDS = 5, 12

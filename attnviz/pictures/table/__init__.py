@@ -1,0 +1,1 @@
+"""A table whose cells may open a head."""

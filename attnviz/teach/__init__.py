@@ -1,0 +1,1 @@
+"""Teaching: lessons computed (`course`), written (`lessons`), shared (`classroom`); the calculator."""
