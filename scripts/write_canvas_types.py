@@ -20,7 +20,9 @@ from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
 from attnviz import i18n
-from attnviz.pictures.canvas import (
+from attnviz.pictures.shared import bundle, heads, selection
+from attnviz.pictures.shared.buffer import Lower
+from attnviz.pictures.shared.canvas import (
     INLINE,
     LISTED,
     ROWS,
@@ -32,8 +34,6 @@ from attnviz.pictures.canvas import (
     is_array_mapping,
     parts_of,
 )
-from attnviz.pictures.shared import bundle, heads, selection
-from attnviz.pictures.shared.buffer import Lower
 
 WIDTH = 110
 SHARED = "shared/heads"

@@ -26,7 +26,8 @@ from attnviz.pictures import (
     tiles,
     writing,
 )
-from attnviz.pictures.canvas import Canvas, View
+from attnviz.pictures.shared.bars import Bar
+from attnviz.pictures.shared.canvas import Canvas, View
 from attnviz.pictures.shared.heads import Axes, HeadsView, Patches, TokenAxis
 from attnviz.pictures.shared.selection import Extent, ignore
 from attnviz.types import StepView
@@ -159,7 +160,7 @@ def show_writing() -> None:
 
 
 def show_bars() -> None:
-    rows = tuple(bars.Bar(token, 1 / (2 + place), mark=token) for place, token in enumerate(TOKENS))
+    rows = tuple(Bar(token, 1 / (2 + place), mark=token) for place, token in enumerate(TOKENS))
     view = bars.BarsView(TOKENS[0], rows, note=" ".join(TOKENS), values="a", seconds="b")
     show(bars.CANVAS, view)
 

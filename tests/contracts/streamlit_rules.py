@@ -77,7 +77,7 @@ STREAMLIT_CACHES = {"cache_data", "cache_resource"}
 def shared_use(name: str, source: str) -> list[str]:
     """What sessions share is bounded, made once, and no key leaves out what determines it.
 
-    Arguments that start with `_` are in no key (`attnviz.app.server.shared`): allowed only beside an
+    Arguments that start with `_` are in no key (`app.server.shared`): allowed only beside an
     argument `key`, which names all that determines them. A function within another one would have
     an empty memory at each call.
     """

@@ -8,22 +8,20 @@ from collections.abc import Iterator
 from typing import TypeGuard
 
 from attnviz.i18n import Language
+from attnviz.pictures.board import Board, BoardCell, Panel
+from attnviz.pictures.motion.scenes import Motion
 from attnviz.teach.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.teach.lessons.cards.card import (
-    Board,
-    BoardCell,
     Card,
     CellQuestion,
     Chart,
     ChoiceQuestion,
     NumberQuestion,
-    Panel,
     Pick,
     Picture,
     Question,
 )
 from attnviz.teach.lessons.cards.grade import OTHER, Answer, grade, mistakes
-from attnviz.teach.lessons.cards.motion import Motion
 from attnviz.teach.lessons.cards.texts import lesson_texts, placeholders
 
 SEEDS = (0, 1, 2)

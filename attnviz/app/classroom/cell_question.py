@@ -21,9 +21,9 @@ from attnviz.app.session import current, messages, store, widgets
 from attnviz.errors import AttnVizError
 from attnviz.i18n import text
 from attnviz.pictures import board as boards
-from attnviz.pictures.board import BoardView
+from attnviz.pictures.board import Board, BoardCell, BoardView, Panel
 from attnviz.teach.classroom.stage import CellRequest, Stage
-from attnviz.teach.lessons.cards.card import Board, BoardCell, Panel, RealHead
+from attnviz.teach.lessons.cards.card import RealHead
 from attnviz.types import ignore
 
 ASKED = "class.asked"  # a card, and what the class is asked for on it

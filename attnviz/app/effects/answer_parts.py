@@ -21,7 +21,7 @@ from attnviz.app.sidebar.navigation import renew
 from attnviz.i18n import text
 from attnviz.pictures import ledger
 from attnviz.pictures.group.app_capture import AppCapture, PageContext
-from attnviz.pictures.table import answer_parts as views
+from attnviz.pictures.ledger import answer_parts as views
 
 if TYPE_CHECKING:
     from attnviz.capture.request import Request

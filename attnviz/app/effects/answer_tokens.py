@@ -22,7 +22,7 @@ from attnviz.models.registry import REGISTRY
 from attnviz.pictures import ledger
 from attnviz.pictures.group.app_capture import AppCapture, PageContext
 from attnviz.pictures.group.group_tokens import queries
-from attnviz.pictures.table import answer_parts as views
+from attnviz.pictures.ledger import answer_parts as views
 
 if TYPE_CHECKING:
     from attnviz.experiment.answer_measures import AnswerMeasure

@@ -18,8 +18,8 @@ from attnviz.attention import edits as hand
 from attnviz.errors import BadInput
 from attnviz.i18n import text
 from attnviz.masks import spec
+from attnviz.pictures.group import answers
 from attnviz.pictures.group.app_capture import PageContext
-from attnviz.pictures.switches import fill as views
 from attnviz.types import Site
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def _sentences(
     changes = _changes(page, written, where)
     result = switched(run.prepared, run.reader.read, changes, control="directions")
     what = text(lang, f"edited.{page}", head=str(where))
-    sentence = views.changed_sentence(
+    sentence = answers.changed_sentence(
         lang,
         answered.run.prepared,
         answered.run.reader,
@@ -95,7 +95,7 @@ def _sentences(
         quote=messages.plain,
         what=what,
     )
-    return sentence, views.control_sentence(lang, run.reader, result, "edited")
+    return sentence, answers.control_sentence(lang, run.reader, result, "edited")
 
 
 def _changes(page: str, written: str, where: Site) -> "tuple[Change, ...]":

@@ -23,7 +23,7 @@ from attnviz.i18n import text
 from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.group.axes import token_axes
 from attnviz.pictures.ledger import CANVAS, LedgerView
-from attnviz.pictures.table import inside as views
+from attnviz.pictures.ledger import inside as views
 
 if TYPE_CHECKING:
     from attnviz.experiment.why import Why

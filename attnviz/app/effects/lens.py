@@ -20,7 +20,7 @@ from attnviz.i18n import text
 from attnviz.models.registry import REGISTRY
 from attnviz.pictures.group.app_capture import AppCapture, PageContext
 from attnviz.pictures.ledger import CANVAS, LedgerView
-from attnviz.pictures.table import inside as views
+from attnviz.pictures.ledger import inside as views
 
 if TYPE_CHECKING:
     from attnviz.capture.request import Request

@@ -25,7 +25,7 @@ from attnviz.capture.request import Request
 from attnviz.i18n import text
 from attnviz.pictures import ledger
 from attnviz.pictures.group.app_capture import PageContext
-from attnviz.pictures.table import patching as views
+from attnviz.pictures.ledger import patching as views
 
 if TYPE_CHECKING:
     from attnviz.experiment.answer_measures import AnswerMeasure

@@ -26,7 +26,6 @@ from attnviz.pictures import head as one_head
 from attnviz.pictures import masks as overlays
 from attnviz.pictures import steps as strip
 from attnviz.pictures import writing
-from attnviz.pictures.canvas import Canvas
 from attnviz.pictures.grid import pooled as pooled_overview
 from attnviz.pictures.group import group_tokens, heads
 from attnviz.pictures.group.app_capture import PageContext
@@ -34,6 +33,7 @@ from attnviz.pictures.group.axes import token_axes
 from attnviz.pictures.group.group_size import MAX_POOLED_CELLS, MAX_WHOLE
 from attnviz.pictures.group.measures import Measured, measure
 from attnviz.pictures.masks import fill as masks_view
+from attnviz.pictures.shared.canvas import Canvas
 from attnviz.pictures.shared.heads import Axes, HeadsView
 from attnviz.pictures.shared.options import parse_options
 from attnviz.pictures.shared.selection import Extent, parse_open, parse_selection

@@ -1,7 +1,7 @@
 """Ask for a head: all heads, ranked by how clearly they link a chosen query to a chosen key.
 
 In: what is shown, and the cell of the view. Out: the choice of a query and a key, the clearest
-heads with their control (`attnviz.pictures.group.links`), each opening its head on the page Head. The cell
+heads with their control (`pictures.group.links`), each opening its head on the page Head. The cell
 is that of the picture: a click there asks anew, a choice here moves the picture's frame.
 """
 

@@ -14,7 +14,7 @@ import streamlit as st
 from attnviz.app.host.script import stub
 from attnviz.app.server import buffers
 from attnviz.i18n import Language
-from attnviz.pictures.canvas import Canvas, packed
+from attnviz.pictures.shared.canvas import Canvas, packed
 
 if TYPE_CHECKING:
     from streamlit.components.v2.types import ComponentRenderer

@@ -1,7 +1,7 @@
 """The training of lesson "A circuit is born", live: start it, watch it, scrub through it.
 
 In: a seed. Out: a curve that grows while the training runs, what two heads attend to at any of its
-steps, and the scores with each head ablated. Everything is computed by `attnviz.teach.course.birth`.
+steps, and the scores with each head ablated. Everything is computed by `teach.course.birth`.
 """
 
 from collections.abc import Sequence
@@ -21,8 +21,7 @@ from attnviz.errors import BadInput
 from attnviz.figures import charts
 from attnviz.i18n import Language, text
 from attnviz.pictures import board as boards
-from attnviz.pictures.board import BoardView
-from attnviz.teach.lessons.cards.card import Board, Panel
+from attnviz.pictures.board import Board, BoardView, Panel
 
 if TYPE_CHECKING:
     from attnviz.teach.course.birth import AblationScores, TrainingSnapshot

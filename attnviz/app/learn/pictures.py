@@ -18,21 +18,11 @@ from attnviz.figures import charts
 from attnviz.i18n import text
 from attnviz.pictures import board as boards
 from attnviz.pictures import motion as motions
-from attnviz.pictures.board import BoardView
+from attnviz.pictures.board import Board, BoardCell, BoardView, Panel
 from attnviz.pictures.motion import MotionView
+from attnviz.pictures.motion.scenes import Motion
 from attnviz.teach.lessons.cards import progress
-from attnviz.teach.lessons.cards.card import (
-    Board,
-    BoardCell,
-    Card,
-    CellQuestion,
-    Chart,
-    Panel,
-    Picture,
-    Program,
-    RealHead,
-)
-from attnviz.teach.lessons.cards.motion import Motion
+from attnviz.teach.lessons.cards.card import Card, CellQuestion, Chart, Picture, Program, RealHead
 from attnviz.teach.lessons.cards.ranges import ranges
 from attnviz.types import ignore
 

@@ -11,8 +11,9 @@ from attnviz.app.learn import open_card, pictures
 from attnviz.app.learn.card_shown import CardShown
 from attnviz.app.session import store, widgets
 from attnviz.i18n import Language, text
+from attnviz.pictures.board import Board
 from attnviz.teach.lessons.cards import progress
-from attnviz.teach.lessons.cards.card import Board, CellQuestion, ChoiceQuestion, NumberQuestion
+from attnviz.teach.lessons.cards.card import CellQuestion, ChoiceQuestion, NumberQuestion
 
 UNREAD = "learn.unread"
 

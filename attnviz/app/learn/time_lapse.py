@@ -13,7 +13,7 @@ from attnviz.app.session import widgets
 from attnviz.i18n import Language, text
 from attnviz.pictures import motion as motions
 from attnviz.pictures.motion import MotionView
-from attnviz.teach.lessons.cards.motion import Motion
+from attnviz.pictures.motion.scenes import Motion
 
 if TYPE_CHECKING:
     from jaxtyping import Int64

@@ -13,6 +13,7 @@ from attnviz.experiment.outputs import classes as outputs
 from attnviz.i18n import Language, text
 from attnviz.pictures import bars
 from attnviz.pictures.group.app_capture import AppCapture, PageContext
+from attnviz.pictures.shared.bars import Bar
 
 MAX_BARS = 10
 WIDTH_PX = 450
@@ -66,7 +67,7 @@ def _view(
     right = {truth, *truth.split(" ")} if truth else set()
     first, others = classes.order[:MAX_BARS], classes.order[MAX_BARS:]
     rows = tuple(
-        bars.Bar(
+        Bar(
             classes.names[index],
             float(classes.probabilities[index]),
             mark=text(lang, "classes.drawn") if classes.names[index] in right else "",

@@ -17,13 +17,13 @@ from attnviz.attention.steps import derive
 from attnviz.errors import bad_argument
 from attnviz.i18n import Language, text
 from attnviz.pictures import alignment, grid, head, masks, patches, steps
-from attnviz.pictures.canvas import packed
 from attnviz.pictures.group import heads as head_views
 from attnviz.pictures.group import picture_places
 from attnviz.pictures.group.app_capture import AppCapture, Media, PageContext, accuracy_of
 from attnviz.pictures.group.groups import Group, groups
 from attnviz.pictures.group.measures import measure
 from attnviz.pictures.masks import fill as mask_views
+from attnviz.pictures.shared.canvas import packed
 from attnviz.pictures.steps import fill as step_views
 from attnviz.types import HeadId, Stage
 

@@ -12,7 +12,7 @@ from typing import Annotated
 import numpy as np
 from jaxtyping import Float32
 
-from attnviz.pictures.canvas import Canvas, derived, heads
+from attnviz.pictures.shared.canvas import Canvas, derived, heads
 from attnviz.pictures.shared.selection import MEANS, Extent, Mean, Selection, parse_selection
 
 

@@ -11,7 +11,7 @@ from typing import Annotated
 import numpy as np
 from jaxtyping import Float32, UInt8
 
-from attnviz.pictures.canvas import Canvas, derived, roots
+from attnviz.pictures.shared.canvas import Canvas, derived, roots
 
 
 @dataclass(frozen=True)

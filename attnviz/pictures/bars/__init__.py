@@ -6,18 +6,8 @@ the same bars with `shared/bars.js`.
 
 from dataclasses import dataclass
 
-from attnviz.pictures.canvas import Canvas
-
-
-@dataclass(frozen=True)
-class Bar:
-    """One row. `second` is drawn as a tick; `mark` says in words why the row is set apart."""
-
-    label: str
-    value: float
-    second: float | None = None
-    mark: str = ""
-    muted: bool = False
+from attnviz.pictures.shared.bars import Bar
+from attnviz.pictures.shared.canvas import Canvas
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,60 @@ matrix is a table with its numbers, a large one a heatmap that names the cell un
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
-from jaxtyping import Bool, Float32
+from jaxtyping import Bool, Float32, Float64
 
-from attnviz.pictures.canvas import LOCAL, Canvas, derived
-from attnviz.teach.lessons.cards.card import Board, BoardCell, Panel, Sums
-from attnviz.teach.lessons.cards.ranges import largest
+from attnviz.pictures.shared.canvas import LOCAL, Canvas, derived
+
+BoardCell = tuple[int, int]
+Sums = Literal["none", "rows", "columns", "both"]
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """One matrix of a board; `before` stands between it and the one before it: "·", "=", "→".
+
+    Its caption is the text "panel.<name>" of the card. Rows and columns are named by `rows` and
+    `columns`, by numbers where these are empty. `blocked` cells are hatched, `marked` cells are
+    outlined; `sums` asks for the sums of rows or columns beside it. `hidden` panels keep their
+    numbers back until the card's question is answered. Panels of a card that have the same `scale`
+    hold the same kind of number: their colours share one range. `asked_elsewhere` are cells that
+    answer another card's question: on a worksheet, which has all cards at once, they are empty.
+    """
+
+    name: str
+    values: Float64[np.ndarray, "row column"]
+    before: str = ""
+    rows: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    decimals: int = 2
+    signed: bool = True
+    scale: str = ""
+    blocked: Bool[np.ndarray, "row column"] | None = None
+    marked: tuple[BoardCell, ...] = ()
+    sums: Sums = "none"
+    hidden: bool = False
+    asked_elsewhere: tuple[BoardCell, ...] = ()
+
+
+@dataclass(frozen=True)
+class Board:
+    """Matrices from left to right, wrapped where the page is narrow.
+
+    A worksheet leaves the panels named in `blank_on_paper` empty: there they would answer the
+    question of another card.
+    """
+
+    panels: tuple[Panel, ...]
+    blank_on_paper: tuple[str, ...] = ()
+
+
+def largest(panel: Panel) -> float:
+    """The largest finite absolute value of a panel; 0 for none."""
+    finite = panel.values[np.isfinite(panel.values)]
+    return float(np.abs(finite).max(initial=0.0))
 
 
 @dataclass(frozen=True, eq=False)

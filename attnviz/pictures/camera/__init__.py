@@ -6,7 +6,7 @@ the canvases, by `shared/snapshot.js`.
 
 from dataclasses import dataclass
 
-from attnviz.pictures.canvas import Canvas
+from attnviz.pictures.shared.canvas import Canvas
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 
 from attnviz.i18n import Language, text
 from attnviz.pictures.circuit import CircuitColumn, CircuitHead, CutCell, PathDetail
-from attnviz.pictures.switches import fill as switchboard
+from attnviz.pictures.group import answers
 
 if TYPE_CHECKING:
     from attnviz.capture.changed.layout import Layout
@@ -137,10 +137,10 @@ def _weight(
 def _answer(
     lang: Language, prepared: "CleanRun", answer: "AnswerReader", cut: "CutPath", side: str
 ) -> tuple[str, ...]:
-    changed = switchboard.changed_sentence(lang, prepared, answer, cut.answer, "circuit")
+    changed = answers.changed_sentence(lang, prepared, answer, cut.answer, "circuit")
     if not len(cut.answer.controls):
         return (changed,)
-    return changed, switchboard.control_sentence(lang, answer, cut.answer, "circuit")
+    return changed, answers.control_sentence(lang, answer, cut.answer, "circuit")
 
 
 def _columns(lang: Language, cut: "CutPath") -> tuple[str, ...]:

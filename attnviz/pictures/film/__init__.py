@@ -11,7 +11,7 @@ from typing import Annotated
 import numpy as np
 from jaxtyping import Bool, Float32
 
-from attnviz.pictures.canvas import INLINE, LISTED, LOCAL, Canvas, derived, roots
+from attnviz.pictures.shared.canvas import INLINE, LISTED, LOCAL, Canvas, derived, roots
 from attnviz.pictures.shared.heads import TokenAxis
 from attnviz.types import HeadId
 

@@ -12,7 +12,7 @@ from typing import Annotated, Literal, get_args
 import numpy as np
 from jaxtyping import Float32, UInt8
 
-from attnviz.pictures.canvas import Canvas, roots
+from attnviz.pictures.shared.canvas import Canvas, roots
 
 Miniature = Literal["translator", "picture", "story", "birth"]
 MINIATURES: tuple[Miniature, ...] = get_args(Miniature)

@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Bool, Float32
 
 from attnviz import notation
-from attnviz.pictures.canvas import INLINE, Canvas, derived
+from attnviz.pictures.shared.canvas import INLINE, Canvas, derived
 
 Tab = Literal["arrows", "rotary", "clocks", "head"]
 TABS: tuple[Tab, ...] = get_args(Tab)

@@ -5,7 +5,7 @@ canvas with another head chosen, an `OpenRequest` when a head was clicked. Point
 moving the cursor cost no message to the server.
 """
 
-from attnviz.pictures.canvas import Canvas
+from attnviz.pictures.shared.canvas import Canvas
 from attnviz.pictures.shared.heads import HeadsView
 
 CANVAS = Canvas("grid", (HeadsView,))

@@ -5,7 +5,7 @@ choice, an `OpenRequest` for the steps of a head. Switching layer, head, scale o
 message to the server.
 """
 
-from attnviz.pictures.canvas import Canvas
+from attnviz.pictures.shared.canvas import Canvas
 from attnviz.pictures.shared.heads import HeadsView
 
 CANVAS = Canvas("head", (HeadsView,))

@@ -8,7 +8,7 @@ each of its layers.
 from dataclasses import dataclass
 from typing import Literal
 
-from attnviz.pictures.canvas import Canvas
+from attnviz.pictures.shared.canvas import Canvas
 
 
 @dataclass(frozen=True)

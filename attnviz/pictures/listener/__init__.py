@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from attnviz.pictures.canvas import Canvas
+from attnviz.pictures.shared.canvas import Canvas
 
 Heed = Literal["stage", "changes", "wall"]
 MAX_CHARS = 100  # of a seat or a key

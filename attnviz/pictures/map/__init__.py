@@ -11,7 +11,7 @@ from typing import Annotated, Literal, get_args
 import numpy as np
 from jaxtyping import Float32, UInt8, UInt16
 
-from attnviz.pictures.canvas import ROWS, Canvas, Encoded, derived, roots
+from attnviz.pictures.shared.canvas import ROWS, Canvas, Encoded, derived, roots
 
 TokenKind = Literal["word", "continuation", "number", "punctuation", "special"]
 KINDS: tuple[TokenKind, ...] = get_args(TokenKind)

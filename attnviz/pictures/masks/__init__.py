@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Bool, Float32
 
 from attnviz.masks.spec import MaskName
-from attnviz.pictures.canvas import LISTED, LOCAL, Canvas, derived
+from attnviz.pictures.shared.canvas import LISTED, LOCAL, Canvas, derived
 from attnviz.pictures.shared.heads import TokenAxis
 
 # what keys are, where the padding mask blocks some of them: it is titled after that

@@ -11,8 +11,8 @@ from typing import Annotated
 import numpy as np
 from jaxtyping import Float32
 
-from attnviz.pictures.canvas import LOCAL, Canvas, derived
-from attnviz.teach.lessons.cards.motion import SCENES, FilmName, Motion
+from attnviz.pictures.motion.scenes import SCENES, FilmName, Motion
+from attnviz.pictures.shared.canvas import LOCAL, Canvas, derived
 
 
 @dataclass(frozen=True)

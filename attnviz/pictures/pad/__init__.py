@@ -11,7 +11,7 @@ from typing import Annotated
 import numpy as np
 from jaxtyping import Float64
 
-from attnviz.pictures.canvas import LOCAL, Canvas, derived
+from attnviz.pictures.shared.canvas import LOCAL, Canvas, derived
 
 
 @dataclass(frozen=True)

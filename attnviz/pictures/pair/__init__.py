@@ -13,9 +13,9 @@ import numpy as np
 from jaxtyping import Float32
 
 from attnviz.compare.token_pairs import Slot, mean_moved
-from attnviz.pictures.canvas import INLINE, LOCAL, ROWS, Canvas, derived
 from attnviz.pictures.shared import numbers
 from attnviz.pictures.shared.buffer import Lower, Packable, packable
+from attnviz.pictures.shared.canvas import INLINE, LOCAL, ROWS, Canvas, derived
 from attnviz.pictures.shared.heads import Axes, TokenAxis
 from attnviz.pictures.shared.selection import Extent
 from attnviz.types import MIB

@@ -5,7 +5,7 @@ canvas with another choice, an `OpenRequest` for a head's other pages. Pointing 
 costs no message to the server.
 """
 
-from attnviz.pictures.canvas import Canvas
+from attnviz.pictures.shared.canvas import Canvas
 from attnviz.pictures.shared.heads import HeadsView
 
 CANVAS = Canvas("patches", (HeadsView,))

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 
-from attnviz.pictures.canvas import Canvas
+from attnviz.pictures.shared.canvas import Canvas
 from attnviz.pictures.shared.pages import PAGES, Page
 
 MAX_CHARS = 60_000

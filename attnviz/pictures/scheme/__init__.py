@@ -6,7 +6,7 @@ canvases included. On a host without a choice of its own nothing is drawn.
 
 from dataclasses import dataclass
 
-from attnviz.pictures.canvas import Canvas
+from attnviz.pictures.shared.canvas import Canvas
 
 
 @dataclass(frozen=True)

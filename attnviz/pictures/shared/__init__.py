@@ -1,1 +1,4 @@
-"""What all canvases share: packing, joining their scripts, selections, the views of heads."""
+"""The base of all canvases: their data packed, their scripts joined, selections, views of heads.
+
+The JavaScript and styles of this folder are those that several canvases import.
+"""

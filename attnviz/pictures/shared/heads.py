@@ -12,8 +12,8 @@ from typing import Annotated, Literal
 import numpy as np
 from jaxtyping import Bool, Float32, UInt8
 
-from attnviz.pictures.canvas import INLINE, LISTED, LOCAL, ROWS, Encoded, derived
 from attnviz.pictures.shared.buffer import Lower, Packable, packable, quantise
+from attnviz.pictures.shared.canvas import INLINE, LISTED, LOCAL, ROWS, Encoded, derived
 from attnviz.pictures.shared.selection import Extent
 from attnviz.tokens.words import Word
 from attnviz.types import MIB

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal, cast, get_args
 
-from attnviz.pictures.canvas import LOCAL
+from attnviz.pictures.shared.canvas import LOCAL
 from attnviz.pictures.shared.pages import PAGES, Page
 
 Scale = Literal["linear", "sqrt", "log"]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool
 
-from attnviz.pictures.canvas import Canvas
+from attnviz.pictures.shared.canvas import Canvas
 
 MAX_TOKENS = 64  # that can be painted one by one
 CELL = re.compile(r"(\d{1,3})\.(\d{1,3})", re.ASCII)

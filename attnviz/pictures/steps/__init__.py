@@ -1,9 +1,9 @@
 """The Steps strip: every stage of one head as a panel, and one cell followed through all of them.
 
-In: a frozen `StepsData` with the views that `attnviz.derive` makes; `views` fills it. Query and key
+In: a frozen `StepsData` with the views that `attnviz.derive` makes; `fill` fills it. Query and key
 are chosen in the browser; another layer or head is asked of the host, which computes it.
-The formula of each stage stands here as the model computes it (Vaswani et al. 2017, section 3.2), the
-same in every language; "W_Q" is set with a low index.
+The formula of each stage stands here as the model computes it (Vaswani et al. 2017, section 3.2),
+the same in every language; "W_Q" is set with a low index.
 """
 
 import math
@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Float32, UInt8
 
 from attnviz.attention.edits import Edit, EditableStage
-from attnviz.pictures.canvas import INLINE, LOCAL, Canvas, Prefix, derived
+from attnviz.pictures.shared.canvas import INLINE, LOCAL, Canvas, Prefix, derived
 from attnviz.pictures.shared.heads import Axes, LayerPatches, TokenAxis
 from attnviz.types import STAGES, AxisName, Stage, StepView
 

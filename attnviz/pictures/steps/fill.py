@@ -12,13 +12,11 @@ from jaxtyping import Bool, UInt8
 
 import attnviz
 from attnviz.attention.edits import Edit
-from attnviz.i18n import Language, text
+from attnviz.i18n import text
 from attnviz.pictures import steps as component
 from attnviz.pictures.group import group_tokens, picture_places
 from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.group.axes import token_axes
-from attnviz.pictures.shared.heads import TokenAxis
-from attnviz.teach.calculator.sheet import Sheet
 from attnviz.types import StepView
 
 if TYPE_CHECKING:
@@ -71,51 +69,16 @@ def steps(
             mask_names=tuple(text(lang, f"mask.{name}") for name in BLOCKERS),
             mask_reasons=tuple(text(lang, f"mask.reason_{name}") for name in BLOCKERS),
         ),
-        reach=_reach(derived),
+        reach=reach(derived),
         by_hand=component.HandEdits(
             edits=tuple(edits), original=_changed(derived, before) if edits else ()
         ),
     )
 
 
-def sheet_steps(lang: Language, sheet: Sheet) -> component.StepsData:
-    """Every stage of a sheet of typed matrices; the badges compare with torch's own kernel."""
-    from attnviz.teach.calculator.run import call
-
-    derived = attnviz.derive(call(sheet), 0)
-    return component.StepsData(
-        place=component.HeadPlace(layer=0, head=0, n_layers=1, n_heads=1),
-        tokens=component.StepTokens(
-            queries=_plain_axis(sheet.labels(sheet.n_query)),
-            keys=_plain_axis(sheet.labels(sheet.n_key)),
-            cross=False,
-        ),
-        form=component.HeadForm(
-            scaling=sheet.scaling,
-            without_bias=frozenset(("q", "k", "v", "projected")),
-            given=not sheet.from_x,
-        ),
-        views=derived.views(),
-        absent={"x": text(lang, "lab.no_x"), "projected": text(lang, "lab.no_w_o")},
-        blocked=component.BlockedCells(
-            (~sheet.may_attend).astype(np.uint8),
-            mask_names=(text(lang, f"lab.mask_kind_{sheet.mask}"),),
-            mask_reasons=() if sheet.mask == "none" else (text(lang, f"lab.reason_{sheet.mask}"),),
-        ),
-        reach=_reach(derived),
-        by_hand=component.HandEdits(allowed=False),
-        by_kernel=True,
-    )
-
-
-def _reach(derived: "Steps") -> np.ndarray | None:
+def reach(derived: "Steps") -> np.ndarray | None:
     """‖v·W_O‖ of each key, as an array."""
     return None if derived.value_norms is None else derived.value_norms.cpu().numpy()
-
-
-def _plain_axis(labels: tuple[str, ...]) -> TokenAxis:
-    none = np.zeros(len(labels), dtype=np.bool_)
-    return TokenAxis(labels, special=none, written=none)
 
 
 def _changed(after: "Steps", before: "Steps") -> tuple[StepView, ...]:

@@ -15,8 +15,8 @@ from jaxtyping import Float32
 from attnviz.changes.entry import read_entry
 from attnviz.errors import BadInput
 from attnviz.notation import TextForm, refusal
-from attnviz.pictures.bars import Bar
-from attnviz.pictures.canvas import Canvas, derived, roots
+from attnviz.pictures.shared.bars import Bar
+from attnviz.pictures.shared.canvas import Canvas, derived, roots
 
 # what a head that is switched off says instead, or where it looks
 Off = Literal["mean", "resample", "zero", "even"]

@@ -5,18 +5,18 @@ In: what is shown, an answer with the changes that were made, measured effects. 
 `attnviz.experiment`.
 """
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float32
 
 from attnviz.i18n import Language, text
-from attnviz.pictures.bars import Bar
-from attnviz.pictures.group import group_weights
+from attnviz.pictures.group import answers, group_weights
 from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.group.group_size import size_of
 from attnviz.pictures.group.groups import Group
+from attnviz.pictures.shared.bars import Bar
 from attnviz.pictures.switches import AnswerView, Switch, SwitchGroup, tiny
 
 if TYPE_CHECKING:
@@ -25,10 +25,7 @@ if TYPE_CHECKING:
     from attnviz.experiment.effects import Effects
     from attnviz.experiment.switches import Switched
 
-Unit = Literal["percent", "points", "number"]
 FIRST_BARS, NEW_BARS, MAX_BARS = 5, 3, 40
-NEARLY_ONE = 0.9995  # rounds to 100.0 %
-NO_MOVE = 0.0001  # of a cosine: what four decimals show
 
 
 def prefix(group: Group) -> str:
@@ -109,7 +106,7 @@ def _bars(
     """The first choices before and those that came up after; all of a short list."""
     return [
         Bar(
-            _choice(lang, prepared, answer, place),
+            answers.choice_name(lang, prepared, answer, place),
             float(result.after[place]),
             second=float(result.before[place]) if both else None,
         )
@@ -127,12 +124,6 @@ def chosen_bars(exclusive: bool, result: "Switched") -> list[int]:
     return sorted(both, key=lambda place: -max(result.before[place], result.after[place]))
 
 
-def _choice(lang: Language, prepared: "CleanRun", answer: "AnswerReader", place: int) -> str:
-    if answer.kind == "cosines" and place == 0:
-        return text(lang, "switchboard.itself")
-    return answer.name(place)
-
-
 def _sentence(
     lang: Language,
     prepared: "CleanRun",
@@ -145,43 +136,10 @@ def _sentence(
     if not off:
         if not answer.exclusive:
             return text(lang, "switchboard.all_on")
-        name = _choice(lang, prepared, answer, best)
-        return text(lang, "switchboard.says", answer=name, share=_share(result.before[best]))
+        name = answers.choice_name(lang, prepared, answer, best)
+        return text(lang, "switchboard.says", answer=name, share=answers.share(result.before[best]))
     heads = _names(lang, [switch.head for switch in off])
-    return changed_sentence(lang, prepared, answer, result, "switchboard", heads=heads)
-
-
-def changed_sentence(
-    lang: Language,
-    prepared: "CleanRun",
-    answer: "AnswerReader",
-    result: "Switched",
-    section: str,
-    quote: Callable[[str], str] = str,
-    **words: str,
-) -> str:
-    """The change of the answer, in the words of a section; `words` name what was changed.
-
-    `quote` makes a token's text fit for where the sentence stands.
-    """
-    if not answer.is_probability:
-        value = result.after[0] if answer.kind == "cosines" else result.after.mean()
-        return text(lang, f"{section}.turned", cosine=cosine(float(value)), **words)
-    best, now = int(np.argmax(result.before)), int(np.argmax(result.after))
-    if not answer.exclusive:
-        best = now = int(np.argmax(np.abs(result.after - result.before)))
-    values = {
-        "before": quote(_choice(lang, prepared, answer, best)),
-        "after": quote(_choice(lang, prepared, answer, now)),
-        "was": _share(result.before[best]),
-        "left": _share(result.after[best]),
-        "share": _share(result.after[now]),
-        "points": _points(float(result.after[best] - result.before[best])),
-        **words,
-    }
-    if not answer.exclusive:
-        return text(lang, f"{section}.loses", **values)
-    return text(lang, f"{section}.turns" if best != now else f"{section}.stays", **values)
+    return answers.changed_sentence(lang, prepared, answer, result, "switchboard", heads=heads)
 
 
 def _names(lang: Language, heads: Sequence[str]) -> str:
@@ -191,84 +149,13 @@ def _names(lang: Language, heads: Sequence[str]) -> str:
     return text(lang, "switchboard.heads", n=len(heads))
 
 
-def moved(answer: "AnswerReader", before: np.ndarray, after: np.ndarray) -> float:
-    """The distance that an answer moved, as `AnswerReader.moved` computes it."""
-    if answer.kind == "cosines":
-        return max(0.0, float(1 - after[0]))  # rounding may leave a cosine just above 1
-    change = np.abs(after - before)
-    return float(change.sum() / 2 if answer.exclusive else change.mean())
-
-
 def _control(
     lang: Language, answer: "AnswerReader", result: "Switched", off: Sequence[Switch]
 ) -> str:
     """A sentence on how far other heads, drawn at random, move the answer: the level of chance."""
     if not off or not len(result.controls):
         return ""
-    return control_sentence(lang, answer, result, "switchboard", n=len(off))
-
-
-def control_sentence(
-    lang: Language,
-    answer: "AnswerReader",
-    result: "Switched",
-    section: str,
-    **words: object,
-) -> str:
-    """A sentence on how far the answer moved, and how far the controls move it."""
-    controls = sorted(moved(answer, result.before, row) for row in result.controls)
-    unit = _unit(answer)
-    own = moved(answer, result.before, result.after)
-    return text(
-        lang,
-        f"{section}.control",
-        draws=len(controls),
-        own=amount(lang, own, unit),
-        median=_amount_again(lang, float(np.median(controls)), unit),
-        most=_amount_again(lang, controls[-1], unit),
-        **words,
-    )
-
-
-def _unit(answer: "AnswerReader") -> Unit:
-    if not answer.is_probability:
-        return "number"
-    return "percent" if answer.exclusive else "points"
-
-
-def amount(lang: Language, value: float, unit: Unit) -> str:
-    """The distance that an answer moved.
-
-    In percent of its probability, for several distributions in percentage points, or as a plain
-    number.
-    """
-    if unit == "number":
-        return f"<{NO_MOVE}" if 0 < value < NO_MOVE / 2 else f"{value:.4f}"
-    return text(lang, f"switchboard.{unit}", value=_share(value))
-
-
-def _amount_again(lang: Language, value: float, unit: Unit) -> str:
-    """An amount after one that has named what it is a percentage of."""
-    return f"{_share(value)}%" if unit == "percent" else amount(lang, value, unit)
-
-
-def cosine(value: float) -> str:
-    """A cosine; one just below 1 is never printed as 1."""
-    return f">{1 - NO_MOVE}" if 1 - NO_MOVE / 2 < value < 1 else f"{value:.4f}"
-
-
-def _points(change: float) -> str:
-    """A change of a probability in percentage points, with its sign."""
-    size = _share(abs(change))
-    return f"{'−' if change < 0 else '+'}{size}" if change else "0"
-
-
-def _share(value: float) -> str:
-    """A probability in percent; one just below 1 is never printed as 100."""
-    if NEARLY_ONE <= value < 1:
-        return ">99.9"
-    percent = 100 * value
-    return "<0.01" if 0 < percent < 0.01 else f"{percent:.2g}" if percent < 1 else f"{percent:.1f}"
+    return answers.control_sentence(lang, answer, result, "switchboard", n=len(off))
 
 
 def _written(
@@ -291,7 +178,7 @@ def effects_sentence(lang: Language, answer: "AnswerReader", effects: "Effects")
     """The head that matters most, the control, and what a head picked at random does."""
     from attnviz.experiment.effects import DRAWS
 
-    unit = _unit(answer)
+    unit = answers.unit_of(answer)
     first, control = effects.order[0], effects.control
     return text(
         lang,
@@ -299,8 +186,8 @@ def effects_sentence(lang: Language, answer: "AnswerReader", effects: "Effects")
         n=len(effects.heads),
         draws=DRAWS,
         first=str(first),
-        most=amount(lang, effects.of(first), unit),
+        most=answers.amount(lang, effects.of(first), unit),
         control=str(control),
-        least=amount(lang, max(0.0, effects.of(control)), unit),
-        median=amount(lang, float(np.median(np.abs(effects.changes))), unit),
+        least=answers.amount(lang, max(0.0, effects.of(control)), unit),
+        median=answers.amount(lang, float(np.median(np.abs(effects.changes))), unit),
     )

@@ -1,6 +1,5 @@
 // Written by `python -m scripts.write_canvas_types` from attnviz/pictures/switches: change that, not this.
 
-import type { Bar } from "../bars/types.js";
 import type { FloatArray, PackedArray } from "../shared/buffer.js";
 import type { SharedStrings } from "../shared/heads.js";
 
@@ -57,6 +56,15 @@ export interface AnswerView {
   control: string;
   percent: boolean;
   written: [string, string][];
+}
+
+/** One row. `second` is drawn as a tick; `mark` says in words why the row is set apart. */
+export interface Bar {
+  label: string;
+  value: number;
+  second: number | null;
+  mark: string;
+  muted: boolean;
 }
 
 export interface Arrays {

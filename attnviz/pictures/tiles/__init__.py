@@ -13,8 +13,8 @@ from typing import Annotated
 import numpy as np
 from jaxtyping import Float32, UInt8
 
-from attnviz.pictures.canvas import INLINE, LOCAL, Canvas, derived
 from attnviz.pictures.shared.buffer import Packable
+from attnviz.pictures.shared.canvas import INLINE, LOCAL, Canvas, derived
 from attnviz.pictures.shared.heads import Axes, Heard
 from attnviz.pictures.shared.selection import Extent
 

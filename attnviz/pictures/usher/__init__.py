@@ -8,7 +8,7 @@ app, and sent back once to a session that asks for it.
 
 from dataclasses import dataclass
 
-from attnviz.pictures.canvas import Canvas
+from attnviz.pictures.shared.canvas import Canvas
 
 
 @dataclass(frozen=True)

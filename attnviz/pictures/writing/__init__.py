@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 import numpy as np
 from jaxtyping import Float32, Int64, UInt8, UInt16
 
-from attnviz.pictures.canvas import INLINE, LOCAL, Canvas, Encoded, derived
+from attnviz.pictures.shared.canvas import INLINE, LOCAL, Canvas, Encoded, derived
 from attnviz.pictures.shared.heads import Axes, HeadsView
 from attnviz.pictures.shared.selection import Extent
 

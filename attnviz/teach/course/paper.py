@@ -11,9 +11,10 @@ import numpy as np
 
 from attnviz.errors import BadInput
 from attnviz.i18n import Language
+from attnviz.pictures.board import Panel
 from attnviz.teach.course import lesson
 from attnviz.teach.course.recipe import CaptureText, CardInputs, Recipe
-from attnviz.teach.lessons.cards.card import Panel, RealHead
+from attnviz.teach.lessons.cards.card import RealHead
 from attnviz.teach.lessons.cards.example_words import in_language
 from attnviz.teach.lessons.cards.texts import LessonTexts, lesson_texts
 from attnviz.teach.lessons.paper.sheet import LAST_SEED, PrintedCard, Worksheet

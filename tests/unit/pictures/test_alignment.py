@@ -5,8 +5,8 @@ import pytest
 
 from attnviz.pictures import alignment, similarity
 from attnviz.pictures.alignment import AlignmentView, ShownWord, Stated, parse_choice
-from attnviz.pictures.canvas import packed
 from attnviz.pictures.shared.buffer import quantise, unpack
+from attnviz.pictures.shared.canvas import packed
 from attnviz.pictures.shared.selection import Extent, Selection
 from attnviz.pictures.similarity import SimilarityView
 

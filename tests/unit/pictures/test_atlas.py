@@ -12,8 +12,8 @@ from attnviz.pictures.atlas import (
     HeadDetail,
     MeasureRow,
 )
-from attnviz.pictures.canvas import packed
 from attnviz.pictures.shared.buffer import unpack
+from attnviz.pictures.shared.canvas import packed
 from tests.support.hostile import SCRIPT
 
 VIEW = AtlasView(

@@ -3,9 +3,10 @@
 import pytest
 
 from attnviz.pictures import bars
-from attnviz.pictures.bars import Bar, BarsView, Rest
-from attnviz.pictures.canvas import packed
+from attnviz.pictures.bars import BarsView, Rest
+from attnviz.pictures.shared.bars import Bar
 from attnviz.pictures.shared.buffer import unpack
+from attnviz.pictures.shared.canvas import packed
 
 VIEW = BarsView(
     title="Classes",

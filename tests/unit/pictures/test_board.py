@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from attnviz.pictures import board
-from attnviz.pictures.board import BoardView, parse_cell
-from attnviz.pictures.canvas import packed
+from attnviz.pictures.board import Board, BoardView, Panel, parse_cell
 from attnviz.pictures.shared.buffer import unpack
-from attnviz.teach.lessons.cards.card import Board, Panel
+from attnviz.pictures.shared.canvas import packed
 
 SCORES = np.array([[1.5, -np.inf, -np.inf], [0.25, -2.0, -np.inf]])
 WEIGHTS = np.array([[1.0, 0.0, 0.0], [0.875, 0.125, 0.0]])

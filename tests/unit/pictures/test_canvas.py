@@ -9,7 +9,8 @@ import pytest
 from jaxtyping import Bool, Float32
 
 from attnviz import i18n
-from attnviz.pictures.canvas import (
+from attnviz.pictures.shared.buffer import quantise, unpack
+from attnviz.pictures.shared.canvas import (
     INLINE,
     LISTED,
     LOCAL,
@@ -23,7 +24,6 @@ from attnviz.pictures.canvas import (
     roots,
     texts,
 )
-from attnviz.pictures.shared.buffer import quantise, unpack
 from scripts.write_canvas_types import TypesFile
 
 

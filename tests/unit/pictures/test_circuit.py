@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from attnviz.pictures import circuit
-from attnviz.pictures.canvas import packed
 from attnviz.pictures.circuit import (
     Chosen,
     CircuitColumn,
@@ -17,6 +16,7 @@ from attnviz.pictures.circuit import (
     parse_sides,
 )
 from attnviz.pictures.shared.buffer import unpack
+from attnviz.pictures.shared.canvas import packed
 from attnviz.types import STACKS
 from tests.support.hostile import SCRIPT
 

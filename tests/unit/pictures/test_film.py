@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from attnviz.pictures import film
-from attnviz.pictures.canvas import packed
 from attnviz.pictures.film import FilmView, PairWeight, Reading
 from attnviz.pictures.shared.buffer import unpack
+from attnviz.pictures.shared.canvas import packed
 from attnviz.pictures.shared.heads import TokenAxis
 from attnviz.types import HeadId
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from attnviz.pictures import gallery
-from attnviz.pictures.canvas import packed
 from attnviz.pictures.gallery import Birth, GalleryView, Lines, PictureRead, Story
 from attnviz.pictures.shared.buffer import unpack
+from attnviz.pictures.shared.canvas import packed
 
 WHOLE = GalleryView(
     Lines("L1.H2", ("white", "cat", "."), ("chat", "blanc"), np.full((2, 3), 0.25, np.float32)),

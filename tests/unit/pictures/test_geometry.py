@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from attnviz.pictures import geometry
-from attnviz.pictures.canvas import packed
 from attnviz.pictures.geometry import (
     DEFAULT_TURNS,
     DEFAULT_VECTORS,
@@ -15,6 +14,7 @@ from attnviz.pictures.geometry import (
     checked,
 )
 from attnviz.pictures.shared.buffer import unpack
+from attnviz.pictures.shared.canvas import packed
 from tests.support.hostile import SCRIPT, TEXT
 
 PLANE = HeadPlane(

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from attnviz.pictures import grid, head
-from attnviz.pictures.canvas import packed
 from attnviz.pictures.shared.buffer import quantise, unpack
+from attnviz.pictures.shared.canvas import packed
 from attnviz.pictures.shared.heads import HeadMeasure, HeadsView, Heard, Patches, Pooled, TokenAxis
 from attnviz.pictures.shared.selection import (
     Extent,

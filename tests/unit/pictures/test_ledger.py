@@ -1,9 +1,9 @@
 """The ledger: what travels, and that hostile texts stay texts."""
 
 from attnviz.pictures import ledger
-from attnviz.pictures.canvas import packed
 from attnviz.pictures.ledger import LedgerCell, LedgerRow, LedgerView
 from attnviz.pictures.shared.buffer import unpack
+from attnviz.pictures.shared.canvas import packed
 from tests.support.hostile import SCRIPT
 
 VIEW = LedgerView(

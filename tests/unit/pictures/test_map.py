@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 
 from attnviz.pictures import map as component
-from attnviz.pictures.canvas import packed
 from attnviz.pictures.map import KINDS, MapHead, MapText, MapTsne, MapView, coded, scales
 from attnviz.pictures.shared.buffer import unpack
+from attnviz.pictures.shared.canvas import packed
 from tests.support.hostile import SCRIPT
 
 PLACES = np.zeros((2, 2, 5, 2), np.float32)

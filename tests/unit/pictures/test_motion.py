@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from attnviz.pictures import motion
-from attnviz.pictures.canvas import packed
 from attnviz.pictures.motion import MotionView
+from attnviz.pictures.motion.scenes import FILMS, SCENES, FilmName, Motion
 from attnviz.pictures.shared import bundle
 from attnviz.pictures.shared.buffer import unpack
-from attnviz.teach.lessons.cards.motion import FILMS, SCENES, FilmName, Motion
+from attnviz.pictures.shared.canvas import packed
 
 WEIGHTS = np.array([[0.25, 0.75]])
 HOSTILE = "</script><img src=x onerror=alert(1)>"

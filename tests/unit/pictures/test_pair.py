@@ -7,9 +7,9 @@ import pytest
 
 from attnviz.compare.token_pairs import Slot
 from attnviz.pictures import pair
-from attnviz.pictures.canvas import packed
 from attnviz.pictures.pair import PairView, SideView, parse_other
 from attnviz.pictures.shared.buffer import quantise, unpack
+from attnviz.pictures.shared.canvas import packed
 from attnviz.pictures.shared.heads import TokenAxis
 from attnviz.pictures.shared.selection import Extent
 

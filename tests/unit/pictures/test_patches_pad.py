@@ -4,8 +4,8 @@ import numpy as np
 
 from attnviz import i18n
 from attnviz.pictures import pad, patches
-from attnviz.pictures.canvas import packed
 from attnviz.pictures.shared.buffer import quantise, unpack
+from attnviz.pictures.shared.canvas import packed
 from attnviz.pictures.shared.heads import HeadsView, Patches, TokenAxis
 from attnviz.worlds.forms import OUTLINES, PALETTE
 

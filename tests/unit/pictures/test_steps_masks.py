@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from attnviz.pictures import masks, steps
-from attnviz.pictures.canvas import packed, texts
 from attnviz.pictures.masks import MasksData
 from attnviz.pictures.shared import bundle
 from attnviz.pictures.shared.buffer import Packable, unpack
+from attnviz.pictures.shared.canvas import packed, texts
 from attnviz.pictures.shared.heads import LayerPatches, TokenAxis
 from attnviz.pictures.steps import (
     FORMULAS,

@@ -6,9 +6,9 @@ import pytest
 from attnviz import changes
 from attnviz.errors import BadInput
 from attnviz.pictures import switches
-from attnviz.pictures.bars import Bar
-from attnviz.pictures.canvas import packed
+from attnviz.pictures.shared.bars import Bar
 from attnviz.pictures.shared.buffer import unpack
+from attnviz.pictures.shared.canvas import packed
 from attnviz.pictures.switches import (
     AnswerView,
     Switch,

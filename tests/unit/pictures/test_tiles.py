@@ -8,9 +8,9 @@ import pytest
 
 from attnviz import tiles as library
 from attnviz.pictures import tiles
-from attnviz.pictures.canvas import packed
 from attnviz.pictures.shared import bundle
 from attnviz.pictures.shared.buffer import unpack
+from attnviz.pictures.shared.canvas import packed
 from attnviz.pictures.shared.heads import Axes, Heard, TokenAxis
 from attnviz.pictures.shared.selection import Extent
 from attnviz.pictures.tiles import TilesData, Want, parse_want

@@ -5,9 +5,9 @@ import re
 import numpy as np
 
 from attnviz.pictures import writing
-from attnviz.pictures.canvas import packed
 from attnviz.pictures.shared import bundle
 from attnviz.pictures.shared.buffer import quantise, unpack
+from attnviz.pictures.shared.canvas import packed
 from attnviz.pictures.shared.heads import Axes, HeadsView
 from attnviz.pictures.writing import EMPTY, NO_SLOT, Draws, PlayerView, WritingView
 from tests.unit.pictures.test_grid_head import axis

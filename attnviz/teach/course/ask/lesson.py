@@ -11,22 +11,21 @@ from functools import partial
 
 import numpy as np
 
+from attnviz.pictures.board import Board, Panel
+from attnviz.pictures.motion.scenes import Motion
 from attnviz.teach.course.arrays import Matrix, apart, softmax
 from attnviz.teach.course.ask.real import real, text_control
 from attnviz.teach.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.teach.lessons.cards.card import (
-    Board,
     Card,
     CellQuestion,
     Chart,
     ChoiceQuestion,
     NumberQuestion,
-    Panel,
     Series,
     Slider,
 )
 from attnviz.teach.lessons.cards.example_words import ExampleWord
-from attnviz.teach.lessons.cards.motion import Motion
 
 TOLERANCE = 0.006
 # three tokens of the first card: the query of "it", the keys and values of all three

@@ -14,6 +14,8 @@ from torch import Tensor
 
 from attnviz.checks.cards import card
 from attnviz.models.registry import embedded_folder
+from attnviz.pictures.board import Board, Panel
+from attnviz.pictures.motion.scenes import Motion
 from attnviz.teach.course.birth.alphabet import BLOCK, MAX_LETTERS, labels
 from attnviz.teach.course.birth.by_hand import REMOVED, circuit
 from attnviz.teach.course.birth.scores import chance
@@ -21,18 +23,15 @@ from attnviz.teach.course.birth.training import STEPS
 from attnviz.teach.course.birth.transformer import HEADS, LAYERS
 from attnviz.teach.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.teach.lessons.cards.card import (
-    Board,
     Card,
     CellQuestion,
     Chart,
     ChoiceQuestion,
     Link,
     LiveTraining,
-    Panel,
     Pick,
     Series,
 )
-from attnviz.teach.lessons.cards.motion import Motion
 
 # letters by their position in the alphabet; each sequence comes twice
 HALVES = ((1, 3, 0, 2), (2, 0, 3, 1), (3, 1, 2, 0))

@@ -12,21 +12,20 @@ import torch
 
 from attnviz import masks
 from attnviz.attention import formula
+from attnviz.pictures.board import Board, Panel
+from attnviz.pictures.motion.scenes import Motion
 from attnviz.teach.course.arrays import Matrix, apart, as_numbers
 from attnviz.teach.course.block.example import D_HEAD, N_HEADS, WORDS, BlockExample, example
 from attnviz.teach.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.teach.lessons.cards.card import (
-    Board,
     Card,
     CellQuestion,
     ChoiceQuestion,
     Link,
     NumberQuestion,
     Numbers,
-    Panel,
     Slider,
 )
-from attnviz.teach.lessons.cards.motion import Motion
 
 TO_TWO_DIGITS, ONE_DIGIT = 0.006, 0.06  # tolerances of numbers typed with two digits, with one
 WIDE = ((512, 8), (768, 12), (256, 4))  # (d_model, heads) of models of the usual size

@@ -14,15 +14,14 @@ from jaxtyping import Float64
 
 from attnviz.attention.capture import Capture
 from attnviz.attention.steps import derive
+from attnviz.pictures.board import Board, Panel
 from attnviz.teach.course.recipe import CardInputs
 from attnviz.teach.lessons.cards.card import (
-    Board,
     Card,
     CellQuestion,
     ChoiceQuestion,
     Control,
     Link,
-    Panel,
     Typed,
 )
 

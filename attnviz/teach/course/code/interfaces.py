@@ -12,16 +12,15 @@ from attnviz import masks
 from attnviz.capture.blocked_rows import IMPLEMENTATIONS, blocked_rows
 from attnviz.masks.code import CONVENTIONS, Convention, MaskParts, code
 from attnviz.models.random_state import seeded
+from attnviz.pictures.board import Board, Panel
 from attnviz.teach.course.arrays import Matrix, as_numbers
 from attnviz.teach.course.recipe import CardInputs
 from attnviz.teach.lessons.cards.card import (
-    Board,
     Card,
     ChoiceQuestion,
     Control,
     Link,
     NumberQuestion,
-    Panel,
     Pick,
     Program,
 )

@@ -14,9 +14,10 @@ import torch
 from jaxtyping import Float64
 from torch import Tensor
 
+from attnviz.pictures.board import Board, Panel
 from attnviz.teach.course.arrays import as_numbers, softmax
 from attnviz.teach.course.recipe import CardInputs
-from attnviz.teach.lessons.cards.card import Board, Card, ChoiceQuestion, NumberQuestion, Panel
+from attnviz.teach.lessons.cards.card import Card, ChoiceQuestion, NumberQuestion
 
 FILLS = ("ten", "thousands", "billion", "lowest", "infinity")
 # one row that may attend to its first two keys, one that may attend to none

@@ -11,16 +11,15 @@ from torch import Tensor
 
 from attnviz import masks
 from attnviz.attention.capture import Capture
+from attnviz.pictures.board import Board, Panel
 from attnviz.teach.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.teach.lessons.cards.card import (
-    Board,
     Card,
     Chart,
     ChoiceQuestion,
     Link,
     NumberQuestion,
     Numbers,
-    Panel,
     Series,
     Slider,
 )

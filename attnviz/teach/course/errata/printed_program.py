@@ -9,19 +9,12 @@ from functools import partial
 
 import numpy as np
 
+from attnviz.pictures.board import Board, Panel
 from attnviz.teach.calculator.presets import preset
 from attnviz.teach.calculator.sheet import write
 from attnviz.teach.course.arrays import Matrix, apart, softmax
 from attnviz.teach.course.recipe import CardInputs
-from attnviz.teach.lessons.cards.card import (
-    Board,
-    Card,
-    ChoiceQuestion,
-    Link,
-    NumberQuestion,
-    Panel,
-    Program,
-)
+from attnviz.teach.lessons.cards.card import Card, ChoiceQuestion, Link, NumberQuestion, Program
 
 TOLERANCE = 0.006
 PRINTED_DIGITS = 3

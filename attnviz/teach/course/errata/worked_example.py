@@ -8,10 +8,11 @@ import torch
 
 from attnviz import masks
 from attnviz.attention import formula
+from attnviz.pictures.board import Board, Panel
 from attnviz.teach.calculator.presets import preset
 from attnviz.teach.course.arrays import Matrix, as_numbers
 from attnviz.teach.course.recipe import CardInputs
-from attnviz.teach.lessons.cards.card import Board, Card, CellQuestion, Panel
+from attnviz.teach.lessons.cards.card import Card, CellQuestion
 
 ROW, LAST = 1, 3
 PRINTED = np.array(

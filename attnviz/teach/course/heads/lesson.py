@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from attnviz.pictures.board import Board, Panel
 from attnviz.teach.calculator.presets import preset
 from attnviz.teach.calculator.sheet import write
 from attnviz.teach.course.arrays import apart, as_numbers
@@ -28,14 +29,12 @@ from attnviz.teach.course.heads.mha import (
 from attnviz.teach.course.heads.patterns import average, patterns, text_control, views
 from attnviz.teach.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.teach.lessons.cards.card import (
-    Board,
     Card,
     CellQuestion,
     Chart,
     ChoiceQuestion,
     Link,
     NumberQuestion,
-    Panel,
     Pick,
     Program,
     Series,

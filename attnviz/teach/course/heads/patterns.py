@@ -7,15 +7,14 @@ Source of the patterns: Clark et al. 2019, "What does BERT look at?".
 import numpy as np
 
 from attnviz.metrics import PatternName, score
+from attnviz.pictures.board import Board, Panel
 from attnviz.teach.course.heads.mha import module_parts
 from attnviz.teach.course.recipe import CardInputs
 from attnviz.teach.lessons.cards.card import (
-    Board,
     Card,
     ChoiceQuestion,
     Link,
     NumberQuestion,
-    Panel,
     RealHead,
     Typed,
 )

@@ -13,17 +13,10 @@ from torch import Tensor
 from attnviz import masks
 from attnviz.attention import formula
 from attnviz.attention.capture import Capture
+from attnviz.pictures.board import Board, Panel
 from attnviz.teach.course.arrays import Matrix, as_numbers
 from attnviz.teach.course.recipe import CardInputs
-from attnviz.teach.lessons.cards.card import (
-    Board,
-    Card,
-    CellQuestion,
-    ChoiceQuestion,
-    Link,
-    Panel,
-    Typed,
-)
+from attnviz.teach.lessons.cards.card import Card, CellQuestion, ChoiceQuestion, Link, Typed
 
 MODEL, LAYER, HEAD = "minilm", 3, 11
 FIRST, SECOND = "The cat sat on the mat.", "It slept."

@@ -15,12 +15,13 @@ from torch import Tensor
 
 from attnviz import masks
 from attnviz.attention import formula
+from attnviz.pictures.board import Board, Panel
+from attnviz.pictures.motion.scenes import Motion
 from attnviz.teach.calculator.presets import DECODER_TOKENS, preset
 from attnviz.teach.course.arrays import Matrix, apart, as_numbers, softmax
 from attnviz.teach.course.masks.batch import both, empty, padding, second_sentence
 from attnviz.teach.course.recipe import CardInputs, Lesson, Recipe
-from attnviz.teach.lessons.cards.card import Board, Card, CellQuestion, NumberQuestion, Panel
-from attnviz.teach.lessons.cards.motion import Motion
+from attnviz.teach.lessons.cards.card import Card, CellQuestion, NumberQuestion
 
 TOLERANCE = 0.006
 ROW = 2  # of "learned", the query of the first card

@@ -15,17 +15,15 @@ from jaxtyping import Float32, Float64
 from attnviz.attention.capture import Capture
 from attnviz.checks.cards import card
 from attnviz.checks.shapes import mass_on
+from attnviz.pictures.board import Board, BoardCell, Panel
 from attnviz.teach.course.recipe import CardInputs
 from attnviz.teach.lessons.cards.card import (
-    Board,
-    BoardCell,
     Card,
     CellQuestion,
     Chart,
     ChoiceQuestion,
     Link,
     NumberQuestion,
-    Panel,
     RealHead,
     Series,
 )

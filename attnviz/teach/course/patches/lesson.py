@@ -12,6 +12,8 @@ from torch import Tensor
 
 from attnviz.attention import formula
 from attnviz.attention.steps import derive
+from attnviz.pictures.board import Board, Panel
+from attnviz.pictures.motion.scenes import Motion
 from attnviz.teach.calculator.presets import preset
 from attnviz.teach.course.patches.attention import (
     SIDE,
@@ -25,18 +27,15 @@ from attnviz.teach.course.patches.attention import (
 )
 from attnviz.teach.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.teach.lessons.cards.card import (
-    Board,
     Card,
     CellQuestion,
     Chart,
     ChoiceQuestion,
     NumberQuestion,
-    Panel,
     Pick,
     Series,
     Slider,
 )
-from attnviz.teach.lessons.cards.motion import Motion
 from attnviz.worlds.shapes import PATCH_PX, SIDE_PX
 
 # (side of the picture, side of a patch) in pixels: the embedded model's, and two of ViT-B's

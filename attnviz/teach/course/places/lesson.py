@@ -10,6 +10,8 @@ masks are in `masks`.
 
 import numpy as np
 
+from attnviz.pictures.board import Board, Panel
+from attnviz.pictures.motion.scenes import Motion
 from attnviz.teach.course.places.masks import future, once, whose_mask
 from attnviz.teach.course.places.translation import (
     HEAD,
@@ -22,19 +24,16 @@ from attnviz.teach.course.places.translation import (
 )
 from attnviz.teach.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.teach.lessons.cards.card import (
-    Board,
     Card,
     CellQuestion,
     ChoiceQuestion,
     Link,
     NumberQuestion,
-    Panel,
     Pick,
     Slider,
     Typed,
 )
 from attnviz.teach.lessons.cards.example_words import Gloss
-from attnviz.teach.lessons.cards.motion import Motion
 from attnviz.types import Kind
 
 LONGER = "We gave the beautiful queen a golden crown."

@@ -10,6 +10,7 @@ import torch
 
 from attnviz import masks
 from attnviz.attention import formula
+from attnviz.pictures.board import Board, Panel
 from attnviz.teach.calculator.presets import DECODER_TOKENS, preset
 from attnviz.teach.course.arrays import as_numbers, softmax
 from attnviz.teach.course.places.translation import (
@@ -21,7 +22,7 @@ from attnviz.teach.course.places.translation import (
     translate,
 )
 from attnviz.teach.course.recipe import CardInputs
-from attnviz.teach.lessons.cards.card import Board, Card, CellQuestion, ChoiceQuestion, Panel
+from attnviz.teach.lessons.cards.card import Card, CellQuestion, ChoiceQuestion
 
 
 def future(inputs: CardInputs) -> Card:

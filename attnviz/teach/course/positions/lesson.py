@@ -9,24 +9,23 @@ import math
 
 import numpy as np
 
+from attnviz.pictures.board import Board, Panel
+from attnviz.pictures.motion.scenes import Motion
 from attnviz.teach.course.arrays import apart
 from attnviz.teach.course.positions.encodings import angles, before_training, learned, sinusoidal
 from attnviz.teach.course.positions.rotary import distance, turn
 from attnviz.teach.course.positions.word_order import broken, order, order_controls, shuffle
 from attnviz.teach.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.teach.lessons.cards.card import (
-    Board,
     Card,
     CellQuestion,
     Chart,
     ChoiceQuestion,
     NumberQuestion,
-    Panel,
     Pick,
     Series,
     Slider,
 )
-from attnviz.teach.lessons.cards.motion import Motion
 
 TO_TWO_DIGITS = 0.006
 WIDTH, SHOWN = 8, 6

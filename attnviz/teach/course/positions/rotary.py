@@ -14,20 +14,19 @@ from attnviz.attention import rotary_of_call
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.rotary import Rotation
 from attnviz.attention.steps import derive
+from attnviz.pictures.board import Board, Panel
+from attnviz.pictures.motion.scenes import Motion
 from attnviz.teach.course.arrays import apart
 from attnviz.teach.course.positions.encodings import LLAMA_BASE, rope_factors, sinusoidal
 from attnviz.teach.course.recipe import CardInputs
 from attnviz.teach.lessons.cards.card import (
-    Board,
     Card,
     Chart,
     ChoiceQuestion,
     Link,
     NumberQuestion,
-    Panel,
     Series,
 )
-from attnviz.teach.lessons.cards.motion import Motion
 
 TO_TWO_DIGITS = 0.006
 DEGREES = 30

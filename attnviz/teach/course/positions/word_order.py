@@ -13,20 +13,13 @@ from attnviz import masks
 from attnviz.attention import formula
 from attnviz.attention.rotary import Rotation
 from attnviz.experiment.outputs.similarity import pooled
+from attnviz.pictures.board import Board, Panel
+from attnviz.pictures.motion.scenes import Motion
 from attnviz.teach.course.arrays import Matrix, as_numbers
 from attnviz.teach.course.heads.mha import module_parts
 from attnviz.teach.course.positions.encodings import rope_factors, sinusoidal
 from attnviz.teach.course.recipe import CardInputs
-from attnviz.teach.lessons.cards.card import (
-    Board,
-    Card,
-    ChoiceQuestion,
-    Control,
-    Panel,
-    Pick,
-    Typed,
-)
-from attnviz.teach.lessons.cards.motion import Motion
+from attnviz.teach.lessons.cards.card import Card, ChoiceQuestion, Control, Pick, Typed
 
 SWAPS = ((0, 3), (1, 4), (0, 2))
 START = "The dog bites the man."

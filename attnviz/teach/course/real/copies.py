@@ -12,10 +12,10 @@ from jaxtyping import Bool, Float64
 
 from attnviz.attention.capture import Capture
 from attnviz.metrics.measures import induction_keys
+from attnviz.pictures.board import Board, Panel
 from attnviz.teach.course.real.heads import chance, panel, score, uniform
 from attnviz.teach.course.recipe import CardInputs
 from attnviz.teach.lessons.cards.card import (
-    Board,
     Card,
     CellQuestion,
     Chart,
@@ -23,7 +23,6 @@ from attnviz.teach.lessons.cards.card import (
     Control,
     Link,
     NumberQuestion,
-    Panel,
     Pick,
     RealHead,
     Series,

@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float32
 
 from attnviz.attention.capture import Capture
 from attnviz.metrics.measures import measured
-from attnviz.teach.lessons.cards.card import Panel, Sums
+from attnviz.pictures.board import Panel, Sums
 from attnviz.types import HeadId, Measure
 
 

@@ -8,11 +8,11 @@ on induction.
 import numpy as np
 
 from attnviz.metrics.measures import measured
+from attnviz.pictures.board import Board
 from attnviz.teach.course.real.copies import COPY_CONTROLS, copied, induction
 from attnviz.teach.course.real.heads import chance, panel, score, uniform, weights_panel
 from attnviz.teach.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.teach.lessons.cards.card import (
-    Board,
     Card,
     CellQuestion,
     ChoiceQuestion,

@@ -11,6 +11,7 @@ from functools import partial
 
 import numpy as np
 
+from attnviz.pictures.board import Board, Panel
 from attnviz.teach.course.arrays import apart, softmax
 from attnviz.teach.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.teach.course.scale.draws import (
@@ -27,12 +28,10 @@ from attnviz.teach.course.scale.draws import (
 from attnviz.teach.course.scale.real import controls, real
 from attnviz.teach.course.scale.temperature import TEMPERATURES, loses, shift, temperature
 from attnviz.teach.lessons.cards.card import (
-    Board,
     Card,
     Chart,
     ChoiceQuestion,
     NumberQuestion,
-    Panel,
     Series,
     Slider,
 )

@@ -9,10 +9,11 @@ import math
 from torch import Tensor
 
 from attnviz.attention import formula
+from attnviz.pictures.board import Board, Panel
 from attnviz.teach.course.arrays import Matrix, as_numbers, entropy_bits
 from attnviz.teach.course.ask.real import MODEL, strongest, text_control, typed
 from attnviz.teach.course.recipe import CardInputs
-from attnviz.teach.lessons.cards.card import Board, Card, ChoiceQuestion, Control, Link, Panel, Pick
+from attnviz.teach.lessons.cards.card import Card, ChoiceQuestion, Control, Link, Pick
 
 LAYER, HEAD = 3, 1  # as in `ask.real`: its row of "it" differs from its other rows
 INITIAL_STD = 0.02  # of the entries of W_Q and W_K before training, as BERT is initialised

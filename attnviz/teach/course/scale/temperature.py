@@ -8,17 +8,10 @@ from functools import partial
 
 import numpy as np
 
+from attnviz.pictures.board import Board, Panel
 from attnviz.teach.course.arrays import Matrix, softmax
 from attnviz.teach.course.recipe import CardInputs
-from attnviz.teach.lessons.cards.card import (
-    Board,
-    Card,
-    CellQuestion,
-    Chart,
-    ChoiceQuestion,
-    Panel,
-    Series,
-)
+from attnviz.teach.lessons.cards.card import Card, CellQuestion, Chart, ChoiceQuestion, Series
 
 TEMPERATURES = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 16.0, 64.0)
 HOTTER = 4.0

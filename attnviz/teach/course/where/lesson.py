@@ -7,19 +7,18 @@ import math
 
 import numpy as np
 
+from attnviz.pictures.board import Board, Panel
 from attnviz.teach.course.arrays import apart
 from attnviz.teach.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.teach.course.where import story
 from attnviz.teach.course.where.script import script, typed
 from attnviz.teach.lessons.cards.card import (
-    Board,
     Card,
     CellQuestion,
     ChoiceQuestion,
     Link,
     NumberQuestion,
     Numbers,
-    Panel,
     Pick,
     Typed,
 )

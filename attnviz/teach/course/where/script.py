@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from attnviz.pictures.board import Board, Panel
 from attnviz.teach.course.recipe import CardInputs
 from attnviz.teach.course.where import story
-from attnviz.teach.lessons.cards.card import Board, Card, NumberQuestion, Numbers, Panel, Typed
+from attnviz.teach.lessons.cards.card import Card, NumberQuestion, Numbers, Typed
 
 PIECES = "minilm"
 START = "学ぶ 배우다 学习 learn"  # "to learn" in Japanese, Korean, Chinese and English

@@ -1,6 +1,6 @@
 """The vocabulary of a lesson: cards with their pictures, questions and controls.
 
-In: numbers that `attnviz.teach.course` computed. Out: frozen data that a page draws, a worksheet prints
+In: numbers that `teach.course` computed. Out: frozen data that a page draws, a worksheet prints
 and `grade` judges. Names here are keys of the card's texts (see `texts`), never texts themselves;
 tokens are the exception, since they are the same in every language.
 """
@@ -10,54 +10,14 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Bool, Float64
+from jaxtyping import Float64
 
-from attnviz.teach.lessons.cards.motion import Motion
+from attnviz.pictures.board import Board, BoardCell
+from attnviz.pictures.motion.scenes import Motion
 
-BoardCell = tuple[int, int]
 Numbers = Mapping[str, float | int | str]
-Sums = Literal["none", "rows", "columns", "both"]
 # the page that draws a real head; "output": the part of Output that fits the model
 RealView = Literal["head", "overview", "output"]
-
-
-@dataclass(frozen=True, eq=False)
-class Panel:
-    """One matrix of a board; `before` stands between it and the one before it: "·", "=", "→".
-
-    Its caption is the text "panel.<name>" of the card. Rows and columns are named by `rows` and
-    `columns`, by numbers where these are empty. `blocked` cells are hatched, `marked` cells are
-    outlined; `sums` asks for the sums of rows or columns beside it. `hidden` panels keep their
-    numbers back until the card's question is answered. Panels of a card that have the same `scale`
-    hold the same kind of number: their colours share one range. `asked_elsewhere` are cells that
-    answer another card's question: on a worksheet, which has all cards at once, they are empty.
-    """
-
-    name: str
-    values: Float64[np.ndarray, "row column"]
-    before: str = ""
-    rows: tuple[str, ...] = ()
-    columns: tuple[str, ...] = ()
-    decimals: int = 2
-    signed: bool = True
-    scale: str = ""
-    blocked: Bool[np.ndarray, "row column"] | None = None
-    marked: tuple[BoardCell, ...] = ()
-    sums: Sums = "none"
-    hidden: bool = False
-    asked_elsewhere: tuple[BoardCell, ...] = ()
-
-
-@dataclass(frozen=True)
-class Board:
-    """Matrices from left to right, wrapped where the page is narrow.
-
-    A worksheet leaves the panels named in `blank_on_paper` empty: there they would answer the
-    question of another card.
-    """
-
-    panels: tuple[Panel, ...]
-    blank_on_paper: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TypeVar
 
-from attnviz.teach.lessons.cards.card import Board, Card, ChoiceQuestion, Panel, Picture
-from attnviz.teach.lessons.cards.motion import Motion
+from attnviz.pictures.board import Board, Panel
+from attnviz.pictures.motion.scenes import Motion
+from attnviz.teach.lessons.cards.card import Card, ChoiceQuestion, Picture
 from attnviz.teach.lessons.cards.texts import LessonTexts
 
 Label = TypeVar("Label")

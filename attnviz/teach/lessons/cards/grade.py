@@ -8,13 +8,8 @@ import math
 from dataclasses import dataclass
 
 from attnviz.errors import BadInput
-from attnviz.teach.lessons.cards.card import (
-    BoardCell,
-    CellQuestion,
-    ChoiceQuestion,
-    NumberQuestion,
-    Question,
-)
+from attnviz.pictures.board import BoardCell
+from attnviz.teach.lessons.cards.card import CellQuestion, ChoiceQuestion, NumberQuestion, Question
 
 Answer = float | int | str | BoardCell
 OTHER = "other"

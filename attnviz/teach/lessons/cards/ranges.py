@@ -7,9 +7,8 @@ colours keep their meaning when an answer is shown.
 
 from collections.abc import Iterable, Iterator
 
-import numpy as np
-
-from attnviz.teach.lessons.cards.card import Board, Card, ChoiceQuestion, Panel, Picture
+from attnviz.pictures.board import Board, Panel, largest
+from attnviz.teach.lessons.cards.card import Card, ChoiceQuestion, Picture
 
 
 def ranges(card: Card) -> dict[str, float]:
@@ -19,12 +18,6 @@ def ranges(card: Card) -> dict[str, float]:
         if panel.scale:
             largest_of[panel.scale] = max(largest_of.get(panel.scale, 0.0), largest(panel))
     return largest_of
-
-
-def largest(panel: Panel) -> float:
-    """The largest finite absolute value of a panel; 0 for none."""
-    finite = panel.values[np.isfinite(panel.values)]
-    return float(np.abs(finite).max(initial=0.0))
 
 
 def _panels(card: Card) -> Iterator[Panel]:

@@ -9,9 +9,8 @@ from dataclasses import replace
 from html import escape
 
 from attnviz.i18n import Language, text
+from attnviz.pictures.board import Board, BoardCell
 from attnviz.teach.lessons.cards.card import (
-    Board,
-    BoardCell,
     Card,
     CellQuestion,
     ChoiceQuestion,

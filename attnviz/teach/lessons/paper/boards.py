@@ -12,7 +12,7 @@ from html import escape
 
 import numpy as np
 
-from attnviz.teach.lessons.cards.card import Board, Panel
+from attnviz.pictures.board import Board, Panel
 from attnviz.teach.lessons.paper.markdown import inline
 
 Say = Callable[[str], str]

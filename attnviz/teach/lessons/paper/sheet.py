@@ -11,20 +11,19 @@ from html import escape
 from urllib.parse import urlencode
 
 from attnviz.i18n import Language, text
+from attnviz.pictures.board import Board, Panel
+from attnviz.pictures.motion.scenes import Motion
 from attnviz.teach.lessons.cards.card import (
-    Board,
     Card,
     Chart,
     Control,
     LiveTraining,
-    Panel,
     Picture,
     Program,
     RealHead,
     Typed,
     Value,
 )
-from attnviz.teach.lessons.cards.motion import Motion
 from attnviz.teach.lessons.cards.texts import LessonTexts, lesson_texts, say
 from attnviz.teach.lessons.paper.boards import Say, board_html, is_blank, matrix_html
 from attnviz.teach.lessons.paper.charts import chart_html

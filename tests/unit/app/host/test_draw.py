@@ -7,9 +7,9 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz.app.host.draw import draw
 from attnviz.pictures import camera
-from attnviz.pictures.canvas import Canvas, packed
 from attnviz.pictures.shared import bundle
 from attnviz.pictures.shared.buffer import unpack
+from attnviz.pictures.shared.canvas import Canvas, packed
 
 
 def page() -> None:

@@ -6,7 +6,7 @@ import pytest
 from attnviz.changes import Site
 from attnviz.experiment.edges import Edges
 from attnviz.i18n import text
-from attnviz.pictures.table.inside import cut_sentence, idle_keys, numbers, real, row_ledger
+from attnviz.pictures.ledger.inside import cut_sentence, idle_keys, numbers, real, row_ledger
 
 TOKENS = ("the", "cat", "sat")
 

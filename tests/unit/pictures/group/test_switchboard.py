@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from attnviz.experiment.answers import AnswerKind, AnswerReader
-from attnviz.pictures.switches.fill import amount, control_sentence, cosine
+from attnviz.pictures.group.answers import amount, control_sentence, cosine
 
 
 @pytest.mark.parametrize(

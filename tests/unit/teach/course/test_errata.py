@@ -7,11 +7,12 @@ import pytest
 import torch
 
 from attnviz.attention.capture import Capture
+from attnviz.pictures.board import Board
 from attnviz.teach.calculator.presets import preset
 from attnviz.teach.course.errata.lesson import LESSON
 from attnviz.teach.course.errata.printed_program import printed_weights, products, right_weights
 from attnviz.teach.course.recipe import CaptureText, CardInputs
-from attnviz.teach.lessons.cards.card import Board, Card, ChoiceQuestion, NumberQuestion, Value
+from attnviz.teach.lessons.cards.card import Card, ChoiceQuestion, NumberQuestion, Value
 
 # as the note prints them
 PRINTED = """0.173 0.105 0.163 0.301 0.240

@@ -9,8 +9,8 @@ import torch
 from torch import nn
 
 from attnviz.checks.mha_55 import FIRST_ROW, OUTPUT, WEIGHTS
+from attnviz.pictures.board import Board
 from attnviz.teach.lessons.cards.card import (
-    Board,
     CellQuestion,
     Chart,
     ChoiceQuestion,

@@ -9,11 +9,11 @@ import pytest
 
 from attnviz.errors import BadInput
 from attnviz.i18n import Language
+from attnviz.pictures.board import Board
 from attnviz.teach.course import SLUGS, lesson
 from attnviz.teach.course.paper import MAX_TOKENS, sheet, weights
 from attnviz.teach.course.recipe import CaptureText
 from attnviz.teach.lessons.cards.card import (
-    Board,
     Card,
     CellQuestion,
     ChoiceQuestion,

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from attnviz.attention.capture import Capture
+from attnviz.pictures.board import Board
 from attnviz.teach.course.arrays import softmax
 from attnviz.teach.course.recipe import CaptureText, CardInputs
 from attnviz.teach.course.scale.draws import (
@@ -20,7 +21,6 @@ from attnviz.teach.course.scale.draws import (
 from attnviz.teach.course.scale.lesson import LESSON
 from attnviz.teach.course.scale.temperature import TEMPERATURES
 from attnviz.teach.lessons.cards.card import (
-    Board,
     Card,
     CellQuestion,
     Chart,

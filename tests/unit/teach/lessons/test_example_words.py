@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from attnviz.i18n import Language
+from attnviz.pictures.board import Board, Panel
+from attnviz.pictures.motion.scenes import Motion
 from attnviz.teach.course import lesson
 from attnviz.teach.course.recipe import CardInputs
-from attnviz.teach.lessons.cards.card import Board, Card, ChoiceQuestion, Panel
+from attnviz.teach.lessons.cards.card import Card, ChoiceQuestion
 from attnviz.teach.lessons.cards.example_words import ExampleWord, Gloss, in_language
-from attnviz.teach.lessons.cards.motion import Motion
 from attnviz.teach.lessons.cards.texts import fill, lesson_texts, parse
 
 SENTENCE = "I like red cars."

@@ -6,7 +6,8 @@ import re
 import numpy as np
 import pytest
 
-from attnviz.teach.lessons.cards.card import Board, Chart, Panel, Series
+from attnviz.pictures.board import Board, Panel
+from attnviz.teach.lessons.cards.card import Chart, Series
 from attnviz.teach.lessons.cards.texts import fill
 from attnviz.teach.lessons.paper.boards import board_html, format_number, matrix_html
 from attnviz.teach.lessons.paper.charts import HEIGHT, chart_html

@@ -4,13 +4,12 @@ import numpy as np
 import pytest
 
 from attnviz.errors import BadInput
+from attnviz.pictures.board import Board, Panel
 from attnviz.teach.lessons.cards.card import (
-    Board,
     Card,
     CellQuestion,
     ChoiceQuestion,
     NumberQuestion,
-    Panel,
     Question,
 )
 from attnviz.teach.lessons.cards.grade import Answer, Verdict

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from attnviz.teach.lessons.cards.card import Board, Card, Chart, ChoiceQuestion, Panel
-from attnviz.teach.lessons.cards.ranges import largest, ranges
+from attnviz.pictures.board import Board, Panel, largest
+from attnviz.teach.lessons.cards.card import Card, Chart, ChoiceQuestion
+from attnviz.teach.lessons.cards.ranges import ranges
 
 
 def board(name: str, *values: float, scale: str = "") -> Board:

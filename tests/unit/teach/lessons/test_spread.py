@@ -3,16 +3,10 @@
 import numpy as np
 import pytest
 
+from attnviz.pictures.board import Board, Panel
 from attnviz.teach.classroom.room import LABEL, Tally
 from attnviz.teach.classroom.tally import answer_bars, label
-from attnviz.teach.lessons.cards.card import (
-    Board,
-    Card,
-    CellQuestion,
-    ChoiceQuestion,
-    NumberQuestion,
-    Panel,
-)
+from attnviz.teach.lessons.cards.card import Card, CellQuestion, ChoiceQuestion, NumberQuestion
 from attnviz.teach.lessons.cards.grade import RIGHT, Verdict, grade
 from attnviz.teach.lessons.cards.texts import LessonTexts
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from attnviz.i18n import Language, text
 from attnviz.pictures.ledger import LedgerCell, LedgerRow, LedgerView
-from attnviz.pictures.table.inside import numbers, real
+from attnviz.pictures.ledger.inside import numbers, real
 
 if TYPE_CHECKING:
     from attnviz.experiment.direct import Direct

@@ -1,1 +1,0 @@
-"""A table whose cells may open a head."""
