@@ -20,10 +20,11 @@ def on_ray(
     todo: Iterator[Shard],
     done: Callable[[Shard], None],
     workers: int,
-    address: str | None,
+    address: str,
 ) -> None:
-    """Count shards in `workers` actors of the cluster at `address`, or of one on this machine.
+    """Count shards in `workers` actors of the cluster at `address`.
 
+    Ray listens on all addresses of a machine and runs what it is sent: who starts one must mean it.
     Raises `MissingExtra` without ray, `BadInput` if there is no cluster at the address.
     """
     require_package("ray", 'a survey with engine="ray"', "jobs")
@@ -35,7 +36,7 @@ def on_ray(
         raise BadInput(
             f"there is no Ray cluster at {address}: {error}",
             code="no_cluster",
-            address=str(address),
+            address=address,
         ) from error
     try:
         actor = ray.remote(num_cpus=1, max_restarts=RETRIES, max_task_retries=RETRIES)(Worker)

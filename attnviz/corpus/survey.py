@@ -51,8 +51,9 @@ def survey(
     was; `resume=False` counts them again. `workers` is the number of processes. `part="3/8"`
     counts only every eighth shard from the third on, for the tasks of a cluster's array job on one
     folder; the survey without `part` then only adds the files up. `engine="ray"` lets a Ray
-    cluster, at `address` or on this machine, count the shards. `progress` is called with the
-    shards that are done and all of them; it may raise `Cancelled`. All ways give the same bytes.
+    cluster at `address` count the shards; "local" starts one on this machine, whose ports are open
+    to the network. `progress` is called with the shards that are done and all of them; it may raise
+    `Cancelled`. All ways give the same bytes.
 
     Raises `BadInput` for texts that cannot be read, for none at all, for a model that reads neither
     plain texts nor pictures, and for arguments that do not go together; `MissingExtra` where Ray or
@@ -122,6 +123,7 @@ def _count(
     else:
         from attnviz.corpus.on_ray import on_ray  # the only import of Ray's side
 
+        assert address is not None
         on_ray(job, todo, done, workers, address)
 
 
@@ -188,6 +190,9 @@ def _engine(
         raise _bad("workers", f'{workers} with engine="process"', 'engine="pool" or "ray"')
     if address is not None and chosen != "ray":
         raise _bad("address", f'{address} with engine="{chosen}"', 'engine="ray"')
+    if address is None and chosen == "ray":
+        allowed = 'that of a cluster; "local" starts one here, with ports open to the network'
+        raise _bad("address", 'None with engine="ray"', allowed)
     if part is not None:
         _part(part)
         if folder is None:

@@ -26,7 +26,7 @@ from tests.support import tallies
 from tests.support.mutations import VALUES, flipped, mutated
 
 MEMORY_BYTES = 2 << 30  # address space
-WARM = 200  # attempts after which memory is measured for the first time
+WARM = 1000  # attempts after which memory is measured first: each kind of model is imported once
 SLOW_S = 20.0
 OPENED = "opened"
 Attempt = Callable[[random.Random, Path], str]
@@ -198,10 +198,11 @@ def _view(rng: random.Random, views: dict[str, list[object]]) -> None:
 def use_capture(opened: "object") -> None:
     """What the pages compute of a capture; only errors of ours may come of it."""
     import attnviz
-    from attnviz.pictures import steps as component
     from attnviz.pictures.geometry import fill as geometry
     from attnviz.pictures.group.app_capture import AppCapture, PageContext
     from attnviz.pictures.group.measures import measure
+    from attnviz.pictures.shared.canvas import packed
+    from attnviz.pictures.steps import CANVAS
     from attnviz.pictures.steps import fill as steps
 
     assert isinstance(opened, AppCapture)
@@ -213,7 +214,7 @@ def use_capture(opened: "object") -> None:
         with suppress(AttnVizError):
             shown = PageContext("en", opened, group)
             derived = attnviz.derive(group.call(0), 0, group.row(0))
-            component.pack_steps(steps.steps(shown, 0, 0, derived))
+            packed(CANVAS, steps.steps(shown, 0, 0, derived), "en")
 
 
 # --- folders of models -------------------------------------------------------------------------

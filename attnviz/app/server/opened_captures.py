@@ -12,7 +12,7 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache, lru_cache, partial
-from math import isfinite
+from math import inf, isfinite, isnan
 from typing import TYPE_CHECKING
 
 from attnviz.app.server import loading, turns
@@ -23,6 +23,8 @@ from attnviz.pictures.group.groups import groups
 from attnviz.types import MIB
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from attnviz.attention.call import AttentionCall
     from attnviz.attention.capture import Capture
 
@@ -30,6 +32,7 @@ MAX_BYTES = 64 * MIB  # of an upload: 128 tokens of a GPT-2 take 28 MB
 MAX_KEPT_BYTES = 256 * MIB  # of all uploads together; the least recently seen goes first
 # in a hostile file few numbers may stand for many heads: so many products take seconds to check
 MAX_PRODUCTS = 25 * 10**9
+LARGEST = 1e15  # of the numbers of a capture: sums of their products are finite as float32
 USUAL_WIDTH = 64
 # a head takes a while however few its tokens, and so does a call
 PRODUCTS_OF_HEAD, PRODUCTS_OF_CALL = 2 * 10**6, 10**7
@@ -147,23 +150,10 @@ def _captured(digest: str, capture: "Capture") -> AppCapture:
 
 
 def _require_finite(captured: AppCapture, file_name: str) -> None:
-    """Refuse a capture with NaN or infinity, of which no picture and no check can be made."""
-    from attnviz.attention.stored_weights import StoredWeights
-
+    """Refuse a capture with NaN, infinity or what becomes so: no picture shows it, no check."""
     calls = captured.capture.calls
-    tensors = [
-        tensor
-        for call in calls
-        for tensor in (*call.inputs.tensors(), call.output)
-        if tensor.is_floating_point() and tensor is not getattr(call.inputs, "bias", None)
-    ]
-    are_compared = any(
-        "out" in call.projections
-        or not isinstance(call.inputs, StoredWeights)
-        or call.inputs.value is not None
-        for call in calls
-    )
-    is_finite = all(bool(tensor.isfinite().all()) for tensor in tensors)
+    are_compared = any("out" in call.projections or call.inputs.value is not None for call in calls)
+    is_finite = all(map(_is_finite, calls))
     if not is_finite or (are_compared and not isfinite(captured.accuracy.error)):
         raise BadInput(
             f"{file_name} has numbers that are NaN or infinite, or become so: save a capture of"
@@ -171,6 +161,23 @@ def _require_finite(captured: AppCapture, file_name: str) -> None:
             code="capture_not_finite",
             path=file_name,
         )
+
+
+def _is_finite(call: "AttentionCall") -> bool:
+    """True if scores are numbers, before the mask and after it; a bias may block cells by −inf."""
+    inputs = call.inputs
+    bias, scaling = getattr(inputs, "bias", None), getattr(inputs, "scaling", 1.0)
+    tensors = [tensor for tensor in (*inputs.tensors(), call.output) if tensor is not bias]
+    sizes = [_largest(tensor) for tensor in tensors if tensor.is_floating_point()]
+    if bias is not None:
+        sizes.append(_largest(bias.clamp(min=0)))
+    return all(size * max(1.0, abs(scaling)) < LARGEST for size in sizes)
+
+
+def _largest(tensor: "Tensor") -> float:
+    """max |x|, infinite for NaN."""
+    size = float(tensor.float().abs().max())
+    return inf if isnan(size) else size
 
 
 def _width(call: "AttentionCall") -> int:

@@ -9,6 +9,7 @@ from typing import Literal, get_args
 
 from attnviz import i18n
 from attnviz.app.session import examples
+from attnviz.models.registry import DEFAULT_MODEL as DEFAULT_MODEL
 from attnviz.pictures.circuit import DEFAULT_SIDES
 from attnviz.pictures.geometry import GeometryChoice
 from attnviz.pictures.shared.options import Order
@@ -16,7 +17,6 @@ from attnviz.pictures.shared.selection import Mean, Scale, Special
 from attnviz.pictures.switches import Off
 from attnviz.types import Kind, Measure, Stack
 
-DEFAULT_MODEL = "minilm"
 PatchStage = Literal["mixed", "weights", "v"]  # a head's output, pattern or values
 PATCH_STAGES: tuple[PatchStage, ...] = get_args(PatchStage)
 

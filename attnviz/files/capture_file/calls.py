@@ -237,7 +237,7 @@ def _output(
     """The model's own output for weights·V, as its kernel returned it."""
     output = _floats(name, tensors, 4, 1)
     wanted = (inputs.n_batch, n_rows, inputs.n_heads)
-    width = None if isinstance(inputs, StoredWeights) else inputs.value.shape[3]
+    width = None if inputs.value is None else inputs.value.shape[3]
     if tuple(output.shape[:3]) != wanted or width not in (None, output.shape[3]):
         raise Malformed(f"{name} is {_described(output)}; it must be {[*wanted, width]}")
     return output

@@ -1,8 +1,8 @@
 """The state of the server, for those who run it: `/healthz` for anyone, `/metrics` with a key.
 
-In: a request. Out: "ok"; numbers in the text format of Prometheus,
-if the operator has set ATTNVIZ_METRICS_KEY and the request brings it as a bearer token. No text,
-name of a model or address of a visitor is among them.
+In: a request. Out: "ok" once the first picture can be computed; numbers in the text format of
+Prometheus, if the operator has set ATTNVIZ_METRICS_KEY and the request brings it as a bearer token.
+No text, name of a model or address of a visitor is among them.
 """
 
 import hmac
@@ -19,7 +19,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from attnviz.app.server import class_socket, jobs, loading, turns
-from attnviz.app.server.edge import streamlit_patches
+from attnviz.app.server.edge import streamlit_patches, warm
 from attnviz.errors import AttnVizError
 
 KEY_VARIABLE = "ATTNVIZ_METRICS_KEY"
@@ -35,8 +35,10 @@ def routes() -> list[BaseRoute]:
 
 
 def healthz(_request: Request) -> Response:
-    """200 while the server answers."""
-    return PlainTextResponse("ok\n", headers={"Cache-Control": "no-store"})
+    """200 once a visitor would not wait for the start of the server; 503 until then."""
+    ready = warm.is_ready()
+    said, status = ("ok\n", 200) if ready else ("starting\n", 503)
+    return PlainTextResponse(said, status, headers={"Cache-Control": "no-store"})
 
 
 def metrics(request: Request) -> Response:

@@ -16,7 +16,7 @@ from streamlit import config
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
-from attnviz.app.server.edge import health, shield, streamlit_patches
+from attnviz.app.server.edge import health, shield, streamlit_patches, warm
 
 MIB = 2**20
 UPLOAD = "/_stcore/upload_file/{session}/{file}"
@@ -52,6 +52,7 @@ def test_the_names_of_a_public_server_are_the_operators(
     settings["server.allowedHosts"] = ["*.school.example"]
     assert client.get("/", headers={"host": "a.school.example:443"}).status_code == 200
     assert client.get("/", headers={"host": "anything.example"}).status_code == 421
+    monkeypatch.setattr(warm, "is_ready", lambda: True)
     for path in ("/healthz", "/_stcore/health"):
         assert client.get(path, headers={"host": "10.0.0.7:8501"}).status_code == 200
     monkeypatch.setenv(health.KEY_VARIABLE, "secret")
@@ -217,6 +218,7 @@ def test_another_name_of_a_page_leads_to_no_other_server(client: TestClient, pat
 def test_metrics_need_the_key_and_say_numbers_only(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(warm, "is_ready", lambda: True)
     assert client.get("/healthz").text == client.get("/courses/attn/healthz").text == "ok\n"
     assert client.get("/metrics").status_code == 404
     monkeypatch.setenv(health.KEY_VARIABLE, "secret")
