@@ -3,7 +3,7 @@
     python -m scripts.write_canvas_types            # write the files
     python -m scripts.write_canvas_types --check    # exit code 1 if one is not current
 
-In: the views of `attnviz.components.*.CANVAS` and the English texts. Out: `types.d.ts` of each
+In: the views of `attnviz.pictures.*.CANVAS` and the English texts. Out: `types.d.ts` of each
 canvas with its `Header`, `Arrays` and `Strings`, and `shared/heads.d.ts` with what several share.
 """
 
@@ -20,9 +20,9 @@ from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
 from attnviz import i18n
-from attnviz.components import bundle, heads, selection
-from attnviz.components.buffer import Lower
-from attnviz.components.canvas import (
+from attnviz.pictures.shared import bundle, heads, selection
+from attnviz.pictures.shared.buffer import Lower
+from attnviz.pictures.shared.canvas import (
     INLINE,
     LISTED,
     ROWS,
@@ -224,7 +224,7 @@ def _without_none(hint: Any) -> tuple[Any, bool]:
 
 def _home(shape: type) -> str | None:
     """The file where a type is declared, None for that of whoever uses it."""
-    module = shape.__module__.removeprefix("attnviz.components.")
+    module = shape.__module__.removeprefix("attnviz.pictures.")
     if shape.__module__ in (heads.__name__, selection.__name__, "attnviz.tokens.words"):
         return SHARED
     return f"{module}/types" if module in bundle.component_names() else None
@@ -283,7 +283,7 @@ def canvas_types(canvas: Canvas[Any]) -> str:
         file.declared["Header"] = f"export type Header = {' | '.join(names)};\n"
     file.declared["Arrays"] = file.arrays(canvas.views[0])
     file.declared["Strings"] = _strings(canvas.name, shared=False)
-    return file.text(f"attnviz/components/{canvas.name}")
+    return file.text(f"attnviz/pictures/{canvas.name}")
 
 
 def shared_types() -> str:
@@ -294,13 +294,13 @@ def shared_types() -> str:
         file.interface(shape, shape.__name__)
     file.declared["SharedStrings"] = _strings("shared", shared=True)
     file.imported.pop(SHARED, None)
-    return file.text("attnviz/components/heads.py")
+    return file.text("attnviz/pictures/shared/heads.py")
 
 
 def documents() -> dict[Path, str]:
     """Every file and its text."""
     canvases = [
-        import_module(f"attnviz.components.{name}").CANVAS for name in bundle.component_names()
+        import_module(f"attnviz.pictures.{name}").CANVAS for name in bundle.component_names()
     ]
     return {
         bundle.FOLDER / f"{SHARED}.d.ts": shared_types(),

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 import yaml
 
-from attnviz.ui.server import opened_captures
-from attnviz.ui.server.class_socket import REDIS_VARIABLE
+from attnviz.app.server import opened_captures
+from attnviz.app.server.class_socket import REDIS_VARIABLE
 from tests.contracts import dockerfile, project
 from tests.support import server
 

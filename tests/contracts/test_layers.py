@@ -27,14 +27,22 @@ BROKEN = [  # a line put into a file, and the contract that has to refuse what i
     ("attnviz/types.py", "import attnviz.attention.call", "one direction"),
     ("attnviz/masks/kinds.py", "import attnviz.attention.formula", "one direction"),
     ("attnviz/metrics/__init__.py", "import attnviz.figures", "one direction"),
-    ("attnviz/ui/sidebar/sidebar.py", "import attnviz.ui.page.frame", "one direction inside ui"),
-    ("attnviz/views/heads.py", "import attnviz.ui.server.sources", "one direction"),
+    (
+        "attnviz/app/sidebar/sidebar.py",
+        "import attnviz.app.frame.frame",
+        "one direction inside app",
+    ),
+    ("attnviz/pictures/group/heads.py", "import attnviz.app.server.sources", "one direction"),
     (
         "attnviz/capture/locate/scale.py",
         "import attnviz.capture.run",
         "one direction inside capture",
     ),
-    ("attnviz/components/heads.py", "import torch", "what draws and what is read needs no torch"),
+    (
+        "attnviz/pictures/shared/heads.py",
+        "import torch",
+        "what draws and what is read needs no torch",
+    ),
     ("attnviz/errors.py", "import torch", "what draws and what is read needs no torch"),
     (
         "attnviz/figures/__init__.py",
@@ -139,7 +147,7 @@ def test_a_room_that_no_contract_names_is_found(copied: Path) -> None:
 BANNED = [
     ("attnviz/attention/steps.py", "import streamlit\n\nstreamlit.write(1)\n", "TID251"),
     ("attnviz/metrics/x.py", "import transformers\n\ntransformers.set_seed(1)\n", "TID251"),
-    ("attnviz/export/x.py", "import pickle\n\npickle.dumps(1)\n", "TID251"),
+    ("attnviz/files/x.py", "import pickle\n\npickle.dumps(1)\n", "TID251"),
     ("attnviz/attention/call.py", "from .types import Tokens\n\nTokens\n", "TID252"),
     ("attnviz/attention/call.py", "print(1)\n", "T201"),
     ("attnviz/attention/call.py", "try:\n    x = 1\nexcept:\n    x = 2\n", "E722"),
@@ -152,7 +160,7 @@ def test_ruff_refuses_it(file: str, text: str, rule: str) -> None:
     assert result.returncode == 1 and rule in result.stdout, result.stdout + result.stderr
 
 
-@pytest.mark.parametrize("file", ["app.py", "pages/x.py", "attnviz/ui/x.py"])
+@pytest.mark.parametrize("file", ["app.py", "pages/x.py", "attnviz/app/x.py"])
 def test_ruff_lets_the_interface_use_streamlit(file: str) -> None:
     text = "import streamlit as st\n\nst.divider()\n"
     result = project.run_tool("ruff", "check", "--stdin-filename", file, "-", text=text)
@@ -179,7 +187,7 @@ def test_the_command_line_starts_light() -> None:
 
 
 def test_a_server_without_a_store_of_classes_loads_no_client_for_one() -> None:
-    code = "from attnviz.ui.server.class_socket import rooms; rooms()"
+    code = "from attnviz.app.server.class_socket import rooms; rooms()"
     loaded = project.run_python(f"{code}\nimport sys; print('redis' in sys.modules)")
     assert loaded.stdout.split() == ["False"], loaded.stderr
 

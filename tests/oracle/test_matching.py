@@ -2,7 +2,7 @@
 
 import attnviz
 from attnviz import i18n
-from attnviz.views import atlas
+from attnviz.pictures.atlas import fill as atlas
 from scripts.write_surveys import generated_stories
 
 

@@ -8,11 +8,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import i18n
-from attnviz.components.buffer import unpack
-from attnviz.components.pages import Page
-from attnviz.ui.classroom import report
-from attnviz.ui.learn import open_card
-from attnviz.ui.server import class_socket
+from attnviz.app.classroom import report
+from attnviz.app.learn import open_card
+from attnviz.app.server import class_socket
+from attnviz.pictures.shared.buffer import unpack
+from attnviz.pictures.shared.pages import Page
 from tests.pages.a_class import JA, KEY, bars, code, place, press, said, turn
 from tests.pages.conftest import Visit, parameters
 from tests.support.hostile import TEXT as HOSTILE

@@ -12,16 +12,16 @@ from streamlit.testing.v1 import AppTest
 
 import attnviz
 from attnviz import i18n
+from attnviz.app.server import loading, opened_captures, turns
+from attnviz.app.server.turns import WaitingLine
+from attnviz.app.session import messages, widgets
+from attnviz.app.sidebar import capture_file
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.errors import TooLarge
-from attnviz.export.capture_file.digest import VARIABLE, digest_of_bytes
-from attnviz.export.capture_file.read import read
-from attnviz.export.save import content
-from attnviz.ui.server import loading, opened_captures, turns
-from attnviz.ui.server.turns import WaitingLine
-from attnviz.ui.session import messages, widgets
-from attnviz.ui.sidebar import capture_file
+from attnviz.files.capture_file.digest import VARIABLE, digest_of_bytes
+from attnviz.files.capture_file.read import read
+from attnviz.files.save import content
 from tests.pages.conftest import Visit, component_name, parameters, sent
 
 TEXT = "The cat sat on the mat."

@@ -7,12 +7,13 @@ import pytest
 
 import attnviz
 from attnviz import i18n
+from attnviz.app.server import buffers
+from attnviz.app.session import sounds, view_request, widgets
 from attnviz.audio import sound
 from attnviz.audio.sound import Sound
 from attnviz.errors import BadInput, TooLarge
-from attnviz.ui.server import buffers
-from attnviz.ui.session import sounds, view_request, widgets
-from attnviz.views import group_size, pooled_overview
+from attnviz.pictures.grid import pooled as pooled_overview
+from attnviz.pictures.group import group_size
 from tests.pages.conftest import Visit, parameters, sent
 from tests.support import folders
 

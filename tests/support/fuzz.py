@@ -43,7 +43,7 @@ def archive_attempt(rng: random.Random, folder: Path) -> str:
     """Read an archive that was changed, and all that its survey tells."""
     path = folder / "survey.npz"
     path.write_bytes(hostile_archive(rng))
-    from attnviz.survey.archive import read_survey
+    from attnviz.corpus.archive import read_survey
 
     survey = read_survey(path, max_bytes=128 * MIB)
     use_survey(survey)
@@ -105,10 +105,10 @@ def _method(rng: random.Random, data: bytes) -> bytes:
 
 def use_survey(survey: "object") -> None:
     """All that a survey tells, and its picture; only errors of ours may come of it."""
-    from attnviz.survey.archive import survey_bytes
-    from attnviz.survey.result import Survey
+    from attnviz.corpus.archive import survey_bytes
+    from attnviz.corpus.result import Survey
+    from attnviz.pictures.atlas.fill import atlas
     from attnviz.types import MEASURES
-    from attnviz.views.atlas import atlas
 
     assert isinstance(survey, Survey)
     repr(survey)
@@ -128,7 +128,7 @@ def use_survey(survey: "object") -> None:
 
 @cache
 def _capture_files() -> tuple[bytes, ...]:
-    from attnviz.export.save import content
+    from attnviz.files.save import content
     from tests.support import captures
 
     options = {"with_weights": True, "with_outputs": True}
@@ -137,7 +137,7 @@ def _capture_files() -> tuple[bytes, ...]:
 
 def capture_attempt(rng: random.Random, _folder: Path) -> str:
     """Open an upload that was changed, and compute what the pages show of it."""
-    from attnviz.ui.server import opened_captures
+    from attnviz.app.server import opened_captures
 
     digest = opened_captures.open_upload(hostile_capture(rng), "run.safetensors")
     opened = opened_captures.opened(digest)
@@ -152,7 +152,7 @@ def hostile_capture(rng: random.Random) -> bytes:
     import torch
     from safetensors.torch import load, save
 
-    from attnviz.export.capture_file.write import ENTRY
+    from attnviz.files.capture_file.write import ENTRY
 
     data = rng.choice(_capture_files())
     (length,) = (int.from_bytes(data[:8], "little"),)
@@ -198,11 +198,12 @@ def _view(rng: random.Random, views: dict[str, list[object]]) -> None:
 def use_capture(opened: "object") -> None:
     """What the pages compute of a capture; only errors of ours may come of it."""
     import attnviz
-    from attnviz.components.canvas import packed
-    from attnviz.components.steps import CANVAS
-    from attnviz.views import geometry, steps
-    from attnviz.views.app_capture import AppCapture, PageContext
-    from attnviz.views.measures import measure
+    from attnviz.pictures.geometry import fill as geometry
+    from attnviz.pictures.group.app_capture import AppCapture, PageContext
+    from attnviz.pictures.group.measures import measure
+    from attnviz.pictures.shared.canvas import packed
+    from attnviz.pictures.steps import CANVAS
+    from attnviz.pictures.steps import fill as steps
 
     assert isinstance(opened, AppCapture)
     for group in opened.groups:
@@ -258,7 +259,7 @@ CHARACTERS = (
 
 def address_attempt(rng: random.Random, _folder: Path) -> str:
     """Read an address, and write it: what was written is read as the same view again."""
-    from attnviz.ui.session import address
+    from attnviz.app.session import address
 
     names = [*address.PARAMETERS, "x"]
     query = {name: _address_value(rng) for name in rng.choices(names, k=rng.randint(1, 8))}
@@ -338,7 +339,7 @@ def attempt(name: str) -> str:
 
 
 def _resident_mib() -> int:
-    from attnviz.ui.server.edge import heap
+    from attnviz.app.server.edge import heap
 
     gc.collect()
     heap.give_back()

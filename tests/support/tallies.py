@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.survey.archive import DESCRIBED, survey_bytes
-from attnviz.survey.result import Survey
-from attnviz.survey.tally import NO_TICKET, SurveyTally, WeightSums
-from attnviz.survey.tally import ticket as ticket_of
+from attnviz.corpus.archive import DESCRIBED, survey_bytes
+from attnviz.corpus.result import Survey
+from attnviz.corpus.tally import NO_TICKET, SurveyTally, WeightSums
+from attnviz.corpus.tally import ticket as ticket_of
 from attnviz.types import HeadId, ModelKey
 
 N_HEAD, N_ENTRY = 4, 11
