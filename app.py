@@ -1,6 +1,6 @@
 """The launcher: run it with ``streamlit run app.py``.
 
-It only names the real entry, ``attnviz/ui/main.py``. With the page list in this file instead, the
+It only names the real entry, ``attnviz/app/main.py``. With the page list in this file instead, the
 first visitor of a fresh server who opens a deep link (``/head?text=…``) would get Streamlit's old
 page mode: that page alone, without the sidebar and with untranslated names. The path is taken from
 the package, so that the same file works in a checkout and in an installed wheel.
@@ -12,17 +12,17 @@ import streamlit as st
 from starlette.middleware import Middleware
 
 import attnviz
-from attnviz.ui.host import script
-from attnviz.ui.server import class_socket
-from attnviz.ui.server.edge import health, heap, settings, streamlit_patches
-from attnviz.ui.server.edge.lifetime import lifetime
-from attnviz.ui.server.edge.shield import Shield
+from attnviz.app.host import script
+from attnviz.app.server import class_socket
+from attnviz.app.server.edge import health, heap, settings, streamlit_patches
+from attnviz.app.server.edge.lifetime import lifetime
+from attnviz.app.server.edge.shield import Shield
 
 settings.require_sound()
 streamlit_patches.apply()
 heap.keep_few_arenas()
 app = st.App(
-    Path(attnviz.__file__).parent / "ui" / "main.py",
+    Path(attnviz.__file__).parent / "app" / "main.py",
     routes=[*class_socket.routes(), *script.routes(), *health.routes()],
     lifespan=lifetime,
     middleware=[Middleware(Shield)],

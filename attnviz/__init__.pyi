@@ -18,7 +18,8 @@ from attnviz.changes.make import edit as edit
 from attnviz.changes.make import mask as mask
 from attnviz.changes.make import patch as patch
 from attnviz.changes.make import pattern as pattern
-from attnviz.embed.run import embed as embed
+from attnviz.corpus.embed import embed as embed
+from attnviz.corpus.survey import survey as survey
 from attnviz.errors import AttnVizError as AttnVizError
 from attnviz.errors import BadInput as BadInput
 from attnviz.experiment.answer_measures import Class as Class
@@ -27,13 +28,12 @@ from attnviz.experiment.answer_measures import Divergence as Divergence
 from attnviz.experiment.answer_measures import NextToken as NextToken
 from attnviz.experiment.answer_measures import Target as Target
 from attnviz.experiment.run import experiment as experiment
-from attnviz.export.from_tools.attentions import from_attentions as from_attentions
-from attnviz.export.notebook.show import show as show
-from attnviz.export.save import read as read
-from attnviz.export.save import save as save
+from attnviz.files.from_tools.attentions import from_attentions as from_attentions
+from attnviz.files.save import read as read
+from attnviz.files.save import save as save
 from attnviz.models.loaded_model import LoadedModel as LoadedModel
 from attnviz.models.loader import load as load
 from attnviz.models.registry import models as models
-from attnviz.survey.run import survey as survey
+from attnviz.notebook.show import show as show
 
 __version__: str

@@ -165,6 +165,10 @@ class Site:
 Head = HeadId | str | tuple[int, int]  # the ways to name a head: also "L5.H11" and (5, 11)
 
 
+def ignore(*_told: object) -> None:
+    """Do nothing: the callback of work that nobody watches, or of a value read elsewhere."""
+
+
 def head_id(head: Head) -> HeadId:
     """The head that is named by its text form, by (layer, head), or by itself.
 

@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 from urllib.parse import urlencode
 
-from attnviz.ui.server.sources import VARIABLE
+from attnviz.app.server.sources import VARIABLE
 from benchmarks.load import problem_of
 from benchmarks.measure import WRONG, Result, table
 from benchmarks.stream import Stream

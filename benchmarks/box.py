@@ -20,11 +20,11 @@ from contextlib import contextmanager
 import torch
 
 import attnviz
+from attnviz.app.session import examples, pictures
 from attnviz.attention.capture import Capture
 from attnviz.errors import AttnVizError
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.models.registry import REGISTRY, EmbeddedModel
-from attnviz.ui.session import examples, pictures
 from benchmarks.measure import WRONG, Result, table, timed
 
 N_TOKENS, N_WRITTEN = 64, 40

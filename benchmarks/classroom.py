@@ -25,8 +25,8 @@ import websockets
 from playwright.sync_api import Page
 from websockets.exceptions import WebSocketException
 
-from attnviz.lessons.cards.texts import lesson_texts
-from attnviz.ui.server.class_socket import FOLDER
+from attnviz.app.server.class_socket import FOLDER
+from attnviz.teach.lessons.cards.texts import lesson_texts
 from benchmarks.follower import Follower
 from benchmarks.measure import WRONG, Result, table
 from tests.support.browser import chromium, settle

@@ -18,7 +18,7 @@ import torch
 
 import attnviz
 from attnviz.attention.capture import Capture
-from attnviz.export.save import content
+from attnviz.files.save import content
 from benchmarks.measure import Result, table, timed
 from benchmarks.texts import text_of
 

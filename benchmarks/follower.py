@@ -12,9 +12,9 @@ from urllib.parse import urlencode
 import websockets
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from attnviz.components.buffer import unpack
-from attnviz.components.listener import NAME
-from attnviz.ui.server.class_socket import FOLDER
+from attnviz.app.server.class_socket import FOLDER
+from attnviz.pictures.listener import NAME
+from attnviz.pictures.shared.buffer import unpack
 from benchmarks.stream import Stream, texts
 
 PAGE = "learn"

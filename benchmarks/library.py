@@ -18,8 +18,8 @@ from streamlit.testing.v1 import AppTest
 import attnviz
 from attnviz.attention.capture import Capture
 from attnviz.attention.steps import Steps
-from attnviz.components.buffer import unpack
 from attnviz.models.loaded_model import LoadedModel
+from attnviz.pictures.shared.buffer import unpack
 from benchmarks.measure import Result, timed
 from benchmarks.texts import text_of
 

@@ -21,7 +21,7 @@ from urllib.parse import urlencode
 
 from streamlit.proto.Alert_pb2 import Alert
 
-from attnviz.ui.server.edge.health import KEY_VARIABLE
+from attnviz.app.server.edge.health import KEY_VARIABLE
 from benchmarks.measure import WRONG, Result, table
 from benchmarks.stream import Stream
 from benchmarks.tabs import KEY, MIB, gauges

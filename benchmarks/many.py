@@ -35,15 +35,15 @@ import torch
 import attnviz
 from attnviz import Capture, LoadedModel
 from attnviz.attention.inputs import AttentionInputs
-from attnviz.components.map import coded, scales
-from attnviz.embed.neighbours import Neighbours, neighbours
-from attnviz.embed.run import Embedding, embed_captures
+from attnviz.corpus.embed import Embedding, embed_captures
+from attnviz.corpus.embedded import path_of
+from attnviz.corpus.neighbours import Neighbours, neighbours
+from attnviz.corpus.result import Survey
+from attnviz.corpus.samples import map_texts, sample_texts
+from attnviz.corpus.shards import BATCH, SHARD, batches
+from attnviz.corpus.survey import survey_at_once
 from attnviz.metrics.patterns import counted_queries
-from attnviz.survey.embedded import path_of
-from attnviz.survey.result import Survey
-from attnviz.survey.run import survey_at_once
-from attnviz.survey.samples import map_texts, sample_texts
-from attnviz.survey.shards import BATCH, SHARD, batches
+from attnviz.pictures.map import coded, scales
 from attnviz.types import HeadId
 from benchmarks.measure import WRONG, Result, as_json, table, timed
 

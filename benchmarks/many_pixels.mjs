@@ -1,8 +1,8 @@
 // Times the loops that turn points into pixels, and the search for the nearest point; prints JSON, in milliseconds.
 // Run by benchmarks/many.py. CPU time of this process, so that other work on the machine counts little.
 
-import { nearest } from "../attnviz/components/map/points.js";
-import { makeStamp, splat, stampPoints } from "../attnviz/components/map/scatter.js";
+import { nearest } from "../attnviz/pictures/map/points.js";
+import { makeStamp, splat, stampPoints } from "../attnviz/pictures/map/scatter.js";
 
 const ROUNDS = 9;
 const [SIZE, TOKENS, HEADS, FEW] = [620, 25_000, 72, 1000];

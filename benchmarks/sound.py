@@ -17,9 +17,10 @@ import attnviz
 from attnviz.attention.capture import Capture
 from attnviz.audio import sound
 from attnviz.models.loaded_model import LoadedModel
-from attnviz.views import group_weights, measures, pooled_overview
-from attnviz.views.group_size import size_of
-from attnviz.views.groups import Group, groups
+from attnviz.pictures.grid import pooled as pooled_overview
+from attnviz.pictures.group import group_weights, measures
+from attnviz.pictures.group.group_size import size_of
+from attnviz.pictures.group.groups import Group, groups
 from benchmarks.measure import Result, timed
 from tests.support.folders import VOCAB, tokenizer
 

@@ -20,9 +20,9 @@ from pathlib import Path
 import torch
 from transformers import BertConfig, BertModel
 
-from attnviz.ui.server.edge.health import KEY_VARIABLE
-from attnviz.ui.server.loading import MAX_MODELS
-from attnviz.ui.server.sources import VARIABLE
+from attnviz.app.server.edge.health import KEY_VARIABLE
+from attnviz.app.server.loading import MAX_MODELS
+from attnviz.app.server.sources import VARIABLE
 from benchmarks.measure import WRONG, Result, table
 from tests.support.browser import chromium, settle
 from tests.support.folders import VOCAB, tokenizer

@@ -17,7 +17,7 @@ from torch import nn
 
 import attnviz
 from attnviz import tiles
-from attnviz.ui.server.sources import VARIABLE
+from attnviz.app.server.sources import VARIABLE
 from benchmarks.measure import Result
 from tests.support.browser import chromium
 from tests.support.folders import WORDS, tokenizer

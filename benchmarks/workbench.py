@@ -20,7 +20,7 @@ from pathlib import Path
 import torch
 
 import attnviz
-from attnviz.ui.server.sources import VARIABLE
+from attnviz.app.server.sources import VARIABLE
 from benchmarks import library, others, sound, tiles, workbench_page
 from benchmarks.measure import WRONG, Result, as_json, table
 from benchmarks.workbench_models import N_TOKENS, save_deep, words_of

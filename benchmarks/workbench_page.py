@@ -19,10 +19,10 @@ import numpy as np
 from playwright.sync_api import Browser, Locator
 
 import attnviz
+from attnviz.app.server.sources import VARIABLE
 from attnviz.attention.edits import parse
 from attnviz.metrics.measures import measured
 from attnviz.models.loaded_model import LoadedModel
-from attnviz.ui.server.sources import VARIABLE
 from benchmarks.browser import ON_EVENT, PREVIEW, head_switch, new_text, times, wrong_head
 from benchmarks.measure import Result
 from benchmarks.workbench_models import HEADS, LAYERS, LONG, save_deep, save_long, words_of

@@ -3,9 +3,9 @@
 Reads the view, counts the model's texts or opens a survey, draws the heads.
 """
 
-from attnviz.ui.many import atlas
-from attnviz.ui.page import capture_of_view, frame_line, take
-from attnviz.ui.session import current
+from attnviz.app.frame import capture_of_view, frame_line, take
+from attnviz.app.many import atlas
+from attnviz.app.session import current
 
 
 def main() -> None:

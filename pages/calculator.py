@@ -4,8 +4,8 @@ Reads the sheet from the view, shows its inputs, derives its steps, gives them a
 a picture.
 """
 
-from attnviz.ui.page import frame, take
-from attnviz.ui.take_apart import calculator
+from attnviz.app.frame import frame, take
+from attnviz.app.take_apart import calculator
 
 
 def main() -> None:

@@ -4,9 +4,9 @@ Reads the view, runs the model through the cache, measures every path, offers fi
 verified.
 """
 
-from attnviz.ui.effects import circuit
-from attnviz.ui.page import capture_of_view, frame, frame_line, take
-from attnviz.ui.session import current
+from attnviz.app.effects import circuit
+from attnviz.app.frame import capture_of_view, frame, frame_line, take
+from attnviz.app.session import current
 
 
 def main() -> None:

@@ -4,10 +4,10 @@ Reads the view, runs both sides through the cache, shows them with their differe
 carries it to the answer, and says what was verified.
 """
 
-from attnviz.ui.compare import page
-from attnviz.ui.effects import patching
-from attnviz.ui.page import capture_of_view
-from attnviz.ui.session import current
+from attnviz.app.compare import page
+from attnviz.app.effects import patching
+from attnviz.app.frame import capture_of_view
+from attnviz.app.session import current
 
 
 def main() -> None:

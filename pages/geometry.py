@@ -4,10 +4,10 @@ Reads the view, runs the model through the cache, finds the plane of the chosen 
 verified. Without a capture everything but the real head is there.
 """
 
-from attnviz.ui.many import atlas
-from attnviz.ui.page import attention_choice, capture_of_view, frame_line, take
-from attnviz.ui.session import current
-from attnviz.ui.take_apart import geometry
+from attnviz.app.frame import attention_choice, capture_of_view, frame_line, take
+from attnviz.app.many import atlas
+from attnviz.app.session import current
+from attnviz.app.take_apart import geometry
 
 
 def main() -> None:

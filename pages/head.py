@@ -4,11 +4,11 @@ Reads the view, runs the model through the cache, shows the head, and says what 
 too long for all heads is shown one head at a time, by tiles.
 """
 
-from attnviz.ui.effects import inside
-from attnviz.ui.heads import ask_for_a_head, long_head
-from attnviz.ui.many import atlas
-from attnviz.ui.page import attention_choice, capture_of_view, fragments, frame, frame_line, take
-from attnviz.ui.session import current
+from attnviz.app.effects import inside
+from attnviz.app.frame import attention_choice, capture_of_view, fragments, frame, frame_line, take
+from attnviz.app.heads import ask_for_a_head, long_head
+from attnviz.app.many import atlas
+from attnviz.app.session import current
 
 
 def main() -> None:

@@ -3,7 +3,7 @@
 Reads lesson, card, answers and class from the view, builds the card from the library, draws it.
 """
 
-from attnviz.ui import classroom, learn
+from attnviz.app import classroom, learn
 
 
 def main() -> None:

@@ -4,10 +4,10 @@ Reads the view, runs the model through the cache, draws the map, says what was v
 class has its sentences on the map too.
 """
 
-from attnviz.ui.classroom import sentences
-from attnviz.ui.many import joint_map
-from attnviz.ui.page import capture_of_view, frame, frame_line, take
-from attnviz.ui.session import current
+from attnviz.app.classroom import sentences
+from attnviz.app.frame import capture_of_view, frame, frame_line, take
+from attnviz.app.many import joint_map
+from attnviz.app.session import current
 
 
 def main() -> None:

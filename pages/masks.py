@@ -4,9 +4,8 @@ Reads the view, runs the model through the cache, derives the chosen head under 
 mask as code, and says what was verified.
 """
 
-from attnviz.ui.effects import edited_answer
-from attnviz.ui.many import atlas
-from attnviz.ui.page import (
+from attnviz.app.effects import edited_answer
+from attnviz.app.frame import (
     attention_choice,
     capture_of_view,
     fragments,
@@ -15,8 +14,9 @@ from attnviz.ui.page import (
     mask_code,
     take,
 )
-from attnviz.ui.session import current, embedding
-from attnviz.ui.sidebar import sidebar
+from attnviz.app.many import atlas
+from attnviz.app.session import current, embedding
+from attnviz.app.sidebar import sidebar
 
 
 def main() -> None:

@@ -4,12 +4,12 @@ Reads the view, runs the model through the cache, shows the views that fit the m
 says what wrote the answer and what was verified.
 """
 
-from attnviz.ui import outputs
-from attnviz.ui.effects import answer_parts, answer_tokens, lens
-from attnviz.ui.many import atlas
-from attnviz.ui.outputs import model_card
-from attnviz.ui.page import capture_of_view, frame, frame_line, take
-from attnviz.ui.session import current
+from attnviz.app import outputs
+from attnviz.app.effects import answer_parts, answer_tokens, lens
+from attnviz.app.frame import capture_of_view, frame, frame_line, take
+from attnviz.app.many import atlas
+from attnviz.app.outputs import model_card
+from attnviz.app.session import current
 
 
 def main() -> None:

@@ -3,10 +3,10 @@
 Reads the view, runs the model through the cache, shows the grid, and says what was verified.
 """
 
-from attnviz.ui.heads import ask_for_a_head, draw_a_pattern
-from attnviz.ui.many import atlas
-from attnviz.ui.page import attention_choice, capture_of_view, fragments, frame, frame_line, take
-from attnviz.ui.session import current
+from attnviz.app.frame import attention_choice, capture_of_view, fragments, frame, frame_line, take
+from attnviz.app.heads import ask_for_a_head, draw_a_pattern
+from attnviz.app.many import atlas
+from attnviz.app.session import current
 
 
 def main() -> None:

@@ -1,7 +1,7 @@
 """Start: a film of what one head does with one word, miniatures of the rest, and doors to it."""
 
-from attnviz.ui.page import frame
-from attnviz.ui.start import doors, film, gallery
+from attnviz.app.frame import frame
+from attnviz.app.start import doors, film, gallery
 
 
 def main() -> None:

@@ -4,10 +4,10 @@ Reads the view, runs the model through the cache, derives the steps of the chose
 what was verified.
 """
 
-from attnviz.ui.effects import edited_answer, inside
-from attnviz.ui.many import atlas
-from attnviz.ui.page import attention_choice, capture_of_view, fragments, frame, frame_line, take
-from attnviz.ui.session import current, embedding
+from attnviz.app.effects import edited_answer, inside
+from attnviz.app.frame import attention_choice, capture_of_view, fragments, frame, frame_line, take
+from attnviz.app.many import atlas
+from attnviz.app.session import current, embedding
 
 
 def main() -> None:

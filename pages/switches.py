@@ -4,9 +4,9 @@ Reads the view, runs the model through the cache, shows the board with the answe
 verified.
 """
 
-from attnviz.ui.effects import switchboard
-from attnviz.ui.page import capture_of_view, frame, frame_line
-from attnviz.ui.session import current
+from attnviz.app.effects import switchboard
+from attnviz.app.frame import capture_of_view, frame, frame_line
+from attnviz.app.session import current
 
 
 def main() -> None:

@@ -19,18 +19,18 @@ from urllib.parse import urlencode
 import numpy as np
 
 import attnviz
+from attnviz.app.session import examples, pictures
+from attnviz.app.session.openings import OPENINGS
 from attnviz.capture.plan.images import seen_picture
 from attnviz.checks import card
 from attnviz.experiment.outputs.answer import answer
-from attnviz.export.notebook.still import still
-from attnviz.export.page.code import page_style
+from attnviz.files.page.code import page_style
 from attnviz.i18n import DEFAULT, LANGUAGES, Language, text
 from attnviz.models.registry import REGISTRY
+from attnviz.notebook.still import still
+from attnviz.pictures.group.groups import Group, groups
+from attnviz.pictures.group.titles import model_title
 from attnviz.types import HeadId, Site
-from attnviz.ui.session import examples, pictures
-from attnviz.ui.session.openings import OPENINGS
-from attnviz.views.groups import Group, groups
-from attnviz.views.titles import model_title
 
 STYLE = """
 main.models {

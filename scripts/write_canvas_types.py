@@ -3,7 +3,7 @@
     python -m scripts.write_canvas_types            # write the files
     python -m scripts.write_canvas_types --check    # exit code 1 if one is not current
 
-In: the views of `attnviz.components.*.CANVAS` and the English texts. Out: `types.d.ts` of each
+In: the views of `attnviz.pictures.*.CANVAS` and the English texts. Out: `types.d.ts` of each
 canvas with its `Header`, `Arrays` and `Strings`, and `shared/heads.d.ts` with what several share.
 """
 
@@ -20,15 +20,15 @@ from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
 from attnviz import i18n
-from attnviz.components import bundle, heads, selection
-from attnviz.components.buffer import Lower
-from attnviz.components.canvas import (
+from attnviz.pictures.shared import bundle, heads, selection
+from attnviz.pictures.shared.buffer import Lower
+from attnviz.pictures.shared.canvas import (
     INLINE,
     LISTED,
     ROWS,
     Canvas,
     Encoded,
-    Part,
+    SentPart,
     derived,
     is_array,
     is_array_mapping,
@@ -141,7 +141,7 @@ class TypesFile:
         named = len(options) == 1 and len(axes) == len(options[0].dim_str.split())
         return kind, ", ".join(axes) if named else ""
 
-    def _json(self, part: Part, shape: type) -> str:
+    def _json(self, part: SentPart, shape: type) -> str:
         if LISTED in part.markers:
             return self.use(SHARED, "Flag") + "[]" * len(part.hint.dim_str.split())
         if ROWS in part.markers:
@@ -207,7 +207,7 @@ class TypesFile:
         return name
 
 
-def _is_sent_apart(part: Part) -> bool:
+def _is_sent_apart(part: SentPart) -> bool:
     """True for what travels among the arrays alone."""
     if LISTED in part.markers or ROWS in part.markers:
         return False
@@ -224,7 +224,7 @@ def _without_none(hint: Any) -> tuple[Any, bool]:
 
 def _home(shape: type) -> str | None:
     """The file where a type is declared, None for that of whoever uses it."""
-    module = shape.__module__.removeprefix("attnviz.components.")
+    module = shape.__module__.removeprefix("attnviz.pictures.")
     if shape.__module__ in (heads.__name__, selection.__name__, "attnviz.tokens.words"):
         return SHARED
     return f"{module}/types" if module in bundle.component_names() else None
@@ -234,7 +234,7 @@ def _path(place: str, home: str) -> str:
     return f"./{home.split('/')[1]}" if place.split("/")[0] == home.split("/")[0] else f"../{home}"
 
 
-def _comment(shape: type, part: Part) -> list[str]:
+def _comment(shape: type, part: SentPart) -> list[str]:
     """The first line of a derived property's docstring."""
     member = vars(shape).get(part.name)
     return [f"/** {member.__doc__} */"] if isinstance(member, derived) and member.__doc__ else []
@@ -283,7 +283,7 @@ def canvas_types(canvas: Canvas[Any]) -> str:
         file.declared["Header"] = f"export type Header = {' | '.join(names)};\n"
     file.declared["Arrays"] = file.arrays(canvas.views[0])
     file.declared["Strings"] = _strings(canvas.name, shared=False)
-    return file.text(f"attnviz/components/{canvas.name}")
+    return file.text(f"attnviz/pictures/{canvas.name}")
 
 
 def shared_types() -> str:
@@ -294,13 +294,13 @@ def shared_types() -> str:
         file.interface(shape, shape.__name__)
     file.declared["SharedStrings"] = _strings("shared", shared=True)
     file.imported.pop(SHARED, None)
-    return file.text("attnviz/components/heads.py")
+    return file.text("attnviz/pictures/shared/heads.py")
 
 
 def documents() -> dict[Path, str]:
     """Every file and its text."""
     canvases = [
-        import_module(f"attnviz.components.{name}").CANVAS for name in bundle.component_names()
+        import_module(f"attnviz.pictures.{name}").CANVAS for name in bundle.component_names()
     ]
     return {
         bundle.FOLDER / f"{SHARED}.d.ts": shared_types(),

@@ -1,7 +1,7 @@
 """Write the surveys that come with attnviz: `python -m scripts.write_surveys BOOK [MODEL ...]`.
 
 In: the book of `scripts.write_tales`, and the grammars of scripts/train/worlds with seeds that
-training never uses. Out: attnviz/survey/embedded/<model>.npz, each a survey of `N` texts, and the
+training never uses. Out: attnviz/corpus/embedded/<model>.npz, each a survey of `N` texts, and the
 sha256 of the weights that were counted. The same book gives the same files.
 """
 
@@ -11,10 +11,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import attnviz
+from attnviz.corpus import embedded
+from attnviz.corpus.archive import survey_bytes
+from attnviz.corpus.compact import compact
 from attnviz.models.registry import REGISTRY, EmbeddedModel, PackagedModel
-from attnviz.survey import embedded
-from attnviz.survey.archive import survey_bytes
-from attnviz.survey.compact import compact
 from scripts import write_tales
 from scripts.train.cases import REVIEWS_SEED, STORIES_SEED
 from scripts.train.worlds.sentiment.reviews import reviews

@@ -7,7 +7,7 @@ imports torch: a request can be made, compared and cached before any model is lo
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -152,6 +152,17 @@ class Request:
                 f"a model writes what it hears greedily; with sound= give generate="
                 f"{self.generation.n_tokens}, without beams or a temperature",
             )
+
+    def first_row(self) -> "Request":
+        """The request of the first row alone, with nothing to generate."""
+        return replace(
+            self,
+            text=self.text[:1],
+            text_pair=self.text_pair[:1],
+            target=self.target[:1],
+            image=self.image[:1],
+            generation=None,
+        )
 
     @property
     def kind(self) -> RequestKind:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from attnviz.checks.figure import Figure
 from attnviz.models.registry import embedded_folder
+from attnviz.types import Kind, Stack
 
 FILE = "card.json"
 
@@ -28,8 +29,8 @@ class HeadNote:
     does: str
     score: float
     chance: float | None = None
-    kind: str = "self"
-    stack: str | None = None
+    kind: Kind = "self"
+    stack: Stack | None = None
 
 
 @dataclass(frozen=True)

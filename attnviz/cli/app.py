@@ -65,7 +65,7 @@ def _query(arguments: argparse.Namespace) -> str:
     """The part of the address that opens a capture, or a model and a text; "" for none of them."""
     from urllib.parse import quote, urlencode
 
-    from attnviz.export.capture_file import digest
+    from attnviz.files.capture_file import digest
 
     view = {"model": arguments.model, "text": arguments.text}
     if arguments.capture is not None:
@@ -79,7 +79,7 @@ def _offer(arguments: argparse.Namespace) -> None:
 
     Raises `BadInput` for a file that is not a capture, `Refused` beside a model or a text.
     """
-    from attnviz.export.capture_file import digest
+    from attnviz.files.capture_file import digest
 
     if arguments.model is not None or arguments.text is not None:
         raise Refused("--capture opens a file without a model: leave out --model and --text")
@@ -90,7 +90,7 @@ def _offer(arguments: argparse.Namespace) -> None:
 def app_file() -> Path:
     """The launcher: beside the package in a checkout, inside it in an installed wheel."""
     package = Path(attnviz.__file__).parent
-    inside = package / "app.py"
+    inside = package / "launcher.py"
     return inside if inside.is_file() else package.parent / "app.py"
 
 

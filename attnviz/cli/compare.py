@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _side(argument: str, model: str) -> "Capture":
     """The capture of a text, or the one in a file."""
     if argument.endswith(".safetensors") and Path(argument).exists():
-        from attnviz.export.capture_file import read as capture_file  # loads torch
+        from attnviz.files.capture_file import read as capture_file  # loads torch
 
         return capture_file.read(argument)
     return attnviz.capture(attnviz.load(model), argument)

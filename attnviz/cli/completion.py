@@ -21,9 +21,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the script."""
-    from attnviz.cli import main
-
-    print(script(arguments.shell, main.parser()))
+    print(script(arguments.shell, arguments.parser))
     return 0
 
 
@@ -82,10 +80,8 @@ def _bash(parser: argparse.ArgumentParser) -> Iterator[str]:
 
 def _fish(parser: argparse.ArgumentParser) -> Iterator[str]:
     """A line for each command, option and value."""
-    from attnviz.cli import main
-
     for name, command in _commands(parser).items():
-        about = _quoted(main.COMMANDS[name].help)
+        about = _quoted(command.get_default("about"))
         yield f"complete -c attnviz -n __fish_use_subcommand -a {name} -d {about}"
         here = f'complete -c attnviz -n "__fish_seen_subcommand_from {name}"'
         for action in command._actions:

@@ -96,6 +96,7 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=HelpFormat,
     )
     top.add_argument("--version", action="version", version=f"attnviz {attnviz.__version__}")
+    top.set_defaults(parser=top)  # the command `completion` tells of all of them
     subparsers = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     subparsers.help = argparse.SUPPRESS  # the overview lists the commands
     for command in COMMANDS.values():
@@ -108,6 +109,7 @@ def parser() -> argparse.ArgumentParser:
             formatter_class=HelpFormat,
         )
         command.declare(subparser)
+        subparser.set_defaults(about=command.help)
     return top
 
 

@@ -15,7 +15,7 @@ from attnviz.cli.command import Command, Refused
 from attnviz.cli.json_text import json_line
 
 if TYPE_CHECKING:
-    from attnviz.survey.result import Survey
+    from attnviz.corpus.result import Survey
 
 MODEL = "minilm"
 TOP = 8

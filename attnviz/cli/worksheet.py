@@ -40,8 +40,8 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print the page."""
     require_package("markdown_it", "a worksheet", "app")
-    from attnviz.course.paper import sheet
     from attnviz.models.loader import load
+    from attnviz.teach.course.paper import sheet
 
     loaded = cache(load)
 

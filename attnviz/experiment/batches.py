@@ -17,10 +17,6 @@ from attnviz.experiment.clean_run import CleanRun
 from attnviz.experiment.rows import Baseline, RowChange, changed_rows
 
 
-def ignore(_fraction: float) -> None:
-    """The progress of work that nobody watches."""
-
-
 def require_wanted(cancel: threading.Event | None) -> None:
     """Raise `Cancelled` if the work is to stop."""
     if cancel is not None and cancel.is_set():

@@ -27,14 +27,14 @@ from attnviz.changes.site import Where, place_among
 from attnviz.errors import BadInput, bad_argument
 from attnviz.experiment.alignment import TEXT, differing_places, require_apart
 from attnviz.experiment.answer_measures import AnswerMeasure
-from attnviz.experiment.batches import Batches, ignore
+from attnviz.experiment.batches import Batches
 from attnviz.experiment.clean_run import CleanRun
 from attnviz.experiment.effects import sites_of
 from attnviz.experiment.random_runs import random_runs
 from attnviz.experiment.readouts import readout
 from attnviz.experiment.rows import PASS_ROWS, RowChange, clean_pass
 from attnviz.summary import counted, shortened
-from attnviz.types import ModelKey, Site, named_tokens
+from attnviz.types import ModelKey, Site, ignore, named_tokens
 
 STAGES: tuple[PatchedStage, ...] = ("mixed", "weights", "v")
 DRAWS = 4

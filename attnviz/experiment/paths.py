@@ -29,7 +29,6 @@ from attnviz.capture.record.recorder import record
 from attnviz.changes.corpus import CorpusTexts
 from attnviz.changes.site import Where, place_among
 from attnviz.errors import Cancelled, bad_argument, require_index
-from attnviz.experiment.batches import ignore
 from attnviz.experiment.clean_run import CleanRun, takes
 from attnviz.experiment.effects import (
     Replacement,
@@ -40,7 +39,7 @@ from attnviz.experiment.effects import (
 )
 from attnviz.experiment.rows import PASS_ROWS, RowChange, by_place
 from attnviz.summary import shortened
-from attnviz.types import Site
+from attnviz.types import Site, ignore
 
 FedSide = Literal["q", "k", "v"]
 SIDES: tuple[FedSide, ...] = ("q", "k", "v")

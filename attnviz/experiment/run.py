@@ -35,7 +35,6 @@ from attnviz.experiment import (
 )
 from attnviz.experiment.answer_measures import AnswerMeasure, as_measure
 from attnviz.experiment.answers import Answer, AnswerReader, answer_of
-from attnviz.experiment.batches import ignore
 from attnviz.experiment.clean_run import CleanRun, as_target, prepare_request
 from attnviz.experiment.cut_path import CutPath
 from attnviz.experiment.direct import Direct
@@ -52,6 +51,7 @@ from attnviz.experiment.why import Why
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.models.loader import load
 from attnviz.summary import counted
+from attnviz.types import ignore
 
 Progress = Callable[[float], None]
 

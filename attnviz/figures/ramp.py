@@ -1,7 +1,7 @@
 """The colour ramps of the screen, for pictures that Python draws: the same 256 colours.
 
 In: weights, or signed numbers with their limit. Out: indices 0..255 into a table of sRGB colours.
-The stops are those of `components/shared/colors.js`, interpolated in OKLab (Ottosson 2020) so that
+The stops are those of `pictures/shared/colors.js`, interpolated in OKLab (Ottosson 2020) so that
 equal steps look equal; a test holds the 256 entries of each table against the browser's own.
 """
 

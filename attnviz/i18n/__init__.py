@@ -7,7 +7,7 @@ test checks. A key or placeholder that is missing raises: a hole in a sentence i
 
 A placeholder with two words between a bar is a plural, `{count:token|tokens}`: it prints the first
 word for 1 and the second for any other number. The number itself stands in `{count}`. Browsers read
-it in the same way (`fill` in components/shared/fmt.js).
+it in the same way (`fill` in pictures/shared/fmt.js).
 
 A Korean particle behind a placeholder names both of its forms, `{token}이(가)`, and is printed in
 the form that fits the value (see `particles`).

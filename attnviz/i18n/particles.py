@@ -3,7 +3,7 @@
 In: a template in which a particle behind a placeholder names both of its forms ("{token}이(가)",
 "{n}(으)로"), and the values. Out: the template with the form that fits each value. A value whose
 sound is unknown (a full stop, an emoji) leaves both forms as they are. Browsers choose in the same
-way (components/shared/particles.js).
+way (pictures/shared/particles.js).
 """
 
 import re

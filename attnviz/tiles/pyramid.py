@@ -22,14 +22,11 @@ from attnviz.attention.stored_weights import StoredWeights
 from attnviz.errors import BadInput, Cancelled, require_index, require_type
 from attnviz.summary import size
 from attnviz.tiles.pooling import encoded, halved, pooled
+from attnviz.types import ignore
 
 TILE = 256
 # the lowest level that is kept: one byte for 8×8 cells, 4 MB for 16,384 tokens
 KEPT = 3
-
-
-def ignore(_fraction: float) -> None:
-    """A `progress` that does nothing."""
 
 
 @dataclass(frozen=True, eq=False)

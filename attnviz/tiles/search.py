@@ -16,7 +16,8 @@ from jaxtyping import Float32
 
 from attnviz.errors import BadInput, require_type
 from attnviz.tiles.pooling import bound
-from attnviz.tiles.pyramid import KEPT, TILE, Pyramid, ignore, require_wanted
+from attnviz.tiles.pyramid import KEPT, TILE, Pyramid, require_wanted
+from attnviz.types import ignore
 
 MAX_CELLS = 1000
 DIAGONAL = 1

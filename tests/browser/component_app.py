@@ -4,6 +4,6 @@ from pathlib import Path
 
 import streamlit as st
 
-from attnviz.ui.host import script
+from attnviz.app.host import script
 
 app = st.App(Path(__file__).parent / "component_page.py", routes=script.routes())

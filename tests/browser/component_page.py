@@ -10,8 +10,9 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
+from attnviz.app.host.draw import draw
 from attnviz.compare.token_pairs import Slot
-from attnviz.components import (
+from attnviz.pictures import (
     alignment,
     bars,
     camera,
@@ -25,11 +26,11 @@ from attnviz.components import (
     tiles,
     writing,
 )
-from attnviz.components.canvas import Canvas, View
-from attnviz.components.heads import Axes, HeadsView, Patches, TokenAxis
-from attnviz.components.selection import Extent, ignore
+from attnviz.pictures.shared.bars import Bar
+from attnviz.pictures.shared.canvas import Canvas, View
+from attnviz.pictures.shared.heads import Axes, HeadsView, Patches, TokenAxis
+from attnviz.pictures.shared.selection import Extent, ignore
 from attnviz.types import StepView
-from attnviz.ui.host.draw import draw
 from tests.support.hostile import TEXT, TOKENS
 
 N = len(TOKENS)
@@ -159,7 +160,7 @@ def show_writing() -> None:
 
 
 def show_bars() -> None:
-    rows = tuple(bars.Bar(token, 1 / (2 + place), mark=token) for place, token in enumerate(TOKENS))
+    rows = tuple(Bar(token, 1 / (2 + place), mark=token) for place, token in enumerate(TOKENS))
     view = bars.BarsView(TOKENS[0], rows, note=" ".join(TOKENS), values="a", seconds="b")
     show(bars.CANVAS, view)
 

@@ -57,7 +57,7 @@ def tiny(tiny_folders: Path) -> Tiny:
 @pytest.fixture(scope="session")
 def server(run_folder: Path) -> Iterator[str]:
     """The address of the app, one for all workers, which may open the tiny models."""
-    from attnviz.ui.server import sources  # loads torch, as above
+    from attnviz.app.server import sources  # loads torch, as above
 
     with shared(run_folder, {sources.VARIABLE: str(run_folder)}) as url:
         yield url

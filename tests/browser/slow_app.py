@@ -13,7 +13,7 @@ import streamlit as st
 
 import attnviz
 from attnviz import tiles
-from attnviz.ui.host import script
+from attnviz.app.host import script
 
 BLOCK_S = 0.3
 original = tiles.build

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import expect
 
+from attnviz.app.session import routes
 from attnviz.i18n import LANGUAGES, text
-from attnviz.ui.session import routes
 from tests.browser.conftest import OpenVisit
 from tests.support.browser import settle
 from tests.support.cases import mostly_slow

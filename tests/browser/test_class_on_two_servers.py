@@ -9,9 +9,9 @@ from contextlib import ExitStack
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from attnviz.lessons.cards.texts import lesson_texts
-from attnviz.ui.server.class_socket import REDIS_VARIABLE
-from attnviz.ui.server.edge.health import KEY_VARIABLE
+from attnviz.app.server.class_socket import REDIS_VARIABLE
+from attnviz.app.server.edge.health import KEY_VARIABLE
+from attnviz.teach.lessons.cards.texts import lesson_texts
 from tests.support.balancer import balancer
 from tests.support.redis_server import redis_server
 from tests.support.server import Running, running

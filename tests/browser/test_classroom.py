@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from attnviz.lessons.cards.texts import lesson_texts
+from attnviz.teach.lessons.cards.texts import lesson_texts
 from tests.browser.conftest import OpenVisit
 from tests.support.browser import accessibility_problems
 from tests.support.waiting import expect_true

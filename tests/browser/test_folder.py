@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, expect
 
-from attnviz.lessons.cards.texts import lesson_texts
-from attnviz.ui.server.edge.health import KEY_VARIABLE
+from attnviz.app.server.edge.health import KEY_VARIABLE
+from attnviz.teach.lessons.cards.texts import lesson_texts
 from tests.support.browser import settle
 from tests.support.server import serve
 from tests.support.visit import open_visit

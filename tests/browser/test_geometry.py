@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from attnviz.components.geometry import DEFAULT_VECTORS
+from attnviz.pictures.geometry import DEFAULT_VECTORS
 from tests.browser.conftest import OpenVisit
 from tests.support.visit import data
 from tests.support.waiting import expect_equal, expect_true

@@ -7,13 +7,13 @@ import pytest
 from playwright.sync_api import Locator, Page, ViewportSize, expect
 
 from attnviz.capture.run import capture
-from attnviz.course import SLUGS, lesson
-from attnviz.course.recipe import CaptureText
-from attnviz.lessons.cards.card import Card, CellQuestion, ChoiceQuestion
-from attnviz.lessons.cards.glossary import entries, terms_on
-from attnviz.lessons.cards.symbols import with_formulas
-from attnviz.lessons.cards.texts import lesson_texts
 from attnviz.models.loader import load
+from attnviz.teach.course import SLUGS, lesson
+from attnviz.teach.course.recipe import CaptureText
+from attnviz.teach.lessons.cards.card import Card, CellQuestion, ChoiceQuestion
+from attnviz.teach.lessons.cards.glossary import entries, terms_on
+from attnviz.teach.lessons.cards.symbols import with_formulas
+from attnviz.teach.lessons.cards.texts import lesson_texts
 from tests.browser.conftest import OpenVisit
 from tests.support.browser import accessibility_problems, settle
 from tests.support.cases import mostly_slow

@@ -8,9 +8,9 @@ import pytest
 from playwright.sync_api import Browser, FrameLocator, Page, expect
 
 import attnviz
-from attnviz.components.bundle import join
-from attnviz.export.notebook.selection import PageSelection
-from attnviz.export.notebook.widget import SCRIPT, LiveWidget
+from attnviz.notebook.selection import PageSelection
+from attnviz.notebook.widget import SCRIPT, LiveWidget
+from attnviz.pictures.shared.bundle import join
 from attnviz.types import HeadId
 from tests.support.waiting import LIMIT_MS
 

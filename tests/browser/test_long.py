@@ -13,7 +13,7 @@ from playwright.sync_api import Locator, expect
 
 import attnviz
 from attnviz import tiles
-from attnviz.ui.server.sources import VARIABLE
+from attnviz.app.server.sources import VARIABLE
 from tests.browser.conftest import HERE, OpenVisit, Tiny
 from tests.support.browser import accessibility_problems
 from tests.support.canvas import Palette, pixels, plot

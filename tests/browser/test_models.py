@@ -7,9 +7,9 @@ from PIL import Image
 from playwright.sync_api import expect
 
 import attnviz
+from attnviz.app.server import sources
 from attnviz.attention.call import AttentionCall
 from attnviz.i18n import text
-from attnviz.ui.server import sources
 from tests.browser.conftest import OpenVisit, Tiny
 from tests.support.canvas import Palette, cell_middle, cell_points, matrix_colours, pixels
 from tests.support.visit import Visit, expect_data

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, Route
 
-from attnviz.components import bundle
+from attnviz.pictures.shared import bundle
 
 ROOT = bundle.FOLDER.parents[1]
 ORIGIN = "http://modules.test"
 ENTRIES = [
     *(bundle.component_entry(name) for name in bundle.component_names()),
-    ROOT / "attnviz" / "ui" / "host" / "streamlit.js",
+    ROOT / "attnviz" / "app" / "host" / "streamlit.js",
 ]
 
 
@@ -61,7 +61,7 @@ LISTEN = """async () => {
     constructor(url) { this.url = String(url); this.isOpen = true; sockets.push(this); }
     close() { this.isOpen = false; }
   };
-  const { makeLine } = await import("/attnviz/components/listener/line.js");
+  const { makeLine } = await import("/attnviz/pictures/listener/line.js");
   const nothing = () => {};
   const line = makeLine({ onOpen: nothing, onCount: nothing, onEnded: nothing, onLost: nothing });
   const place = { folder: "class", code: "one", seat: "s", heed: "h" };

@@ -2,7 +2,7 @@
 
 from playwright.sync_api import expect
 
-from attnviz.lessons.cards.motion import SCENES
+from attnviz.pictures.motion.scenes import SCENES
 from tests.browser.conftest import OpenVisit
 from tests.support.browser import accessibility_problems
 from tests.support.visit import data, expect_data

@@ -15,11 +15,11 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 import attnviz
 from attnviz.attention.capture import Capture
-from attnviz.components.buffer import unpack
-from attnviz.components.bundle import FOLDER, join
-from attnviz.export.page import rebuilt
-from attnviz.export.page.code import HERE
+from attnviz.files.page import rebuilt
+from attnviz.files.page.code import HERE
 from attnviz.i18n import LANGUAGES, Language, text
+from attnviz.pictures.shared.buffer import unpack
+from attnviz.pictures.shared.bundle import FOLDER, join
 from tests.support.cases import mostly_slow
 from tests.support.hostile import HALF, TEXT, TOKENS, escaped
 from tests.support.waiting import LIMIT_MS, at_rest, expect_equal, expect_true

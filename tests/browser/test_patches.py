@@ -7,8 +7,8 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 import attnviz
+from attnviz.app.session import pictures
 from attnviz.attention.capture import Capture
-from attnviz.ui.session import pictures
 from tests.browser.conftest import OpenVisit, Tiny
 from tests.support.browser import accessibility_problems
 from tests.support.canvas import Palette, cell_colours, cell_middle, pixels, place

@@ -5,9 +5,9 @@ import re
 import pytest
 from playwright.sync_api import Browser
 
-from attnviz.course import SLUGS
-from attnviz.course.paper import sheet
 from attnviz.i18n import LANGUAGES, Language
+from attnviz.teach.course import SLUGS
+from attnviz.teach.course.paper import sheet
 from tests.support.cases import mostly_slow
 from tests.support.course import captured
 

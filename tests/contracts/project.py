@@ -11,8 +11,8 @@ from typing import Any
 ROOT = Path(__file__).parent.parent.parent
 PACKAGE = ROOT / "attnviz"
 PAGES = ROOT / "pages"
-UI = PACKAGE / "ui"
-COMPONENTS = PACKAGE / "components"
+UI = PACKAGE / "app"
+COMPONENTS = PACKAGE / "pictures"
 WEB_SUFFIXES = {".js", ".css", ".html", ".json"}
 
 

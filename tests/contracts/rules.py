@@ -15,7 +15,7 @@ FUNCTION_LINES = 60
 PAGE_LINES = 60
 DOCSTRING_LINES = range(3, 16)
 # the files with the one pattern of a head's name, one for each language
-HEAD_NAMES = {"attnviz/types.py", "attnviz/components/shared/fmt.js"}
+HEAD_NAMES = {"attnviz/types.py", "attnviz/pictures/shared/fmt.js"}
 HEAD_NAME = re.compile(r"(?<![A-Za-z])[LH]\(?(?:\?P?<\w+>)?(?:\\d|\[0-9)")
 RIDDLE = re.compile(r"(What|Which|Whether|How)\b")
 
@@ -149,18 +149,18 @@ WEB_BANNED = {
 
 # a class's pages are told when to run: one socket, to the server that the page came from
 ONE_SOCKET = {
-    "attnviz/components/listener/line.js": "new WebSocket(besidePage(place))",
+    "attnviz/pictures/listener/line.js": "new WebSocket(besidePage(place))",
 }
 # the live widget shows a whole page that attnviz wrote, in a frame without an origin
 ONE_FRAME = {
-    "attnviz/export/notebook/widget.js": 'frame.srcdoc = model.get("page")',
+    "attnviz/notebook/widget.js": 'frame.srcdoc = model.get("page")',
 }
 # where a visitor left, progress in the lessons, light or dark: in the browser, not on the server
 KEPT_IN_THE_BROWSER = (
-    "attnviz/components/recall/component.js",
-    "attnviz/components/usher/component.js",
-    "attnviz/ui/host/scheme.js",
-    "attnviz/components/listener/kept.js",
+    "attnviz/pictures/recall/canvas.js",
+    "attnviz/pictures/usher/canvas.js",
+    "attnviz/app/host/scheme.js",
+    "attnviz/pictures/listener/kept.js",
 )
 ALLOWED_ONCE = ONE_SOCKET | ONE_FRAME
 

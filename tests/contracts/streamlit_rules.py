@@ -77,7 +77,7 @@ STREAMLIT_CACHES = {"cache_data", "cache_resource"}
 def shared_use(name: str, source: str) -> list[str]:
     """What sessions share is bounded, made once, and no key leaves out what determines it.
 
-    Arguments that start with `_` are in no key (`attnviz.ui.server.shared`): allowed only beside an
+    Arguments that start with `_` are in no key (`app.server.shared`): allowed only beside an
     argument `key`, which names all that determines them. A function within another one would have
     an empty memory at each call.
     """
@@ -126,7 +126,7 @@ def streamlit_caches(name: str, source: str) -> list[str]:
     ]
 
 
-PATCHED_IN = "attnviz/ui/server/edge/streamlit_patches.py"
+PATCHED_IN = "attnviz/app/server/edge/streamlit_patches.py"
 PRIVATE_PART = re.compile(
     r"_session_mgr|_session_storage|_total_bytes|_create_scriptrunner|get_external_ip"
 )
@@ -144,9 +144,9 @@ def private_parts(name: str, source: str) -> list[str]:
 
 
 TOUCHED_IN = {
-    "session_state": "attnviz/ui/session/store.py",
-    "query_params": "attnviz/ui/session/address_bar.py",
-    "fragment": "attnviz/ui/session/fragment.py",  # a fragment of Streamlit keeps its arguments
+    "session_state": "attnviz/app/session/store.py",
+    "query_params": "attnviz/app/session/address_bar.py",
+    "fragment": "attnviz/app/session/fragment.py",  # a fragment of Streamlit keeps its arguments
 }
 
 

@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 import yaml
 
-from attnviz.ui.server import opened_captures
-from attnviz.ui.server.class_socket import REDIS_VARIABLE
+from attnviz.app.server import opened_captures
+from attnviz.app.server.class_socket import REDIS_VARIABLE
 from tests.contracts import dockerfile, project
+from tests.support import server
 
 DEPLOY = project.ROOT / "deploy"
 FINAL = dockerfile.stages(project.read(project.ROOT / "Dockerfile"))[-1]
@@ -29,6 +30,11 @@ def kubernetes(text: str) -> dict[str, Any]:
     return {entry["kind"]: entry for entry in yaml.safe_load_all(text)}
 
 
+def _path(container: dict[str, Any], probe: str) -> str:
+    path: str = container[probe]["httpGet"]["path"]
+    return path
+
+
 def kubernetes_problems(text: str) -> list[str]:
     objects = kubernetes(text)
     pod = objects["Deployment"]["spec"]["template"]["spec"]
@@ -42,10 +48,8 @@ def kubernetes_problems(text: str) -> list[str]:
         "port": container["ports"][0]["containerPort"] == PORT,
         "user": pod["securityContext"]["runAsUser"] == int(user[1]),
         "command": not {"command", "args"} & container.keys(),
-        "health": all(
-            f":{PORT}{container[name]['httpGet']['path']}'" in FINAL.last("HEALTHCHECK")
-            for name in ("readinessProbe", "livenessProbe")
-        ),
+        "health": f":{PORT}{_path(container, 'readinessProbe')}'" in FINAL.last("HEALTHCHECK"),
+        "alive": _path(container, "livenessProbe") == server.HEALTH,
         "selector": objects["Service"]["spec"]["selector"] == labels,
         "service port": service_port["targetPort"] == container["ports"][0]["name"],
         "sticky": annotations["nginx.ingress.kubernetes.io/affinity"] == "cookie",
@@ -112,6 +116,7 @@ SPOILT = [
     ("runAsUser: 10001", "runAsUser: 1000", "user"),
     ("image: attnviz:latest", "image: attnviz:latest\n          args: [x]", "command"),
     ("/healthz, port", "/health, port", "health"),
+    ("/_stcore/health, port", "/healthz, port", "alive"),
     ("proxy-body-size: 66m", "proxy-body-size: 1m", "upload"),
     ('enable-access-log: "false"', 'enable-access-log: "true"', "log"),
 ]

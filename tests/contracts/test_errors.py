@@ -6,8 +6,8 @@ from typing import get_args
 import pytest
 
 from attnviz import i18n
+from attnviz.app.session import messages
 from attnviz.types import ModelKind
-from attnviz.ui.session import messages
 from tests.contracts import error_rules, project
 
 

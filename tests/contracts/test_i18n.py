@@ -88,7 +88,7 @@ def used_in_project() -> text_rules.Used:
 
 
 def test_every_text_is_used() -> None:
-    """Those of canvases are for JavaScript: tests/unit/components/test_types.py has them."""
+    """Those of canvases are for JavaScript: tests/unit/pictures/test_types.py has them."""
     keys = [key for key in i18n.catalogue(i18n.DEFAULT) if not key.startswith("component.")]
     assert not text_rules.unused(keys, used_in_project())
 

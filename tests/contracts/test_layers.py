@@ -1,12 +1,16 @@
 """The direction of imports: checked by import-linter and ruff, each proven able to fail."""
 
+import ast
 import re
 import shutil
+from collections.abc import Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 from tests.contracts import project
+from tests.contracts.rules import parse
 
 
 def lint_imports(root: Path) -> tuple[int, str]:
@@ -23,14 +27,22 @@ BROKEN = [  # a line put into a file, and the contract that has to refuse what i
     ("attnviz/types.py", "import attnviz.attention.call", "one direction"),
     ("attnviz/masks/kinds.py", "import attnviz.attention.formula", "one direction"),
     ("attnviz/metrics/__init__.py", "import attnviz.figures", "one direction"),
-    ("attnviz/ui/sidebar/sidebar.py", "import attnviz.ui.page.frame", "one direction inside ui"),
-    ("attnviz/views/heads.py", "import attnviz.ui.server.sources", "one direction"),
+    (
+        "attnviz/app/sidebar/sidebar.py",
+        "import attnviz.app.frame.frame",
+        "one direction inside app",
+    ),
+    ("attnviz/pictures/group/heads.py", "import attnviz.app.server.sources", "one direction"),
     (
         "attnviz/capture/locate/scale.py",
         "import attnviz.capture.run",
         "one direction inside capture",
     ),
-    ("attnviz/components/heads.py", "import torch", "what draws and what is read needs no torch"),
+    (
+        "attnviz/pictures/shared/heads.py",
+        "import torch",
+        "what draws and what is read needs no torch",
+    ),
     ("attnviz/errors.py", "import torch", "what draws and what is read needs no torch"),
     (
         "attnviz/figures/__init__.py",
@@ -78,6 +90,54 @@ def test_a_wrong_import_is_found(
     assert chain.search(refused[contract]), refused[contract]
 
 
+def imports(path: Path, modules: Mapping[str, Path]) -> Iterator[str]:
+    """The modules that a file imports, at the top or inside a function."""
+    for node in ast.walk(parse(project.read(path))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                whole = f"{node.module}.{alias.name}"
+                yield whole if whole in modules else node.module
+
+
+def circle(modules: Mapping[str, Path]) -> list[str]:
+    """The modules of a circle of imports, but for the façade, which imports all; [] for none."""
+    graph = {
+        name: {found for found in imports(path, modules) if found in modules} - {name, "attnviz"}
+        for name, path in modules.items()
+    }
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        found: list[str] = error.args[1]
+        return found
+    return []
+
+
+def test_no_files_import_each_other() -> None:
+    modules = {
+        ".".join(path.relative_to(project.ROOT).with_suffix("").parts).removesuffix(
+            ".__init__"
+        ): path
+        for path in project.python_files(project.PACKAGE)
+    }
+    assert len(modules) > 300 and circle(modules) == []
+
+
+def test_a_circle_of_files_is_found(tmp_path: Path) -> None:
+    texts = {
+        "a": "from b import x\n",
+        "b": "def f():\n    import c\n",
+        "c": "if T:\n    import a\n",
+    }
+    modules = {name: tmp_path / f"{name}.py" for name in texts}
+    for name, text in texts.items():
+        modules[name].write_text(text)
+    assert sorted(set(circle(modules))) == ["a", "b", "c"]
+    assert circle({name: modules[name] for name in "ab"}) == []
+
+
 def test_a_room_that_no_contract_names_is_found(copied: Path) -> None:
     (copied / "attnviz" / "newroom.py").write_text("")
     code, output = lint_imports(copied)
@@ -87,7 +147,7 @@ def test_a_room_that_no_contract_names_is_found(copied: Path) -> None:
 BANNED = [
     ("attnviz/attention/steps.py", "import streamlit\n\nstreamlit.write(1)\n", "TID251"),
     ("attnviz/metrics/x.py", "import transformers\n\ntransformers.set_seed(1)\n", "TID251"),
-    ("attnviz/export/x.py", "import pickle\n\npickle.dumps(1)\n", "TID251"),
+    ("attnviz/files/x.py", "import pickle\n\npickle.dumps(1)\n", "TID251"),
     ("attnviz/attention/call.py", "from .types import Tokens\n\nTokens\n", "TID252"),
     ("attnviz/attention/call.py", "print(1)\n", "T201"),
     ("attnviz/attention/call.py", "try:\n    x = 1\nexcept:\n    x = 2\n", "E722"),
@@ -100,7 +160,7 @@ def test_ruff_refuses_it(file: str, text: str, rule: str) -> None:
     assert result.returncode == 1 and rule in result.stdout, result.stdout + result.stderr
 
 
-@pytest.mark.parametrize("file", ["app.py", "pages/x.py", "attnviz/ui/x.py"])
+@pytest.mark.parametrize("file", ["app.py", "pages/x.py", "attnviz/app/x.py"])
 def test_ruff_lets_the_interface_use_streamlit(file: str) -> None:
     text = "import streamlit as st\n\nst.divider()\n"
     result = project.run_tool("ruff", "check", "--stdin-filename", file, "-", text=text)
@@ -127,7 +187,7 @@ def test_the_command_line_starts_light() -> None:
 
 
 def test_a_server_without_a_store_of_classes_loads_no_client_for_one() -> None:
-    code = "from attnviz.ui.server.class_socket import rooms; rooms()"
+    code = "from attnviz.app.server.class_socket import rooms; rooms()"
     loaded = project.run_python(f"{code}\nimport sys; print('redis' in sys.modules)")
     assert loaded.stdout.split() == ["False"], loaded.stderr
 

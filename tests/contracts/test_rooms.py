@@ -12,14 +12,14 @@ def test_the_picture_of_the_rooms_is_current() -> None:
 
 def test_arrows_that_a_longer_path_implies_are_left_out() -> None:
     imports = {
-        "ui": {"views", "masks"},
-        "views": {"masks", "types"},
+        "app": {"pictures", "masks"},
+        "pictures": {"masks", "types"},
         "masks": set(),
         "types": set(),
     }
     assert draw_rooms.needed(imports) == {
-        "ui": {"views"},
-        "views": {"masks"},
+        "app": {"pictures"},
+        "pictures": {"masks"},
         "masks": set(),
         "types": set(),
     }
@@ -29,7 +29,7 @@ def test_every_arrow_points_down() -> None:
     rows = draw_rooms.layers()
     floor = {room: number for number, row in enumerate(rows) for room in row}
     imports = draw_rooms.arrows(set(floor))
-    assert imports["ui"] and imports["capture"]
+    assert imports["app"] and imports["capture"]
     upwards = [(a, b) for a, targets in imports.items() for b in targets if floor[a] >= floor[b]]
     assert not upwards
 

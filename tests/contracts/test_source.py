@@ -70,22 +70,22 @@ CASES: dict[str, tuple[Rule, Callable[[], list[Path]], tuple[str, str]]] = {
     "what is shared is bounded and keyed": (
         st_rules.shared_use,
         project.interface_files,
-        ("attnviz/ui/x.py", "@shared(most=3)\ndef f(text, _model): ...\n"),
+        ("attnviz/app/x.py", "@shared(most=3)\ndef f(text, _model): ...\n"),
     ),
     "no cache of Streamlit's": (
         st_rules.streamlit_caches,
         project.interface_files,
-        ("attnviz/ui/x.py", "f = st.cache_data(f)\n"),
+        ("attnviz/app/x.py", "f = st.cache_data(f)\n"),
     ),
     "private parts of Streamlit stand in one file": (
         st_rules.private_parts,
         project.interface_files,
-        ("attnviz/ui/x.py", "Runtime.instance()._session_mgr\n"),
+        ("attnviz/app/x.py", "Runtime.instance()._session_mgr\n"),
     ),
     "state stands in one file": (
         st_rules.session_state_use,
         project.interface_files,
-        ("attnviz/ui/x.py", "st.session_state['x'] = 1\n"),
+        ("attnviz/app/x.py", "st.session_state['x'] = 1\n"),
     ),
     "a head's name has one pattern": (
         rules.head_patterns,
@@ -99,12 +99,12 @@ CASES: dict[str, tuple[Rule, Callable[[], list[Path]], tuple[str, str]]] = {
     "JavaScript asks for type checks": (
         rules.web_checked,
         project.web_files,
-        ("attnviz/components/x.js", "export const x = 1;\n"),
+        ("attnviz/pictures/x.js", "export const x = 1;\n"),
     ),
     "components are closed": (
         rules.web_never,
         project.web_files,
-        ("attnviz/components/x.js", "node.innerHTML = token;\n"),
+        ("attnviz/pictures/x.js", "node.innerHTML = token;\n"),
     ),
 }
 
@@ -164,7 +164,7 @@ VIOLATIONS: list[tuple[Rule, str, str]] = [
     (st_rules.session_state_use, "pages/x.py", "@st.fragment\ndef draw(shown): ...\n"),
     (rules.head_patterns, "x.js", "text.matchAll(/L([0-9]+)\\.H([0-9]+)/g)\n"),
     (rules.head_patterns, "x.py", 'rf"{STACK}L(?P<layer>[0-9]{{1,3}})"\n'),
-    (rules.head_patterns, next(iter(rules.HEAD_NAMES)), 'A = r"L\\d"\nB = r"L\\d\\.H\\d"\n'),
+    (rules.head_patterns, min(rules.HEAD_NAMES), 'A = r"L\\d"\nB = r"L\\d\\.H\\d"\n'),
     (rules.web_never, "x.js", "import {a} from 'https://cdn.example/x.js';\n"),
     (rules.web_never, "x.css", "@import url(//fonts.example/x.css);\n"),
     (rules.web_never, "x.js", "eval(text)\n"),

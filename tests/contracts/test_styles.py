@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from attnviz.components.bundle import FOLDER, SHARED
+from attnviz.pictures.shared.bundle import FOLDER, SHARED
 from tests.contracts.style_rules import off_scale
 
 SHEETS = sorted(FOLDER.glob("*/*.css"))

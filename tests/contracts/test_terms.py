@@ -5,9 +5,9 @@ import re
 import pytest
 
 from attnviz import i18n
-from attnviz.course import SLUGS
-from attnviz.lessons.cards import glossary
-from attnviz.lessons.cards.texts import lesson_texts
+from attnviz.teach.course import SLUGS
+from attnviz.teach.lessons.cards import glossary
+from attnviz.teach.lessons.cards.texts import lesson_texts
 from tests.contracts import project
 
 COLUMNS = ("en", "ja", "ko", "zh", "meaning", "never")

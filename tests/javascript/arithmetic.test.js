@@ -13,7 +13,7 @@ import {
   rowOf,
   softmaxOf,
   valueAt,
-} from "#components/steps/arithmetic.js";
+} from "#pictures/steps/arithmetic.js";
 
 const matrix = (...rows) => ({ data: Float32Array.from(rows.flat()), shape: [rows.length, rows[0].length] });
 

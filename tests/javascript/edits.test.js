@@ -3,14 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import {
-  arraysOf,
-  largestChange,
-  readEdit,
-  valueOf,
-  withEdit,
-  writtenEdits,
-} from "#components/steps/edits.js";
+import { arraysOf, largestChange, readEdit, valueOf, withEdit, writtenEdits } from "#pictures/steps/edits.js";
 
 const array = (...data) => ({ data: Float32Array.from(data), shape: [1, data.length] });
 const edit = (stage, row, column, value) => ({ stage, row, column, value });

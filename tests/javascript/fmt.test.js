@@ -12,7 +12,7 @@ import {
   fmtShape,
   fmtWeight,
   headName,
-} from "#components/shared/fmt.js";
+} from "#pictures/shared/fmt.js";
 
 const check = (format, cases) => {
   for (const [value, text] of cases) assert.equal(format(value), text, String(value));

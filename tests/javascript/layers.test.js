@@ -13,7 +13,7 @@ import {
   readMasks,
   withStroke,
   writtenMasks,
-} from "#components/masks/layers.js";
+} from "#pictures/masks/layers.js";
 
 const NAMES = ["padding", "causal", "window", "prefix", "block", "custom"];
 const header = {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { arranged, measureText, sortedHeads, sortedRows, sortings } from "#components/grid/order.js";
+import { arranged, measureText, sortedHeads, sortedRows, sortings } from "#pictures/grid/order.js";
 
 test("sortedHeads puts the largest first, equal ones in the model's order, those without a number last", () => {
   assert.deepEqual(sortedHeads([0.5, NaN, 0.9, 0.5, -1]), [2, 0, 3, 4, 1]);

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { MAX_DRAWN, readPaths, shownPaths } from "#components/circuit/paths.js";
+import { MAX_DRAWN, readPaths, shownPaths } from "#pictures/circuit/paths.js";
 
 const path = (sender, receiver, side, moved) => ({
   id: `${sender}-${receiver}.${side}`,

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { hitLines, layoutLines, lineStep } from "#components/head/line_layout.js";
-import { inPlane, onCanvas } from "#components/map/camera.js";
+import { hitLines, layoutLines, lineStep } from "#pictures/head/line_layout.js";
+import { inPlane, onCanvas } from "#pictures/map/camera.js";
 
 test("onCanvas and inPlane are each other's inverse, and up is up", () => {
   const view = { camera: { x: 0.25, y: -0.5, zoom: 4 }, size: 100 };

@@ -61,7 +61,7 @@ def test_steps_of_an_adapted_layer_are_what_the_module_writes_or_absent(
         torch.testing.assert_close(steps.projected, wrote["o"][0], atol=1e-5, rtol=1e-5)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "rounding"])
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("rounding", "dora")])
 def test_every_kind_that_is_a_matrix_has_every_stage(kind: str) -> None:
     model = replaced(KINDS[kind])
     call, _ = recorded(model)
@@ -73,6 +73,12 @@ def test_every_kind_that_is_a_matrix_has_every_stage(kind: str) -> None:
     assert steps.w_o is not None
     close = {"atol": 2e-2, "rtol": 0} if kind == "lora_bfloat16" else {"atol": 1e-5, "rtol": 1e-5}
     torch.testing.assert_close(steps.w_o, w_o[steps.head_columns], **close)
+
+
+def test_dora_in_code_of_ones_own_has_q_k_v() -> None:
+    """Its W_O multiplies by a matrix made of others, so that nothing shows the heads in time."""
+    call, _ = recorded(replaced(KINDS["dora"]))
+    assert set(call.projections) == {"q", "k", "v"} and list(call.absent) == ["projected"]
 
 
 def test_a_layer_that_rounds_what_it_reads_is_named_with_its_class() -> None:
@@ -95,7 +101,9 @@ def test_an_adapter_that_is_changed_after_the_capture_fails_the_check() -> None:
     assert not call.verify().ok
 
 
-@pytest.mark.parametrize("kind", ["lora", "packed", "packed_linear", "scaled", "hook_behind"])
+@pytest.mark.parametrize(
+    "kind", ["lora", "dora", "packed", "packed_linear", "scaled", "hook_behind"]
+)
 def test_what_heads_write_directly_is_that_of_the_merged_model(kind: str) -> None:
     adapted, merged = folders.model("llama"), folders.model("llama")
     merged.load_state_dict(adapted.state_dict())

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import attnviz
-from attnviz.course import birth
-from attnviz.course.birth import alphabet
-from attnviz.course.birth.scores import induction_cells
+from attnviz.teach.course import birth
+from attnviz.teach.course.birth import alphabet
+from attnviz.teach.course.birth.scores import induction_cells
 
 
 @pytest.mark.parametrize(

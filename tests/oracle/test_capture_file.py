@@ -7,8 +7,8 @@ import pytest
 import attnviz
 from attnviz.attention.capture import Capture
 from attnviz.attention.inputs import AttentionInputs
-from attnviz.export.capture_file.read import read
-from attnviz.export.save import save
+from attnviz.files.capture_file.read import read
+from attnviz.files.save import save
 from attnviz.models.loaded_model import LoadedModel
 from tests.oracle.families import FAMILIES, Family
 from tests.support import captures

@@ -12,11 +12,11 @@ import pytest
 import torch
 
 import attnviz
+from attnviz.app.session import pictures
 from attnviz.capture.plan import images
 from attnviz.errors import BadInput, TooLarge
 from attnviz.models import chat_template
 from attnviz.models.loaded_model import LoadedModel
-from attnviz.ui.session import pictures
 from tests.support import folders
 
 TEXT = "the cat sat"

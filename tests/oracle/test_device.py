@@ -16,6 +16,7 @@ from torch import nn
 
 import attnviz
 from attnviz import tiles
+from attnviz.app.session import pictures
 from attnviz.attention import memory
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.capture import Capture
@@ -25,7 +26,6 @@ from attnviz.capture.generation.settings import Generation
 from attnviz.errors import UnsupportedAttention
 from attnviz.experiment.outputs import similarity
 from attnviz.models.loaded_model import LoadedModel
-from attnviz.ui.session import pictures
 from tests.support import elsewhere, folders
 from tests.support.cases import mostly_slow
 

@@ -10,7 +10,6 @@ from torch import Tensor
 
 import attnviz
 from attnviz.changes import Site, ablate, pattern
-from attnviz.course.birth.transformer import untrained
 from attnviz.errors import BadInput, Cancelled
 from attnviz.experiment import rows
 from attnviz.experiment.answer_measures import (
@@ -23,6 +22,7 @@ from attnviz.experiment.answer_measures import (
 )
 from attnviz.experiment.effects import effects
 from attnviz.models.loaded_model import LoadedModel
+from attnviz.teach.course.birth.transformer import untrained
 from tests.support.changed_by_hand import output_layer_reads
 from tests.support.questions import MARY, STORE
 from tests.support.tiny.configs import tiny_config

@@ -6,7 +6,7 @@ import pytest
 import attnviz
 from attnviz import BadInput, LoadedModel
 from attnviz.attention.inputs import AttentionInputs
-from attnviz.embed.run import embed_captures
+from attnviz.corpus.embed import embed_captures
 from attnviz.errors import UnsupportedAttention
 from attnviz.metrics.patterns import counted_queries
 from attnviz.worlds import shapes

@@ -9,12 +9,12 @@ import pytest
 
 import attnviz
 from attnviz import BadInput
+from attnviz.corpus.archive import survey_bytes
+from attnviz.corpus.compact import compact
+from attnviz.corpus.embedded import counted_weights, embedded_survey, path_of
+from attnviz.corpus.result import Survey
+from attnviz.corpus.survey import survey_at_once
 from attnviz.models.registry import REGISTRY, EmbeddedModel, PackagedModel
-from attnviz.survey.archive import survey_bytes
-from attnviz.survey.compact import compact
-from attnviz.survey.embedded import counted_weights, embedded_survey, path_of
-from attnviz.survey.result import Survey
-from attnviz.survey.run import survey_at_once
 from attnviz.types import MEASURES
 from scripts import write_surveys
 

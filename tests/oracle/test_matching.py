@@ -2,8 +2,7 @@
 
 import attnviz
 from attnviz import i18n
-from attnviz.survey.matching import matches
-from attnviz.views import atlas
+from attnviz.pictures.atlas import fill as atlas
 from scripts.write_surveys import generated_stories
 
 
@@ -20,7 +19,7 @@ def test_heads_on_other_texts_are_matched_with_themselves_far_below_the_control(
 
 def test_matches_of_another_model_are_nearer_than_its_other_heads_and_told_with_them() -> None:
     survey, other = attnviz.survey("stories"), attnviz.survey("stories-llama")
-    found = matches(survey, other)
+    found = survey.matches(other)
     assert all(match.distance <= match.median and match.other in other.heads for match in found)
     previous = survey.table(["previous"])["previous"]
     best = survey.heads[int(previous.argmax())]

@@ -6,8 +6,8 @@ import pytest
 import attnviz
 from attnviz import BadInput, LoadedModel
 from attnviz.attention.inputs import AttentionInputs
-from attnviz.embed import neighbours as module
-from attnviz.embed.neighbours import neighbours, normalised, rank_correlation
+from attnviz.corpus import neighbours as module
+from attnviz.corpus.neighbours import neighbours, normalised, rank_correlation
 from attnviz.errors import TooLarge
 from attnviz.types import HeadId
 

@@ -7,10 +7,10 @@ import pytest
 import torch
 
 import attnviz
+from attnviz.app.outputs.similarity import OTHERS
 from attnviz.errors import BadInput
 from attnviz.experiment.outputs.similarity import pooled, similarity
 from attnviz.models.loaded_model import LoadedModel
-from attnviz.ui.outputs.similarity import OTHERS
 from tests.support import folders
 
 TIRED = "The animal didn't cross the street because it was too tired."

@@ -15,15 +15,15 @@ import torch
 import attnviz
 from attnviz import BadInput, LoadedModel, metrics
 from attnviz.attention.batch_weights import all_weights, visible_cells
+from attnviz.corpus import shards
+from attnviz.corpus.batch import TextBatch
+from attnviz.corpus.pieces import pieces
+from attnviz.corpus.result import Survey
+from attnviz.corpus.survey import survey_at_once
+from attnviz.corpus.tally import BINS, UPPER, WeightSums, upper_ends
+from attnviz.corpus.text_measures import PatternCells, measured
 from attnviz.errors import Cancelled
 from attnviz.metrics.measures import SHARES
-from attnviz.survey import shards
-from attnviz.survey.batch import TextBatch
-from attnviz.survey.pieces import pieces
-from attnviz.survey.result import Survey
-from attnviz.survey.run import survey_at_once
-from attnviz.survey.tally import BINS, UPPER, WeightSums, upper_ends
-from attnviz.survey.text_measures import PatternCells, measured
 from attnviz.types import MEASURES
 
 NAMES = ("Lily", "Tom", "Mary", "John", "Ben", "Anna")

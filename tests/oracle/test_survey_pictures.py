@@ -9,9 +9,9 @@ from PIL import Image
 
 import attnviz
 from attnviz import BadInput, LoadedModel, metrics
-from attnviz.survey import shards
-from attnviz.survey.items import named_pictures
-from attnviz.survey.tally import BITS
+from attnviz.corpus import shards
+from attnviz.corpus.items import named_pictures
+from attnviz.corpus.tally import BITS
 from attnviz.types import MEASURES
 from attnviz.worlds import shapes
 from tests.support.folders import saved

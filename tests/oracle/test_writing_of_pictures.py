@@ -8,13 +8,13 @@ import pytest
 import torch
 
 import attnviz
+from attnviz.app.session import pictures
 from attnviz.capture.generation.settings import Generation
 from attnviz.capture.plan import images
 from attnviz.errors import BadInput, TooLarge
 from attnviz.experiment.outputs.next_token import ranked
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.tokens.words import words
-from attnviz.ui.session import pictures
 from tests.support import folders
 
 TEXT = "the cat sat on"

@@ -6,9 +6,9 @@ from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import ButtonGroup
 
-from attnviz.lessons.cards.texts import lesson_texts
-from attnviz.ui.session import widgets
-from attnviz.ui.session.view import Seat
+from attnviz.app.session import widgets
+from attnviz.app.session.view import Seat
+from attnviz.teach.lessons.cards.texts import lesson_texts
 from tests.pages.conftest import parameters
 
 KEY = widgets.key

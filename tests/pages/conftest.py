@@ -12,12 +12,12 @@ from streamlit.components.v2 import manifest_scanner as scanner
 from streamlit.testing.v1 import AppTest, local_script_runner
 
 from attnviz import i18n
-from attnviz.components import ledger
-from attnviz.components.buffer import unpack
+from attnviz.app.effects import measurement
+from attnviz.app.server import class_socket, loading, sources
+from attnviz.app.session import routes, widgets
 from attnviz.models.rehearsal import Rehearsal
-from attnviz.ui.effects import measurement
-from attnviz.ui.server import class_socket, loading, sources
-from attnviz.ui.session import routes, widgets
+from attnviz.pictures import ledger
+from attnviz.pictures.shared.buffer import unpack
 from tests.support.waiting import LIMIT_S
 
 TIMEOUT_S = 3 * LIMIT_S
@@ -87,7 +87,7 @@ def visit(root: Path) -> Visit:
     """A function that opens a page as a deep link on a fresh session."""
 
     def opened(page: str, **parameters: str) -> AppTest:
-        app = AppTest.from_file(str(root / "attnviz/ui/main.py"), default_timeout=TIMEOUT_S)
+        app = AppTest.from_file(str(root / "attnviz/app/main.py"), default_timeout=TIMEOUT_S)
         for name, value in parameters.items():
             app.query_params[name] = value
         if page != routes.DEFAULT:

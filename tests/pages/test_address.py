@@ -4,8 +4,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import i18n
-from attnviz.ui.session import address, address_bar, store, widgets
-from attnviz.ui.session.view import default_view
+from attnviz.app.session import address, address_bar, store, widgets
+from attnviz.app.session.view import default_view
 from tests.pages.conftest import Visit, parameters, sent
 
 TEXT = "The cat sat."

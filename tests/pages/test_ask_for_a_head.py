@@ -5,12 +5,12 @@ from streamlit.testing.v1 import AppTest
 
 import attnviz
 from attnviz import i18n
+from attnviz.app.heads import ranked_heads
+from attnviz.app.session import widgets
+from attnviz.app.session.view import default_view
+from attnviz.pictures.group.groups import groups
+from attnviz.pictures.group.links import links
 from attnviz.types import HeadId
-from attnviz.ui.heads import ranked_heads
-from attnviz.ui.session import widgets
-from attnviz.ui.session.view import default_view
-from attnviz.views.groups import groups
-from attnviz.views.links import links
 from tests.pages.conftest import Visit, parameters
 
 KEY = widgets.key

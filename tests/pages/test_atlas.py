@@ -10,10 +10,10 @@ from PIL import Image
 
 import attnviz
 from attnviz import i18n
-from attnviz.survey import embedded, samples
+from attnviz.app.many import surveys
+from attnviz.app.session import widgets
+from attnviz.corpus import embedded, samples
 from attnviz.types import HeadId
-from attnviz.ui.many import surveys
-from attnviz.ui.session import widgets
 from attnviz.worlds import shapes
 from tests.pages.conftest import Visit, component_name, sent
 from tests.support.hostile import TEXT as HOSTILE

@@ -5,10 +5,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import i18n
-from attnviz.course import birth
-from attnviz.ui.learn import birth as live
-from attnviz.ui.server import trainings
-from attnviz.ui.session import widgets
+from attnviz.app.learn import birth as live
+from attnviz.app.server import trainings
+from attnviz.app.session import widgets
+from attnviz.teach.course import birth
 from tests.pages.conftest import TIMEOUT_S, sent
 from tests.support.waiting import expect_true
 
@@ -18,7 +18,7 @@ SEED = 998
 
 
 def app_of_training() -> None:
-    from attnviz.ui.learn import birth
+    from attnviz.app.learn import birth
 
     birth.show("en", 998)
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from attnviz import i18n
-from attnviz.calculator import sheet as sheets
-from attnviz.calculator.code import numpy_code, torch_code
-from attnviz.calculator.presets import preset
-from attnviz.ui.session import widgets
+from attnviz.app.session import widgets
+from attnviz.teach.calculator import sheet as sheets
+from attnviz.teach.calculator.code import numpy_code, torch_code
+from attnviz.teach.calculator.presets import preset
 from tests.pages.conftest import Visit, parameters, sent
 
 KEY = widgets.key

@@ -8,8 +8,8 @@ from streamlit.testing.v1 import AppTest
 from transformers import AutoTokenizer
 
 from attnviz import i18n
-from attnviz.ui.server import sources
-from attnviz.ui.session import widgets
+from attnviz.app.server import sources
+from attnviz.app.session import widgets
 from tests.pages.conftest import Visit, parameters, sent
 from tests.support import folders
 

@@ -5,8 +5,8 @@ import pytest
 
 import attnviz
 from attnviz import i18n
+from attnviz.app.session import embedding
 from attnviz.experiment.paths import weights_without
-from attnviz.ui.session import embedding
 from tests.pages.conftest import Visit, component_name, parameters, sent
 from tests.support.hostile import TEXT as HOSTILE
 

@@ -8,11 +8,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import i18n
-from attnviz.components.buffer import unpack
-from attnviz.components.pages import Page
-from attnviz.ui.classroom import report
-from attnviz.ui.learn import open_card
-from attnviz.ui.server import class_socket
+from attnviz.app.classroom import report
+from attnviz.app.learn import open_card
+from attnviz.app.server import class_socket
+from attnviz.pictures.shared.buffer import unpack
+from attnviz.pictures.shared.pages import Page
 from tests.pages.a_class import JA, KEY, bars, code, place, press, said, turn
 from tests.pages.conftest import Visit, parameters
 from tests.support.hostile import TEXT as HOSTILE
@@ -175,7 +175,7 @@ def test_a_late_slider_of_another_card_does_not_turn_the_class_back(
     kept = {"attnviz.learn.drawn": lead.session_state["attnviz.learn.drawn"]}
     moves: list[object] = []
     monkeypatch.setattr(open_card.store, "get", lambda name, default=None: kept[f"attnviz.{name}"])
-    monkeypatch.setattr(open_card.current, "update", lambda **changes: moves.append(changes))
+    monkeypatch.setattr(open_card.current, "update", moves.append)
     open_card.set_value("turn", "angle", 30.0)
     assert moves == []
 

@@ -6,15 +6,15 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import i18n
-from attnviz.components.buffer import unpack
-from attnviz.course import lesson
-from attnviz.lessons.cards.symbols import with_formulas
-from attnviz.lessons.cards.texts import lesson_texts
-from attnviz.ui.classroom import seats
-from attnviz.ui.server import class_socket, trainings
-from attnviz.ui.server.trainings import Training
-from attnviz.ui.session import widgets
-from attnviz.ui.session.view import Seat, View
+from attnviz.app.classroom import seats
+from attnviz.app.server import class_socket, trainings
+from attnviz.app.server.trainings import Training
+from attnviz.app.session import widgets
+from attnviz.app.session.view import Seat, View
+from attnviz.pictures.shared.buffer import unpack
+from attnviz.teach.course import lesson
+from attnviz.teach.lessons.cards.symbols import with_formulas
+from attnviz.teach.lessons.cards.texts import lesson_texts
 from tests.pages.a_class import (
     EN,
     JA,
@@ -75,7 +75,7 @@ def test_take_kept_gives_back_the_seat_or_the_key_that_the_tab_kept(
         monkeypatch.setattr(
             seats.current,
             "update",
-            lambda **changes: states.update(now=replace(states["now"], **changes)),
+            lambda view: states.update(now=view.classroom),
         )
         seats.take_kept("component")
         monkeypatch.undo()

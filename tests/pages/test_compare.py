@@ -7,9 +7,9 @@ import pytest
 
 import attnviz
 from attnviz import i18n
+from attnviz.app.compare import controls, page, right_side
+from attnviz.app.session import messages, widgets
 from attnviz.compare import token_pairs
-from attnviz.ui.compare import controls, page, right_side
-from attnviz.ui.session import messages, widgets
 from tests.pages.conftest import Visit, parameters, sent
 
 KEY = widgets.key

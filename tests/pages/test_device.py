@@ -7,9 +7,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import i18n
+from attnviz.app.frame import frame
+from attnviz.app.server import sources
 from attnviz.i18n import Language
-from attnviz.ui.page import frame
-from attnviz.ui.server import sources
 from tests.pages.conftest import Visit
 from tests.support import elsewhere
 from tests.support.cases import mostly_slow

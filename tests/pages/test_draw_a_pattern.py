@@ -2,10 +2,10 @@
 
 import attnviz
 from attnviz import i18n
-from attnviz.ui.heads import ranked_heads
-from attnviz.ui.session import widgets
-from attnviz.views.drawn import palette, shares
-from attnviz.views.groups import groups
+from attnviz.app.heads import ranked_heads
+from attnviz.app.session import widgets
+from attnviz.pictures.group.drawn import palette, shares
+from attnviz.pictures.group.groups import groups
 from tests.pages.conftest import Visit, parameters
 
 TEXT = "The cat sat on the mat."

@@ -4,10 +4,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import i18n
+from attnviz.app.server import captures, unexpected
+from attnviz.app.session import address, messages, widgets
 from attnviz.capture import run as capture_run
 from attnviz.models.registry import REGISTRY
-from attnviz.ui.server import captures, unexpected
-from attnviz.ui.session import address, messages, widgets
 from tests.pages.conftest import Visit, parameters, sent
 
 PAGES = ("overview", "head", "steps", "masks")
@@ -141,8 +141,8 @@ def test_an_error_says_the_kind_of_model_in_the_visitors_language() -> None:
 
 def _say_no_decoder() -> None:
     from attnviz import i18n
+    from attnviz.app.session import messages
     from attnviz.errors import BadInput
-    from attnviz.ui.session import messages
 
     for lang in i18n.LANGUAGES:
         messages.show(lang, BadInput("x", code="no_decoder", name="m", kind="encoder"))

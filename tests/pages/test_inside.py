@@ -7,8 +7,8 @@ from streamlit.testing.v1 import AppTest
 
 import attnviz
 from attnviz import i18n
-from attnviz.components import ledger
-from attnviz.components.buffer import unpack
+from attnviz.pictures import ledger
+from attnviz.pictures.shared.buffer import unpack
 from tests.pages.conftest import Visit
 
 STORE = "When Mary and John went to the store, John gave a drink to"

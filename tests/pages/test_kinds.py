@@ -9,9 +9,9 @@ from PIL import Image
 
 import attnviz
 from attnviz import i18n
+from attnviz.app.session import pictures, widgets
 from attnviz.experiment.outputs.answer import answer
 from attnviz.masks.spec import MASK_NAMES
-from attnviz.ui.session import pictures, widgets
 from tests.pages.conftest import Visit, parameters, sent
 from tests.support.cases import mostly_slow
 

@@ -7,16 +7,16 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import i18n
-from attnviz.components.buffer import unpack
-from attnviz.course import SLUGS, lesson
-from attnviz.course.recipe import CardInputs
-from attnviz.lessons.cards import glossary
-from attnviz.lessons.cards.card import RealHead
-from attnviz.lessons.cards.progress import parse
-from attnviz.lessons.cards.symbols import with_formulas
-from attnviz.lessons.cards.texts import fill, lesson_texts
-from attnviz.ui.server import course_lessons
-from attnviz.ui.session import widgets
+from attnviz.app.server import course_lessons
+from attnviz.app.session import widgets
+from attnviz.pictures.shared.buffer import unpack
+from attnviz.teach.course import SLUGS, lesson
+from attnviz.teach.course.recipe import CardInputs
+from attnviz.teach.lessons.cards import glossary
+from attnviz.teach.lessons.cards.card import RealHead
+from attnviz.teach.lessons.cards.progress import parse
+from attnviz.teach.lessons.cards.symbols import with_formulas
+from attnviz.teach.lessons.cards.texts import fill, lesson_texts
 from tests.pages.a_class import pills, turn
 from tests.pages.conftest import Visit, parameters, sent
 from tests.support.cases import mostly_slow
@@ -48,7 +48,7 @@ def test_every_card_opens(
 ) -> None:
     """Each card of each lesson, first with its answer kept back, then with it shown.
 
-    In every run the last three of a lesson: what cards hold is tested in `tests/unit/course`.
+    In every run the last three of a lesson: what cards hold is tested in `tests/unit/teach/course`.
     """
     texts = lesson_texts(slug, lang)
     app = visit("learn", lesson=slug, lang=lang)

@@ -5,13 +5,12 @@ import pytest
 
 import attnviz
 from attnviz import i18n
-from attnviz.components.map import scales
-from attnviz.embed import neighbours
-from attnviz.survey import samples
-from attnviz.survey.samples import map_texts
-from attnviz.ui.many import more_texts
-from attnviz.ui.server import answer_runs
-from attnviz.ui.session import widgets
+from attnviz.app.many import more_texts
+from attnviz.app.server import answer_runs
+from attnviz.app.session import widgets
+from attnviz.corpus import neighbours, samples
+from attnviz.corpus.samples import map_texts
+from attnviz.pictures.map import scales
 from tests.pages.conftest import Visit, component_name, sent
 from tests.support.hostile import TEXT as HOSTILE
 

@@ -5,9 +5,9 @@ from contextlib import nullcontext
 import pytest
 
 from attnviz import i18n
+from attnviz.app.frame import mask_code
 from attnviz.capture.record.fast_path import fast_path
 from attnviz.masks.code import CONVENTIONS, MaskParts, code
-from attnviz.ui.page import mask_code
 from tests.pages.conftest import Visit
 
 TEXT = "The cat sat."

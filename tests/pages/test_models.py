@@ -11,9 +11,9 @@ from streamlit.testing.v1 import AppTest
 
 import attnviz
 from attnviz import i18n
+from attnviz.app.server import captures, loading, sources
+from attnviz.app.session import messages, widgets
 from attnviz.capture.request import Request
-from attnviz.ui.server import captures, loading, sources
-from attnviz.ui.session import messages, widgets
 from tests.pages.conftest import Visit, parameters, sent
 
 KEY = widgets.key

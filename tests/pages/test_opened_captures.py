@@ -12,16 +12,16 @@ from streamlit.testing.v1 import AppTest
 
 import attnviz
 from attnviz import i18n
+from attnviz.app.server import loading, opened_captures, turns
+from attnviz.app.server.turns import WaitingLine
+from attnviz.app.session import messages, widgets
+from attnviz.app.sidebar import capture_file
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.errors import TooLarge
-from attnviz.export.capture_file.digest import VARIABLE, digest_of_bytes
-from attnviz.export.capture_file.read import read
-from attnviz.export.save import content
-from attnviz.ui.server import loading, opened_captures, turns
-from attnviz.ui.server.turns import WaitingLine
-from attnviz.ui.session import messages, widgets
-from attnviz.ui.sidebar import capture_file
+from attnviz.files.capture_file.digest import VARIABLE, digest_of_bytes
+from attnviz.files.capture_file.read import read
+from attnviz.files.save import content
 from tests.pages.conftest import Visit, component_name, parameters, sent
 
 TEXT = "The cat sat on the mat."
@@ -187,6 +187,18 @@ def test_an_upload_is_checked_and_first_shown_in_the_line_of_heavy_work(
 def holds_turn(line: WaitingLine) -> bool:
     """True while somebody works in the line."""
     return len(line._tickets) == 1
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), 1e30])
+def test_numbers_that_are_not_finite_or_become_so_are_refused(number: float) -> None:
+    cap = attnviz.capture("stories", "A cat that breaks.")
+    query = cap.calls[0].inputs.query.clone()
+    query[0, 0, 1, 0] = number
+    inputs = replace(cap.calls[0].inputs, query=query, key=cap.calls[0].inputs.key * number)
+    broken = replace(cap, calls=(replace(cap.calls[0], inputs=inputs), *cap.calls[1:]))
+    with pytest.raises(attnviz.BadInput, match="NaN or infinite") as refused:
+        uploaded(content(broken, ".safetensors"))
+    assert refused.value.details["path"] == "run.safetensors"
 
 
 def test_the_operator_names_a_file(

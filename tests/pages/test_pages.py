@@ -5,10 +5,10 @@ import pytest
 
 import attnviz
 from attnviz import i18n
-from attnviz.lessons.cards.symbols import with_formulas
+from attnviz.app.session import embedding, routes, widgets
+from attnviz.app.session.view import default_view
 from attnviz.masks.spec import MASK_NAMES
-from attnviz.ui.session import embedding, routes, widgets
-from attnviz.ui.session.view import default_view
+from attnviz.teach.lessons.cards.symbols import with_formulas
 from tests.pages.conftest import Visit, component_name, sent
 
 KEY = widgets.key

@@ -10,10 +10,10 @@ from streamlit.testing.v1 import AppTest
 
 import attnviz
 from attnviz import i18n
-from attnviz.components.buffer import unpack
+from attnviz.app.session import pictures, widgets
+from attnviz.app.sidebar import picture
 from attnviz.experiment.outputs.classes import classes
-from attnviz.ui.session import pictures, widgets
-from attnviz.ui.sidebar import picture
+from attnviz.pictures.shared.buffer import unpack
 from tests.pages.conftest import Visit, parameters
 from tests.support import folders
 
@@ -98,7 +98,7 @@ def test_a_name_of_a_class_is_no_markup(
 def test_beyond_ten_classes_the_rest_is_one_bar(
     visit: Visit, sampled: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("attnviz.ui.outputs.classes.MAX_BARS", 4)
+    monkeypatch.setattr("attnviz.app.outputs.classes.MAX_BARS", 4)
     header, _ = shown(visit("output", text="", model=sampled), "bars")[0]
     assert len(header["bars"]) == 4
     assert header["rest"]["count"] == 2

@@ -8,9 +8,9 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX
 from streamlit.testing.v1 import AppTest
 
-from attnviz.ui.page import fragments
-from attnviz.ui.session import address, store
-from attnviz.ui.session.view import View
+from attnviz.app.frame import fragments
+from attnviz.app.session import address, store
+from attnviz.app.session.view import View
 from tests.pages.conftest import Visit, sent
 
 TEXT = "The cat sat."

@@ -8,10 +8,10 @@ import pytest
 
 import attnviz
 from attnviz import i18n
+from attnviz.app.outputs.similarity import OTHERS
+from attnviz.app.session import widgets
+from attnviz.app.session.view import default_view
 from attnviz.experiment.outputs.similarity import similarity
-from attnviz.ui.outputs.similarity import OTHERS
-from attnviz.ui.session import widgets
-from attnviz.ui.session.view import default_view
 from tests.pages.conftest import Visit, component_name, parameters, sent
 
 KEY = widgets.key

@@ -7,12 +7,13 @@ import pytest
 
 import attnviz
 from attnviz import i18n
+from attnviz.app.server import buffers
+from attnviz.app.session import sounds, view_request, widgets
 from attnviz.audio import sound
 from attnviz.audio.sound import Sound
 from attnviz.errors import BadInput, TooLarge
-from attnviz.ui.server import buffers
-from attnviz.ui.session import sounds, widgets
-from attnviz.views import group_size, pooled_overview
+from attnviz.pictures.grid import pooled as pooled_overview
+from attnviz.pictures.group import group_size
 from tests.pages.conftest import Visit, parameters, sent
 from tests.support import folders
 
@@ -57,7 +58,7 @@ def test_what_is_written_looks_at_what_is_heard(
 
 def test_each_written_token_is_the_likeliest(tiny: Tiny) -> None:
     lm = attnviz.load(tiny("whisper"))
-    cap = attnviz.capture(lm, sound=sound.sample(), generate=sounds.N_TOKENS)
+    cap = attnviz.capture(lm, sound=sound.sample(), generate=view_request.N_HEARD)
     assert cap.verify().ok
     ids = cap.tokens_of(stack="decoder").ids
     assert cap.n_generated == len(ids) - 1 > 0
@@ -145,7 +146,7 @@ def test_output_shows_what_is_likely_next(visit: Visit, tiny: Tiny, target: str)
         attnviz.load(tiny("whisper")),
         sound=sound.sample(),
         target=target or None,
-        generate=0 if target else sounds.N_TOKENS,
+        generate=0 if target else view_request.N_HEARD,
     )
     assert tuple(header["tokens"]) == cap.tokens_of(stack="decoder").labels
     likeliest = [header["draws"]["vocabulary"][row[0]] for row in arrays["draws.ids"]]
@@ -248,7 +249,7 @@ def test_steps_of_whisper_begin_with_x_and_say_how_q_was_scaled(
 def test_how_much_is_written_of_a_sound_is_asked_for(visit: Visit, tiny: Tiny) -> None:
     app = visit("head", model=tiny("whisper"), stack="decoder", kind="self")
     box = app.number_input(KEY("generate"))
-    assert (box.value, box.min, box.max) == (sounds.N_TOKENS, 1, 64)
+    assert (box.value, box.min, box.max) == (view_request.N_HEARD, 1, 64)
     assert "generate" not in parameters(app)
     box.set_value(3).run()
     assert not app.error

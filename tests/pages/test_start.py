@@ -5,11 +5,11 @@ from urllib.parse import parse_qsl
 import pytest
 
 from attnviz import i18n
-from attnviz.components import film, recall
-from attnviz.components import gallery as component
-from attnviz.components.buffer import unpack
-from attnviz.ui.session import address_bar, routes, store
-from attnviz.ui.start import gallery
+from attnviz.app.session import address_bar, routes, store
+from attnviz.app.start import gallery
+from attnviz.pictures import film, recall
+from attnviz.pictures import gallery as component
+from attnviz.pictures.shared.buffer import unpack
 from tests.pages.conftest import Visit, parameters
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import attnviz
 from attnviz import changes, i18n
-from attnviz.ui.session import widgets
+from attnviz.app.session import widgets
 from tests.pages.conftest import Visit, component_name, parameters, sent
 from tests.support.cases import mostly_slow
 from tests.support.hostile import TEXT as HOSTILE

@@ -12,11 +12,11 @@ from streamlit.testing.v1 import AppTest
 
 import attnviz
 from attnviz import i18n
+from attnviz.app.frame import link
+from attnviz.app.session import widgets
 from attnviz.attention import edits
 from attnviz.attention.steps import Steps
 from attnviz.changes import parse
-from attnviz.ui.page import link
-from attnviz.ui.session import widgets
 from tests.pages.conftest import Visit
 
 TEXT = "The cat sat."

@@ -7,8 +7,8 @@ import pytest
 
 import attnviz
 from attnviz import i18n
+from attnviz.app.session import pictures, uploads, widgets
 from attnviz.errors import BadInput
-from attnviz.ui.session import pictures, uploads, widgets
 from tests.pages.conftest import Visit, parameters, sent
 
 KEY = widgets.key

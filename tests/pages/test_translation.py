@@ -12,6 +12,8 @@ from streamlit.testing.v1 import AppTest
 
 import attnviz
 from attnviz import i18n
+from attnviz.app.server import buffers, sources
+from attnviz.app.session import examples, messages, widgets
 from attnviz.checks import cards
 from attnviz.checks.cards import Description, HeadNote, TrainingCard, TrainingRecord
 from attnviz.checks.figure import Figure
@@ -19,8 +21,6 @@ from attnviz.experiment.outputs.alignment import align
 from attnviz.experiment.outputs.answer import answer
 from attnviz.models import files, registry
 from attnviz.models.registry import EmbeddedModel
-from attnviz.ui.server import buffers, sources
-from attnviz.ui.session import examples, messages, widgets
 from tests.pages.conftest import Visit, component_name, parameters, sent
 
 KEY = widgets.key

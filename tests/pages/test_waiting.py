@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.ui.server import turns
-from attnviz.ui.server.turns import WaitingLine
+from attnviz.app.server import turns
+from attnviz.app.server.turns import WaitingLine
 from tests.pages.conftest import Visit
 
 LIMIT_S = 50

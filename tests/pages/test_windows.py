@@ -7,7 +7,7 @@ import pytest
 
 import attnviz
 from attnviz import i18n
-from attnviz.ui.session import pictures, widgets
+from attnviz.app.session import pictures, widgets
 from tests.pages.conftest import Visit, parameters, sent
 
 KEY = widgets.key

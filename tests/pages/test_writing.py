@@ -7,11 +7,11 @@ import pytest
 
 import attnviz
 from attnviz import i18n
+from attnviz.app.session import widgets
 from attnviz.capture.generation.settings import Generation
-from attnviz.components.buffer import unpack
-from attnviz.components.writing import CANVAS, NO_SLOT
 from attnviz.experiment.outputs.next_token import distribution
-from attnviz.ui.session import widgets
+from attnviz.pictures.shared.buffer import unpack
+from attnviz.pictures.writing import CANVAS, NO_SLOT
 from tests.pages.conftest import Visit, parameters, sent
 from tests.pages.test_selection import view
 

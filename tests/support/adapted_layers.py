@@ -57,7 +57,8 @@ class DoRA(LoRA):
     def forward(self, x: Tensor, *_: Any) -> Tensor:
         weight = self.base_layer.weight + self.lora_b.weight @ self.lora_a.weight
         share = self.magnitude / weight.norm(dim=1)
-        return (x @ weight.T) * share + self.base_layer.bias
+        result = (x @ weight.T) * share
+        return result if self.base_layer.bias is None else result + self.base_layer.bias
 
 
 class Packed(nn.Module):

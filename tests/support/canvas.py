@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from playwright.sync_api import Browser, Locator, Page, Route
 
-from attnviz.components.bundle import FOLDER
+from attnviz.pictures.shared.bundle import FOLDER
 from tests.support.visit import data
 from tests.support.waiting import at_rest
 

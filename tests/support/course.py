@@ -8,11 +8,12 @@ import numpy as np
 
 from attnviz.attention.capture import Capture
 from attnviz.capture.run import capture
-from attnviz.course import lesson
-from attnviz.course.recipe import CardInputs, Recipe
-from attnviz.lessons.cards.card import Board, Card, Panel, Value
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.models.loader import load
+from attnviz.pictures.board import Board, Panel
+from attnviz.teach.course import lesson
+from attnviz.teach.course.recipe import CardInputs, Recipe
+from attnviz.teach.lessons.cards.card import Card, Value
 from tests.support.lessons import cards
 
 

@@ -7,24 +7,22 @@ import re
 from collections.abc import Iterator
 from typing import TypeGuard
 
-from attnviz.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.i18n import Language
-from attnviz.lessons.cards.card import (
-    Board,
-    BoardCell,
+from attnviz.pictures.board import Board, BoardCell, Panel
+from attnviz.pictures.motion.scenes import Motion
+from attnviz.teach.course.recipe import CardInputs, Lesson, Recipe
+from attnviz.teach.lessons.cards.card import (
     Card,
     CellQuestion,
     Chart,
     ChoiceQuestion,
     NumberQuestion,
-    Panel,
     Pick,
     Picture,
     Question,
 )
-from attnviz.lessons.cards.grade import OTHER, Answer, grade, mistakes
-from attnviz.lessons.cards.motion import Motion
-from attnviz.lessons.cards.texts import lesson_texts, placeholders
+from attnviz.teach.lessons.cards.grade import OTHER, Answer, grade, mistakes
+from attnviz.teach.lessons.cards.texts import lesson_texts, placeholders
 
 SEEDS = (0, 1, 2)
 MIN_CARDS, MAX_CARDS = 5, 12

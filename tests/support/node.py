@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from attnviz.components.bundle import FOLDER
+from attnviz.pictures.shared.bundle import FOLDER
 
 LIMIT_S = 60.0
 needs_node = pytest.mark.skipif(not shutil.which("node"), reason="no Node")

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.survey.archive import DESCRIBED, survey_bytes
-from attnviz.survey.result import Survey
-from attnviz.survey.tally import NO_TICKET, SurveyTally, WeightSums
-from attnviz.survey.tally import ticket as ticket_of
+from attnviz.corpus.archive import DESCRIBED, survey_bytes
+from attnviz.corpus.result import Survey
+from attnviz.corpus.tally import NO_TICKET, SurveyTally, WeightSums
+from attnviz.corpus.tally import ticket as ticket_of
 from attnviz.types import HeadId, ModelKey
 
 N_HEAD, N_ENTRY = 4, 11
@@ -64,6 +64,12 @@ def archive(members: Mapping[str, bytes], method: int = zipfile.ZIP_DEFLATED) ->
     return file.getvalue()
 
 
+def array_of(part: bytes) -> np.ndarray:
+    """The array of a member."""
+    array: np.ndarray = np.lib.format.read_array(io.BytesIO(part))
+    return array
+
+
 def array_part(array: np.ndarray) -> bytes:
     """An array as a member."""
     file = io.BytesIO()
@@ -81,7 +87,7 @@ def header_part(shape: tuple[int, ...], content: bytes = b"", descr: str = "<i8"
 
 def description(members: Mapping[str, bytes]) -> Any:
     """The JSON that describes an archive."""
-    return json.loads(np.lib.format.read_array(io.BytesIO(members[DESCRIBED])).tobytes())
+    return json.loads(array_of(members[DESCRIBED]).tobytes())
 
 
 def described(value: object) -> dict[str, bytes]:

@@ -35,7 +35,7 @@ from attnviz.capture.record.gaps import (
 )
 from attnviz.capture.record.head_layout import HeadLayout
 from attnviz.capture.record.operations import LayerRun, MatrixProduct, OpenSoftmax, ScoreSource
-from attnviz.capture.record.origins import NOTHING, ONLY_PARAMETER, Origins
+from attnviz.capture.record.origins import NOTHING, Origins
 from attnviz.capture.record.score_trail import ScoreTrails, TrailedScores
 from attnviz.capture.record.seen_layers import SeenLayers, Undecided, is_one_text, undecided
 from attnviz.capture.record.sliding_window import windowed
@@ -242,10 +242,6 @@ class ThreadTrace:
         left, right = self._origins.of(product.left), self._origins.of(product.right)
         is_learned = [self._origins.is_parameter(part) for part in (product.left, product.right)]
         self._retract_if_read(right)
-        if all(is_learned):  # an adapter makes its weight of two
-            self._origins.replace(out, ONLY_PARAMETER)
-            self._trails.drop(out)
-            return
         number = self._next(self._sources, OPEN_SOURCES)
         if any(is_learned):
             self._trails.drop(out)

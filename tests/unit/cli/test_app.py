@@ -9,7 +9,7 @@ import pytest
 
 import attnviz
 from attnviz.cli import app, main
-from attnviz.export.capture_file import digest
+from attnviz.files.capture_file import digest
 from tests.support import captures
 from tests.support.server import free_port
 

@@ -61,7 +61,8 @@ def test_what_cannot_be_done_is_said_in_one_line(
         (["--top", "0"], "--top is a number"),
         (["--part", "9/8", "--folder", str(file.parent / "f")], "part is '9/8'"),
         (["--out", "x.docx"], "cannot be saved as '.docx'"),
-        (["--engine", "ray"], "pip install 'attnviz[jobs]'"),
+        (["--engine", "ray"], "that of a cluster"),
+        (["--engine", "ray", "--address", "local"], "pip install 'attnviz[jobs]'"),
         (["--head", "L9.H9"], "no head L9.H9"),
     ):
         assert main.main(["survey", str(file), "--model", "stories", *options]) == main.FAILED
@@ -75,5 +76,5 @@ def test_what_cannot_be_done_is_said_in_one_line(
         attnviz.save(attnviz_survey, file.with_suffix(".svg"), measures=("speed", "peak"))  # type: ignore[arg-type]
     with pytest.raises(attnviz.BadInput, match="give two"):
         attnviz.save(attnviz_survey, file.with_suffix(".svg"), measures=("peak",))  # type: ignore[arg-type]
-    with pytest.raises(attnviz.BadInput, match="no archive of numbers"):
+    with pytest.raises(attnviz.BadInput, match="cannot be read as a capture"):
         attnviz.read(file)

@@ -1,6 +1,6 @@
 """`ramp.table`, `levels` and `signed_levels`: the ends are the stops, and equal steps look equal.
 
-That the 256 colours are those of the screen is shown in tests/unit/components/test_colors.py.
+That the 256 colours are those of the screen is shown in tests/unit/pictures/test_colors.py.
 """
 
 import numpy as np

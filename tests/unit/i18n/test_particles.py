@@ -4,7 +4,7 @@ import pytest
 
 from attnviz import i18n
 from attnviz.i18n import particles
-from attnviz.lessons.cards import texts
+from attnviz.teach.lessons.cards import texts
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ FIXED = r"(?:\}|\]\])[”’\)\*`]*(?:은|는|이|가|을|를|과|와|으로|로
 def test_korean_texts_fix_no_particle_after_a_value() -> None:
     import re
 
-    from attnviz.course import SLUGS
+    from attnviz.teach.course import SLUGS
 
     fixed = [text for text in i18n.catalogue("ko").values() if re.search(FIXED, text)]
     for slug in SLUGS:

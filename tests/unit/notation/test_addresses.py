@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from attnviz.app.learn import pointer
+from attnviz.app.learn.pointer import Pointing
 from attnviz.attention import edits
 from attnviz.attention.edits import EDITABLE, Edit
-from attnviz.calculator import sheet
 from attnviz.errors import BadInput
-from attnviz.lessons.cards import progress
 from attnviz.masks import spec
 from attnviz.masks.spec import MASK_NAMES, SIZED, MaskSet, Stroke
-from attnviz.ui.learn import pointer
-from attnviz.ui.learn.pointer import Pointing
+from attnviz.teach.calculator import sheet
+from attnviz.teach.lessons.cards import progress
 from tests.support.hostile import TOKENS
 
 Form = tuple[Callable[[str], Any], Callable[[Any], str]]

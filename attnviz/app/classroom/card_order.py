@@ -1,0 +1,62 @@
+"""The cards that a presenter shows, and their order: hidden ones left out.
+
+In: a lesson. Out: the names of its cards as this session wants them, chosen before a class or while
+it runs. A card that is taken out and put back comes last.
+"""
+
+import streamlit as st
+
+from attnviz.app.server import course_lessons
+from attnviz.app.session import store, widgets
+from attnviz.i18n import Language, text
+from attnviz.teach.lessons.cards.texts import LessonTexts, lesson_texts
+
+ORDER = "class.order"
+
+
+def order(slug: str) -> tuple[str, ...]:
+    """The names of the lesson's cards in the order in which the class sees them; never empty."""
+    names = tuple(recipe.name for recipe in course_lessons.lesson(slug).recipes)
+    chosen = tuple(name for name in store.get(_name(slug), names) if name in names)
+    return chosen or names
+
+
+def take_back(slug: str, names: tuple[str, ...]) -> None:
+    """Have the order that a class was given before this page was loaded again."""
+    store.put(_name(slug), names)
+
+
+def choose(lang: Language, slug: str) -> None:
+    """A list of the cards: take one out to hide it, put it back to have it come last."""
+    texts = lesson_texts(slug, lang)
+    names = [recipe.name for recipe in course_lessons.lesson(slug).recipes]
+    st.multiselect(
+        text(lang, "class.cards"),
+        names,
+        key=widgets.showing(_name(slug), list(order(slug))),
+        format_func=lambda name: f"{names.index(name) + 1}. {_title(texts, name)}",
+        on_change=_take,
+        args=(slug,),
+    )
+    st.caption(text(lang, "class.cards_help"))
+    st.button(
+        text(lang, "class.cards_all"),
+        key=widgets.key(f"class.cards_all.{slug}"),
+        on_click=store.put,
+        args=(_name(slug), tuple(names)),
+    )
+
+
+def _title(texts: LessonTexts, name: str) -> str:
+    """The title of a card before its numbers are known, as text: the list sets no Markdown."""
+    return texts.of(name, "title").partition("[[")[0].rstrip()
+
+
+def _take(slug: str) -> None:
+    chosen = widgets.value(_name(slug))
+    if isinstance(chosen, list):
+        store.put(_name(slug), tuple(chosen))
+
+
+def _name(slug: str) -> str:
+    return f"{ORDER}.{slug}"

@@ -1,0 +1,212 @@
+"""The fragments around the components, and the callbacks that take over what a visitor did.
+
+In: what is shown. Out: a mounted component. What a component sends back reruns its fragment alone.
+A selection committed on Overview or Head is only stored, since the browser already shows it:
+nothing runs again but the links that carry it. Buffers are cached under keys that name all they
+are made of, so a rerun with equal input builds nothing.
+"""
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+import attnviz
+from attnviz.app.frame import mask_code, notices
+from attnviz.app.host.draw import draw
+from attnviz.app.server.shared import shared
+from attnviz.app.session import address, current, messages, routes, widgets
+from attnviz.app.session.fragment import fragment
+from attnviz.app.sidebar.navigation import NAVIGATION
+from attnviz.attention import edits
+from attnviz.i18n import text
+from attnviz.pictures import grid as grids
+from attnviz.pictures import head as one_head
+from attnviz.pictures import masks as overlays
+from attnviz.pictures import steps as strip
+from attnviz.pictures import writing
+from attnviz.pictures.grid import pooled as pooled_overview
+from attnviz.pictures.group import group_tokens, heads
+from attnviz.pictures.group.app_capture import PageContext
+from attnviz.pictures.group.axes import token_axes
+from attnviz.pictures.group.group_size import MAX_POOLED_CELLS, MAX_WHOLE
+from attnviz.pictures.group.measures import Measured, measure
+from attnviz.pictures.masks import fill as masks_view
+from attnviz.pictures.shared.canvas import Canvas
+from attnviz.pictures.shared.heads import Axes, HeadsView
+from attnviz.pictures.shared.options import parse_options
+from attnviz.pictures.shared.selection import Extent, parse_open, parse_selection
+from attnviz.pictures.steps import fill as steps_view
+
+if TYPE_CHECKING:
+    from attnviz.attention.steps import Steps
+
+MAX_MEASURED = 24  # as many as captures
+MAX_STEPS = 2  # the largest, of 2,048 tokens, keeps 70 MB
+
+
+def player(shown: PageContext) -> None:
+    """The bar that steps through the generated tokens; nothing if there are none."""
+    if group_tokens.generated_queries(shown.group).any():
+        _player(shown)
+
+
+@fragment()
+def _player(shown: PageContext) -> None:
+    with messages.guard(shown.lang):
+        extent, key = shown.size.extent, widgets.component_key("player")
+        axes = Axes.of(*token_axes(shown), shown.group.cross)
+        on = {"selection": keep_selection(key, extent)}
+        draw(writing.CANVAS, writing.PlayerView(axes, extent), key, shown.lang, on)
+
+
+@fragment()
+def grid(shown: PageContext) -> None:
+    """All heads of the first text."""
+    with messages.guard(shown.lang):
+        size = shown.size
+        if not size.all_at_once and not size.pooled:
+            notices.too_long(
+                shown.lang,
+                "all_heads",
+                tokens=f"{size.n_longest:,}",
+                cells=f"{size.n_cells / 1e6:,.0f}",
+                longest=f"{MAX_WHOLE:,}",
+                limit=f"{MAX_POOLED_CELLS / 1e6:,.0f}",
+            )
+            return
+        overview = pooled_overview.overview if size.pooled else heads.overview
+        with st.spinner(text(shown.lang, "wait.afar")) if size.pooled else nullcontext():
+            _draw_heads(grids.CANVAS, shown, lambda: overview(shown, measured(shown)))
+
+
+@fragment()
+def head(shown: PageContext) -> None:
+    """One head of the first text; the browser switches to the others without a message."""
+    with messages.guard(shown.lang):
+        _draw_heads(one_head.CANVAS, shown, lambda: heads.one_head(shown, measured(shown)))
+
+
+def _draw_heads(
+    canvas: Canvas[HeadsView], shown: PageContext, view: Callable[[], HeadsView]
+) -> None:
+    extent, key = shown.size.extent, widgets.component_key(canvas.name)
+    on = {"selection": keep_selection(key, extent), "open": open_head(key, extent)}
+    draw(canvas, view, key, shown.lang, on, kept=shown.key)
+
+
+@fragment("steps")
+def steps(shown: PageContext) -> None:
+    """Every step of the chosen head; another head is derived when it is asked for."""
+    with messages.guard(shown.lang):
+        if not _fits(shown):
+            return
+        layer, head = shown.size.nearest_head(*current.view().place.layer_and_head)
+        if shown.group.own_code(layer):
+            notices.own_code(shown, layer)
+            return
+        edited = current.view().drawing.edits
+        extent, key = shown.size.extent, widgets.component_key("steps")
+        draw(
+            strip.CANVAS,
+            lambda: steps_view.steps(
+                shown, layer, head, _steps(shown, layer, head), edits.parse(edited)
+            ),
+            key,
+            shown.lang,
+            {"selection": keep_selection(key, extent, redraw="steps"), "edit": _keep_edits(key)},
+            kept=f"{shown.key} {layer} {head} {edited}",
+        )
+
+
+@fragment("masks")
+def masks(shown: PageContext) -> None:
+    """The chosen head on every sentence of the batch, under each combination of masks."""
+    with messages.guard(shown.lang):
+        if not _fits(shown):
+            return
+        layer, head = shown.size.nearest_head(*current.view().place.layer_and_head)
+        if shown.group.own_code(layer):
+            notices.own_code(shown, layer)
+            return
+        extent, key = shown.size.extent, widgets.component_key("masks")
+        draw(
+            overlays.CANVAS,
+            lambda: masks_view.masks_data(shown, layer, head),
+            key,
+            shown.lang,
+            {"selection": keep_selection(key, extent, redraw="masks")},
+            kept=f"{shown.key} {layer} {head}",
+        )
+
+
+@shared(most=MAX_MEASURED)
+def measured(shown: PageContext) -> Measured:
+    """The role and the measures of each head of a group on the first text."""
+    return measure(shown.group)
+
+
+@shared(most=MAX_STEPS, holds_model=True)
+def _steps(shown: PageContext, layer: int, head: int) -> "Steps":
+    """The steps of one head on the first text, as the model computes them."""
+    return attnviz.derive(shown.group.call(layer), head, shown.group.row(layer))
+
+
+def _fits(shown: PageContext) -> bool:
+    """True if every matrix of a head can be shown; else says which limit it is over."""
+    size = shown.size
+    if not size.whole:
+        tokens, limit = f"{size.n_longest:,}", f"{MAX_WHOLE:,}"
+        notices.too_long(shown.lang, "matrices", tokens=tokens, limit=limit)
+    return size.whole
+
+
+def keep_selection(key: str, extent: Extent, redraw: str | None = None) -> Callable[[], None]:
+    """A callback that stores a committed selection and renews the links.
+
+    The fragment `redraw` runs again if another head was chosen; no other fragment does. If the
+    commit comes together with a change of page, asking for fragments would undo that change.
+    """
+
+    def commit() -> None:
+        sent = widgets.component_value(key, "selection")
+        selection = parse_selection(sent, extent)
+        if selection is None:
+            return
+        before = current.view()
+        current.take(parse_options(sent))
+        current.take_selection(selection)
+        after = current.view()
+        moved = after.place.layer_and_head != before.place.layer_and_head
+        fragments = [redraw] if moved and redraw is not None else []
+        fragments += [mask_code.CODE] if after.drawing.masks != before.drawing.masks else []
+        fragments += widgets.rerun_with_page()
+        if widgets.only_a_fragment_runs():
+            st.rerun([*fragments, NAVIGATION])
+
+    return commit
+
+
+def _keep_edits(key: str) -> Callable[[], None]:
+    """A callback that stores edited numbers; the steps and the links run again with them."""
+
+    def commit() -> None:
+        sent = widgets.component_value(key, "edit")
+        if isinstance(sent, str) and current.take_edits(sent) and widgets.only_a_fragment_runs():
+            st.rerun(["steps", *widgets.rerun_with_page(), NAVIGATION])
+
+    return commit
+
+
+def open_head(key: str, extent: Extent) -> Callable[[], None]:
+    """A callback that opens the page and the head that a click asked for."""
+
+    def open_page() -> None:
+        request = parse_open(widgets.component_value(key, "open"), extent)
+        if request is not None:
+            current.take_opened(request)
+            parameters = address.params(current.view())
+            st.switch_page(routes.file(request.page), query_params=parameters)
+
+    return open_page

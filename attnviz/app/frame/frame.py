@@ -1,0 +1,76 @@
+"""The frame of a page: title, explanation and text above the component, the verification below it.
+
+In: a page's name, or what is shown. Out: what is on the page before and after its component.
+"""
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from attnviz.app.frame import text_box
+from attnviz.app.session import current, embedding, messages, routes, widgets
+from attnviz.i18n import Language, text
+from attnviz.pictures import switches
+from attnviz.pictures.group.app_capture import PageContext
+from attnviz.teach.lessons.cards.symbols import with_formulas
+
+MAX_REASON_CHARS = 300
+MAX_HEADS_CHARS = 80
+
+
+def open_page(name: str, heading: str = "title") -> Language:
+    """Show a page's title, or another heading, explanation and text; the language to go on in.
+
+    In a frame none of them is shown, on a page without a model no text.
+    """
+    lang = current.language()
+    if embedding.is_embedded():
+        return lang
+    with st.container(key=widgets.key("top"), gap="xsmall"):
+        with _row():
+            st.title(with_formulas(text(lang, f"page.{name}.{heading}")), width="stretch")
+            with st.popover(text(lang, "explain.label")):
+                st.markdown(with_formulas(text(lang, f"page.{name}.explain")))
+        st.markdown(with_formulas(text(lang, f"page.{name}.intro")))
+        if name not in routes.WITHOUT_MODEL:
+            text_box.show(lang)
+    return lang
+
+
+def verification(shown: PageContext, *, all_on: bool = True) -> None:
+    """Say how far our numbers are from the model's own, and how that was measured.
+
+    `all_on` is True if all heads are on here, whichever of them the Switchboard has off.
+    """
+    off = switches.parse(current.view().switches.changes) if all_on else ()
+    if off:
+        heads = messages.shortened(", ".join(switch.head for switch in off), MAX_HEADS_CHARS)
+        st.caption(text(shown.lang, "verify.switched", heads=heads))
+    lang, accuracy = shown.lang, shown.captured.accuracy
+    numbers = {"error": f"{accuracy.error:.1e}", "tolerance": f"{accuracy.tolerance:.0e}"}
+    with _row():
+        if accuracy.ok:
+            st.caption(text(lang, "verify.ok", **numbers), width="stretch")
+        else:
+            st.error(text(lang, "verify.bad", **numbers))
+        missing = shown.captured.capture.missing
+        if missing:
+            st.warning(text(lang, "verify.missing", count=len(missing)))
+        with st.popover(text(lang, "verify.how")):
+            for call in missing:
+                st.text(messages.shortened(f"{call.module}: {call.reason}", MAX_REASON_CHARS))
+            own_code = {
+                group.own_code(layer)
+                for group in shown.captured.groups
+                for layer in range(group.n_layers)
+            }
+            if False in own_code:
+                st.markdown(text(lang, "verify.explain"))
+            if True in own_code:
+                st.markdown(text(lang, "verify.explain_own_code"))
+
+
+def _row() -> DeltaGenerator:
+    """A row with its parts at both ends."""
+    return st.container(
+        horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"
+    )

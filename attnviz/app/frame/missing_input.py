@@ -1,0 +1,63 @@
+"""Sentences that say which input is missing, with a way to choose it.
+
+In: a language and the view. Out: a heading, a sentence and buttons on the page.
+"""
+
+import streamlit as st
+
+from attnviz.app.session import current, widgets
+from attnviz.i18n import Language, text
+
+
+def model(lang: Language) -> None:
+    """No model is chosen."""
+    _say(lang, "model", name=text(lang, "sidebar.model_name"))
+
+
+def picture(lang: Language) -> None:
+    """The picture was uploaded in another session."""
+    _say(lang, "picture")
+
+
+def sound(lang: Language) -> None:
+    """The sound was uploaded in another session."""
+    _say(lang, "sound")
+
+
+def text_of_box(lang: Language, typed: str | None) -> None:
+    """The text is empty, or was uploaded in another session."""
+    if typed is None:
+        file(lang)
+        return
+    st.subheader(text(lang, "empty.title"))
+    st.markdown(text(lang, "empty.body"))
+
+
+def file(lang: Language) -> None:
+    """The text was uploaded in another session; offers the text of the box."""
+    _say(lang, "file", file=text(lang, "sidebar.file"))
+    st.button(
+        text(lang, "sidebar.use_box"),
+        key=widgets.key("start.box"),
+        on_click=current.read_box,
+    )
+
+
+def capture(lang: Language) -> None:
+    """The server does not keep the capture file of the address."""
+    _say(lang, "capture", file=text(lang, "opened.title"))
+
+
+def target(lang: Language) -> None:
+    """The decoder has no target; offers to let the model generate it."""
+    _say(lang, "target", target=text(lang, "sidebar.target"))
+    st.button(
+        text(lang, "action.let_write"),
+        key=widgets.key("start.write"),
+        on_click=current.want_target,
+    )
+
+
+def _say(lang: Language, what: str, **values: str) -> None:
+    st.subheader(text(lang, f"empty.{what}_title"))
+    st.markdown(text(lang, f"empty.{what}_body", **values))

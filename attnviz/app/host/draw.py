@@ -1,0 +1,52 @@
+"""Draws a canvas on the page.
+
+In: a canvas, what it shows, the key of its element, and what is called for each event. Out: an
+element of the page; what the browser sent is read from the session under that key. Each canvas is
+registered with Streamlit once per process.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import streamlit as st
+
+from attnviz.app.host.script import stub
+from attnviz.app.server import buffers
+from attnviz.i18n import Language
+from attnviz.pictures.shared.canvas import Canvas, packed
+
+if TYPE_CHECKING:
+    from streamlit.components.v2.types import ComponentRenderer
+
+View = TypeVar("View")
+Events = Mapping[str, Callable[[], None]]
+
+
+def draw(
+    canvas: Canvas[View],
+    view: View | Callable[[], View],
+    key: str,
+    lang: Language,
+    on: Events | None = None,
+    kept: str = "",
+) -> None:
+    """Draw a view. `on` has a callback for each event: Streamlit keeps no value without one.
+
+    `kept` names all that determines the view but for canvas and language: then `view` is a function
+    that is called once, and its bytes are shared by all sessions.
+    """
+    if callable(view):
+        assert kept, "a view that is made when it is needed is kept under a name"
+        key_of_bytes = f"{canvas.name} {lang} {kept}"
+        data = buffers.buffer(key_of_bytes, lambda: packed(canvas, view(), lang))
+    else:
+        data = packed(canvas, view, lang)
+    calls: dict[str, Any] = {f"on_{event}_change": call for event, call in (on or {}).items()}
+    _renderer(canvas.element, canvas.name)(data=data, key=key, **calls)
+
+
+@cache
+def _renderer(element: str, name: str) -> "ComponentRenderer":
+    """The function that mounts a canvas."""
+    return st.components.v2.component(element, js=stub(name))

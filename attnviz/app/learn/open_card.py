@@ -1,0 +1,265 @@
+"""The open card of a lesson: the values set on it, and the answers so far.
+
+In: the view, checked against the lesson. Out: a frozen `OpenCard`, and the changes that a page can
+make. The address holds the open lesson; answers to others stay in the session until they are opened
+again.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from attnviz.app.server import course_lessons
+from attnviz.app.server.shared import shared
+from attnviz.app.session import address_bar, current, store
+from attnviz.app.session.view import LessonPlace
+from attnviz.teach.lessons.cards import progress
+from attnviz.teach.lessons.cards.card import Card, Value
+
+if TYPE_CHECKING:
+    from attnviz.teach.course.recipe import Lesson, Recipe
+
+MAX_CARDS = 128
+ANSWERS = "learn.answers"
+LAST_CARD = "learn.left"
+HERE = "learn.here"
+FINISHED = "learn.finished"
+DRAWN = "learn.drawn"
+
+
+@dataclass(frozen=True)
+class OpenCard:
+    """A card of a lesson as one learner sees it; `answers` maps cards to answers as text.
+
+    `led` is True where a presenter sets the values, `watched` on the wall, which answers nothing;
+    `order` names the cards that a presenter shows, in another order than the lesson's.
+    """
+
+    lesson: "Lesson"
+    recipe: "Recipe"
+    values: Mapping[str, Value]
+    answers: Mapping[str, str]
+    led: bool = False
+    watched: bool = False
+    order: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The card's name."""
+        return self.recipe.name
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the lesson's cards, as they are shown one after the other."""
+        return self.order or tuple(recipe.name for recipe in self.lesson.recipes)
+
+    @property
+    def number(self) -> int:
+        """The card's place among those that are shown, from 0; a hidden one counts as the first."""
+        return self.names.index(self.name) if self.name in self.names else 0
+
+    def card(self) -> Card:
+        """The card with its numbers."""
+        return _built(self.lesson.slug, self.recipe.name, self.values)
+
+    def card_named(self, name: str) -> Card:
+        """Any card of the lesson: this one with its values, another one as it opens."""
+        if name == self.name:
+            return self.card()
+        return _built(self.lesson.slug, name, self.lesson.recipe(name).start_values())
+
+
+@shared(most=MAX_CARDS)
+def _built(slug: str, name: str, values: Mapping[str, Value]) -> Card:
+    """A card with the numbers of seed 0, for all visitors."""
+    from attnviz.teach.course.recipe import CardInputs
+
+    recipe = course_lessons.lesson(slug).recipe(name)
+    return recipe.build(CardInputs(values, 0, course_lessons.capture))
+
+
+def open_card(lesson: "Lesson") -> OpenCard:
+    """The learner's card from the address; the first card if the address names none."""
+    learn = current.view().learn
+    recipes = {recipe.name: recipe for recipe in lesson.recipes}
+    recipe = recipes.get(learn.card, lesson.recipes[0])
+    texts = progress.parse(learn.values) if recipe.name == learn.card else {}
+    answers = progress.parse(learn.answers)
+    answers = {name: answer for name, answer in answers.items() if name in recipes}
+    return OpenCard(lesson, recipe, recipe.checked(_typed(recipe, texts)), answers)
+
+
+def card_of_stage(slug: str, card: str, values: str) -> OpenCard:
+    """The card of a class's stage, with its values and without answers."""
+    lesson = course_lessons.lesson(slug)
+    recipe = lesson.recipe(card)
+    return OpenCard(lesson, recipe, recipe.checked(_typed(recipe, progress.parse(values))), {})
+
+
+def follow_moved() -> bool:
+    """Go on to the lesson that has the card of an old address now; True if the card has moved.
+
+    Answers that the address holds for that lesson stay, as do the card's values.
+    """
+    learn = current.view().learn
+    slug = course_lessons.of_moved_card(learn.lesson, learn.card)
+    if slug == learn.lesson:
+        return False
+    names = {recipe.name for recipe in course_lessons.lesson(slug).recipes}
+    answers = progress.parse(learn.answers)
+    fitting = {name: answer for name, answer in answers.items() if name in names}
+    put(replace(learn, lesson=slug, answers=progress.write(fitting)))
+    return True
+
+
+def remove_unknown(lesson: "Lesson") -> bool:
+    """Take out of the view what the lesson does not have; True if there was any.
+
+    An unknown card goes with its values, and so do answers to unknown cards.
+    """
+    learn, recipes = current.view().learn, {recipe.name: recipe for recipe in lesson.recipes}
+    changes: dict[str, str] = {}
+    recipe = recipes.get(learn.card)
+    if learn.card and recipe is None:
+        changes |= {"card": "", **({"values": ""} if learn.values else {})}
+    elif recipe is not None and not _are_known(recipe, progress.parse(learn.values)):
+        changes["values"] = ""
+    answers = progress.parse(learn.answers)
+    if not answers.keys() <= recipes.keys():
+        fitting = {name: answer for name, answer in answers.items() if name in recipes}
+        changes["answers"] = progress.write(fitting)
+    current.take(changes)
+    address_bar.reject(*changes)
+    return bool(changes)
+
+
+def _are_known(recipe: "Recipe", texts: Mapping[str, str]) -> bool:
+    typed = _typed(recipe, texts)
+    checked = recipe.checked(typed)
+    return all(name in checked and value == checked[name] for name, value in typed.items())
+
+
+def _typed(recipe: "Recipe", texts: Mapping[str, str]) -> dict[str, object]:
+    """Values as their controls have them: a slider's as a number."""
+    numbers = {control.name for control in recipe.controls if isinstance(control.start, float)}
+    return {
+        name: progress.number(value) if name in numbers else value for name, value in texts.items()
+    }
+
+
+def n_moves(here: str) -> int:
+    """The number of moves among cards in this session; the first card does not count.
+
+    `here` is where it is now: a lesson and a card, or "" for the list of lessons.
+    """
+    before, moves = store.get(HERE) or (here, 0)
+    moves += before != here
+    store.put(HERE, (here, moves))
+    return int(moves)
+
+
+def answers_of(slug: str) -> dict[str, str]:
+    """The answers that this session gave in a lesson."""
+    learn = current.view().learn
+    if learn.lesson == slug:
+        return progress.parse(learn.answers)
+    kept: Mapping[str, str] = store.get(ANSWERS) or {}
+    return progress.parse(kept.get(slug, ""))
+
+
+def last_card(slug: str) -> str:
+    """The card at which this session left a lesson; "" if it starts with the first card."""
+    kept: Mapping[str, str] = store.get(LAST_CARD) or {}
+    return kept.get(slug, "")
+
+
+def open_lesson(slug: str, from_start: bool = False) -> None:
+    """Go to a lesson where it was left, or to its first card, with the answers given before."""
+    leave()
+    kept: Mapping[str, str] = store.get(ANSWERS) or {}
+    card = "" if from_start else last_card(slug)
+    put(LessonPlace(slug, card, answers=kept.get(slug, "")))
+
+
+def put(learn: LessonPlace) -> None:
+    """Show this card, with these values and answers."""
+    current.update(replace(current.view(), learn=learn))
+
+
+def open_at(slug: str, card: str) -> None:
+    """Go to a card of any lesson, with the answers given before."""
+    open_lesson(slug)
+    go(card)
+
+
+def leave(done: bool = False) -> None:
+    """Go to the list of lessons; the session keeps the answers, and the card unless `done`."""
+    store.put(FINISHED, None)
+    learn = current.view().learn
+    if learn.lesson:
+        card = "" if done else learn.card
+        store.put(ANSWERS, {**(store.get(ANSWERS) or {}), learn.lesson: learn.answers})
+        store.put(LAST_CARD, {**(store.get(LAST_CARD) or {}), learn.lesson: card})
+    put(LessonPlace())
+
+
+def finish(slug: str, n_right: int) -> None:
+    """Go to the list of lessons, which shows the result of this one."""
+    leave(done=True)
+    store.put(FINISHED, (slug, n_right))
+
+
+def finished() -> tuple[str, int] | None:
+    """The lesson that was just finished, with the number of right answers; None for none."""
+    result: tuple[str, int] | None = store.get(FINISHED)
+    return result
+
+
+def go(card: str) -> None:
+    """Go to a card of the lesson."""
+    put(replace(current.view().learn, card=card, values=""))
+
+
+def turn(before: str, card: str) -> None:
+    """Go to a card by a widget of the card `before`; nothing if that is no longer on the page.
+
+    So that a second click, made before the page has turned, does not skip a card.
+    """
+    if _is_drawn(before):
+        go(card)
+
+
+def answer(card: str, text: str) -> None:
+    """Take an answer, "" to try again; nothing of a card that is no longer on the page.
+
+    Where the same run goes to another card, the answer is taken and the move stays.
+    """
+    if not _is_drawn(card):
+        return
+    learn = current.view().learn
+    answers = {**progress.parse(learn.answers), card: text}
+    answers = {name: answer for name, answer in answers.items() if answer}
+    put(replace(learn, card=learn.card or card, answers=progress.write(answers)))
+
+
+def note_drawn(card: str) -> None:
+    """Note the card that this session sees now."""
+    store.put(DRAWN, card)
+
+
+def _is_drawn(card: str) -> bool:
+    """True if this card is on the page; a browser may report a widget late, when it has gone."""
+    return bool(store.get(DRAWN, card) == card)
+
+
+def set_value(card: str, name: str, value: Value) -> None:
+    """Set one of a card's controls.
+
+    A control of a card that is no longer on the page changes nothing: it would turn the whole class
+    back to it.
+    """
+    if not _is_drawn(card) or current.view().learn.card not in ("", card):
+        return
+    learn = current.view().learn
+    values = {**progress.parse(learn.values), name: str(value)}
+    put(replace(learn, card=card, values=progress.write(values)))

@@ -1,0 +1,108 @@
+"""The entry of the app: address, language, sidebar, and the page of the address.
+
+Runs once per visit and again after every change, when its turn has come. The order matters: the
+address is read before anything is shown, written back before the page's body, so that a component
+finds its selection in it, and the sidebar is drawn before the model is loaded, so that the first
+paint comes early. In a frame (`?embed=true`) there is no sidebar. The top of a page with a model is
+drawn here: a widget of a page's own file is another one on each page, and a text that was just
+typed would be lost.
+Page files are beside the package in a checkout (pages/) and inside it in an installed wheel.
+"""
+
+from base64 import b64encode
+from pathlib import Path
+
+import streamlit as st
+
+from attnviz.app import classroom
+from attnviz.app.frame import frame, frame_line, notices
+from attnviz.app.learn import links
+from attnviz.app.server import opened_captures, page_queue, turns, visitors
+from attnviz.app.session import (
+    address,
+    address_bar,
+    current,
+    embedding,
+    messages,
+    openings,
+    routes,
+    store,
+    widgets,
+)
+from attnviz.app.sidebar import sidebar
+from attnviz.i18n import text
+from attnviz.pictures.shared.pages import ROWS
+
+STYLE = Path(__file__).with_name("style.css")
+KOREAN_STYLE = Path(__file__).with_name("korean.css")
+MARK = Path(__file__).with_name("mark.svg")
+
+
+def style() -> str:
+    """The style sheet, with the mark that it shows beside the name, and the icons of the pages."""
+    mark = b64encode(MARK.read_bytes()).decode("ascii")
+    sheet = STYLE.read_text(encoding="utf-8")
+    shown = f':root {{ --attnviz-mark: url("data:image/svg+xml;base64,{mark}"); }}'
+    icons = "\n".join(
+        f".{widgets.class_name(f'page.{row.name}')} {{ --attnviz-icon: {row.image}; }}"
+        for row in ROWS
+    )
+    return f"<style>{shown}\n{sheet}\n{icons}</style>"
+
+
+turns.page_run = turns.PageRun(messages.waiting, store.let_end)
+
+
+def main() -> None:
+    """Draw one run of the app."""
+    address_bar.adopt()
+    store.put(widgets.RERUN, ())
+    lang = current.language()
+    pages = {
+        name: st.Page(
+            path,
+            title=text(lang, f"page.{name}.title"),
+            url_path=name,
+            default=name == routes.DEFAULT,
+        )
+        for name, path in routes.files().items()
+    }
+    page = st.navigation(list(pages.values()), position="hidden")
+    name = next(name for name, listed in pages.items() if listed == page)
+    if name == routes.DEFAULT and address_bar.leads_on():
+        st.switch_page(pages[routes.BEFORE], query_params=address_bar.as_it_stands())
+    in_frame = embedding.is_embedded()
+    on_wall = current.view().classroom.wall
+    st.set_page_config(
+        page_title=f"{page.title} · {text(lang, 'app.name')}",
+        page_icon=MARK,
+        layout="wide",
+        initial_sidebar_state="collapsed" if in_frame or on_wall else "auto",
+    )
+    st.html(style())
+    if lang == "ko":
+        st.html(KOREAN_STYLE)
+    target = classroom.page_to_follow(name)
+    if target is not None:
+        st.switch_page(pages[target], query_params=address.params(current.view()))
+    if name not in routes.WITHOUT_MODEL:
+        openings.open_where_nothing_is_chosen()
+    if name != routes.DEFAULT or not address_bar.names_a_view():
+        address_bar.write(with_view=name != routes.DEFAULT)
+    if not in_frame:
+        sidebar.sidebar(lang, pages, name)
+    notices.adjusted(lang)
+    if name != "learn" and not in_frame:
+        links.back_to_lesson(lang)
+    classroom.beside(lang, name)
+    with messages.guard(lang):
+        if name not in routes.WITHOUT_MODEL:
+            frame.open_page(name)
+        with opened_captures.first_look(current.view().input.capture, name):
+            page.run()
+    if name in routes.WITHOUT_MODEL:
+        frame_line.line_without_model(lang)
+
+
+with page_queue.queue.turn(visitors.address()):
+    main()

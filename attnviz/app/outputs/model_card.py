@@ -1,0 +1,128 @@
+"""The card of an embedded model: what it is, its measured figures, and heads worth a look.
+
+In: a model's name. Out: its card, with the command that measures the figures again, and a button
+for each head that opens it. The texts of a card were written when the model was trained, in
+English.
+"""
+
+from collections.abc import Iterator
+
+import streamlit as st
+
+from attnviz.app.session import address, current, routes, widgets
+from attnviz.app.session.messages import plain
+from attnviz.app.session.openings import OPENINGS, Opening
+from attnviz.checks import card
+from attnviz.checks.cards import HeadNote, TrainingCard
+from attnviz.checks.figure import Figure
+from attnviz.i18n import DEFAULT, Language, text
+from attnviz.types import Site
+
+MAX_CHARS = 2000
+NARROW_SPACE = "\N{NARROW NO-BREAK SPACE}"
+DIGITS = 4
+COLUMN_WIDTHS = (1, 6)  # of a head's name and of what it does
+
+
+def show(lang: Language, name: str) -> None:
+    """The card, with the cell that the model opens on; nothing for a model that has neither."""
+    model_card, opening = card(name), OPENINGS.get(name)
+    if model_card is None and opening is None:
+        return
+    st.subheader(text(lang, "card.title"))
+    if opening is not None:
+        st.markdown(_opening(lang, opening))
+    if model_card is None:
+        return
+    if lang != DEFAULT:
+        st.caption(text(lang, "card.in_english"))
+    st.markdown(_plain(model_card.description.what))
+    if model_card.description.heads:
+        st.markdown(f"**{text(lang, 'card.heads')}**")
+        for number, note in enumerate(model_card.description.heads):
+            _head(lang, note, number)
+    if model_card.figures:
+        st.markdown("\n".join(_table(lang, model_card.figures)))
+        st.caption(text(lang, "card.again", command=f"`attnviz check {name}`"))
+    with st.expander(text(lang, "card.made")):
+        _training(lang, model_card)
+
+
+def _opening(lang: Language, opening: Opening) -> str:
+    return text(
+        lang,
+        "card.opening",
+        head=str(opening.head),
+        asks=_plain(opening.query_token),
+        answers=_plain(opening.key_token),
+        weight=f"{opening.weight:.2f}",
+        others=f"{opening.others:.2f}",
+    )
+
+
+def _head(lang: Language, note: HeadNote, number: int) -> None:
+    """A note on a head beside a button that opens it; a mean of heads has no button."""
+    numbers = {"score": f"{note.score:.2f}"}
+    if note.chance is not None:
+        numbers["chance"] = f"{note.chance:.2f}"
+    score = text(lang, "card.score_chance" if "chance" in numbers else "card.score", **numbers)
+    key = widgets.key(f"card.head.{number}")
+    name, does = st.columns(COLUMN_WIDTHS, vertical_alignment="center")
+    does.markdown(f"{_plain(note.does)} · {score}")
+    site = Site.parse(note.head)
+    if site is None or site.head is None:
+        name.markdown(f"**{_plain(note.head)}**")
+    elif name.button(_plain(note.head), key=key, help=text(lang, "card.open"), width="stretch"):
+        _open(note, site)
+
+
+def _open(note: HeadNote, site: Site) -> None:
+    """Show the head that a card names on the page Head."""
+    kind, stack = (note.kind, note.stack) if note.stack else (None, None)
+    assert site.head is not None, note
+    current.open_head(site.layer, site.head, stack, kind)
+    st.switch_page(routes.file("head"), query_params=address.params(current.view()))
+
+
+def _table(lang: Language, figures: tuple[Figure, ...]) -> Iterator[str]:
+    """The figures as the lines of a Markdown table."""
+    columns = [text(lang, f"card.{name}") for name in ("figure", "value", "target", "cases")]
+    yield f"| {' | '.join(columns)} |"
+    yield "|:--|--:|--:|--:|"
+    for figure in figures:
+        verdict = "" if figure.reached else f" ({text(lang, 'card.missed')})"
+        cells = (
+            _plain(figure.name),
+            f"{figure.value:.{DIGITS}g}{verdict}",
+            f"{'≥' if figure.at_least else '≤'}{NARROW_SPACE}{figure.target:g}",
+            f"{figure.cases:,}" if figure.cases else "",
+        )
+        yield f"| {' | '.join(cells)} |"
+
+
+def _training(lang: Language, model_card: TrainingCard) -> None:
+    """Data, languages, training, limits and licence, and samples."""
+    described, trained = model_card.description, model_card.training
+    facts = {
+        "data": _plain(described.data),
+        "languages": ", ".join(described.languages) or "–",
+        "training": text(
+            lang,
+            "card.trained",
+            steps=f"{trained.steps:,}",
+            minutes=f"{trained.minutes:.0f}",
+            threads=trained.threads,
+            seed=trained.seed,
+        ),
+        "limits": _plain(described.limits),
+        "licence": _plain(model_card.licence),
+    }
+    for name, fact in facts.items():
+        st.markdown(f"**{text(lang, f'card.{name}')}** · {fact}")
+    if described.samples:
+        st.markdown(f"**{text(lang, 'card.samples')}**")
+        st.markdown("\n".join(f"- {_plain(sample)}" for sample in described.samples))
+
+
+def _plain(value: str) -> str:
+    return plain(value, MAX_CHARS)

@@ -1,0 +1,132 @@
+"""The word alignment of an encoder-decoder: each target word with the source words it attends to.
+
+In: a capture with a decoder's cross-attention. Out: the alignment component, and sentences on which
+row belongs to which word. It opens with the head that the model's card names, else with the mean of
+all heads.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import streamlit as st
+
+from attnviz.app.host.draw import draw
+from attnviz.app.session import address, current, messages, routes, widgets
+from attnviz.app.session.fragment import fragment
+from attnviz.app.sidebar.navigation import NAVIGATION
+from attnviz.checks import card
+from attnviz.checks.cards import HeadNote
+from attnviz.i18n import text
+from attnviz.pictures import alignment as component
+from attnviz.pictures.alignment import AlignmentView, ShownWord, Stated
+from attnviz.pictures.group.app_capture import AppCapture, PageContext
+from attnviz.pictures.group.groups import Group, chosen
+from attnviz.pictures.shared.selection import Extent, parse_open
+from attnviz.types import Kind, Site, Stack
+
+STACK: Stack
+KIND: Kind
+STACK, KIND = "decoder", "cross"
+
+
+def fits(captured: AppCapture) -> bool:
+    """True if a target attends to a source."""
+    loaded = captured.loaded
+    if loaded is not None and loaded.kind != "encoder-decoder":
+        return False
+    return any((group.stack, group.kind) == (STACK, KIND) for group in captured.groups)
+
+
+@fragment()
+def show(shown: PageContext) -> None:
+    """The alignment, with the meaning of its numbers."""
+    lang = shown.lang
+    with messages.guard(lang):
+        cross = shown.of_group(chosen(shown.captured.groups, STACK, KIND))
+        st.subheader(text(lang, "translation.title"))
+        st.markdown(text(lang, "translation.rows"))
+        extent, key = cross.size.extent, widgets.component_key("alignment")
+        target = current.view().input.target if cross.captured.loaded is not None else ""
+        draw(
+            component.CANVAS,
+            lambda: _view(cross, target),
+            key,
+            lang,
+            {"selection": _keep_choice(key, extent), "open": _open_head(key, extent)},
+            kept=cross.captured.key,
+        )
+        st.caption(text(lang, "translation.merged"))
+
+
+def _view(shown: PageContext, target: str) -> AlignmentView:
+    from attnviz.experiment.outputs.alignment import align
+
+    alignment = align(shown.captured.loaded, shown.captured.capture, target or None)
+    probabilities = alignment.probabilities
+    return AlignmentView(
+        source=tuple(ShownWord(word.text, word.start, word.special) for word in alignment.source),
+        target=tuple(
+            ShownWord(
+                word.text,
+                word.start,
+                word.special,
+                None if probabilities is None else float(probabilities[index]),
+            )
+            for index, word in enumerate(alignment.target)
+        ),
+        weights=alignment.weights,
+        stated=stated(shown.captured.name, shown.group),
+        probability=alignment.probability,
+    )
+
+
+def stated(name: str, group: Group) -> Stated:
+    """The model card's note on cross-attention: about a head, a layer's mean, or all heads."""
+    model_card = card(name)
+    notes = () if model_card is None else model_card.description.heads
+    for note in notes:
+        if (note.stack, note.kind) == (STACK, KIND):
+            return _stated(note, group)
+    return Stated()
+
+
+def _stated(note: HeadNote, group: Group) -> Stated:
+    site = Site.parse(note.head)
+    if site is None:
+        return Stated(does=note.does)
+    layer, head = site.layer, site.head or 0
+    if layer >= group.n_layers or head >= group.call(layer).n_heads:
+        return Stated()
+    return Stated(layer, head, "layer" if site.head is None else None, note.does)
+
+
+def _keep_choice(key: str, extent: Extent) -> Callable[[], None]:
+    """A callback that stores the chosen head or mean, and renews the links."""
+
+    def commit() -> None:
+        choice = component.parse_choice(widgets.component_value(key, "selection"), extent)
+        if choice is None:
+            return
+        selection, mean = choice
+        current.take_selection(selection)
+        view = current.view()
+        place = replace(view.place, stack=STACK, kind=KIND, mean=mean)
+        current.update(replace(view, place=place))
+        if widgets.only_a_fragment_runs():
+            st.rerun([NAVIGATION])
+
+    return commit
+
+
+def _open_head(key: str, extent: Extent) -> Callable[[], None]:
+    """A callback that opens the chosen head as a heatmap."""
+
+    def open_page() -> None:
+        request = parse_open(widgets.component_value(key, "open"), extent)
+        if request is not None:
+            current.take_opened(request)
+            current.open_attention(STACK, KIND)
+            parameters = address.params(current.view())
+            st.switch_page(routes.file(request.page), query_params=parameters)
+
+    return open_page

@@ -1,0 +1,107 @@
+"""The model's answer to what is shown, and what a job measures of its heads.
+
+In: a capture and a request. Out: an `Answering`, made once for a capture, on which each click
+of a switch is one pass; a `Measurement`, whose job runs beside the page. Both are kept.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from attnviz.app.server import jobs
+from attnviz.app.server.jobs import Job
+from attnviz.app.server.shared import shared
+from attnviz.app.server.watchers import watched
+from attnviz.pictures.group.app_capture import AppCapture
+
+if TYPE_CHECKING:
+    from attnviz.capture.request import Request
+    from attnviz.experiment.run import Experiment
+    from attnviz.models.loaded_model import LoadedModel
+
+MAX_ANSWERING = 8  # a clean pass each: like a capture
+MAX_MEASURED = 64  # a few numbers for each head; for each pair of heads, 0.5 MB of 144
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, eq=False)
+class Answering:
+    """A run of an input, and how long a pass takes."""
+
+    run: "Experiment"
+    pass_ms: float
+    _texts: dict[int, str] = field(default_factory=dict)
+
+    def written(self, n_tokens: int) -> str:
+        """The model's continuation with all heads on; it is kept."""
+        if n_tokens not in self._texts:
+            from attnviz.experiment.switches import continued
+
+            self._texts[n_tokens] = continued(self.run.prepared, (), n_tokens)
+        return self._texts[n_tokens]
+
+
+@dataclass(eq=False)
+class Measurement(Generic[Result]):
+    """The measurement of a job; `result` is None until it is done."""
+
+    job: Job = field(default_factory=Job)
+    result: Result | None = None
+
+    def ready(self) -> Result | None:
+        """The result once it is there; raises the error of the job."""
+        self.job.raise_error()
+        return self.result if self.job.state == "done" else None
+
+
+@shared(most=MAX_ANSWERING, holds_model=True)
+def answers(captured: AppCapture, request: "Request", others: tuple[str, ...]) -> Answering:
+    """The model's answer to a capture's input, ready to be computed again with heads changed."""
+    return answering(captured.model, request, others)
+
+
+def answering(loaded: "LoadedModel", request: "Request", others: Sequence[str]) -> Answering:
+    """One clean pass, and another that is timed; of a decoder only the last logits are kept."""
+    import torch
+
+    from attnviz.experiment.clean_run import prepare_request
+    from attnviz.experiment.run import Experiment
+
+    prepared = prepare_request(loaded, request, last_row=loaded.kind == "decoder")
+    with loaded.lock, torch.no_grad():  # the first pass of a model is no measure of the next
+        start = time.thread_time()
+        loaded.model(**prepared.inputs, **prepared.options)
+        pass_ms = 1000 * (time.thread_time() - start)
+    run = Experiment(prepared, tuple(others))
+    assert run.reader, "the answer is read once, for all who look at it"
+    return Answering(run, pass_ms)
+
+
+def measurement(
+    key: str, work: Callable[[Job], Result], estimate_s: float = jobs.SHORT_S
+) -> Measurement[Result]:
+    """The measurement of `work`, which `key` names; its job starts at the first call."""
+    return watched(_measurement, key, work, estimate_s)
+
+
+def forget_measurement(key: str) -> None:
+    """Measure that anew when it is asked for again."""
+    _measurement.forget(key)
+
+
+@shared(most=MAX_MEASURED, on_release=jobs.stop)
+def _measurement(key: str, _work: Callable[[Job], Any], _estimate_s: float) -> Measurement[Any]:
+    return measure(_work, _estimate_s)
+
+
+def measure(work: Callable[[Job], Result], estimate_s: float = jobs.SHORT_S) -> Measurement[Result]:
+    """Begin to measure, as soon as a thread is free."""
+    measurement: Measurement[Result] = Measurement()
+
+    def run(job: Job) -> None:
+        measurement.result = work(job)
+
+    measurement.job = jobs.start(run, estimate_s)
+    return measurement

@@ -1,0 +1,112 @@
+"""The captures that pages show: run once for a request, verified, and kept for all visitors.
+
+In: a model's source and a request. Out: an `AppCapture`, and the target that a model answers with.
+A refusal is kept too. What takes long waits for its turn. A model that fails with an error of its
+own libraries (a tokenizer, memory) is reported as `run_failed`, its traceback goes to the log.
+"""
+
+import logging
+import uuid
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from attnviz.app.server import loading, peak, refusals, turns
+from attnviz.app.server.shared import shared
+from attnviz.app.server.sources import Source
+from attnviz.errors import AttnVizError
+from attnviz.pictures.group.app_capture import AppCapture, Media, accuracy_of
+from attnviz.pictures.group.groups import groups
+
+if TYPE_CHECKING:
+    import numpy as np
+    from jaxtyping import UInt8
+
+    from attnviz.attention.capture import Capture
+    from attnviz.capture.request import Request
+    from attnviz.models.loaded_model import LoadedModel
+
+    CaptureAndPicture = tuple[Capture, UInt8[np.ndarray, "row column rgb"] | None]
+
+MAX_CAPTURES = 24  # the largest, 512 tokens of minilm, keeps about 30 MB
+MAX_LONG_CAPTURES = 2  # a small model on 16,384 tokens keeps 130 MB, one of 1B parameters 3 GB
+LONG_CHARS = 6000  # what the text box takes; only a file holds more
+MANY_CHARS = 2000  # some hundred tokens: the own models run them in a second
+MAX_ANSWERS = 256  # texts
+
+logger = logging.getLogger(__name__)
+
+
+def recall(source: Source, request: "Request") -> AppCapture:
+    """The capture of a request: kept, or run now when its turn has come."""
+    loaded = loading.model(source)
+    n_chars = sum(map(len, request.text))
+    captured = _long if n_chars > LONG_CHARS else _usual
+    key, work = captured.key(source, request, loaded), partial(captured, source, request, loaded)
+    if loading.is_own(source) and n_chars <= MANY_CHARS:
+        return refusals.remembered(key, work)
+    return refusals.remembered(key, lambda: turns.in_turn(key, work))
+
+
+def _run_first(source: Source, request: "Request", loaded: "LoadedModel") -> AppCapture:
+    key = _usual.key(source, request, loaded)
+    return as_app_capture(loaded, request, source.name, key, partial(recall, source, request))
+
+
+_usual = shared(most=MAX_CAPTURES, holds_model=True)(_run_first)
+_long = shared(most=MAX_LONG_CAPTURES, holds_model=True)(_run_first)
+
+
+def as_app_capture(
+    loaded: "LoadedModel",
+    request: "Request",
+    name: str,
+    key: str,
+    recall: "Callable[[], AppCapture | None]",
+) -> AppCapture:
+    """The capture of a request as pages show it, verified; `recall` finds it again."""
+    capture, picture = run(loaded, request)
+    return AppCapture(
+        key=key,
+        name=name,
+        loaded=loaded,
+        capture=capture,
+        groups=groups(capture),
+        accuracy=accuracy_of(capture),
+        media=Media(picture, request.sound),
+        request=request,
+        recall=recall,
+    )
+
+
+def run(loaded: "LoadedModel", request: "Request") -> "CaptureAndPicture":
+    """The capture of a request, and its picture as the model's processor cropped and resized it."""
+    from attnviz.capture.plan.images import seen_picture
+    from attnviz.capture.run import capture_request
+
+    peak.require_room(loaded, request)
+    try:
+        capture = capture_request(loaded, request, check=turns.check)
+        return capture, seen_picture(loaded, request.image) if request.image else None
+    except AttnVizError:
+        raise
+    except Exception as error:
+        reference = uuid.uuid4().hex[:8]
+        logger.exception("run failed, reference %s", reference)
+        raise AttnVizError(
+            f"{loaded.name} failed on this input; try again, or change the input",
+            code="run_failed",
+            reference=reference,
+        ) from error
+
+
+def answer(source: Source, question: str, cut: bool) -> str:
+    """The target that an encoder-decoder generates for a text, up to its end token."""
+    return _answer(source, loading.model(source), question, cut)
+
+
+@shared(most=MAX_ANSWERS)
+def _answer(source: Source, loaded: "LoadedModel", question: str, cut: bool) -> str:
+    from attnviz.experiment.outputs.answer import answer
+
+    return answer(loaded, question, cut=cut)

@@ -1,0 +1,47 @@
+"""The lessons of the course and their captures, for a server that many visitors use at once.
+
+The first call imports torch, and one thread at a time does so (`loading.importing`).
+"""
+
+from typing import TYPE_CHECKING
+
+import attnviz
+from attnviz.app.server import loading, sources
+from attnviz.app.server.shared import shared
+
+if TYPE_CHECKING:
+    from attnviz.attention.capture import Capture
+    from attnviz.teach.course.recipe import Lesson
+
+MAX_CAPTURES = 24  # of sentences and small pictures
+
+
+def lesson(slug: str) -> "Lesson":
+    """A lesson's recipes."""
+    with loading.importing:
+        from attnviz.teach.course import lesson as course_lesson
+
+    return course_lesson(slug)
+
+
+def slugs() -> tuple[str, ...]:
+    """The lessons there are, in their order."""
+    with loading.importing:
+        from attnviz.teach.course import SLUGS
+
+    return SLUGS
+
+
+def of_moved_card(slug: str, card: str) -> str:
+    """The lesson that has this card now; `slug` unless the card has moved."""
+    with loading.importing:
+        from attnviz.teach.course import MOVED_CARDS
+
+    return MOVED_CARDS.get((slug, card), slug)
+
+
+@shared(most=MAX_CAPTURES, holds_model=True)
+def capture(model: str, text: object = None, /, **options: object) -> "Capture":
+    """The capture of a lesson: a registry model on a text, with keywords of `attnviz.capture`."""
+    loaded = loading.model(sources.source(model))
+    return attnviz.capture(loaded, text, **options)  # type: ignore[arg-type]

@@ -1,0 +1,113 @@
+"""The browser's address: read where it is newer than the view, written where the view is.
+
+It is read on the first run of a session and when the visitor goes back or forward, and at no other
+time: on an ordinary rerun the browser reports the parameters that it remembers, and these may be
+older than a selection that a component has committed since.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from attnviz.app.session import address, current, store
+
+RUNS, READS, REJECTED = "run", "visit", "rejected"
+LEFT = "left"  # the parameters of an address of the start page that is to stay there
+
+
+def adopt() -> None:
+    """Count this run of the app, and read the address if it is newer than the view."""
+    store.put(RUNS, n_runs() + 1)
+    if store.has(current.KEPT) and not _went_back_or_forward():
+        return
+    before = current.view().classroom if store.has(current.KEPT) else None
+    adopt_query(st.query_params.to_dict())
+    now = current.view().classroom
+    if before is not None and before.room == now.room and not (now.host or now.seat):
+        kept = replace(now, host=before.host, seat=before.seat)  # no address has them
+        current.update(replace(current.view(), classroom=kept))
+
+
+def adopt_query(query: Mapping[str, str]) -> None:
+    """Show the view of an address, whatever was shown before."""
+    values, rejected_names = address.parse(query)
+    store.put(current.KEPT, address.view_of(values))
+    store.put(REJECTED, rejected_names)
+    mount_anew()
+
+
+def write(with_view: bool = True) -> None:
+    """Make the address say what the view is; the browser is told only of a change.
+
+    Without the view, as on the start page, it names the language alone.
+    """
+    wanted = parameters(with_view)
+    if st.query_params.to_dict() != wanted:
+        st.query_params.from_dict(wanted)
+
+
+def parameters(with_view: bool = True) -> dict[str, str]:
+    """The query parameters of the view; without the view, of the language alone."""
+    everything = address.params(current.view())
+    return (
+        everything if with_view else {name: everything[name] for name in {"lang"} & {*everything}}
+    )
+
+
+def names_a_view() -> bool:
+    """True if the address says more than a language."""
+    return bool({*st.query_params} & {*address.PARAMETERS} - {"lang"})
+
+
+def leads_on() -> bool:
+    """True if the start page's address is a link to a view, to be opened on another page.
+
+    On the way from the start page to another one, Streamlit writes the parameters of that page into
+    an address of the start page; who goes back to it wants the start page.
+    """
+    if not names_a_view():
+        return False
+    if _went_back_or_forward():
+        store.put(LEFT, as_it_stands())
+    left: dict[str, str] | None = store.get(LEFT, None)
+    return as_it_stands() != left
+
+
+def as_it_stands() -> dict[str, str]:
+    """The parameters of the address, as they came."""
+    return st.query_params.to_dict()
+
+
+def n_runs() -> int:
+    """The number of runs of the whole app in this session; runs of a fragment do not count."""
+    count: int = store.get(RUNS, 0)
+    return count
+
+
+def n_reads() -> int:
+    """The number of times that the address was read, or is to be read by new components."""
+    count: int = store.get(READS, 0)
+    return count
+
+
+def mount_anew() -> None:
+    """Have every component mount anew on the next run and read the address itself."""
+    store.put(READS, n_reads() + 1)
+
+
+def rejected() -> tuple[str, ...]:
+    """The parameters of the last address that were replaced because they could not be used."""
+    names: tuple[str, ...] = store.get(REJECTED, ())
+    return names
+
+
+def reject(*names: str) -> None:
+    """Add parameters that only a page can tell to be unusable."""
+    store.put(REJECTED, tuple(dict.fromkeys((*rejected(), *names))))
+
+
+def _went_back_or_forward() -> bool:
+    context = get_script_run_ctx()
+    return context is not None and context.is_history_navigation

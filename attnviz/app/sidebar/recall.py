@@ -1,0 +1,39 @@
+"""Where a visitor left: kept in the browser, and opened again by a visit that names no page.
+
+In: the page that is shown. Out: the view and the page of the last visit, validated like any
+address. A place in a class is not kept: it belongs to one hour.
+"""
+
+from urllib.parse import parse_qsl, urlencode
+
+import streamlit as st
+
+from attnviz.app.host.draw import draw
+from attnviz.app.session import address, address_bar, current, routes, store, widgets
+from attnviz.app.session.view import Seat
+from attnviz.pictures import recall as component
+from attnviz.pictures.recall import RecallView
+from attnviz.pictures.shared.pages import Page
+
+KEY = "recall"
+
+
+def keep(page: Page) -> None:
+    """Have the browser keep this page and the view; on a first run, ask where the visitor left."""
+    if current.view().classroom != Seat():
+        return
+    with_view = page != routes.DEFAULT
+    query = urlencode(address_bar.parameters(with_view=with_view))
+    asks = not with_view and address_bar.n_runs() == 1
+    key = f"{store.PREFIX}component.{KEY}"
+    on = {"resume": lambda: _go_back_to(key)}
+    draw(component.CANVAS, RecallView(page, query, asks), key, current.language(), on)
+
+
+def _go_back_to(key: str) -> None:
+    """Open the page and the view that the browser kept."""
+    left = component.parse(widgets.component_value(key, "resume"))
+    if left is None or left.page == routes.DEFAULT:
+        return
+    address_bar.adopt_query(dict(parse_qsl(left.query)))
+    st.switch_page(routes.file(left.page), query_params=address.params(current.view()))

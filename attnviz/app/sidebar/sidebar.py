@@ -1,0 +1,238 @@
+"""The sidebar that all pages share: links to pages, input, model, language.
+
+In: the pages and the language. Out: widgets that show the current `View` and change it. A widget
+never holds a value of its own: it is told what to show before it appears, and its callback puts
+what the visitor did into the view.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import streamlit as st
+from streamlit.navigation.page import StreamlitPage
+
+from attnviz.app.host.draw import draw
+from attnviz.app.session import address, current, model_cards, routes, store, view_request, widgets
+from attnviz.app.session.labels import READS_NO_TEXT, READS_PICTURES, reads_text
+from attnviz.app.sidebar import capture_file, chat, picture, sampling, sound, text_file
+from attnviz.app.sidebar.navigation import navigation
+from attnviz.i18n import LANGUAGES, Language, text
+from attnviz.models.registry import REGISTRY
+from attnviz.pictures import scheme
+from attnviz.pictures.group.titles import model_title
+from attnviz.pictures.shared import numbers
+from attnviz.pictures.shared.pages import Page
+
+TARGET_HEIGHT_PX = 82
+SCHEME_WIDTH_PX = 96
+OTHER = ""  # in the list of models: one that is named in a box of its own
+
+
+def sidebar(lang: Language, pages: Mapping[Page, StreamlitPage], page: Page) -> None:
+    """Draw the sidebar of a page; input and model only on pages that show one."""
+    with st.sidebar:
+        _name(lang)
+        navigation(lang, pages, page)
+        if page not in routes.WITHOUT_MODEL:
+            if not capture_file.replaces_input(lang):
+                _input(lang)
+                _model(lang)
+                _generating(lang)
+            capture_file.upload(lang)
+        _language(lang)
+
+
+def _name(lang: Language) -> None:
+    """The name of the app, before which the style puts the mark, and the switch of the scheme."""
+    row = st.container(
+        key=widgets.key("name"),
+        horizontal=True,
+        horizontal_alignment="distribute",
+        vertical_alignment="center",
+    )
+    with row:
+        st.markdown(f"**{text(lang, 'app.name')}**", width="content")
+        with st.container(width=SCHEME_WIDTH_PX):
+            draw(scheme.CANVAS, scheme.SchemeView(), f"{store.PREFIX}component.scheme", lang)
+
+
+def _input(lang: Language) -> None:
+    card = model_cards.card(current.view().model)
+    if reads_text(card):
+        text_file.upload(lang)
+        chat.switch(lang)
+    if card is not None and card.kind in READS_PICTURES:
+        picture.choice(lang)
+    elif card is not None and card.kind == "speech":
+        sound.choice(lang)
+        if card.transcribes:
+            typed = current.view().input.target
+            label = text(lang, "sidebar.transcript")
+            target_box(lang, label, "target", typed, _take_target, hears=True)
+    elif card is not None and card.kind == "module":
+        st.markdown(text(lang, f"model.{card.name}.input"))
+    if card is not None and card.kind == "encoder-decoder":
+        _target(lang)
+
+
+def second_text(lang: Language) -> None:
+    """The box for the second sentence of a batch, if the model reads sentences."""
+    view = current.view()
+    card = model_cards.card(view.model)
+    reads_no_text = card is not None and card.kind in (*READS_NO_TEXT, *READS_PICTURES)
+    if reads_no_text or view.input.capture:
+        return
+    st.text_input(
+        text(lang, "sidebar.text2"),
+        key=widgets.showing("text2", view.input.text2),
+        max_chars=address.MAX_CHARS["text2"],
+        placeholder=text(lang, "sidebar.text2_placeholder"),
+        help=text(lang, "sidebar.text2_help"),
+        on_change=_take_second_text,
+    )
+
+
+def _take_second_text() -> None:
+    view, typed = current.view(), address.cleaned("text2", widgets.value("text2"))
+    current.update(replace(view, input=replace(view.input, text2=typed, cut=False)))
+
+
+def _model(lang: Language) -> None:
+    opened = current.view().model
+    # the browser answers with a label: in another language it must be another widget
+    widget = f"model.{lang}"
+    st.selectbox(
+        text(lang, "sidebar.model"),
+        [*REGISTRY, OTHER],
+        key=widgets.showing(widget, opened if opened in REGISTRY else OTHER),
+        format_func=lambda name: (
+            text(lang, "sidebar.other_model") if name == OTHER else model_title(lang, name)
+        ),
+        on_change=_take_model,
+        args=(widget,),
+    )
+    if opened not in REGISTRY:
+        label = text(lang, "sidebar.model_name")
+        name_box(lang, label, "model_name", opened, _take_model_name)
+    _card(lang, opened)
+
+
+def name_box(lang: Language, label: str, widget: str, named: str, take: Callable[[], None]) -> None:
+    """A box for a model that is not in the list: a hub id, or a folder."""
+    st.text_input(
+        label,
+        key=widgets.showing(widget, named),
+        max_chars=address.MAX_NAME_CHARS,
+        placeholder=text(lang, "sidebar.model_name_placeholder"),
+        help=text(lang, "sidebar.model_name_help"),
+        on_change=take,
+    )
+
+
+def _card(lang: Language, name: str) -> None:
+    """The size and the licence of a model, once they are known."""
+    card = model_cards.card(name)
+    if card is None:
+        return
+    numbers = {
+        "layers": card.layers,
+        "heads": card.heads,
+        "parameters": f"{card.parameters:,}",
+    }
+    if name in REGISTRY:
+        key = "sidebar.module_card" if card.kind == "module" else "sidebar.model_card"
+        caption = text(lang, key, licence=card.licence, **numbers)
+        st.caption(caption, help=text(lang, f"model.{name}.description"))
+    else:
+        kind = text(lang, f"model_kind.{card.kind}")
+        key = "sidebar.other_card" if card.heads else "sidebar.uneven_card"  # layers may differ
+        st.caption(text(lang, key, kind=kind, **numbers))
+
+
+def _take_model(widget: str) -> None:
+    name = widgets.value(widget)
+    if name in REGISTRY or name == OTHER:
+        current.open_model(name)
+
+
+def _take_model_name() -> None:
+    current.open_model(address.cleaned("model", widgets.value("model_name")))
+
+
+def target_box(
+    lang: Language,
+    label: str,
+    widget: str,
+    typed: str,
+    take: Callable[[], None],
+    hears: bool = False,
+) -> None:
+    """A box for the decoder's target; if it is empty the model generates it."""
+    st.text_area(
+        label,
+        key=widgets.showing(widget, typed),
+        height=TARGET_HEIGHT_PX,
+        max_chars=address.MAX_CHARS["target"],
+        placeholder=text(lang, "sidebar.target_placeholder"),
+        help=text(lang, "sidebar.transcript_help" if hears else "sidebar.target_help"),
+        on_change=take,
+    )
+
+
+def _target(lang: Language) -> None:
+    """The target of an encoder-decoder, and a button that lets the model generate it."""
+    view = current.view()
+    target_box(lang, text(lang, "sidebar.target"), "target", view.input.target, _take_target)
+    translates = view.model in REGISTRY
+    st.button(
+        text(lang, "action.translate" if translates else "action.let_write"),
+        key=widgets.key("translate"),
+        help=text(lang, "sidebar.translate_help"),
+        on_click=current.want_target,
+        disabled=not view.input.text.strip(),
+        width="stretch",
+    )
+
+
+def _generating(lang: Language) -> None:
+    """The number of tokens to generate, and how they are sampled."""
+    view = current.view()
+    card = model_cards.card(view.model)
+    if card is None or not (model_cards.generates(card) or card.transcribes):
+        return
+    n_tokens, typed = view.generating.n_tokens, view.input.target.strip()
+    if not model_cards.generates(card):  # from a sound it always generates, greedily
+        if not typed:
+            n_tokens = n_tokens or view_request.N_HEARD
+            _n_tokens(lang, 1, n_tokens, "sidebar.generate_heard_help")
+        return
+    if card.kind == "encoder-decoder" and typed:
+        return
+    _n_tokens(lang, 0, n_tokens, "sidebar.generate_help")
+    sampling.expander(lang)
+
+
+def _n_tokens(lang: Language, least: int, number: int, help_key: str) -> None:
+    st.number_input(
+        text(lang, "sidebar.generate"),
+        min_value=least,
+        max_value=numbers.MAX_WRITTEN,
+        key=widgets.showing("generate", number),
+        help=text(lang, help_key),
+        on_change=sampling.take_number,
+        args=("generate",),
+    )
+
+
+def _take_target() -> None:
+    current.open_target(address.cleaned("target", widgets.value("target")))
+
+
+def _language(lang: Language) -> None:
+    st.selectbox(
+        text(lang, "language.label"),
+        LANGUAGES,
+        key=widgets.showing("lang", lang),
+        format_func=lambda code: text(code, "language.name"),
+        on_change=lambda: current.take({"lang": widgets.value("lang")}),
+    )

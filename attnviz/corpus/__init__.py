@@ -1,0 +1,26 @@
+"""Many texts in one pass with bounded memory: surveys of every head, and maps of queries and keys.
+
+`survey.survey` reads texts (`texts`, `pieces`), counts them in shards (`shards`, `counts`) that an
+engine computes, adds their tallies and returns a `result.Survey`. Sums are integers and drawn texts
+are those with the smallest hashes, so that any order and any engine give the same bytes.
+
+`embed.embed` keeps nothing but sums (`moments`); `biplot` finds the plane in which inner products
+come nearest to the scores. `neighbours` draws one head by t-SNE instead, as AttentionViz does.
+"""
+
+from typing import TYPE_CHECKING
+
+from attnviz.corpus.result import Survey
+
+if TYPE_CHECKING:
+    from attnviz.corpus.embed import Embedding
+
+__all__ = ["Embedding", "Survey"]
+
+
+def __getattr__(name: str) -> object:
+    if name != "Embedding":
+        raise AttributeError(f"module 'attnviz.corpus' has no attribute {name!r}")
+    from attnviz.corpus.embed import Embedding  # loads torch, which a survey's file needs not
+
+    return Embedding

@@ -1,0 +1,286 @@
+"""A survey: the measures of every head over many texts, and their spread from text to text.
+
+In: a tally. Out: tables, deciles with texts for each, pairs of tokens, profiles by distance. One
+text rarely shows what a head does; `quantiles` say where a text lies among all.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float, Float32, Float64, Int64
+
+from attnviz.corpus.matching import HeadMatch, HeadNumbers, matches
+from attnviz.corpus.tally import BINS, BITS, UPPER, SurveyTally, upper_ends
+from attnviz.corpus.tenths import tenths
+from attnviz.errors import bad_argument
+from attnviz.metrics.measures import SHARES
+from attnviz.metrics.over_texts import CONTENT, Interval, RoleTable, role_table
+from attnviz.metrics.table import HeadTable, bad_name
+from attnviz.summary import counted
+from attnviz.types import MEASURES, Head, HeadId, ModelKey, head_row
+
+STANDARD_ERRORS = 1.96  # on either side of a mean: the middle 95 % of a normal distribution
+
+
+class Decile(NamedTuple):
+    """A tenth of the texts: the values between which they lie, and a few of them."""
+
+    low: float
+    high: float
+    texts: tuple[str, ...]
+
+
+class TokenPair(NamedTuple):
+    """A query's token with the key's token that got most of it: how often, and the mean weight."""
+
+    query: str
+    key: str
+    n: int
+    weight: float
+
+
+class KeyToken(NamedTuple):
+    """A token that is attended to: how often it occurs, and the weight that it receives.
+
+    `weight` is the mean over its occurrences of the sum over all queries of the text: it is not a
+    share and can exceed 1.
+    """
+
+    token: str
+    n: int
+    weight: float
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """Every head of a model over many texts.
+
+    `heads` are in the order of the tally's heads; `labels` are the tokens of its pairs. A text that
+    the model cannot read at once counts as several.
+    """
+
+    model: ModelKey
+    heads: tuple[HeadId, ...]
+    tally: SurveyTally
+    labels: dict[int, str]
+
+    @property
+    def n_text(self) -> int:
+        """The number of texts."""
+        return self.tally.n_text
+
+    @property
+    def n_token(self) -> int:
+        """The number of tokens, special ones included."""
+        return self.tally.n_token
+
+    def table(self, measures: Sequence[str] = MEASURES) -> HeadTable:
+        """One row for each head: the mean of each measure over texts, with its 95 % interval.
+
+        The columns of a measure are its name, and the name with `_low` and `_high`. The interval is
+        1.96 standard errors on either side, within the measure's range. Raises `BadInput` for a
+        measure that does not exist.
+        """
+        columns: dict[str, np.ndarray] = {
+            "stack": np.full(len(self.heads), ""),
+            "kind": np.full(len(self.heads), "self"),
+            "layer": np.array([head.layer for head in self.heads]),
+            "head": np.array([head.head for head in self.heads]),
+        }
+        ends = np.array([np.inf if measure in UPPER else 1.0 for measure in MEASURES])
+        over_texts = _interval(self.tally.values, ends)
+        for measure in measures:
+            column = _measure(measure)
+            columns[measure] = over_texts.mean[:, column].astype(np.float32)
+            columns[f"{measure}_low"] = over_texts.low[:, column].astype(np.float32)
+            columns[f"{measure}_high"] = over_texts.high[:, column].astype(np.float32)
+        return HeadTable(columns)
+
+    def roles(self) -> RoleTable:
+        """The roles that hold over these texts, beside what chance and position alone give."""
+        n_share = len(SHARES)
+        values = self.tally.values[:, :, :n_share]
+        layer = np.array([head.layer for head in self.heads])
+        place = np.searchsorted(np.unique(layer), layer)
+        other = _interval(self.tally.other_words)
+        whole = np.full((3, len(self.heads), n_share), np.nan)
+        whole[:, :, [SHARES.index(pattern) for pattern in CONTENT]] = (
+            other.mean,
+            other.low,
+            other.high,
+        )
+        return role_table(
+            self.heads,
+            _interval(values),
+            _mean(self.tally.even)[place],
+            Interval(*whole),
+            values[0] / max(self.n_text, 1),
+        )
+
+    def deciles(self, head: Head, measure: str) -> tuple[Decile, ...]:
+        """The values of a head on these texts in ten groups, smallest first, with texts of each.
+
+        Ends are exact to one bin of a histogram, a hundredth of the measure's range. A text stands
+        in one group only; where most texts have one value, groups with the same ends share its few
+        texts. Empty where no text has the measure. Raises `BadInput` for a head or
+        measure that does not exist.
+        """
+        row, column = self._row(head), _measure(measure)
+        tally = self.tally
+        numbers = tally.example[row, column].ravel()
+        width = upper_ends()[column] / BINS
+        return tuple(
+            Decile(
+                float(tenth.first * width),
+                float((tenth.last + 1) * width),
+                tuple(tally.texts[int(numbers[place])] for place in tenth.drawn),
+            )
+            for tenth in tenths(tally.histogram[row, column], tally.ticket[row, column])
+        )
+
+    def above(self, head: Head, measure: str, value: float) -> tuple[int, int]:
+        """The number of texts on which a head's measure exceeds a value, and of all that have it.
+
+        Exact to one bin of a histogram: the value's own bin does not count.
+        """
+        row, column = self._row(head), _measure(measure)
+        histogram = self.tally.histogram[row, column]
+        place = int(np.clip(value / upper_ends()[column] * BINS, 0, BINS - 1))
+        return int(histogram[place + 1 :].sum()), int(histogram.sum())
+
+    def quantiles(self, table: HeadTable) -> HeadTable:
+        """The share of the survey's texts with smaller values than one text, by head and measure.
+
+        `table` is that of the one text, `cap.table()`. Half of the texts in its value's own bin
+        count as smaller; NaN where it has no value. Raises `BadInput` for a table of other heads.
+        """
+        if table.heads != self.heads:
+            raise bad_argument(
+                f"the table has {counted(len(table), 'head')} and the survey"
+                f" {len(self.heads)}; give the table of a capture by {self.model.id}",
+                name="table",
+                found=repr(table),
+                allowed=self.model.id,
+            )
+        columns = {name: table[name] for name in table.columns if name not in table.measures}
+        for name in table.measures:
+            columns[name] = self._smaller(_measure(name), table[name])
+        return HeadTable(columns)
+
+    def _smaller(
+        self, column: int, values: Float[np.ndarray, " head"]
+    ) -> Float32[np.ndarray, " head"]:
+        """The share of texts below one value of each head."""
+        histogram = self.tally.histogram[:, column]
+        scaled = np.nan_to_num(values) / upper_ends()[column] * BINS
+        bins, rows = np.clip(scaled.astype(int), 0, BINS - 1), np.arange(len(self.heads))
+        smaller = np.cumsum(histogram, axis=1)[rows, bins] - histogram[rows, bins] / 2
+        share = smaller / np.maximum(histogram.sum(axis=1), 1)
+        return np.where(np.isnan(values), np.nan, share).astype(np.float32)
+
+    def matches(self, other: "Survey") -> tuple[HeadMatch, ...]:
+        """For each head the nearest of another model's survey, by measures and weight by distance.
+
+        A match means little unless `distance` is far below `median`, the distance of any head.
+        """
+        return matches(self._numbers(), other._numbers())
+
+    def _numbers(self) -> HeadNumbers:
+        table = self.table()
+        measures = np.stack([table[name].astype(np.float64) for name in MEASURES], axis=1)
+        return HeadNumbers(
+            self.heads, measures, np.stack([self.profile(head) for head in self.heads])
+        )
+
+    def pairs(self, head: Head, n: int = 10) -> tuple[TokenPair, ...]:
+        """The `n` pairs of a query and its strongest key that carry most of a head's weight."""
+        row, n_entry, pairs = self._row(head), self.tally.n_entry, self.tally.pairs
+        within = self._within(pairs.code, row, n_entry**2)
+        code = pairs.code[within] - row * n_entry**2
+        order = np.lexsort((code, -pairs.weight[within]))[:n]
+        return tuple(
+            TokenPair(
+                self._label(code[place] // n_entry),
+                self._label(code[place] % n_entry),
+                int(pairs.count[within][place]),
+                float(_real(pairs.weight[within])[place] / pairs.count[within][place]),
+            )
+            for place in order
+        )
+
+    def keys(self, head: Head, n: int = 10, least: int = 5) -> tuple[KeyToken, ...]:
+        """The `n` tokens with the largest mean weight, of those seen at least `least` times."""
+        row, n_entry, received = self._row(head), self.tally.n_entry, self.tally.received
+        within = self._within(received.code, row, n_entry)
+        count, code = received.count[within], received.code[within] - row * n_entry
+        mean = received.weight[within] / (1 << BITS) / count
+        order = np.lexsort((code, -np.where(count >= least, mean, -1.0)))[:n]
+        return tuple(
+            KeyToken(self._label(code[place]), int(count[place]), float(mean[place]))
+            for place in order
+            if count[place] >= least
+        )
+
+    def profile(self, head: Head) -> Float64[np.ndarray, " distance"]:
+        """The mean weight at each distance, from 32 tokens before the query to 32 after it.
+
+        NaN for distances that no query can see.
+        """
+        row = self._row(head)
+        layers = sorted({head.layer for head in self.heads})
+        seen = self.tally.profile_seen[layers.index(self.heads[row].layer)]
+        total = _real(self.tally.profile[row])
+        return np.where(seen > 0, total / np.maximum(seen, 1), np.nan)
+
+    def mean_map(self, head: Head) -> Float64[np.ndarray, "query key"]:
+        """The mean weights between the first 24 tokens; NaN where no text is so long."""
+        seen = self.tally.corner_seen
+        total = _real(self.tally.corner[self._row(head)])
+        return np.where(seen > 0, total / np.maximum(seen, 1), np.nan)
+
+    def __repr__(self) -> str:
+        texts, tokens = counted(self.n_text, "text"), counted(self.n_token, "token")
+        return f"Survey of {self.model.id}: {counted(len(self.heads), 'head')}, {texts}, {tokens}"
+
+    def _row(self, head: Head) -> int:
+        return head_row(head, self.heads, "survey")
+
+    def _label(self, entry: np.int64) -> str:
+        return self.labels.get(int(entry), f"#{entry}")
+
+    def _within(self, code: Int64[np.ndarray, " code"], row: int, size: int) -> slice:
+        start, stop = np.searchsorted(code, [row * size, (row + 1) * size])
+        return slice(int(start), int(stop))
+
+
+def _real(values: Int64[np.ndarray, "..."]) -> Float64[np.ndarray, "..."]:
+    """Sums in steps of 2⁻²⁰ as numbers."""
+    return np.asarray(values, dtype=np.float64) / (1 << BITS)
+
+
+def _mean(sums: Int64[np.ndarray, "sum *of"]) -> Float64[np.ndarray, "*of"]:
+    return np.where(sums[0] > 0, _real(sums[1]) / np.maximum(sums[0], 1), np.nan)
+
+
+def _interval(
+    sums: Int64[np.ndarray, "sum *of"], most: Float[np.ndarray, " measure"] | float = 1.0
+) -> Interval:
+    """The mean of a count, a sum and a sum of squares, 1.96 standard errors on either side.
+
+    It is cut at 0 and at `most`, the ends of the measure's range.
+    """
+    count, mean = sums[0], _mean(sums)
+    variance = np.maximum(_real(sums[2]) / np.maximum(count, 1) - mean**2, 0.0)
+    unbiased = variance * count / np.maximum(count - 1, 1)
+    half = STANDARD_ERRORS * np.sqrt(unbiased / np.maximum(count, 1))
+    half = np.where(count > 1, half, np.nan)  # one text says nothing of others
+    return Interval(mean, np.maximum(mean - half, 0.0), np.minimum(mean + half, most))
+
+
+def _measure(measure: str) -> int:
+    """The column of a measure; raises `BadInput` if there is none of this name."""
+    if measure not in MEASURES:
+        raise bad_name("measure", measure, MEASURES)
+    return list[str](MEASURES).index(measure)

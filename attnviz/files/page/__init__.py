@@ -1,0 +1,227 @@
+"""One HTML file with the app's own canvases, which needs neither a server nor a network.
+
+In: a capture, from a model, a file or another tool. Out: a page with Overview, Head, Steps and
+Masks, a picture's patches and a translation's alignment where the caller gives what they need. The
+numbers are those that the app sends to a browser; each travels once.
+"""
+
+import platform
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
+
+import numpy as np
+
+import attnviz
+from attnviz.attention.capture import Capture
+from attnviz.errors import bad_argument
+from attnviz.files.atomic_file import replacing
+from attnviz.files.page.document import Page, document
+from attnviz.files.page.first_view import PageOpening
+from attnviz.files.page.parts import (
+    PagePart,
+    PageSource,
+    chosen_heads,
+    every_head,
+    parts,
+    require_heads,
+)
+from attnviz.files.page.store import PackedBuffer, Store
+from attnviz.i18n import LANGUAGES, Language, catalogue, text
+from attnviz.pictures.group.app_capture import AppCapture, PageContext
+from attnviz.pictures.group.groups import Group
+from attnviz.pictures.group.titles import model_title
+from attnviz.summary import shortened
+from attnviz.types import Head, head_id
+
+if TYPE_CHECKING:
+    from attnviz.models.loaded_model import LoadedModel
+
+Heads = Sequence[Head] | Literal["all"]
+LABEL_TOKENS = 40  # tokens that stand for a text that the capture does not know
+MAX_SHOWN = 160  # characters of a text below a picture
+FIRST = ("overview", "head", "picture", "alignment")  # what is unpacked before the first paint
+PACKAGES = ("torch", "transformers")
+TEXTS = ("views", "groups", "no_steps")
+PAGES = ("overview", "head", "steps", "masks")  # views that are pages of the app
+FROM_THE_TOP = PageOpening()
+
+
+class PageChoices(TypedDict, total=False):
+    """The choices for a page.
+
+    `heads` have Steps and Masks in it: names such as "L5.H11", or "all"; by default the first head.
+    `lang` is "en", "ja", "ko" or "zh"; `title` is the text by default. With `model`, words are
+    joined as its tokenizer joins them, and a translation shows its alignment; with `picture`, the
+    uint8 [row, column, rgb] that the model saw, patches lie over it.
+    """
+
+    lang: Language
+    heads: Heads | None
+    title: str | None
+    model: "LoadedModel | None"
+    picture: np.ndarray | None
+
+
+def write_page(
+    cap: Capture,
+    path: str | Path | None = None,
+    **choices: Unpack[PageChoices],
+) -> bytes:
+    """The page of a capture as UTF-8, written to `path` where one is given.
+
+    Of texts with more than 48 tokens X, concat and projected stay out. Raises `BadInput` for a
+    language or a head that does not exist, `TooLarge` for more numbers than a browser can hold.
+    """
+    source = PageSource(cap, choices.get("model"), choices.get("picture"))
+    content = page_text(source.captured(), choices).encode()
+    if path is not None:
+        with replacing(path) as unfinished:
+            unfinished.write_bytes(content)
+    return content
+
+
+def page_text(
+    captured: AppCapture, choices: PageChoices, opening: PageOpening = FROM_THE_TOP
+) -> str:
+    """The page of a capture as text; `opening` says on which view and head it opens.
+
+    Raises what `write_page` raises, and `BadInput` for a view that the page does not have.
+    """
+    lang = choices.get("lang", "en")
+    if lang not in LANGUAGES:
+        raise bad_argument(
+            f"lang={lang!r} is not a language of attnviz; give one of {', '.join(LANGUAGES)}",
+            name="lang",
+            found=str(lang),
+            allowed=", ".join(LANGUAGES),
+        )
+    written = _document(captured, lang, choices, opening)
+    return written.encode(errors="replace").decode()  # a lone surrogate has no UTF-8 form
+
+
+def _document(
+    captured: AppCapture, lang: Language, choices: PageChoices, opening: PageOpening
+) -> str:
+    heads = choices.get("heads")
+    named = None if heads is None or heads == "all" else tuple(head_id(head) for head in heads)
+    named = opening.heads(named)
+    require_heads(captured.groups, named)
+    store = Store()
+    entries = []
+    for group in captured.groups:
+        chosen = every_head(group) if heads == "all" else chosen_heads(group, named)
+        page_parts = list(parts(PageContext(lang, captured, group), chosen))
+        entries.append({"name": _group_title(lang, group), "views": _views(store, page_parts)})
+    index = {
+        "titles": {view: text(lang, f"page.{view}.title") for view in PAGES}
+        | {view: text(lang, f"file.{view}") for view in ("picture", "alignment")},
+        "texts": {name: catalogue(lang)[f"file.{name}"] for name in TEXTS},
+        "groups": entries,
+        "strings": store.texts,
+        "rebuilt": store.rebuilt,
+        "start": opening.start(named, {view for entry in entries for view in entry["views"]}),
+        "origin": {
+            "model": model_title(lang, captured.name),
+            "text": shortened(captured.capture.tokens.text, MAX_SHOWN),
+        },
+        "live": int(opening.live),
+    }
+    first = _names(entries, FIRST)
+    return document(
+        Page(
+            lang=lang,
+            title=choices.get("title") or _title(captured, lang),
+            line=_line(captured, lang),
+            origin=_origin(captured, lang),
+            index=index,
+            blocks={
+                "first": store.packed(first),
+                "later": store.packed(set(store.arrays) - first),
+            },
+        )
+    )
+
+
+def _views(store: Store, page_parts: Sequence[PagePart]) -> dict[str, Any]:
+    """The index of a group's views: a component and its buffers, by head or under ""."""
+    fine = next((PackedBuffer(part.data) for part in page_parts if part.view == "head"), None)
+    views: dict[str, Any] = {}
+    for part in page_parts:
+        view = views.setdefault(part.view, {"component": part.component, "heads": {}})
+        name = "" if part.place is None else str(part.place)
+        view["heads"][name] = store.add(part.data, fine if part.view == "overview" else None)
+    return views
+
+
+def _names(entries: Sequence[dict[str, Any]], views: Sequence[str]) -> set[str]:
+    """The names of the arrays that these views show."""
+    return {
+        array["from"]
+        for entry in entries
+        for view in views
+        for part in entry["views"].get(view, {"heads": {}})["heads"].values()
+        for array in part["arrays"]
+    }
+
+
+def _group_title(lang: Language, group: Group) -> str:
+    name = f"{group.stack}_{group.kind}" if group.stack else group.kind
+    return text(lang, f"attention.{name}")
+
+
+def _title(captured: AppCapture, lang: Language) -> str:
+    """The text; the model's title for a picture or a sound, whose tokens have no words."""
+    capture = captured.capture
+    if capture.tokens.text:
+        return capture.tokens.text
+    wordless = capture.grid is not None or capture.frame_s is not None
+    return model_title(lang, captured.name) if wordless else _labels(captured)
+
+
+def _labels(captured: AppCapture) -> str:
+    """The first tokens, for a text that the capture does not know."""
+    labels = captured.capture.tokens.labels
+    more = " …" if len(labels) > LABEL_TOKENS else ""
+    return " ".join(labels[:LABEL_TOKENS]) + more
+
+
+def _line(captured: AppCapture, lang: Language) -> str:
+    """The line under the title: the model, the number of tokens, and how far numbers are off."""
+    count = text(lang, "file.n_tokens", count=len(captured.capture.tokens))
+    model = model_title(lang, captured.name)
+    return " · ".join((model, count, _checked(captured, lang)))
+
+
+def _checked(captured: AppCapture, lang: Language) -> str:
+    accuracy = captured.accuracy
+    if np.isnan(accuracy.tolerance):
+        return text(lang, "file.unchecked")
+    numbers = {
+        "error": f"{accuracy.error:.1e}".replace("-", "−"),
+        "tolerance": f"{accuracy.tolerance:.0e}".replace("-", "−"),
+    }
+    return text(lang, "verify.ok" if accuracy.ok else "verify.bad", **numbers)
+
+
+def _origin(captured: AppCapture, lang: Language) -> list[tuple[str, str]]:
+    """Where the numbers come from: model, revision, text, and the versions that made them."""
+    key = captured.capture.model
+    packages = [f"{name} {version}" for name in PACKAGES if (version := _version(name))]
+    made_with = [f"attnviz {attnviz.__version__}", *packages, f"Python {platform.python_version()}"]
+    rows = [
+        ("model", key.id),
+        ("revision", key.revision),
+        ("numbers", " · ".join(part for part in (key.dtype, key.device) if part)),
+        ("text", captured.capture.tokens.text or _labels(captured)),
+        ("made_with", ", ".join(made_with)),
+    ]
+    return [(text(lang, f"file.{name}"), value) for name, value in rows if value]
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""

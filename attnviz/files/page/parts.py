@@ -1,0 +1,191 @@
+"""The views of a page: what each component shows, for each group of a capture's attentions.
+
+In: a capture, and with it what the caller knows of it (`PageSource`). Out: packed buffers by view
+and head, the same as the app sends to a browser. Only the heads that were named have Steps and
+Masks.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, get_args
+
+import numpy as np
+from jaxtyping import UInt8
+
+from attnviz.attention.capture import Capture
+from attnviz.attention.steps import derive
+from attnviz.errors import bad_argument
+from attnviz.i18n import Language, text
+from attnviz.pictures import alignment, grid, head, masks, patches, steps
+from attnviz.pictures.group import heads as head_views
+from attnviz.pictures.group import picture_places
+from attnviz.pictures.group.app_capture import AppCapture, Media, PageContext, accuracy_of
+from attnviz.pictures.group.groups import Group, groups
+from attnviz.pictures.group.measures import measure
+from attnviz.pictures.masks import fill as mask_views
+from attnviz.pictures.shared.canvas import packed
+from attnviz.pictures.steps import fill as step_views
+from attnviz.types import HeadId, Stage
+
+if TYPE_CHECKING:
+    from attnviz.models.loaded_model import LoadedModel
+
+# beyond so many tokens, matrices as wide as the model stay out: they would be most of the page
+WIDE_UP_TO = 48
+WIDE: tuple[Stage, ...] = ("x", "concat", "projected")
+HeadView = Literal["steps", "masks"]
+HEAD_VIEWS: tuple[HeadView, ...] = get_args(HeadView)  # those with a buffer for each head
+
+
+@dataclass(frozen=True, eq=False)
+class PageSource:
+    """A capture with what it does not hold itself: its model and the picture that it saw."""
+
+    capture: Capture
+    model: "LoadedModel | None" = None
+    picture: UInt8[np.ndarray, "row column rgb"] | None = None
+
+    def captured(self) -> AppCapture:
+        """The capture as views take it."""
+        return AppCapture(
+            key="",
+            name=self.capture.model.id,
+            loaded=self.model,
+            capture=self.capture,
+            groups=groups(self.capture),
+            accuracy=accuracy_of(self.capture),
+            media=Media(self.picture),
+        )
+
+
+@dataclass(frozen=True)
+class PagePart:
+    """The buffer of a view, for one head where there is one for each."""
+
+    view: str
+    component: str
+    data: bytes
+    place: HeadId | None = None
+
+
+def parts(shown: PageContext, chosen: Sequence[HeadId]) -> Iterator[PagePart]:
+    """The views of a group, Overview and Head first; Steps and Masks of the chosen heads."""
+    shown.size.require_cells()
+    group, lang = shown.group, shown.lang
+    measured = measure(group)
+    overview = head_views.overview(shown, measured)
+    yield PagePart(
+        "head",
+        "head",
+        packed(head.CANVAS, head_views.one_head(shown, measured), lang),
+    )
+    yield PagePart("overview", "grid", packed(grid.CANVAS, overview, lang))
+    if not group.uneven and picture_places.picture(shown.captured, group) is not None:
+        every = head_views.all_heads(shown, measured)
+        yield PagePart(
+            "picture",
+            "patches",
+            packed(patches.CANVAS, every, lang),
+        )
+    if shown.captured.loaded is not None and (group.stack, group.kind) == ("decoder", "cross"):
+        yield PagePart("alignment", "alignment", _alignment(shown))
+    for place in chosen:
+        for view in HEAD_VIEWS:
+            data = head_data(shown, view, place)
+            if data is not None:
+                yield PagePart(view, view, data, place)
+
+
+def head_data(shown: PageContext, view: HeadView, place: HeadId) -> bytes | None:
+    """The buffer of Steps or Masks for one head; None if only the weights of its layer are known.
+
+    Raises `BadInput` for a head that the group does not have.
+    """
+    require_heads((shown.group,), (place,))
+    if shown.group.own_code(place.layer):
+        return None
+    return _steps(shown, place) if view == "steps" else _masks(shown, place)
+
+
+def chosen_heads(group: Group, named: Sequence[HeadId] | None) -> tuple[HeadId, ...]:
+    """The named heads that a group has; its first one where none was named."""
+    if named is None:
+        return (HeadId(0, 0),)
+    return tuple(place for place in named if _has(group, place))
+
+
+def require_heads(among: Sequence[Group], named: Sequence[HeadId] | None) -> None:
+    """`BadInput` for a named head that no group of the capture has."""
+    for place in named or ():
+        if not any(_has(group, place) for group in among):
+            sizes = [f"{g.n_layers} × {max(call.n_heads for call in g.calls)}" for g in among]
+            raise bad_argument(
+                f"heads= has {place}, and the capture has {', '.join(sizes)} layers × heads",
+                name="heads",
+                found=str(place),
+                allowed=", ".join(sizes),
+            )
+
+
+def every_head(group: Group) -> tuple[HeadId, ...]:
+    """All heads of a group, layer by layer."""
+    return tuple(
+        HeadId(layer, number)
+        for layer, call in enumerate(group.calls)
+        for number in range(call.n_heads)
+    )
+
+
+def _has(group: Group, place: HeadId) -> bool:
+    within = 0 <= place.layer < group.n_layers
+    return within and 0 <= place.head < group.calls[place.layer].n_heads
+
+
+def _steps(shown: PageContext, place: HeadId) -> bytes:
+    """Every stage of a head, as the app sends it; nothing can be changed in a page."""
+    group = shown.group
+    derived = derive(group.call(place.layer), place.head, group.row(place.layer))
+    data = step_views.steps(shown, place.layer, place.head, derived)
+    return packed(steps.CANVAS, _without_wide(data, shown.lang), shown.lang)
+
+
+def _without_wide(data: steps.StepsData, lang: Language) -> steps.StepsData:
+    """The steps without what is changed by hand, and of a long text without the widest matrices."""
+    data = replace(data, by_hand=steps.HandEdits(allowed=False))
+    if len(data.tokens.queries.labels) <= WIDE_UP_TO:
+        return data
+    left_out = {
+        view.stage: text(lang, "file.left_out", limit=WIDE_UP_TO)
+        for view in data.views
+        if view.stage in WIDE
+    }
+    views = tuple(view for view in data.views if view.stage not in left_out)
+    return replace(data, views=views, absent={**data.absent, **left_out})
+
+
+def _masks(shown: PageContext, place: HeadId) -> bytes:
+    return packed(masks.CANVAS, mask_views.masks_data(shown, place.layer, place.head), shown.lang)
+
+
+def _alignment(shown: PageContext) -> bytes:
+    """The words of source and target with the attention between them."""
+    from attnviz.experiment.outputs.alignment import align
+
+    aligned = align(shown.captured.loaded, shown.captured.capture)
+    chances = aligned.probabilities
+    view = alignment.AlignmentView(
+        source=tuple(alignment.ShownWord(w.text, w.start, w.special) for w in aligned.source),
+        target=tuple(
+            alignment.ShownWord(
+                word.text,
+                word.start,
+                word.special,
+                None if chances is None else float(chances[index]),
+            )
+            for index, word in enumerate(aligned.target)
+        ),
+        weights=aligned.weights,
+        stated=alignment.Stated(),
+        probability=aligned.probability,
+    )
+    return packed(alignment.CANVAS, view, shown.lang)

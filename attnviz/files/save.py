@@ -1,0 +1,217 @@
+"""`save` and `read`: a capture as a file, by the ending of its name, and back.
+
+In: a capture, or two to compare, a path and what the kind of file lets one choose. Out: the file.
+Every argument is used or refused by name: a width means nothing to a table, a threshold nothing to
+a figure.
+"""
+
+import io
+from collections.abc import Callable, Mapping
+from io import BufferedIOBase
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+
+import torch
+
+from attnviz.attention.capture import Capture
+from attnviz.corpus import archive as survey_archive
+from attnviz.corpus.result import Survey
+from attnviz.errors import BadInput, bad_argument
+from attnviz.figures.ramp import Scale
+from attnviz.figures.sheet import Cells
+from attnviz.figures.style import Style
+from attnviz.files import pictures, surveys
+from attnviz.files.atomic_file import replacing
+from attnviz.files.capture_file import read as capture_reader
+from attnviz.files.capture_file import write as capture_writer
+from attnviz.files.pictures import Place, View
+from attnviz.files.tables import archive, document, spreadsheet
+from attnviz.files.tables.entries import entries
+from attnviz.i18n import Language
+from attnviz.types import Head, Kind, Measure, Stack
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from attnviz.files.page import Heads
+    from attnviz.models.loaded_model import LoadedModel
+
+Captures = Capture | tuple[Capture, Capture]
+What = Captures | Survey
+Writer = Callable[[BufferedIOBase], object]
+
+PLACE = ("at", "kind", "stack", "batch")
+FIGURE = ("view", *PLACE, *Style.__annotations__)
+# the ending of a file → the arguments that it takes
+ENDINGS: dict[str, tuple[str, ...]] = {
+    ".safetensors": ("dtype", "with_weights", "with_outputs"),
+    ".html": ("lang", "heads", "title", "model", "picture"),
+    ".npz": (*PLACE, "dtype"),
+    ".csv": (*PLACE, "least"),
+    ".json": PLACE,
+    ".svg": FIGURE,
+    ".pdf": FIGURE,
+    ".png": FIGURE,
+    ".eps": FIGURE,
+}
+
+
+class Choices(TypedDict, total=False):
+    """The choices for a file; each kind of file takes some of them.
+
+    Capture (.safetensors): `dtype`, "float16" or "bfloat16" for half the size; `with_weights` keeps
+    W_Q, W_K, W_V and W_O, so that every step can be derived; `with_outputs` keeps `hidden` and
+    `logits`. Numbers (.npz, .csv, .json): `at`, one head such as "L5.H11"; `kind`, `stack` and
+    `batch`, one attention and one text; `dtype`, "float16" in an archive; `least`, the smallest
+    weight that has a row in a CSV. Page (.html): `heads`, those that have Steps and Masks in it, or
+    "all"; `lang`, "en", "ja", "ko" or "zh"; `title`; `model`, a `LoadedModel` that joins words and
+    knows a translation's alignment; `picture`, what the model saw. Figures (.svg, .pdf,
+    .png, .eps): `view`, the place as above, and the choices of `attnviz.figures`. Of a survey a
+    figure takes `measures`, two of them, `width_in`, `size_pt` and `title`, a page `measures` and
+    `lang`.
+    """
+
+    view: View | None
+    at: Head | None
+    kind: Kind | None
+    stack: Stack | None
+    batch: int
+    dtype: str | torch.dtype | None
+    with_weights: bool
+    with_outputs: bool
+    least: float | None
+    width_in: float
+    size_pt: float
+    scale: Scale
+    cells: Cells
+    title: str
+    lang: Language
+    measures: tuple[Measure, Measure]
+    heads: "Heads"
+    model: "LoadedModel | None"
+    picture: "np.ndarray | None"
+    row_title: str
+    column_title: str
+
+
+def save(what: What, path: str | Path, **choices: Unpack[Choices]) -> Path:
+    """Write a capture as the kind of file that the path's ending names; returns the path.
+
+    .safetensors is the capture itself, which `attnviz.read` opens without its model. .html is one
+    page with the pictures of the app, which needs neither a server nor a network. .npz, .csv and
+    .json are its weights as numbers; a CSV of one head (`at="L5.H11"`) is a matrix. .svg, .pdf,
+    .png and .eps are figures for print: all heads, or one head as `view="head"`, "lines", "steps"
+    or "alignment"; two captures are drawn with their difference. `Choices` explains the arguments.
+    Of a survey .npz is the survey itself, which `attnviz.read` opens, .csv and .json are its
+    table of heads, .svg, .pdf, .png and .eps its heads on two measures, and .html is that figure
+    with what each head does.
+
+    Raises `BadInput` for another ending, an argument that this kind of file does not take, and a
+    path that cannot be written; `TooLarge` for a file that would be absurd, with what to do
+    instead; `MissingExtra` where a figure needs matplotlib.
+    """
+    write = _writer(what, Path(path).suffix.lower(), choices)
+    with replacing(path) as unfinished, unfinished.open("wb") as file:
+        write(file)
+    return Path(path)
+
+
+def content(what: What, ending: str, **choices: Unpack[Choices]) -> bytes:
+    """The bytes of the file that `save` writes under a name with this ending, such as ".svg"."""
+    file = io.BytesIO()
+    _writer(what, ending.lower(), choices)(file)
+    return file.getvalue()
+
+
+def read(path: str | Path, *, max_bytes: int | None = None) -> Capture | Survey:
+    """The capture of a .safetensors file, or the survey of an .npz file, that `save` wrote.
+
+    A capture is read without its model; weights, steps and `verify()` are those of the saved one.
+    Raises `BadInput` for a file that is missing or damaged, and for one that holds neither, such as
+    a page or the weights of a capture; `TooLarge` for one over `max_bytes`, of
+    which each kind has its own.
+    """
+    if Path(path).suffix.lower() == ".npz":
+        return survey_archive.read_survey(path, max_bytes=max_bytes or survey_archive.MAX_BYTES)
+    return capture_reader.read(path, max_bytes=max_bytes or capture_reader.MAX_BYTES)
+
+
+def _writer(what: What, ending: str, choices: Choices) -> Writer:
+    """The function that writes a kind of file, after every argument was checked."""
+    if isinstance(what, Survey):
+        settings = _options(choices, ending, surveys.ENDINGS, "a survey")
+        return lambda file: file.write(surveys.content(what, ending, settings))
+    options = _options(choices, ending, ENDINGS, "a capture")
+    _require_captures(what, ending)
+    if ENDINGS[ending] == FIGURE:
+        return _figure(what, ending, options)
+    assert isinstance(what, Capture), "two captures are drawn, and nothing else"
+    if ending == ".safetensors":
+        return lambda file: capture_writer.write(what, file, **options)
+    if ending == ".html":
+        from attnviz.files.page import write_page  # the canvases are read for a page alone
+
+        page = write_page(what, **options)
+        return lambda file: file.write(page)
+    return _table(what, ending, options)
+
+
+def _options(
+    choices: Choices, ending: str, endings: Mapping[str, tuple[str, ...]], what: str
+) -> dict[str, Any]:
+    """The choices that were made; raises `BadInput` for an ending, and for one that it refuses."""
+    if ending not in endings:
+        raise BadInput(
+            f"{what} cannot be saved as {ending or 'a file without an ending'!r}; give one of"
+            f" {', '.join(endings)}",
+            code="bad_ending",
+            found=ending,
+            allowed=", ".join(endings),
+        )
+    options: dict[str, Any] = {name: value for name, value in choices.items() if value is not None}
+    allowed = ", ".join(endings[ending])
+    for name in options:
+        if name not in endings[ending]:
+            raise bad_argument(
+                f"{name}= means nothing for a {ending} file of {what}; it takes"
+                f" {allowed or 'none'}",
+                name=name,
+                found=ending,
+                allowed=allowed,
+            )
+    return options
+
+
+def _require_captures(what: object, ending: str) -> None:
+    """Raise `BadInput` unless there is one capture, or two for a figure."""
+    captures = what if isinstance(what, tuple) else (what,)
+    kinds = [type(capture).__name__ for capture in captures]
+    several = isinstance(what, tuple)
+    fits = all(isinstance(capture, Capture) for capture in captures)
+    if not fits or (several and (len(captures) != 2 or ENDINGS[ending] != FIGURE)):
+        allowed = "a Capture, or two of them for a figure"
+        raise bad_argument(
+            f"save() takes {allowed}, and was given {', '.join(kinds)} for a {ending} file; give"
+            " attnviz.capture(model, text)",
+            name="what",
+            found=", ".join(kinds),
+            allowed=allowed,
+        )
+
+
+def _figure(what: Captures, ending: str, options: dict[str, Any]) -> Writer:
+    place = Place(**{name: options[name] for name in PLACE if name in options})
+    style: Any = {name: options[name] for name in Style.__annotations__ if name in options}
+    drawing = pictures.drawing(what, options.get("view"), place, style)
+    return lambda file: file.write(drawing.content(ending))
+
+
+def _table(cap: Capture, ending: str, options: dict[str, Any]) -> Writer:
+    written = entries(cap, **{name: options[name] for name in PLACE if name in options})
+    if ending == ".npz":
+        return lambda file: archive.write(cap, written, file, options.get("dtype", "float32"))
+    if ending == ".json":
+        return lambda file: document.write(cap, written, file)
+    if "at" in options and "least" not in options and len(written) == 1:
+        return lambda file: spreadsheet.write_matrix(written[0], file)
+    return lambda file: spreadsheet.write(written, file, options.get("least", 0.0))

@@ -1,0 +1,172 @@
+"""The circuit: columns of heads, every path between them, and the cut of one path in words.
+
+In: a language, the calls in the order in which they run, what `attnviz.experiment` measured. Out:
+the parts of a `CircuitView`. Nothing is computed here: it is chosen what is shown.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from attnviz.i18n import Language, text
+from attnviz.pictures.circuit import CircuitColumn, CircuitHead, CutCell, PathDetail
+from attnviz.pictures.group import answers
+
+if TYPE_CHECKING:
+    from attnviz.capture.changed.layout import Layout
+    from attnviz.experiment.answers import AnswerReader
+    from attnviz.experiment.clean_run import CleanRun
+    from attnviz.experiment.cut_path import CutPath
+    from attnviz.experiment.paths import Path, Paths
+
+MAX_CELLS = 6
+
+
+def columns(layout: "Layout") -> tuple[CircuitColumn, ...]:
+    """A column for the heads of each attention call, in the order in which they run."""
+    several = len({(call.site.kind, call.site.stack) for call in layout.calls}) > 1
+    return tuple(
+        CircuitColumn(
+            title=f"L{call.site.layer}",
+            group=str(call.site.whole_layer).rpartition(".")[0] if several else "",
+            heads=tuple(
+                CircuitHead(str(call.site.with_head(head)), call.site.layer, head)
+                for head in range(call.n_heads)
+            ),
+        )
+        for call in layout.calls
+    )
+
+
+def summary(lang: Language, feeds: "Paths") -> str:
+    """The two strongest paths into queries and keys, and what a path picked at random moves."""
+    strongest = feeds.strongest(2)
+    if not strongest:
+        return text(lang, "circuit.no_paths")
+    known = feeds.moved[:, :, :2]
+    known = known[np.isfinite(known)]
+    return text(
+        lang,
+        "circuit.summary",
+        paths=_listed(lang, [_path(lang, path) for path in strongest]),
+        median=_percent(float(np.median(known))),
+        n=known.size,
+    )
+
+
+def _listed(lang: Language, paths: list[str]) -> str:
+    """One path, or two as a list in words."""
+    return paths[0] if len(paths) == 1 else text(lang, "circuit.both", a=paths[0], b=paths[1])
+
+
+def _path(lang: Language, path: "Path") -> str:
+    return text(
+        lang,
+        "circuit.path",
+        sender=path.sender,
+        receiver=path.receiver,
+        side=text(lang, f"component.circuit.side_{path.side}"),
+        value=_percent(path.moved),
+    )
+
+
+def _percent(share: float) -> str:
+    """A share in percent; what is smaller than a hundredth of it is said to be."""
+    percent = 100 * share
+    if 0 < percent < 0.01:
+        return "<0.01"
+    return f"{percent:.2g}" if percent < 10 else f"{percent:.0f}"
+
+
+def detail(
+    lang: Language,
+    prepared: "CleanRun",
+    answer: "AnswerReader",
+    cut: "CutPath",
+    tokens: tuple[Sequence[str], Sequence[str]],
+) -> PathDetail:
+    """The cut of a path: attention moved, weight of the cell that changes most, and the answer."""
+    side = text(lang, f"component.circuit.side_{cut.side}")
+    cells = cut.cells(MAX_CELLS)
+    sentences = [_moved(lang, cut, side)]
+    if cells and cut.side != "v":
+        sentences.append(_weight(lang, cut, cells[0], tokens))
+    return PathDetail(
+        title=f"{cut.sender} → {cut.receiver}, {side}",
+        sentences=(*sentences, *_answer(lang, prepared, answer, cut, side)),
+        columns=_columns(lang, cut),
+        cells=tuple(_cell(cut, query, key, tokens) for query, key in cells),
+    )
+
+
+def _moved(lang: Language, cut: "CutPath", side: str) -> str:
+    others = cut.moved_by_controls
+    control = "" if len(others) else "_alone"
+    values = {
+        "sender": str(cut.sender),
+        "receiver": str(cut.receiver),
+        "side": side,
+        "moved": _percent(cut.moved),
+    }
+    key = f"circuit.moved_v{control}" if cut.side == "v" else f"circuit.moved{control}"
+    if not len(others):
+        return text(lang, key, **values)
+    median, most = _percent(float(np.median(others))), _percent(float(others.max()))
+    return text(lang, key, **values, n=len(others), median=median, most=most)
+
+
+def _weight(
+    lang: Language,
+    cut: "CutPath",
+    cell: tuple[int, int],
+    tokens: tuple[Sequence[str], Sequence[str]],
+) -> str:
+    query, key = cell
+    values = {
+        "cell": _label(cut, query, key, tokens),
+        "was": f"{cut.before[query, key]:.3f}",
+        "now": f"{cut.after[query, key]:.3f}",
+    }
+    others = cut.weights_by_controls[:, query, key]
+    if not len(others):
+        return text(lang, "circuit.weight_alone", **values)
+    return text(lang, "circuit.weight", **values, median=f"{np.median(others):.3f}")
+
+
+def _answer(
+    lang: Language, prepared: "CleanRun", answer: "AnswerReader", cut: "CutPath", side: str
+) -> tuple[str, ...]:
+    changed = answers.changed_sentence(lang, prepared, answer, cut.answer, "circuit")
+    if not len(cut.answer.controls):
+        return (changed,)
+    return changed, answers.control_sentence(lang, answer, cut.answer, "circuit")
+
+
+def _columns(lang: Language, cut: "CutPath") -> tuple[str, ...]:
+    names = ("cell", "weight", "value") if cut.side == "v" else ("cell", "weight", "cut", "others")
+    return tuple(text(lang, f"circuit.column_{name}") for name in names)
+
+
+def _cell(
+    cut: "CutPath", query: int, key: int, tokens: tuple[Sequence[str], Sequence[str]]
+) -> CutCell:
+    weight = f"{cut.before[query, key]:.3f}"
+    if cut.side == "v":
+        values: tuple[str, ...] = (weight, f"{_percent(float(cut.values[key]))}%")
+    else:
+        others = cut.weights_by_controls[:, query, key]
+        median = f"{np.median(others):.3f}" if len(others) else "–"
+        values = (weight, f"{cut.after[query, key]:.3f}", median)
+    return CutCell(query, key, _label(cut, query, key, tokens), values)
+
+
+def _label(
+    cut: "CutPath", query: int, key: int, tokens: tuple[Sequence[str], Sequence[str]]
+) -> str:
+    """The tokens of a cell with their positions; positions alone where tokens are unknown."""
+    names = [
+        f"{place} {labels[place]}" if place < len(labels) else str(place)
+        for labels, place in zip(tokens, (query, key), strict=True)
+    ]
+    return " → ".join(names)

@@ -1,0 +1,86 @@
+"""The gallery of the start page: four miniatures, drawn from what models have just computed.
+
+In: a `GalleryView`, in which a miniature that was not computed yet is None. Out: the event `look`
+while a miniature in sight lacks its numbers, and `miniature` with the name of one that was clicked.
+Each plays once when it comes into sight, and again under the pointer or the focus; visitors who
+asked for less motion get its last moment.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal, get_args
+
+import numpy as np
+from jaxtyping import Float32, UInt8
+
+from attnviz.pictures.shared.canvas import Canvas, roots
+
+Miniature = Literal["translator", "picture", "story", "birth"]
+MINIATURES: tuple[Miniature, ...] = get_args(Miniature)
+
+
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """The words of a sentence and of its translation, and the weights of one head between them."""
+
+    head: str
+    source: tuple[str, ...]
+    target: tuple[str, ...]
+    weights: Float32[np.ndarray, "target source"]
+
+
+@dataclass(frozen=True, eq=False)
+class PictureRead:
+    """A picture, the weights of one head's [CLS] on its patches, and the likeliest class."""
+
+    head: str
+    pixels: UInt8[np.ndarray, "row column rgb"]
+    weights: Float32[np.ndarray, "patch_row patch_column"]
+    answer: str
+    probability: float
+
+
+@dataclass(frozen=True, eq=False)
+class Story:
+    """The tokens of a text, of which the model generated those from `n_given` on.
+
+    A row holds the mean weights of the last layer's heads while the token was generated.
+    """
+
+    tokens: tuple[str, ...]
+    n_given: int
+    weights: Float32[np.ndarray, "token token"]
+
+
+@dataclass(frozen=True, eq=False)
+class Birth:
+    """A training as far as it has come: one head at each measured step, and its copying score.
+
+    `chance` is the score of even attention, `n_steps` the length of the whole training.
+    """
+
+    head: str
+    letters: tuple[str, ...]
+    steps: tuple[int, ...]
+    scores: Float32[np.ndarray, "step"]
+    weights: Annotated[Float32[np.ndarray, "step query key"], roots(8)]
+    chance: float
+    n_steps: int
+    is_over: bool
+
+
+@dataclass(frozen=True, eq=False)
+class GalleryView:
+    """The miniatures, those that are there."""
+
+    translator: Lines | None = None
+    picture: PictureRead | None = None
+    story: Story | None = None
+    birth: Birth | None = None
+
+
+CANVAS = Canvas("gallery", (GalleryView,))
+
+
+def parse_opened(value: object) -> Miniature | None:
+    """The miniature that was clicked; None for nonsense."""
+    return next((name for name in MINIATURES if name == value), None)

@@ -1,0 +1,82 @@
+// Written by `python -m scripts.write_canvas_types` from attnviz/pictures/gallery: change that, not this.
+
+import type { FloatArray, PackedArray } from "../shared/buffer.js";
+import type { SharedStrings } from "../shared/heads.js";
+
+/** The miniatures, those that are there. */
+export interface Header {
+  strings: Strings;
+  translator: Lines | null;
+  picture: PictureRead | null;
+  story: Story | null;
+  birth: Birth | null;
+}
+
+/** The words of a sentence and of its translation, and the weights of one head between them. */
+export interface Lines {
+  head: string;
+  source: string[];
+  target: string[];
+}
+
+/** A picture, the weights of one head's [CLS] on its patches, and the likeliest class. */
+export interface PictureRead {
+  head: string;
+  answer: string;
+  probability: number;
+}
+
+/**
+ * The tokens of a text, of which the model generated those from `n_given` on.
+ * A row holds the mean weights of the last layer's heads while the token was generated.
+ */
+export interface Story {
+  tokens: string[];
+  n_given: number;
+}
+
+/**
+ * A training as far as it has come: one head at each measured step, and its copying score.
+ * `chance` is the score of even attention, `n_steps` the length of the whole training.
+ */
+export interface Birth {
+  head: string;
+  letters: string[];
+  steps: number[];
+  chance: number;
+  n_steps: number;
+  is_over: boolean;
+}
+
+export interface Arrays {
+  /** [target, source] */
+  "translator.weights": FloatArray;
+  /** [row, column, rgb] */
+  "picture.pixels": PackedArray;
+  /** [patch_row, patch_column] */
+  "picture.weights": FloatArray;
+  /** [token, token] */
+  "story.weights": FloatArray;
+  /** [step] */
+  "birth.scores": FloatArray;
+  /** [step, query, key] */
+  "birth.weights": PackedArray;
+}
+
+/** The texts of this canvas, and the shared ones. */
+export interface Strings extends SharedStrings {
+  readonly label: string;
+  readonly waits: string;
+  readonly title_translator: string;
+  readonly text_translator: string;
+  readonly says_translator: string;
+  readonly title_picture: string;
+  readonly text_picture: string;
+  readonly says_picture: string;
+  readonly title_story: string;
+  readonly text_story: string;
+  readonly says_story: string;
+  readonly title_birth: string;
+  readonly text_birth: string;
+  readonly says_birth: string;
+}

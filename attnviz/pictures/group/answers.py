@@ -1,0 +1,131 @@
+"""The change of a model's answer in words: sentences, amounts and their control.
+
+In: a language, how an answer is read, the answer before and after. Out: sentences of the catalogue;
+Switches, Circuit and edited numbers say a change in the same way.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from attnviz.i18n import Language, text
+
+if TYPE_CHECKING:
+    from attnviz.experiment.answers import AnswerReader
+    from attnviz.experiment.clean_run import CleanRun
+    from attnviz.experiment.switches import Switched
+
+Unit = Literal["percent", "points", "number"]
+NEARLY_ONE = 0.9995  # rounds to 100.0 %
+NO_MOVE = 0.0001  # of a cosine: what four decimals show
+
+
+def choice_name(lang: Language, prepared: "CleanRun", answer: "AnswerReader", place: int) -> str:
+    if answer.kind == "cosines" and place == 0:
+        return text(lang, "switchboard.itself")
+    return answer.name(place)
+
+
+def changed_sentence(
+    lang: Language,
+    prepared: "CleanRun",
+    answer: "AnswerReader",
+    result: "Switched",
+    section: str,
+    quote: Callable[[str], str] = str,
+    **words: str,
+) -> str:
+    """The change of the answer, in the words of a section; `words` name what was changed.
+
+    `quote` makes a token's text fit for where the sentence stands.
+    """
+    if not answer.is_probability:
+        value = result.after[0] if answer.kind == "cosines" else result.after.mean()
+        return text(lang, f"{section}.turned", cosine=cosine(float(value)), **words)
+    best, now = int(np.argmax(result.before)), int(np.argmax(result.after))
+    if not answer.exclusive:
+        best = now = int(np.argmax(np.abs(result.after - result.before)))
+    values = {
+        "before": quote(choice_name(lang, prepared, answer, best)),
+        "after": quote(choice_name(lang, prepared, answer, now)),
+        "was": share(result.before[best]),
+        "left": share(result.after[best]),
+        "share": share(result.after[now]),
+        "points": _points(float(result.after[best] - result.before[best])),
+        **words,
+    }
+    if not answer.exclusive:
+        return text(lang, f"{section}.loses", **values)
+    return text(lang, f"{section}.turns" if best != now else f"{section}.stays", **values)
+
+
+def moved(answer: "AnswerReader", before: np.ndarray, after: np.ndarray) -> float:
+    """The distance that an answer moved, as `AnswerReader.moved` computes it."""
+    if answer.kind == "cosines":
+        return max(0.0, float(1 - after[0]))  # rounding may leave a cosine just above 1
+    change = np.abs(after - before)
+    return float(change.sum() / 2 if answer.exclusive else change.mean())
+
+
+def control_sentence(
+    lang: Language,
+    answer: "AnswerReader",
+    result: "Switched",
+    section: str,
+    **words: object,
+) -> str:
+    """A sentence on how far the answer moved, and how far the controls move it."""
+    controls = sorted(moved(answer, result.before, row) for row in result.controls)
+    unit = unit_of(answer)
+    own = moved(answer, result.before, result.after)
+    return text(
+        lang,
+        f"{section}.control",
+        draws=len(controls),
+        own=amount(lang, own, unit),
+        median=_amount_again(lang, float(np.median(controls)), unit),
+        most=_amount_again(lang, controls[-1], unit),
+        **words,
+    )
+
+
+def unit_of(answer: "AnswerReader") -> Unit:
+    if not answer.is_probability:
+        return "number"
+    return "percent" if answer.exclusive else "points"
+
+
+def amount(lang: Language, value: float, unit: Unit) -> str:
+    """The distance that an answer moved.
+
+    In percent of its probability, for several distributions in percentage points, or as a plain
+    number.
+    """
+    if unit == "number":
+        return f"<{NO_MOVE}" if 0 < value < NO_MOVE / 2 else f"{value:.4f}"
+    return text(lang, f"switchboard.{unit}", value=share(value))
+
+
+def _amount_again(lang: Language, value: float, unit: Unit) -> str:
+    """An amount after one that has named what it is a percentage of."""
+    return f"{share(value)}%" if unit == "percent" else amount(lang, value, unit)
+
+
+def cosine(value: float) -> str:
+    """A cosine; one just below 1 is never printed as 1."""
+    return f">{1 - NO_MOVE}" if 1 - NO_MOVE / 2 < value < 1 else f"{value:.4f}"
+
+
+def _points(change: float) -> str:
+    """A change of a probability in percentage points, with its sign."""
+    size = share(abs(change))
+    return f"{'−' if change < 0 else '+'}{size}" if change else "0"
+
+
+def share(value: float) -> str:
+    """A probability in percent; one just below 1 is never printed as 100."""
+    if NEARLY_ONE <= value < 1:
+        return ">99.9"
+    percent = 100 * value
+    return "<0.01" if 0 < percent < 0.01 else f"{percent:.2g}" if percent < 1 else f"{percent:.1f}"

@@ -1,0 +1,134 @@
+"""All heads of a group, as Overview and Head show them.
+
+In: what is shown, and the measures of its heads. Out: a `HeadsView` of plain arrays and translated
+texts. Nothing is computed here: the numbers come from the capture and from `views.measures`.
+"""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from attnviz.audio.sound import spectrogram
+from attnviz.i18n import Language, text
+from attnviz.metrics.measures import UNITS
+from attnviz.pictures.group import group_tokens, group_weights, picture_places
+from attnviz.pictures.group.app_capture import PageContext
+from attnviz.pictures.group.axes import token_axes
+from attnviz.pictures.group.measures import Measured
+from attnviz.pictures.group.titles import model_title
+from attnviz.pictures.shared.heads import HeadMeasure, HeadsView, Heard, LayerView
+from attnviz.tokens.words import words
+
+if TYPE_CHECKING:
+    from attnviz.metrics import HeadRole
+    from attnviz.types import Tokens
+
+# columns of the spectrogram under the keys: in all, and for one frame
+MAX_COLUMNS, MAX_PER_FRAME = 3072, 8
+
+
+def all_heads(shown: PageContext, measured: Measured) -> HeadsView:
+    """All heads of a group on the first text, each with a sentence on what it does most."""
+    queries, keys = token_axes(shown)
+    group, uneven = shown.group, shown.group.uneven
+    return HeadsView(
+        model=model_title(shown.lang, shown.captured.name),
+        queries=queries,
+        keys=keys,
+        cross=group.cross,
+        sentences=sentences(shown, measured),
+        weights=group_weights.by_layer(group) if uneven else group_weights.stacked(group),
+        patches=picture_places.picture(shown.captured, group),
+        visible=None if uneven else group_weights.stacked_masks(group),
+        layers=_layers(shown) if uneven else (),
+    )
+
+
+def overview(shown: PageContext, measured: Measured) -> HeadsView:
+    """All heads of a group, with every measure that this text has."""
+    return replace(small(shown, measured), measures=measures(shown.lang, measured))
+
+
+def small(shown: PageContext, measured: Measured) -> HeadsView:
+    """All heads of a group, for small pictures."""
+    return replace(all_heads(shown, measured), small=True)
+
+
+def one_head(shown: PageContext, measured: Measured) -> HeadsView:
+    """All heads of a group, with the words that their tokens make and the sound under the keys."""
+    view = replace(all_heads(shown, measured), heard=spectrum(shown))
+    if view.patches is not None or view.layers:
+        return view
+    loaded = shown.captured.loaded
+    tokenizer = None if loaded is None else loaded.tokenizer
+    join = "".join if tokenizer is None else tokenizer.convert_tokens_to_string
+    return replace(
+        view,
+        words=words(group_tokens.queries(shown.group), join),
+        key_words=words(group_tokens.keys(shown.group), join),
+    )
+
+
+def measures(lang: Language, measured: Measured) -> tuple[HeadMeasure, ...]:
+    """Every measure that this text has, with its title and unit."""
+    return tuple(
+        HeadMeasure(name, text(lang, f"measure.{name}"), UNITS[name], values)
+        for name, values in measured.measures.items()
+        if np.isfinite(values).any()
+    )
+
+
+def sentences(shown: PageContext, measured: Measured) -> tuple[tuple[str, ...], ...]:
+    """A sentence for each head on what it does most, by layer."""
+    return tuple(
+        tuple(
+            _sentence(shown.lang, role, group_tokens.keys(shown.group, layer=layer))
+            for role in roles
+        )
+        for layer, roles in enumerate(measured.roles)
+    )
+
+
+def _sentence(lang: Language, role: "HeadRole", keys: "Tokens") -> str:
+    most = text(
+        lang,
+        f"role.{role.role}",
+        percent=f"{100 * role.fraction:.0f}",
+        chance=_percent(role.baseline),
+        **({} if role.role != "token" or role.key is None else {"token": keys.labels[role.key]}),
+    )
+    if role.rest is None or role.rest.role == "spread":
+        return most
+    rest = _sentence(lang, role.rest, keys)
+    return text(lang, "role.with_rest", sentence=most, rest=rest)
+
+
+def _percent(fraction: float) -> str:
+    """Whole percents; of less than one, its first digit."""
+    return f"{100 * fraction:.0f}" if fraction >= 0.01 else f"{100 * fraction:.1g}"
+
+
+def _layers(shown: PageContext) -> tuple[LayerView, ...]:
+    """The tokens, mask and patches of each layer, where layers differ."""
+    return tuple(
+        LayerView(
+            *token_axes(shown, layer=layer),
+            visible=group_weights.mask(shown.group, layer),
+            patches=picture_places.patches(shown, layer),
+        )
+        for layer in range(shown.group.n_layers)
+    )
+
+
+def spectrum(shown: PageContext) -> Heard | None:
+    """The spectrogram under the keys; None unless each key is a frame of a sound."""
+    captured, group = shown.captured, shown.group
+    step, sound = captured.capture.frame_s, captured.media.sound
+    keys_are_frames = group.cross or group.stack != "decoder"
+    if step is None or sound is None or group.uneven or not keys_are_frames:
+        return None
+    n_key = shown.size.extent.n_key
+    per_frame = max(1, min(MAX_PER_FRAME, MAX_COLUMNS // n_key))
+    levels = spectrogram(sound, n_key * per_frame, step / per_frame)
+    return Heard(levels, n_key, step, sound.seconds)

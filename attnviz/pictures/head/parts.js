@@ -1,0 +1,148 @@
+// @ts-check
+// The elements of the head page, built once for a capture; canvas.js fills and draws them.
+
+import { headCounts } from "../shared/buffer.js";
+import { SCALES } from "../shared/colors.js";
+import { button, checkbox, segmented } from "../shared/controls.js";
+import { el, fillNodes, keycaps } from "../shared/dom.js";
+import { headPicker } from "../shared/head_picker.js";
+import { nameRow } from "../shared/name_row.js";
+import { heardNote } from "../shared/spectrum.js";
+import { lineOptions } from "./line_options.js";
+import { hasPieces } from "./words.js";
+
+/** @import { Header, Strings } from "./types.js" */
+/** @import { HeadSelection, Options } from "./view.js" */
+
+/**
+ * @typedef {{change: (change: Partial<HeadSelection>) => void, step: (by: number) => void,
+ *   option: (change: Partial<Options>) => void, open: () => void}} Actions
+ */
+/** @typedef {ReturnType<typeof buildParts>} Parts */
+
+/**
+ * Builds the page for a header; `approximate` says that weights came through 8 bits.
+ * @param {Header} header
+ * @param {HeadSelection} selection
+ * @param {boolean} approximate
+ * @param {Actions} actions
+ */
+export function buildParts(header, selection, approximate, actions) {
+  const { strings } = header;
+  const hint = makeHint(strings);
+  const top = buildTop(header, selection, actions);
+  const left = buildLeft(header, approximate, hint);
+  const right = buildRight(header, hint.id, actions);
+  const empty = el("p", { class: "av-panel", hidden: true }, strings.all_special);
+  const body = el("div", { class: "av-head-body" }, left.node, right.node);
+  return { ...top, ...left, ...right, right: right.node, empty, body, nodes: [top.node, empty, body] };
+}
+
+/** The picker of heads, the name of the chosen one, and how it is shown. */
+function buildTop(
+  /** @type {Header} */ header,
+  /** @type {HeadSelection} */ selection,
+  /** @type {Actions} */ actions,
+) {
+  const { strings } = header;
+  const thumbs = el("canvas", { "aria-hidden": "true" });
+  const picker = headPicker({
+    label: strings.heads,
+    nLayers: header.n_layers,
+    nHeads: header.n_heads,
+    heads: headCounts(header),
+    under: thumbs,
+    onMove: (layer, head) => actions.change({ layer, head }),
+  });
+  const title = el("h2", { class: "av-title" });
+  const sentence = el("p", { class: "av-sentence" });
+  const open = button({ label: strings.open_steps, kind: "primary", onClick: actions.open });
+  const row = nameRow(strings, title, actions.step, open);
+  const name = el("div", { class: "av-head-name" }, row, sentence);
+  const scales = buildScales(header, selection, actions);
+  const node = el("div", { class: "av-head-top" }, picker.node, name, scales.node);
+  return { ...scales, node, thumbs, picker, title, sentence };
+}
+
+/** The colour scale, and what may be shown beside or left out. */
+function buildScales(
+  /** @type {Header} */ header,
+  /** @type {HeadSelection} */ selection,
+  /** @type {Actions} */ actions,
+) {
+  const { strings } = header;
+  const scale = segmented({
+    label: strings.scale,
+    value: selection.scale,
+    options: SCALES.map((value) => ({ value, label: strings[`scale_${value}`] })),
+    onChange: (value) => actions.change({ scale: value }),
+  });
+  const special = checkbox({
+    label: strings.hide_special,
+    checked: selection.special === "hide",
+    onChange: (on) => actions.change({ special: on ? "hide" : "show" }),
+  });
+  const option = (/** @type {"sums" | "words"} */ name) =>
+    checkbox({
+      label: strings[name],
+      checked: false,
+      onChange: (on) => actions.option({ [name]: on ? "1" : null }),
+    });
+  const sums = option("sums");
+  const words = hasPieces(header) ? option("words") : null;
+  const bar = el("canvas", { role: "img" });
+  const wordsNote = el("p", { class: "av-note", hidden: true }, strings.words_note);
+  const hiddenMass = el("p", { class: "av-note av-hidden-mass", "aria-live": "polite" });
+  const row = el("div", { class: "av-row" }, el("span", { class: "av-note" }, strings.scale), scale.node);
+  const lines = [row, bar, words?.node, wordsNote, sums.node, special.node, hiddenMass];
+  const node = el("div", { class: "av-head-scale" }, ...lines);
+  return { node, scale, special, sums, words, bar, wordsNote, hiddenMass };
+}
+
+/** The heatmap and what is said below it. */
+function buildLeft(
+  /** @type {Header} */ { strings, heard },
+  /** @type {boolean} */ approximate,
+  /** @type {HTMLElement} */ hint,
+) {
+  const note = (/** @type {string} */ text) => el("p", { class: "av-note" }, text);
+  const heatmap = el("canvas", { role: "img", tabIndex: 0, "aria-describedby": hint.id });
+  const readout = el("p", { class: "av-readout av-number", role: "status", "aria-live": "polite" });
+  const sumsReadout = el("p", { class: "av-note av-number av-sums", hidden: true });
+  const pieces = el("div", { class: "av-pieces", hidden: true });
+  const heardLine = heard ? note(heardNote(heard, strings.heard_note, strings.heard_rest)) : null;
+  const rounded = approximate ? note(strings.approximate) : null;
+  const lines = [heatmap, heardLine, readout, sumsReadout, pieces, hint, rounded];
+  const node = el("div", { class: "av-head-left" }, ...lines);
+  return { node, heatmap, readout, sumsReadout, pieces };
+}
+
+/** The lines, or the picture where the tokens are patches, and the ranked keys. */
+function buildRight(
+  /** @type {Header} */ { strings, patches },
+  /** @type {string} */ hintId,
+  /** @type {Actions} */ actions,
+) {
+  const options = lineOptions(strings, actions.option);
+  const caption = el("h3", { class: "av-heading" });
+  const lines = el("canvas", { role: "img", tabIndex: 0, "aria-describedby": hintId });
+  const picture = el("canvas", { role: "img", class: "av-picture" });
+  const pictured = el("p", { class: "av-note" });
+  const blocks = el("p", { class: "av-note" });
+  const ranked = el("div", { class: "av-ranked" });
+  const panel = patches
+    ? el("div", { class: "av-pictured" }, picture, pictured, blocks)
+    : el("div", { class: "av-lines" }, options.node, caption, lines);
+  const node = el("div", { class: "av-head-right" }, panel, ranked);
+  return { node, lineOptions: options, caption, lines, picture, pictured, blocks, ranked };
+}
+
+function makeHint(/** @type {Strings} */ strings) {
+  const keys = {
+    arrows: keycaps("←", "→", "↑", "↓"),
+    brackets: keycaps("[", "]"),
+    shift: keycaps("Shift+↑", "Shift+↓"),
+    escape: keycaps("Esc"),
+  };
+  return el("p", { class: "av-hint", id: "av-head-hint" }, ...fillNodes(strings.hint, keys));
+}

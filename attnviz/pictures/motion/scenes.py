@@ -1,0 +1,67 @@
+"""Moving pictures of cards: a film's name, its scenes, and the numbers that move in it.
+
+In: arrays that `attnviz.teach.course` computed, tokens and names. Out: a frozen `Motion`, which the
+component `motion` plays. A scene's sentence is the text "scene.<scene>" of the card.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+import numpy as np
+from jaxtyping import Float64
+
+FilmName = Literal[
+    "blend",
+    "softmax",
+    "mask",
+    "shuffle",
+    "query",
+    "rotary",
+    "clocks",
+    "cut",
+    "alignment",
+    "induction",
+    "training",
+]
+FILMS: tuple[FilmName, ...] = get_args(FilmName)
+# the scenes of each film in their order, and how long each takes in milliseconds
+SCENES: Mapping[FilmName, Mapping[str, int]] = {
+    "blend": {"weights": 3500, "products": 4500, "sum": 5000},
+    "softmax": {"scores": 3500, "exp": 4000, "sum": 4000, "share": 5000},
+    "mask": {"scores": 3000, "wipe": 6000, "weights": 5000},
+    "shuffle": {"before": 2500, "rows": 4500, "columns": 5500},
+    "query": {"start": 3500, "halfway": 5000, "round": 9000},
+    "rotary": {"start": 3000, "query": 4000, "key": 4000, "score": 4000, "later": 7000},
+    "clocks": {"near": 7000, "far": 11000},
+    "cut": {"whole": 2500, "cut": 3500, "line": 6000, "cls": 4000},
+    "alignment": {"read": 4000, "write": 14000, "done": 4000},
+    "induction": {"text": 3000, "bring": 6000, "match": 5000, "copy": 5000},
+    "training": {"training": 16000},
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """A film of numbers of the card.
+
+    `labels` are tokens, the same in every language; `named` are labels that are texts of the card,
+    by their keys. `scenes` are the scenes that are played, all of them if empty.
+    """
+
+    film: FilmName
+    arrays: Mapping[str, Float64[np.ndarray, "row column"]]
+    labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    named: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    scenes: tuple[str, ...] = ()
+
+    @property
+    def played(self) -> tuple[str, ...]:
+        """The names of the scenes that are played."""
+        return self.scenes or tuple(SCENES[self.film])
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The keys of the card's texts that the film needs."""
+        names = (key for keys in self.named.values() for key in keys)
+        return (*(f"scene.{scene}" for scene in self.played), *names)

@@ -1,0 +1,226 @@
+"""All heads of one capture, as Overview, Head, Output and the picture of a vision model show them.
+
+In: plain numpy arrays and texts that are already translated. Out: a frozen `HeadsView`. Its weights
+travel as rounded square roots, in 8 bits for the overview, in 16 bits for one head's numbers as
+long as that stays below `MAX_WIDE_BYTES`; of a causal model without the future.
+The selection is no part of the buffer: it lives in the browser, and a commit must not resend it.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import numpy as np
+from jaxtyping import Bool, Float32, UInt8
+
+from attnviz.pictures.shared.buffer import Lower, Packable, packable, quantise
+from attnviz.pictures.shared.canvas import INLINE, LISTED, LOCAL, ROWS, Encoded, derived
+from attnviz.pictures.shared.selection import Extent
+from attnviz.tokens.words import Word
+from attnviz.types import MIB
+from attnviz.vision.token_boxes import Box
+
+MAX_WIDE_BYTES = 24 * MIB
+
+
+@dataclass(frozen=True, eq=False)
+class TokenAxis:
+    """The tokens along one axis: special ones are muted, those that the model wrote are marked."""
+
+    labels: tuple[str, ...]
+    special: Bool[np.ndarray, "token"]
+    written: Bool[np.ndarray, "token"]
+
+
+@dataclass(frozen=True, eq=False)
+class Axes:
+    """The tokens along both axes as canvases read them; the same ones unless it is `cross`."""
+
+    tokens: tuple[str, ...]
+    special: Annotated[Bool[np.ndarray, "query"], LISTED]
+    written: Annotated[Bool[np.ndarray, "query"], LISTED]
+    key_tokens: tuple[str, ...]
+    key_special: Annotated[Bool[np.ndarray, "key"], LISTED]
+    key_written: Annotated[Bool[np.ndarray, "key"], LISTED]
+    cross: bool
+
+    @classmethod
+    def of(cls, queries: TokenAxis, keys: TokenAxis, cross: bool) -> "Axes":
+        """The axes of queries and keys."""
+        along_keys = (keys.labels, keys.special, keys.written)
+        return cls(queries.labels, queries.special, queries.written, *along_keys, cross)
+
+
+@dataclass(frozen=True, eq=False)
+class Patches:
+    """A picture whose patches are the tokens from the `first` one on, row by row."""
+
+    rows: int
+    columns: int
+    first: int
+    picture: UInt8[np.ndarray, "row column rgb"]
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """Each point is the largest of `side` × `side` weights; how many queries and keys there are."""
+
+    side: int
+    n_query: int
+    n_key: int
+
+
+@dataclass(frozen=True, eq=False)
+class Heard:
+    """A sound whose frames are the keys, as a spectrogram: high bands on top, 255 is loudest.
+
+    Each frame has as many columns as the others; the sound may end before the last frame.
+    """
+
+    levels: UInt8[np.ndarray, "band column"]
+    frames: int
+    step_s: float
+    seconds: float
+
+
+@dataclass(frozen=True)
+class LayerPatches:
+    """The part of a picture that a layer sees: `rows` × `columns` patches of the layer's `grid`.
+
+    `top` and `left` are the first of them; what leaves the board at one edge comes back at the
+    other. `first` tokens stand before the patches. Where tokens are not one patch after the other,
+    `query_boxes` and `key_boxes` say which patches each is, counted from `top` and `left`; `said`
+    says in words what they stand for.
+    """
+
+    rows: int
+    columns: int
+    grid: tuple[int, int]
+    top: int = 0
+    left: int = 0
+    first: int = 0
+    query_boxes: tuple[Box | None, ...] | None = None
+    key_boxes: tuple[Box | None, ...] | None = None
+    said: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class LayerView:
+    """The tokens of one layer, what it may attend to, and its window, where layers differ."""
+
+    queries: Annotated[TokenAxis, LOCAL]
+    keys: Annotated[TokenAxis, LOCAL]
+    visible: Annotated[Bool[np.ndarray, "query key"], LOCAL]
+    patches: LayerPatches | None = None
+
+    @derived
+    def axes(self) -> Annotated[Axes, INLINE]:
+        """The tokens along both axes."""
+        return Axes.of(self.queries, self.keys, len(self.queries.labels) != len(self.keys.labels))
+
+    @derived
+    def n_query(self) -> int:
+        """The number of queries."""
+        return len(self.queries.labels)
+
+    @derived
+    def n_key(self) -> int:
+        """The number of keys."""
+        return len(self.keys.labels)
+
+
+@dataclass(frozen=True, eq=False)
+class HeadMeasure:
+    """One number for each head, by which heads can be sorted; NaN where a head has none."""
+
+    name: str
+    label: str
+    unit: str
+    values: Annotated[Float32[np.ndarray, "layer head"], LOCAL]
+
+
+@dataclass(frozen=True, eq=False)
+class HeadsView:
+    """All heads of one attention; `sentences[layer][head]` says in words what a head does most.
+
+    `queries` and `keys` are the tokens on the two axes: the same ones unless it is `cross`.
+    `visible` is what each layer may attend to, None where nothing is blocked. `words` and
+    `key_words` say which tokens make a word, where that is of use. Where layers differ in heads or
+    tokens, `layers` has one for each, and `weights` an array for each; queries, keys and patches
+    are then those of the first. `small` pictures need a byte for each weight, and not `visible`.
+    """
+
+    model: str
+    queries: Annotated[TokenAxis, LOCAL]
+    keys: Annotated[TokenAxis, LOCAL]
+    cross: bool
+    sentences: tuple[tuple[str, ...], ...]
+    weights: Annotated[
+        Float32[np.ndarray, "layer head query key"] | tuple[Float32[np.ndarray, "_ _ _"], ...],
+        Encoded(lambda view, _: view.codes()),
+    ]
+    patches: Patches | None = None
+    measures: tuple[HeadMeasure, ...] = ()
+    visible: Annotated[
+        Bool[np.ndarray, "layer query key"] | None, Encoded(lambda view, _: view.seen())
+    ] = None
+    words: Annotated[tuple[Word, ...], ROWS] = ()
+    key_words: Annotated[tuple[Word, ...], ROWS] = ()
+    layers: tuple[LayerView, ...] = ()
+    heard: Heard | None = None
+    pooled: Pooled | None = None
+    small: Annotated[bool, LOCAL] = False
+
+    @property
+    def extent(self) -> Extent:
+        """The largest numbers of layers, heads, queries and keys."""
+        if isinstance(self.weights, np.ndarray):
+            return Extent(*self.weights.shape)
+        shapes = [weights.shape for weights in self.weights]
+        heads, queries, keys = (max(sizes) for sizes in zip(*shapes, strict=True))
+        return Extent(len(shapes), heads, queries, keys, tuple(shape[0] for shape in shapes))
+
+    @derived
+    def axes(self) -> Annotated[Axes, INLINE]:
+        """The tokens along both axes."""
+        return Axes.of(self.queries, self.keys, self.cross)
+
+    @derived
+    def size(self) -> Annotated[Extent, INLINE]:
+        """The largest numbers of layers, heads, queries and keys."""
+        return self.extent
+
+    @derived
+    def shapes(self) -> tuple[tuple[int, int, int], ...] | None:
+        """The numbers of heads, queries and keys of each layer, where layers differ."""
+        return tuple(weights.shape for weights in self.weights) if self.layers else None
+
+    @derived
+    def measured(self) -> Float32[np.ndarray, "measure layer head"] | None:
+        """The numbers of all measures."""
+        if not self.measures:
+            return None
+        return np.stack([measure.values for measure in self.measures]).astype(np.float32)
+
+    def codes(self) -> Packable | Lower:
+        """The weights as codes; one layer after the other where layers differ."""
+        wide = not self.small and 2 * self.n_weights <= MAX_WIDE_BYTES
+        bits: Literal[8, 16] = 16 if wide else 8
+        if isinstance(self.weights, np.ndarray):
+            return packable(self.weights, bits)
+        return np.concatenate([quantise(weights, bits).ravel() for weights in self.weights])
+
+    def seen(self) -> Bool[np.ndarray, "*cells"] | None:
+        """The cells that each layer may see, once if all are alike, in a row if uneven."""
+        if self.small:
+            return None
+        if self.layers:
+            return np.concatenate([layer.visible.ravel() for layer in self.layers])
+        if self.visible is None:
+            return None
+        same = (self.visible == self.visible[:1]).all()
+        return self.visible[:1] if same else self.visible
+
+    @property
+    def n_weights(self) -> int:
+        """The number of weights of all heads."""
+        return sum(weights.size for weights in self.weights)

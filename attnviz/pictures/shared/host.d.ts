@@ -1,0 +1,135 @@
+// What a component and the page that it stands on know of each other. A component is a function that fills an element
+// of its host and gets its data afterwards; whatever else it needs of the page it asks of the `Host`.
+// Streamlit's host is attnviz/app/host/streamlit.js.
+
+import type { Miniature } from "../gallery/paint.js";
+import type { AddressSelection, Place } from "./selection.js";
+import type { ShownPicture } from "./snapshot.js";
+import type { Theme } from "./theme.js";
+
+/** Fills the root of a host. Nothing is drawn before the first data. */
+export type Component = (host: Host) => Mounted;
+
+/** A component in its place. */
+export interface Mounted {
+  /** Shows new data, or the same data after the theme has changed. */
+  refresh(data: Uint8Array): void;
+  /** Takes all nodes, listeners, timers and sockets away. */
+  destroy(): void;
+}
+
+/** The page, as far as a component needs it. */
+export interface Host {
+  /** The element to fill. Its CSS has the custom properties that shared/style.css names (`--st-*`). */
+  readonly root: ShadowRoot | HTMLElement;
+  /** The colours and fonts of the page as they are now, for canvases. */
+  theme(): Theme;
+  /** Where choices are kept, so that a link leads back to them. */
+  readonly address: Address;
+  /** What the components of one page tell one another. */
+  readonly channel: Channel;
+  /** All components of the page as they are shown now, this one included. */
+  pictures(): ShownPicture[];
+  /** Light or dark by choice; absent on a page that does not offer it. */
+  readonly scheme?: { wanted(): Scheme; choose(scheme: Scheme): void };
+  /** Gives a value that lasts to whoever makes the data; another value of that name replaces it. */
+  send<Name extends keyof Lasting>(name: Name, value: Lasting[Name]): void;
+  /** Tells of an event, once. */
+  trigger<Name extends keyof Events>(name: Name, value: Events[Name]): void;
+}
+
+/** A page that is light, dark, or as the system says. */
+export type Scheme = "light" | "dark" | "system";
+
+/** Query parameters: read one by one, written together. */
+export interface Address {
+  /** The value of a parameter, null where it is not set. */
+  get(name: string): string | null;
+  /** Sets parameters; null removes one. All others stay as they are. */
+  set(changes: Readonly<Record<string, string | null>>): void;
+}
+
+/** Carries announcements from one component to the others. */
+export interface Channel {
+  /** Tells everyone who listens, the sender included. */
+  post(message: Announcement): void;
+  /** Calls back with every announcement until the returned function is called. */
+  listen(callback: (message: Announcement) => void): () => void;
+}
+
+/** A selection that has changed, and the element in which that happened: null where the server changed it. */
+export interface Announcement {
+  readonly selection: AddressSelection;
+  readonly from: HTMLElement | null;
+}
+
+/** The values of `send`. */
+export interface Lasting {
+  /** board: the cell that was chosen; the time makes the same cell a new value. */
+  cell: { panel: string; row: number; column: number; at: number };
+  /** usher: the progress in the lessons that this browser keeps. */
+  progress: string;
+  /** listener: the count that came from the class, and when. */
+  heard: { count: number; at: number };
+  /** listener: the seat, or the presenter's key, that this tab kept over a reload. */
+  kept: { code: string; heed: string; seat: string; at: number };
+  /** tiles: what the browser lacks. */
+  want: Want;
+}
+
+/** The values of `trigger`. */
+export interface Events {
+  /** The selection after pointer or focus has left the component. */
+  selection: AddressSelection;
+  /** A head to open on another page. */
+  open: Place & { page: PageName; name?: string };
+  /** steps: all edits in their text form. */
+  edit: string;
+  /** pad: the drawing, a PNG in base64. */
+  picture: string;
+  /** switches: what is off, in the text form of changes, or "none". */
+  switches: string;
+  /** ledger: what the clicked cell opens. */
+  ledger: string;
+  /** circuit: the chosen head or path, the least that an arrow moves, and the sides that are drawn. */
+  circuit: { arrow: string; least: string; sides: string };
+  /** geometry: the tab, the arrows and the positions, as an address has them. */
+  geometry: { tab: string; vectors: string; turns: string };
+  /** stencil: the painted cells, "query.key,…". */
+  cells: string;
+  /** film, atlas: a text to look at. */
+  text: string;
+  /** gallery: how often it has asked for miniatures that are in sight and not there yet. */
+  look: number;
+  /** gallery: the miniature that was clicked. */
+  miniature: Miniature;
+  /** recall: the page and the query of the address where the visitor left. */
+  resume: { page: string; query: string };
+}
+
+/** A page that a component can open; mirror of `Page` in pages.py. */
+export type PageName =
+  | "start"
+  | "overview"
+  | "switches"
+  | "circuit"
+  | "geometry"
+  | "map"
+  | "atlas"
+  | "head"
+  | "steps"
+  | "masks"
+  | "compare"
+  | "output"
+  | "learn"
+  | "calculator";
+
+/** What tiles lacks; mirror of `Want` in tiles/__init__.py. */
+export interface Want {
+  number: number;
+  stamp: string;
+  axes: string;
+  distance: number;
+  tiles: [level: number, row: number, column: number][];
+  cell: [query: number, key: number] | null;
+}

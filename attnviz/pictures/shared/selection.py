@@ -1,0 +1,110 @@
+"""The selection that the browser reports, checked as any user input is.
+
+In: the values that `setTriggerValue("selection", ...)` and `setTriggerValue("open", ...)` bring
+from a component; they may be anything. Out: a frozen `Selection` or `OpenRequest` whose indices
+fit the capture that the component showed, or None. `Literal` aliases here are the single list of
+scales and of ways to treat special tokens.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Literal, cast, get_args
+
+from attnviz.pictures.shared.canvas import LOCAL
+from attnviz.pictures.shared.pages import PAGES, Page
+
+Scale = Literal["linear", "sqrt", "log"]
+Special = Literal["show", "hide"]
+Mean = Literal["layer", "all"]
+SCALES: tuple[Scale, ...] = get_args(Scale)
+SPECIALS: tuple[Special, ...] = get_args(Special)
+MEANS: tuple[Mean, ...] = get_args(Mean)
+
+
+@dataclass(frozen=True)
+class Extent:
+    """The numbers of layers, heads, queries and keys to choose from.
+
+    `heads` has the number for each layer, where these differ; then `n_heads` is the largest.
+    """
+
+    n_layers: int
+    n_heads: int
+    n_query: int
+    n_key: int
+    heads: Annotated[tuple[int, ...], LOCAL] = ()
+
+    def last_head(self, layer: int) -> int:
+        """The last head of a layer."""
+        return (self.heads[layer] if self.heads else self.n_heads) - 1
+
+
+@dataclass(frozen=True)
+class Selection:
+    """A committed choice; query and key are positions, None when nothing is pinned."""
+
+    layer: int
+    head: int
+    query: int | None = None
+    key: int | None = None
+    scale: Scale = "sqrt"
+    special: Special = "show"
+
+
+@dataclass(frozen=True)
+class OpenRequest:
+    """A click that opens another page on a head."""
+
+    page: Page
+    layer: int
+    head: int
+    query: int | None = None
+    key: int | None = None
+
+
+@dataclass(frozen=True)
+class ComponentResult:
+    """The result of one run of a component: a commit, a request to open a page, or neither."""
+
+    selection: Selection | None = None
+    open: OpenRequest | None = None
+
+
+def parse_selection(value: object, extent: Extent) -> Selection | None:
+    """The committed selection, or None when anything is missing, malformed or out of range."""
+    place = _place(value, extent)
+    if place is None or not isinstance(value, Mapping):
+        return None
+    scale, special = value.get("scale", "sqrt"), value.get("special", "show")
+    if scale not in SCALES or special not in SPECIALS:
+        return None
+    return Selection(*place, scale=cast(Scale, scale), special=cast(Special, special))
+
+
+def parse_open(value: object, extent: Extent) -> OpenRequest | None:
+    """The request to open a page, or None when anything is missing, malformed or out of range."""
+    place = _place(value, extent)
+    if place is None or not isinstance(value, Mapping) or value.get("page") not in PAGES:
+        return None
+    return OpenRequest(cast(Page, value["page"]), *place)
+
+
+def _place(value: object, extent: Extent) -> tuple[int, int, int | None, int | None] | None:
+    if not isinstance(value, Mapping):
+        return None
+    layer, head = value.get("layer"), value.get("head")
+    query, key = value.get("query"), value.get("key")
+    if not (_is_index(layer, extent.n_layers) and _is_index(head, extent.n_heads)):
+        return None
+    if not (query is None or _is_index(query, extent.n_query)):
+        return None
+    if not (key is None or _is_index(key, extent.n_key)):
+        return None
+    assert isinstance(layer, int) and isinstance(head, int)
+    # from a layer with more heads one may come to a layer with fewer
+    nearest = min(head, extent.last_head(layer))
+    return cast(tuple[int, int, int | None, int | None], (layer, nearest, query, key))
+
+
+def _is_index(value: object, count: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < count

@@ -1,0 +1,148 @@
+"""Switches: every head as a switch, and beside them the model's answer before and after.
+
+In: a frozen `SwitchesView` whose texts are already translated. Out: the heads that a visitor has
+switched, in the text form of `attnviz.changes`, validated with `parse`; a request to open a head.
+Heads are drawn as small heatmaps, with the measured effect of each below it where it is known.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Literal, get_args
+
+import numpy as np
+from jaxtyping import Float32
+
+from attnviz.changes.entry import read_entry
+from attnviz.errors import BadInput
+from attnviz.notation import TextForm, refusal
+from attnviz.pictures.shared.bars import Bar
+from attnviz.pictures.shared.canvas import Canvas, derived, roots
+
+# what a head that is switched off says instead, or where it looks
+Off = Literal["mean", "resample", "zero", "even"]
+OFF: tuple[Off, ...] = get_args(Off)
+ALL_ON = "none"
+MAX_CHARS = 6000
+MAX_SWITCHES = 256
+TINY = 32  # the longest side of a small heatmap, in cells
+
+
+@dataclass(frozen=True)
+class Switch:
+    """A head that is off; it prints as a change of `attnviz.changes`."""
+
+    head: str
+    to: Off = "mean"
+
+    def __str__(self) -> str:
+        return f"{self.head}.{'weights' if self.to == 'even' else 'mixed'}={self.to}"
+
+    @derived
+    def change(self) -> str:
+        """Its text form."""
+        return str(self)
+
+
+@dataclass(frozen=True, eq=False)
+class SwitchGroup:
+    """The heads of one attention: `prefix` is what stands before L0.H0 in their names.
+
+    `heads` has the number for each layer. `effects` is NaN where there is no head, None where
+    nothing was measured yet.
+    """
+
+    title: str
+    prefix: str
+    heads: tuple[int, ...]
+    weights: Annotated[Float32[np.ndarray, "layer head query key"], roots(8)]
+    effects: Float32[np.ndarray, "layer head"] | None = None
+
+
+@dataclass(frozen=True)
+class AnswerView:
+    """The answer as bars, with what changed in words, the control, and texts side by side.
+
+    `percent` is False where the numbers are cosines. `written` has pairs of a label and a text.
+    """
+
+    title: str
+    bars: tuple[Bar, ...]
+    values: str
+    seconds: str
+    sentence: str
+    control: str = ""
+    percent: bool = True
+    written: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class SwitchesView:
+    """The board, what is off, and the answer. `effects` says in words what was measured.
+
+    `suggested` is the head to switch off first, "" where none is known. What was switched in
+    another `model` cannot be undone.
+    """
+
+    model: str
+    groups: tuple[SwitchGroup, ...]
+    off: tuple[Switch, ...]
+    to: Off
+    answer: AnswerView
+    effects: str = ""
+    effects_percent: bool = True
+    suggested: str = ""
+
+    @derived
+    def most(self) -> float:
+        """The largest effect of a head, 0 where none was measured."""
+        known = [group.effects for group in self.groups if group.effects is not None]
+        return max(
+            (float(np.nanmax(effects)) for effects in known if np.isfinite(effects).any()),
+            default=0.0,
+        )
+
+
+CANVAS = Canvas("switches", (SwitchesView,))
+
+
+def tiny(weights: Float32[np.ndarray, "head query key"]) -> Float32[np.ndarray, "head _ _"]:
+    """The weights of a layer in at most `TINY` cells a side, each the largest it stands for."""
+    for axis in (1, 2):
+        n = weights.shape[axis]
+        side = -(-n // TINY)
+        if side > 1:
+            weights = np.maximum.reduceat(weights, np.arange(0, n, side), axis=axis)
+    return weights
+
+
+# --- the text form ------------------------------------------------------------------------------
+
+
+def _refuse(part: str, reason: str) -> BadInput:
+    return refusal("bad_change_text", "the switches", part, reason, "L0.H0.mixed=mean")
+
+
+FORM = TextForm(_refuse, ",", MAX_CHARS, MAX_SWITCHES)
+
+
+def parse(text: str) -> tuple[Switch, ...] | None:
+    """The heads that are off, None where nobody has chosen; raises `BadInput` for other text."""
+    if not text:
+        return None
+    return () if text == ALL_ON else tuple(FORM.parse(text, _switch).values())
+
+
+def write(switches: Sequence[Switch] | None) -> str:
+    """The text of `parse`."""
+    if switches is None:
+        return ""
+    return FORM.write(map(str, switches)) or ALL_ON
+
+
+def _switch(part: str) -> tuple[str, Switch]:
+    """The switch of one entry, by its head."""
+    entry = read_entry(part)
+    to = next((to for to in OFF if str(entry) == str(Switch(str(entry.site), to))), None)
+    if to is None or entry.site.head is None:
+        raise _refuse(part, f"it names no head with one of {', '.join(OFF)}")
+    return str(entry.site), Switch(str(entry.site), to)

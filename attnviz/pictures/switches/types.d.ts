@@ -1,0 +1,86 @@
+// Written by `python -m scripts.write_canvas_types` from attnviz/pictures/switches: change that, not this.
+
+import type { FloatArray, PackedArray } from "../shared/buffer.js";
+import type { SharedStrings } from "../shared/heads.js";
+
+/**
+ * The board, what is off, and the answer. `effects` says in words what was measured.
+ * `suggested` is the head to switch off first, "" where none is known. What was switched in another `model`
+ * cannot be undone.
+ */
+export interface Header {
+  strings: Strings;
+  model: string;
+  groups: SwitchGroup[];
+  off: Switch[];
+  to: Off;
+  answer: AnswerView;
+  effects: string;
+  effects_percent: boolean;
+  suggested: string;
+  /** The largest effect of a head, 0 where none was measured. */
+  most: number;
+}
+
+/**
+ * The heads of one attention: `prefix` is what stands before L0.H0 in their names.
+ * `heads` has the number for each layer. `effects` is NaN where there is no head, None where nothing was
+ * measured yet.
+ */
+export interface SwitchGroup {
+  title: string;
+  prefix: string;
+  heads: number[];
+}
+
+/** A head that is off; it prints as a change of `attnviz.changes`. */
+export interface Switch {
+  head: string;
+  to: Off;
+  /** Its text form. */
+  change: string;
+}
+
+export type Off = "mean" | "resample" | "zero" | "even";
+
+/**
+ * The answer as bars, with what changed in words, the control, and texts side by side.
+ * `percent` is False where the numbers are cosines. `written` has pairs of a label and a text.
+ */
+export interface AnswerView {
+  title: string;
+  bars: Bar[];
+  values: string;
+  seconds: string;
+  sentence: string;
+  control: string;
+  percent: boolean;
+  written: [string, string][];
+}
+
+/** One row. `second` is drawn as a tick; `mark` says in words why the row is set apart. */
+export interface Bar {
+  label: string;
+  value: number;
+  second: number | null;
+  mark: string;
+  muted: boolean;
+}
+
+export interface Arrays {
+  [array: `groups.${number}.weights`]: PackedArray;
+  [array: `groups.${number}.effects`]: FloatArray;
+}
+
+/** The texts of this canvas, and the shared ones. */
+export interface Strings extends SharedStrings {
+  readonly board: string;
+  readonly head_on: string;
+  readonly head_off: string;
+  readonly effect: string;
+  readonly undo: string;
+  readonly all_on: string;
+  readonly suggested: string;
+  readonly hint: string;
+  readonly open_head: string;
+}

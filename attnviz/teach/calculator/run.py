@@ -1,0 +1,75 @@
+"""A sheet as a recorded call, so that its steps are compared with torch's own attention kernel.
+
+In: a `Sheet`. Out: an `AttentionCall` like a model's, in float32: its output comes from
+`scaled_dot_product_attention`, that of W_O from `linear`, so that the badges of the steps compare
+two ways of computing.
+"""
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import linear, scaled_dot_product_attention
+
+from attnviz.attention.call import AttentionCall
+from attnviz.attention.inputs import AttentionInputs
+from attnviz.attention.projection import Projection, WrittenLayer
+from attnviz.teach.calculator.sheet import Matrix, MatrixName, Sheet
+
+MODULE = "calculator"
+
+
+def call(sheet: Sheet) -> AttentionCall:
+    """The sheet's attention as a recorded call."""
+    projections = {}
+    if sheet.from_x:
+        x = _tensor(sheet.matrices["x"])[None]
+        projections = {
+            name: _projection(f"w_{name}", x, _tensor(sheet.matrices[weight]))
+            for name, weight in _weights().items()
+        }
+        q, k, v = (projections[name].output for name in "qkv")
+    else:
+        q, k, v = (_tensor(sheet.matrices[name])[None] for name in ("q", "k", "v"))
+    mask = torch.from_numpy(sheet.may_attend)[None, None]
+    with torch.no_grad():
+        output = scaled_dot_product_attention(
+            q[:, None], k[:, None], v[:, None], attn_mask=mask, scale=sheet.scaling
+        )
+        if "w_o" in sheet.matrices:
+            w_o = _tensor(sheet.matrices["w_o"])
+            projections["out"] = _projection("w_o", output[:, 0], w_o)
+    return AttentionCall(
+        module=MODULE,
+        index=0,
+        layer=0,
+        stack=None,
+        kind="self",
+        inputs=AttentionInputs(
+            query=q[:, None],
+            key=k[:, None],
+            value=v[:, None],
+            mask=None if sheet.mask == "none" else mask,
+            causal=False,
+            scaling=sheet.scaling,
+        ),
+        output=output.transpose(1, 2),
+        projections=projections,
+    )
+
+
+def _weights() -> dict[str, MatrixName]:
+    return {"q": "w_q", "k": "w_k", "v": "w_v"}
+
+
+def _projection(module: str, x: Tensor, weight: Tensor) -> Projection:
+    return Projection(
+        module=f"{MODULE}.{module}",
+        layer=WrittenLayer(weight),
+        input=x,
+        output=linear(x, weight.T),
+        starts=(0,),
+    )
+
+
+def _tensor(values: Matrix) -> Tensor:
+    return torch.from_numpy(values.astype(np.float32))

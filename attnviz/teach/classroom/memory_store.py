@@ -1,0 +1,88 @@
+"""Rooms in the memory of this process: they end with it, and no other process knows them.
+
+In: work on a room, from many threads. Out: its result; watchers are called after a change.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from attnviz.teach.classroom.bounds import Bounds
+from attnviz.teach.classroom.rate_limits import Rate
+from attnviz.teach.classroom.room import Room
+from attnviz.teach.classroom.store import (
+    Admission,
+    Listings,
+    Result,
+    Watcher,
+    Watchers,
+    Work,
+    unknown_room,
+)
+
+
+class MemoryStore:
+    """A `RoomStore`; one lock for all rooms, whose watchers are called outside it."""
+
+    def __init__(
+        self, clock: Callable[[], float] = time.monotonic, bounds: Bounds | None = None
+    ) -> None:
+        self.bounds, self.clock = bounds or Bounds(), clock
+        self._rooms: dict[str, Room] = {}
+        self._lock = threading.Lock()
+        self._watchers = Watchers(self.bounds.watchers)
+
+    def rate(self, name: str, count: int, span_s: float) -> Rate:
+        """A limit; each has its own events."""
+        return Rate(count, span_s)
+
+    def listed(self) -> Listings:
+        """The rooms that are open, in the order in which they were opened."""
+        with self._lock:
+            return self._listed()
+
+    def admit(self, judge: Callable[[Listings], Admission]) -> None:
+        """Add the room that `judge` admits."""
+        with self._lock:
+            admission = judge(self._listed())
+            self._rooms.pop(admission.ended, None)
+            self._rooms[admission.code] = admission.room
+
+    def look(self, code: str, work: Work[Result]) -> Result:
+        """The result of work that changes nothing."""
+        with self._room(code) as room:
+            return work(room)
+
+    def change(self, code: str, work: Work[Result]) -> Result:
+        """The result of work on a room; its watchers are called if that changed it."""
+        with self._room(code) as room:
+            before = room.changes
+            result = work(room)
+            counts = room.counts()
+            if room.closed:
+                del self._rooms[code]
+        if counts.changes != before:
+            self._watchers.call(code, counts)
+        return result
+
+    def watch(self, code: str, watcher: Watcher) -> Callable[[], None]:
+        """Call `watcher` after each change of a room."""
+        return self._watchers.add(code, watcher)
+
+    @contextmanager
+    def _room(self, code: str) -> Iterator[Room]:
+        """The room of this code, locked."""
+        with self._lock:
+            self._end_old()
+            if code not in self._rooms:
+                raise unknown_room(code)
+            yield self._rooms[code]
+
+    def _listed(self) -> Listings:
+        self._end_old()
+        return {code: room.listing() for code, room in self._rooms.items()}
+
+    def _end_old(self) -> None:
+        now = self.clock()
+        self._rooms = {code: room for code, room in self._rooms.items() if not room.ended(now)}

@@ -1,0 +1,93 @@
+"""The glossary: each term of the lessons, its meaning in four languages, the card that teaches it.
+
+In: `content/glossary/<lang>.toml`, a table for each term with `term` and `meaning`. The English
+file also has `card`, the card that teaches the term ("ask/roles"), and `forms`, further forms under
+which the term is searched for. Out: entries in the order of teaching; the terms on a card, found in
+its English sentences, so that they are the same in every language.
+"""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from attnviz.i18n import DEFAULT, Language
+from attnviz.teach.lessons.cards.texts import LessonTexts, lesson_texts
+
+CardPath = tuple[str, str]  # a lesson and one of its cards
+HOLES = re.compile(r"\[\[[^\]]*\]\]")
+READ = ("title", "text", "question", "option.", "panel.", "control.")
+READ_LATER = ("reveal", "takeaway", "feedback.")  # once the card's question is answered
+
+
+@dataclass(frozen=True)
+class GlossaryEntry:
+    """A term in one language, with one or two sentences on it and the card that teaches it."""
+
+    name: str
+    term: str
+    meaning: str
+    card: CardPath
+
+
+@cache
+def entries(lang: Language) -> Mapping[str, GlossaryEntry]:
+    """The entries by their names, in the order in which the lessons teach them."""
+    texts, cards = _read(lang), _read(DEFAULT)
+    return {
+        name: GlossaryEntry(name, texts[name]["term"], texts[name]["meaning"], _path(cards[name]))
+        for name in cards
+    }
+
+
+@cache
+def terms_on(slug: str, card: str, answered: bool = True) -> tuple[str, ...]:
+    """The names of the entries whose terms a card uses, in the order of teaching.
+
+    Until its question is `answered`, those that only its answer uses are left out: a term can give
+    the answer away.
+    """
+    read = (*READ, *READ_LATER) if answered else READ
+    sentences = "\n".join(_sentences(lesson_texts(slug, DEFAULT), card, read))
+    return tuple(name for name, pattern in _patterns().items() if pattern.search(sentences))
+
+
+def _sentences(texts: LessonTexts, card: str, read: tuple[str, ...]) -> list[str]:
+    """The sentences of a card that `read` names, without their placeholders."""
+    return [
+        HOLES.sub(" ", template)
+        for key, template in texts.cards[card].items()
+        if key.startswith(read)
+    ]
+
+
+@cache
+def _patterns() -> Mapping[str, re.Pattern[str]]:
+    """For each entry a pattern of its English forms, as whole words."""
+    return {
+        name: _words([str(entry["term"]), *entry.get("forms", ())])
+        for name, entry in _read(DEFAULT).items()
+    }
+
+
+def _words(forms: list[str]) -> re.Pattern[str]:
+    """A pattern that matches any of the forms as whole words.
+
+    >>> bool(_words(["key"]).search("Keys, keyboard")), bool(_words(["key"]).search("a key."))
+    (False, True)
+    """
+    either = "|".join(sorted(map(re.escape, forms), key=len, reverse=True))
+    return re.compile(rf"(?<![\w√])(?:{either})(?!\w)", re.IGNORECASE)
+
+
+def _path(entry: Mapping[str, str]) -> CardPath:
+    slug, _, card = entry["card"].partition("/")
+    return slug, card
+
+
+@cache
+def _read(lang: Language) -> Mapping[str, Mapping[str, str]]:
+    source = files("attnviz.teach.lessons").joinpath("content", "glossary", f"{lang}.toml")
+    return tomllib.loads(source.read_text(encoding="utf-8"))

@@ -1,0 +1,117 @@
+"""The learner's settings and answers, and their text form in an address.
+
+In: the parts "factor=2.0&text=Hi" (values of a card's controls) and "sizes=64&erratum=1.0&mix=?"
+(answers of a lesson's cards; "?" where the answer was shown instead). Out: mappings, or `BadInput`.
+Verdicts are not kept: `grade` judges an answer each time.
+"""
+
+from collections.abc import Mapping
+from typing import Literal
+from urllib.parse import quote_plus, unquote_plus
+
+from attnviz import notation
+from attnviz.errors import BadInput
+from attnviz.notation import TextForm, refusal
+from attnviz.teach.lessons.cards.card import (
+    Card,
+    CellQuestion,
+    ChoiceQuestion,
+    NumberQuestion,
+    Question,
+)
+from attnviz.teach.lessons.cards.grade import Answer, Verdict, grade
+
+SHOWN = "?"
+UNGRADED = "~"  # before an answer that is stored but not graded until the reveal, as in a class
+MAX_NUMBER = 1e12
+Standing = Literal["right", "wrong", "shown"]
+
+
+def _refusal(part: str, reason: str) -> BadInput:
+    example = "name=answer&name=answer"
+    return refusal("not_an_answer", "the answers", part, reason, example)
+
+
+FORM = TextForm(_refusal, separator="&", max_chars=2000, max_entries=24)
+
+
+def parse(text: str) -> dict[str, str]:
+    """The entries of a text form; `BadInput` for nonsense."""
+    return FORM.parse(text, _parse_entry)
+
+
+def _parse_entry(part: str) -> tuple[str, str]:
+    name, equals, value = part.partition("=")
+    if not equals:
+        raise _refusal(part, "an answer has a name")
+    return unquote_plus(name), unquote_plus(value)
+
+
+def write(entries: Mapping[str, object]) -> str:
+    """The text form of `parse`."""
+    return FORM.write(
+        f"{quote_plus(name)}={quote_plus(str(value))}" for name, value in entries.items()
+    )
+
+
+def answer_of(question: Question, text: str) -> Answer | None:
+    """The answer in a text form; None for a text that is not an answer to the question."""
+    match question:
+        case NumberQuestion():
+            return number(text)
+        case CellQuestion():
+            cell = notation.indices(text, 2)
+            return None if cell is None else (cell[0], cell[1])
+        case ChoiceQuestion():
+            return text if text in question.options else None
+
+
+def text_of(answer: Answer) -> str:
+    """The text form of an answer."""
+    return notation.write_indices(*answer) if isinstance(answer, tuple) else str(answer)
+
+
+def number(text: str) -> float | None:
+    """The number that a learner typed, None for none; a decimal comma and a minus sign are fine.
+
+    >>> number("−0,25")
+    -0.25
+    """
+    plain = text.strip().replace("−", "-").replace(",", ".")
+    value = notation.number(plain)
+    return None if value is None or abs(value) >= MAX_NUMBER else value
+
+
+def answer_text(name: str, answers: Mapping[str, str]) -> str:
+    """The learner's answer to a card, as text; "" for none."""
+    text = answers.get(name, "").removeprefix(UNGRADED)
+    return "" if text == SHOWN else text
+
+
+def is_ungraded(name: str, answers: Mapping[str, str]) -> bool:
+    """True if the answer to a card is stored and not graded yet."""
+    return answers.get(name, "").startswith(UNGRADED)
+
+
+def verdict(card: Card, answers: Mapping[str, str]) -> Verdict | None:
+    """The verdict on a card's answer; None without one, and for one that is not graded yet."""
+    if card.question is None or is_ungraded(card.name, answers):
+        return None
+    answer = answer_of(card.question, answer_text(card.name, answers))
+    return None if answer is None else grade(card.question, answer)
+
+
+def standing(card: Card, answers: Mapping[str, str]) -> Standing | None:
+    """The standing of a card; None for an entry that is no answer to its question."""
+    if answers.get(card.name) == SHOWN:
+        return "shown"
+    judged = verdict(card, answers)
+    return None if judged is None else "right" if judged.right else "wrong"
+
+
+def is_open(card: Card, answers: Mapping[str, str]) -> bool:
+    """True if the card still keeps its answer back."""
+    if card.question is None or answers.get(card.name) == SHOWN:
+        return False
+    judged = verdict(card, answers)
+    return judged is None or not judged.right

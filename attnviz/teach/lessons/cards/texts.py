@@ -1,0 +1,139 @@
+"""The texts of the lessons: one file per lesson and language, read into cards' texts.
+
+In: `content/<slug>/<lang>.md`. It begins with front matter between two lines of `---` (title,
+summary, goal: the ability that a learner gains, keep: the sentence to remember, discuss: a question
+for a class to talk about, and perhaps words: "the=その | cat=猫", for `example_words`); then each
+card is `# name`, and each of its texts `## key`. Out: `LessonTexts`.
+
+A placeholder is `[[name]]` or `[[name:.2f]]`, filled from the numbers of the built card: no number
+is typed into a text. Text that a learner typed is inserted as plain text, never as markup.
+
+Keys of a card: title, text, and takeaway, the sentence to keep; question, reveal and
+feedback.<mistake>, feedback.other where it asks; option.<name> for the options of a choice;
+control.<name> and control.<name>.<option>; panel.<name>, series.<name>, axis.<name>, scene.<name>
+of its pictures.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+
+from attnviz.i18n import Language, MissingText, particles
+from attnviz.teach.lessons.cards import symbols
+from attnviz.teach.lessons.cards.card import Card, Numbers
+
+FENCE = "---"
+FRONT_MATTER = ("title", "summary", "goal", "keep", "discuss")
+WORDS = "words"  # may stand there, too
+HOLE = r"\[\[(?P<name>\w+)(?::(?P<form>[^\]]+))?\]\]"
+PLACEHOLDER = re.compile(HOLE)
+PARTICLE = particles.pattern(HOLE)  # a Korean particle behind a placeholder
+# a number at the beginning of a line, with the full stop that would make it a list
+LIST_MARK = re.compile(r"^(\[\[[^\]]+\]\])([.)])", re.MULTILINE)
+MARKUP = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|$~:&])")
+
+
+@dataclass(frozen=True)
+class LessonTexts:
+    """The texts of a lesson in one language; `cards` maps card name and key to a template.
+
+    `words` maps the English words of made-up examples to those of the language.
+    """
+
+    title: str
+    summary: str
+    goal: str
+    keep: str
+    discuss: str
+    cards: Mapping[str, Mapping[str, str]]
+    words: Mapping[str, str] = field(default_factory=dict)
+
+    def of(self, card: str, key: str) -> str:
+        """The template of a card's text; raises `MissingText` for one that is not there."""
+        try:
+            return self.cards[card][key]
+        except KeyError:
+            raise MissingText(f"no text {key!r} of card {card!r} in {self.title!r}") from None
+
+    @property
+    def n_questions(self) -> int:
+        """The number of cards with a question."""
+        return sum(self.has(card, "question") for card in self.cards)
+
+    def has(self, card: str, key: str) -> bool:
+        """True if the card has this text."""
+        return key in self.cards.get(card, {})
+
+
+@cache
+def lesson_texts(slug: str, lang: Language) -> LessonTexts:
+    """The texts of a lesson."""
+    source = files("attnviz.teach.lessons").joinpath("content", slug, f"{lang}.md")
+    return parse(source.read_text(encoding="utf-8"))
+
+
+def parse(source: str) -> LessonTexts:
+    """The texts in a file; raises `ValueError` for one that is not in the form described above."""
+    head, _, body = source.removeprefix(FENCE).partition(f"\n{FENCE}\n")
+    about = dict(_entry(line) for line in head.strip().splitlines())
+    pairs = (pair.partition("=") for pair in about.pop(WORDS, "").split("|"))
+    words = {english.strip(): word.strip() for english, _, word in pairs if word}
+    cards: dict[str, dict[str, str]] = {}
+    for name, rest in _parts(body, "# "):
+        if name in cards:
+            raise ValueError(f"two cards are named {name!r}")
+        cards[name] = dict(_parts(rest, "## "))
+    if about.keys() != set(FRONT_MATTER) or not cards:
+        raise ValueError(
+            f"front matter has {sorted(about)}; it needs {', '.join(FRONT_MATTER)}, then cards"
+        )
+    return LessonTexts(**about, cards=cards, words=words)
+
+
+def _entry(line: str) -> tuple[str, str]:
+    name, _, value = line.partition(":")
+    return name.strip(), value.strip()
+
+
+def _parts(body: str, mark: str) -> list[tuple[str, str]]:
+    """(heading, text below it) for each line that begins with the mark."""
+    pieces = re.split(rf"^{mark}(.+)$", body, flags=re.MULTILINE)
+    names, texts = pieces[1::2], pieces[2::2]
+    return [(name.strip(), text.strip()) for name, text in zip(names, texts, strict=True)]
+
+
+def placeholders(template: str) -> set[str]:
+    """The names of the placeholders in a template."""
+    return {match[1] for match in PLACEHOLDER.finditer(template)}
+
+
+def fill(template: str, numbers: Numbers, markup: bool = True) -> str:
+    """The template with its placeholders filled; with `markup`, inserted texts are escaped.
+
+    >>> fill("softmax gives [[first:.2f]]", {"first": 0.891})
+    'softmax gives 0.89'
+    """
+    missing = placeholders(template) - numbers.keys()
+    if missing:
+        raise MissingText(f"the text {template[:40]!r}… needs numbers for {sorted(missing)}")
+    if markup:
+        template = symbols.with_formulas(LIST_MARK.sub(r"\1\\\2", template))
+    template = particles.choose(template, PARTICLE, lambda hole: _filled(hole, numbers, False))
+    return PLACEHOLDER.sub(lambda hole: _filled(hole, numbers, markup), template)
+
+
+def say(texts: LessonTexts, card: Card, key: str, markup: bool = True) -> str:
+    """A text of a card with its numbers."""
+    return fill(texts.of(card.name, key), card.numbers, markup)
+
+
+def _filled(hole: re.Match[str], numbers: Numbers, markup: bool) -> str:
+    return _written(numbers[hole["name"]], hole["form"] or "", markup)
+
+
+def _written(value: float | int | str, form: str, markup: bool) -> str:
+    if isinstance(value, str):
+        return MARKUP.sub(r"\\\1", " ".join(value.splitlines())) if markup else value
+    return symbols.with_power(format(value, form)).replace("-", "−")

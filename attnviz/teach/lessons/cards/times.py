@@ -1,0 +1,40 @@
+"""The time that a lesson takes, from its texts: reading aloud, and thinking about each question.
+
+In: the English texts, since the other languages say the same. Out: minutes. A card counts all that
+a learner comes to read (feedback on mistakes is left out) at the pace of a talk, and time for its
+question and its experiment. Source of the pace: 150 to 160 words a minute is the usual advice for
+talks; people who read a plain text aloud reach 228 (Trauzettel-Klosinski and Dietz 2012).
+"""
+
+import math
+from collections.abc import Iterable
+
+from attnviz.i18n import DEFAULT
+from attnviz.teach.lessons.cards.texts import PLACEHOLDER, LessonTexts, lesson_texts
+
+WORDS_A_MINUTE = 150
+CHOICE_S, ANSWER_S = 30, 60  # to choose an option; to find a cell or compute a number
+EXPERIMENT_S = 60
+HEARD = ("title", "text", "question", "reveal", "takeaway")
+
+
+def card_minutes(texts: LessonTexts, card: str) -> float:
+    """The minutes of one card."""
+    of_card = texts.cards[card]
+    heard = " ".join(
+        template
+        for key, template in of_card.items()
+        if key in HEARD or key.startswith(("option.", "panel."))
+    )
+    n_words = len(PLACEHOLDER.sub("x", heard).split())
+    has_options = any(key.startswith("option.") for key in of_card)
+    seconds = (CHOICE_S if has_options else ANSWER_S) * ("question" in of_card)
+    is_for_doing = "question" not in of_card or any(key.startswith("control.") for key in of_card)
+    seconds += EXPERIMENT_S * is_for_doing
+    return n_words / WORDS_A_MINUTE + seconds / 60
+
+
+def minutes(slug: str, cards: Iterable[str] | None = None) -> int:
+    """The minutes of a lesson, or of some of its cards, rounded up."""
+    texts = lesson_texts(slug, DEFAULT)
+    return math.ceil(sum(card_minutes(texts, card) for card in cards or texts.cards))

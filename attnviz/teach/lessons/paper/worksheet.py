@@ -1,0 +1,118 @@
+"""A lesson on paper: one HTML page with print styles, its questions with room to answer, and a key.
+
+In: the built cards of a lesson, a language, the seed of its numbers. Out: HTML that needs nothing
+else: no script, no font, no network. The key stands on a page of its own at the end and gives the
+answers that `grade` accepts. The questions take at most three pages of A4, in two columns; a card
+that paper cannot do is named, with its address and QR code.
+"""
+
+from functools import partial
+from html import escape
+from importlib.resources import files
+
+from attnviz.teach.lessons.cards.card import (
+    Card,
+    CellQuestion,
+    ChoiceQuestion,
+    Control,
+    NumberQuestion,
+    Question,
+    Slider,
+    Typed,
+    Value,
+)
+from attnviz.teach.lessons.paper.answer_key import key
+from attnviz.teach.lessons.paper.boards import board_html
+from attnviz.teach.lessons.paper.markdown import html, inline, plain
+from attnviz.teach.lessons.paper.sheet import PrintedCard, Worksheet, note, picture_html
+
+POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+BLANK = '<span class="blank"></span>'
+
+
+def worksheet_html(sheet: Worksheet) -> str:
+    """The worksheet as one page."""
+    title = escape(sheet.texts.title)
+    style = (
+        files("attnviz.teach.lessons.paper").joinpath("worksheet.css").read_text(encoding="utf-8")
+    )
+    cards = "".join(_card(sheet, number, card) for number, card in enumerate(sheet.printed, 1))
+    return f"""<!doctype html>
+<html lang="{sheet.lang}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta http-equiv="Content-Security-Policy" content="{POLICY}">
+<title>{title} · {sheet.label("title")}</title>
+<style>{style}</style>
+</head>
+<body lang="{sheet.lang}">
+<header>
+{sheet.code(sheet.cards[0].card)}
+<h1>{title}</h1>
+<p class="summary">{escape(sheet.texts.summary)}</p>
+<p class="who"><span>{sheet.label("name")}</span><span>{sheet.label("date")}</span>
+<span class="seed">{sheet.label("seed", seed=sheet.seed)}</span></p>
+</header>
+<main>{cards}{_on_screen(sheet)}</main>
+{key(sheet)}
+</body>
+</html>
+"""
+
+
+def _card(sheet: Worksheet, number: int, printed: PrintedCard) -> str:
+    card = printed.card
+    parts = [f"<h2>{number}. {inline(sheet.say(card, 'title'))}</h2>"]
+    parts.append(html(sheet.say(card, "text")))
+    parts += [_setting(sheet, card, control, value) for control, value in printed.controls]
+    parts += [picture_html(sheet, card, picture) for picture in card.pictures]
+    if card.question is not None:
+        parts.append(_question(sheet, card, card.question))
+    return f"<article>{''.join(parts)}</article>"
+
+
+def _on_screen(sheet: Worksheet) -> str:
+    """The cards that paper cannot do, each with the address of the live card."""
+    if not sheet.left_out:
+        return ""
+    items = "".join(
+        f"<li>{sheet.code(card)}{inline(sheet.say(card, 'title'))}<br>"
+        f"<small>{escape(sheet.address(card))}</small></li>"
+        for card in sheet.left_out
+    )
+    heading = sheet.label("screen")
+    return f'<section class="screen"><h2>{heading}</h2><ul>{items}</ul></section>'
+
+
+def _setting(sheet: Worksheet, card: Card, control: Control, value: Value) -> str:
+    name = f"control.{control.name}"
+    if isinstance(control, Slider):
+        words = escape(f"{float(value):g}")
+    elif isinstance(control, Typed):
+        words = escape(str(value))
+    else:
+        words = inline(sheet.say(card, f"{name}.{value}"))
+    return f"<p>{inline(sheet.say(card, name))}: <strong>{words}</strong></p>"
+
+
+def _question(sheet: Worksheet, card: Card, question: Question) -> str:
+    match question:
+        case NumberQuestion():
+            space = f'<div class="work"></div><p class="answer">{sheet.label("answer")}{BLANK}</p>'
+        case CellQuestion():
+            caption = sheet.say(card, f"panel.{question.panel}")
+            space = note(sheet.label("circle", panel=plain(caption)))
+        case ChoiceQuestion():
+            space = _options(sheet, card, question)
+    return f'<section class="ask">{html(sheet.say(card, "question"))}{space}</section>'
+
+
+def _options(sheet: Worksheet, card: Card, question: ChoiceQuestion) -> str:
+    items = []
+    for option in question.options:
+        words = inline(sheet.say(card, f"option.{option}"))
+        board = question.pictures.get(option)
+        picture = board_html(board, partial(sheet.say, card)) if board else ""
+        items.append(f'<li><span class="box"></span>{words}{picture}</li>')
+    return f'<ul class="options">{"".join(items)}</ul>'

@@ -1,4 +1,0 @@
-"""The Streamlit host of the components: `mount` registers one, `components` mounts each.
-
-In: packed buffers of `attnviz.components`. Out: elements of the page, and what a visitor chose.
-"""

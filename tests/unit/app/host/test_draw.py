@@ -1,0 +1,62 @@
+"""`draw` mounts every canvas with the bytes of its view, made once where they are kept."""
+
+from importlib import import_module
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attnviz.app.host.draw import draw
+from attnviz.pictures import camera
+from attnviz.pictures.shared import bundle
+from attnviz.pictures.shared.buffer import unpack
+from attnviz.pictures.shared.canvas import Canvas, packed
+
+
+def page() -> None:
+    from attnviz.app.host.draw import draw
+    from attnviz.pictures import camera
+
+    draw(camera.CANVAS, camera.CameraView(("a text",)), "camera", "ko", {"open": lambda: None})
+
+
+def test_draw_mounts_a_canvas_with_the_bytes_of_its_view() -> None:
+    ran = AppTest.from_function(page).run()
+    assert not ran.exception
+    (mounted,) = ran.get("bidi_component")
+    assert mounted.proto.component_name == camera.CANVAS.element
+    assert mounted.proto.bytes == packed(camera.CANVAS, camera.CameraView(("a text",)), "ko")
+    assert "components.camera" in mounted.proto.js_content
+
+
+def page_of_a_kept_view() -> None:
+    import streamlit as st
+
+    from attnviz.app.host.draw import draw
+    from attnviz.pictures import camera
+
+    def view() -> camera.CameraView:
+        st.session_state["made"] = st.session_state.get("made", 0) + 1
+        return camera.CameraView(("kept",))
+
+    draw(camera.CANVAS, view, "camera", "en", kept="test_draw")
+    draw(camera.CANVAS, view, "camera in Japanese", "ja", kept="test_draw")
+
+
+def test_draw_makes_a_kept_view_once_for_each_language() -> None:
+    ran = AppTest.from_function(page_of_a_kept_view).run().run()
+    assert not ran.exception
+    english, japanese = (unpack(each.proto.bytes)[0] for each in ran.get("bidi_component"))
+    assert english["origin"] == japanese["origin"] == ["kept"]
+    assert english["strings"]["save"] != japanese["strings"]["save"]
+    assert ran.session_state["made"] == 2
+
+
+def test_draw_refuses_to_keep_a_view_without_a_name() -> None:
+    with pytest.raises(AssertionError, match="kept under a name"):
+        draw(camera.CANVAS, camera.CameraView, "camera", "en")
+
+
+@pytest.mark.parametrize("name", bundle.component_names())
+def test_every_folder_has_a_canvas_of_its_name(name: str) -> None:
+    canvas = import_module(f"attnviz.pictures.{name}").CANVAS
+    assert isinstance(canvas, Canvas) and canvas.name == name

@@ -1,0 +1,248 @@
+"""`write_page`: what the file holds, each number once, and what it refuses."""
+
+import base64
+import gzip
+import hashlib
+import json
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import attnviz
+from attnviz.attention.capture import Capture
+from attnviz.errors import BadInput, TooLarge
+from attnviz.files.page import rebuilt, store, write_page
+from attnviz.files.page.code import HERE
+from attnviz.pictures.shared.buffer import unpack
+from attnviz.pictures.shared.bundle import FOLDER
+from attnviz.types import HeadId
+from tests.support.hostile import SCRIPT
+
+ROOT = FOLDER.parents[1]
+HEAD = "L2.H3"
+WORDS = "The cat sat on the mat because it was tired"
+
+
+@pytest.fixture(scope="module")
+def capture() -> Capture:
+    return attnviz.capture("minilm", WORDS)
+
+
+@pytest.fixture(scope="module")
+def page(capture: Capture) -> str:
+    return write_page(capture, heads=[HEAD]).decode()
+
+
+def block(page: str, name: str) -> bytes:
+    match = re.search(rf'data-part="{name}">([^<]*)</script>', page)
+    assert match is not None
+    return gzip.decompress(base64.b64decode(match[1]))
+
+
+def index(page: str) -> dict[str, Any]:
+    match = re.search(r'id="index">([^<]*)</script>', page)
+    assert match is not None
+    read: dict[str, Any] = json.loads(match[1])
+    return read
+
+
+def stored_arrays(page: str) -> dict[str, np.ndarray]:
+    found = {**unpack(block(page, "first"))[1], **unpack(block(page, "later"))[1]}
+    return {name: np.asarray(array) for name, array in found.items()}
+
+
+def bytes_of(
+    source: dict[str, Any], recipes: dict[str, Any], stored: dict[str, np.ndarray]
+) -> bytes:
+    """The bytes of an array, made of others where the page says how."""
+    name = source["from"]
+    raw = rebuilt_bytes(recipes[name], recipes, stored) if name in recipes else stored[name]
+    if "times" in source:
+        return (np.frombuffer(raw, "<f4") * np.float32(source["times"])).tobytes()
+    return bytes(raw)
+
+
+def rebuilt_bytes(
+    recipe: dict[str, Any], recipes: dict[str, Any], stored: dict[str, np.ndarray]
+) -> bytes:
+    sizes = recipe["sizes"]
+    rows = {"products": (*sizes[:2], sizes[-1]), "blocked": sizes[:1] * 2, "softmax": sizes[:1]}
+    dtypes = {"products": ("<f4", "<f4"), "blocked": ("<f4", "u1"), "softmax": ("<f4",)}
+    rule = recipe["rule"]
+    inputs = [
+        np.frombuffer(bytes_of(source, recipes, stored), dtype)[
+            : n_rows * (sizes[2] if rule == "products" else sizes[1])
+        ].reshape(n_rows, -1)
+        for source, dtype, n_rows in zip(recipe["sources"], dtypes[rule], rows[rule], strict=False)
+    ]
+    predicted = getattr(rebuilt, rule)(*inputs)
+    steps = stored[recipe["near"]][: predicted.size].astype(np.int64)
+    far = stored[recipe["far"]].view("<i4") if "far" in recipe else np.zeros(0, "<i4")
+    bits = predicted.view(np.int32).ravel() + np.where(steps, steps - 128, 0)
+    bits[steps == 0] += far
+    return bits.astype("<i4").tobytes()
+
+
+def arrays(page: str, view: str, head: str = "") -> dict[str, np.ndarray]:
+    """The arrays of a view as the browser makes them."""
+    dtypes = {"u8": "u1", "u16": "<u2", "f32": "<f4"}
+    listed, stored = index(page), stored_arrays(page)
+    made = {}
+    for entry in listed["groups"][0]["views"][view]["heads"][head]["arrays"]:
+        raw = bytes_of(entry, listed["rebuilt"], stored)
+        if entry.get("coarse"):
+            codes = np.frombuffer(raw, "<u2").astype(np.uint32)
+            raw = ((codes + 128) // 257).astype(np.uint8).tobytes()
+        values = np.frombuffer(raw, dtypes[entry["dtype"]])[: int(np.prod(entry["shape"]))]
+        made[entry["name"]] = values.reshape(entry["shape"])
+    return made
+
+
+def test_the_stages_of_a_page_are_those_of_derive(page: str, capture: Capture) -> None:
+    shown = arrays(page, "steps", HEAD)
+    views = capture.head(HEAD).views()
+    assert len(views) == 11
+    for view in views:
+        np.testing.assert_array_equal(shown[view.stage], view.values)
+    masked = arrays(page, "masks", HEAD)
+    np.testing.assert_array_equal(masked["weights"][0], capture.weights(HEAD))
+
+
+def test_the_weights_of_all_heads_travel_once_for_overview_and_head(
+    page: str, capture: Capture
+) -> None:
+    whole = capture.all_weights()
+    root = np.sqrt(whole.clip(0, 1))
+    fine = arrays(page, "head")["weights"]
+    assert np.abs(fine / 65535 - root).max() <= 0.5 / 65535 + 1e-7
+    coarse = arrays(page, "overview")["weights"]
+    assert coarse.dtype == np.uint8
+    assert np.abs(coarse / 255 - root).max() <= 0.5 / 255 + 1e-5
+    (entry,) = [
+        entry
+        for entry in index(page)["groups"][0]["views"]["overview"]["heads"][""]["arrays"]
+        if entry["name"] == "weights"
+    ]
+    assert entry["coarse"] == 1
+
+
+def test_scaled_scores_are_made_of_the_scores() -> None:
+    cap = attnviz.capture("minilm", " ".join(["cat"] * 40))
+    page = write_page(cap).decode()
+    entries = index(page)["groups"][0]["views"]["steps"]["heads"]["L0.H0"]["arrays"]
+    [scaled] = [entry for entry in entries if entry["name"] == "scaled"]
+    assert scaled["times"] == np.float32(32**-0.5)
+    np.testing.assert_array_equal(
+        arrays(page, "steps", "L0.H0")["scaled"], cap.head("L0.H0")["scaled"]
+    )
+
+
+def test_multiple_is_exact_or_none() -> None:
+    scores = np.linspace(-7, 5, 2048, dtype=np.float32)
+    scores[3] = -np.inf
+    scaled = scores * np.float32(0.1)
+    as_bytes = scores.view(np.uint8), scaled.view(np.uint8)
+    assert store.multiple(*as_bytes) == np.float32(0.1)
+    scaled[7] = np.nextafter(scaled[7], np.float32(1))
+    assert store.multiple(*as_bytes) is None
+    assert store.multiple(np.zeros(8192, np.uint8), as_bytes[1]) is None
+
+
+def test_equal_arrays_are_kept_once(page: str) -> None:
+    stored = [*unpack(block(page, "first"))[1].values(), *unpack(block(page, "later"))[1].values()]
+    digests = [hashlib.sha256(np.asarray(array).tobytes()).digest() for array in stored]
+    assert len(digests) > 10 and len(set(digests)) == len(digests)
+
+
+def test_the_policy_names_both_scripts_and_the_style_and_allows_no_connection(page: str) -> None:
+    policy = re.search(r'Security-Policy" content="([^"]*)"', page)
+    assert policy is not None
+    style = re.search(r"<style>(.*?)</style>", page, re.S)
+    boot = re.search(r"<script>(.*?)</script>", page, re.S)
+    assert style is not None and boot is not None
+    for source in (style[1], boot[1], block(page, "script").decode()):
+        digest = base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()
+        assert f"'sha256-{digest}'" in policy[1]
+    assert policy[1].startswith("default-src 'none'; ")
+    assert "connect-src" not in policy[1] and "unsafe" not in policy[1]
+    assert re.findall(r"(?:src|href)=", page) == []
+
+
+def test_a_title_is_escaped_and_says_where_the_numbers_come_from(capture: Capture) -> None:
+    page = write_page(capture, title=SCRIPT).decode()
+    assert SCRIPT not in page and "&lt;/script&gt;&lt;img src=x" in page
+    assert WORDS in page and capture.model.revision in page and attnviz.__version__ in page
+    assert "The same numbers as the model (largest difference" in page
+
+
+def test_long_texts_leave_the_widest_matrices_out() -> None:
+    cap = attnviz.capture("minilm", " ".join(["cat"] * 60))
+    assert len(cap.tokens) > 48
+    page = write_page(cap).decode()
+    assert arrays(page, "steps", "L0.H0").keys() == {
+        *("q", "k", "v", "scores", "scaled", "masked", "weights", "mixed", "blocked", "reach")
+    }
+    panels = index(page)["groups"][0]["views"]["steps"]["heads"]["L0.H0"]["header"]["panels"]
+    absent = {panel["stage"]: panel["absent"] for panel in panels if panel["absent"]}
+    assert absent.keys() == {"x", "concat", "projected"}
+    assert "more than 48 tokens" in absent["concat"]
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [{"lang": "xx"}, {"heads": ["L9.H0"]}, {"heads": [HeadId(0, 99)]}, {"heads": ["nonsense"]}],
+)
+def test_what_does_not_exist_is_refused(capture: Capture, choices: dict[str, Any]) -> None:
+    with pytest.raises(BadInput):
+        write_page(capture, **choices)
+
+
+def test_more_numbers_than_a_browser_holds_are_refused(
+    capture: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "MAX_BYTES", 2**12)
+    with pytest.raises(TooLarge, match="fewer heads="):
+        write_page(capture)
+
+
+def test_a_page_is_written_where_a_path_says(capture: Capture, tmp_path: Path) -> None:
+    content = write_page(capture, tmp_path / "cat.html")
+    assert (tmp_path / "cat.html").read_bytes() == content
+    assert attnviz.save(capture, tmp_path / "other.html").read_bytes() == content
+
+
+def test_the_colours_of_a_page_are_those_of_the_app() -> None:
+    css = (HERE / "page.css").read_text(encoding="utf-8")
+    config = (ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8")
+    theme = tomllib.loads(config)["theme"]
+    names = {
+        "primaryColor": "primary-color",
+        "backgroundColor": "background-color",
+        "secondaryBackgroundColor": "secondary-background-color",
+        "textColor": "text-color",
+        "linkColor": "link-color",
+        "borderColor": "border-color",
+        "redColor": "red-text-color",
+        "orangeColor": "orange-color",
+        "greenColor": "green-color",
+    }
+    light, media, dark = re.split(r"@media \(prefers|:root\[data-theme=\"dark\"\]", css)[:3]
+    for part, scheme in ((light, "light"), (media, "dark"), (dark, "dark")):
+        for name, variable in names.items():
+            assert f"--st-{variable}: {theme[scheme][name]};" in part, (scheme, name)
+
+
+def test_a_frame_has_the_page_and_a_still_picture(capture: Capture) -> None:
+    frame = attnviz.show(capture, height=300)
+    bundle = frame._repr_mimebundle_()
+    assert base64.b64decode(bundle["image/png"])[:8] == b"\x89PNG\r\n\x1a\n"
+    assert 'sandbox="allow-scripts allow-downloads"' in bundle["text/html"]
+    assert bundle["text/html"].count("<iframe") == 1
+    assert "minilm" in repr(frame) and len(base64.b64decode(bundle["image/png"])) < 60_000
+    for height in (10, 10**6):
+        with pytest.raises(BadInput, match="height="):
+            attnviz.show(capture, height=height)

@@ -1,0 +1,198 @@
+"""`save` and `read`: the ending says what is written; every argument is used or refused by name."""
+
+import csv
+import io
+import json
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import attnviz
+from attnviz.errors import BadInput, TooLarge
+from attnviz.files import pictures
+from attnviz.files.save import ENDINGS, content
+from attnviz.files.tables import document, spreadsheet
+from tests.support import captures, hostile
+
+KINDS = captures.every_kind()
+
+
+def rows(data: bytes) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(data.decode("utf-8-sig"), newline="")))
+
+
+def arrays(cap: attnviz.Capture, **choices: Any) -> dict[str, np.ndarray]:
+    with np.load(io.BytesIO(content(cap, ".npz", **choices)), allow_pickle=False) as archive:
+        return dict(archive)
+
+
+def test_a_saved_capture_is_read_back(tmp_path: Path) -> None:
+    path = attnviz.save(KINDS["projections"], tmp_path / "run.safetensors", with_weights=True)
+    captures.assert_same(KINDS["projections"], attnviz.read(path))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("ending", [".npz", ".csv", ".json", ".svg"])
+def test_every_kind_is_saved_as_everything(kind: str, ending: str) -> None:
+    assert len(content(KINDS[kind], ending)) > 100
+
+
+# --- numbers -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_numbers_of_all_tables_are_those_of_the_capture(kind: str) -> None:
+    cap = KINDS[kind]
+    written = json.loads(content(cap, ".json"))["attentions"]
+    wanted = [
+        call.weights(None, row).numpy()
+        for call in cap.calls
+        for row in range(1 if call.windows is None else call.windows.count)
+    ]
+    assert len(written) == len(wanted)
+    values = []
+    for entry, weights in zip(written, wanted, strict=True):
+        np.testing.assert_array_equal(np.array(entry["weights"], dtype=np.float32), weights)
+        assert (len(entry["queries"]), len(entry["keys"])) == weights.shape[1:]
+        values.append(weights.ravel())
+    table = rows(content(cap, ".csv"))
+    column = np.array([row[-1] for row in table[1:]], dtype=np.float32)
+    np.testing.assert_array_equal(column, np.concatenate(values))
+    stored = [array for name, array in arrays(cap).items() if "weights" in name]
+    every = np.concatenate([array.ravel() for array in stored])
+    np.testing.assert_array_equal(np.sort(every), np.sort(np.concatenate(values)))
+
+
+def test_layers_that_are_alike_are_one_array() -> None:
+    stored = arrays(KINDS["grouped"])
+    assert stored["weights"].shape == (2, 6, 7, 7) and stored["weights"].dtype == np.float32
+    np.testing.assert_array_equal(stored["weights"], KINDS["grouped"].all_weights())
+    assert stored["queries"].tolist() == list(KINDS["grouped"].tokens.labels)
+    assert arrays(KINDS["grouped"], dtype="float16")["weights"].dtype == np.float16
+    several = arrays(KINDS["cross"])
+    assert {"encoder_self_weights", "decoder_cross_weights", "decoder_cross_keys"} <= set(several)
+
+
+def test_a_csv_of_one_head_is_a_matrix() -> None:
+    table = rows(content(KINDS["grouped"], ".csv", at="L1.H4"))
+    assert table[0][1:] == [row[0] for row in table[1:]] == list(KINDS["grouped"].tokens.labels)
+    matrix = np.array([row[1:] for row in table[1:]], dtype=np.float32)
+    np.testing.assert_array_equal(matrix, KINDS["grouped"].weights("L1.H4"))
+
+
+def test_a_csv_leaves_small_weights_out() -> None:
+    table = rows(content(KINDS["causal"], ".csv", least=0.2))
+    weights = KINDS["causal"].all_weights()
+    kept = np.argwhere(weights >= 0.2)
+    assert table[0] == "layer head query key query_token key_token weight".split()
+    assert [tuple(map(int, row[:4])) for row in table[1:]] == list(map(tuple, kept.tolist()))
+
+
+def test_a_csv_keeps_a_weight_that_is_exactly_least() -> None:
+    """1/4 and 1/2 are the same number in every format, so that the edge is hit."""
+    weights = np.array([[0.25, 0.75], [0.5, 0.5]])[None, None]
+    cap = attnviz.from_attentions(weights, ["a", "b"])
+    for least, n_kept in ((0.25, 4), (0.5, 3), (0.75, 1), (0.76, 0)):
+        assert len(rows(content(cap, ".csv", least=least))) == 1 + n_kept
+
+
+def named(*labels: str) -> attnviz.Capture:
+    """A capture whose tokens have these labels."""
+    cap = attnviz.from_attentions(
+        np.full((1, 2, len(labels), len(labels)), 1 / len(labels)), labels
+    )
+    assert isinstance(cap, attnviz.Capture)
+    return cap
+
+
+def test_no_token_is_run_by_a_spreadsheet() -> None:
+    formulas = ("=1+1", "+1", "-1", "@SUM(A1)", "＝1", "safe", 'a"b,c')
+    table = rows(content(named(*formulas), ".csv"))
+    tokens = {row[4] for row in table[1:]}
+    assert tokens == {*(f"'{text}" for text in formulas[:5]), *formulas[5:]}
+    assert content(named(*formulas), ".csv").startswith("\ufeff".encode())
+
+
+def test_hostile_tokens_are_text_in_every_kind_of_file() -> None:
+    cap = named(*hostile.TOKENS)
+    labels = list(cap.tokens.labels)
+    assert json.loads(content(cap, ".json"))["attentions"][0]["queries"] == labels
+    assert arrays(cap)["queries"].tolist() == labels
+    names = {
+        element.tag.rpartition("}")[2] for element in ET.fromstring(content(cap, ".svg")).iter()
+    }
+    assert names <= {"svg", "title", "rect", "text", "path", "image", "g"}
+
+
+def test_too_many_numbers_are_refused_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spreadsheet, "MOST", 100)
+    monkeypatch.setattr(document, "MOST", 100)
+    monkeypatch.setattr(pictures, "MAX_TOKENS", 3)
+    with pytest.raises(TooLarge, match="least=0.01"):
+        content(KINDS["grouped"], ".csv")
+    with pytest.raises(TooLarge, match=r"save them as \.npz"):
+        content(KINDS["grouped"], ".json")
+    with pytest.raises(TooLarge, match=r"7 tokens are more than a figure shows, which is 3"):
+        content(KINDS["grouped"], ".svg", at="L0.H0")
+
+
+# --- figures -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("view", ["heads", "head", "lines", "steps", "alignment"])
+def test_each_view_is_drawn(view: pictures.View) -> None:
+    root = ET.fromstring(content(KINDS["projections"], ".svg", view=view, title=f"A {view}"))
+    texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert f"A {view}" in texts
+
+
+def test_two_captures_are_compared() -> None:
+    pair = (KINDS["causal"], KINDS["grouped"])
+    root = ET.fromstring(content(pair, ".svg", at="L0.H2"))
+    texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert {"A", "B", "B − A"} <= set(texts)
+
+
+def test_the_endings_of_figures_are_drawn_by_the_extra() -> None:
+    assert content(KINDS["grouped"], ".pdf", at="L0.H0").startswith(b"%PDF")
+    assert content(KINDS["grouped"], ".PNG", at="L0.H0").startswith(b"\x89PNG")
+
+
+# --- what is refused ---------------------------------------------------------------------------
+
+REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
+    "a head that no page has": ("x.html", {"heads": ["L0.H99"]}, "99"),
+    "a view of a page": ("x.html", {"view": "head"}, r"view= means nothing for a \.html file"),
+    "another ending": ("x.docx", {}, r"cannot be saved as '\.docx'; give one of \.safetensors"),
+    "no ending": ("x", {}, "'a file without an ending'"),
+    "a width of a table": ("x.csv", {"width_in": 3}, r"width_in= means nothing for a \.csv file"),
+    "a head of a capture": ("x.safetensors", {"at": "L0.H0"}, "it takes dtype, with_weights"),
+    "W in a figure": ("x.svg", {"with_weights": True}, "with_weights= means nothing"),
+    "a head that is not there": ("x.npz", {"at": "L0.H99"}, "99"),
+    "a kind that is not there": ("x.json", {"kind": "cross"}, "there is self"),
+    "a text that is not there": ("x.csv", {"batch": 5}, "5"),
+    "another view": ("x.svg", {"view": "bars"}, "give one of heads, head, lines, steps, alignment"),
+    "a view of two captures": ("x.svg", {"view": "compare"}, "of one capture give one of"),
+    "another type": ("x.npz", {"dtype": "int8"}, "float32 or float16, not 'int8'"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_makes_no_sense_is_refused_and_nothing_is_written(name: str, tmp_path: Path) -> None:
+    file, choices, message = REFUSED[name]
+    with pytest.raises(BadInput, match=message):
+        attnviz.save(KINDS["grouped"], tmp_path / file, **choices)
+    assert not list(tmp_path.iterdir())
+
+
+def test_two_captures_are_no_table() -> None:
+    with pytest.raises(BadInput, match="a Capture, or two of them for a figure"):
+        content((KINDS["grouped"], KINDS["causal"]), ".csv")
+
+
+def test_every_ending_is_named_by_the_documentation() -> None:
+    assert attnviz.save.__doc__
+    assert not [ending for ending in ENDINGS if ending not in attnviz.save.__doc__]

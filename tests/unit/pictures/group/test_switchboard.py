@@ -1,0 +1,46 @@
+"""`views.switchboard`: numbers of an answer that moved by very little."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from attnviz.experiment.answers import AnswerKind, AnswerReader
+from attnviz.pictures.group.answers import amount, control_sentence, cosine
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(0.0, "0.0000"), (2e-5, "<0.0001"), (0.0123, "0.0123"), (0.00006, "0.0001")],
+)
+def test_a_small_move_is_not_printed_as_none(value: float, shown: str) -> None:
+    assert amount("en", value, "number") == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [(1.0, "1.0000"), (0.99998, ">0.9999"), (0.9912, "0.9912")]
+)
+def test_a_cosine_below_one_is_not_printed_as_one(value: float, shown: str) -> None:
+    assert cosine(value) == shown
+
+
+@pytest.mark.parametrize(
+    ("kind", "moved"),
+    [
+        ("next_token", "20.0% of the probability"),
+        ("target", "20.0 percentage points on average"),
+        ("vectors", "0.2000"),
+    ],
+)
+def test_only_one_distribution_moves_by_a_share_of_the_probability(
+    kind: AnswerKind, moved: str
+) -> None:
+    before = np.array([0.6, 0.4])
+    result: Any = SimpleNamespace(
+        before=before, after=np.array([0.4, 0.6]), controls=np.array([[0.6, 0.4]])
+    )
+    answer = AnswerReader(kind, lambda output: output.logits, torch.tensor(before))
+    sentence = control_sentence("en", answer, result, "switchboard", n=1)
+    assert sentence.startswith(f"The answer moves by {moved}. Control")

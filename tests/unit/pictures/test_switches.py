@@ -1,0 +1,96 @@
+"""The switches: what travels, which texts they need, and what the browser may send back."""
+
+import numpy as np
+import pytest
+
+from attnviz import changes
+from attnviz.errors import BadInput
+from attnviz.pictures import switches
+from attnviz.pictures.shared.bars import Bar
+from attnviz.pictures.shared.buffer import unpack
+from attnviz.pictures.shared.canvas import packed
+from attnviz.pictures.switches import (
+    AnswerView,
+    Switch,
+    SwitchesView,
+    SwitchGroup,
+    parse,
+    tiny,
+    write,
+)
+from attnviz.types import STACKS
+from tests.support.hostile import SCRIPT
+
+VIEW = SwitchesView(
+    model="tiny",
+    groups=(
+        SwitchGroup(
+            "Decoder: cross-attention",
+            "decoder.cross.",
+            (2, 1),
+            np.linspace(0, 1, 24, dtype=np.float32).reshape(2, 2, 2, 3),
+            np.array([[0.5, 0.25], [0.125, np.nan]], np.float32),
+        ),
+    ),
+    off=(Switch("decoder.cross.L0.H1"), Switch("decoder.cross.L1.H0", "even")),
+    to="mean",
+    answer=AnswerView(
+        title="The next token",
+        bars=(Bar("Mary", 0.1, second=0.9), Bar(SCRIPT, 0.8, second=0.05)),
+        values="off",
+        seconds="before",
+        sentence="With L0.H1 off …",
+        control="Control …",
+        written=(("The model writes", SCRIPT),),
+    ),
+    effects="2 heads …",
+)
+
+
+def test_pack_switches_keeps_numbers_and_hostile_names() -> None:
+    header, arrays = unpack(packed(switches.CANVAS, VIEW, "en"))
+    assert header["off"][1]["change"] == "decoder.cross.L1.H0.weights=even"
+    assert header["answer"]["bars"][1]["label"] == SCRIPT
+    assert header["most"] == 0.5
+    assert arrays["groups.0.weights"].shape == (2, 2, 2, 3)
+    assert np.isnan(arrays["groups.0.effects"][1, 1])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "L0.H0.mixed=mean",
+        "L0.H0.weights=even,decoder.cross.L1.H3.mixed=zero",
+        "encoder.L11.H11.mixed=resample",
+        "L1000.H0.mixed=mean",
+        *(f"{stack}.L0.H1.mixed=mean" for stack in STACKS),
+    ],
+)
+def test_write_and_parse_agree_with_the_changes_of_the_library(text: str) -> None:
+    assert write(parse(text)) == text
+    assert changes.write(changes.parse(text)) == text
+
+
+def test_nobody_has_chosen_is_not_all_on() -> None:
+    assert parse("") is None
+    assert parse("none") == ()
+    assert (write(None), write(())) == ("", "none")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [SCRIPT, "L0.H0", "L0.mixed=mean", "L0.H0.mixed=mean;", "L0.H0.q=@x", "L0.H999999.mixed=zero"]
+    + ["L0.H0.mixed=even", "evil.L0.H0.mixed=mean", ",".join(["L0.H0.mixed=mean"] * 9999)],
+)
+def test_parse_refuses_what_switches_no_head(text: str) -> None:
+    with pytest.raises(BadInput):
+        parse(text)
+
+
+def test_tiny_keeps_the_largest_weight_of_what_a_cell_stands_for() -> None:
+    weights = np.zeros((1, 70, 5), np.float32)
+    weights[0, 69, 4] = 0.75
+    small = tiny(weights)
+    assert small.shape == (1, 24, 5)
+    assert small[0, 23, 4] == 0.75
+    assert small.sum() == 0.75

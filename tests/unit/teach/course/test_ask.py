@@ -1,0 +1,97 @@
+"""Lesson 1: three roles of a token, and what a query that turns finds."""
+
+import math
+
+import numpy as np
+import pytest
+
+from attnviz.attention.capture import Capture
+from attnviz.pictures.board import Board
+from attnviz.pictures.motion.scenes import Motion
+from attnviz.teach.course.arrays import apart, entropy_bits, softmax
+from attnviz.teach.course.ask.lesson import LESSON
+from attnviz.teach.course.ask.real import MODEL, START
+from attnviz.teach.course.recipe import CaptureText, CardInputs
+from attnviz.teach.lessons.cards.card import Card, CellQuestion, Chart, Value
+from tests.support.course import captured, card, panel
+
+# as the note prints them
+PRINTED = """0.173 0.105 0.163 0.301 0.240
+0.432 0.384 0.447 0.206 0.189
+0.129 0.284 0.152 0.209 0.112
+0.127 0.065 0.100 0.123 0.289
+0.139 0.162 0.138 0.160 0.170"""
+ROW_SUMS = [0.982, 1.658, 0.886, 0.704, 0.769]
+FIRST_OUTPUT = [-0.48113832, 0.37745091, -0.75004649]
+
+
+def _no_model(*_: object) -> Capture:
+    raise AssertionError("this card needs no model")
+
+
+def _card(name: str, seed: int = 0, capture: CaptureText = _no_model, **values: Value) -> Card:
+    recipe = LESSON.recipe(name)
+    return recipe.build(CardInputs(recipe.start_values() | values, seed, capture))
+
+
+def _panel(card: Card, name: str, board: int = 0, reveal: bool = False) -> np.ndarray:
+    picture = (card.reveal if reveal or not card.pictures else card.pictures)[board]
+    assert isinstance(picture, Board)
+    return next(panel.values for panel in picture.panels if panel.name == name)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_one_hot_weights_return_the_value_exactly(seed: int) -> None:
+    card = _card("onehot", seed)
+    assert card.numbers["difference"] == 0.0
+    assert isinstance(card.question, CellQuestion)
+    row = {cell[0] for cell in card.question.right}
+    assert np.array_equal(_panel(card, "output")[0], _panel(card, "values")[row.pop()])
+
+
+def test_other_values_change_the_output_alone() -> None:
+    card = _card("roles")
+    assert np.array_equal(_panel(card, "weights"), _panel(card, "weights", reveal=True))
+    assert not np.allclose(_panel(card, "output", 1), _panel(card, "output", reveal=True))
+    terms = 1 / (1 + math.exp(-3 / math.sqrt(2)) + math.exp(-2 / math.sqrt(2)))
+    assert _panel(card, "weights")[0, 0] == pytest.approx(terms)
+
+
+def test_a_query_halfway_between_two_keys_shares_between_them() -> None:
+    halfway, onto = _card("turn", angle=60.0), _card("turn", angle=120.0)
+    weights = _panel(halfway, "changed", board=2)[0]
+    assert weights[0] == pytest.approx(weights[1]) and weights[2] < 0.01
+    assert onto.numbers["key"] == 1
+    assert _panel(onto, "control", board=1)[0] == pytest.approx([1 / 3] * 3)
+    film, *_, chart = onto.reveal
+    assert isinstance(film, Motion)  # it moves through the same weights
+    assert film.arrays["weights"][60] == pytest.approx(weights)
+    assert isinstance(chart, Chart)
+    assert np.allclose(sum(line.y for line in chart.series), 1)
+    assert onto.numbers["half"] == pytest.approx(weights[0])
+
+
+def test_the_real_card_names_the_strongest_pair_of_words() -> None:
+    card = _card("real", capture=captured, text="  ")
+    assert MODEL == "minilm"
+    assert (card.numbers["query"], card.numbers["key"]) == ("it", "animal")
+    assert card.numbers["weight"] == pytest.approx(0.6768, abs=1e-3)
+    assert card.numbers["others"] == pytest.approx(0.112, abs=1e-3)
+    assert card.numbers["uniform"] == pytest.approx(1 / 16)
+    assert card.link is not None and card.link.view["text"] == START
+    lonely = _card("real", capture=captured, text="Yes")
+    assert lonely.numbers["tokens"] == 3
+
+
+def test_entropy_is_in_bits_and_mistakes_stay_apart() -> None:
+    assert entropy_bits(np.array([[0.25] * 4, [1, 0, 0, 0]])) == pytest.approx([2.0, 0.0])
+    assert apart(1.0, {"same": 1.005, "far": 2.0, "none": math.inf}, 0.006) == {"far": 2.0}
+    assert softmax(np.array([[0.0, -math.inf]]))[0] == pytest.approx([1.0, 0.0])
+
+
+def test_the_outputs_of_the_turned_query_come_from_values_on_the_card() -> None:
+    turned = card("ask", "turn", angle=90.0)
+    values = panel(turned, "values").values
+    for weights, output in (("control", "control_output"), ("changed", "output")):
+        expected = panel(turned, weights).values @ values
+        np.testing.assert_allclose(panel(turned, output).values, expected)

@@ -1,0 +1,105 @@
+"""Lesson 4: what masks do, in numbers of torch, transformers and a real batch."""
+
+from typing import cast
+
+import numpy as np
+import pytest
+import torch
+
+from attnviz.attention.capture import Capture
+from attnviz.pictures.board import Board, Panel
+from attnviz.teach.calculator.presets import DECODER_TOKENS
+from attnviz.teach.course.masks.lesson import LESSON, scaled_scores
+from attnviz.teach.course.recipe import CaptureText, CardInputs
+from attnviz.teach.lessons.cards.card import (
+    Card,
+    CellQuestion,
+    ChoiceQuestion,
+    NumberQuestion,
+    Value,
+)
+from tests.support.course import captured
+
+
+def _no_model(*_: object) -> Capture:
+    raise AssertionError("this card needs no model")
+
+
+@pytest.fixture(scope="module")
+def run() -> CaptureText:
+    return captured
+
+
+def _card(name: str, seed: int = 0, capture: CaptureText = _no_model, **values: Value) -> Card:
+    recipe = LESSON.recipe(name)
+    return recipe.build(CardInputs(recipe.start_values() | values, seed, capture))
+
+
+def _panel(card: Card, name: str, reveal: bool = False) -> Panel:
+    shown = card.reveal if reveal or not card.pictures else card.pictures
+    boards = [picture for picture in shown if isinstance(picture, Board)]
+    return next(panel for board in boards for panel in board.panels if panel.name == name)
+
+
+def _number(card: Card, name: str) -> float:
+    return float(cast(float, card.numbers[name]))
+
+
+def test_the_decoders_six_tokens_hide_fifteen_cells() -> None:
+    card = _card("added")
+    assert DECODER_TOKENS == ("Have", "you", "learned", "nothing", "?", "<eos>")
+    mask, weights = _panel(card, "mask").values, _panel(card, "weights").values
+    assert np.array_equal(np.isneginf(mask), np.triu(np.ones((6, 6)), 1) == 1)
+    assert (mask[np.tril_indices(6)] == 0).all()
+    assert weights[0].tolist() == [1, 0, 0, 0, 0, 0]
+    expected = torch.softmax(torch.from_numpy(scaled_scores(0) + mask), dim=1)
+    assert np.allclose(weights, expected.numpy())
+    assert card.numbers["blocked"] == 15
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_masking_after_the_softmax_loses_what_the_blocked_keys_had(seed: int) -> None:
+    card = _card("after", seed)
+    assert isinstance(card.question, NumberQuestion)
+    right = _panel(card, "right", reveal=True).values[0]
+    assert right.sum() == pytest.approx(1) and card.question.answer < 0.99
+    # both keep the same proportions among the keys that are left
+    late = _panel(card, "late", reveal=True).values[0]
+    assert np.allclose(late / late.sum(), right)
+    assert _number(card, "total") + _number(card, "lost") == pytest.approx(1)
+
+
+def test_every_mistake_of_seed_0_has_its_feedback() -> None:
+    question = _card("after").question
+    assert isinstance(question, NumberQuestion) and set(question.mistakes) == {"one", "lost"}
+
+
+def test_padding_draws_attention_unless_it_is_blocked(run: CaptureText) -> None:
+    card = _card("padding", capture=run)
+    own, lifted = _panel(card, "own", reveal=True).values, _panel(card, "lifted").values
+    assert (own[:, 5:] == 0).all() and card.numbers["kept"] == 0
+    assert lifted[:5, 5:].sum(axis=1).mean() == pytest.approx(_number(card, "leak"))
+    assert _number(card, "leak") == pytest.approx(0.574, abs=1e-3) and _number(card, "leak") > 4 / 9
+    assert 0 < _number(card, "alone") < 1e-5
+
+
+def test_a_second_sentence_of_any_length_can_be_typed(run: CaptureText) -> None:
+    longer = _card("padding", capture=run, second="a b c d e f g h i j k l")
+    assert longer.numbers["padding"] == 5 and _panel(longer, "lifted").rows[1] == "The"
+    same = _card("padding", capture=run, second="The cat sat on the rug.")
+    assert same.numbers["padding"] == 0 and same.question is None
+    assert _card("padding", capture=run, second=" ").numbers["padding"] == 4
+
+
+def test_a_padded_decoder_needs_both_masks_and_leaves_rows_empty() -> None:
+    question = _card("both").question
+    assert isinstance(question, ChoiceQuestion) and question.right == "both"
+    masks = {name: board.panels[0].values for name, board in question.pictures.items()}
+    assert np.array_equal(masks["both"], masks["causal"] * masks["padding"])
+    empty = _card("empty")
+    assert isinstance(empty.question, CellQuestion)
+    assert {row for row, _ in empty.question.right} == {0, 1}
+    exact = _panel(empty, "exact", reveal=True).values
+    finite = _panel(empty, "finite", reveal=True).values
+    assert (exact[:2] == 0).all() and np.allclose(finite[:2], 1 / 5)
+    assert np.allclose(exact[2:], finite[2:], atol=1e-6)
