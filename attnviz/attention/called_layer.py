@@ -63,7 +63,7 @@ class CalledLayer:
 
     @property
     def bias(self) -> Float[Tensor, "d_out"] | None:
-        """What the module writes for zeros; None if these are zeros."""
+        """The row that zeros become; None if that is zeros."""
         return self._offset if bool(self._offset.any()) else None
 
     def column_length(self, columns: slice = ALL_COLUMNS) -> float:

@@ -439,7 +439,7 @@ def _named_attention(modules: Mapping[str, nn.Module]) -> list[str]:
 
 
 def _paths_within(names: list[str]) -> tuple[str, ...]:
-    """How the dotted names begin of all that is inside some modules; the root's is empty."""
+    """The beginnings of the dotted names inside some modules; that of the root is empty."""
     return tuple(f"{name}." if name else "" for name in names)
 
 
