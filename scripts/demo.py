@@ -27,7 +27,7 @@ from attnviz.experiment.outputs.answer import answer
 from attnviz.files.page.code import page_style
 from attnviz.i18n import DEFAULT, LANGUAGES, Language, text
 from attnviz.models.registry import REGISTRY
-from attnviz.notebook.still import still
+from attnviz.notebook.frame import still
 from attnviz.pictures.group.groups import Group, groups
 from attnviz.pictures.group.titles import model_title
 from attnviz.types import HeadId, Site

@@ -20,8 +20,7 @@ from attnviz.capture.changed import functions
 from attnviz.capture.changed.corpus import of_ablation
 from attnviz.capture.changed.layout import Layout, layout_of
 from attnviz.capture.changed.resolve import require_possible
-from attnviz.changes.corpus import Corpus, CorpusTexts
-from attnviz.changes.kinds import AblationKind
+from attnviz.changes.kinds import AblationKind, Corpus, CorpusTexts
 from attnviz.changes.make import ablate, pattern
 from attnviz.changes.site import Where, place_among, site
 from attnviz.errors import bad_argument, bad_kind

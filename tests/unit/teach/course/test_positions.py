@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from attnviz.errors import ModelNotFound
-from attnviz.models.tensors import embedded_tensor
+from attnviz.models.loader import embedded_tensor
 from attnviz.teach.course.positions.encodings import (
     before_training,
     learned,
