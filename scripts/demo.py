@@ -24,7 +24,7 @@ from attnviz.app.session.openings import OPENINGS
 from attnviz.capture.plan.images import seen_picture
 from attnviz.checks import card
 from attnviz.experiment.outputs.answer import answer
-from attnviz.files.page.code import page_style
+from attnviz.files.page.document import page_style
 from attnviz.i18n import DEFAULT, LANGUAGES, Language, text
 from attnviz.models.registry import REGISTRY
 from attnviz.notebook.frame import still
