@@ -70,6 +70,47 @@ class KeyToken(NamedTuple):
     weight: float
 
 
+class Tenth(NamedTuple):
+    """The first and last bin of a tenth, and the texts drawn for it: places bin·`EXAMPLES` + i."""
+
+    first: int
+    last: int
+    drawn: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class HeadMatch:
+    """The head of the other model that is nearest to `head`.
+
+    `distance` is between their numbers, in standard deviations over all heads of both models;
+    `median` is the median distance from `head` to all heads of the other model. `mutual` is True if
+    `head` is also the nearest to `other`.
+    """
+
+    head: HeadId
+    other: HeadId
+    distance: float
+    median: float
+    mutual: bool
+
+
+@dataclass(frozen=True)
+class HeadNumbers:
+    """The heads of a survey, the mean of each measure, and the mean weight by distance.
+
+    A mean is NaN where no text has the pattern.
+    """
+
+    heads: tuple[HeadId, ...]
+    measures: Float64[np.ndarray, "head measure"]
+    profile: Float64[np.ndarray, "head distance"]
+
+    def compared(self) -> Float64[np.ndarray, "head number"]:
+        """All numbers, the weights as square roots, so that small ones count too."""
+        numbers = np.concatenate([self.measures, np.sqrt(self.profile)], axis=1)
+        return np.asarray(np.nan_to_num(numbers))
+
+
 @dataclass(frozen=True, eq=False)
 class Survey:
     """Every head of a model over many texts.
@@ -303,14 +344,6 @@ def _measure(measure: str) -> int:
     return list[str](MEASURES).index(measure)
 
 
-class Tenth(NamedTuple):
-    """The first and last bin of a tenth, and the texts drawn for it: places bin·`EXAMPLES` + i."""
-
-    first: int
-    last: int
-    drawn: tuple[int, ...]
-
-
 def tenths(
     histogram: Int64[np.ndarray, " bin"], ticket: UInt64[np.ndarray, "bin example"]
 ) -> tuple[Tenth, ...]:
@@ -338,39 +371,6 @@ def tenths(
             free[chosen] = False
             drawn[place].append(chosen)
     return tuple(Tenth(*span, tuple(texts)) for span, texts in zip(spans, drawn, strict=True))
-
-
-@dataclass(frozen=True)
-class HeadMatch:
-    """The head of the other model that is nearest to `head`.
-
-    `distance` is between their numbers, in standard deviations over all heads of both models;
-    `median` is the median distance from `head` to all heads of the other model. `mutual` is True if
-    `head` is also the nearest to `other`.
-    """
-
-    head: HeadId
-    other: HeadId
-    distance: float
-    median: float
-    mutual: bool
-
-
-@dataclass(frozen=True)
-class HeadNumbers:
-    """The heads of a survey, the mean of each measure, and the mean weight by distance.
-
-    A mean is NaN where no text has the pattern.
-    """
-
-    heads: tuple[HeadId, ...]
-    measures: Float64[np.ndarray, "head measure"]
-    profile: Float64[np.ndarray, "head distance"]
-
-    def compared(self) -> Float64[np.ndarray, "head number"]:
-        """All numbers, the weights as square roots, so that small ones count too."""
-        numbers = np.concatenate([self.measures, np.sqrt(self.profile)], axis=1)
-        return np.asarray(np.nan_to_num(numbers))
 
 
 def matches(one: HeadNumbers, other: HeadNumbers) -> tuple[HeadMatch, ...]:
