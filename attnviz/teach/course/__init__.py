@@ -52,5 +52,5 @@ def lesson(slug: str) -> Lesson:
             asked=slug,
             known=known,
         )
-    module = import_module(f"attnviz.teach.course.{slug}.lesson")
+    module = import_module(f"attnviz.teach.course.{slug}")
     return cast(Lesson, module.LESSON)
