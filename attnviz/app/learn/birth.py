@@ -1,7 +1,7 @@
 """The training of lesson "A circuit is born", live: start it, watch it, scrub through it.
 
 In: a seed. Out: a curve that grows while the training runs, what two heads attend to at any of its
-steps, and the scores with each head ablated. Everything is computed by `teach.course.birth`.
+steps, and the scores with each head ablated. Everything is computed by `teach.course.toy_model`.
 """
 
 from collections.abc import Sequence

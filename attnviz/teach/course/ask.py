@@ -2,7 +2,7 @@
 
     x'_i = Σ_j a_j·v_j,   a = softmax(s_i),   s_ij = q_i·k_j / √d          (Vaswani et al. 2017)
 
-Four cards compute on made-up numbers. The last one, `real`, takes a typed text to a MiniLM head:
+Four cards compute on made-up numbers. The last one, `_real`, takes a typed text to a MiniLM head:
 the largest weight between two words beside even attention, beside the mean weight that the head's
 other rows give the same key (the control: a head in which every row attends to one key says nothing
 about this query), and beside the mean of all heads.
@@ -47,6 +47,7 @@ BETWEEN = 60.0  # degrees: as far from the first key as from the second
 ROTATION_VALUES = np.array([[4.0, 0.0], [0.0, 4.0], [-4.0, 1.0]])
 STOPS = tuple(float(angle) for angle in range(0, 360, 30))
 weights_panel = partial(Panel, signed=False)
+# the card on a real head
 MODEL, LAYER, HEAD = "minilm", 3, 1
 START = "The animal didn't cross the street because it was too tired."
 WIDE = START.replace("tired", "wide")  # now "it" is rather the street
@@ -207,7 +208,7 @@ def _turning() -> Motion:
     return Motion("query", arrays, named={"keys": keys, "output": ("panel.output",)})
 
 
-def real(inputs: CardInputs) -> Card:
+def _real(inputs: CardInputs) -> Card:
     """The head as the page Head draws it, and its strongest pair of words in numbers."""
     text = typed(inputs)
     captured = inputs.capture(MODEL, text)
@@ -283,6 +284,6 @@ LESSON = Lesson(
         Recipe("score", _score),
         Recipe("onehot", _onehot),
         Recipe("turn", _rotate, (Slider("angle", STOPS, 30.0),), "experiment"),
-        Recipe("real", real, (text_control(),)),
+        Recipe("real", _real, (text_control(),)),
     ),
 )

@@ -37,6 +37,7 @@ WIDE = ((512, 8), (768, 12), (256, 4))  # (d_model, heads) of models of the usua
 HEAD: Mapping[str, str | int] = {"model": "minilm", "layer": 3, "head": 1}
 TIRED, CAT, WAS = 3, 1, 2
 FACTOR = Slider("factor", (0.0, 0.5, 1.0, 2.0, 5.0), 2.0)
+# the running example
 WORDS = tuple(map(ExampleWord, ("the", "cat", "was", "tired")))
 N_HEADS, D_HEAD = 2, 2
 X = [[1, 0, 0, 1], [0, 2, 0, 1], [0, 0, 1, 1], [1, 0, 2, 0]]

@@ -47,6 +47,7 @@ SENTENCES = (
     "The wind blew the door open.",
     "The girl threw the ball to her father.",
 )
+# the cards on effects
 MODEL = "sentiment"
 NEGATOR_HEAD = (0, 1)  # attends from the judging word to its negator, as its card says
 MAT, RESTING_HEAD = "The cat sat on the mat.", (4, 5)

@@ -41,6 +41,7 @@ ROWS = ("a", "b")
 LARGE = ((1000.0, 1001.0), (500.0, 502.0), (2000.0, 1999.0))
 TOLERANCE, HALF = 0.006, 0.5
 weights_panel = partial(Panel, signed=False, rows=ROWS, decimals=3)
+# the cards on interfaces
 VERDICTS = ("nan", "uniform", "zero", "finite")
 N = 4
 WIDTH = 8
@@ -49,7 +50,7 @@ REAL = (True, True, True, False)
 TEXT = "Lily gave the red ball to Tom."
 
 
-def infinity(inputs: CardInputs) -> Card:
+def _infinity(inputs: CardInputs) -> Card:
     """The experiment: another number in place of −∞, in either precision, beside −∞."""
     dtype = torch.float16 if inputs.text("precision") == "float16" else torch.float32
     control = masked_with("infinity", torch.float32)
@@ -97,7 +98,7 @@ def _of_empty_row() -> Literal["nan", "zero", "even"]:
     return "even" if row.sum() > HALF else "zero"
 
 
-def overflow(inputs: CardInputs) -> Card:
+def _overflow(inputs: CardInputs) -> Card:
     """Scores whose exponents overflow float32; softmax gives their weights anyway."""
     scores = np.array([LARGE[inputs.seed % len(LARGE)]])
     with np.errstate(over="ignore", invalid="ignore"):
@@ -135,7 +136,7 @@ def overflow(inputs: CardInputs) -> Card:
     return Card("overflow", numbers, (board,), question, (overflowed, shifted_board))
 
 
-def fates(inputs: CardInputs) -> Card:
+def _fates(inputs: CardInputs) -> Card:
     """The results of scaled_dot_product_attention and other interfaces for a row without keys."""
     rows = {row.implementation: row for row in blocked_rows(N)}
     board = Board(
@@ -159,7 +160,7 @@ def fates(inputs: CardInputs) -> Card:
     return Card("fates", numbers, question=question, reveal=(board,))
 
 
-def polarity(inputs: CardInputs) -> Card:
+def _polarity(inputs: CardInputs) -> Card:
     """Two boolean masks in nn.MultiheadAttention, both run; one of them blocks the future."""
     triangle = masks.causal(N, N)
     triangles = {"lower": triangle, "upper": ~triangle}
@@ -198,7 +199,7 @@ def multihead_weights(mask: Tensor, seed: int = 0) -> Matrix:
     return as_numbers(weights[0])
 
 
-def translate(inputs: CardInputs) -> Card:
+def _translate(inputs: CardInputs) -> Card:
     """One mask as code for the chosen interface."""
     kind = inputs.text("mask")
     real = None if kind == "causal" else REAL
@@ -235,16 +236,16 @@ LESSON = Lesson(
     recipes=(
         Recipe(
             "infinity",
-            infinity,
+            _infinity,
             (
                 Pick("fill", FILLS, "ten"),
                 Pick("precision", ("float32", "float16"), "float32"),
             ),
             "experiment",
         ),
-        Recipe("overflow", overflow),
-        Recipe("fates", fates),
-        Recipe("polarity", polarity),
-        Recipe("translate", translate, translation()),
+        Recipe("overflow", _overflow),
+        Recipe("fates", _fates),
+        Recipe("polarity", _polarity),
+        Recipe("translate", _translate, translation()),
     ),
 )

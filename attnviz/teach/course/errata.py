@@ -43,6 +43,7 @@ print(A.round(3))
 print(A.round(3) @ V)
 """
 weights_panel = partial(Panel, signed=False)
+# the course text's example: the row that is wrong, the last row, the softmax as printed
 ROW, LAST = 1, 3
 PRINTED = np.array(
     [
@@ -54,7 +55,7 @@ PRINTED = np.array(
 )
 
 
-def axis(inputs: CardInputs) -> Card:
+def _axis(inputs: CardInputs) -> Card:
     """The first erratum: rows that do not sum to one."""
     printed = printed_weights()
     row = (1, 3, 4)[inputs.seed % 3]
@@ -83,7 +84,7 @@ def products() -> Matrix:
     return np.asarray(matrices["q"] @ matrices["k"].T)
 
 
-def divisor(inputs: CardInputs) -> Card:
+def _divisor(inputs: CardInputs) -> Card:
     """The second erratum: divided by d, not by its root."""
     scores = products()
     d, n = preset("seeded").d_head, len(scores)
@@ -105,7 +106,7 @@ def divisor(inputs: CardInputs) -> Card:
     return Card("divisor", numbers, (board,), NumberQuestion(d, 0.05, wrong))
 
 
-def repair(inputs: CardInputs) -> Card:
+def _repair(inputs: CardInputs) -> Card:
     """The experiment: the printed weights beside the learner's, each against the right ones."""
     d = preset("seeded").d_head
     scores = products() / (d if inputs.text("by") == "whole" else math.sqrt(d))
@@ -133,7 +134,7 @@ def right_weights() -> Matrix:
     return softmax(products() / math.sqrt(preset("seeded").d_head))
 
 
-def digits(inputs: CardInputs) -> Card:
+def _digits(inputs: CardInputs) -> Card:
     """Eight digits of an output whose weights were rounded to three."""
     values = preset("seeded").matrices["v"]
     rounded = printed_weights()[:1]
@@ -158,7 +159,7 @@ def digits(inputs: CardInputs) -> Card:
     return Card("digits", numbers, (board,), question, (solution,))
 
 
-def erratum(inputs: CardInputs) -> Card:
+def _erratum(inputs: CardInputs) -> Card:
     """The question asks for the row that is not the softmax of its scores."""
     weights, blocked = _weights(), ~masks.causal(4, 4).numpy()
     board = Board(
@@ -193,15 +194,15 @@ LESSON = Lesson(
     "errata",
     needs=("block",),
     recipes=(
-        Recipe("axis", axis),
-        Recipe("divisor", divisor),
+        Recipe("axis", _axis),
+        Recipe("divisor", _divisor),
         Recipe(
             "repair",
-            repair,
+            _repair,
             (Pick("sums", ("columns", "rows"), "columns"), Pick("by", ("whole", "root"), "root")),
             "experiment",
         ),
-        Recipe("digits", digits),
-        Recipe("erratum", erratum),
+        Recipe("digits", _digits),
+        Recipe("erratum", _erratum),
     ),
 )

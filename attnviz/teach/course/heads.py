@@ -85,7 +85,7 @@ print(weights_difference, output_difference)
 """
 
 
-def views(inputs: CardInputs) -> Card:
+def _views(inputs: CardInputs) -> Card:
     """The average of two opposite values in one head, and the two values in two heads."""
     draws = np.random.default_rng(5 + inputs.seed)
     up, down = (5.0, -3.0) if inputs.seed == 0 else (float(draws.integers(4, 9)), -2.0)
@@ -112,7 +112,7 @@ def views(inputs: CardInputs) -> Card:
     return Card("views", numbers, (one_head,), question, (two_heads,))
 
 
-def patterns(inputs: CardInputs) -> Card:
+def _patterns(inputs: CardInputs) -> Card:
     """Three heads of one model on one sentence; one of them attends to the previous token."""
     text = inputs.text("text").strip() or START
     cap = inputs.capture(MODEL, text)
@@ -366,7 +366,7 @@ def _louder(inputs: CardInputs) -> Card:
     return Card("louder", numbers, (), question, (Board(panels),))
 
 
-def average(inputs: CardInputs) -> Card:
+def _average(inputs: CardInputs) -> Card:
     """The weights that nn.MultiheadAttention reports by default: the mean over its heads."""
     parts, row = module_parts(inputs), 1 + inputs.seed % 4
     first, second = parts.torch_weights
@@ -399,8 +399,8 @@ LESSON = Lesson(
     "heads",
     needs=("block",),
     recipes=(
-        Recipe("views", views),
-        Recipe("looks", patterns, (text_control(),)),
+        Recipe("views", _views),
+        Recipe("looks", _patterns, (text_control(),)),
         Recipe("paper", _paper),
         Recipe("packed", _packed),
         Recipe(
@@ -413,6 +413,6 @@ LESSON = Lesson(
         Recipe("own_rows", _own_rows),
         Recipe("sum", _sum),
         Recipe("louder", _louder, (Slider("factor", FACTORS, 0.0),), "experiment"),
-        Recipe("average", average),
+        Recipe("average", _average),
     ),
 )

@@ -36,6 +36,7 @@ TOLERANCE = 0.006
 ROW = 2  # of "learned", the query of the first card
 LATE_ROW = 1  # of "you", masked after the softmax
 weights_panel = partial(Panel, signed=False, rows=DECODER_TOKENS, columns=DECODER_TOKENS)
+# the cards on batches
 MODEL, LAYER, HEAD = "minilm", 3, 11
 FIRST, SECOND = "The cat sat on the mat.", "It slept."
 # a decoder's batch is padded on the left, so that all texts end together
@@ -135,7 +136,7 @@ def _after(inputs: CardInputs) -> Card:
     return Card("after", numbers, (board,), NumberQuestion(total, TOLERANCE, wrong), (solution,))
 
 
-def padding(inputs: CardInputs) -> Card:
+def _padding(inputs: CardInputs) -> Card:
     """The shorter sentence of a real batch; the question asks for the columns without weight."""
     second = inputs.text("second").strip() or SECOND
     captured = inputs.capture(MODEL, [FIRST, second])
@@ -204,7 +205,7 @@ def second_sentence() -> Typed:
     return Typed("second", SECOND, 24)
 
 
-def both(inputs: CardInputs) -> Card:
+def _both(inputs: CardInputs) -> Card:
     """Pictures of masks; one is the mask that a decoder needs for a padded text."""
     panel = partial(Panel, "may", rows=PADDED, columns=PADDED, signed=False, decimals=0)
     pictures = {
@@ -228,7 +229,7 @@ def _patterns() -> dict[str, Tensor]:
     return {"causal": causal, "padding": pad, "both": masks.combine(causal, pad)}
 
 
-def empty(inputs: CardInputs) -> Card:
+def _empty(inputs: CardInputs) -> Card:
     """Rows of padding that both masks together leave without any key."""
     may_attend = _patterns()["both"]
     scores = torch.from_numpy(np.random.default_rng(8 + inputs.seed).normal(size=(N, N)))
@@ -267,8 +268,8 @@ LESSON = Lesson(
     recipes=(
         Recipe("added", _added),
         Recipe("after", _after),
-        Recipe("padding", padding, (second_sentence(),), "experiment"),
-        Recipe("both", both),
-        Recipe("empty", empty),
+        Recipe("padding", _padding, (second_sentence(),), "experiment"),
+        Recipe("both", _both),
+        Recipe("empty", _empty),
     ),
 )

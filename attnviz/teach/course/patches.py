@@ -49,6 +49,7 @@ N_COLOURS = 3
 # the number of the picture that is cut up here, and a patch at the edge of its largest thing
 CUT, ROW, COLUMN = 4, 3, 2
 SHOWN_NUMBERS = 8
+# the cards on [CLS]
 MODEL = "shapes"
 SIDE = SIDE_PX // PATCH_PX
 # numbers of generated pictures: of the grid, of the cards by seed, of the experiment
@@ -351,7 +352,7 @@ def _merge(inputs: CardInputs) -> Card:
     )
 
 
-def strongest_patches(inputs: CardInputs) -> Card:
+def _strongest_patches(inputs: CardInputs) -> Card:
     """The target by patch; the question asks for the patches to which [CLS] attends most."""
     number = CARD_PICTURES[inputs.seed % len(CARD_PICTURES)]
     layer, head, *_ = _target_head()
@@ -382,7 +383,7 @@ def strongest_patches(inputs: CardInputs) -> Card:
     return Card("looks", numbers, (board,), question, reveal, link)
 
 
-def baseline(inputs: CardInputs) -> Card:
+def _baseline(inputs: CardInputs) -> Card:
     """The weight on the target of a head that attends evenly, in percent."""
     number = CARD_PICTURES[inputs.seed % len(CARD_PICTURES)]
     pictured = scene(number)
@@ -406,7 +407,7 @@ def baseline(inputs: CardInputs) -> Card:
     return Card("baseline", numbers, (board,), NumberQuestion(100 * area, 0.6, wrong))
 
 
-def elsewhere(inputs: CardInputs) -> Card:
+def _elsewhere(inputs: CardInputs) -> Card:
     """The same weights on the targets of other pictures: a harder baseline."""
     layer, head, *_ = _target_head()
     weights = _target_weights(inputs, layer, head)
@@ -425,7 +426,7 @@ def _target_weights(inputs: CardInputs, layer: int, head: int) -> TargetWeights:
     return TargetWeights(own, others, areas)
 
 
-def many(inputs: CardInputs) -> Card:
+def _many(inputs: CardInputs) -> Card:
     """The experiment: any head on eight pictures, each beside its control."""
     layer, head = int(inputs.number("layer")), int(inputs.number("head"))
     weights = _target_weights(inputs, layer, head)
@@ -466,12 +467,12 @@ LESSON = Lesson(
         Recipe("square", _square),
         Recipe("merge", _merge),
         Recipe("column", column),
-        Recipe("looks", strongest_patches),
-        Recipe("baseline", baseline),
-        Recipe("elsewhere", elsewhere),
+        Recipe("looks", _strongest_patches),
+        Recipe("baseline", _baseline),
+        Recipe("elsewhere", _elsewhere),
         Recipe(
             "many",
-            many,
+            _many,
             (
                 Slider("layer", (0.0, 1.0, 2.0, 3.0), 3.0),
                 Slider("head", (0.0, 1.0, 2.0, 3.0), 1.0),

@@ -45,6 +45,7 @@ STEPS = tuple(float(step) for step in range(1, 10))
 HEADS = ("l0h1", "l0h2", "l1h1")
 MAX_CHARS = 60
 KINDS: tuple[Kind, Kind] = ("cross", "self")
+# the translator
 MODEL = "translator"
 MAX_GENERATED = 32
 PIECE = "▁"  # the space before a piece, as the vocabulary writes it
@@ -190,7 +191,7 @@ def _weights(translation: Translation, hidden: bool = False) -> Panel:
     )
 
 
-def future(inputs: CardInputs) -> Card:
+def _future(inputs: CardInputs) -> Card:
     """The six tokens of a decoder; the question asks for the last key of one of them."""
     matrices, row = preset("decoder").matrices, 2 + inputs.seed % 3
     q, k = torch.from_numpy(matrices["q"]), torch.from_numpy(matrices["k"])
@@ -239,7 +240,7 @@ def future(inputs: CardInputs) -> Card:
     return Card("future", numbers, (board,), question, (solution,))
 
 
-def once(inputs: CardInputs) -> Card:
+def _once(inputs: CardInputs) -> Card:
     """The decoder's rows in one pass over the whole translation, and token by token."""
     pair = PAIRS[inputs.seed % len(PAIRS)]
     whole, by_step = in_one_pass(inputs, pair), translate(inputs, pair.english).captured
@@ -268,7 +269,7 @@ def in_one_pass(inputs: CardInputs, pair: SentencePair) -> Capture:
     return inputs.capture(MODEL, pair.english, target=pair.french)
 
 
-def whose_mask(inputs: CardInputs) -> Card:
+def _whose_mask(inputs: CardInputs) -> Card:
     """The question about a future in cross-attention, and the effect of padding there."""
     longer, shorter = PAIRS[0], PAIRS[1 + inputs.seed % (len(PAIRS) - 1)]
     captured = inputs.capture(
@@ -462,9 +463,9 @@ LESSON = Lesson(
     recipes=(
         Recipe("three", _three),
         Recipe("keys", _keys),
-        Recipe("future", future),
-        Recipe("once", once),
-        Recipe("whose_mask", whose_mask),
+        Recipe("future", _future),
+        Recipe("once", _once),
+        Recipe("whose_mask", _whose_mask),
         Recipe("align", _align),
         Recipe(
             "rows",

@@ -49,9 +49,11 @@ LLAMA_BASE = 100.0  # of the embedded stories-llama
 DEGREES = 30
 POSITIONS = ((3, 1), (4, 1), (4, 3))
 LATER = 10  # positions by which both move on
+# the rotary card on a real head
 MODEL, LAYER, HEAD = "stories-llama", 0, 4
 TEXT = "The cat sat on the mat and the dog sat on the rug."
 GAP, MAX_SHIFT = 3, 100
+# the cards on shuffled tokens
 SWAPS = ((0, 3), (1, 4), (0, 2))
 START = "The dog bites the man."
 OTHER = "I like cold beer."
@@ -65,7 +67,7 @@ MAX_DISTANCE = 64
 SHIFTS = (0.0, 1.0, 5.0, 20.0, 50.0, 100.0)
 
 
-def shuffle(inputs: CardInputs) -> Card:
+def _shuffle(inputs: CardInputs) -> Card:
     """Two tokens are swapped; the question asks for the new weights."""
     parts = module_parts(inputs)
     order = _swapped(len(parts.x), inputs.seed)
@@ -180,7 +182,7 @@ def rope_factors(
     return np.exp(1j * positions[:, None] * theta[None]).astype(np.complex64)
 
 
-def broken(inputs: CardInputs) -> Card:
+def _broken(inputs: CardInputs) -> Card:
     """The experiment: the change of the output by a swap, without positions and with them."""
     control, changed = _error(inputs, "none"), _error(inputs, inputs.text("way"))
     panels = (
@@ -356,7 +358,7 @@ def _cosine(a: np.ndarray, b: np.ndarray) -> float:
     return float(a @ b / np.linalg.norm(a) / np.linalg.norm(b))
 
 
-def turn(inputs: CardInputs) -> Card:
+def _turn(inputs: CardInputs) -> Card:
     """Two arrows rotated by their positions; their score is the cosine of the difference."""
     m, n = POSITIONS[inputs.seed % len(POSITIONS)]
     q, k = (_arrow(position).astype(np.float64) for position in (m, n))
@@ -399,7 +401,7 @@ def _arrow(position: int) -> Float32[np.ndarray, "1 pair"]:
     return Rotation("neighbours", 2).rotated(start, factor)
 
 
-def distance(inputs: CardInputs) -> Card:
+def _distance(inputs: CardInputs) -> Card:
     """The experiment: both tokens move; rotary scores stay, scores of added positions change."""
     call, shift = inputs.capture(MODEL, TEXT).calls[LAYER], int(inputs.number("shift"))
     q, k, scaling = _unrotated(call)
@@ -479,10 +481,10 @@ LESSON = Lesson(
     "positions",
     needs=("ask",),
     recipes=(
-        Recipe("shuffle", shuffle),
+        Recipe("shuffle", _shuffle),
         Recipe(
             "broken",
-            broken,
+            _broken,
             (Pick("way", ("none", "sinusoidal", "rotary", "causal"), "sinusoidal"),),
             "experiment",
         ),
@@ -490,8 +492,8 @@ LESSON = Lesson(
         Recipe("waves", _waves),
         Recipe("offsets", _offsets),
         Recipe("learned", _learned),
-        Recipe("turn", turn),
-        Recipe("distance", distance, (Slider("shift", SHIFTS, 5.0),), "experiment"),
+        Recipe("turn", _turn),
+        Recipe("distance", _distance, (Slider("shift", SHIFTS, 5.0),), "experiment"),
         Recipe("order", order, order_controls(), "experiment"),
     ),
 )

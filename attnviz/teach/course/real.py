@@ -225,7 +225,7 @@ def _same(inputs: CardInputs) -> Card:
     return Card("same", numbers, (board,), question, reveal, link)
 
 
-def induction(inputs: CardInputs) -> Card:
+def _induction(inputs: CardInputs) -> Card:
     """A list of words twice; the question asks where the second copy of a word attends."""
     words = LISTS[inputs.seed % len(LISTS)]
     head = INDUCTION["stories"]
@@ -261,7 +261,7 @@ def _twice(words: Sequence[str]) -> str:
     return " ".join(("Once", *words, *words))
 
 
-def copied(inputs: CardInputs) -> Card:
+def _copied(inputs: CardInputs) -> Card:
     """The experiment: a list of words twice, beside lists without a repeat as the control."""
     model, words = inputs.text("model"), _words(inputs)
     head, twice = INDUCTION[model], inputs.capture(model, _twice(words))
@@ -331,10 +331,10 @@ LESSON = Lesson(
         Recipe("gallery", _gallery),
         Recipe("rest", _rest),
         Recipe("same", _same),
-        Recipe("induction", induction),
+        Recipe("induction", _induction),
         Recipe(
             "copied",
-            copied,
+            _copied,
             COPY_CONTROLS,
             "experiment",
         ),

@@ -4,7 +4,7 @@
 
 Most cards measure variances, histograms, entropies and gradients on `N_ROWS` random queries and
 keys of a width and a seed; they are cached, as a slider asks for them again. The cards on
-temperature have softmax(scores / T), of which √d_k is one case. The last one, `real`, gives a
+temperature have softmax(scores / T), of which √d_k is one case. The last one, `_real`, gives a
 trained MiniLM head another divisor, and compares the variance of its scores with d_k: it need not
 meet the paper's assumption.
 """
@@ -43,7 +43,7 @@ TEMPERATURES = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 16.0, 64.0)
 HOTTER = 4.0
 SCORES = ((3.0, 1.0, 2.0, 0.0, -1.0), (0.5, 2.5, 1.5, -0.5, 0.0), (1.0, -1.0, 0.0, 4.0, 2.0))
 ADDED = 100.0
-LAYER, HEAD = 3, 1  # as in `ask.real`: its row of "it" differs from its other rows
+LAYER, HEAD = 3, 1  # as in `ask`: its row of "it" differs from its other rows
 INITIAL_STD = 0.02  # of the entries of W_Q and W_K before training, as BERT is initialised
 # few tokens, so that a row of weights is shown with its numbers; its strongest row is that of "it"
 SHORT = "The animal stopped because it was tired."
@@ -311,7 +311,7 @@ def temperature(inputs: CardInputs) -> Card:
     return Card("temperature", numbers, (), question, (board, chart))
 
 
-def shift(inputs: CardInputs) -> Card:
+def _shift(inputs: CardInputs) -> Card:
     """A constant added to every score of a row, and a factor for every score."""
     scores = _row(inputs.seed)
     before, added, doubled = (softmax(changed) for changed in (scores, scores + ADDED, 2 * scores))
@@ -337,7 +337,7 @@ def shift(inputs: CardInputs) -> Card:
     return Card("shift", numbers, (board,), question, (solution,))
 
 
-def real(inputs: CardInputs) -> Card:
+def _real(inputs: CardInputs) -> Card:
     """One row of the head, as trained and with the chosen divisor."""
     text = typed(inputs)
     captured = inputs.capture(MODEL, text)
@@ -414,7 +414,7 @@ LESSON = Lesson(
         Recipe(
             "temperature", temperature, (Slider("temperature", TEMPERATURES, 4.0),), "experiment"
         ),
-        Recipe("shift", shift),
-        Recipe("real", real, controls(), "experiment"),
+        Recipe("shift", _shift),
+        Recipe("real", _real, controls(), "experiment"),
     ),
 )

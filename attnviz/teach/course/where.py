@@ -28,6 +28,7 @@ from attnviz.teach.lessons.cards.card import (
 )
 from attnviz.teach.lessons.cards.example_words import ExampleWord, Gloss
 
+# the card on scripts
 PIECES = "minilm"
 START = "学ぶ 배우다 学习 learn"  # "to learn" in Japanese, Korean, Chinese and English
 ASKED = ("学", "배", "习")  # by seed: one sign each, three bytes in UTF-8
@@ -116,7 +117,7 @@ def _tokens(inputs: CardInputs) -> Card:
     return Card("tokens", numbers, (board,), question, (Board((printed,)),))
 
 
-def script(inputs: CardInputs) -> Card:
+def _script(inputs: CardInputs) -> Card:
     """The question asks for the number of bytes of one sign; then any text, cut in both ways."""
     text = inputs.text("text").strip() or START
     asked = ASKED[inputs.seed % len(ASKED)]
@@ -321,7 +322,7 @@ LESSON = Lesson(
     recipes=(
         Recipe("next", _next),
         Recipe("tokens", _tokens),
-        Recipe("script", script, (typed(),), "experiment"),
+        Recipe("script", _script, (typed(),), "experiment"),
         Recipe("vectors", _vectors),
         Recipe("stream", _stream),
         Recipe("who", _who),
