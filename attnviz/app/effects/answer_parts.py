@@ -19,9 +19,9 @@ from attnviz.app.session import current, messages, widgets
 from attnviz.app.session.fragment import fragment
 from attnviz.app.sidebar.navigation import renew
 from attnviz.i18n import text
-from attnviz.pictures import ledger
+from attnviz.pictures import table
 from attnviz.pictures.group.app_capture import AppCapture, PageContext
-from attnviz.pictures.ledger import answer_parts as views
+from attnviz.pictures.table import answer_parts as views
 
 if TYPE_CHECKING:
     from attnviz.capture.request import Request
@@ -87,8 +87,8 @@ def _parts(shown: PageContext, answered: Answering, request: "Request") -> None:
     measured = measurement.result(lang, "parts", key, work)
     if measured is None:
         return
-    name, view = widgets.component_key("parts"), views.parts_ledger(lang, *measured)
-    draw(ledger.CANVAS, view, name, lang, {"ledger": head_links.open_from_table(name, shown)})
+    name, view = widgets.component_key("parts"), views.parts_table(lang, *measured)
+    draw(table.CANVAS, view, name, lang, {"table": head_links.open_from_table(name, shown)})
 
 
 def _measure(shown: PageContext, answered: Answering) -> "AnswerMeasure | None":
@@ -153,8 +153,8 @@ def _where(shown: PageContext, answered: Answering, key: str) -> None:
     where = answer_tokens.measured(lang, answered, on, key)
     if where is None:
         return
-    view = views.tokens_ledger(lang, where, tuple(where.tokens.labels))
-    draw(ledger.CANVAS, view, widgets.component_key("where"), lang)
+    view = views.tokens_table(lang, where, tuple(where.tokens.labels))
+    draw(table.CANVAS, view, widgets.component_key("where"), lang)
 
 
 def _number(shown: PageContext, answered: Answering) -> "AnswerMeasure | None":

@@ -19,10 +19,10 @@ from attnviz.app.session.fragment import fragment
 from attnviz.experiment.outputs.classes import has_classes
 from attnviz.i18n import Language, text
 from attnviz.models.registry import REGISTRY
-from attnviz.pictures import ledger
+from attnviz.pictures import table
 from attnviz.pictures.group.app_capture import AppCapture, PageContext
 from attnviz.pictures.group.group_tokens import queries
-from attnviz.pictures.ledger import answer_parts as views
+from attnviz.pictures.table import answer_parts as views
 
 if TYPE_CHECKING:
     from attnviz.experiment.answer_measures import AnswerMeasure
@@ -54,8 +54,8 @@ def show(shown: PageContext) -> None:
         where = None if lead is None else measured(lang, answered, lead, key)
         if where is None:
             return
-        view = views.answer_tokens_ledger(lang, where, _lead(shown.captured))
-        draw(ledger.CANVAS, view, widgets.component_key("answer_tokens"), lang)
+        view = views.answer_tokens_table(lang, where, _lead(shown.captured))
+        draw(table.CANVAS, view, widgets.component_key("answer_tokens"), lang)
 
 
 def _lead(captured: AppCapture) -> float:

@@ -19,8 +19,8 @@ from attnviz.app.sidebar.navigation import renew
 from attnviz.i18n import text
 from attnviz.models.registry import REGISTRY
 from attnviz.pictures.group.app_capture import AppCapture, PageContext
-from attnviz.pictures.ledger import CANVAS, LedgerView
-from attnviz.pictures.ledger import inside as views
+from attnviz.pictures.table import CANVAS, TableView
+from attnviz.pictures.table import inside as views
 
 if TYPE_CHECKING:
     from attnviz.capture.request import Request
@@ -59,7 +59,7 @@ def show(shown: PageContext) -> None:
             return
         chosen = current.view().output.guess
         name, view = widgets.component_key("lens"), _view(shown, request, guess_lens, chosen)
-        draw(CANVAS, view, name, lang, {"ledger": partial(_take, name)})
+        draw(CANVAS, view, name, lang, {"table": partial(_take, name)})
 
 
 def guesses(shown: PageContext) -> "Lens | None":
@@ -86,14 +86,14 @@ def _ask() -> None:
 
 def _take(name: str) -> None:
     """The chosen guess; the table of its parts opens below."""
-    guess, _ = address.checked("guess", widgets.component_value(name, "ledger"))
+    guess, _ = address.checked("guess", widgets.component_value(name, "table"))
     if guess:
         view = current.view()
         current.update(replace(view, output=replace(view.output, guess=guess, parts=True)))
     renew(FRAGMENT, PARTS)
 
 
-def _view(shown: PageContext, request: "Request", lens: "Lens", chosen: str) -> LedgerView:
+def _view(shown: PageContext, request: "Request", lens: "Lens", chosen: str) -> TableView:
     from attnviz.experiment.clean_run import prepare_request
     from attnviz.experiment.outputs.classes import class_names
 
@@ -109,7 +109,7 @@ def _view(shown: PageContext, request: "Request", lens: "Lens", chosen: str) -> 
     else:
         labels = _tokens(prepare_request(model, request), n_rows)
     opens = model.kind == "decoder"
-    return views.lens_ledger(shown.lang, lens, labels, names, chosen if opens else None)
+    return views.lens_table(shown.lang, lens, labels, names, chosen if opens else None)
 
 
 def _tokens(prepared: "CleanRun", n_rows: int) -> list[str]:
