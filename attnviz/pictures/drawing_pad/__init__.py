@@ -23,7 +23,7 @@ class Colour:
 
 
 @dataclass(frozen=True)
-class Form:
+class DrawingForm:
     """A form to stamp, as points within ±1."""
 
     name: str
@@ -50,10 +50,10 @@ class DrawingPadView:
         )
 
     @derived
-    def forms(self) -> tuple[Form, ...]:
+    def forms(self) -> tuple[DrawingForm, ...]:
         """The forms, rounded to a thousandth."""
         return tuple(
-            Form(name, tuple((x, y) for x, y in points.round(3).tolist()))
+            DrawingForm(name, tuple((x, y) for x, y in points.round(3).tolist()))
             for name, points in self.outlines.items()
         )
 

@@ -12,7 +12,7 @@ export interface Header {
   /** The colours as CSS writes them. */
   colours: Colour[];
   /** The forms, rounded to a thousandth. */
-  forms: Form[];
+  forms: DrawingForm[];
 }
 
 /** A colour to draw with. */
@@ -22,7 +22,7 @@ export interface Colour {
 }
 
 /** A form to stamp, as points within ±1. */
-export interface Form {
+export interface DrawingForm {
   name: string;
   points: [number, number][];
 }

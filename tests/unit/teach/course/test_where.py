@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from attnviz.models.loader import embedded_tensor
-from attnviz.teach.course.where import story
-from attnviz.teach.course.where.lesson import TEXTS
+from attnviz.teach.course import story
+from attnviz.teach.course.where import TEXTS
 from attnviz.teach.lessons.cards.card import NumberQuestion
 from tests.support.course import captured, card, panel
 
