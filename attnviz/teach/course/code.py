@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from attnviz import masks
 from attnviz.capture.blocked_rows import IMPLEMENTATIONS, blocked_rows
 from attnviz.masks.code import CONVENTIONS, Convention, MaskParts, code
-from attnviz.models.random_state import seeded
+from attnviz.models.seeded_models import seeded
 from attnviz.pictures.board import Board, Panel
 from attnviz.teach.course.arrays import Matrix, as_numbers, softmax
 from attnviz.teach.course.recipe import CardInputs, Lesson, Recipe

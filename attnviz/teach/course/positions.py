@@ -24,7 +24,7 @@ from attnviz.attention.call import AttentionCall
 from attnviz.attention.rotary import Rotation
 from attnviz.attention.steps import derive
 from attnviz.experiment.outputs.similarity import pooled
-from attnviz.models.tensors import embedded_tensor
+from attnviz.models.loader import embedded_tensor
 from attnviz.pictures.board import Board, Panel
 from attnviz.pictures.motion.scenes import Motion
 from attnviz.teach.course.arrays import Matrix, apart, as_numbers

@@ -13,8 +13,8 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float64, Int64
 
+from attnviz.models.loader import embedded_tensor
 from attnviz.models.registry import embedded_folder
-from attnviz.models.tensors import embedded_tensor
 
 MODEL, LAYERS, HEADS, EPSILON = "stories", 4, 4, 1e-5
 Without = Literal["none", "attention", "mlp"]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from attnviz.models.tensors import embedded_tensor
+from attnviz.models.loader import embedded_tensor
 from attnviz.teach.course import story
 from attnviz.teach.course.where import TEXTS
 from attnviz.teach.lessons.cards.card import NumberQuestion

@@ -1,12 +1,32 @@
-"""Numbers as text: tables for a terminal.
+"""The output of a command: a table for a terminal, or with `--json` one line for a program.
 
-In: labels and rows. Out: lines whose columns stand under one another, also where a character fills
-two cells, as Chinese, Japanese and Korean ones do, or none.
+In: plain values, or labels and rows. Out: lines whose columns stand under one another, also where a
+character fills two cells, as Chinese, Japanese and Korean ones do, or none; JSON with null for
+every number that JSON cannot hold.
 """
 
+import math
 from collections.abc import Sequence
 
 STRONGEST = 3
+
+
+def json_line(value: object) -> str:
+    """The value as JSON on one line."""
+    import json  # a help text starts without it
+
+    return json.dumps(finite(value), allow_nan=False)
+
+
+def finite(value: object) -> object:
+    """The same value with null for every number that JSON cannot hold: NaN and infinity."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {name: finite(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [finite(part) for part in value]
+    return value
 
 
 def columns(rows: Sequence[Sequence[str]]) -> str:
