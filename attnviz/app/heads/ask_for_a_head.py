@@ -1,8 +1,8 @@
 """Ask for a head: all heads, ranked by how clearly they link a chosen query to a chosen key.
 
 In: what is shown, and the cell of the view. Out: the choice of a query and a key, the clearest
-heads with their control (`pictures.group.links`), each opening its head on the page Head. The cell
-is that of the picture: a click there asks anew, a choice here moves the picture's frame.
+heads with their control (`pictures.group.ranking`), each opening its head on the page Head. The
+cell is that of the picture: a click there asks anew, a choice here moves the picture's frame.
 """
 
 from functools import partial
@@ -14,8 +14,7 @@ from attnviz.app.server.shared import shared
 from attnviz.app.session import address_bar, current, messages, store, widgets
 from attnviz.app.session.fragment import fragment
 from attnviz.i18n import Language, text
-from attnviz.pictures.group import group_tokens
-from attnviz.pictures.group import links as views
+from attnviz.pictures.group import groups, ranking
 from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.group.ranking import RankedHead
 from attnviz.types import HeadId, Tokens
@@ -51,13 +50,13 @@ def show(shown: PageContext) -> None:
 @shared(most=MAX_RANKED)
 def links(shown: PageContext, query: int, key: int) -> tuple[RankedHead, ...]:
     """Every head's link from a query to a key, with its control, the clearest first."""
-    return views.links(shown.group, query, key)
+    return ranking.links(shown.group, query, key)
 
 
 def _cell(shown: PageContext) -> tuple[int | None, int | None]:
     """The query and the key of the view, after two boxes that choose others."""
     place = current.view().place
-    axes = {"query": group_tokens.queries(shown.group), "key": group_tokens.keys(shown.group)}
+    axes = {"query": groups.queries(shown.group), "key": groups.keys(shown.group)}
     chosen: dict[str, int | None] = {}
     for column, (name, tokens) in zip(st.columns(len(axes)), axes.items(), strict=True):
         position = getattr(place, name)

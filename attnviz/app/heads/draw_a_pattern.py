@@ -1,7 +1,7 @@
 """Draw a pattern: all heads, ranked by the share of their attention on painted cells beside chance.
 
 In: what is shown. Out: a palette of patterns that can be searched by words, a matrix to paint on,
-and the clearest heads (`attnviz.pictures.group.drawn`), each opening its head on the page Head.
+and the clearest heads (`attnviz.pictures.group.ranking`), each opening its head on the page Head.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ from attnviz.app.session import messages, store, widgets
 from attnviz.app.session.fragment import fragment
 from attnviz.i18n import Language, text
 from attnviz.pictures import mask_painter
-from attnviz.pictures.group import drawn, group_tokens
+from attnviz.pictures.group import groups, ranking
 from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.group.ranking import RankedHead
 from attnviz.pictures.mask_painter import Cells
@@ -35,7 +35,7 @@ def show(shown: PageContext) -> None:
             text(lang, "drawn.title"), key=widgets.key("drawn"), help=text(lang, "drawn.help")
         ):
             return
-        patterns = drawn.palette(shown.group)
+        patterns = ranking.palette(shown.group)
         cells = _painted(shown, patterns)
         _choice(shown, patterns, cells)
         matrix, heads = st.columns(2)
@@ -48,7 +48,7 @@ def show(shown: PageContext) -> None:
 @shared(most=MAX_RANKED)
 def shares(shown: PageContext, cells: Cells) -> tuple[RankedHead, ...]:
     """Every head's share of attention on painted cells, beside chance, the clearest first."""
-    return drawn.shares(shown.group, cells)
+    return ranking.shares(shown.group, cells)
 
 
 def _choice(shown: PageContext, patterns: dict[str, Cells], cells: Cells) -> None:
@@ -56,9 +56,9 @@ def _choice(shown: PageContext, patterns: dict[str, Cells], cells: Cells) -> Non
     lang = shown.lang
     painted = (name for name, pattern in patterns.items() if np.array_equal(pattern, cells))
     st.selectbox(
-        text(lang, "drawn.palette"),
+        text(lang, "ranking.palette"),
         list(patterns),
-        key=widgets.showing(f"drawn.palette.{lang}", next(painted, None)),
+        key=widgets.showing(f"ranking.palette.{lang}", next(painted, None)),
         format_func=lambda name: text(
             lang, f"measure.{name}" if name in MEASURES else f"drawn.{name}"
         ),
@@ -69,7 +69,7 @@ def _choice(shown: PageContext, patterns: dict[str, Cells], cells: Cells) -> Non
 
 
 def _take_pattern(lang: Language, key: str) -> None:
-    name = widgets.value(f"drawn.palette.{lang}")
+    name = widgets.value(f"ranking.palette.{lang}")
     if name is not None:
         store.put(PAINTED, (key, name))
 
@@ -87,7 +87,7 @@ def _painter(shown: PageContext, cells: Cells) -> None:
     if max(cells.shape) > mask_painter.MAX_TOKENS:
         st.caption(text(shown.lang, "drawn.too_long", count=mask_painter.MAX_TOKENS))
         return
-    queries, keys = group_tokens.queries(shown.group), group_tokens.keys(shown.group)
+    queries, keys = groups.queries(shown.group), groups.keys(shown.group)
     view = mask_painter.MaskPainterView(queries.labels, keys.labels, cells)
     component, key, shape = widgets.component_key("mask_painter"), shown.key, cells.shape
 
