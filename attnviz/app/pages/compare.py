@@ -74,6 +74,16 @@ OTHER = "…"  # in the list of models: one to be named in a box of its own
 SAME = ""  # in place of a model's name: the left one
 
 
+@dataclass(frozen=True)
+class Side:
+    """The input of one side; `target` is fed to a decoder as if it had generated it."""
+
+    model: str
+    text: str
+    target: str
+    image: str
+
+
 def show(left: PageContext) -> tuple[PageContext, PageContext] | None:
     """Both sides and their difference; in a frame without the choice of the sides.
 
@@ -398,16 +408,6 @@ def _take_attention(widget: str, groups: Sequence[attention_choice.GroupName]) -
         own = RightSide(view.right.model, view.right.text, view.right.target, view.right.image)
         right = replace(own, stack=group.stack, kind=group.kind)
         current.update(replace(view, place=view.place.without_cell, right=right))
-
-
-@dataclass(frozen=True)
-class Side:
-    """The input of one side; `target` is fed to a decoder as if it had generated it."""
-
-    model: str
-    text: str
-    target: str
-    image: str
 
 
 def left_side() -> Side:
