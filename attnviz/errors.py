@@ -14,11 +14,17 @@ A message says what was asked, what was found, what is allowed and what to do. `
 `details` holds the values of the message, so that an interface can say it in another language.
 """
 
+import errno
 from collections.abc import Iterable
 from functools import partial
 from importlib.util import find_spec
 from operator import index as as_index
 from typing import Any, Self, SupportsIndex
+
+WAYS_TO_WRITE = {
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "make room on the disk, or give another one"),
+    **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), "give a place that you may write to"),
+}
 
 
 class AttnVizError(Exception):
@@ -140,8 +146,9 @@ def bad_argument(message: str, *, name: str, found: str | int, allowed: str | in
 def cannot_write(path: object, error: OSError) -> BadInput:
     """The error about a file that the system did not let us write, with its reason."""
     reason = error.strerror or str(error)
+    advice = WAYS_TO_WRITE.get(error.errno or 0, "give a file in a folder that exists")
     return BadInput(
-        f"cannot write {path}: {reason}; give a file in a folder that exists",
+        f"cannot write {path}: {reason}; {advice}",
         code="cannot_write",
         path=str(path),
         reason=reason,

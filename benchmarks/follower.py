@@ -13,7 +13,7 @@ import websockets
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from attnviz.app.server.class_socket import FOLDER
-from attnviz.pictures.listener import NAME
+from attnviz.pictures.class_messages import NAME
 from attnviz.pictures.shared.buffer import unpack
 from benchmarks.stream import Stream, texts
 

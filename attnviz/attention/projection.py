@@ -11,6 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from attnviz.attention.called_layer import CalledLayer
 from attnviz.attention.inputs import batch_row
 from attnviz.attention.tolerance import FLOAT32_STEP, largest, longest, rounding
 from attnviz.summary import described
@@ -19,19 +20,41 @@ ALL_COLUMNS = slice(None)
 
 
 @dataclass(frozen=True, eq=False)
+class WrittenLayer:
+    """A linear layer whose weight [d_in, d_out] and bias can be read."""
+
+    weight: Float[Tensor, "d_in d_out"]
+    bias: Float[Tensor, "d_out"] | None = None
+
+    def apply(
+        self, x: Float[Tensor, "*batch token d_in"], columns: slice = ALL_COLUMNS
+    ) -> Float[Tensor, "*batch token d_column"]:
+        """x·W + b in float32, on the device of x."""
+        product = x @ self.weight[:, columns].to(x.device).float()
+        return product if self.bias is None else product + self.bias[columns].to(x.device).float()
+
+    def rows(self, which: slice) -> Float[Tensor, "row d_out"]:
+        """These rows of W."""
+        return self.weight[which]
+
+    def column_length(self, columns: slice = ALL_COLUMNS) -> float:
+        """The length of the longest of some columns of W."""
+        return longest(self.weight[:, columns].T)
+
+
+@dataclass(frozen=True, eq=False)
 class Projection:
     """A linear layer next to an attention call: W_Q, W_K, W_V or W_O.
 
-    `module` is its dotted name. `weight` is [d_in, d_out], so that `input @ weight + bias` is
-    `output`. `starts` gives, for each head, the first of its d_head columns of `output` (W_Q, W_K,
-    W_V) or of `input` (W_O). `turned` is True if a rotary embedding turned the output before its
-    use; `factor` is the constant by which the model multiplied it, the same for all heads and
-    tokens (1 if it was turned).
+    `module` is its dotted name, `layer` its W and b, read or found by calling it, so that
+    `input @ weight + bias` is `output`. `starts` gives, for each head, the first of its d_head
+    columns of `output` (W_Q, W_K, W_V) or of `input` (W_O). `turned` is True if a rotary embedding
+    turned the output before its use; `factor` is the constant by which the model multiplied it, the
+    same for all heads and tokens (1 if it was turned).
     """
 
     module: str
-    weight: Float[Tensor, "d_in d_out"]
-    bias: Float[Tensor, "d_out"] | None
+    layer: WrittenLayer | CalledLayer
     input: Float[Tensor, "batch token d_in"]
     output: Float[Tensor, "batch token d_out"]
     starts: tuple[int, ...]
@@ -40,6 +63,20 @@ class Projection:
 
     def __repr__(self) -> str:
         return described(self, "module", "weight", "bias", "turned", "factor")
+
+    @property
+    def weight(self) -> Float[Tensor, "d_in d_out"]:
+        """W; of a layer that has to be called, `rows` gives a part of it."""
+        return self.layer.weight
+
+    @property
+    def bias(self) -> Float[Tensor, "d_out"] | None:
+        """b; None without one."""
+        return self.layer.bias
+
+    def rows(self, head: int, width: int) -> Float[Tensor, "d_value d_out"]:
+        """The `width` rows of W_O that belong to one head."""
+        return self.layer.rows(self.columns(head, width))
 
     def heads(self, batch: int, d_head: int) -> Float[Tensor, "head token d_head"]:
         """The output of one batch row, head by head."""
@@ -60,12 +97,15 @@ class Projection:
 
         `roundings` counts how often the model rounded these numbers to its type.
         """
-        products = self._longest_input * longest(self.weight[:, columns].T)
+        products = self._longest_input * self.layer.column_length(columns)
         size = roundings * largest(self.output[..., columns])
         # under autocast a layer rounds what it reads to the type in which it writes
-        is_rounded = torch.finfo(self.output.dtype).eps > torch.finfo(self.input.dtype).eps
-        step = torch.finfo(self.output.dtype).eps if is_rounded else FLOAT32_STEP
-        return abs(self.factor) * rounding(self.output.dtype, size, products, step)
+        dtype = self.output.dtype
+        if isinstance(self.layer, CalledLayer):
+            dtype = max(dtype, self.layer.coarsest, key=lambda other: torch.finfo(other).eps)
+        is_rounded = torch.finfo(dtype).eps > torch.finfo(self.input.dtype).eps
+        step = torch.finfo(dtype).eps if is_rounded else FLOAT32_STEP
+        return abs(self.factor) * rounding(dtype, size, products, step)
 
     @cached_property
     def _longest_input(self) -> float:
@@ -76,8 +116,7 @@ def apply_linear(
     x: Float[Tensor, "*batch token d_in"], layer: Projection, columns: slice = ALL_COLUMNS
 ) -> Float[Tensor, "*batch token d_column"]:
     """x·W + b in float32, on the device of x, for some columns of the output or for all."""
-    product = x @ layer.weight[:, columns].to(x.device).float()
-    return product if layer.bias is None else product + layer.bias[columns].to(x.device).float()
+    return layer.layer.apply(x, columns)
 
 
 def transposed_weight(module: nn.Module) -> Tensor:

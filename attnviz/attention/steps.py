@@ -197,7 +197,9 @@ class Steps:
     def w_o(self) -> Float32[Tensor, "d_value d_model"] | None:
         """This head's rows of W_O; `mixed @ w_o` summed over heads, plus b_O, is `projected`."""
         out = self.call.projections.get("out")
-        return None if out is None else out.weight[self.head_columns].to(self.v.device).float()
+        if out is None:
+            return None
+        return out.layer.rows(self.head_columns).to(self.v.device).float().detach()
 
     @cached_property
     def value_norms(self) -> Float32[Tensor, " key"] | None:

@@ -12,12 +12,12 @@ import attnviz
 from attnviz.cli import files
 from attnviz.cli.command import Refused
 from attnviz.errors import BadInput
-from attnviz.models.registry import DEFAULT_MODEL as DEFAULT_MODEL
 
 if TYPE_CHECKING:
     from attnviz.attention.capture import Capture
     from attnviz.models.loaded_model import LoadedModel
 
+DEFAULT_MODEL = "minilm"  # that of `models.registry`, which loads numpy
 INPUTS = {"image", "sound"}  # what a model may read besides a text
 NOTHING_TO_READ = ("what_to_capture", "nothing_to_read")  # the codes of an error that says so
 NOTHING_GIVEN = "give a text, - for standard input, or --file, --image or --sound with a FILE"

@@ -12,7 +12,6 @@ from typing import Literal
 from torch import Tensor
 
 from attnviz.attention.call import AttentionCall
-from attnviz.experiment.dataflow.operations import LINEAR
 from attnviz.experiment.dataflow.parts import Part, Walk
 from attnviz.experiment.dataflow.rules import Leaf, Rules
 from attnviz.experiment.dataflow.trace import Operation, Value
@@ -78,7 +77,7 @@ class Naming:
         self._behind: dict[str, AttentionCall] = {}
         self._writing: list[tuple[int, AttentionCall]] = []
         for operation in run.trace.operations:
-            call = run.written_by(operation) if operation.packet in LINEAR else None
+            call = run.written_by(operation)
             if call is not None:
                 self._writing.append((operation.position, call))
             if self._writing:
@@ -86,16 +85,13 @@ class Naming:
 
     def heads_of(self, value: Value) -> Sequence[Leaf] | None:
         """The heads and the bias that a run of W_O sums; None for any other value."""
-        made_by = value.made_by
-        if made_by is None or made_by.packet not in LINEAR:
-            return None
-        call = self._run.written_by(made_by)
+        call = self._run.heads_behind(value)
         if call is None:
             return None
         layer, shape = call.projections["out"], value.tensor.shape
         leaves = []
-        for head, start in enumerate(layer.starts):
-            rows = layer.weight[start : start + call.output.shape[3]]
+        for head in range(call.n_heads):
+            rows = layer.rows(head, call.output.shape[3])
             wrote = call.output[:, :, head].float() @ rows.float()
             name = str(site_of(call, head))
             self._heads[name] = site_of(call, head)

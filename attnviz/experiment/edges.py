@@ -156,7 +156,7 @@ def _norms(call: AttentionCall, head: int) -> Float32[np.ndarray, "query key"] |
     if layer is None:
         return None
     v = stages["v"]
-    rows = layer.weight[layer.starts[head] : layer.starts[head] + v.shape[1]].float()
+    rows = layer.rows(head, v.shape[1]).float()
     lengths: np.ndarray = (stages["weights"] * (v @ rows).norm(dim=1)).cpu().numpy()
     return lengths
 

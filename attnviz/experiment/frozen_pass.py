@@ -15,7 +15,6 @@ from torch import Tensor
 
 from attnviz.attention.call import AttentionCall
 from attnviz.errors import UnsupportedAttention
-from attnviz.experiment.dataflow.operations import LINEAR
 from attnviz.experiment.dataflow.parts import Walk
 from attnviz.experiment.dataflow.rules import Branch, Leaf, Rules, Split, State
 from attnviz.experiment.dataflow.trace import Value
@@ -81,10 +80,7 @@ class _Attention:
 
     def passed(self, value: Value) -> Split | None:
         """The split of what a run of W_O wrote; None for any other value."""
-        made_by = value.made_by
-        call = None
-        if made_by is not None and made_by.packet in LINEAR:
-            call = self._run.written_by(made_by)
+        call = self._run.heads_behind(value)
         if call is None:
             return None
         out, v = call.projections["out"], call.projections.get("v")
@@ -104,7 +100,7 @@ class _Attention:
             written = x.new_zeros(call.n_query, out.weight.shape[1])
             for head in range(call.n_heads):
                 columns = v.columns(_kv(call, head), call.output.shape[3])
-                rows = out.weight[out.starts[head] : out.starts[head] + call.output.shape[3]]
+                rows = out.rows(head, call.output.shape[3])
                 mixed = weights[head] @ (x[0] @ v.weight[:, columns].float() * v.factor)
                 written = written + mixed @ rows.float()
             return written.reshape(shape)
@@ -134,7 +130,7 @@ def _biases(call: AttentionCall, shape: torch.Size, weights: Tensor) -> tuple[Le
         width = call.output.shape[3]
         for head in range(call.n_heads):
             bias = v.bias[v.columns(_kv(call, head), width)].float() * v.factor
-            rows = out.weight[out.starts[head] : out.starts[head] + width].float()
+            rows = out.rows(head, width).float()
             written += weights[head].sum(-1, keepdim=True) * (bias @ rows)
         leaves.append(Leaf(f"{v.module}.bias", "bias", written.reshape(shape)))
     if out.bias is not None:

@@ -74,7 +74,7 @@ def _vectors(
 ) -> tuple[Float[Tensor, "query token d_model"], Float[Tensor, "query d_model"]]:
     """(T, y): what each token brings to each query behind attention, residual and norm."""
     layer = call.projections["out"]
-    n, d_model = call.n_query, layer.weight.shape[1]
+    n, d_model = call.n_query, layer.output.shape[-1]
     if 4 * n * n * d_model > MAX_BYTES:
         raise TooLarge(
             f"{n} tokens of {d_model} numbers each need {4 * n * n * d_model >> 20} MiB of vectors;"
@@ -87,7 +87,7 @@ def _vectors(
     brought = torch.zeros(n, n, d_model)
     for head in range(call.n_heads):
         stages = call.stages(head)
-        rows = layer.weight[layer.starts[head] : layer.starts[head] + call.output.shape[3]]
+        rows = layer.rows(head, call.output.shape[3])
         brought += stages["weights"][:, :, None] * (stages["v"] @ rows.float())[None]
     brought[torch.arange(n), torch.arange(n)] += residual[0].float()
     whole = summed.tensor.detach()[0].float()
@@ -107,7 +107,7 @@ def _beside(run: TracedRun) -> dict[str, tuple[Tensor, Operation | None, Value]]
             readers.setdefault(id(value), []).append(operation)
     residuals = {}
     for operation in run.trace.operations:
-        call = run.written_by(operation) if operation.packet in ops.LINEAR else None
+        call = run.written_by(operation)
         joined = None if call is None else _sum_behind(operation.outputs[0], readers)
         if call is None or joined is None:
             continue

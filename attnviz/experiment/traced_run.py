@@ -34,13 +34,27 @@ class TracedRun:
         return self.trace.value(tensor)
 
     @cached_property
-    def writers(self) -> dict[tuple[str, int], AttentionCall]:
-        """The call whose heads each run of a W_O layer reads."""
-        return by_output_layer(self.calls)
+    def _writers(self) -> dict[int, AttentionCall]:
+        """The call behind each value that a run of W_O returned, by the value's identity.
+
+        Not behind a product inside it: an adapter or a scale is a part of W_O.
+        """
+        writers: dict[int, AttentionCall] = {}
+        for (module, run), call in by_output_layer(self.calls).items():
+            returned = self.trace.outputs_of.get(module, [])
+            value = returned[run] if run < len(returned) else None
+            if value is not None:
+                writers[id(value)] = call
+        return writers
+
+    def heads_behind(self, value: Value) -> AttentionCall | None:
+        """The call whose heads, through W_O, a value is the sum of; None for any other value."""
+        return self._writers.get(id(value))
 
     def written_by(self, operation: Operation) -> AttentionCall | None:
-        """The call whose heads a linear operation writes into the stream; None for any other."""
-        return self.writers.get((operation.module, operation.run))
+        """The call whose heads an operation writes into the stream; None for any other."""
+        calls = map(self.heads_behind, operation.outputs)
+        return next((call for call in calls if call is not None), None)
 
 
 def traced_run(prepared: CleanRun) -> TracedRun:

@@ -18,6 +18,7 @@ from transformers import PreTrainedTokenizerBase
 
 from attnviz.errors import BadInput
 from attnviz.models import chat_template_worker
+from attnviz.models.child_environment import bare_environment
 from attnviz.models.files import first_line
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.tokens.labels import without_surrogates
@@ -90,7 +91,13 @@ def _filled_in(job: str, _today: date) -> dict[str, object]:
     command = [sys.executable, "-I", str(Path(chat_template_worker.__file__))]
     with _children:
         process = subprocess.run(
-            command, input=job, capture_output=True, text=True, timeout=WAIT_S, check=True
+            command,
+            input=job,
+            capture_output=True,
+            text=True,
+            timeout=WAIT_S,
+            check=True,
+            env=bare_environment(),
         )
     result: dict[str, object] = json.loads(process.stdout)
     return result

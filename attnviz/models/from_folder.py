@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from transformers import (
     AutoConfig,
     AutoFeatureExtractor,
@@ -147,7 +147,7 @@ def wrap(module: nn.Module) -> LoadedModel:
     module = original if isinstance(original, nn.Module) else module
     parameter = next(module.parameters(), None)
     dtype = torch.float32 if parameter is None else parameter.dtype
-    device = "cpu" if parameter is None else str(parameter.device)
+    device = "cpu" if parameter is None else _device_of_inputs(module, parameter)
     config = getattr(module, "config", None)
     kind: ModelKind = "module"
     if isinstance(config, PreTrainedConfig):
@@ -155,6 +155,22 @@ def wrap(module: nn.Module) -> LoadedModel:
     name = type(module).__name__
     key = ModelKey(f"{name}@{id(module):x}", "live", _name(dtype), device)
     return LoadedModel(_card(name, kind, module, None), key, module)
+
+
+def _device_of_inputs(module: nn.Module, parameter: Tensor) -> str:
+    """The device that a module takes its inputs on.
+
+    accelerate keeps the parameters of an offloaded model on "meta" between their runs, and says in
+    a hook on the module where it computes.
+    """
+    hook = getattr(module, "_hf_hook", None)
+    for part in (hook, *getattr(hook, "hooks", ())):
+        place = getattr(part, "execution_device", None)
+        if place is not None:
+            return str(torch.device(place))
+    if not parameter.is_meta:
+        return str(parameter.device)
+    return next((str(p.device) for p in module.parameters() if not p.is_meta), "cpu")
 
 
 def add_parts(loaded: LoadedModel, tokenizer: object, processor: object) -> None:

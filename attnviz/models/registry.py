@@ -12,7 +12,7 @@ from pathlib import Path
 from attnviz.errors import ModelNotFound
 from attnviz.types import ModelCard, ModelKind
 
-DEFAULT_MODEL = "minilm"  # which the app and the command line open
+DEFAULT_MODEL = "minilm"  # which the app opens
 HUB_ID = re.compile(r"\w[\w.-]*/\w[\w.-]*")  # owner/name
 # names that the hub once had without an owner, by how they begin
 HUB_OWNERS = {

@@ -28,6 +28,7 @@ from tempfile import TemporaryDirectory
 
 from attnviz.errors import BadInput, ModelNotFound
 from attnviz.models import rehearsal_worker as worker
+from attnviz.models.child_environment import bare_environment
 
 START_S = 120.0  # the imports, on a busy machine
 SLACK_S = 10.0  # the child's own limits end it before; this is for a child that cannot run
@@ -173,14 +174,13 @@ class _ForkServer:
 def _started() -> tuple[socket.socket, subprocess.Popen[bytes]]:
     ours, its = socket.socketpair()
     ours.settimeout(START_S)
-    kept = {name: os.environ[name] for name in ("PATH", "LANG", "LC_ALL") if name in os.environ}
     with its:
         process = subprocess.Popen(
             [sys.executable, "-I", str(Path(worker.__file__))],
             stdin=its.fileno(),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            env={**kept, **worker.ENVIRONMENT},
+            env={**bare_environment(), **worker.ENVIRONMENT},
             start_new_session=True,
         )
     return ours, process

@@ -59,22 +59,24 @@ def to_page(selection: PageSelection, groups: Sequence[Group]) -> dict[str, Any]
     }
 
 
-def from_page(sent: Mapping[str, Any], groups: Sequence[Group]) -> PageSelection:
+def from_page(sent: object, groups: Sequence[Group]) -> PageSelection:
     """The selection that the page sent, made to fit as its pictures make it fit.
 
     After a change to another attention the page may still name a head of the former one. Raises
     `BadInput` for what no page sends.
     """
+    if not isinstance(sent, Mapping):
+        raise _bad("selection", sent, "an object")
     for name in NUMBERS:
         _require_number(name, sent.get(name), optional=name in ("query", "key"))
     group = groups[require_index("group", sent["group"], len(groups))]
     layer = _nearest(sent["layer"], group.n_layers)
     call = group.call(layer)
-    query = _present(sent["query"], call.n_query)
+    query = _present(sent.get("query"), call.n_query)
     selection = PageSelection(
         head=HeadId(layer, _nearest(sent["head"], call.n_heads)),
         query=query,
-        key=None if query is None else _present(sent["key"], call.n_key),
+        key=None if query is None else _present(sent.get("key"), call.n_key),
         view=sent.get("view", "overview"),
         kind=group.kind,
         stack=group.stack,

@@ -15,12 +15,12 @@ from attnviz.compare.token_pairs import Slot
 from attnviz.pictures import (
     alignment,
     bars,
-    camera,
     grid,
     head,
     masks,
     pair,
     patches,
+    save_image,
     similarity,
     steps,
     tiles,
@@ -218,7 +218,7 @@ def main() -> None:
         "tiles": show_tiles,
     }
     pages[st.query_params["show"]]()
-    show(camera.CANVAS, camera.CameraView((TEXT,)))
+    show(save_image.CANVAS, save_image.SaveImageView((TEXT,)))
 
 
 if __name__ == "__main__":

@@ -42,7 +42,7 @@ def opened(browser: Browser, url: str, path: str, server: int) -> Page:
 
 
 def live(page: Page, heed: str, limit_s: float = 60.0) -> None:
-    line = page.locator('.av-listener[data-heard="live"]')
+    line = page.locator('.av-class-messages[data-heard="live"]')
     expect(line, f"{heed} is not live").to_be_visible(timeout=1000 * limit_s)
 
 

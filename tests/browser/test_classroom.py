@@ -22,7 +22,7 @@ def heading(page: Page, title: str) -> None:
 
 
 def live(page: Page) -> None:
-    expect(page.locator('.av-listener[data-heard="live"]')).to_be_visible()
+    expect(page.locator('.av-class-messages[data-heard="live"]')).to_be_visible()
 
 
 def drawn(page: Page) -> None:

@@ -49,7 +49,7 @@ def test_a_class_is_opened_joined_and_led_there(browser: Browser, app: str) -> N
     code = page.get_by_role("heading", name=CODE).inner_text()
     expect(page.get_by_text(f"{app}/learn?room={code}")).to_be_visible()
     follower = open_visit(browser, app, "learn", room=code, canvases=False)
-    expect(follower.page.locator('.av-listener[data-heard="live"]')).to_be_visible()
+    expect(follower.page.locator('.av-class-messages[data-heard="live"]')).to_be_visible()
     page.get_by_role("button", name="Next →").click()
     expect(follower.page.get_by_role("heading", name=SHARPER)).to_be_visible()
     for visit in (lead, follower):

@@ -38,9 +38,9 @@ def check(visit: Visit) -> None:
 
 
 def saved_picture(visit: Visit) -> ElementTree.Element:
-    """What the camera saves of the one component of the page."""
+    """What the canvas save_image saves of the one component of the page."""
     with visit.page.expect_download() as download:
-        visit.page.locator(".av-camera .av-button").click()
+        visit.page.locator(".av-save-image .av-button").click()
     return ElementTree.fromstring(Path(download.value.path()).read_text(encoding="utf-8"))
 
 

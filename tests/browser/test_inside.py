@@ -14,7 +14,7 @@ CELL = {"layer": 2, "head": 1, "query": 14, "key": 2}
 
 def test_a_row_is_measured_when_it_is_asked_for(visit: OpenVisit) -> None:
     opened = visit("head", model="stories", text=STORE, **CELL)
-    tables = opened.page.locator(".av-ledger table")
+    tables = opened.page.locator(".av-table table")
     expect(opened.page.locator(".av.head, .av-head").first).to_be_visible()
     expect(tables).to_have_count(0)
     opened.page.get_by_text("What does this row do?").click()
@@ -33,7 +33,7 @@ def test_an_edit_is_followed_to_the_answer(visit: OpenVisit) -> None:
 @pytest.mark.parametrize("text", mostly_slow([STORE, HOSTILE], [HOSTILE]))
 def test_the_lens_is_a_table_of_words_and_layers(visit: OpenVisit, text: str) -> None:
     opened = visit("output", model="stories", text=text)
-    table = opened.page.locator(".av-ledger table")
+    table = opened.page.locator(".av-table table")
     expect(table.locator("thead th")).to_have_count(9)
     expect(table.locator("tbody tr").last).to_be_visible()
     assert escaped(opened.page) == []

@@ -61,7 +61,7 @@ LISTEN = """async () => {
     constructor(url) { this.url = String(url); this.isOpen = true; sockets.push(this); }
     close() { this.isOpen = false; }
   };
-  const { makeLine } = await import("/attnviz/pictures/listener/line.js");
+  const { makeLine } = await import("/attnviz/pictures/class_messages/line.js");
   const nothing = () => {};
   const line = makeLine({ onOpen: nothing, onCount: nothing, onEnded: nothing, onLost: nothing });
   const place = { folder: "class", code: "one", seat: "s", heed: "h" };

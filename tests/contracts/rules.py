@@ -149,7 +149,7 @@ WEB_BANNED = {
 
 # a class's pages are told when to run: one socket, to the server that the page came from
 ONE_SOCKET = {
-    "attnviz/pictures/listener/line.js": "new WebSocket(besidePage(place))",
+    "attnviz/pictures/class_messages/line.js": "new WebSocket(besidePage(place))",
 }
 # the live widget shows a whole page that attnviz wrote, in a frame without an origin
 ONE_FRAME = {
@@ -157,10 +157,10 @@ ONE_FRAME = {
 }
 # where a visitor left, progress in the lessons, light or dark: in the browser, not on the server
 KEPT_IN_THE_BROWSER = (
-    "attnviz/pictures/recall/canvas.js",
-    "attnviz/pictures/usher/canvas.js",
+    "attnviz/pictures/resume/canvas.js",
+    "attnviz/pictures/card_scroller/canvas.js",
     "attnviz/app/host/scheme.js",
-    "attnviz/pictures/listener/kept.js",
+    "attnviz/pictures/class_messages/kept.js",
 )
 ALLOWED_ONCE = ONE_SOCKET | ONE_FRAME
 

@@ -64,18 +64,45 @@ def compose_problems(text: str, proxy: str) -> list[str]:
     services = yaml.safe_load(text)["services"]
     app, before, store = services["attnviz"], services["proxy"], services["store"]
     address = re.fullmatch(r"redis://(\w+):6379/0", app["environment"].get(REDIS_VARIABLE, ""))
-    (mounted,) = before["volumes"]
+    mounted = {inside: DEPLOY / "compose" / file for file, inside in mounts(before)}
+    included = set(re.findall(r"include (\S+);", proxy))
     checks = {
         "port": app["expose"] == [str(PORT)],
         "built": (DEPLOY / "compose" / app["build"] / "Dockerfile").resolve().is_file(),
         "command": "command" not in app and "entrypoint" not in app,
-        "config": (DEPLOY / "compose" / mounted.split(":")[0]).is_file(),
+        "config": all(file.is_file() for file in mounted.values()),
+        "includes": included <= mounted.keys(),
         "upstream": f"server attnviz:{PORT} " in proxy,
         "headers": all(line in proxy for line in NEEDED),
         "upload": f"client_max_body_size {UPLOAD};" in proxy,
         "store": address is not None and address[1] in app["depends_on"].keys() & services.keys(),
         "no disk": {"--save", "--appendonly"} <= set(store["command"]) and "volumes" not in store,
         "log": "access_log" in proxy and not re.search(r"\$request\b|\$args|\$request_uri", proxy),
+        "braces": proxy.count("{") == proxy.count("}"),
+    }
+    return [name for name, holds in checks.items() if not holds]
+
+
+def mounts(service: dict[str, Any]) -> list[tuple[str, str]]:
+    """The files of this folder that a service sees, each with its place there."""
+    volumes = (volume.removesuffix(":ro").rpartition(":") for volume in service["volumes"])
+    return [(file, inside) for file, _, inside in volumes if file.startswith("./")]
+
+
+def tls_problems(text: str, proxy: str) -> list[str]:
+    """The faults of the files for TLS, which stand beside those of compose."""
+    services = yaml.safe_load(text)["services"]
+    (app, before), plain = (services["attnviz"], services["proxy"]), yaml.safe_load(COMPOSE)
+    places = [inside for _, inside in mounts(plain["services"]["proxy"])]
+    [(file, place)] = mounts(before)
+    checks = {
+        "same proxy": place in places and (DEPLOY / "compose" / file).is_file(),
+        "includes": set(re.findall(r"include (\S+);", proxy)) <= set(places),
+        "port": before["ports"] == ["443:443"] and "listen 443 ssl;" in proxy,
+        "names": "ATTNVIZ_HOST" in app["environment"]["STREAMLIT_SERVER_ALLOWED_HOSTS"],
+        "certificate": "/etc/nginx/certificate/privkey.pem;" in proxy,
+        "moved": "return 301 https://$host$request_uri;" in proxy,
+        "log": "access_log off;" in proxy.partition("return 301")[0],
         "braces": proxy.count("{") == proxy.count("}"),
     }
     return [name for name, holds in checks.items() if not holds]
@@ -91,7 +118,10 @@ def front_matter(text: str) -> dict[str, Any]:
 
 KUBERNETES = project.read(DEPLOY / "kubernetes" / "attnviz.yaml")
 COMPOSE = project.read(DEPLOY / "compose" / "compose.yaml")
-NGINX = project.read(DEPLOY / "compose" / "nginx.conf")
+NGINX = "".join(
+    project.read(DEPLOY / "compose" / f"{name}.conf") for name in ("nginx", "shared", "app")
+)
+TLS, TLS_PROXY = (project.read(DEPLOY / "compose" / name) for name in ("tls.yaml", "tls.conf"))
 
 
 def test_kubernetes_says_what_the_dockerfile_says() -> None:
@@ -101,6 +131,12 @@ def test_kubernetes_says_what_the_dockerfile_says() -> None:
 
 def test_compose_says_what_the_dockerfile_says() -> None:
     assert not compose_problems(COMPOSE, NGINX)
+
+
+def test_tls_stands_beside_compose() -> None:
+    assert not tls_problems(TLS, TLS_PROXY)
+    assert tls_problems(TLS, TLS_PROXY.replace("listen 443 ssl", "listen 443")) == ["port"]
+    assert tls_problems(TLS, TLS_PROXY.replace("access_log off;", "")) == ["log"]
 
 
 def test_a_space_runs_the_dockerfile() -> None:

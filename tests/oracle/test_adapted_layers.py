@@ -11,10 +11,12 @@ from torch.testing._internal.distributed.fake_pg import FakeStore
 
 import attnviz
 from attnviz.attention.call import AttentionCall
+from attnviz.attention.projection import WrittenLayer
 from attnviz.attention.steps import derive
 from attnviz.capture.record.recorder import record
 from attnviz.errors import UnsupportedAttention
-from tests.support.adapted_layers import KINDS, Attention, D, LoRA, replaced
+from tests.support import folders
+from tests.support.adapted_layers import KINDS, Attention, D, replaced
 
 LAYERS = {"q": "q", "k": "k", "v": "v", "projected": "o"}
 
@@ -59,15 +61,72 @@ def test_steps_of_an_adapted_layer_are_what_the_module_writes_or_absent(
         torch.testing.assert_close(steps.projected, wrote["o"][0], atol=1e-5, rtol=1e-5)
 
 
-@pytest.mark.parametrize("kind", ["plain", "named", "sequential", "weight_norm", "own_forward"])
-def test_layers_that_are_what_they_show_have_every_stage(kind: str) -> None:
-    call, _ = recorded(replaced(KINDS[kind]))
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("rounding", "dora")])
+def test_every_kind_that_is_a_matrix_has_every_stage(kind: str) -> None:
+    model = replaced(KINDS[kind])
+    call, _ = recorded(model)
     assert set(call.projections) == {"q", "k", "v", "out"} and not call.absent
+    steps = derive(call, 2)
+    units = torch.eye(D)[None]
+    with torch.no_grad():
+        w_o = (model.o(units) - model.o(torch.zeros_like(units)))[0]
+    assert steps.w_o is not None
+    close = {"atol": 2e-2, "rtol": 0} if kind == "lora_bfloat16" else {"atol": 1e-5, "rtol": 1e-5}
+    torch.testing.assert_close(steps.w_o, w_o[steps.head_columns], **close)
 
 
-def test_a_hook_that_only_looks_keeps_the_layer() -> None:
-    call, _ = recorded(replaced(KINDS["hook_that_looks"]))
-    assert set(call.projections) == {"q", "k", "v", "out"}
+def test_dora_in_code_of_ones_own_has_q_k_v() -> None:
+    """Its W_O multiplies by a matrix made of others, so that nothing shows the heads in time."""
+    call, _ = recorded(replaced(KINDS["dora"]))
+    assert set(call.projections) == {"q", "k", "v"} and list(call.absent) == ["projected"]
+
+
+def test_a_layer_that_rounds_what_it_reads_is_named_with_its_class() -> None:
+    call, _ = recorded(replaced(KINDS["rounding"]))
+    assert not call.projections
+    assert "this layer (Rounding) is no input·W + b" in call.absent["projected"]
+
+
+@pytest.mark.parametrize("kind", ["plain", "named", "sequential", "weight_norm", "own_forward"])
+def test_a_layer_that_is_what_it_shows_is_not_called_again(kind: str) -> None:
+    call, _ = recorded(replaced(KINDS[kind]))
+    assert all(isinstance(layer.layer, WrittenLayer) for layer in call.projections.values())
+
+
+def test_an_adapter_that_is_changed_after_the_capture_fails_the_check() -> None:
+    model = replaced(KINDS["lora"])
+    call, _ = recorded(model)
+    with torch.no_grad():
+        model.o.lora_b.weight.mul_(2)
+    assert not call.verify().ok
+
+
+@pytest.mark.parametrize(
+    "kind", ["lora", "dora", "packed", "packed_linear", "scaled", "hook_behind"]
+)
+def test_what_heads_write_directly_is_that_of_the_merged_model(kind: str) -> None:
+    adapted, merged = folders.model("llama"), folders.model("llama")
+    merged.load_state_dict(adapted.state_dict())
+    for layer, plain in zip(adapted.model.layers, merged.model.layers, strict=True):
+        made = KINDS[kind](layer.self_attn.o_proj).eval()
+        layer.self_attn.o_proj = made
+        with torch.no_grad():
+            units = torch.eye(plain.self_attn.o_proj.in_features)
+            plain.self_attn.o_proj.weight.copy_(made(units[None])[0].T)
+    inputs = {"input_ids": [[6, 7, 8, 9, 10]]}
+    on = attnviz.NextToken(7, against=4)
+    found, expected = (
+        attnviz.experiment(attnviz.load(model), on=on, inputs=inputs).direct()
+        for model in (adapted, merged)
+    )
+    assert found.ok and expected.ok
+    heads = {str(c.site): v for c, v in zip(found.components, found.values, strict=True) if c.site}
+    wanted = {
+        str(c.site): v for c, v in zip(expected.components, expected.values, strict=True) if c.site
+    }
+    assert heads.keys() == wanted.keys() and len(heads) == 12
+    for name, value in wanted.items():
+        assert heads[name] == pytest.approx(value, abs=1e-5)
 
 
 def test_two_layers_that_read_the_output_are_named() -> None:
@@ -88,7 +147,7 @@ def test_two_layers_that_read_the_output_are_named() -> None:
     assert call.absent["projected"] == "several layers read the output of the attention: o and lora"
 
 
-def test_a_weight_on_no_device_is_named_as_offloaded() -> None:
+def test_a_weight_that_is_brought_for_each_run_is_found_by_calling() -> None:
     model = replaced(KINDS["plain"])
     weight = model.o.weight.detach().clone()
     model.o.weight = nn.Parameter(torch.empty_like(weight, device="meta"))
@@ -101,10 +160,12 @@ def test_a_weight_on_no_device_is_named_as_offloaded() -> None:
 
     model.o.register_forward_pre_hook(brought)
     model.o.register_forward_hook(taken)
-    call, _ = recorded(model)
+    call, wrote = recorded(model)
     assert call.verify().ok
-    if "out" not in call.projections:
-        assert "kept outside the model" in call.absent["projected"]
+    steps = derive(call, 0)
+    assert steps.projected is not None and steps.w_o is not None
+    torch.testing.assert_close(steps.projected, wrote["o"][0], atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(steps.w_o, weight.T[steps.head_columns], atol=1e-5, rtol=0)
 
 
 @pytest.mark.parametrize("kind", ["sparse", "jagged"])
@@ -148,13 +209,3 @@ def test_heads_that_lie_on_several_processes_are_refused_by_name() -> None:
         with attnviz.record(model):
             pass
     assert caught.value.code == "sharded_heads"
-
-
-def test_an_adapter_in_bfloat16_hides_no_summand() -> None:
-    """Its first layer reads a copy of the output, so that memory shows one reader alone."""
-    model = replaced(lambda layer: LoRA(layer, torch.bfloat16), "o")
-    call, wrote = recorded(model)
-    if "out" in call.projections:
-        torch.testing.assert_close(call.projections["out"].output, wrote["o"])
-    else:
-        assert call.absent["projected"]

@@ -3,6 +3,7 @@ hostile one is refused in words."""
 
 import subprocess
 import threading
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -138,6 +139,23 @@ def test_a_template_that_fails_or_grows_is_refused(
         attnviz.capture(lm, TEXT, chat=True)
     assert raised.value.code == "bad_chat_template"
     assert reason in str(raised.value.details["reason"])
+
+
+def test_a_template_sees_nothing_of_the_environment(
+    lm: LoadedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[Mapping[str, str]] = []
+    run = subprocess.run
+
+    def noted(*command: Any, env: Mapping[str, str], **options: Any) -> Any:
+        seen.append(env)
+        return run(*command, env=env, **options)
+
+    monkeypatch.setenv("HF_TOKEN", "secret")
+    monkeypatch.setattr(chat_template.subprocess, "run", noted)
+    monkeypatch.setattr(lm.text_tokenizer(), "chat_template", "{{ messages[0].content }} alone")
+    attnviz.capture(lm, TEXT, chat=True)
+    assert len(seen) == 1 and seen[0].keys() <= {"PATH", "LANG", "LC_ALL", "SYSTEMROOT"}
 
 
 @pytest.mark.parametrize("wait_s", [0.5, pytest.param(30.0, marks=pytest.mark.slow)])

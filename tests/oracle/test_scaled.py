@@ -18,6 +18,7 @@ from transformers import (
 )
 
 from attnviz.attention.call import AttentionCall
+from attnviz.attention.projection import WrittenLayer
 from attnviz.attention.steps import derive
 from attnviz.capture.generation.settings import Generation
 from attnviz.capture.locate.projections_by_memory import NOT_A_VIEW
@@ -109,7 +110,10 @@ def test_what_is_written_token_by_token_is_scaled_alike() -> None:
 def test_an_error_of_w_q_is_seen_behind_the_factor() -> None:
     call = recorded(opt(), input_ids=ids())[0]
     layer = call.projections["q"]
-    for wrong in (replace(layer, weight=1.01 * layer.weight), replace(layer, factor=0.9 * S)):
+    for wrong in (
+        replace(layer, layer=WrittenLayer(1.01 * layer.weight, layer.bias)),
+        replace(layer, factor=0.9 * S),
+    ):
         errors = derive(replace(call, projections=call.projections | {"q": wrong}), 0).errors
         assert errors["q"] > 1e-3 and errors["k"] <= TOLERANCE
 

@@ -49,6 +49,41 @@ def test_a_live_module_is_taken_as_it_is() -> None:
         capture(lm, "the cat")
 
 
+def keep_away(module: torch.nn.Module, name: str, weight: torch.Tensor) -> None:
+    """Keep a parameter on "meta", but for the runs of its module."""
+
+    def bring(module: torch.nn.Module, *_: object) -> None:
+        module._parameters[name] = torch.nn.Parameter(weight)
+
+    def take(module: torch.nn.Module, *_: object) -> None:
+        module._parameters[name] = torch.nn.Parameter(torch.empty_like(weight, device="meta"))
+
+    module.register_forward_pre_hook(bring)
+    module.register_forward_hook(take)
+    take(module)
+
+
+def test_inputs_go_where_an_offloaded_model_computes() -> None:
+    """As accelerate keeps it: parameters on "meta" between runs, a hook that brings them."""
+    model = folders.model("llama")
+    weights = {name: tensor.clone() for name, tensor in model.state_dict().items()}
+
+    class Placed:
+        execution_device = "cpu"
+
+    model._hf_hook = Placed()
+    for prefix, part in model.named_modules():
+        for name in [name for name, _ in part.named_parameters(recurse=False)]:
+            whole = f"{prefix}.{name}".removeprefix(".")
+            keep_away(part, name, weights[whole])
+    lm = load(model)
+    assert lm.key.device == "cpu"
+    cap = capture(lm, inputs={"input_ids": torch.tensor([[6, 7, 8]])})
+    cap.verify().require()
+    assert set(cap.call(1).projections) == {"q", "k", "v", "out"}
+    assert cap.head("L1.H2").w_o is not None
+
+
 def test_torch_attention_of_ones_own_is_recorded() -> None:
     torch.manual_seed(3)
     layer = torch.nn.TransformerEncoderLayer(16, 4, 20, batch_first=True)

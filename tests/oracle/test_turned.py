@@ -25,6 +25,7 @@ from transformers import (
 from transformers.models.llama.modeling_llama import apply_rotary_pos_emb
 
 from attnviz.attention.call import AttentionCall
+from attnviz.attention.projection import WrittenLayer
 from attnviz.attention.steps import derive
 from attnviz.capture.generation.settings import Generation
 from attnviz.capture.locate import projections_by_value
@@ -135,7 +136,7 @@ def test_before_and_after_are_what_the_models_own_cosines_say() -> None:
 def test_an_error_of_w_q_is_seen_after_the_rotation() -> None:
     call = recorded(tiny("llama"), input_ids=ids(1))[0]
     layer = call.projections["q"]
-    wrong = replace(layer, weight=layer.weight + 0.01)
+    wrong = replace(layer, layer=WrittenLayer(layer.weight + 0.01, layer.bias))
     errors = derive(replace(call, projections=call.projections | {"q": wrong}), 0).errors
     assert errors["unrotated_q"] > 1e-3 and errors["q"] > 1e-3 and errors["k"] <= TOLERANCE
 

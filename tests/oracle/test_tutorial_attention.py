@@ -8,6 +8,7 @@ from attnviz.capture.record.recorder import record
 from attnviz.errors import UnsupportedAttention
 from tests.support import tutorial_attention as tutorials
 from tests.support.tutorial_refused import REFUSED, WRONG_AXIS, OverHeads
+from tests.support.unseen_attention import PARTLY, UNSEEN
 
 
 def made(cls: type[nn.Module]) -> tuple[nn.Module, torch.Tensor]:
@@ -38,6 +39,32 @@ def test_what_is_no_softmax_over_keys_is_refused_and_named(cls: type[nn.Module])
         beside(x)
     assert [call.module for call in calls] == ["0"]
     assert {missing.module for missing in calls.missing} == {"1"}
+
+
+@pytest.mark.parametrize("n_text", [1, 2])
+@pytest.mark.parametrize("cls", UNSEEN, ids=lambda cls: cls.__name__)
+def test_attention_that_no_product_shows_is_named_alone_and_beside_others(
+    cls: type[nn.Module], n_text: int
+) -> None:
+    model, x = made(cls)
+    x = x[:n_text]
+    with pytest.raises(UnsupportedAttention, match=cls.__name__), torch.no_grad(), record(model):
+        model(x)
+    beside = nn.Sequential(tutorials.ALiBi(), cls()).eval()
+    with torch.no_grad(), record(beside) as calls:
+        beside(x)
+    assert [call.module for call in calls] == ["0"]
+    assert {missing.module for missing in calls.missing} == {"1"}
+
+
+@pytest.mark.parametrize("cls", PARTLY, ids=lambda cls: cls.__name__)
+def test_the_rest_of_a_module_of_which_a_part_is_recorded_is_named(cls: type[nn.Module]) -> None:
+    model, x = made(cls)
+    with torch.no_grad(), record(model) as calls:
+        model(x)
+    assert len(calls) == 1
+    assert [missing.module for missing in calls.missing] == [cls.__name__]
+    assert "not recorded" in repr(calls[0].verify()) or calls[0].verify().ok
 
 
 @pytest.mark.parametrize("n_token", [3, 5], ids=["as many as heads", "another number"])

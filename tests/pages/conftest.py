@@ -16,7 +16,7 @@ from attnviz.app.frame import measurement
 from attnviz.app.server import class_socket, loading, sources
 from attnviz.app.session import routes, widgets
 from attnviz.models.rehearsal import Rehearsal
-from attnviz.pictures import ledger
+from attnviz.pictures import table
 from attnviz.pictures.shared.buffer import unpack
 from tests.support.waiting import LIMIT_S
 
@@ -122,7 +122,7 @@ def tiny(saved: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> Calla
 def sent(app: AppTest, player: bool = False) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Header and arrays of the one component beside the sidebar, or of the player above it."""
     found = [unpack(component.proto.bytes) for component in _components(app)]
-    # an usher is not seen, and a moving picture stands beside what it shows
+    # a card scroller is not seen, and a moving picture stands beside what it shows
     seen = [each for each in found if not {"arrivals", "film"} & each[0].keys()]
     (one,) = [each for each in seen if bool(each[0].get("compact")) == player]
     return one
@@ -138,7 +138,7 @@ def _components(app: AppTest) -> list[Any]:
     """The components beside the sidebar, but for tables of what an answer is made of."""
     found = app.main.get("bidi_component")
     return [
-        component for component in found if component.proto.component_name != ledger.CANVAS.element
+        component for component in found if component.proto.component_name != table.CANVAS.element
     ]
 
 

@@ -6,7 +6,7 @@ import pytest
 import attnviz
 from attnviz import i18n
 from tests.pages.conftest import Visit
-from tests.pages.test_inside import ledgers
+from tests.pages.test_inside import drawn_tables
 from tests.support.hostile import TEXT as HOSTILE
 
 STORE = "When Mary and John went to the store, John gave a drink to"
@@ -21,7 +21,7 @@ def number(shown: str) -> float:
 def test_the_parts_of_the_answer_stand_beside_effects(visit: Visit, lang: i18n.Language) -> None:
     app = visit("output", model="stories", text=STORE, lang=lang, parts="1", where="1")
     assert not app.error
-    _, parts, where = ledgers(app)
+    _, parts, where = drawn_tables(app)
     assert parts["caption"] == i18n.text(lang, "parts.title")
     on = attnviz.NextToken(" Mary", against=" Sara")
     direct = attnviz.experiment(attnviz.load("stories"), STORE, on=on).direct()
@@ -38,7 +38,7 @@ def test_the_parts_of_the_answer_stand_beside_effects(visit: Visit, lang: i18n.L
 
 def test_a_guess_of_the_lens_opens_what_wrote_it(visit: Visit) -> None:
     app = visit("output", model="stories", text=STORE, parts="1", guess="9.5")
-    lens, parts = ledgers(app)
+    lens, parts = drawn_tables(app)
     assert lens["chosen"] == "9.5"
     assert lens["rows"][9]["cells"][5]["opens"] == "9.5"
     said = " ".join(part.value for part in app.main.markdown)
@@ -50,7 +50,7 @@ def test_a_guess_of_the_lens_opens_what_wrote_it(visit: Visit) -> None:
 def test_parts_and_tokens_of_an_encoder(visit: Visit, model: str) -> None:
     app = visit("output", model=model, parts="1", where="1")
     assert not app.error
-    tables = ledgers(app)
+    tables = drawn_tables(app)
     assert [table["caption"] for table in tables[-2:]] == [
         i18n.text("en", "parts.title"),
         i18n.text("en", "where.title"),
@@ -60,7 +60,7 @@ def test_parts_and_tokens_of_an_encoder(visit: Visit, model: str) -> None:
 def test_a_guess_that_is_not_there_is_dropped(visit: Visit) -> None:
     app = visit("output", model="stories", text=HOSTILE, parts="1", where="1", guess="999.99")
     assert not app.error
-    assert len(ledgers(app)) == 3
+    assert len(drawn_tables(app)) == 3
 
 
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)
@@ -69,11 +69,11 @@ def test_compare_shows_the_head_that_carries_the_difference(
 ) -> None:
     app = visit("compare", model="stories", text=STORE, text_b=OTHER, patch="1", lang=lang)
     assert not app.error
-    (board,) = ledgers(app)
+    (board,) = drawn_tables(app)
     shares = np.array([[number(cell["text"]) for cell in row["cells"]] for row in board["rows"]])
     assert shares[0, 0] == shares.max() > 90
     assert board["rows"][0]["cells"][0]["opens"] == "L0.H0"
-    (pattern,) = ledgers(
+    (pattern,) = drawn_tables(
         visit("compare", model="stories", text=STORE, text_b=OTHER, patch="1", stage="weights")
     )
     assert abs(number(pattern["rows"][0]["cells"][0]["text"])) < 10
@@ -89,7 +89,7 @@ def test_texts_that_do_not_align_say_so(visit: Visit) -> None:
 def test_a_classified_text_shows_its_tokens_at_once(visit: Visit, lang: i18n.Language) -> None:
     app = visit("output", model="sentiment", lang=lang)
     assert not app.error
-    table = ledgers(app)[0]
+    table = drawn_tables(app)[0]
     assert table["caption"] == i18n.text(lang, "answer_tokens.title")
     cap = attnviz.capture("sentiment", "This is not a good film.")
     assert table["columns"] == list(cap.tokens.labels)
@@ -108,5 +108,5 @@ def test_no_tokens_where_no_text_is_classified(visit: Visit, model: str) -> None
     app = visit("output", model=model)
     assert not app.error
     assert i18n.text("en", "answer_tokens.title") not in [
-        table["caption"] for table in ledgers(app)
+        table["caption"] for table in drawn_tables(app)
     ]

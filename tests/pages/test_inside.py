@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 import attnviz
 from attnviz import i18n
-from attnviz.pictures import ledger
+from attnviz.pictures import table
 from attnviz.pictures.shared.buffer import unpack
 from tests.pages.conftest import Visit
 
@@ -15,11 +15,11 @@ STORE = "When Mary and John went to the store, John gave a drink to"
 CELL = {"layer": "2", "head": "1", "query": "14", "key": "2"}
 
 
-def ledgers(app: AppTest) -> list[dict[str, Any]]:
+def drawn_tables(app: AppTest) -> list[dict[str, Any]]:
     mounted = [
         one.proto.bytes
         for one in app.main.get("bidi_component")
-        if one.proto.component_name == ledger.CANVAS.element
+        if one.proto.component_name == table.CANVAS.element
     ]
     return [unpack(data)[0] for data in mounted]
 
@@ -29,7 +29,7 @@ def ledgers(app: AppTest) -> list[dict[str, Any]]:
 def test_a_row_shows_weight_length_and_effect(visit: Visit, page: str, lang: i18n.Language) -> None:
     app = visit(page, model="stories", text=STORE, lang=lang, edges="1", **CELL)
     assert not app.error
-    (table,) = ledgers(app)
+    (table,) = drawn_tables(app)
     assert table["caption"] == i18n.text(lang, "inside.row_title")
     assert len(table["columns"]) == 3
     first = table["rows"][0]
@@ -47,7 +47,7 @@ def test_a_row_shows_weight_length_and_effect(visit: Visit, page: str, lang: i18
 def test_why_here_stands_beside_an_intervention(visit: Visit, lang: i18n.Language) -> None:
     app = visit("head", model="stories", text=STORE, lang=lang, why="1", **CELL)
     assert not app.error
-    (table,) = ledgers(app)
+    (table,) = drawn_tables(app)
     assert table["caption"] == i18n.text(lang, "inside.why_title")
     said = " ".join(part.value for part in app.main.markdown)
     stories = attnviz.load("stories")
@@ -68,7 +68,7 @@ def test_without_a_cell_one_is_asked_for(visit: Visit) -> None:
 
 def test_with_the_switches_off_nothing_is_computed(visit: Visit) -> None:
     app = visit("head", model="stories", text=STORE)
-    assert ledgers(app) == []
+    assert drawn_tables(app) == []
     assert [toggle.value for toggle in app.main.toggle] == [False] * len(app.main.toggle)
     assert len(app.main.toggle) >= 2  # one for each view of this page
 
@@ -76,7 +76,7 @@ def test_with_the_switches_off_nothing_is_computed(visit: Visit) -> None:
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)
 def test_the_lens_ends_with_the_models_own_answer(visit: Visit, lang: i18n.Language) -> None:
     app = visit("output", model="stories", text=STORE, lang=lang)
-    (table,) = ledgers(app)
+    (table,) = drawn_tables(app)
     assert table["columns"] == [i18n.text(lang, "inside.embeddings"), "L0", "MLP 0"] + [
         name for layer in (1, 2, 3) for name in (f"L{layer}", f"MLP {layer}")
     ]
@@ -90,5 +90,5 @@ def test_the_lens_ends_with_the_models_own_answer(visit: Visit, lang: i18n.Langu
 
 
 def test_the_lens_of_a_classifier_names_its_classes(visit: Visit) -> None:
-    _, table = ledgers(visit("output", model="sentiment"))
+    _, table = drawn_tables(visit("output", model="sentiment"))
     assert {cell["text"] for cell in table["rows"][0]["cells"]} <= {"positive", "negative"}

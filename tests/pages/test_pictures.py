@@ -173,7 +173,7 @@ def test_the_pad_lies_in_the_sidebar_of_models_that_see(visit: Visit, tiny: Tiny
     for model, expected in (("vit", True), ("bert", False)):
         app = visit("overview", text=TEXT, model=tiny(model))
         mounted = [part.proto.component_name for part in app.sidebar.get("bidi_component")]
-        assert ("attnviz.pad" in mounted) == expected
+        assert ("attnviz.drawing_pad" in mounted) == expected
 
 
 def test_shapes_says_what_a_sample_shows(visit: Visit) -> None:

@@ -7,7 +7,7 @@ import pytest
 from attnviz import i18n
 from attnviz.app.pages import start
 from attnviz.app.session import address_bar, routes, store
-from attnviz.pictures import film, recall
+from attnviz.pictures import film, resume
 from attnviz.pictures import gallery as component
 from attnviz.pictures.shared.buffer import unpack
 from tests.pages.conftest import Visit, parameters
@@ -76,7 +76,7 @@ def test_the_browser_is_asked_where_one_left_on_a_first_run_alone(visit: Visit) 
 
 def test_a_class_is_not_kept(visit: Visit) -> None:
     app = visit("learn", room="ABCD", seat="me")
-    assert recall.CANVAS.element not in [
+    assert resume.CANVAS.element not in [
         part.proto.component_name for part in app.get("bidi_component")
     ]
 
@@ -89,7 +89,7 @@ def _recall(app) -> dict:  # type: ignore[no-untyped-def, type-arg]
     (mounted,) = [
         part
         for part in app.get("bidi_component")
-        if part.proto.component_name == recall.CANVAS.element
+        if part.proto.component_name == resume.CANVAS.element
     ]
     return unpack(mounted.proto.bytes)[0]
 

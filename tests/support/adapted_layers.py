@@ -38,9 +38,8 @@ class LoRA(nn.Module):
     def __init__(self, base_layer: nn.Module, dtype: torch.dtype = torch.float32) -> None:
         super().__init__()
         self.base_layer = base_layer
-        self.lora_a, self.lora_b = (
-            nn.Linear(n_in, n_out, bias=False, dtype=dtype) for n_in, n_out in ((D, 2), (2, D))
-        )
+        sizes = (base_layer.in_features, 2), (2, base_layer.out_features)
+        self.lora_a, self.lora_b = (nn.Linear(*size, bias=False, dtype=dtype) for size in sizes)
 
     def forward(self, x: Tensor, *_: Any) -> Tensor:
         low: Tensor = self.lora_b(self.lora_a(x.to(self.lora_a.weight.dtype)))
@@ -58,7 +57,8 @@ class DoRA(LoRA):
     def forward(self, x: Tensor, *_: Any) -> Tensor:
         weight = self.base_layer.weight + self.lora_b.weight @ self.lora_a.weight
         share = self.magnitude / weight.norm(dim=1)
-        return (x @ weight.T) * share + self.base_layer.bias
+        result = (x @ weight.T) * share
+        return result if self.base_layer.bias is None else result + self.base_layer.bias
 
 
 class Packed(nn.Module):
@@ -73,7 +73,7 @@ class Packed(nn.Module):
         self.bias = layer.bias
 
     def forward(self, x: Tensor) -> Tensor:
-        return x @ (self.packed.float() * self.scale).T + self.bias
+        return nn.functional.linear(x, self.packed.float() * self.scale, self.bias)
 
 
 class PackedLinear(nn.Linear):
@@ -134,7 +134,7 @@ class Rounding(nn.Linear):
     """A layer that rounds what it reads (dynamic quantisation of activations)."""
 
     def forward(self, x: Tensor) -> Tensor:
-        step = x.abs().amax(-1, keepdim=True) / 7
+        step = x.abs().amax(-1, keepdim=True).clamp(min=1e-6) / 7
         return super().forward((x / step).round() * step)
 
 
@@ -162,7 +162,7 @@ def as_class(cls: type[nn.Linear]) -> Callable[[nn.Linear], nn.Module]:
     """Makes a layer of another class with the weight of a plain one."""
 
     def make(layer: nn.Linear) -> nn.Module:
-        made = cls(D, D)
+        made = cls(layer.in_features, layer.out_features, bias=layer.bias is not None)
         made.load_state_dict(layer.state_dict())
         return made
 

@@ -16,7 +16,7 @@ from attnviz.attention import memory
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.capture import Capture, MissingCall
 from attnviz.attention.inputs import AttentionInputs
-from attnviz.attention.projection import Projection
+from attnviz.attention.projection import Projection, WrittenLayer
 from attnviz.attention.stored_weights import StoredWeights
 from attnviz.capture.storage import stored
 from attnviz.types import ModelKey, Tokens, named_tokens
@@ -83,14 +83,14 @@ def with_projections(plain: AttentionCall) -> AttentionCall:
         bias = torch.randn(n_heads * width, generator=generator) if name == "v" else None
         wrote = x @ weight + (0 if bias is None else bias)
         starts = tuple(range(0, n_heads * width, width))
-        layers[name] = Projection(f"proj_{name}", weight, bias, x, wrote, starts)
+        layers[name] = Projection(f"proj_{name}", WrittenLayer(weight, bias), x, wrote, starts)
         heads[name] = wrote.unflatten(2, (n_heads, width)).transpose(1, 2)
     turned = replace(inputs, query=heads["q"], key=heads["k"], value=heads["v"])
     done = call(turned, plain.layer)
     concat = done.output.flatten(2)
     weight = torch.randn(concat.shape[2], d_model, generator=generator)
     starts = tuple(range(0, concat.shape[2], heads["v"].shape[3]))
-    layers["out"] = Projection("proj_out", weight, None, concat, concat @ weight, starts)
+    layers["out"] = Projection("proj_out", WrittenLayer(weight), concat, concat @ weight, starts)
     return replace(done, projections=layers)
 
 

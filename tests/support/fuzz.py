@@ -348,10 +348,10 @@ def _resident_mib() -> int:
 
 
 def main() -> None:
-    """Run one kind under a limit of memory, and print its report as JSON."""
+    """Run one kind under a limit of memory, and print its report as JSON in the last line."""
     kind, seed, count = sys.argv[1:4]
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
-    sys.stdout.write(json.dumps(asdict(run(kind, int(seed), int(count))), indent=1) + "\n")
+    sys.stdout.write(json.dumps(asdict(run(kind, int(seed), int(count)))) + "\n")
 
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ def open_from_table(key: str, shown: PageContext) -> Callable[[], None]:
     groups = _groups(shown)
 
     def open_page() -> None:
-        name = widgets.component_value(key, "ledger")
+        name = widgets.component_value(key, "table")
         for before, group in groups:
             for layer in range(group.extent.n_layers):
                 count = group.extent.last_head(layer) + 1

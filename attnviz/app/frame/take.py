@@ -21,7 +21,7 @@ from attnviz.files.page import MAX_SHOWN
 from attnviz.files.pictures import View
 from attnviz.files.save import content
 from attnviz.i18n import Language, text
-from attnviz.pictures import camera
+from attnviz.pictures import save_image
 from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.group.titles import model_title
 from attnviz.pictures.shared.pages import Page
@@ -96,8 +96,8 @@ def _is_wanted(lang: Language, tip: str) -> bool:
 
 
 def _camera(lang: Language, origins: Sequence[str] = ()) -> None:
-    view = camera.CameraView(tuple(origins))
-    draw(camera.CANVAS, view, widgets.component_key("camera"), lang)
+    view = save_image.SaveImageView(tuple(origins))
+    draw(save_image.CANVAS, view, widgets.component_key("save_image"), lang)
 
 
 def _origins(

@@ -20,12 +20,12 @@ from attnviz.app.server.shared import shared
 from attnviz.app.session import address, address_bar, current, messages, routes, store, widgets
 from attnviz.app.session.fragment import fragment
 from attnviz.i18n import Language, text
-from attnviz.pictures import stencil
+from attnviz.pictures import mask_painter
 from attnviz.pictures.group import drawn, group_tokens
 from attnviz.pictures.group import links as views
 from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.group.ranking import RankedHead
-from attnviz.pictures.stencil import Cells
+from attnviz.pictures.mask_painter import Cells
 from attnviz.types import MEASURES, HeadId, Tokens
 
 MAX_RANKED = 256  # a few numbers for each head
@@ -126,7 +126,7 @@ def draw_pattern(shown: PageContext) -> None:
         _choice(shown, patterns, cells)
         matrix, heads = st.columns(2)
         with matrix:
-            _stencil(shown, cells)
+            _painter(shown, cells)
         with heads:
             show_ranked(lang, "drawn", shares(shown, cells), ("drawn.share", "drawn.chance"))
 
@@ -168,21 +168,21 @@ def _painted(shown: PageContext, patterns: dict[str, Cells]) -> Cells:
     return patterns[painted] if isinstance(painted, str) else np.asarray(painted)
 
 
-def _stencil(shown: PageContext, cells: Cells) -> None:
+def _painter(shown: PageContext, cells: Cells) -> None:
     """The matrix to paint on, for texts whose cells can be told apart."""
-    if max(cells.shape) > stencil.MAX_TOKENS:
-        st.caption(text(shown.lang, "drawn.too_long", count=stencil.MAX_TOKENS))
+    if max(cells.shape) > mask_painter.MAX_TOKENS:
+        st.caption(text(shown.lang, "drawn.too_long", count=mask_painter.MAX_TOKENS))
         return
     queries, keys = group_tokens.queries(shown.group), group_tokens.keys(shown.group)
-    view = stencil.StencilView(queries.labels, keys.labels, cells)
-    component, key, shape = widgets.component_key("stencil"), shown.key, cells.shape
+    view = mask_painter.MaskPainterView(queries.labels, keys.labels, cells)
+    component, key, shape = widgets.component_key("mask_painter"), shown.key, cells.shape
 
     def take() -> None:
-        painted = stencil.parse(widgets.component_value(component, "cells"), shape)
+        painted = mask_painter.parse(widgets.component_value(component, "cells"), shape)
         if painted is not None:
             store.put(PAINTED, (key, painted))
 
-    draw(stencil.CANVAS, view, component, shown.lang, {"cells": take})
+    draw(mask_painter.CANVAS, view, component, shown.lang, {"cells": take})
 
 
 def show_ranked(

@@ -21,8 +21,8 @@ from attnviz.app.sidebar.navigation import renew
 from attnviz.i18n import text
 from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.group.axes import token_axes
-from attnviz.pictures.ledger import CANVAS, LedgerView
-from attnviz.pictures.ledger import inside as views
+from attnviz.pictures.table import CANVAS, TableView
+from attnviz.pictures.table import inside as views
 
 if TYPE_CHECKING:
     from attnviz.experiment.why import Why
@@ -91,9 +91,9 @@ def _edges(shown: PageContext, answered: Answering, key: str) -> None:
 
     lead = answered.run.reader.lead
 
-    def build() -> LedgerView:
+    def build() -> TableView:
         run = answered.run if lead is None else answered.run.with_measure(lead)
-        return views.row_ledger(lang, run.edges(head, row=query), query, keys)
+        return views.row_table(lang, run.edges(head, row=query), query, keys)
 
     unit = "logit" if lead is not None else "share"
     st.markdown(
@@ -105,7 +105,7 @@ def _edges(shown: PageContext, answered: Answering, key: str) -> None:
             place=query,
         )
     )
-    _ledger(f"{key} edges {lang} {head} {query}", "edges", build)
+    _table(f"{key} edges {lang} {head} {query}", "edges", build)
 
 
 def _why(shown: PageContext, answered: Answering, key: str) -> None:
@@ -131,7 +131,7 @@ def _why(shown: PageContext, answered: Answering, key: str) -> None:
     )
     for sentence in sentences:
         st.markdown(sentence)
-    _ledger(name, "why", lambda: views.why_ledger(lang, why()), _open_path)
+    _table(name, "why", lambda: views.why_table(lang, why()), _open_path)
 
 
 def _interventions(shown: PageContext, answered: Answering, why: "Why") -> tuple[str, ...]:
@@ -158,19 +158,19 @@ def _interventions(shown: PageContext, answered: Answering, why: "Why") -> tuple
     return tuple(sentences) or (text(shown.lang, "inside.no_writer"),)
 
 
-def _ledger(
+def _table(
     name: str,
     widget: str,
-    build: Callable[[], LedgerView],
+    build: Callable[[], TableView],
     take: Callable[[str], None] = lambda _key: None,
 ) -> None:
     key = widgets.component_key(f"inside.{widget}")
-    draw(CANVAS, build, key, current.language(), {"ledger": lambda: take(key)}, kept=name)
+    draw(CANVAS, build, key, current.language(), {"table": lambda: take(key)}, kept=name)
 
 
 def _open_path(key: str) -> None:
     """Open the page Circuit on the path of the writer that was clicked."""
-    path, _ = address.checked("arrow", widgets.component_value(key, "ledger"))
+    path, _ = address.checked("arrow", widgets.component_value(key, "table"))
     if path:
         view = current.view()
         current.update(replace(view, circuit=replace(view.circuit, path=path)))

@@ -22,9 +22,9 @@ from attnviz.app.session.view import PATCH_STAGES, PatchingChoice
 from attnviz.app.sidebar.navigation import renew
 from attnviz.capture.request import Request
 from attnviz.i18n import text
-from attnviz.pictures import ledger
+from attnviz.pictures import table
 from attnviz.pictures.group.app_capture import PageContext
-from attnviz.pictures.ledger import patching as views
+from attnviz.pictures.table import patching as views
 
 if TYPE_CHECKING:
     from attnviz.experiment.answer_measures import AnswerMeasure
@@ -144,4 +144,4 @@ def _result(
         st.markdown(sentence)
     for place, view in enumerate(views.boards(lang, patching, stage)):
         name = widgets.component_key(f"patching.{place}")
-        draw(ledger.CANVAS, view, name, lang, {"ledger": head_links.open_from_table(name, left)})
+        draw(table.CANVAS, view, name, lang, {"table": head_links.open_from_table(name, left)})

@@ -121,7 +121,7 @@ class Seat:
     """A place in a class: the room's code, the presenter's key, a member's id.
 
     `wall` is True for the screen that the whole room looks at. Key and id never leave the session
-    for an address; the browser's tab keeps them for a reload (component `listener`).
+    for an address; the browser's tab keeps them for a reload (component `class_messages`).
     """
 
     room: str = ""

@@ -10,7 +10,7 @@ import streamlit as st
 from attnviz.app.host.draw import draw
 from attnviz.app.session import current, drawings, messages, pictures, uploads, widgets
 from attnviz.i18n import Language, text
-from attnviz.pictures import pad
+from attnviz.pictures import drawing_pad
 from attnviz.types import MIB
 from attnviz.worlds.forms import OUTLINES
 
@@ -101,13 +101,13 @@ def _take_upload() -> None:
 
 
 def _pad(lang: Language) -> None:
-    view = pad.PadView(
+    view = drawing_pad.DrawingPadView(
         side_px=drawings.PAD_SIDE_PX,
         paints=drawings.PAINTS,
         outlines={name: form(np.random.default_rng(FORM_SEED)) for name, form in OUTLINES.items()},
     )
     key = widgets.key("pad")
-    draw(pad.CANVAS, view, key, lang, {"picture": _take_drawing})
+    draw(drawing_pad.CANVAS, view, key, lang, {"picture": _take_drawing})
     problem = uploads.problem("pad")
     if problem is not None:
         messages.show(lang, problem)

@@ -11,8 +11,8 @@ import streamlit as st
 from attnviz.app.host.draw import draw
 from attnviz.app.session import address, address_bar, current, routes, store, widgets
 from attnviz.app.session.view import Seat
-from attnviz.pictures import recall as component
-from attnviz.pictures.recall import RecallView
+from attnviz.pictures import resume
+from attnviz.pictures.resume import ResumeView
 from attnviz.pictures.shared.pages import Page
 
 KEY = "recall"
@@ -27,12 +27,12 @@ def keep(page: Page) -> None:
     asks = not with_view and address_bar.n_runs() == 1
     key = f"{store.PREFIX}component.{KEY}"
     on = {"resume": lambda: _go_back_to(key)}
-    draw(component.CANVAS, RecallView(page, query, asks), key, current.language(), on)
+    draw(resume.CANVAS, ResumeView(page, query, asks), key, current.language(), on)
 
 
 def _go_back_to(key: str) -> None:
     """Open the page and the view that the browser kept."""
-    left = component.parse(widgets.component_value(key, "resume"))
+    left = resume.parse(widgets.component_value(key, "resume"))
     if left is None or left.page == routes.DEFAULT:
         return
     address_bar.adopt_query(dict(parse_qsl(left.query)))

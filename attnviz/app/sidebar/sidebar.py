@@ -18,13 +18,13 @@ from attnviz.app.sidebar import capture_file, chat, picture, sampling, sound, te
 from attnviz.app.sidebar.navigation import navigation
 from attnviz.i18n import LANGUAGES, Language, text
 from attnviz.models.registry import REGISTRY
-from attnviz.pictures import scheme
+from attnviz.pictures import theme_switch
 from attnviz.pictures.group.titles import model_title
 from attnviz.pictures.shared import numbers
 from attnviz.pictures.shared.pages import Page
 
 TARGET_HEIGHT_PX = 82
-SCHEME_WIDTH_PX = 96
+SWITCH_WIDTH_PX = 96
 OTHER = ""  # in the list of models: one that is named in a box of its own
 
 
@@ -52,8 +52,9 @@ def _name(lang: Language) -> None:
     )
     with row:
         st.markdown(f"**{text(lang, 'app.name')}**", width="content")
-        with st.container(width=SCHEME_WIDTH_PX):
-            draw(scheme.CANVAS, scheme.SchemeView(), f"{store.PREFIX}component.scheme", lang)
+        with st.container(width=SWITCH_WIDTH_PX):
+            key = f"{store.PREFIX}component.theme_switch"
+            draw(theme_switch.CANVAS, theme_switch.ThemeSwitchView(), key, lang)
 
 
 def _input(lang: Language) -> None:

@@ -1,7 +1,7 @@
 """A linear layer that ran while a model was recorded, and the memory that tensors share.
 
 In: tensors and modules of one forward pass. Out: a `LinearRun`, the address of the memory of a
-tensor and all its views, and the reason why the weight of a layer cannot be read as a matrix.
+tensor and all its views, and whether the weight of a layer can be read as a matrix.
 """
 
 from collections.abc import Mapping
@@ -12,11 +12,10 @@ import torch
 from torch import Tensor, nn
 from transformers.pytorch_utils import Conv1D
 
-from attnviz.attention.projection import Projection, transposed_weight
+from attnviz.attention.called_layer import CalledLayer
+from attnviz.attention.projection import Projection, WrittenLayer, transposed_weight
 
 NO_MEMORY = 0
-OFFLOADED = "the weight of its linear layer ({kind}) is kept outside the model between its runs"
-PACKED = "its linear layer ({kind}) keeps its weight in another form than a matrix of numbers"
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,17 +55,16 @@ class LinearRun:
         self, starts: tuple[int, ...], *, turned: bool = False, factor: float = 1.0
     ) -> Projection:
         """The layer as a projection; `starts` has the first column of each head."""
-        bias = self.module.bias
-        return Projection(
-            module=self.name,
-            weight=transposed_weight(self.module).detach(),
-            bias=bias.detach() if isinstance(bias, Tensor) else None,
-            input=self.input,
-            output=self.output,
-            starts=starts,
-            turned=turned,
-            factor=factor,
-        )
+        module = self.module
+        layer: WrittenLayer | CalledLayer
+        if can_be_read(module):
+            bias = module.bias
+            weight = transposed_weight(module).detach()
+            layer = WrittenLayer(weight, bias.detach() if isinstance(bias, Tensor) else None)
+        else:
+            read = self.input
+            layer = CalledLayer(module, read.shape[-1], read.dtype, read.device)
+        return Projection(self.name, layer, self.input, self.output, starts, turned, factor)
 
 
 def is_plain(module: nn.Module) -> bool:
@@ -83,27 +81,23 @@ def is_plain(module: nn.Module) -> bool:
     )
 
 
-def unreadable(module: nn.Module) -> str | None:
-    """The reason why a layer's weight cannot be multiplied with; None if it can.
+def can_be_read(module: nn.Module) -> bool:
+    """True if a linear layer shows a weight that can be multiplied with.
 
     Quantised and sharded weights are tensors too, often of the declared shape: they have no memory
-    of their own, or none of floating-point numbers.
+    of their own, or none of floating-point numbers; one that is kept elsewhere has none at all.
     """
-    weight, kind = getattr(module, "weight", None), type(module).__name__
+    weight = getattr(module, "weight", None)
     declared = getattr(module, "out_features", None), getattr(module, "in_features", None)
-    if not isinstance(weight, Tensor):
-        return PACKED.format(kind=kind)
-    memory = _own_memory(weight)
-    if weight.is_meta and memory == NO_MEMORY:
-        return OFFLOADED.format(kind=kind)
-    is_dense = (
-        memory not in (None, NO_MEMORY)
+    return (
+        isinstance(module, nn.Linear | Conv1D)
+        and isinstance(weight, Tensor)
+        and _own_memory(weight) not in (None, NO_MEMORY)
         and weight.layout is torch.strided
         and weight.is_floating_point()
         and weight.dim() == 2
         and (None in declared or tuple(weight.shape) == declared)
     )
-    return None if is_dense else PACKED.format(kind=kind)
 
 
 def sharded_layer(modules: Mapping[str, nn.Module]) -> tuple[str, int] | None:

@@ -8,9 +8,10 @@ factor, a key cache), no memory is shared: `projections_by_value` compares numbe
 not agree either, the projection is absent, with that reason.
 
 W_O is the outermost module that reads the attention's output alone: an adapter (LoRA) is a module
-around a linear layer, and what the layer itself writes is only a summand. A layer is believed only
-if its weight can be read and, unless nothing else can happen in it, leads from what it read to what
-it wrote. What the model changes in place later is copied or withdrawn.
+around a linear layer, and what the layer itself writes is only a summand. What such a module
+computes is told by calling it again, and so it is where a weight cannot be read. Unless nothing but
+x·W + b can happen in a layer, it has to lead from what it read to what it wrote. What the model
+changes in place later is copied or withdrawn.
 """
 
 import math
@@ -23,14 +24,14 @@ import torch
 from torch import Tensor, nn
 from transformers.pytorch_utils import Conv1D
 
-from attnviz.attention.projection import Projection, apply_linear
-from attnviz.attention.tolerance import largest, max_difference
+from attnviz.attention.called_layer import CalledLayer
+from attnviz.attention.projection import Projection, WrittenLayer, apply_linear
+from attnviz.attention.tolerance import max_difference
 from attnviz.capture.locate.layers import (
     LinearRun,
     has_memory,
     is_plain,
     storage_of,
-    unreadable,
     version_of,
 )
 from attnviz.capture.locate.own_code import IS_ATTENTION
@@ -41,13 +42,8 @@ RECENT_LAYERS = 8
 NOT_A_VIEW = "the model changes this tensor after its linear layer"
 NOT_CONSUMED = "no linear layer reads the output of the attention as it is"
 SEVERAL_READERS = "several layers read the output of the attention: {names}"
-NOT_LINEAR = (
-    "this layer ({kind}) is no input·W + b with the weight that it shows: what it wrote is off by"
-    " {error:.2g} of {size:.2g}"
-)
 CHANGED_LATER = "the model changed this tensor in place after it had used it"
 STAGE_OF = {"q": "q", "k": "k", "v": "v", "out": "projected"}
-ADAPTED = "what its linear layer writes is changed by the module around it ({kind})"
 CHECKED_ROWS = 8
 KEPT_COPIES = 4  # of what layers read: queries of a text, and the states that all its layers read
 
@@ -126,14 +122,11 @@ class LinearWatch:
         self._made: list[MadeBy] = []
         self._copies: deque[tuple[Tensor, int | None, Tensor]] = deque(maxlen=KEPT_COPIES)
         layers = layers_in_attention(modules)
-        around = _modules_around(layers, modules)
-        self._faults = {name: unreadable(layer) for name, layer in layers.items()}
-        self._faults |= {name: ADAPTED.format(kind=_kind(outer)) for name, outer in around.items()}
-        self._is_plain = {name: is_plain(layer) for name, layer in layers.items()}
+        self._plain = {name for name, layer in layers.items() if is_plain(layer)}
         self._handles = [
             module.register_forward_hook(self._hook(name)) for name, module in layers.items()
         ]
-        for name, outer in around.items():
+        for name, outer in _other_projections(layers, modules).items():
             self._handles.append(
                 outer.register_forward_hook(partial(self._end_outer, name), with_kwargs=True)
             )
@@ -203,16 +196,13 @@ class LinearWatch:
         absent: dict[str, str] = {}
         for name, tensor in tensors.items():
             layer, starts = self._maker(tensor)
-            fault = self._faults.get(layer.name) if layer is not None else None
-            if fault is not None:
-                absent[name] = fault
-            elif layer is not None and starts is not None:
+            if layer is not None and starts is not None:
                 layers[name] = layer.projection(starts)
                 self._made.append(MadeBy(name, layer, layers, absent))
-        rest = {name: t for name, t in tensors.items() if name not in layers and name not in absent}
+        rest = {name: tensor for name, tensor in tensors.items() if name not in layers}
         guess = None
         if rest:
-            usable = [run for run in self._recent if self._is_usable(run)]
+            usable = [run for run in self._recent if run.is_untouched]
             matches, guess = self._search.makers(usable, rest, q.shape[2])
             for name, match in matches.items():
                 layers[name] = match.projection()
@@ -223,9 +213,6 @@ class LinearWatch:
         if guess is not None:
             self._guesses.append(PendingGuess(guess, layers, absent))
         return layers, absent
-
-    def _is_usable(self, run: LinearRun) -> bool:
-        return self._faults.get(run.name) is None and run.is_untouched
 
     def share(
         self, name: str, earlier: dict[str, Projection], layers: dict[str, Projection]
@@ -275,11 +262,21 @@ class LinearWatch:
             is_own = storage_of(projection.output) == made.layer.storage
             if is_own and not made.layer.has_its_output:
                 made.withdraw(CHANGED_LATER)
-            elif not self._is_plain[made.layer.name] or made.layer.output_version is None:
-                reason = _why_not_linear(projection, _kind(made.layer.module))
-                if reason is not None:
-                    made.withdraw(reason)
+            elif made.layer.name not in self._plain or made.layer.output_version is None:
+                self._hold_to_its_rows(made, projection)
         self._made.clear()
+
+    def _hold_to_its_rows(self, made: MadeBy, projection: Projection) -> None:
+        """Keep a layer as it shows itself, or as what calling it gives; else withdraw it."""
+        if isinstance(projection.layer, WrittenLayer) and _leads_to_output(projection):
+            return
+        read, wrote = projection.input.flatten(0, -2), projection.output.flatten(0, -2)
+        called = CalledLayer(made.layer.module, read.shape[-1], read.dtype, read.device)
+        reason = called.why_not_affine(read, wrote)
+        if reason is None:
+            made.projections[made.name] = replace(projection, layer=called)
+        else:
+            made.withdraw(reason)
 
     def await_output(self, awaited: AwaitedOutput, module: str) -> None:
         """Add the layer that reads an output to its projections, as "out", when that layer runs.
@@ -319,12 +316,9 @@ class LinearWatch:
         self._made = [
             m for m in self._made if m.projections is not awaited.projections or m.name != "out"
         ]
-        fault = self._faults.get(layers[0].name)
         if len(layers) > 1:
             names = " and ".join(run.name.rpartition(".")[2] for run in layers)
-            fault = SEVERAL_READERS.format(names=names)
-        if fault is not None:
-            awaited.absent["projected"] = fault
+            awaited.absent["projected"] = SEVERAL_READERS.format(names=names)
             return
         (layer,), output = layers, awaited.output
         starts = tuple(range(0, output.shape[2] * output.shape[3], output.shape[3]))
@@ -367,14 +361,12 @@ def _withdraw(
         absent["x"] = reason
 
 
-def _why_not_linear(layer: Projection, kind: str) -> str | None:
-    """None if some rows that a layer wrote are input·W + b; else the reason."""
+def _leads_to_output(layer: Projection) -> bool:
+    """True if some rows that a layer wrote are input·W + b."""
     x, wrote = layer.input.flatten(0, -2), layer.output.flatten(0, -2)
     some = slice(None, None, math.ceil(len(x) / CHECKED_ROWS))
     error = max_difference(apply_linear(x[some].float(), layer), wrote[some])
-    if error <= layer.tolerance():
-        return None
-    return NOT_LINEAR.format(kind=kind, error=error, size=largest(wrote))
+    return error <= layer.tolerance()
 
 
 def _is_returned(inner: LinearRun, outer: LinearRun) -> bool:
@@ -399,10 +391,6 @@ def _is_same_tensor(left: Tensor, right: Tensor) -> bool:
     )
 
 
-def _kind(module: nn.Module) -> str:
-    return type(module).__name__
-
-
 def layers_in_attention(modules: Mapping[str, nn.Module]) -> dict[str, nn.Module]:
     """The linear layers inside modules named after attention; all of them if there are none.
 
@@ -411,24 +399,48 @@ def layers_in_attention(modules: Mapping[str, nn.Module]) -> dict[str, nn.Module
     linear: dict[str, nn.Module] = {
         name: module for name, module in modules.items() if isinstance(module, nn.Linear | Conv1D)
     }
-    attention = tuple(f"{name}." for name in _named_attention(modules))
-    inside = {name: module for name, module in linear.items() if name.startswith(attention)}
+    within = _paths_within(_named_attention(modules))
+    inside = {name: module for name, module in linear.items() if name.startswith(within)}
     return inside or linear
 
 
-def _modules_around(
+def _other_projections(
     layers: Mapping[str, nn.Module], modules: Mapping[str, nn.Module]
 ) -> dict[str, nn.Module]:
-    """The modules around these layers that are not named after attention, nor around such."""
-    outside = {"", *_named_attention(modules)}
-    for name in list(outside):
+    """The modules that may be projections beside linear layers: around them, or of another class.
+
+    None that is named after attention, or around such a module.
+    """
+    attention = _named_attention(modules)
+    outside = {"", *attention}
+    for name in attention:
         outside |= set(_paths_above(name))
-    paths = {path for name in layers for path in _paths_above(name)}
-    return {path: modules[path] for path in sorted(paths - outside)}
+    around = {path for name in layers for path in _paths_above(name)}
+    within = _paths_within(attention) or ("",)
+    packed = {
+        name
+        for name, module in modules.items()
+        if name not in layers and name.startswith(within) and _may_multiply(module)
+    }
+    return {path: modules[path] for path in sorted((around | packed) - outside)}
+
+
+def _may_multiply(module: nn.Module) -> bool:
+    """True for a module that is not torch's with tensors that may be a matrix, however packed."""
+    if type(module).__module__.startswith("torch.nn.modules."):
+        return False
+    tensors = (*module._parameters.values(), *module._buffers.values())
+    has_matrix = any(tensor is not None and tensor.dim() > 1 for tensor in tensors)
+    return has_matrix or (hasattr(module, "in_features") and hasattr(module, "out_features"))
 
 
 def _named_attention(modules: Mapping[str, nn.Module]) -> list[str]:
     return [name for name, m in modules.items() if IS_ATTENTION.search(type(m).__name__)]
+
+
+def _paths_within(names: list[str]) -> tuple[str, ...]:
+    """The beginnings of the dotted names inside some modules; that of the root is empty."""
+    return tuple(f"{name}." if name else "" for name in names)
 
 
 def _paths_above(name: str) -> list[str]:

@@ -1,8 +1,9 @@
 """The attention of a model that ran and was not recorded, by module and with the reason.
 
 In: what a watch refused, and the modules that ran. Out: the `MissingCall`s of a capture, one for
-each module and reason. A module that is named after attention, or that multiplies products, and
-showed no softmax is named as well: nothing disappears without a word.
+each module and reason. A module that is named after attention and showed no softmax is named as
+well, and so is one that multiplies products without a softmax between them, also beside attention
+that is recorded: nothing disappears without a word.
 """
 
 from collections.abc import Iterable, Mapping
@@ -25,6 +26,9 @@ DROPOUT = (
 )
 OTHER_AXIS = "its softmax runs over the {axis}, not over the keys"
 NO_VALUES = "no matrix product of its softmax with values was found"
+GROUPS = "its softmax runs over groups that an index makes, as in graph networks"
+OTHER_VALUES = "its softmax multiplies a second tensor of values, of which nothing is recorded"
+STACKED_QUERIES = "its queries hold several heads, one below the other"
 NO_KEYS = "its weights come from a layer's output alone, not from queries and keys"
 NO_ORDER = (
     "no linear layer around it shows which of its axes is the batch and which the heads, and its"
@@ -92,9 +96,8 @@ class Missing:
             if not known & around and not any(_is_inside(name, own) for name in known):
                 self.add(stack[-1], NO_SOFTMAX)
         for module in chained:
-            name = self._names.get(id(module), "")
-            everywhere = {*known, *(call.module for call in self.calls)}
-            if not any(_is_inside(a, name) or _is_inside(name, a) for a in everywhere):
+            name = self._names.get(id(module), "") or type(module).__name__
+            if name not in {call.module for call in self.calls}:
                 self.add(module, NO_SOFTMAX)
 
     def add_not_asked(self, recorded: Iterable[str], ran: Iterable[nn.Module]) -> None:

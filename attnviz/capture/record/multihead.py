@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from attnviz import masks
 from attnviz.attention import formula
 from attnviz.attention.inputs import AttentionInputs
-from attnviz.attention.projection import Projection, apply_linear
+from attnviz.attention.projection import Projection, WrittenLayer, apply_linear
 from attnviz.attention.stored_weights import StoredWeights
 from attnviz.attention.tolerance import type_tolerance
 from attnviz.capture.locate.layers import has_memory
@@ -158,8 +158,7 @@ def _layer(
 ) -> Projection:
     return Projection(
         module=name.removeprefix("."),
-        weight=weight.detach().t(),
-        bias=None if bias is None else bias.detach(),
+        layer=WrittenLayer(weight.detach().t(), None if bias is None else bias.detach()),
         input=read,
         output=output,
         starts=tuple(range(0, module.embed_dim, module.head_dim)),

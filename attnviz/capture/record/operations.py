@@ -41,6 +41,15 @@ FUSED = _existing(
 SCALE = aten.mul.Tensor
 # how the bias of a layer is added to rows that do not lie one after the other in memory
 ADD = aten.add.Tensor
+# what adds numbers up by an index
+SCATTERS = frozenset(
+    {
+        *_existing("index_add", "index_add_", "scatter_add", "scatter_add_"),
+        *_existing("index_put", "index_put_", "_index_put_impl_", "segment_reduce"),
+        aten.scatter_reduce.two,
+        aten.scatter_reduce_.two,
+    }
+)
 CONVOLUTION = aten.convolution.default
 
 Stack = tuple[nn.Module, ...]
@@ -94,8 +103,9 @@ class OpenSoftmax:
     """Weights as a softmax gave them, until a product multiplies values with them.
 
     `axis` is the axis that sums to 1, the keys; `stack` the modules that ran, outermost first;
-    `scores` what it read, if all that was done to q·kᵀ before is known. `fault` is a module and the
-    reason why a product with it was not taken.
+    `scores` what it read, if all that was done to q·kᵀ before is known. `over_positions` is False
+    if the axis may be the columns of a layer, as those of a classifier are. `fault` is a module and
+    the reason why a product with it was not taken.
     """
 
     kept: Tensor
@@ -103,6 +113,7 @@ class OpenSoftmax:
     sources: tuple[ScoreSource, ...]
     stack: Stack
     scores: TrailedScores | None = None
+    over_positions: bool = False
     fault: tuple[nn.Module, str] | None = None
 
 
@@ -127,6 +138,13 @@ def as_product(
     factor, beta = float(kwargs.get("alpha", 1)), float(kwargs.get("beta", 1))
     added = args[0].detach() if len(args) > 2 and beta != 0 else None
     return MatrixProduct(left, right, result, added, factor, beta)
+
+
+def has_one_matrix(matrices: Tensor) -> bool:
+    """True if a product multiplies all its rows with the same matrix, as a linear layer does."""
+    return bool(
+        matrices.shape[0] == 1 or matrices.stride(0) == 0 or (matrices == matrices[:1]).all()
+    )
 
 
 def convolution(args: tuple[Any, ...], out: Tensor) -> LayerRun:

@@ -85,11 +85,31 @@ def undecided(
     )
 
 
+def is_one_text(layout: HeadLayout, call: Undecided) -> bool:
+    """True unless the queries of one text may stand in the batch, one by one, each with keys of its
+    own: unfolded windows, whose order q alone does not show.
+    """
+    n_query, n_key = call.weights.shape[-2:]
+    is_batch = any(size > 1 for size in layout.batch_sizes)
+    return n_query > 1 or n_key == 1 or not is_batch or len(call.lead) == 2
+
+
 class SeenLayers:
     """The layers that ran last in one thread."""
 
     def __init__(self) -> None:
         self.runs: deque[LayerRun] = deque(maxlen=RECENT_LAYERS)
+        self.are_all_known = True  # no product with several matrices of parameters ran
+
+    @property
+    def are_none(self) -> bool:
+        """True if no layer ran."""
+        return self.are_all_known and not self.runs
+
+    def clear(self) -> None:
+        """Forget all layers."""
+        self.runs.clear()
+        self.are_all_known = True
 
     def add(self, layer: LayerRun) -> None:
         """Keep a layer, unless its output is very large."""
@@ -108,12 +128,33 @@ class SeenLayers:
             n_heads = call.stack[-1].num_heads
             return HeadLayout((math.prod(call.lead) // n_heads, n_heads), 1)
         n_heads = head_layout.head_count(call.stack)
-        tensors = [call.values, *(() if call.factors is None else call.factors[1::-1])]
+        values_and_keys = [call.values, *(() if call.factors is None else call.factors[1:2])]
+        queries = [] if call.factors is None else [call.factors[0]]
         for layout in head_layout.layouts(call.lead, n_heads):
+            tensors = values_and_keys + (queries if is_one_text(layout, call) else [])
             for tensor in tensors:
                 if self.have_written(layout, tensor):
                     return layout
         return None
+
+    def show_stacked_queries(self, call: Undecided, layout: HeadLayout) -> bool:
+        """True if a layer wrote the rows of q as several heads, one below the other.
+
+        So multi-query attention is written with one product for all heads.
+        """
+        if call.factors is None or layout.n_heads > 1 or self.have_written(layout, call.factors[0]):
+            return False
+        q = layout.by_head(call.factors[0])[:, 0]
+        n_batch, n_row, width = q.shape
+        for run in self.runs:
+            n_token, rest = divmod(run.written.numel() // run.written.shape[-1], n_batch)
+            if rest or not n_token or n_token == n_row or n_row % n_token:
+                continue
+            heads = HeadLayout((n_batch, n_row // n_token), 1)
+            parts = q.reshape(n_batch * heads.n_heads, n_token, width)
+            if head_layout.written_by(heads, parts, run.written):
+                return True
+        return False
 
     def show_one_score(self, call: Undecided, layout: HeadLayout) -> bool:
         """True if a layer read the values whole and another one made one score of each (Bahdanau,

@@ -9,7 +9,7 @@ not the columns of a linear layer.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from torch import Tensor, nn
@@ -24,23 +24,27 @@ from attnviz.capture.record.derived_attention import derived
 from attnviz.capture.record.gaps import (
     CHANGED,
     DROPOUT,
+    GROUPS,
     LINEAR,
     NO_KEYS,
     NO_ORDER,
     NO_VALUES,
     OTHER_AXIS,
+    OTHER_VALUES,
+    STACKED_QUERIES,
 )
 from attnviz.capture.record.head_layout import HeadLayout
 from attnviz.capture.record.operations import LayerRun, MatrixProduct, OpenSoftmax, ScoreSource
 from attnviz.capture.record.origins import NOTHING, Origins
 from attnviz.capture.record.score_trail import ScoreTrails, TrailedScores
-from attnviz.capture.record.seen_layers import SeenLayers, Undecided, undecided
+from attnviz.capture.record.seen_layers import SeenLayers, Undecided, is_one_text, undecided
 from attnviz.capture.record.sliding_window import windowed
 from attnviz.capture.record.sources import Sources
 from attnviz.types import Kind
 
 OPEN_SOFTMAXES = 6
 OPEN_SOURCES = 12
+TAKEN_SOFTMAXES = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,11 +80,15 @@ class ThreadTrace:
         self._softmaxes: dict[int, OpenSoftmax] = {}
         self._logs: dict[int, OpenSoftmax] = {}
         self._exps: dict[int, ops.Exponentials] = {}
+        self._scattered: set[int] = set()  # exponentials that were added up by an index
         self._layers = SeenLayers()
         self._undecided: Undecided | None = None
         self._scaling: ops.Scaling | None = None
         self._trails = ScoreTrails()
-        self.chained: list[ops.Stack] = []
+        # products of two computed tensors, one of them the result of such a product, by number
+        self.chained: dict[int, ops.Stack] = {}
+        self._mixed: set[int] = set()  # the results of products with a softmax
+        self._taken: dict[int, OpenSoftmax] = {}  # softmaxes whose product is recorded
 
     def add(
         self,
@@ -97,15 +105,17 @@ class ThreadTrace:
             self._add_product(ops.as_product(func, args, kwargs, out), out, stack)
         elif func in ops.SOFTMAX:
             scores = self._trails.scores(args[0])
-            self._add_softmax(self._sources.entering(args[0]), args[1], out, stack, scores)
+            self._add_softmax(args[0], args[1], out, stack, scores)
         elif func in ops.FUSED:
             names = [argument.name for argument in func._schema.arguments]
             self._add_fused(dict(zip(names, args, strict=False)) | dict(kwargs), out, stack)
         elif func in ops.LOG_SOFTMAX:
             number = self._next(self._logs, OPEN_SOFTMAXES)
             axis = args[1] % max(out.dim(), 1)
+            sources = self._sources.entering(args[0])
+            over_positions = evidence.is_over_positions(args[0], axis, sources)
             self._logs[number] = OpenSoftmax(
-                out.detach(), axis, self._sources.entering(args[0]), stack
+                out.detach(), axis, sources, stack, over_positions=over_positions
             )
             self._origins.replace(out, frozenset({number}))
         else:
@@ -126,9 +136,11 @@ class ThreadTrace:
         self._decide_late()
         while self._softmaxes:
             self._drop_oldest()
-        for store in (self._sources, self._logs, self._exps):
+        for store in (self._sources, self._logs, self._exps, self._taken):
             store.clear()
-        self._layers.runs.clear()
+        for numbers in (self._mixed, self._scattered):
+            numbers.clear()
+        self._layers.clear()
         self._trails.clear()
         self._scaling = None
 
@@ -147,6 +159,9 @@ class ThreadTrace:
         if written:
             read = ops.tensors_in((*args, *kwargs.values()) if kwargs else args)
             self._origins.pass_on(read, written)
+            if func in ops.SCATTERS:
+                entered = frozenset().union(*map(self._origins.of, read))
+                self._scattered |= entered & self._exps.keys()
             self._trails.follow(func, args, kwargs, written)
 
     def _next(self, store: dict[int, Any], most: int) -> int:
@@ -158,7 +173,7 @@ class ThreadTrace:
 
     def _add_softmax(
         self,
-        sources: tuple[ScoreSource, ...],
+        read: Tensor,
         axis: int,
         out: Tensor,
         stack: ops.Stack,
@@ -166,11 +181,20 @@ class ThreadTrace:
     ) -> None:
         if out.dim() == 0:
             return
+        axis %= out.dim()
+        sources = self._sources.entering(read)
+        over_positions = evidence.is_over_positions(read, axis, sources)
+        softmax = OpenSoftmax(out.detach(), axis, sources, stack, scores, over_positions)
+        self._open(softmax, self._origins.of(read), out)
+
+    def _open(self, softmax: OpenSoftmax, entered: frozenset[int], out: Tensor) -> None:
+        """Keep a softmax until values are multiplied with it; what entered it are its scores."""
+        for number in entered:
+            self.chained.pop(number, None)
         while len(self._softmaxes) >= OPEN_SOFTMAXES:
             self._drop_oldest()
         number = self._next({}, OPEN_SOFTMAXES)
-        axis %= out.dim()
-        self._softmaxes[number] = OpenSoftmax(out.detach(), axis, sources, stack, scores)
+        self._softmaxes[number] = softmax
         self._origins.replace(out, frozenset({number}))
 
     def _add_exp(self, scores: Tensor, out: Tensor, stack: ops.Stack) -> None:
@@ -178,10 +202,10 @@ class ThreadTrace:
         for number in numbers:
             log = self._logs.get(number)
             if log is not None and log.kept.shape == out.shape:
-                self._add_softmax(log.sources, log.axis, out, stack)
+                self._open(replace(log, kept=out.detach(), stack=stack), numbers, out)
                 return
         sources = self._sources.entering(out)
-        if not any(not source.has_learned_columns for source in sources) or out.dim() < 2:
+        if not sources or out.dim() < 2:
             return
         # by chance the exponentials may add up to 1 before they are divided by their sum
         early = self._number if self._add_if_normalised(sources, out, stack) else None
@@ -198,14 +222,19 @@ class ThreadTrace:
                 exponentials = self._exps[number]
                 if self._add_if_normalised(exponentials.sources, out, stack):
                     self._softmaxes.pop(exponentials.early or 0, None)
+                elif number in self._scattered:
+                    self._refuse(stack[-1], GROUPS)
                 return
 
     def _add_if_normalised(
         self, sources: tuple[ScoreSource, ...], out: Tensor, stack: ops.Stack
     ) -> bool:
-        for axis in (-1, -2):
+        for axis in (out.dim() - 1, out.dim() - 2):
             if out.shape[axis] > 1 and evidence.sums_to_one(out.detach(), axis):
-                self._add_softmax(sources, axis, out.clone() if out._is_view() else out, stack)
+                kept = out.clone() if out._is_view() else out.detach()
+                over_positions = evidence.is_over_positions(out, axis, sources)
+                softmax = OpenSoftmax(kept, axis, sources, stack, over_positions=over_positions)
+                self._open(softmax, self._origins.of(out), out)
                 return True
         return False
 
@@ -218,9 +247,10 @@ class ThreadTrace:
             self._trails.drop(out)
         else:
             self._trails.begin(out, product.factor, product.added, product.beta)
-            self._find_values(product, left, right, stack, number)
-            if any(n in self._sources and not self._sources.is_learned(n) for n in left | right):
-                self.chained.append(stack)
+            if self._find_values(product, left, right, stack, number):
+                self._mixed.add(number)
+            elif any(self._is_raw_product(n) for n in left | right):
+                self.chained[number] = stack
         self._sources[number] = ScoreSource(
             product.left,
             product.right,
@@ -230,7 +260,11 @@ class ThreadTrace:
             is_learned[1] and not is_learned[0],
         )
         self._origins.replace(out, frozenset({number}))
-        if is_learned[1] and not is_learned[0]:
+        if not is_learned[1] or is_learned[0]:
+            return
+        if not ops.has_one_matrix(product.right):
+            self._layers.are_all_known = False
+        else:
             read, written = product.left.flatten(0, 1), product.out.flatten(0, 1)
             layer = LayerRun(read, written)
             self._layers.add(layer)
@@ -243,12 +277,18 @@ class ThreadTrace:
         right: frozenset[int],
         stack: ops.Stack,
         result: int,
-    ) -> None:
-        """Take a product as weights·V if one of its factors is an open softmax."""
+    ) -> bool:
+        """Take a product as weights·V if one of its factors is an open softmax.
+
+        True if a factor was computed from a softmax, whether the product is taken or not.
+        """
+        self._name_other_values(product, left, stack)
+        is_mixed = any(n in self._taken for n in left | right)
         for number in sorted(left | right, reverse=True):
             softmax = self._softmaxes.get(number)
             if softmax is None:
                 continue
+            is_mixed = True
             turned = product if number in left else ops.swapped(product)
             common = ops.common(softmax.stack, stack)
             if not evidence.has_keys(softmax, self._sources.entering(turned.right)):
@@ -264,11 +304,32 @@ class ThreadTrace:
                 if not self._take_windowed(softmax, number, turned, common):
                     softmax.fault = common[-1], self._why_changed(softmax, turned, common)
                     continue
-                return
-            del self._softmaxes[number]
+                break
+            self._close(number)
             self._decide_late()
             self._take(call)
-            return
+            break
+        return is_mixed
+
+    def _close(self, number: int) -> None:
+        """Keep a softmax only to know a second product with it."""
+        while len(self._taken) >= TAKEN_SOFTMAXES:
+            del self._taken[next(iter(self._taken))]
+        self._taken[number] = self._softmaxes.pop(number)
+
+    def _name_other_values(
+        self, product: MatrixProduct, left: frozenset[int], stack: ops.Stack
+    ) -> None:
+        """Refuse a second product of the weights of a softmax, whose first one is recorded."""
+        for number in left & self._taken.keys():
+            softmax = self._taken[number]
+            if evidence.arranged(softmax, product.left) is not None:
+                self._refuse(ops.common(softmax.stack, stack)[-1], OTHER_VALUES)
+
+    def _is_raw_product(self, number: int) -> bool:
+        """True for a product of two computed tensors that no softmax was a factor of."""
+        is_product = number in self._sources and number not in self._mixed
+        return is_product and not self._sources.is_learned(number)
 
     def _why_changed(self, softmax: OpenSoftmax, product: MatrixProduct, stack: ops.Stack) -> str:
         """The reason why a factor of a product is not the weights of a softmax over the keys."""
@@ -291,7 +352,7 @@ class ThreadTrace:
         call = windowed(softmax, product, self._layers.runs)
         if call is None:
             return False
-        del self._softmaxes[number]
+        self._close(number)
         self._decide_late()
         self._report(SeenAttention(stack[-1], call.inputs, call.mixed, call.kind))
         return True
@@ -299,7 +360,9 @@ class ThreadTrace:
     def _take(self, call: Undecided) -> None:
         """Report an attention whose order of axes is shown; let any other wait."""
         call.layout = call.layout or self._layers.layout(call)
-        if call.layout is not None and not call.is_learned:
+        if call.layout is not None and self._layers.show_stacked_queries(call, call.layout):
+            self._refuse(call.stack[-1], STACKED_QUERIES)
+        elif call.layout is not None and not call.is_learned:
             self._finish_attention(call, call.layout)
         else:
             self._undecided = call
@@ -345,7 +408,7 @@ class ThreadTrace:
             return
         n_heads = head_layout.head_count(call.stack)
         for layout in head_layout.layouts(call.lead, n_heads):
-            if head_layout.read_by(layout, call.mixed, layer.read):
+            if is_one_text(layout, call) and head_layout.read_by(layout, call.mixed, layer.read):
                 self._undecided = None
                 self._finish_attention(call, layout)
                 return
@@ -360,12 +423,14 @@ class ThreadTrace:
         if layout is None and len(call.lead) == 1:
             one_head = HeadLayout(call.lead, None)
             # the module got them so: there are no layers, or they show one score for each key
-            if (not self._layers.runs and n_heads in (None, 1)) or self._layers.show_one_score(
+            if (self._layers.are_none and n_heads in (None, 1)) or self._layers.show_one_score(
                 call, one_head
             ):
                 layout = one_head
         if layout is None:
             self._refuse(call.stack[-1], NO_ORDER)
+        elif self._layers.show_stacked_queries(call, layout):
+            self._refuse(call.stack[-1], STACKED_QUERIES)
         else:
             self._finish_attention(call, layout)
 
@@ -414,7 +479,7 @@ class ThreadTrace:
             module = softmax.stack[-2]
         if softmax.fault is not None:
             self._refuse(*softmax.fault)
-        elif any(not source.is_learned for source in softmax.sources):
+        elif softmax.over_positions or any(not part.is_learned for part in softmax.sources):
             self._refuse(module, DROPOUT if module.training else NO_VALUES)
         elif is_named_attention(module):
             self._refuse(module, NO_KEYS)

@@ -86,7 +86,7 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
         """Remove the hooks, and let go of all tensors: the trace reports to this object."""
         for handle in self._handles:
             handle.remove()
-        self.chained = {id(stack[-1]): stack[-1] for stack in self._trace.chained}
+        self.chained = {id(stack[-1]): stack[-1] for stack in self._trace.chained.values()}
         self._trace = ThreadTrace((), self._report_now, self._refuse)
         self._torchs_own.clear()
 

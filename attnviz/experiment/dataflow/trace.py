@@ -15,6 +15,7 @@ from torch._ops import OpOverloadPacket
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.hooks import RemovableHandle
 
+from attnviz.capture.locate.layers import storage_of
 from attnviz.experiment.dataflow.operations import ADDS, EMBEDS, LINEAR, tensors
 
 
@@ -73,6 +74,7 @@ class Trace(TorchDispatchMode):
         super().__init__()  # type: ignore[no-untyped-call]
         self.operations: list[Operation] = []
         self.inputs_of: dict[str, list[Value | None]] = {}
+        self.outputs_of: dict[str, list[Value | None]] = {}
         self._values: dict[int, Value] = {}
         self._by_memory: dict[int, list[Value]] = {}
         self._running = [""]
@@ -84,7 +86,7 @@ class Trace(TorchDispatchMode):
     def __enter__(self) -> "Trace":
         for name, module in self._model.named_modules():
             enter = module.register_forward_pre_hook(partial(self._enter, name), with_kwargs=True)
-            leave = module.register_forward_hook(self._leave, always_call=True)
+            leave = module.register_forward_hook(partial(self._leave, name), always_call=True)
             self._handles += [enter, leave]
         super().__enter__()  # type: ignore[no-untyped-call]
         return self
@@ -101,8 +103,11 @@ class Trace(TorchDispatchMode):
         value = None if first is None else self.value(first)
         self.inputs_of.setdefault(name, []).append(value)
 
-    def _leave(self, _module: nn.Module, _args: Any, _output: Any) -> None:
+    def _leave(self, name: str, _module: nn.Module, _args: Any, output: Any) -> None:
         self._running.pop()
+        first = next(tensors((output,)), None)
+        returned = None if first is None else self.value(first)
+        self.outputs_of.setdefault(name, []).append(returned)
 
     def value(self, tensor: Tensor) -> Value:
         """The value that a tensor has now."""
@@ -164,7 +169,7 @@ class Trace(TorchDispatchMode):
 
 def _address(tensor: Tensor) -> int:
     """The address of the memory that a tensor and its views share."""
-    return 0 if tensor.is_sparse else tensor.untyped_storage().data_ptr()
+    return storage_of(tensor)
 
 
 def _sums(operation: Operation) -> int:

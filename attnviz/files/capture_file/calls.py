@@ -13,7 +13,7 @@ from torch import Tensor
 
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.inputs import AttentionInputs
-from attnviz.attention.projection import Projection
+from attnviz.attention.projection import Projection, WrittenLayer
 from attnviz.attention.stored_weights import StoredWeights
 from attnviz.files.capture_file import parts
 from attnviz.files.capture_file.storages import Unpacker, extent
@@ -254,8 +254,7 @@ def _projection(field: Field, place: str, tensors: Unpacker) -> Projection:
         raise Malformed(f"the tensors of {place} do not fit one another")
     return Projection(
         module=entries["module"].text(),
-        weight=weight,
-        bias=bias,
+        layer=WrittenLayer(weight, bias),
         input=read,
         output=wrote,
         starts=tuple(entries["starts"].wholes(most=parts.MAX_TEXT)),

@@ -67,11 +67,11 @@ export interface Announcement {
 export interface Lasting {
   /** board: the cell that was chosen; the time makes the same cell a new value. */
   cell: { panel: string; row: number; column: number; at: number };
-  /** usher: the progress in the lessons that this browser keeps. */
+  /** card_scroller: the progress in the lessons that this browser keeps. */
   progress: string;
-  /** listener: the count that came from the class, and when. */
+  /** class_messages: the count that came from the class, and when. */
   heard: { count: number; at: number };
-  /** listener: the seat, or the presenter's key, that this tab kept over a reload. */
+  /** class_messages: the seat, or the presenter's key, that this tab kept over a reload. */
   kept: { code: string; heed: string; seat: string; at: number };
   /** tiles: what the browser lacks. */
   want: Want;
@@ -85,17 +85,17 @@ export interface Events {
   open: Place & { page: PageName; name?: string };
   /** steps: all edits in their text form. */
   edit: string;
-  /** pad: the drawing, a PNG in base64. */
+  /** drawing_pad: the drawing, a PNG in base64. */
   picture: string;
   /** switches: what is off, in the text form of changes, or "none". */
   switches: string;
-  /** ledger: what the clicked cell opens. */
-  ledger: string;
+  /** table: what the clicked cell opens. */
+  table: string;
   /** circuit: the chosen head or path, the least that an arrow moves, and the sides that are drawn. */
   circuit: { arrow: string; least: string; sides: string };
   /** geometry: the tab, the arrows and the positions, as an address has them. */
   geometry: { tab: string; vectors: string; turns: string };
-  /** stencil: the painted cells, "query.key,…". */
+  /** mask_painter: the painted cells, "query.key,…". */
   cells: string;
   /** film, atlas: a text to look at. */
   text: string;
@@ -103,7 +103,7 @@ export interface Events {
   look: number;
   /** gallery: the miniature that was clicked. */
   miniature: Miniature;
-  /** recall: the page and the query of the address where the visitor left. */
+  /** resume: the page and the query of the address where the visitor left. */
   resume: { page: string; query: string };
 }
 

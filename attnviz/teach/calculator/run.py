@@ -12,7 +12,7 @@ from torch.nn.functional import linear, scaled_dot_product_attention
 
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.inputs import AttentionInputs
-from attnviz.attention.projection import Projection
+from attnviz.attention.projection import Projection, WrittenLayer
 from attnviz.teach.calculator.sheet import Matrix, MatrixName, Sheet
 
 MODULE = "calculator"
@@ -64,8 +64,7 @@ def _weights() -> dict[str, MatrixName]:
 def _projection(module: str, x: Tensor, weight: Tensor) -> Projection:
     return Projection(
         module=f"{MODULE}.{module}",
-        weight=weight,
-        bias=None,
+        layer=WrittenLayer(weight),
         input=x,
         output=linear(x, weight.T),
         starts=(0,),

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from attnviz.attention.projection import Projection
+from attnviz.attention.projection import Projection, WrittenLayer
 from attnviz.capture.locate.structure import kind_of
 from attnviz.types import Kind
 
@@ -13,7 +13,7 @@ TEXT, PICTURE = STATES[:, :5], STATES[:, 5:]
 
 
 def layer(made_from: Tensor) -> Projection:
-    return Projection("layer", torch.eye(4), None, made_from, made_from, (0,))
+    return Projection("layer", WrittenLayer(torch.eye(4)), made_from, made_from, (0,))
 
 
 @pytest.mark.parametrize(

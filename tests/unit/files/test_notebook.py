@@ -90,7 +90,17 @@ def test_select_refuses_what_a_capture_does_not_have(
     assert widget.selection == before
 
 
-HOSTILE = ({}, {"layer": "0"}, {"layer": 0, "head": 0, "group": 9}, {"group": True})
+HOSTILE = (
+    3,
+    "L0.H0",
+    None,
+    [0, 1],
+    {},
+    {"layer": 0, "head": 0, "group": 0, "view": []},
+    {"layer": "0"},
+    {"layer": 0, "head": 0, "group": 9},
+    {"group": True},
+)
 
 
 @pytest.mark.parametrize("sent", HOSTILE)

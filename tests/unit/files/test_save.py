@@ -1,8 +1,10 @@
 """`save` and `read`: the ending says what is written; every argument is used or refused by name."""
 
 import csv
+import errno
 import io
 import json
+import os
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,7 @@ import numpy as np
 import pytest
 
 import attnviz
-from attnviz.errors import BadInput, TooLarge
+from attnviz.errors import BadInput, TooLarge, cannot_write
 from attnviz.files import pictures
 from attnviz.files.save import ENDINGS, content
 from attnviz.files.tables import document, spreadsheet
@@ -196,3 +198,16 @@ def test_two_captures_are_no_table() -> None:
 def test_every_ending_is_named_by_the_documentation() -> None:
     assert attnviz.save.__doc__
     assert not [ending for ending in ENDINGS if ending not in attnviz.save.__doc__]
+
+
+@pytest.mark.parametrize(
+    ("number", "advice"),
+    [
+        (errno.ENOENT, "a folder that exists"),
+        (errno.ENOSPC, "make room on the disk"),
+        (errno.EACCES, "a place that you may write to"),
+    ],
+)
+def test_cannot_write_says_what_helps(number: int, advice: str) -> None:
+    error = cannot_write("x.npz", OSError(number, os.strerror(number)))
+    assert os.strerror(number) in str(error) and advice in str(error)

@@ -137,4 +137,4 @@ def test_modules_that_import_each_other_are_refused(folder: Path) -> None:
 def test_stylesheet_is_empty_where_a_component_has_none() -> None:
     assert bundle.stylesheet("shared").startswith("/* Shared look")
     assert ".av-grid" in bundle.stylesheet("grid")
-    assert bundle.stylesheet("usher") == ""
+    assert bundle.stylesheet("card_scroller") == ""

@@ -12,7 +12,7 @@ from attnviz.app.server.class_socket import rooms
 from attnviz.app.session import current, store, widgets
 from attnviz.app.session.view import Seat
 from attnviz.errors import BadInput
-from attnviz.pictures.listener import parse_kept
+from attnviz.pictures.class_messages import parse_kept
 
 REFUSED = "class.refused"  # the last unknown code of this session
 

@@ -14,8 +14,8 @@ from attnviz.app.pages.classroom import seats
 from attnviz.app.server import class_socket
 from attnviz.app.session import current, messages, widgets
 from attnviz.i18n import Language, text
-from attnviz.pictures import listener as component
-from attnviz.pictures.listener import Chosen, Heed, ListenerView
+from attnviz.pictures import class_messages
+from attnviz.pictures.class_messages import Chosen, ClassMessagesView, Heed
 from attnviz.teach.classroom.room import Tally
 from attnviz.teach.classroom.tally import AnswerBar, answer_bars
 from attnviz.teach.lessons.cards.card import Card
@@ -55,7 +55,9 @@ def listener(
     """
     classroom = current.view().classroom
     seat = classroom.host if heed == "changes" else classroom.seat
-    view = ListenerView(class_socket.FOLDER, classroom.room, seat, heed, drawn, chosen, arrives)
+    view = ClassMessagesView(
+        class_socket.FOLDER, classroom.room, seat, heed, drawn, chosen, arrives
+    )
     mounted = widgets.component_key(f"class.{heed}")
     on: Events = {"heard": ignore, "kept": partial(seats.take_kept, mounted)}
-    draw(component.CANVAS, view, mounted, lang, on)
+    draw(class_messages.CANVAS, view, mounted, lang, on)

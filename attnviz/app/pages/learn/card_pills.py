@@ -1,7 +1,7 @@
 """The pills of a lesson's cards: their numbers, each with how it was answered.
 
 In: an `OpenCard`. Out: pills that lead to the cards, with a sign for right, wrong and shown, the
-meaning of the signs, and an usher that scrolls to the top of a card that opens.
+meaning of the signs, and a scroller to the top of a card that opens.
 """
 
 from functools import partial
@@ -14,8 +14,8 @@ from attnviz.app.pages.learn.open_card import OpenCard
 from attnviz.app.session import current, widgets
 from attnviz.errors import AttnVizError
 from attnviz.i18n import Language, text
-from attnviz.pictures import usher
-from attnviz.pictures.usher import UsherView
+from attnviz.pictures import card_scroller
+from attnviz.pictures.card_scroller import CardScrollerView
 from attnviz.teach.lessons.cards import progress
 from attnviz.teach.lessons.cards.progress import Standing
 
@@ -77,17 +77,19 @@ def scroll_to_top(lang: Language, opened: OpenCard, standings: Standings | None 
         labels = tuple(_label(lang, opened, name, standings) for name in opened.names)
     moves = open_card.n_moves(f"{opened.lesson.slug}/{opened.name}")
     if standings is None:  # a class: its answers are not the learner's own progress
-        view = UsherView(moves, labels)
+        view = CardScrollerView(moves, labels)
     else:
-        view = UsherView(moves, labels, browser_progress.written(), browser_progress.is_wanted())
+        view = CardScrollerView(
+            moves, labels, browser_progress.written(), browser_progress.is_wanted()
+        )
     keep_progress(view)
 
 
-def keep_progress(view: UsherView) -> None:
-    """Mount the usher, which keeps the progress in the browser and may bring it back."""
-    component = widgets.component_key("learn.usher")
+def keep_progress(view: CardScrollerView) -> None:
+    """Mount the card scroller, which keeps the progress in the browser and may bring it back."""
+    component = widgets.component_key("learn.card_scroller")
     on = {"progress": partial(browser_progress.take, component)}
-    draw(usher.CANVAS, view, component, current.language(), on)
+    draw(card_scroller.CANVAS, view, component, current.language(), on)
 
 
 def _number(opened: OpenCard, name: str, standings: Standings) -> str:

@@ -13,7 +13,7 @@ from attnviz.app.pages.learn import browser_progress, card_pills, lesson_plans, 
 from attnviz.app.server import course_lessons
 from attnviz.app.session import widgets
 from attnviz.i18n import Language, text
-from attnviz.pictures.usher import UsherView
+from attnviz.pictures.card_scroller import CardScrollerView
 from attnviz.teach.lessons.cards.symbols import with_formulas
 from attnviz.teach.lessons.cards.texts import lesson_texts
 from attnviz.teach.lessons.cards.times import minutes
@@ -31,7 +31,7 @@ def show(lang: Language, first: Callable[[Language], None]) -> None:
         _lesson(lang, number, slug)
     lesson_plans.show(lang)
     words.glossary_of_all(lang)
-    progress = UsherView(0, (), browser_progress.written(), browser_progress.is_wanted())
+    progress = CardScrollerView(0, (), browser_progress.written(), browser_progress.is_wanted())
     card_pills.keep_progress(progress)
 
 

@@ -25,11 +25,11 @@ from attnviz.app.sidebar.navigation import renew
 from attnviz.experiment.outputs.classes import has_classes
 from attnviz.i18n import Language, text
 from attnviz.models.registry import REGISTRY
-from attnviz.pictures import ledger
+from attnviz.pictures import table
 from attnviz.pictures.group.app_capture import AppCapture, PageContext
 from attnviz.pictures.group.group_tokens import queries
-from attnviz.pictures.ledger import CANVAS, LedgerView, inside
-from attnviz.pictures.ledger import answer_parts as views
+from attnviz.pictures.table import CANVAS, TableView, inside
+from attnviz.pictures.table import answer_parts as views
 
 if TYPE_CHECKING:
     from attnviz.capture.request import Request
@@ -69,8 +69,8 @@ def show_tokens(shown: PageContext) -> None:
         where = None if lead is None else measured(lang, answered, lead, key)
         if where is None:
             return
-        view = views.answer_tokens_ledger(lang, where, _lead(shown.captured))
-        draw(ledger.CANVAS, view, widgets.component_key("answer_tokens"), lang)
+        view = views.answer_tokens_table(lang, where, _lead(shown.captured))
+        draw(table.CANVAS, view, widgets.component_key("answer_tokens"), lang)
 
 
 def _lead(captured: AppCapture) -> float:
@@ -120,7 +120,7 @@ def show_lens(shown: PageContext) -> None:
             return
         chosen = current.view().output.guess
         name, view = widgets.component_key("lens"), _view(shown, request, guess_lens, chosen)
-        draw(CANVAS, view, name, lang, {"ledger": partial(_take_guess, name)})
+        draw(CANVAS, view, name, lang, {"table": partial(_take_guess, name)})
 
 
 def all_guesses(shown: PageContext) -> "Lens | None":
@@ -147,14 +147,14 @@ def _ask() -> None:
 
 def _take_guess(name: str) -> None:
     """The chosen guess; the table of its parts opens below."""
-    guess, _ = address.checked("guess", widgets.component_value(name, "ledger"))
+    guess, _ = address.checked("guess", widgets.component_value(name, "table"))
     if guess:
         view = current.view()
         current.update(replace(view, output=replace(view.output, guess=guess, parts=True)))
     renew(FRAGMENT, PARTS)
 
 
-def _view(shown: PageContext, request: "Request", lens: "Lens", chosen: str) -> LedgerView:
+def _view(shown: PageContext, request: "Request", lens: "Lens", chosen: str) -> TableView:
     from attnviz.experiment.clean_run import prepare_request
     from attnviz.experiment.outputs.classes import class_names
 
@@ -170,7 +170,7 @@ def _view(shown: PageContext, request: "Request", lens: "Lens", chosen: str) -> 
     else:
         labels = _tokens(prepare_request(model, request), n_rows)
     opens = model.kind == "decoder"
-    return inside.lens_ledger(shown.lang, lens, labels, names, chosen if opens else None)
+    return inside.lens_table(shown.lang, lens, labels, names, chosen if opens else None)
 
 
 def _tokens(prepared: "CleanRun", n_rows: int) -> list[str]:
@@ -237,8 +237,8 @@ def _parts(shown: PageContext, answered: Answering, request: "Request") -> None:
     measured = measurement.result(lang, "parts", key, work)
     if measured is None:
         return
-    name, view = widgets.component_key("parts"), views.parts_ledger(lang, *measured)
-    draw(ledger.CANVAS, view, name, lang, {"ledger": head_links.open_from_table(name, shown)})
+    name, view = widgets.component_key("parts"), views.parts_table(lang, *measured)
+    draw(table.CANVAS, view, name, lang, {"table": head_links.open_from_table(name, shown)})
 
 
 def _measure(shown: PageContext, answered: Answering) -> "AnswerMeasure | None":
@@ -303,8 +303,8 @@ def _where(shown: PageContext, answered: Answering, key: str) -> None:
     where = measured(lang, answered, on, key)
     if where is None:
         return
-    view = views.tokens_ledger(lang, where, tuple(where.tokens.labels))
-    draw(ledger.CANVAS, view, widgets.component_key("where"), lang)
+    view = views.tokens_table(lang, where, tuple(where.tokens.labels))
+    draw(table.CANVAS, view, widgets.component_key("where"), lang)
 
 
 def _number(shown: PageContext, answered: Answering) -> "AnswerMeasure | None":

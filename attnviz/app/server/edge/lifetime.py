@@ -11,7 +11,7 @@ for 0.24 s. It comes once a minute at most, or when nobody is there.
 
 import asyncio
 import gc
-import logging
+import sys
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -26,8 +26,6 @@ import attnviz
 from attnviz.app.server import jobs
 from attnviz.app.server.edge import heap, streamlit_patches, warm
 
-logger = logging.getLogger(__name__)
-
 SWEEP_S = 10.0
 KEPT_S = 40.0  # a lost connection comes back to its session within this time
 WHOLE_S = 60.0  # between two collections of all objects, while pages are open
@@ -36,7 +34,8 @@ WHOLE_S = 60.0  # between two collections of all objects, while pages are open
 @asynccontextmanager
 async def lifetime(_app: App) -> AsyncIterator[None]:
     """The time between start and end of the server."""
-    logger.info("attnviz %s begins, with streamlit %s", attnviz.__version__, version("streamlit"))
+    versions = f"{attnviz.__version__} begins, with streamlit {version('streamlit')}"
+    sys.stderr.write(f"attnviz: {versions}\n")
     warm.begin()
     sweeping = asyncio.create_task(_sweep())
     try:

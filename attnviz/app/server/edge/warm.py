@@ -7,6 +7,7 @@ it: the server is ready all the same, as it has others.
 """
 
 import logging
+import sys
 import threading
 import time
 
@@ -37,7 +38,7 @@ def _warm() -> None:
         from attnviz.capture.request import Request
 
         captures.recall(sources.source(DEFAULT_MODEL), Request.of((TEXT,)))
-        logger.info("ready after %.1f s", time.monotonic() - start)
+        sys.stderr.write(f"attnviz: ready after {time.monotonic() - start:.1f} s\n")
     except AttnVizError as error:
         logger.warning("%s cannot be opened: %s", DEFAULT_MODEL, error)
     except Exception:

@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz.app.host.draw import draw
-from attnviz.pictures import camera
+from attnviz.pictures import save_image
 from attnviz.pictures.shared import bundle
 from attnviz.pictures.shared.buffer import unpack
 from attnviz.pictures.shared.canvas import Canvas, packed
@@ -14,32 +14,40 @@ from attnviz.pictures.shared.canvas import Canvas, packed
 
 def page() -> None:
     from attnviz.app.host.draw import draw
-    from attnviz.pictures import camera
+    from attnviz.pictures import save_image
 
-    draw(camera.CANVAS, camera.CameraView(("a text",)), "camera", "ko", {"open": lambda: None})
+    draw(
+        save_image.CANVAS,
+        save_image.SaveImageView(("a text",)),
+        "save_image",
+        "ko",
+        {"open": lambda: None},
+    )
 
 
 def test_draw_mounts_a_canvas_with_the_bytes_of_its_view() -> None:
     ran = AppTest.from_function(page).run()
     assert not ran.exception
     (mounted,) = ran.get("bidi_component")
-    assert mounted.proto.component_name == camera.CANVAS.element
-    assert mounted.proto.bytes == packed(camera.CANVAS, camera.CameraView(("a text",)), "ko")
-    assert "components.camera" in mounted.proto.js_content
+    assert mounted.proto.component_name == save_image.CANVAS.element
+    assert mounted.proto.bytes == packed(
+        save_image.CANVAS, save_image.SaveImageView(("a text",)), "ko"
+    )
+    assert "components.save_image" in mounted.proto.js_content
 
 
 def page_of_a_kept_view() -> None:
     import streamlit as st
 
     from attnviz.app.host.draw import draw
-    from attnviz.pictures import camera
+    from attnviz.pictures import save_image
 
-    def view() -> camera.CameraView:
+    def view() -> save_image.SaveImageView:
         st.session_state["made"] = st.session_state.get("made", 0) + 1
-        return camera.CameraView(("kept",))
+        return save_image.SaveImageView(("kept",))
 
-    draw(camera.CANVAS, view, "camera", "en", kept="test_draw")
-    draw(camera.CANVAS, view, "camera in Japanese", "ja", kept="test_draw")
+    draw(save_image.CANVAS, view, "save_image", "en", kept="test_draw")
+    draw(save_image.CANVAS, view, "save_image in Japanese", "ja", kept="test_draw")
 
 
 def test_draw_makes_a_kept_view_once_for_each_language() -> None:
@@ -53,7 +61,7 @@ def test_draw_makes_a_kept_view_once_for_each_language() -> None:
 
 def test_draw_refuses_to_keep_a_view_without_a_name() -> None:
     with pytest.raises(AssertionError, match="kept under a name"):
-        draw(camera.CANVAS, camera.CameraView, "camera", "en")
+        draw(save_image.CANVAS, save_image.SaveImageView, "save_image", "en")
 
 
 @pytest.mark.parametrize("name", bundle.component_names())

@@ -6,7 +6,7 @@ import pytest
 from attnviz.changes import Site
 from attnviz.experiment.edges import Edges
 from attnviz.i18n import text
-from attnviz.pictures.ledger.inside import cut_sentence, idle_keys, numbers, real, row_ledger
+from attnviz.pictures.table.inside import cut_sentence, idle_keys, numbers, real, row_table
 
 TOKENS = ("the", "cat", "sat")
 
@@ -41,8 +41,8 @@ def test_a_row_with_one_computed_edge_has_no_idle_one() -> None:
     assert idle_keys(edges([[0.0, NAN, NAN], [NAN] * 3, [NAN, -3.0, NAN]]), 0) == []
 
 
-def test_row_ledger_shows_weight_length_and_effect_side_by_side() -> None:
-    view = row_ledger("en", FOUND, 2, TOKENS)
+def test_row_table_shows_weight_length_and_effect_side_by_side() -> None:
+    view = row_table("en", FOUND, 2, TOKENS)
     assert [row.label for row in view.rows] == ["the", "cat", "sat"]
     assert [cell.text for cell in view.rows[1].cells] == ["0.2500", "0.500", "−3.000"]
     assert view.rows[0].mark == "heavy but idle"

@@ -5,7 +5,7 @@ import torch
 
 from attnviz.experiment.answers import AnswerKind, AnswerReader
 from attnviz.i18n import text
-from attnviz.pictures.ledger.patching import answers_kind
+from attnviz.pictures.table.patching import answers_kind
 
 
 def answer(kind: AnswerKind, *numbers: float) -> AnswerReader:

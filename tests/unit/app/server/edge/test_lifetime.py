@@ -5,10 +5,12 @@ import gc
 import weakref
 from types import SimpleNamespace
 
+import pytest
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 
+import attnviz
 from attnviz.app.server import jobs
-from attnviz.app.server.edge import lifetime, streamlit_patches
+from attnviz.app.server.edge import lifetime, streamlit_patches, warm
 from tests.support.event_loop import run_apart
 from tests.support.waiting import LIMIT_S
 
@@ -55,7 +57,10 @@ def test_all_objects_are_collected_once_a_minute_or_when_nobody_is_there() -> No
     assert schedule.due(0, 230.0) == "whole"
 
 
-def test_the_end_of_the_server_stops_its_jobs() -> None:
+def test_the_end_of_the_server_stops_its_jobs(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(warm, "begin", lambda: None)
     begun = jobs.start(lambda job: job.cancel.wait(LIMIT_S) and None)
 
     async def life() -> None:
@@ -65,3 +70,4 @@ def test_the_end_of_the_server_stops_its_jobs() -> None:
     run_apart(life())
     begun.wait(LIMIT_S)
     assert begun.state == "stopped"
+    assert capsys.readouterr().err.startswith(f"attnviz: {attnviz.__version__} begins")

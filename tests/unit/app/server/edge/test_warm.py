@@ -18,7 +18,9 @@ def cold(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(warm, "_ready", threading.Event())
 
 
-def test_health_is_told_once_the_first_picture_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_health_is_told_once_the_first_picture_is_there(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     asked, goes_on = list[object](), threading.Event()
 
     def recall(source: object, request: object) -> None:
@@ -35,6 +37,7 @@ def test_health_is_told_once_the_first_picture_is_there(monkeypatch: pytest.Monk
     expect_true(warm.is_ready)
     answer = client.get("/healthz")
     assert (answer.status_code, answer.text) == (200, "ok\n")
+    assert capsys.readouterr().err.startswith("attnviz: ready after ")
 
 
 @pytest.mark.parametrize(

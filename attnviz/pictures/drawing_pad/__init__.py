@@ -1,0 +1,61 @@
+"""A pad to draw a picture on: brush, eraser, forms to stamp, colours, sizes, undo, clear.
+
+In: a frozen `DrawingPadView`. Out: at the end of a stroke the picture as a PNG in a data URL, which
+may be anything: whoever reads it checks it like an upload.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+from jaxtyping import Float64
+
+from attnviz.pictures.shared.canvas import LOCAL, Canvas, derived
+
+
+@dataclass(frozen=True)
+class Colour:
+    """A colour to draw with."""
+
+    name: str
+    css: str
+
+
+@dataclass(frozen=True)
+class DrawingForm:
+    """A form to stamp, as points within ±1."""
+
+    name: str
+    points: tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class DrawingPadView:
+    """The colours to draw with, and the forms as points within ±1, each by its name.
+
+    `side_px` is the side of the picture that is sent.
+    """
+
+    side_px: int
+    paints: Annotated[Mapping[str, tuple[int, int, int]], LOCAL]
+    outlines: Annotated[Mapping[str, Float64[np.ndarray, "point 2"]], LOCAL]
+
+    @derived
+    def colours(self) -> tuple[Colour, ...]:
+        """The colours as CSS writes them."""
+        return tuple(
+            Colour(name, f"rgb({red}, {green}, {blue})")
+            for name, (red, green, blue) in self.paints.items()
+        )
+
+    @derived
+    def forms(self) -> tuple[DrawingForm, ...]:
+        """The forms, rounded to a thousandth."""
+        return tuple(
+            DrawingForm(name, tuple((x, y) for x, y in points.round(3).tolist()))
+            for name, points in self.outlines.items()
+        )
+
+
+CANVAS = Canvas("drawing_pad", (DrawingPadView,))
