@@ -5,7 +5,7 @@ verified.
 """
 
 from attnviz.app.frame import capture_of_view, frame, frame_line, take
-from attnviz.app.pages import circuit
+from attnviz.app.page_parts import circuit
 from attnviz.app.session import current
 
 

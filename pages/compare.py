@@ -5,7 +5,7 @@ carries it to the answer, and says what was verified.
 """
 
 from attnviz.app.frame import capture_of_view
-from attnviz.app.pages import compare, patching
+from attnviz.app.page_parts import compare, patching
 from attnviz.app.session import current
 
 

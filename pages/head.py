@@ -5,7 +5,7 @@ too long for all heads is shown one head at a time, by tiles.
 """
 
 from attnviz.app.frame import attention_choice, capture_of_view, fragments, frame, frame_line, take
-from attnviz.app.pages import atlas, head_search, inside, long_head
+from attnviz.app.page_parts import atlas, head_search, inside, long_head
 from attnviz.app.session import current
 
 

@@ -5,8 +5,8 @@ class has its sentences on the map too.
 """
 
 from attnviz.app.frame import capture_of_view, frame, frame_line, take
-from attnviz.app.pages.classroom import sentences
-from attnviz.app.pages.map import show
+from attnviz.app.page_parts.classroom import sentences
+from attnviz.app.page_parts.map import show
 from attnviz.app.session import current
 
 

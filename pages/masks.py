@@ -13,7 +13,7 @@ from attnviz.app.frame import (
     mask_code,
     take,
 )
-from attnviz.app.pages import atlas, edited_answer
+from attnviz.app.page_parts import atlas, edited_answer
 from attnviz.app.session import current, embedding
 from attnviz.app.sidebar import sidebar
 

@@ -5,8 +5,8 @@ says what wrote the answer and what was verified.
 """
 
 from attnviz.app.frame import capture_of_view, frame, frame_line, take
-from attnviz.app.pages import atlas, output
-from attnviz.app.pages.output import answer, model_card
+from attnviz.app.page_parts import atlas, output
+from attnviz.app.page_parts.output import answer, model_card
 from attnviz.app.session import current
 
 

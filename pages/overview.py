@@ -4,7 +4,7 @@ Reads the view, runs the model through the cache, shows the grid, and says what 
 """
 
 from attnviz.app.frame import attention_choice, capture_of_view, fragments, frame, frame_line, take
-from attnviz.app.pages import atlas, head_search
+from attnviz.app.page_parts import atlas, head_search
 from attnviz.app.session import current
 
 

@@ -1,7 +1,7 @@
 """Start: a film of what one head does with one word, miniatures of the rest, and doors to it."""
 
 from attnviz.app.frame import frame
-from attnviz.app.pages import start
+from attnviz.app.page_parts import start
 
 
 def main() -> None:

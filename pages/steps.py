@@ -5,7 +5,7 @@ what was verified.
 """
 
 from attnviz.app.frame import attention_choice, capture_of_view, fragments, frame, frame_line, take
-from attnviz.app.pages import atlas, edited_answer, inside
+from attnviz.app.page_parts import atlas, edited_answer, inside
 from attnviz.app.session import current, embedding
 
 

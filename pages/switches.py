@@ -5,7 +5,7 @@ verified.
 """
 
 from attnviz.app.frame import capture_of_view, frame, frame_line
-from attnviz.app.pages import switches
+from attnviz.app.page_parts import switches
 from attnviz.app.session import current
 
 

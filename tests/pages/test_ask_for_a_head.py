@@ -5,7 +5,7 @@ from streamlit.testing.v1 import AppTest
 
 import attnviz
 from attnviz import i18n
-from attnviz.app.pages import head_search
+from attnviz.app.page_parts import head_search
 from attnviz.app.session import widgets
 from attnviz.app.session.view import default_view
 from attnviz.pictures.group.groups import groups

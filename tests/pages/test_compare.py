@@ -7,7 +7,7 @@ import pytest
 
 import attnviz
 from attnviz import i18n
-from attnviz.app.pages import compare
+from attnviz.app.page_parts import compare
 from attnviz.app.session import messages, widgets
 from attnviz.compare import token_pairs
 from tests.pages.conftest import Visit, parameters, sent

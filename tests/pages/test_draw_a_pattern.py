@@ -2,7 +2,7 @@
 
 import attnviz
 from attnviz import i18n
-from attnviz.app.pages import head_search
+from attnviz.app.page_parts import head_search
 from attnviz.app.session import widgets
 from attnviz.pictures.group.drawn import palette, shares
 from attnviz.pictures.group.groups import groups

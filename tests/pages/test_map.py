@@ -5,7 +5,7 @@ import pytest
 
 import attnviz
 from attnviz import i18n
-from attnviz.app.pages.map import BOX
+from attnviz.app.page_parts.map import BOX
 from attnviz.app.server import answer_runs
 from attnviz.app.session import widgets
 from attnviz.corpus import neighbours, samples

@@ -5,7 +5,7 @@ from urllib.parse import parse_qsl
 import pytest
 
 from attnviz import i18n
-from attnviz.app.pages import start
+from attnviz.app.page_parts import start
 from attnviz.app.session import address_bar, routes, store
 from attnviz.pictures import film, resume
 from attnviz.pictures import gallery as component

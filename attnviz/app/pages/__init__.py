@@ -1,5 +1,0 @@
-"""The parts of the pages: a module for each page, named after it, and one for each part of two.
-
-In: the view and the capture that is shown. Out: what the page draws. The thin scripts in `pages/`
-put the parts in their order.
-"""
