@@ -18,9 +18,8 @@ from attnviz.attention.capture import Capture
 from attnviz.audio import sound
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.pictures.grid import pooled as pooled_overview
-from attnviz.pictures.group import group_weights, measures
-from attnviz.pictures.group.group_size import size_of
-from attnviz.pictures.group.groups import Group, groups
+from attnviz.pictures.group import groups, measures
+from attnviz.pictures.group.groups import Group, size_of
 from benchmarks.measure import Result, timed
 from tests.support.folders import VOCAB, tokenizer
 
@@ -37,7 +36,7 @@ def measure(rounds: int) -> list[Result]:
         with tempfile.TemporaryDirectory() as folder:
             model = attnviz.load(str(_saved(Path(folder))))
         capture = attnviz.capture(model, sound=sound.sample(), target=SPOKEN)
-        return [_capture(model, capture, rounds), _afar(groups(capture)[0], rounds)]
+        return [_capture(model, capture, rounds), _afar(groups.groups(capture)[0], rounds)]
     finally:
         torch.set_num_threads(threads)
 
@@ -60,9 +59,7 @@ def _afar(group: Group, rounds: int) -> Result:
         measures.measure(group)
 
     ours = next(iter(pooled_overview.pooled_layers(group, side)))
-    theirs = max_pool2d(
-        torch.from_numpy(next(group_weights.each_layer(group))), side, ceil_mode=True
-    )
+    theirs = max_pool2d(torch.from_numpy(next(groups.each_layer(group))), side, ceil_mode=True)
     wrong = None if (theirs.numpy() == ours).all() else "maxima are not those of torch"
     samples = tuple(timed(run, time.process_time) for _ in range(rounds))
     name = f"{LAYERS * HEADS} heads of {size_of(group).n_longest:,} frames from afar, CPU"

@@ -24,10 +24,10 @@ from attnviz.app.session.openings import OPENINGS
 from attnviz.capture.plan.images import seen_picture
 from attnviz.checks import card
 from attnviz.experiment.outputs.answer import answer
-from attnviz.files.page.code import page_style
+from attnviz.files.page.document import page_style
 from attnviz.i18n import DEFAULT, LANGUAGES, Language, text
 from attnviz.models.registry import REGISTRY
-from attnviz.notebook.still import still
+from attnviz.notebook.frame import still
 from attnviz.pictures.group.groups import Group, groups
 from attnviz.pictures.group.titles import model_title
 from attnviz.types import HeadId, Site

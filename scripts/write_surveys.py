@@ -13,7 +13,7 @@ from pathlib import Path
 import attnviz
 from attnviz.corpus import embedded
 from attnviz.corpus.archive import survey_bytes
-from attnviz.corpus.compact import compact
+from attnviz.corpus.result import compact
 from attnviz.models.registry import REGISTRY, EmbeddedModel, PackagedModel
 from scripts import write_tales
 from scripts.train.cases import REVIEWS_SEED, STORIES_SEED

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 from transformers.models.bert.modeling_bert import eager_attention_forward
 
-from attnviz.models.random_state import seeded
+from attnviz.models.seeded_models import seeded
 
 Implementation = Literal[
     "multihead_weights", "multihead_fast", "multihead_grad", "sdpa", "transformers"

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 from attnviz.types import Site
 
 if TYPE_CHECKING:
-    from attnviz.changes.corpus import Corpus
-    from attnviz.changes.kinds import Ablate, Change, Cut, Edited, Mask, Patch, Pattern
+    from attnviz.changes.kinds import Ablate, Change, Corpus, Cut, Edited, Mask, Patch, Pattern
     from attnviz.changes.make import ablate, cut, edit, mask, patch, pattern
     from attnviz.changes.text import parse, write
 
@@ -37,8 +36,7 @@ __all__ = [
     "write",
 ]
 _HOME = {
-    "corpus": ("Corpus",),
-    "kinds": ("Ablate", "Change", "Cut", "Edited", "Mask", "Patch", "Pattern"),
+    "kinds": ("Ablate", "Change", "Corpus", "Cut", "Edited", "Mask", "Patch", "Pattern"),
     "make": ("ablate", "cut", "edit", "mask", "patch", "pattern"),
     "text": ("parse", "write"),
 }

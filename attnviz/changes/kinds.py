@@ -1,11 +1,15 @@
-"""The changes that can be made to a head, as frozen data.
+"""The changes that can be made to a head, as frozen data, and the corpus an ablation refers to.
 
-In: sites, numbers, and for patching another capture. Out: dataclasses that print as their text
-form (`attnviz.changes.text`). A change is made wherever its layer attends: in every row of a batch,
-and at every new token where the model writes. Positions are those of the whole sequence, counted
-from its first real token.
+In: sites, numbers, for patching another capture, for ablating a `Corpus`. Out: dataclasses that
+print as their text form (`attnviz.changes.text`). A change is made wherever its layer attends: in
+every row of a batch, and at every new token where the model writes. Positions are those of the
+whole sequence, counted from its first real token. A `Corpus` has one mean of each head's outputs
+over many texts, and some of the vectors, to draw from (`attnviz.capture.changed.corpus` records
+it): with a mean over the positions of the very text that is looked at, later tokens would enter,
+and an answer that is a mean over positions would not see the change.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
@@ -14,7 +18,7 @@ from torch import Tensor
 
 from attnviz.attention.capture import Capture
 from attnviz.attention.edits import Edit
-from attnviz.changes.corpus import Corpus
+from attnviz.errors import BadInput
 from attnviz.masks.spec import MaskSet
 from attnviz.types import Site
 
@@ -22,6 +26,41 @@ AblationKind = Literal["mean", "resample", "zero"]
 PatchedStage = Literal["q", "k", "v", "weights", "mixed"]
 ABLATION_KINDS: tuple[AblationKind, ...] = get_args(AblationKind)
 PATCHED: tuple[PatchedStage, ...] = get_args(PatchedStage)
+
+
+@dataclass(frozen=True, eq=False)
+class HeadVectors:
+    """The outputs weights·V of one layer's heads over a corpus: their mean, and a sample."""
+
+    mean: Float32[Tensor, "head d_value"]
+    sample: Float32[Tensor, "head sample d_value"]
+
+
+@dataclass(frozen=True, eq=False)
+class Corpus:
+    """The output of every head of a model over a corpus; `name` says of which texts."""
+
+    name: str
+    n_texts: int
+    n_tokens: int
+    by_layer: Mapping[Site, HeadVectors]
+
+    def vectors(self, site: Site) -> HeadVectors:
+        """The vectors of the layer that a site is in; `BadInput` where the corpus has none."""
+        vectors = self.by_layer.get(site.whole_layer)
+        if vectors is None:
+            known = ", ".join(map(str, self.by_layer))
+            raise BadInput(
+                f"the corpus {self.name!r} has nothing of {site}: it was recorded of {known};"
+                " give texts of this model as corpus=",
+                code="corpus_lacks",
+                site=str(site),
+                allowed=known,
+            )
+        return vectors
+
+
+CorpusTexts = Corpus | Sequence[str]
 
 
 @dataclass(frozen=True)

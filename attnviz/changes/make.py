@@ -16,12 +16,12 @@ from torch import Tensor
 
 from attnviz.attention.capture import Capture
 from attnviz.attention.edits import EVERY, parse_one
-from attnviz.changes.corpus import Corpus
 from attnviz.changes.kinds import (
     ABLATION_KINDS,
     PATCHED,
     Ablate,
     AblationKind,
+    Corpus,
     Cut,
     Edited,
     Mask,

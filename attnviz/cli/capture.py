@@ -8,9 +8,9 @@ than the tolerance.
 import argparse
 from typing import TYPE_CHECKING, NamedTuple
 
-from attnviz.cli import inputs, save, tables
+from attnviz.cli import inputs, output, save
 from attnviz.cli.command import Command
-from attnviz.cli.json_text import json_line
+from attnviz.cli.output import json_line
 
 if TYPE_CHECKING:
     from attnviz.attention.call import AttentionCall
@@ -117,7 +117,7 @@ def _text(model: str, shown: PrintedHeads) -> str:
     lines = [f"{model}: {len(shown.queries)} tokens, {size}", "tokens: " + " ".join(shown.queries)]
     if shown.call.kind == "cross":
         lines.append("keys: " + " ".join(shown.keys))
-    table = tables.strongest if len(shown.keys) > WIDE_TABLE else tables.weights
+    table = output.strongest if len(shown.keys) > WIDE_TABLE else output.weights
     for head, weights in zip(shown.heads, shown.weights, strict=True):
         lines.append(f"\nweights of L{shown.layer}.H{head}: a row asks, a column answers")
         lines.append(table(shown.queries, shown.keys, weights))

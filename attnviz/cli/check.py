@@ -6,7 +6,7 @@ In: the model's name. Out: each figure with its target on stdout; exit code 1 if
 import argparse
 
 from attnviz.cli.command import Command
-from attnviz.cli.json_text import json_line
+from attnviz.cli.output import json_line
 
 
 def declare(parser: argparse.ArgumentParser) -> None:

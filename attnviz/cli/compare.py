@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import attnviz
-from attnviz.cli import inputs, save, tables
+from attnviz.cli import inputs, output, save
 from attnviz.cli.command import Command, Refused
-from attnviz.cli.json_text import json_line
+from attnviz.cli.output import json_line
 
 if TYPE_CHECKING:
     from attnviz.attention.capture import Capture
@@ -72,7 +72,7 @@ def _moved(a: "Capture", b: "Capture") -> list[tuple[str, float]]:
 
 def _text(heads: list[tuple[str, float]]) -> str:
     rows = [(head, f"{share:.3f}") for head, share in heads]
-    return tables.columns([("head", "moved"), *rows])
+    return output.columns([("head", "moved"), *rows])
 
 
 def _json(heads: list[tuple[str, float]]) -> str:

@@ -9,9 +9,9 @@ import sys
 from typing import TYPE_CHECKING
 
 import attnviz
-from attnviz.cli import files, tables
+from attnviz.cli import inputs, output
 from attnviz.cli.command import Command, Refused
-from attnviz.cli.json_text import json_line
+from attnviz.cli.output import json_line
 
 if TYPE_CHECKING:
     from attnviz.experiment.effects import Effects
@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise Refused(f"--top must be at least 1, not {arguments.top}")
     lm = attnviz.load(arguments.model)
     on = attnviz.NextToken(arguments.next, against=arguments.against)
-    text = files.text(arguments.text)
+    text = inputs.text(arguments.text)
     effects = attnviz.experiment(lm, text, on=on).effects(to=arguments.to, progress=_progress)
     print(_json(effects) if arguments.json else _text(effects, arguments.top))
     return 0
@@ -61,7 +61,7 @@ def _progress(fraction: float) -> None:
 def _text(effects: "Effects", top: int) -> str:
     rows = [(str(head), f"{effects.of(head):+.3f}") for head in effects.order[:top]]
     begin = f"{effects.before:.3f} {effects.unit} with every head; without one of them:"
-    return "\n".join([begin, tables.columns([("head", "change"), *rows])])
+    return "\n".join([begin, output.columns([("head", "change"), *rows])])
 
 
 def _json(effects: "Effects") -> str:

@@ -1,22 +1,28 @@
 """The input of a command: a text, picture or sound and a model, or a saved capture.
 
-In: the arguments of a command. Out: a `Capture` and the name of its model. `attnviz.capture` and
-`attnviz.read` check everything else; here stands only what the command line adds.
+In: the arguments of a command; files and standard input are read here. Out: a `Capture` and the
+name of its model. A file that cannot be read raises `BadInput`, one that is not text `Refused`;
+`attnviz.capture` and `attnviz.read` check everything else.
 """
 
 import argparse
+import io
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attnviz
-from attnviz.cli import files
 from attnviz.cli.command import Refused
 from attnviz.errors import BadInput
 
 if TYPE_CHECKING:
+    from PIL.Image import Image
+
     from attnviz.attention.capture import Capture
+    from attnviz.audio.sound import Sound
     from attnviz.models.loaded_model import LoadedModel
 
+STANDARD_INPUT = "-"
 DEFAULT_MODEL = "minilm"  # that of `models.registry`, which loads numpy
 INPUTS = {"image", "sound"}  # what a model may read besides a text
 NOTHING_TO_READ = ("what_to_capture", "nothing_to_read")  # the codes of an error that says so
@@ -91,10 +97,10 @@ def _run(model: "LoadedModel", arguments: argparse.Namespace) -> "Capture":
 def _text(arguments: argparse.Namespace) -> str | None:
     """The text on the command line, in a file or from standard input; None without one."""
     if arguments.file is None:
-        return files.text(arguments.text)
+        return text(arguments.text)
     if arguments.text is not None:
         raise Refused("a text and --file FILE were given: leave one of them out")
-    return files.text_in(arguments.file)
+    return text_in(arguments.file)
 
 
 def _options(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -105,7 +111,55 @@ def _options(arguments: argparse.Namespace) -> dict[str, Any]:
         "generate": arguments.generate,
         "chat": arguments.chat or None,
         "cut": arguments.cut or None,
-        "image": None if arguments.image is None else files.picture(arguments.image),
-        "sound": None if arguments.sound is None else files.sound(arguments.sound),
+        "image": None if arguments.image is None else picture(arguments.image),
+        "sound": None if arguments.sound is None else sound(arguments.sound),
     }
     return {name: value for name, value in options.items() if value is not None}
+
+
+def text(argument: str | None) -> str | None:
+    """The text itself, or for "-" all of standard input as UTF-8, without its last line break."""
+    if argument != STANDARD_INPUT:
+        return argument
+    return _decoded(sys.stdin.buffer.read(), "standard input")
+
+
+def text_in(path: str) -> str:
+    """All of a text file in UTF-8, without its last line break."""
+    return _decoded(_content(path), path)
+
+
+def _decoded(content: bytes, source: str) -> str:
+    try:
+        return content.decode("utf-8-sig").removesuffix("\n").removesuffix("\r")
+    except UnicodeDecodeError as error:
+        raise Refused(
+            f"{source} is not text in UTF-8: byte {error.start} cannot be read"
+        ) from error
+
+
+def picture(path: str) -> "Image":
+    """The picture in a file, in RGB."""
+    from PIL import Image
+
+    try:
+        return Image.open(io.BytesIO(_content(path))).convert("RGB")
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+        raise BadInput(
+            f"{path} is no picture that can be read: give a PNG or JPEG file", code="bad_picture"
+        ) from error
+
+
+def sound(path: str) -> "Sound":
+    """The sound in a WAV file."""
+    from attnviz.audio.sound import read_wav
+
+    return read_wav(_content(path))
+
+
+def _content(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise BadInput(f"cannot read {path}: {reason}", code="no_file", path=path) from error

@@ -1,12 +1,14 @@
 """The program `attnviz`: it finds the command, runs it, and says in one line what went wrong.
 
-In: the arguments of the process. Out: its exit code. Neither torch nor streamlit is imported before
-a command needs it, so that ``--help`` answers at once.
+In: the arguments of the process. Out: its exit code. The library's messages name Python arguments
+(`pass cut=True`); here they name options (`pass --cut`). Neither torch nor streamlit is imported
+before a command needs it, so that ``--help`` answers at once.
 """
 
 import argparse
 import io
 import os
+import re
 import sys
 from collections.abc import Sequence
 
@@ -25,9 +27,24 @@ from attnviz.cli import (
     worksheet,
 )
 from attnviz.cli.command import HelpFormat, Refused, examples, overview
-from attnviz.cli.messages import in_words_of_the_command_line
 from attnviz.errors import AttnVizError
 
+ARGUMENT = re.compile(r"\b([a-z_]+)=('[^']*'|[\w.]*)")
+CALL = re.compile(r"\b(capture|load|save)\(\)")
+SAME_NAMES = (
+    "target image sound generate chat cut device dtype revision at kind stack batch least view"
+    " scale cells title heads lang"
+)
+OPTIONS = {
+    "text_pair": "--pair",
+    "width_in": "--width",
+    "size_pt": "--size",
+    "with_weights": "--with-weights",
+    "with_outputs": "--with-outputs",
+    **{name: f"--{name}" for name in SAME_NAMES.split()},
+}
+HALF = "dtype='float16'"  # of a file; a model's own type is never quoted in a message
+CALLS = {"capture": "attnviz capture", "load": "--model", "save": "attnviz save"}
 COMMANDS = {
     command.name: command
     for command in (
@@ -48,7 +65,6 @@ EXIT_CODES = """exit codes:
   0  done
   1  done, but numbers differ from the model's own or miss their target: do not trust them
   2  the command cannot be run; the reason is on stderr"""
-
 FAILED = 2
 STOPPED = 130  # as a shell reports Ctrl+C
 READER_GONE = 141  # as a shell reports a broken pipe
@@ -117,3 +133,23 @@ def _write_no_more() -> None:
     """Send what is still in the buffer of stdout nowhere: its reader has ended."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
+
+
+def in_words_of_the_command_line(message: str) -> str:
+    """The message with the options of `attnviz capture` in place of arguments of the library.
+
+    >>> in_words_of_the_command_line("give target=, or generate=N to let it write one")
+    'give --target, or --generate N to let it write one'
+    """
+    options = ARGUMENT.sub(_option, message.replace(HALF, "--half"))
+    return CALL.sub(lambda match: CALLS[match[1]], options)
+
+
+def _option(argument: re.Match[str]) -> str:
+    name, value = argument.groups()
+    if name == "text":
+        return "a text"
+    if name not in OPTIONS:
+        return f"{argument[0]} (in Python)"
+    shown = value.strip("'")
+    return OPTIONS[name] + (f" {shown}" if shown not in ("", "True") else "")

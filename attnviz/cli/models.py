@@ -6,9 +6,9 @@ In: nothing. Out: a row for each model on stdout, or JSON.
 import argparse
 
 import attnviz
-from attnviz.cli import tables
+from attnviz.cli import output
 from attnviz.cli.command import Command
-from attnviz.cli.json_text import json_line
+from attnviz.cli.output import json_line
 
 HEAD = ("name", "kind", "layers", "heads", "parameters", "MiB", "licence", "description")
 
@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
         for card in attnviz.models()
     ]
-    print(tables.columns([HEAD, *rows]))
+    print(output.columns([HEAD, *rows]))
     return 0
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import attnviz
 from attnviz.cli import inputs
 from attnviz.cli.command import Command, Refused
-from attnviz.cli.json_text import json_line
+from attnviz.cli.output import json_line
 
 if TYPE_CHECKING:
     from attnviz.attention.capture import Capture

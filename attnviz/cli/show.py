@@ -11,7 +11,7 @@ from pathlib import Path
 import attnviz
 from attnviz.cli import inputs, save
 from attnviz.cli.command import Command
-from attnviz.cli.json_text import json_line
+from attnviz.cli.output import json_line
 
 NAME = "attention.html"
 

@@ -10,9 +10,9 @@ import sys
 from typing import TYPE_CHECKING
 
 import attnviz
-from attnviz.cli import save, tables
+from attnviz.cli import output, save
 from attnviz.cli.command import Command, Refused
-from attnviz.cli.json_text import json_line
+from attnviz.cli.output import json_line
 
 if TYPE_CHECKING:
     from attnviz.corpus.result import Survey
@@ -130,7 +130,7 @@ def _text(survey: "Survey", document: dict[str, list[dict[str, object]]]) -> str
         cells = [tuple(map(_cell, row.values())) for row in rows]
         head = [tuple(rows[0])] if rows else []
         heading = [] if title == "heads" else [f"{title}:"]
-        blocks.append("\n".join([*heading, tables.columns([*head, *cells]) if rows else "none"]))
+        blocks.append("\n".join([*heading, output.columns([*head, *cells]) if rows else "none"]))
     return "\n\n".join(blocks)
 
 

@@ -14,7 +14,6 @@ from torch import Tensor
 
 from attnviz.attention.batch_weights import all_weights, visible_cells
 from attnviz.attention.capture import Capture
-from attnviz.corpus.batch import TextBatch
 from attnviz.corpus.tally import (
     BINS,
     CORNER,
@@ -27,7 +26,7 @@ from attnviz.corpus.tally import (
     ticket,
     upper_ends,
 )
-from attnviz.corpus.text_measures import CallMeasures, PatternCells, measured
+from attnviz.corpus.text_measures import CallMeasures, PatternCells, TextBatch, measured
 from attnviz.errors import BadInput
 
 Values = Float64[np.ndarray, "text head measure"]

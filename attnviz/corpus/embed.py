@@ -18,12 +18,10 @@ from attnviz.attention.capture import Capture
 from attnviz.attention.inputs import batch_row
 from attnviz.capture.arguments import Picture
 from attnviz.capture.run import capture
-from attnviz.corpus.biplot import Biplot, biplot
-from attnviz.corpus.moments import Moments, dot_product, moments
+from attnviz.corpus.biplot import Biplot, Moments, biplot, dot_product, moments
 from attnviz.corpus.neighbours import Neighbours, neighbours
-from attnviz.corpus.pieces import pieces
 from attnviz.corpus.shards import SHARD, batches
-from attnviz.corpus.texts import Texts, read_texts, require_reader
+from attnviz.corpus.texts import Texts, pieces, read_texts, require_reader
 from attnviz.errors import bad_argument
 from attnviz.metrics.patterns import counted_queries
 from attnviz.metrics.table import HeadTable, bad_name

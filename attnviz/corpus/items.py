@@ -15,8 +15,7 @@ from attnviz.attention.capture import Capture
 from attnviz.capture.arguments import Picture, as_picture
 from attnviz.capture.request import Request
 from attnviz.capture.run import capture_request
-from attnviz.corpus.pieces import pieces
-from attnviz.corpus.texts import Texts, read_texts, require_reader
+from attnviz.corpus.texts import Texts, pieces, read_texts, require_reader
 from attnviz.errors import BadInput, bad_argument
 from attnviz.models.loaded_model import LoadedModel
 

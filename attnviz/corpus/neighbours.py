@@ -19,8 +19,7 @@ from jaxtyping import Bool, Float, Float32, Float64, Int64
 
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.capture import Capture
-from attnviz.corpus.biplot import Biplot, biplot
-from attnviz.corpus.moments import dot_product, is_rotated, moments
+from attnviz.corpus.biplot import Biplot, biplot, dot_product, is_rotated, moments
 from attnviz.errors import TooLarge, bad_argument, require_package
 from attnviz.metrics.patterns import counted_queries
 from attnviz.types import HeadId, ModelKey

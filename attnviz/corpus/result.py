@@ -1,19 +1,32 @@
 """A survey: the measures of every head over many texts, and their spread from text to text.
 
-In: a tally. Out: tables, deciles with texts for each, pairs of tokens, profiles by distance. One
-text rarely shows what a head does; `quantiles` say where a text lies among all.
+In: a tally. Out: tables, tenths of the texts by a measure of a head with a few texts of each, pairs
+of tokens, profiles by distance. One text rarely shows what a head does; `quantiles` say where a
+text lies among all. `matches` finds for each head the nearest head of another model's survey, with
+the median distance of all as the control: the means of the measures and the weights by distance are
+compared, not tokens, so the tokenizers may differ. `compact` leaves out what pages and tables never
+show, so that a survey of a few hundred kilobytes can come with a model: the texts that are in no
+tenth, all but the heaviest pairs and keys of each head, the last bits of sums that are plotted;
+measures, histograms, roles and intervals stay exact.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Float32, Float64, Int64
+from jaxtyping import Bool, Float, Float32, Float64, Int64, UInt64
 
-from attnviz.corpus.matching import HeadMatch, HeadNumbers, matches
-from attnviz.corpus.tally import BINS, BITS, UPPER, SurveyTally, upper_ends
-from attnviz.corpus.tenths import tenths
+from attnviz.corpus.tally import (
+    BINS,
+    BITS,
+    EXAMPLES,
+    NO_TICKET,
+    UPPER,
+    SurveyTally,
+    WeightSums,
+    upper_ends,
+)
 from attnviz.errors import bad_argument
 from attnviz.metrics.measures import SHARES
 from attnviz.metrics.over_texts import CONTENT, Interval, RoleTable, role_table
@@ -21,7 +34,11 @@ from attnviz.metrics.table import HeadTable, bad_name
 from attnviz.summary import counted
 from attnviz.types import MEASURES, Head, HeadId, ModelKey, head_row
 
+TENTHS = 10
 STANDARD_ERRORS = 1.96  # on either side of a mean: the middle 95 % of a normal distribution
+MAX_PAIRS = MAX_KEYS = 40  # of a head
+MIN_KEY = 5  # times that a token occurs, as in `Survey.keys`
+DRAWN_BITS = 7  # behind the point, of the sums that are drawn
 
 
 class Decile(NamedTuple):
@@ -51,6 +68,47 @@ class KeyToken(NamedTuple):
     token: str
     n: int
     weight: float
+
+
+class Tenth(NamedTuple):
+    """The first and last bin of a tenth, and the texts drawn for it: places bin·`EXAMPLES` + i."""
+
+    first: int
+    last: int
+    drawn: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class HeadMatch:
+    """The head of the other model that is nearest to `head`.
+
+    `distance` is between their numbers, in standard deviations over all heads of both models;
+    `median` is the median distance from `head` to all heads of the other model. `mutual` is True if
+    `head` is also the nearest to `other`.
+    """
+
+    head: HeadId
+    other: HeadId
+    distance: float
+    median: float
+    mutual: bool
+
+
+@dataclass(frozen=True)
+class HeadNumbers:
+    """The heads of a survey, the mean of each measure, and the mean weight by distance.
+
+    A mean is NaN where no text has the pattern.
+    """
+
+    heads: tuple[HeadId, ...]
+    measures: Float64[np.ndarray, "head measure"]
+    profile: Float64[np.ndarray, "head distance"]
+
+    def compared(self) -> Float64[np.ndarray, "head number"]:
+        """All numbers, the weights as square roots, so that small ones count too."""
+        numbers = np.concatenate([self.measures, np.sqrt(self.profile)], axis=1)
+        return np.asarray(np.nan_to_num(numbers))
 
 
 @dataclass(frozen=True, eq=False)
@@ -284,3 +342,115 @@ def _measure(measure: str) -> int:
     if measure not in MEASURES:
         raise bad_name("measure", measure, MEASURES)
     return list[str](MEASURES).index(measure)
+
+
+def tenths(
+    histogram: Int64[np.ndarray, " bin"], ticket: UInt64[np.ndarray, "bin example"]
+) -> tuple[Tenth, ...]:
+    """The tenths of a head's histogram, smallest values first; () for an empty one.
+
+    The tenths take turns to draw up to `EXAMPLES` texts each, the narrowest first, since a wide one
+    has more bins to draw from. A tenth draws the free text with the smallest ticket in its bins.
+    """
+    if not histogram.any():
+        return ()
+    below = np.cumsum(histogram) / histogram.sum()
+    inner = np.searchsorted(below, np.arange(1, TENTHS) / TENTHS - 1e-12)
+    full = np.flatnonzero(histogram)
+    edges = [int(full[0]), *map(int, inner), int(full[-1])]
+    spans = list(zip(edges[:-1], edges[1:], strict=True))
+    free = ticket.ravel() != NO_TICKET
+    drawn: list[list[int]] = [[] for _ in spans]
+    turns = sorted(range(TENTHS), key=lambda place: spans[place][1] - spans[place][0])
+    for place in turns * EXAMPLES:
+        first, last = spans[place]
+        inside = np.arange(first * EXAMPLES, (last + 1) * EXAMPLES)
+        inside = inside[free[inside]]
+        if len(inside):
+            chosen = int(inside[ticket.ravel()[inside].argmin()])
+            free[chosen] = False
+            drawn[place].append(chosen)
+    return tuple(Tenth(*span, tuple(texts)) for span, texts in zip(spans, drawn, strict=True))
+
+
+def matches(one: HeadNumbers, other: HeadNumbers) -> tuple[HeadMatch, ...]:
+    """The match of each head of a survey among the heads of another, in the order of its heads."""
+    apart = _apart(one, other)
+    nearest, back = apart.argmin(axis=1), apart.argmin(axis=0)
+    return tuple(
+        HeadMatch(
+            head=head,
+            other=other.heads[place],
+            distance=float(apart[row, place]),
+            median=float(np.median(apart[row])),
+            mutual=bool(back[place] == row),
+        )
+        for row, (head, place) in enumerate(zip(one.heads, nearest.tolist(), strict=True))
+    )
+
+
+def _apart(one: HeadNumbers, other: HeadNumbers) -> Float64[np.ndarray, "head other_head"]:
+    """The root mean square difference between each pair of heads, in standard deviations."""
+    sides = [side.compared() for side in (one, other)]
+    spread = np.concatenate(sides).std(axis=0)
+    left, right = (side[:, spread > 0] / spread[spread > 0] for side in sides)
+    weight = _weight(spread > 0)
+    return np.asarray(np.sqrt(((left[:, None] - right[None]) ** 2 * weight).sum(axis=-1)))
+
+
+def _weight(used: Bool[np.ndarray, " number"]) -> Float64[np.ndarray, " used"]:
+    """The weight of each number: one half for all measures together, one half for all distances."""
+    is_measure = np.arange(len(used)) < len(MEASURES)
+    parts = np.where(is_measure, 0.5 / max(1, used[is_measure].sum()), 0.0)
+    parts += np.where(is_measure, 0.0, 0.5 / max(1, used[~is_measure].sum()))
+    return np.asarray(parts[used])
+
+
+def compact(survey: Survey) -> Survey:
+    """The same survey with less in it; its tables, roles and tenths are equal."""
+    tally = survey.tally
+    n_entry = tally.n_entry
+    pairs = tally.pairs.pruned(tally.pairs.code // n_entry**2, MAX_PAIRS)
+    received = _best(tally.received, tally.received.code // n_entry)
+    drawn = replace(tally, profile=_rounded(tally.profile), corner=_rounded(tally.corner))
+    small = _drawn(replace(drawn, pairs=_coarse(pairs), received=_coarse(received)))
+    query, key = np.divmod(pairs.code % n_entry**2, n_entry)
+    entries = np.unique(np.concatenate([query, key, received.code % n_entry])).tolist()
+    return replace(survey, tally=small, labels={entry: survey.labels[entry] for entry in entries})
+
+
+def _drawn(tally: SurveyTally) -> SurveyTally:
+    """The tally with only the examples of its tenths, and their texts."""
+    kept = np.zeros(tally.ticket.shape, dtype=bool)
+    for head, by_measure in enumerate(tally.histogram):
+        for measure, histogram in enumerate(by_measure):
+            for tenth in tenths(histogram, tally.ticket[head, measure]):
+                for place in tenth.drawn:
+                    kept[head, measure, place // EXAMPLES, place % EXAMPLES] = True
+    example = np.where(kept, tally.example, -1)
+    numbers = set(np.unique(example).tolist())
+    return replace(
+        tally,
+        ticket=np.where(kept, tally.ticket, NO_TICKET),
+        example=example,
+        texts={number: text for number, text in tally.texts.items() if number in numbers},
+    )
+
+
+def _best(received: WeightSums, heads: Int64[np.ndarray, " code"]) -> WeightSums:
+    """The `MAX_KEYS` entries of each head with the largest mean weight, the rare ones left out."""
+    often = received.count >= MIN_KEY
+    mean = np.rint(received.weight / received.count).astype(np.int64)
+    ranked = WeightSums(received.code[often], mean[often], received.count[often])
+    best = np.isin(received.code, ranked.pruned(heads[often], MAX_KEYS).code)
+    return WeightSums(received.code[best], received.weight[best], received.count[best])
+
+
+def _coarse(weighed: WeightSums) -> WeightSums:
+    return replace(weighed, weight=_rounded(weighed.weight))
+
+
+def _rounded(sums: Int64[np.ndarray, "..."]) -> Int64[np.ndarray, "..."]:
+    """Sums to the nearest 2⁻⁷; most of their bits are 0 then, which a file does not hold."""
+    step = 1 << (BITS - DRAWN_BITS)
+    return np.asarray((sums + step // 2) // step * step)

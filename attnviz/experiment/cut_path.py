@@ -19,8 +19,7 @@ from attnviz.attention.call import AttentionCall
 from attnviz.attention.capture import Capture
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.capture.changed.layout import Layout, layout_of
-from attnviz.changes.corpus import CorpusTexts
-from attnviz.changes.kinds import Patch
+from attnviz.changes.kinds import CorpusTexts, Patch
 from attnviz.changes.site import Where
 from attnviz.errors import BadInput
 from attnviz.experiment.clean_run import CleanRun

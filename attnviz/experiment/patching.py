@@ -1,41 +1,50 @@
 """Activation patching: the heads that carry the difference between two texts to the answer.
 
-In: a text, a source text with as many tokens and another answer, and a measure. Out: a `Patching`:
-the number after each head's output, pattern or values were taken from the source, every head in
-rows of a batch, and the share of the difference that comes with it (Meng et al. 2022; Wang et al.
-2022). The control takes the same stage from runs in which random tokens stand where the two texts
-differ: what another word would bring as well is not particular to the source.
+In: a text, a source text with as many tokens and another answer, and a measure; an error where a
+token of one stands at another place in the other, or where the answers are the same. Out: a
+`Patching`: the number after each head's output, pattern or values were taken from the source, every
+head in rows of a batch, and the share of the difference that comes with it (Meng et al. 2022; Wang
+et al. 2022). The control takes the same stage from runs in which random tokens, drawn from the
+model's reference texts, stand where the two texts differ: what another word would bring as well is
+not particular to the source.
 """
 
+import random
 import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from itertools import chain
 from typing import cast
 
 import numpy as np
+import torch
 from jaxtyping import Float64
+from torch import Tensor
 
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.capture import Capture
 from attnviz.capture.changed.layout import Layout, layout_of
+from attnviz.capture.changed.references import reference_of
 from attnviz.capture.changed.resolve import patched, require_possible
 from attnviz.capture.plan.plan import TokensByStack
+from attnviz.capture.record.recorder import record
 from attnviz.changes.kinds import PATCHED, Patch, PatchedStage
 from attnviz.changes.site import Where, place_among
 from attnviz.errors import BadInput, bad_argument
-from attnviz.experiment.alignment import TEXT, differing_places, require_apart
 from attnviz.experiment.answer_measures import AnswerMeasure
-from attnviz.experiment.batches import Batches
 from attnviz.experiment.clean_run import CleanRun
 from attnviz.experiment.effects import sites_of
-from attnviz.experiment.random_runs import random_runs
 from attnviz.experiment.readouts import readout
-from attnviz.experiment.rows import PASS_ROWS, RowChange, clean_pass
+from attnviz.experiment.rows import PASS_ROWS, Batches, RowChange, clean_pass
 from attnviz.summary import counted, shortened
 from attnviz.types import ModelKey, Site, ignore, named_tokens
 
+LEAST = 1e-3  # two numbers that are nearer have no difference to carry: rounding is 7e-6
+TEXT = "input_ids"
+TARGET = "decoder_input_ids"
+SEED = 0
 STAGES: tuple[PatchedStage, ...] = ("mixed", "weights", "v")
 DRAWS = 4
 CONTROLLED = 3  # heads of each stage, the strongest, that get a control
@@ -235,3 +244,102 @@ def _bad(name: str, value: str, allowed: str) -> BadInput:
         found=shortened(value),
         allowed=allowed,
     )
+
+
+def random_runs(prepared: CleanRun, source: CleanRun, draws: int) -> tuple[AttentionCall, ...]:
+    """The calls of the source with random tokens where it differs, a row for each draw.
+
+    A token that stands at several of these places becomes the same random token at each.
+    """
+    inputs = source.repeated(draws)
+    pool, draw_from = _pool(source), random.Random(SEED)
+    for name, places in differing_places(prepared, source).items():
+        ids = inputs[name].clone()
+        used = {*ids[0].tolist(), *prepared.inputs[name][0].tolist()}
+        free = [token for token in pool if token not in used]
+        for row in ids:
+            tokens = dict.fromkeys(row[list(places)].tolist())
+            chosen = dict(zip(tokens, draw_from.sample(free, len(tokens)), strict=True))
+            for place in places:
+                row[place] = chosen[int(row[place])]
+        inputs[name] = ids
+    lm = source.lm
+    with lm.lock, torch.no_grad(), record(lm.model) as calls:
+        lm.model(**inputs, **source.options)
+    return tuple(calls)
+
+
+def _pool(source: CleanRun) -> list[int]:
+    """The tokens of the model's reference texts; of its vocabulary where it has none."""
+    lm = source.lm
+    tokenizer = lm.text_tokenizer()
+    special = set(tokenizer.all_special_ids)
+    try:
+        texts = reference_of(lm).texts
+    except BadInput:
+        texts = ()
+    ids = {token for text in texts for token in lm.tokenize(text)["input_ids"]}
+    return sorted((ids or set(range(len(tokenizer)))) - special)
+
+
+def differing_places(prepared: CleanRun, source: CleanRun) -> dict[str, tuple[int, ...]]:
+    """The places at which the tokens of both differ, by the name of the input.
+
+    Raises `BadInput` unless the tokens stand at the same places.
+    """
+    _require_same_shapes(prepared, source)
+    differing = {}
+    for name in (TEXT, TARGET):
+        ids, others = prepared.inputs.get(name), source.inputs.get(name)
+        if not (isinstance(ids, Tensor) and isinstance(others, Tensor)):
+            continue
+        own, other = ids[0].tolist(), others[0].tolist()
+        places = tuple(
+            at for at, pair in enumerate(zip(own, other, strict=True)) if len(set(pair)) > 1
+        )
+        blocks = SequenceMatcher(None, own, other, autojunk=False).get_matching_blocks()
+        if sum(block.size for block in blocks) > len(own) - len(places):
+            shifted = next(block for block in blocks if block.size and block.a != block.b)
+            raise _shifted(prepared, own[shifted.a], shifted.a, shifted.b)
+        if places:
+            differing[name] = places
+    return differing
+
+
+def _require_same_shapes(prepared: CleanRun, source: CleanRun) -> None:
+    shapes = [
+        [(call.module, call.n_query, call.n_key) for call in run.calls]
+        for run in (prepared, source)
+    ]
+    if shapes[0] != shapes[1]:
+        raise BadInput(
+            f"the two texts have {prepared.n_token} and {source.n_token} tokens, and numbers go"
+            " from each token to the one at its place; give two texts with as many tokens",
+            code="token_counts",
+            found=prepared.n_token,
+            wanted=source.n_token,
+        )
+
+
+def _shifted(prepared: CleanRun, token: int, at: int, other: int) -> BadInput:
+    label = shortened(prepared.lm.labels_of([token])[0])
+    return BadInput(
+        f"the tokens of the two texts do not stand at the same places: {label!r} is token {at} of"
+        f" one and {other} of the other; give two texts whose differing words have the same number"
+        " of tokens",
+        code="tokens_shifted",
+        token=label,
+        at=at,
+        other=other,
+    )
+
+
+def require_apart(before: float, wanted: float, unit: str) -> None:
+    if not abs(wanted - before) >= LEAST:
+        raise BadInput(
+            f"the two answers are the same, {before:.4g} and {wanted:.4g} {unit}: there is no"
+            " difference that a head could carry; give another measure or another text",
+            code="same_answer",
+            before=f"{before:.4g}",
+            source=f"{wanted:.4g}",
+        )

@@ -26,7 +26,7 @@ from attnviz.attention.inputs import AttentionInputs
 from attnviz.capture.changed.layout import Layout, layout_of
 from attnviz.capture.changed.run import changes_made
 from attnviz.capture.record.recorder import record
-from attnviz.changes.corpus import CorpusTexts
+from attnviz.changes.kinds import CorpusTexts
 from attnviz.changes.site import Where, place_among
 from attnviz.errors import Cancelled, bad_argument, require_index
 from attnviz.experiment.clean_run import CleanRun, takes

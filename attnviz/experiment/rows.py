@@ -1,23 +1,27 @@
 """Many changed copies of one text in one batch: row r has its own change, the last row none.
 
 In: prepared inputs, and the stage changes of each row by place. Out: the measure's number for each
-row. Rows of one batch differ from the same row alone by up to 7e-6 of a logit, so the clean row of
-the same batch is what they are compared with. Modules that ran before the first changed call may
-answer with what they gave in a clean pass: it saves half of the work where a pass is long.
+row; for groups of rows (`Batches`), such as the draws of one head, the mean number after each, with
+progress and a way to stop. Rows of one batch differ from the same row alone by up to 7e-6 of a
+logit, so the clean row of the same batch is what they are compared with. Modules that ran before
+the first changed call may answer with what they gave in a clean pass: it saves half of the work
+where a pass is long.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Float64
 from torch import Tensor, nn
 
 from attnviz.attention.stage_changes import ChangeableStage, Function, StageChange
 from attnviz.capture.changed.changer import CallPlace, PlacedChanges
 from attnviz.capture.changed.layout import CallSite, layout_of
 from attnviz.capture.changed.run import changes_made
-from attnviz.errors import UnsupportedAttention
+from attnviz.errors import Cancelled, UnsupportedAttention
 from attnviz.experiment.clean_run import CleanRun, as_mapping
 from attnviz.experiment.module_outputs import NOTHING, Finished, answered, finished
 from attnviz.experiment.readouts import readout
@@ -126,3 +130,53 @@ def _run(
     with lm.lock, torch.no_grad(), changes_made(lm.model, placed):
         output = lm.model(**prepared.repeated(n), **prepared.options)
     return readout(prepared).read(as_mapping(output)).float().cpu()
+
+
+def require_wanted(cancel: threading.Event | None) -> None:
+    """Raise `Cancelled` if the work is to stop."""
+    if cancel is not None and cancel.is_set():
+        raise Cancelled("stopped on request; call again for the effects", code="cancelled")
+
+
+@dataclass(frozen=True, eq=False)
+class Batches:
+    """Rows of changed copies of one input, at most `rows` in a batch."""
+
+    prepared: CleanRun
+    clean: Baseline
+    rows: int
+    progress: Callable[[float], None]
+    cancel: threading.Event | None
+
+    def run(
+        self, changes: Sequence[Sequence[RowChange]]
+    ) -> tuple[Float64[np.ndarray, " group"], float]:
+        """(the mean number after each group of rows, how far clean rows are from the clean pass).
+
+        Raises `Cancelled` soon after `cancel` was set.
+        """
+        flat = [(at, change) for at, group in enumerate(changes) for change in group]
+        sums, spread, done = np.zeros(len(changes)), 0.0, 0
+        for batch in self._batches(flat):
+            require_wanted(self.cancel)
+            numbers, own = changed_rows(self.prepared, self.clean, [change for _, change in batch])
+            for (at, _), number in zip(batch, numbers.double().tolist(), strict=True):
+                sums[at] += number - own
+            spread = max(spread, abs(own - self.clean.value))
+            done += len(batch)
+            self.progress(done / len(flat))
+        counts = np.array([len(group) for group in changes])
+        return self.clean.value + sums / counts, spread
+
+    def _batches(
+        self, flat: Sequence[tuple[int, RowChange]]
+    ) -> Iterator[Sequence[tuple[int, RowChange]]]:
+        """At most `rows` at a time; where a pass is resumed, those of one call together."""
+        groups: dict[CallPlace | None, list[tuple[int, RowChange]]] = {}
+        for at, change in flat:
+            place = change.calls[0].place
+            key = place if place in self.clean.finished.before else None
+            groups.setdefault(key, []).append((at, change))
+        for group in groups.values():
+            for start in range(0, len(group), self.rows):
+                yield group[start : start + self.rows]

@@ -18,8 +18,7 @@ from torch import nn
 from attnviz.audio.sound import Sound
 from attnviz.capture.arguments import Picture
 from attnviz.capture.request import Request, Text
-from attnviz.changes.corpus import CorpusTexts
-from attnviz.changes.kinds import Change, PatchedStage
+from attnviz.changes.kinds import Change, CorpusTexts, PatchedStage
 from attnviz.changes.site import Where
 from attnviz.errors import bad_argument
 from attnviz.experiment import (

@@ -1,13 +1,17 @@
 """From which tokens an answer comes: attributions beside what really happens without each token.
 
 In: a model, a text and a measure. Out: a `TokenScores` with a score of each token by each method.
-`hidden` (and `masked`) intervene: `hidden` is the reference with which the others are compared, on
-this very text. `alti` and `norms` say where from, `frozen` which way. `weights` of the last layer
-and `rollout` are shown as history (docs/guide/why.md has the correlations of all of them).
+`hidden` (and `masked`) intervene: the change of the number when no query may attend to the token in
+any layer, and for models that have a mask token, when that stands in its place. They take n forward
+passes as rows of a few batches, the last row of each without a change. `hidden` is the reference
+with which the others are compared, on this very text. `alti` and `norms` say where from, `frozen`
+which way. `weights` of the last layer and `rollout` are shown as history (docs/guide/why.md has the
+correlations of all of them).
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -15,9 +19,8 @@ from jaxtyping import Float64
 from torch import Tensor
 
 from attnviz.errors import BadInput
-from attnviz.experiment import occlusion
 from attnviz.experiment.answer_measures import AnswerMeasure
-from attnviz.experiment.clean_run import CleanRun
+from attnviz.experiment.clean_run import CleanRun, as_mapping
 from attnviz.experiment.first_order import slopes
 from attnviz.experiment.frozen_pass import FrozenPass, frozen_pass
 from attnviz.experiment.readouts import readout
@@ -26,6 +29,7 @@ from attnviz.experiment.traced_run import TracedRun, traced_run
 from attnviz.summary import counted, text_table
 from attnviz.types import Tokens
 
+PASS_TOKENS = 32
 Method = Literal["hidden", "masked", "alti", "norms", "frozen", "weights", "rollout"]
 
 
@@ -84,8 +88,8 @@ def tokens(prepared: CleanRun) -> TokenScores:
     for a measure that has no slope.
     """
     resolved = readout(prepared)
-    hidden = occlusion.hidden(prepared)
-    masked = occlusion.masked(prepared)
+    hidden = changes_when_hidden(prepared)
+    masked = changes_when_masked(prepared)
     run = traced_run(prepared)
     _require_one_stack(run)
     reads = _read_positions(prepared, run)
@@ -147,3 +151,59 @@ def _ranks(values: Float64[np.ndarray, " value"]) -> Float64[np.ndarray, " value
     ends = np.cumsum(counts)
     means: np.ndarray = ends - (counts + 1) / 2.0
     return means[group]
+
+
+def changes_when_hidden(prepared: CleanRun) -> Float64[np.ndarray, " token"]:
+    """The change of the number with each token hidden from every query.
+
+    Raises `BadInput` for a model that takes no attention mask.
+    """
+    ids, mask = _ids(prepared), prepared.inputs.get("attention_mask")
+    shown = torch.ones_like(ids) if mask is None else mask
+
+    def without(tokens: Sequence[int]) -> Mapping[str, Any]:
+        rows = shown.repeat(len(tokens) + 1, 1)
+        rows[torch.arange(len(tokens)), list(tokens)] = 0
+        return {"attention_mask": rows}
+
+    return _changes(prepared, ids.shape[1], without)
+
+
+def changes_when_masked(prepared: CleanRun) -> Float64[np.ndarray, " token"] | None:
+    """The change of the number with each token replaced by the mask token; None without one."""
+    number = getattr(prepared.lm.tokenizer, "mask_token_id", None)
+    if number is None:
+        return None
+    ids = _ids(prepared)
+
+    def replaced(tokens: Sequence[int]) -> Mapping[str, Any]:
+        rows = ids.repeat(len(tokens) + 1, 1)
+        rows[torch.arange(len(tokens)), list(tokens)] = number
+        return {"input_ids": rows}
+
+    return _changes(prepared, ids.shape[1], replaced)
+
+
+def _ids(prepared: CleanRun) -> Tensor:
+    ids = prepared.inputs.get("input_ids")
+    if not isinstance(ids, Tensor) or prepared.lm.kind not in ("encoder", "decoder"):
+        raise BadInput(
+            f"{prepared.lm.name} does not read one text: token scores need an encoder or a decoder"
+            " that reads one text",
+            code="not_one_text",
+            name=prepared.lm.name,
+        )
+    return ids
+
+
+def _changes(prepared: CleanRun, n: int, rows_of: Any) -> np.ndarray:
+    changes: list[float] = []
+    lm = prepared.lm
+    for start in range(0, n, PASS_TOKENS):
+        tokens = range(start, min(start + PASS_TOKENS, n))
+        inputs = prepared.repeated(len(tokens) + 1) | rows_of(tokens)
+        with lm.lock, torch.no_grad():
+            output = lm.model(**inputs, **prepared.options)
+        numbers = readout(prepared).read(as_mapping(output)).double().cpu()
+        changes += (numbers[:-1] - numbers[-1]).tolist()
+    return np.array(changes)

@@ -16,7 +16,7 @@ from attnviz.compare.token_pairs import Pairing, Slot, on_axes, pair
 from attnviz.errors import TooLarge, bad_argument
 from attnviz.figures import Drawing
 from attnviz.figures.style import Style
-from attnviz.tokens.merge import merged
+from attnviz.tokens.words import merged
 from attnviz.types import Head, Kind, Stack, Tokens, head_id
 
 View = Literal["heads", "head", "lines", "steps", "alignment", "compare"]

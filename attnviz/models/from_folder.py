@@ -34,7 +34,7 @@ from attnviz.models import architecture, chat_template, files, weights
 from attnviz.models.admission.sealed_copy import seal
 from attnviz.models.files import first_line, is_panic
 from attnviz.models.loaded_model import LoadedModel
-from attnviz.models.random_state import seeded
+from attnviz.models.seeded_models import seeded
 from attnviz.types import MIB, ModelCard, ModelKey, ModelKind
 
 # a path of this machine in another library's words

@@ -1,8 +1,9 @@
 """From a name, a hub id, a folder or a module to a `LoadedModel`: find, check, read.
 
 Registered models come from an installed package with the hub offline, and the sha256 of their
-weights is checked before anything reads them. Without the package the hub id is tried instead, and
-the model's `notice` says so. Weights are safetensors only; code from a hub is never run.
+weights is checked before anything reads them, also for a single tensor (`embedded_tensor`). Without
+the package the hub id is tried instead, and the model's `notice` says so. Weights are safetensors
+only; code from a hub is never run.
 """
 
 import weakref
@@ -11,8 +12,11 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
+import numpy as np
 import torch
 from huggingface_hub import constants
+from jaxtyping import Float32
+from safetensors import safe_open
 from torch import nn
 
 from attnviz.errors import AttnVizError, BadInput, ModelNotFound
@@ -280,3 +284,26 @@ def _dtype(dtype: str | torch.dtype | None) -> torch.dtype:
             allowed=", ".join(DTYPES),
         )
     return DTYPES[name]
+
+
+def embedded_tensor(model: str, name: str) -> Float32[np.ndarray, "..."]:
+    """The tensor `name` of an embedded model; raises `ModelNotFound` if there is none."""
+    entry = find(model)
+    if not isinstance(entry, EmbeddedModel):
+        raise ModelNotFound(
+            f"{model} has no weights file here; only embedded models do",
+            code="no_weights",
+            folder=model,
+        )
+    path = entry.folder / files.WEIGHTS
+    check_weights(path, entry)
+    with safe_open(path, framework="numpy") as tensors:
+        known = sorted(tensors.keys())
+        if name not in known:
+            raise ModelNotFound(
+                f"{model} has no tensor {name!r}; it has {', '.join(known)}",
+                code="no_weights",
+                folder=model,
+            )
+        values: np.ndarray = tensors.get_tensor(name).astype(np.float32)
+    return values

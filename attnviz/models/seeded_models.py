@@ -1,18 +1,30 @@
 """Models that are built from a seed when they are asked for: no weights are stored.
 
 In: the name of a `BuiltModel` of the registry. Out: the module with the inputs that belong to it,
-since it reads neither text nor pictures. The numbers are torch's own initialisation; the global
-random state is left as it was.
+since it reads neither text nor pictures. The numbers are torch's own initialisation, which draws
+from the global random state: `seeded` is a block in which that state begins with a seed, and after
+which it is as it was. It belongs to the process, so one thread at a time uses it here; what can be
+drawn from a `torch.Generator` is drawn from that instead.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from threading import RLock
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from attnviz.models.random_state import seeded
+LOCK = RLock()
+
+
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """A block that begins with this seed, as after `torch.manual_seed`, on the processor alone."""
+    with LOCK, torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(seed)
+        yield
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,16 +7,17 @@ has too many entries or is no entry is refused as `BadInput`, in one form.
 `json_fields` reads untrusted JSON likewise, a value at a time.
 """
 
-from attnviz.notation.scalars import (
+from attnviz.notation.text_form import (
+    TextForm,
     escape,
     index,
     indices,
     number,
+    refusal,
     unescape,
     write_indices,
     write_number,
 )
-from attnviz.notation.text_form import TextForm, refusal
 
 __all__ = [
     "TextForm",

@@ -1,14 +1,26 @@
 """A page in a notebook: a frame that may run scripts and save files, over a still picture.
 
-In: a page and a PNG. Out: what a notebook displays. The frame is an <iframe srcdoc>: it has no
-origin, no cookies and no network. Where a notebook shows no frames (one that is not trusted, a site
-that lists notebooks), the picture stays.
+In: a page, and the group of attention calls that the picture shows. Out: what a notebook displays.
+The frame is an <iframe srcdoc>: it has no origin, no cookies and no network. Where a notebook shows
+no frames (one that is not trusted, a site that lists notebooks), the picture stays: a PNG of all
+heads, in the colours of the page.
 """
 
 import base64
 import html
 from dataclasses import dataclass
 
+import numpy as np
+from jaxtyping import Float32, UInt8
+
+from attnviz.figures import png, ramp
+from attnviz.pictures.group import groups
+from attnviz.pictures.group.groups import Group
+
+MAX_SIDE = 64  # pixels of a head
+MAX_HEADS = 24  # heads of a layer, and layers
+GAP = 2
+ENLARGED_UP_TO = 32  # pixels of a head: smaller ones are drawn twice as large
 INSIDE = "position:absolute;top:0;left:0"
 
 
@@ -45,3 +57,30 @@ def pictures(still: bytes, label: str, height: int, over: str = "") -> dict[str,
         f' style="{INSIDE};max-width:100%;max-height:100%">{over}</div>'
     )
     return {"text/html": box, "image/png": picture}
+
+
+def still(group: Group) -> bytes:
+    """All heads of a group as one PNG: a row for each layer, in the colours of the page."""
+    colours = ramp.table("light")
+    layers = list(groups.each_layer(group))[:MAX_HEADS]
+    rows = [[_small(weights) for weights in heads[:MAX_HEADS]] for heads in layers]
+    down = max(cells.shape[0] for row in rows for cells in row) + GAP
+    across = max(cells.shape[1] for row in rows for cells in row) + GAP
+    size = (len(rows) * down - GAP, max(map(len, rows)) * across - GAP, 3)
+    atlas = np.full(size, 255, np.uint8)
+    for layer, row in enumerate(rows):
+        for head, cells in enumerate(row):
+            top, left = layer * down, head * across
+            atlas[top : top + cells.shape[0], left : left + cells.shape[1]] = colours[cells]
+    enlarged = 2 if max(down, across) - GAP <= ENLARGED_UP_TO else 1
+    return png.encoded(atlas, enlarged)
+
+
+def _small(weights: Float32[np.ndarray, "query key"]) -> UInt8[np.ndarray, "row column"]:
+    """The colour of each weight; of a large matrix, that of the largest weight in each pixel."""
+    for axis in (0, 1):
+        n = weights.shape[axis]
+        if n > MAX_SIDE:
+            starts = np.arange(MAX_SIDE) * n // MAX_SIDE
+            weights = np.maximum.reduceat(weights, starts, axis=axis)
+    return ramp.levels(weights, "sqrt")

@@ -10,9 +10,8 @@ from attnviz.errors import bad_argument, require_package, require_type
 from attnviz.files.page import PageChoices, page_text
 from attnviz.files.page.first_view import PageOpening, PageView
 from attnviz.files.page.parts import PageSource
-from attnviz.notebook.frame import NotebookFrame
+from attnviz.notebook.frame import NotebookFrame, still
 from attnviz.notebook.selection import PageSelection
-from attnviz.notebook.still import still
 from attnviz.pictures.group.app_capture import PageContext
 from attnviz.types import Head, head_id
 

@@ -9,8 +9,7 @@
 its largest weights. Memory: q and k of the head, two numbers for each row, one byte for 64 cells.
 """
 
-from attnviz.tiles.pooling import OCTAVES, decoded, encoded
-from attnviz.tiles.pyramid import TILE, Pyramid, build, top_level
+from attnviz.tiles.pyramid import OCTAVES, TILE, Pyramid, build, decoded, encoded, top_level
 from attnviz.tiles.search import DIAGONAL, StrongCell, strongest
 
 __all__ = [

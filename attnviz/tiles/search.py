@@ -15,8 +15,7 @@ import numpy as np
 from jaxtyping import Float32
 
 from attnviz.errors import BadInput, require_type
-from attnviz.tiles.pooling import bound
-from attnviz.tiles.pyramid import KEPT, TILE, Pyramid, require_wanted
+from attnviz.tiles.pyramid import KEPT, TILE, Pyramid, bound, require_wanted
 from attnviz.types import ignore
 
 MAX_CELLS = 1000

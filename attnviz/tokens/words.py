@@ -1,15 +1,20 @@
-"""The words of a sequence of tokens: ranges of tokens that spell one word together.
+"""The words of a sequence of tokens, and attention weights between words instead of tokens.
 
 In: `Tokens`, and a function that joins pieces of the vocabulary for tokens without a text. Out:
 `Word`s in order, which cover every token once. A word ends at white space, at a punctuation mark,
 and between two characters of a script that is written without spaces; never inside a character of
 several code points, such as an emoji (the common cases of UAX #29, grapheme clusters). Special
-tokens stand alone. Weights between words instead of tokens: `attnviz.tokens.merge`.
+tokens stand alone. `merged` takes weights [query, key] to one row and one column for each range of
+tokens: summed over its keys, averaged over its queries, so that rows which summed to 1 still do.
 """
 
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from jaxtyping import Float32
 
 from attnviz.tokens.labels import visible
 from attnviz.types import Tokens
@@ -126,3 +131,31 @@ def _one_character(tokens: Tokens, parts: list[_Part], n: int) -> bool:
     so_far = tokens.text[: tokens.offsets[n - 1][1]] if tokens.text else before
     n_regions = len(so_far) - len(so_far.rstrip("".join(map(chr, REGIONS))))
     return n_regions % 2 == 1
+
+
+@runtime_checkable
+class TokenRange(Protocol):
+    """The tokens from `start` to before `stop`."""
+
+    @property
+    def start(self) -> int:
+        """The first token."""
+
+    @property
+    def stop(self) -> int:
+        """The token behind the last one."""
+
+
+def merged(
+    weights: Float32[np.ndarray, "*heads query key"],
+    queries: Sequence[TokenRange],
+    keys: Sequence[TokenRange],
+) -> Float32[np.ndarray, "*heads row column"]:
+    """Weights between ranges: summed over the keys of a range, averaged over its queries."""
+    if len(queries) == weights.shape[-2] and len(keys) == weights.shape[-1]:
+        return weights
+    by_key = np.add.reduceat(weights, [part.start for part in keys], axis=-1)
+    merged_weights = np.zeros((*by_key.shape[:-2], len(queries), len(keys)), dtype=np.float32)
+    for row, part in enumerate(queries):
+        merged_weights[..., row, :] = by_key[..., part.start : part.stop, :].mean(axis=-2)
+    return merged_weights

@@ -5,8 +5,8 @@ from playwright.sync_api import expect
 
 import attnviz
 from attnviz.models.loaded_model import LoadedModel
-from attnviz.pictures.group.drawn import shares
 from attnviz.pictures.group.groups import groups
+from attnviz.pictures.group.ranking import shares
 from tests.browser.conftest import OpenVisit
 from tests.support.visit import expect_data
 

@@ -6,8 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 import attnviz
-from attnviz.tokens.merge import merged
-from attnviz.tokens.words import words
+from attnviz.tokens.words import merged, words
 from tests.browser.conftest import OpenVisit
 from tests.support.browser import settle
 from tests.support.canvas import cell_middle

@@ -22,7 +22,7 @@ from attnviz.experiment.answer_measures import (
 )
 from attnviz.experiment.effects import effects
 from attnviz.models.loaded_model import LoadedModel
-from attnviz.teach.course.birth.transformer import untrained
+from attnviz.teach.course.toy_model import untrained
 from tests.support.changed_by_hand import output_layer_reads
 from tests.support.questions import MARY, STORE
 from tests.support.tiny.configs import tiny_config

@@ -10,9 +10,8 @@ import pytest
 import attnviz
 from attnviz import BadInput
 from attnviz.corpus.archive import survey_bytes
-from attnviz.corpus.compact import compact
 from attnviz.corpus.embedded import counted_weights, embedded_survey, path_of
-from attnviz.corpus.result import Survey
+from attnviz.corpus.result import Survey, compact
 from attnviz.corpus.survey import survey_at_once
 from attnviz.models.registry import REGISTRY, EmbeddedModel, PackagedModel
 from attnviz.types import MEASURES

@@ -13,7 +13,7 @@ import pytest
 from tests.support import fuzz
 from tests.support.server import ROOT
 
-QUICK = {"archive": 60, "capture": 40, "folder": 12, "address": 300}
+QUICK = {"archive": 60, "capture": 80, "folder": 12, "address": 300}
 MOST_GROWTH_MIB = 50
 EXPECTED = {
     "archive": {"opened", "no_file"},

@@ -16,12 +16,11 @@ import attnviz
 from attnviz import BadInput, LoadedModel, metrics
 from attnviz.attention.batch_weights import all_weights, visible_cells
 from attnviz.corpus import shards
-from attnviz.corpus.batch import TextBatch
-from attnviz.corpus.pieces import pieces
 from attnviz.corpus.result import Survey
 from attnviz.corpus.survey import survey_at_once
 from attnviz.corpus.tally import BINS, UPPER, WeightSums, upper_ends
-from attnviz.corpus.text_measures import PatternCells, measured
+from attnviz.corpus.text_measures import PatternCells, TextBatch, measured
+from attnviz.corpus.texts import pieces
 from attnviz.errors import Cancelled
 from attnviz.metrics.measures import SHARES
 from attnviz.types import MEASURES

@@ -9,7 +9,7 @@ from attnviz.app.page_parts import head_search
 from attnviz.app.session import widgets
 from attnviz.app.session.view import default_view
 from attnviz.pictures.group.groups import groups
-from attnviz.pictures.group.links import links
+from attnviz.pictures.group.ranking import links
 from attnviz.types import HeadId
 from tests.pages.conftest import Visit, parameters
 

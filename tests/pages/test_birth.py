@@ -8,7 +8,7 @@ from attnviz import i18n
 from attnviz.app.page_parts.learn import birth as live
 from attnviz.app.server import trainings
 from attnviz.app.session import widgets
-from attnviz.teach.course import birth
+from attnviz.teach.course import toy_model
 from tests.pages.conftest import TIMEOUT_S, sent
 from tests.support.waiting import expect_true
 
@@ -26,7 +26,7 @@ def app_of_training() -> None:
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     """A training of two snapshots after the first; the app keeps nothing of an earlier one."""
-    monkeypatch.setattr(birth, "STEPS", STEPS)
+    monkeypatch.setattr(toy_model, "STEPS", STEPS)
     trainings.forget(SEED)
 
 
@@ -44,8 +44,8 @@ def test_a_training_is_shown_moment_by_moment(short: None) -> None:
     assert slider.options == ["0", "20", "40"]
     header, arrays = sent(app)
     last = trainings.training(SEED).snapshots[-1]
-    tokens = birth.encode(birth.example())
-    weights = birth.attention(birth.restore(last), tokens)
+    tokens = toy_model.encode(toy_model.example())
+    weights = toy_model.attention(toy_model.restore(last), tokens)
     heads = (last.repeated.previous_head, last.repeated.induction_head)
     for place, head in enumerate(heads):
         np.testing.assert_allclose(

@@ -4,8 +4,8 @@ import attnviz
 from attnviz import i18n
 from attnviz.app.page_parts import head_search
 from attnviz.app.session import widgets
-from attnviz.pictures.group.drawn import palette, shares
 from attnviz.pictures.group.groups import groups
+from attnviz.pictures.group.ranking import palette, shares
 from tests.pages.conftest import Visit, parameters
 
 TEXT = "The cat sat on the mat."

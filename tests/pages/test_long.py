@@ -17,8 +17,7 @@ from attnviz import i18n, tiles
 from attnviz.app.session import address, widgets
 from attnviz.app.session.text_files import MAX_BYTES, TextFile
 from attnviz.errors import Cancelled
-from attnviz.pictures.group.group_size import MAX_CELLS, MAX_WHOLE, size_of
-from attnviz.pictures.group.groups import groups
+from attnviz.pictures.group.groups import MAX_CELLS, MAX_WHOLE, groups, size_of
 from tests.pages.conftest import Visit, component_name, parameters, sent
 from tests.support.folders import WORDS
 from tests.support.waiting import eventually, expect_equal

@@ -23,6 +23,7 @@ from attnviz.files.capture_file.digest import VARIABLE, digest_of_bytes
 from attnviz.files.capture_file.read import read
 from attnviz.files.save import content
 from tests.pages.conftest import Visit, component_name, parameters, sent
+from tests.support import captures
 
 TEXT = "The cat sat on the mat."
 SHOWN = {"overview": "grid", "head": "head", "steps": "steps", "masks": "masks", "compare": "pair"}
@@ -187,6 +188,13 @@ def test_an_upload_is_checked_and_first_shown_in_the_line_of_heavy_work(
 def holds_turn(line: WaitingLine) -> bool:
     """True while somebody works in the line."""
     return len(line._tickets) == 1
+
+
+@pytest.mark.parametrize("kind", captures.every_kind())
+def test_every_kind_of_capture_is_opened(kind: str) -> None:
+    data = content(captures.every_kind()[kind], ".safetensors", with_weights=True)
+    opened = opened_captures.opened(uploaded(data))
+    assert opened is not None and opened.groups
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), 1e30])

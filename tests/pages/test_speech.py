@@ -13,7 +13,7 @@ from attnviz.audio import sound
 from attnviz.audio.sound import Sound
 from attnviz.errors import BadInput, TooLarge
 from attnviz.pictures.grid import pooled as pooled_overview
-from attnviz.pictures.group import group_size
+from attnviz.pictures.group import groups
 from tests.pages.conftest import Visit, parameters, sent
 from tests.support import folders
 
@@ -120,7 +120,7 @@ def test_the_sound_stands_under_keys_that_are_its_frames(
 def test_overview_shows_many_frames_from_afar(
     visit: Visit, tiny: Tiny, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(group_size, "MAX_CELLS", 1000)
+    monkeypatch.setattr(groups, "MAX_CELLS", 1000)
     monkeypatch.setattr(pooled_overview, "MAX_POINTS", 6 * 34**2)
     monkeypatch.setattr(buffers, "buffer", lambda _key, build: build())
     app = visit("overview", model=tiny("whisper"), stack="encoder", kind="self", query="50")
@@ -133,7 +133,7 @@ def test_overview_shows_many_frames_from_afar(
     weights = np.pad(cap.all_weights(stack="encoder"), ((0, 0), (0, 0), (0, 2), (0, 2)))
     expected = weights.reshape(2, 3, 34, 3, 34, 3).max(axis=(3, 5))
     assert np.abs(arrays["weights"] / 255 - np.sqrt(expected)).max() <= 0.5 / 255 + 1e-6
-    monkeypatch.setattr(group_size, "MAX_POOLED_CELLS", 1000)
+    monkeypatch.setattr(groups, "MAX_POOLED_CELLS", 1000)
     assert visit("overview", model=tiny("whisper"), stack="encoder", kind="self").info
 
 

@@ -7,6 +7,7 @@ memory, so that one that takes too much is seen: `python -m tests.support.fuzz c
 
 import gc
 import json
+import os
 import random
 import resource
 import shutil
@@ -349,6 +350,7 @@ def _resident_mib() -> int:
 
 def main() -> None:
     """Run one kind under a limit of memory, and print its report as JSON in the last line."""
+    os.environ["OMP_NUM_THREADS"] = "1"  # as the app has it; threads would wait for each other
     kind, seed, count = sys.argv[1:4]
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     sys.stdout.write(json.dumps(asdict(run(kind, int(seed), int(count)))) + "\n")

@@ -12,8 +12,7 @@ from attnviz.app.frame import window_choice
 from attnviz.app.session import current, embedding, widgets
 from attnviz.i18n import Language, text
 from attnviz.pictures.group.app_capture import PageContext
-from attnviz.pictures.group.group_size import size_of
-from attnviz.pictures.group.groups import Group
+from attnviz.pictures.group.groups import Group, size_of
 from attnviz.pictures.shared.selection import Extent
 from attnviz.types import Kind, Stack
 

@@ -27,10 +27,10 @@ from attnviz.pictures import masks as overlays
 from attnviz.pictures import steps as strip
 from attnviz.pictures import writing
 from attnviz.pictures.grid import pooled as pooled_overview
-from attnviz.pictures.group import group_tokens, heads
+from attnviz.pictures.group import groups, heads
 from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.group.axes import token_axes
-from attnviz.pictures.group.group_size import MAX_POOLED_CELLS, MAX_WHOLE
+from attnviz.pictures.group.groups import MAX_POOLED_CELLS, MAX_WHOLE
 from attnviz.pictures.group.measures import Measured, measure
 from attnviz.pictures.masks import fill as masks_view
 from attnviz.pictures.shared.canvas import Canvas
@@ -48,7 +48,7 @@ MAX_STEPS = 2  # the largest, of 2,048 tokens, keeps 70 MB
 
 def player(shown: PageContext) -> None:
     """The bar that steps through the generated tokens; nothing if there are none."""
-    if group_tokens.generated_queries(shown.group).any():
+    if groups.generated_queries(shown.group).any():
         _player(shown)
 
 

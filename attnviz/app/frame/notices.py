@@ -9,7 +9,7 @@ import streamlit as st
 
 from attnviz.app.session import address, address_bar, current, examples, messages, routes
 from attnviz.i18n import Language, text
-from attnviz.pictures.group import group_tokens
+from attnviz.pictures.group import groups
 from attnviz.pictures.group.app_capture import AppCapture, PageContext
 from attnviz.pictures.group.groups import Group
 from attnviz.types import Tokens
@@ -23,7 +23,7 @@ def of_texts(lang: Language, captured: AppCapture, texts: tuple[str, ...]) -> No
     _message(lang, captured, texts)
     _hub(lang, captured)
     group = generated(lang, captured)
-    n_tokens = int(group_tokens.generated_queries(group).sum())
+    n_tokens = int(groups.generated_queries(group).sum())
     if n_tokens < captured.n_asked:
         st.caption(text(lang, "notice.ended", count=n_tokens, asked=captured.n_asked))
     capture, limit = captured.capture, captured.model.max_tokens
@@ -33,7 +33,7 @@ def of_texts(lang: Language, captured: AppCapture, texts: tuple[str, ...]) -> No
 
 def of_sound(lang: Language, captured: AppCapture) -> None:
     """Everything to know about the capture of a sound."""
-    tokens = group_tokens.queries(generated(lang, captured))
+    tokens = groups.queries(generated(lang, captured))
     if _is_cut(tokens, len(tokens)):
         st.info(text(lang, "cut.notice", limit=len(tokens)))
 
@@ -61,9 +61,9 @@ def _message(lang: Language, captured: AppCapture, texts: tuple[str, ...]) -> No
 def generated(lang: Language, captured: AppCapture) -> Group:
     """Name the tokens that the model generated, if any; the group of the stack that generates."""
     group = captured.groups[-1]  # that stack runs last
-    is_new = group_tokens.generated_queries(group)
+    is_new = groups.generated_queries(group)
     if is_new.any():
-        labels = group_tokens.queries(group).labels
+        labels = groups.queries(group).labels
         new = [label for label, is_generated in zip(labels, is_new, strict=True) if is_generated]
         tokens = messages.plain(" ".join(new))
         st.caption(text(lang, "notice.written", count=len(new), tokens=tokens))

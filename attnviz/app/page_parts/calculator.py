@@ -20,7 +20,7 @@ from attnviz.errors import BadInput
 from attnviz.i18n import Language, text
 from attnviz.pictures import steps as strip
 from attnviz.pictures.shared.selection import Extent, parse_selection
-from attnviz.teach.calculator import picture
+from attnviz.teach.calculator import run
 from attnviz.teach.calculator import sheet as sheets
 from attnviz.teach.calculator.code import numpy_code, torch_code
 from attnviz.teach.calculator.sheet import (
@@ -196,7 +196,7 @@ def _steps(lang: Language, sheet: Sheet) -> None:
         extent = Extent(1, 1, sheet.n_query, sheet.n_key)
         draw(
             strip.CANVAS,
-            lambda: picture.sheet_steps(lang, sheet),
+            lambda: run.sheet_steps(lang, sheet),
             key,
             lang,
             {"selection": _keep_cell(key, extent)},

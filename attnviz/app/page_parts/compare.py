@@ -53,15 +53,14 @@ from attnviz.compare.token_pairs import Pairing
 from attnviz.i18n import Language, text
 from attnviz.models.registry import REGISTRY
 from attnviz.pictures import pair as component
-from attnviz.pictures.group import group_tokens, group_weights
+from attnviz.pictures.group import groups
 from attnviz.pictures.group.app_capture import AppCapture, PageContext
 from attnviz.pictures.group.axes import token_axes
-from attnviz.pictures.group.group_size import MAX_CELLS
-from attnviz.pictures.group.groups import chosen
+from attnviz.pictures.group.groups import MAX_CELLS, chosen
 from attnviz.pictures.group.titles import model_title
 from attnviz.pictures.shared.heads import TokenAxis
 from attnviz.pictures.shared.selection import Extent, parse_selection
-from attnviz.tokens import merge
+from attnviz.tokens import words
 from attnviz.types import ModelCard, ModelKind
 
 # tokens of a side, half a minute of frames; more are not legible there
@@ -155,11 +154,11 @@ def _fits(left: PageContext, right: PageContext) -> bool:
 def _view(left: PageContext, right: PageContext) -> component.PairView:
     a, b, same = left.group, right.group, _same_vocabulary(left.captured, right.captured)
     identical = left.key == right.key
-    queries = token_pairs.pair(group_tokens.queries(a), group_tokens.queries(b), same)
-    keys = token_pairs.pair(group_tokens.keys(a), group_tokens.keys(b), same)
+    queries = token_pairs.pair(groups.queries(a), groups.queries(b), same)
+    keys = token_pairs.pair(groups.keys(a), groups.keys(b), same)
     weights = (
-        merge.merged(group_weights.stacked(a), queries.a, keys.a),
-        merge.merged(group_weights.stacked(b), queries.b, keys.b),
+        words.merged(groups.stacked(a), queries.a, keys.a),
+        words.merged(groups.stacked(b), queries.b, keys.b),
     )
     alike = (
         left.captured.name == right.captured.name and weights[0].shape[:2] == weights[1].shape[:2]

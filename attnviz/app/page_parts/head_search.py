@@ -1,8 +1,8 @@
 """Two searches for a head: by a link from a query to a key, and by a pattern painted on a matrix.
 
 In: what is shown, and the cell of the view. Out: all heads, ranked by how clearly they link the
-cell (`pictures.group.links`), or by the share of their attention on the painted cells beside chance
-(`pictures.group.drawn`); each opens on the page Head. The cell is that of the picture: a click
+cell (`pictures.group.ranking`), or by the share of their attention on the painted cells beside
+chance; each opens on the page Head. The cell is that of the picture: a click
 there asks anew, a choice here moves the picture's frame. The clearest heads are buttons, each with
 its sum, written so that its rounded numbers add up; only heads above their control get one.
 """
@@ -21,8 +21,7 @@ from attnviz.app.session import address, address_bar, current, messages, routes,
 from attnviz.app.session.fragment import fragment
 from attnviz.i18n import Language, text
 from attnviz.pictures import mask_painter
-from attnviz.pictures.group import drawn, group_tokens
-from attnviz.pictures.group import links as views
+from attnviz.pictures.group import groups, ranking
 from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.group.ranking import RankedHead
 from attnviz.pictures.mask_painter import Cells
@@ -62,13 +61,13 @@ def ask(shown: PageContext) -> None:
 @shared(most=MAX_RANKED)
 def links(shown: PageContext, query: int, key: int) -> tuple[RankedHead, ...]:
     """Every head's link from a query to a key, with its control, the clearest first."""
-    return views.links(shown.group, query, key)
+    return ranking.links(shown.group, query, key)
 
 
 def _cell(shown: PageContext) -> tuple[int | None, int | None]:
     """The query and the key of the view, after two boxes that choose others."""
     place = current.view().place
-    axes = {"query": group_tokens.queries(shown.group), "key": group_tokens.keys(shown.group)}
+    axes = {"query": groups.queries(shown.group), "key": groups.keys(shown.group)}
     chosen: dict[str, int | None] = {}
     for column, (name, tokens) in zip(st.columns(len(axes)), axes.items(), strict=True):
         position = getattr(place, name)
@@ -121,7 +120,7 @@ def draw_pattern(shown: PageContext) -> None:
             text(lang, "drawn.title"), key=widgets.key("drawn"), help=text(lang, "drawn.help")
         ):
             return
-        patterns = drawn.palette(shown.group)
+        patterns = ranking.palette(shown.group)
         cells = _painted(shown, patterns)
         _choice(shown, patterns, cells)
         matrix, heads = st.columns(2)
@@ -134,7 +133,7 @@ def draw_pattern(shown: PageContext) -> None:
 @shared(most=MAX_RANKED)
 def shares(shown: PageContext, cells: Cells) -> tuple[RankedHead, ...]:
     """Every head's share of attention on painted cells, beside chance, the clearest first."""
-    return drawn.shares(shown.group, cells)
+    return ranking.shares(shown.group, cells)
 
 
 def _choice(shown: PageContext, patterns: dict[str, Cells], cells: Cells) -> None:
@@ -173,7 +172,7 @@ def _painter(shown: PageContext, cells: Cells) -> None:
     if max(cells.shape) > mask_painter.MAX_TOKENS:
         st.caption(text(shown.lang, "drawn.too_long", count=mask_painter.MAX_TOKENS))
         return
-    queries, keys = group_tokens.queries(shown.group), group_tokens.keys(shown.group)
+    queries, keys = groups.queries(shown.group), groups.keys(shown.group)
     view = mask_painter.MaskPainterView(queries.labels, keys.labels, cells)
     component, key, shape = widgets.component_key("mask_painter"), shown.key, cells.shape
 

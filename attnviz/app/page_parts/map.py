@@ -67,7 +67,7 @@ def show(shown: PageContext, sentences: tuple[str, ...] = ()) -> None:
 
 def _can_be_drawn(loaded: "LoadedModel", capture: "Capture") -> bool:
     """True if the model's first attention has queries and keys of texts or pictures."""
-    from attnviz.corpus.moments import dot_product
+    from attnviz.corpus.biplot import dot_product
     from attnviz.corpus.samples import sample_pictures, sample_texts
 
     if not (sample_texts(loaded) or sample_pictures(loaded)):

@@ -221,22 +221,22 @@ def newborn() -> Birth | None:
     is_over, snapshots = training.job.over, tuple(training.snapshots)
     if not snapshots:
         return None
-    from attnviz.teach.course import birth
+    from attnviz.teach.course import toy_model
 
-    tokens = birth.encode(birth.example())
+    tokens = toy_model.encode(toy_model.example())
     head = snapshots[-1].repeated.induction_head
     weights = [
-        birth.attention(birth.restore(snapshot), tokens)[head.layer, head.head]
+        toy_model.attention(toy_model.restore(snapshot), tokens)[head.layer, head.head]
         for snapshot in snapshots
     ]
     scores = [snapshot.repeated.induction[head.layer, head.head] for snapshot in snapshots]
     return Birth(
         str(head),
-        birth.labels(tokens),
+        toy_model.labels(tokens),
         tuple(snapshot.step for snapshot in snapshots),
         np.array(scores, dtype=np.float32),
         np.stack(weights),
-        birth.chance(len(tokens)).induction,
+        toy_model.chance(len(tokens)).induction,
         training.n_steps,
         is_over,
     )

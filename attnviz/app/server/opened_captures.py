@@ -12,7 +12,7 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache, lru_cache, partial
-from math import inf, isfinite, isnan
+from math import isfinite
 from typing import TYPE_CHECKING
 
 from attnviz.app.server import loading, turns
@@ -23,8 +23,6 @@ from attnviz.pictures.group.groups import groups
 from attnviz.types import MIB
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
     from attnviz.attention.call import AttentionCall
     from attnviz.attention.capture import Capture
 
@@ -165,19 +163,15 @@ def _require_finite(captured: AppCapture, file_name: str) -> None:
 
 def _is_finite(call: "AttentionCall") -> bool:
     """True if scores are numbers, before the mask and after it; a bias may block cells by −inf."""
+    from attnviz.attention.tolerance import largest
+
     inputs = call.inputs
-    bias, scaling = getattr(inputs, "bias", None), getattr(inputs, "scaling", 1.0)
+    bias, scaling = getattr(inputs, "bias", None), getattr(inputs, "scaling", None) or 1.0
     tensors = [tensor for tensor in (*inputs.tensors(), call.output) if tensor is not bias]
-    sizes = [_largest(tensor) for tensor in tensors if tensor.is_floating_point()]
     if bias is not None:
-        sizes.append(_largest(bias.clamp(min=0)))
-    return all(size * max(1.0, abs(scaling)) < LARGEST for size in sizes)
-
-
-def _largest(tensor: "Tensor") -> float:
-    """max |x|, infinite for NaN."""
-    size = float(tensor.float().abs().max())
-    return inf if isnan(size) else size
+        tensors.append(bias.clamp(min=0))
+    sizes = (largest(tensor.float()) for tensor in tensors if tensor.is_floating_point())
+    return all(size * max(1.0, abs(scaling)) < LARGEST for size in sizes)  # false for NaN
 
 
 def _width(call: "AttentionCall") -> int:

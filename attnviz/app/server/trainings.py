@@ -15,7 +15,7 @@ from attnviz.app.server.shared import shared
 from attnviz.app.server.watchers import watched
 
 if TYPE_CHECKING:
-    from attnviz.teach.course.birth import TrainingSnapshot
+    from attnviz.teach.course.toy_model import TrainingSnapshot
 
 MAX_TRAININGS = 6
 STEP_S = 0.05  # about
@@ -78,15 +78,15 @@ def start(seed: int, n_steps: int, train: Train) -> Training:
 def begin(seed: int, n_steps: int | None = None) -> Training:
     """Begin to train the tiny transformer of the lesson from a seed; None for all its steps."""
     with loading.importing:
-        from attnviz.teach.course import birth
+        from attnviz.teach.course import toy_model
 
-    length = birth.STEPS if n_steps is None else n_steps
+    length = toy_model.STEPS if n_steps is None else n_steps
 
     def train(cancel: threading.Event) -> "Iterable[TrainingSnapshot]":
         import torch
 
         torch.set_num_threads(loading.TORCH_THREADS)
-        return birth.train(seed, steps=length, cancel=cancel)
+        return toy_model.train(seed, steps=length, cancel=cancel)
 
-    birth.require_seed(seed)
+    toy_model.require_seed(seed)
     return start(seed, length, train)

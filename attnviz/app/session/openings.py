@@ -2,7 +2,7 @@
 
 In: the view. Out: the same view at its model's opening, where nothing was chosen yet. Each opening
 is the head with the largest difference, on its model's first example, between the weight from that
-query to that key and the other rows' mean weight on it (`pictures.group.links`); a test
+query to that key and the other rows' mean weight on it (`pictures.group.ranking`); a test
 measures all of them again. A head in which every row attends to one key does not pass this control.
 """
 

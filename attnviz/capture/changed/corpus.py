@@ -19,8 +19,7 @@ from attnviz.capture.plan.plan import Plan
 from attnviz.capture.plan.planners import plan
 from attnviz.capture.record.recorder import record
 from attnviz.capture.request import Request
-from attnviz.changes.corpus import Corpus, HeadVectors
-from attnviz.changes.kinds import Ablate
+from attnviz.changes.kinds import Ablate, Corpus, HeadVectors
 from attnviz.errors import BadInput
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.summary import counted

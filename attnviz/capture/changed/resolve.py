@@ -14,8 +14,7 @@ from attnviz.attention.stage_changes import ChangeableStage, Function, StageChan
 from attnviz.capture.changed import functions
 from attnviz.capture.changed.changer import CallPlace, PlacedChanges
 from attnviz.capture.changed.layout import CallSite, Layout
-from attnviz.changes.corpus import Corpus
-from attnviz.changes.kinds import Ablate, Change, Cut, Edited, Mask, Patch, Pattern
+from attnviz.changes.kinds import Ablate, Change, Corpus, Cut, Edited, Mask, Patch, Pattern
 from attnviz.errors import BadInput, UnsupportedAttention
 
 CorpusOf = Callable[[Ablate], Corpus]

@@ -15,8 +15,7 @@ from jaxtyping import Float32, Float64, Int64
 
 from attnviz.attention.capture import Capture
 from attnviz.models.loaded_model import LoadedModel
-from attnviz.tokens.merge import merged
-from attnviz.tokens.words import STARTS, Join, Word, words
+from attnviz.tokens.words import STARTS, Join, Word, merged, words
 from attnviz.types import Tokens
 
 

@@ -3,10 +3,16 @@
 q, k and v are often views of the one array that their layer wrote, and what W_O read is the output
 of the attention. Safetensors would refuse or copy such tensors. In: named tensors. Out: one flat
 array for each stretch of memory that they cover, and a `TensorView` for each name; and back.
+
+`chunks` gives the bytes of a safetensors file of such arrays, all of which start at multiples of 64
+bytes. A product of matrices depends in its last digit on how its factors lie in memory; aligned as
+torch aligns them, a capture that is read from a file gives the very numbers of the one that was
+saved. The format is that of the safetensors library, which reads it; its own writer aligns to 8.
 """
 
+import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -14,9 +20,16 @@ import torch
 from torch import Tensor
 
 from attnviz.errors import BadInput
-from attnviz.files.capture_file.layout import aligned_start
 from attnviz.notation.json_fields import Field, Malformed
 
+ALIGNMENT = 64
+TYPES = {
+    torch.float64: "F64",
+    torch.float32: "F32",
+    torch.float16: "F16",
+    torch.bfloat16: "BF16",
+    torch.bool: "BOOL",
+}
 SPARSE = 2  # a stretch that is more than so many times its views is not kept whole
 MAX_DIMENSIONS = 5
 
@@ -195,3 +208,43 @@ def _view(field: Field) -> TensorView:
     if len(counts) > MAX_DIMENSIONS:
         field.refuse(f"of at most {MAX_DIMENSIONS} dimensions")
     return TensorView(array.text(), offset.whole(), counts, steps)
+
+
+def aligned_start(start: int, item_bytes: int) -> int:
+    """The last element up to `start` that lies at a multiple of 64 bytes."""
+    return start - start % (ALIGNMENT // item_bytes)
+
+
+def chunks(arrays: Mapping[str, Tensor], metadata: Mapping[str, str]) -> Iterator[bytes]:
+    """The file, from its header to its last array; every array is filled up with zeros."""
+    header: dict[str, object] = {"__metadata__": dict(metadata)}
+    end = 0
+    for name, array in arrays.items():
+        start, end = end, end + _padded(array.nbytes)
+        count = (end - start) // array.element_size()
+        offsets = [start, end]
+        header[name] = {"dtype": _type(array), "shape": [count], "data_offsets": offsets}
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text = text.ljust(_padded(8 + len(text)) - 8)
+    yield len(text).to_bytes(8, "little") + text
+    for array in arrays.values():
+        yield array.view(torch.uint8).numpy().tobytes()
+        yield b"\0" * (_padded(array.nbytes) - array.nbytes)
+
+
+def _padded(length: int) -> int:
+    return -(-length // ALIGNMENT) * ALIGNMENT
+
+
+def _type(array: Tensor) -> str:
+    if array.dtype not in TYPES:
+        type_name = str(array.dtype).removeprefix("torch.")
+        allowed = ", ".join(str(dtype).removeprefix("torch.") for dtype in TYPES)
+        raise BadInput(
+            f"a capture file keeps numbers of the types {allowed}, and this capture has"
+            f" {type_name}",
+            code="bad_dtype",
+            asked=type_name,
+            allowed=allowed,
+        )
+    return TYPES[array.dtype]

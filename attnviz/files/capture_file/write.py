@@ -19,7 +19,7 @@ from attnviz.attention.call import AttentionCall
 from attnviz.attention.capture import Capture
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.errors import BadInput, TooLarge
-from attnviz.files.capture_file import calls, layout, parts
+from attnviz.files.capture_file import calls, parts, storages
 from attnviz.files.capture_file.storages import pack
 from attnviz.types import MIB
 
@@ -53,7 +53,7 @@ def write(
     and `TooLarge` for more texts than one file describes.
     """
     content = _content(cap, dtype, with_weights, with_outputs)
-    file.writelines(layout.chunks(content.arrays, content.metadata))
+    file.writelines(storages.chunks(content.arrays, content.metadata))
 
 
 def _content(

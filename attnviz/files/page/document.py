@@ -1,8 +1,11 @@
-"""The HTML of a page: its policy, its texts, where its numbers come from, and its data.
+"""The HTML of a page: its policy, its texts, where its numbers come from, its data and its code.
 
-In: what the page shows, as plain values. Out: one HTML document that asks for nothing: its policy
-allows two scripts and one style sheet by their hashes and no connection at all. Every text from a
-capture is escaped here or becomes a text node in the browser.
+In: what the page shows, as plain values; the ES modules and style sheets of `attnviz.pictures`,
+`viewer.js` and `boot.js`, joined into two scripts. Out: one HTML document that asks for nothing:
+its policy allows the two scripts and one style sheet by their hashes and no connection at all. The
+large script travels compressed and is started as the text whose hash the policy names; no part of
+it can be changed, and nothing is evaluated. Every text from a capture is escaped here or becomes a
+text node in the browser.
 """
 
 import base64
@@ -12,10 +15,14 @@ import html
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
-from attnviz.files.page.code import boot_script, page_style, viewer_script
 from attnviz.i18n import Language, text
+from attnviz.pictures.shared.bundle import SHARED, component_entry, join, stylesheet
 
+HERE = Path(__file__).parent
+COMPONENTS = ("grid", "head", "steps", "masks", "alignment", "patches")
 LEVEL = 6  # of gzip: 9 takes four times as long for one percent
 BUTTONS = {"picture": "save_picture", "theme": "theme"}  # each with its text, shown by the script
 
@@ -102,3 +109,33 @@ def _safe_json(value: object) -> str:
     for char in "<>&":
         written = written.replace(char, f"\\u{ord(char):04x}")
     return written
+
+
+@cache
+def viewer_script() -> str:
+    """The components and what shows them: a script that starts when it runs."""
+    entries = {name: component_entry(name) for name in COMPONENTS}
+    bundle = join({**entries, "viewer": HERE / "viewer.js"})
+    listed = ", ".join(f"{name}: {bundle.entries[name]}.default" for name in COMPONENTS)
+    sheets = json.dumps({name: stylesheet(name) for name in (SHARED, *COMPONENTS)})
+    start = f"{bundle.entries['viewer']}.default({{ {listed} }}, {sheets});\n"
+    return _alone(bundle.script + start)
+
+
+@cache
+def boot_script() -> str:
+    """The script that unpacks and starts the other one."""
+    bundle = join({"boot": HERE / "boot.js"})
+    return _alone(f"{bundle.script}{bundle.entries['boot']}.default();\n")
+
+
+@cache
+def page_style() -> str:
+    """The style sheet of the page around the components, with the app's colours."""
+    return (HERE / "page.css").read_text(encoding="utf-8")
+
+
+def _alone(script: str) -> str:
+    """A script in a scope of its own, which no markup can end."""
+    assert "</script" not in script.lower() and "<!--" not in script
+    return f'(() => {{\n"use strict";\n{script}}})();\n'

@@ -1,13 +1,14 @@
 """The film of the start page: what one head does with a word, and what another word changes.
 
 In: two captures of sentences that differ in one token, a head, a query and a key. Out: a `FilmView`
-whose every number is the model's, each weight beside its control (`attnviz.pictures.group.links`).
+whose every number is the model's, each weight beside its control
+(`attnviz.pictures.group.ranking`).
 """
 
 import numpy as np
 
 from attnviz.pictures.film import FilmView, PairWeight, Reading
-from attnviz.pictures.group import group_tokens, group_weights, links
+from attnviz.pictures.group import groups, ranking
 from attnviz.pictures.group.groups import Group
 from attnviz.pictures.shared.heads import TokenAxis
 from attnviz.types import HeadId
@@ -22,7 +23,7 @@ def film(first: Group, second: Group, head: HeadId, query: int, key: int) -> Fil
     """
     axes = [_axis(group) for group in (first, second)]
     changed = _changed(*axes)
-    weights = [group_weights.stacked(group) for group in (first, second)]
+    weights = [groups.stacked(group) for group in (first, second)]
     of_head = [of_text[head.layer, head.head] for of_text in weights]
     rows = [of_text[query] for of_text in of_head]
     weights_of_words = np.where(axes[1].special, -np.inf, rows[1])
@@ -46,10 +47,10 @@ def _changed(first: TokenAxis, second: TokenAxis) -> int:
 
 
 def _axis(group: Group) -> TokenAxis:
-    tokens = group_tokens.keys(group)
+    tokens = groups.keys(group)
     return TokenAxis(tokens.labels, tokens.special, np.zeros(len(tokens), np.bool_))
 
 
 def _link(group: Group, head: HeadId, query: int, key: int) -> PairWeight:
-    link = next(link for link in links.links(group, query, key) if link.head == head)
+    link = next(link for link in ranking.links(group, query, key) if link.head == head)
     return PairWeight(link.share, link.control)

@@ -7,7 +7,7 @@ none of them changed but the story's mean over the heads of a layer.
 import numpy as np
 
 from attnviz.pictures.gallery import Lines, PictureRead, Story
-from attnviz.pictures.group import group_tokens, group_weights, picture_places
+from attnviz.pictures.group import groups, picture_places
 from attnviz.pictures.group.app_capture import AppCapture
 from attnviz.types import HeadId
 
@@ -34,7 +34,7 @@ def picture(captured: AppCapture, head: HeadId, query: int) -> PictureRead:
     group = captured.groups[0]
     patches = picture_places.picture(captured, group)
     assert patches is not None, "the tokens of a vision model are patches"
-    row = group_weights.stacked(group)[head.layer, head.head, query]
+    row = groups.stacked(group)[head.layer, head.head, query]
     n_patches = patches.rows * patches.columns
     predicted = classes(captured.model, captured.capture)
     return PictureRead(
@@ -49,8 +49,8 @@ def picture(captured: AppCapture, head: HeadId, query: int) -> PictureRead:
 def story(captured: AppCapture) -> Story:
     """A text that a decoder went on with; row t holds what the model read to generate token t."""
     group = captured.groups[0]
-    tokens = group_tokens.keys(group)
-    weights = group_weights.stacked(group)[-1].mean(axis=0)
+    tokens = groups.keys(group)
+    weights = groups.stacked(group)[-1].mean(axis=0)
     read = np.zeros_like(weights)
     read[1:] = weights[:-1]  # the row before a token is the one that predicts it
     return Story(tokens.labels, len(tokens) - captured.capture.n_generated, read)

@@ -11,7 +11,7 @@ from jaxtyping import Float32
 
 from attnviz.metrics.plane import best_plane, plane_share
 from attnviz.pictures.geometry import Frequencies, GeometryChoice, GeometryView, HeadPlane
-from attnviz.pictures.group import group_tokens
+from attnviz.pictures.group import groups
 from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.group.axes import token_axes
 from attnviz.pictures.group.groups import Group
@@ -97,7 +97,7 @@ def _nearest(rows: np.ndarray, query: int | None) -> int:
 
 def _words(group: Group, layer: int) -> tuple[np.ndarray, np.ndarray]:
     """The positions of queries and keys that are neither special nor padding; all if none is."""
-    axes = (group_tokens.queries(group, layer=layer), group_tokens.keys(group, layer=layer))
+    axes = (groups.queries(group, layer=layer), groups.keys(group, layer=layer))
     words = [np.flatnonzero(~(tokens.special | tokens.padding)) for tokens in axes]
     rows, columns = (
         (places if len(places) else np.arange(len(tokens)))[:MAX_WORDS]

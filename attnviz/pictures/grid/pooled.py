@@ -11,11 +11,10 @@ from itertools import count
 import numpy as np
 from jaxtyping import Float32
 
-from attnviz.pictures.group import group_weights, heads
+from attnviz.pictures.group import groups, heads
 from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.group.axes import token_axes
-from attnviz.pictures.group.group_size import MAX_POINTS, GroupSize
-from attnviz.pictures.group.groups import Group
+from attnviz.pictures.group.groups import MAX_POINTS, Group, GroupSize
 from attnviz.pictures.group.measures import Measured
 from attnviz.pictures.group.titles import model_title
 from attnviz.pictures.shared.heads import HeadsView, Pooled, TokenAxis
@@ -52,7 +51,7 @@ def square_side(size: GroupSize) -> int:
 
 def pooled_layers(group: Group, side: int) -> Iterator[Float32[np.ndarray, "head query key"]]:
     """The largest weight of each square, layer by layer."""
-    for weights in group_weights.each_layer(group):
+    for weights in groups.each_layer(group):
         yield _pooled(_pooled(weights, side, axis=1), side, axis=2)
 
 

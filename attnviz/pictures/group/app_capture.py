@@ -15,8 +15,7 @@ from jaxtyping import UInt8
 
 from attnviz.audio.sound import Sound
 from attnviz.i18n import Language
-from attnviz.pictures.group.group_size import GroupSize, size_of
-from attnviz.pictures.group.groups import Group
+from attnviz.pictures.group.groups import Group, GroupSize, size_of
 
 if TYPE_CHECKING:
     from attnviz.attention.capture import Capture

@@ -4,7 +4,7 @@ In: what is shown, a batch row and a layer. Out: the `TokenAxis` of the queries 
 that of the keys.
 """
 
-from attnviz.pictures.group import group_tokens, picture_places
+from attnviz.pictures.group import groups, picture_places
 from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.shared.heads import TokenAxis
 
@@ -13,17 +13,17 @@ def token_axes(shown: PageContext, batch: int = 0, layer: int = 0) -> tuple[Toke
     """The tokens along the queries and along the keys."""
     group = shown.group
     call = group.calls[layer]
-    queries = group_tokens.queries(group, batch, layer)
-    keys = group_tokens.keys(group, batch, layer)
+    queries = groups.queries(group, batch, layer)
+    keys = groups.keys(group, batch, layer)
     return (
         TokenAxis(
             picture_places.labels(shown.lang, queries, call.query_places),
             queries.special,
-            group_tokens.generated_queries(group, layer),
+            groups.generated_queries(group, layer),
         ),
         TokenAxis(
             picture_places.labels(shown.lang, keys, call.key_places),
             keys.special,
-            group_tokens.generated_keys(group, layer),
+            groups.generated_keys(group, layer),
         ),
     )

@@ -3,21 +3,41 @@
 In: a capture. Out: its `Group`s in the order in which they ran: one for an encoder, a decoder or a
 vision model; encoder self, decoder self and cross for an encoder–decoder. Layers may differ in
 heads and tokens, and a layer may attend inside windows of a picture: then one window is looked at,
-and in each layer the one at the same place. A group's tokens, size and weights have modules of
-their own (`group_tokens`, `group_size`, `group_weights`).
+and in each layer the one at the same place. Of a group: its `GroupSize` (whether its weights fit
+into a browser one by one, all at once, or as maxima of neighbours), its tokens along both axes, and
+its weights and masks as numpy arrays, computed layer by layer; `TooLarge` where all heads together
+do not fit.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 from typing import TYPE_CHECKING
 
-from attnviz.errors import require_index
-from attnviz.types import Kind, Stack
+import numpy as np
+from jaxtyping import Bool, Float32
+
+from attnviz.errors import TooLarge, UnsupportedAttention, require_index
+from attnviz.pictures.shared.selection import Extent
+from attnviz.types import Kind, Stack, Tokens, named_tokens
+from attnviz.vision.windows import halved
 
 if TYPE_CHECKING:
     from attnviz.attention.call import AttentionCall
     from attnviz.attention.capture import Capture
     from attnviz.vision.windows import Windows
+
+# weights of all heads together that a browser gets at once, one byte each
+MAX_CELLS = 48 * 2**20
+# points of the pooled overview, one byte each
+MAX_POINTS = 12 * 2**20
+# weights that are computed for the pooled overview
+MAX_POOLED_CELLS = 384 * 2**20
+# queries or keys of a matrix that is shown whole; longer ones are shown by tiles
+MAX_WHOLE = 2048
+Shape = tuple[int, int, int]
+# stacks that read an input and generate nothing
+READING: tuple[Stack, ...] = ("encoder", "vision", "audio")
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,3 +134,182 @@ def chosen(among: Sequence[Group], stack: str | None, kind: str | None) -> Group
         if (stack is None or group.stack == stack) and (kind is None or group.kind == kind)
     ]
     return (fitting or list(among))[0]
+
+
+@dataclass(frozen=True)
+class GroupSize:
+    """The shapes [head, query, key] of a group's layers, and what follows from them."""
+
+    shapes: tuple[Shape, ...]
+    uneven: bool
+
+    @property
+    def extent(self) -> Extent:
+        """The numbers of layers, heads, queries and keys to choose from."""
+        heads, queries, keys = zip(*self.shapes, strict=True)
+        by_layer = heads if len(set(heads)) > 1 else ()
+        return Extent(len(self.shapes), max(heads), max(queries), max(keys), by_layer)
+
+    @property
+    def n_heads(self) -> int:
+        """The number of heads of all layers together."""
+        return sum(shape[0] for shape in self.shapes)
+
+    @property
+    def n_cells(self) -> int:
+        """The number of weights of all heads together."""
+        return sum(prod(shape) for shape in self.shapes)
+
+    @property
+    def n_longest(self) -> int:
+        """The longer side of the largest matrix."""
+        return max(max(shape[1:]) for shape in self.shapes)
+
+    @property
+    def whole(self) -> bool:
+        """True if one matrix can be shown at once."""
+        return self.n_longest <= MAX_WHOLE
+
+    @property
+    def all_at_once(self) -> bool:
+        """True if all heads can be shown at once."""
+        return self.whole and self.n_cells <= MAX_CELLS
+
+    @property
+    def pooled(self) -> bool:
+        """True if all heads can be shown at once, but only as maxima of neighbouring weights."""
+        computed = self.n_cells <= MAX_POOLED_CELLS and not self.uneven
+        return self.whole and computed and not self.all_at_once
+
+    def nearest_head(self, layer: int, head: int) -> tuple[int, int]:
+        """The layer and the head; the layer's last head where it has fewer heads than others."""
+        has_fewer = layer < len(self.shapes) and len({shape[0] for shape in self.shapes}) > 1
+        return layer, min(head, self.shapes[layer][0] - 1) if has_fewer else head
+
+    def require_cells(self) -> None:
+        """`TooLarge` if all heads together have too many weights for a browser."""
+        if self.n_cells > MAX_CELLS:
+            raise TooLarge(
+                f"all heads together have {self.n_cells} weights and the limit is {MAX_CELLS};"
+                " shorten the text",
+                code="too_many_weights",
+                found=self.n_cells,
+                limit=MAX_CELLS,
+                unit="weights",
+            )
+
+    def require_even(self) -> None:
+        """`UnsupportedAttention` if the layers cannot be stacked."""
+        if self.uneven:
+            raise UnsupportedAttention(
+                "the layers differ in shape (heads, queries, keys):"
+                f" {sorted(set(self.shapes))}; look at them one by one",
+                code="uneven_layers",
+            )
+
+
+def size_of(group: Group) -> GroupSize:
+    """The size of a group."""
+    shapes = tuple((call.n_heads, call.n_query, call.n_key) for call in group.calls)
+    return GroupSize(shapes, group.uneven)
+
+
+TokensOf = Callable[[Group, int, int], Tokens]
+
+
+def queries(group: Group, batch: int = 0, layer: int = 0) -> Tokens:
+    """The tokens along the queries."""
+    call = group.calls[layer]
+    tokens = group.capture.query_tokens(call, _row(group, call, batch, layer))
+    return _fitting(group, tokens, call.n_query)
+
+
+def keys(group: Group, batch: int = 0, layer: int = 0) -> Tokens:
+    """The tokens along the keys."""
+    call = group.calls[layer]
+    tokens = group.capture.key_tokens(call, _row(group, call, batch, layer))
+    return _fitting(group, tokens, call.n_key)
+
+
+def generated_queries(group: Group, layer: int = 0) -> Bool[np.ndarray, "query"]:
+    """True for each query whose token the model generated."""
+    return _generated(group, group.calls[layer].n_query, group.stack not in READING)
+
+
+def generated_keys(group: Group, layer: int = 0) -> Bool[np.ndarray, "key"]:
+    """True for each key whose token the model generated."""
+    generates = group.stack not in READING and not group.cross
+    return _generated(group, group.calls[layer].n_key, generates)
+
+
+def _generated(group: Group, n: int, generates: bool) -> Bool[np.ndarray, "token"]:
+    """Generated tokens are the last ones of a stack that generates."""
+    return np.arange(n) >= n - (group.capture.n_generated if generates else 0)
+
+
+def _row(group: Group, call: "AttentionCall", batch: int, layer: int) -> int:
+    return batch if call.windows is None else group.row(layer)
+
+
+def _fitting(group: Group, tokens: Tokens, n: int) -> Tokens:
+    """The tokens if they are as many as the axis is long; else merged patches, else numbers."""
+    if len(tokens) == n:
+        return tokens
+    return _merged_patches(group.capture.grid, n) or named_tokens(tuple(map(str, range(n))))
+
+
+def _merged_patches(grid: tuple[int, int] | None, n: int) -> Tokens | None:
+    """Patches of a grid that was halved until it has `n` places; None if it never has."""
+    from attnviz.capture.plan.images import patch_tokens
+
+    while grid is not None and grid[0] * grid[1] > n > 0:
+        grid = halved(grid)
+    return patch_tokens(n, grid) if grid is not None and grid[0] * grid[1] == n else None
+
+
+def stacked(group: Group) -> Float32[np.ndarray, "layer head query key"]:
+    """The weights of every head, where all layers have one shape."""
+    size = size_of(group)
+    size.require_even()
+    size.require_cells()
+    extent = size.extent
+    shape = (extent.n_layers, extent.n_heads, extent.n_query, extent.n_key)
+    weights = np.empty(shape, dtype=np.float32)
+    for layer, of_layer in enumerate(each_layer(group)):
+        weights[layer] = of_layer
+    return weights
+
+
+def by_layer(group: Group) -> "tuple[Float32[np.ndarray, 'head query key'], ...]":
+    """The weights of every head, one array per layer."""
+    size_of(group).require_cells()
+    return tuple(each_layer(group))
+
+
+def each_layer(group: Group) -> "Iterator[Float32[np.ndarray, 'head query key']]":
+    """The weights of one layer after the other, each computed when it is asked for."""
+    for layer, call in enumerate(group.calls):
+        yield call.weights(batch=group.row(layer)).cpu().numpy()
+
+
+def mask(group: Group, layer: int) -> Bool[np.ndarray, "query key"]:
+    """The mask of a layer's first head, True = may attend."""
+    return _mask(group.calls[layer], group.row(layer))
+
+
+def stacked_masks(group: Group) -> Bool[np.ndarray, "layer query key"] | None:
+    """The mask of each layer's first head; None if no layer blocks anything."""
+    masks = [mask(group, layer) for layer in range(group.n_layers)]
+    if all(of_layer.all() for of_layer in masks):
+        return None
+    return np.stack(masks)
+
+
+def _mask(call: "AttentionCall", batch: int) -> Bool[np.ndarray, "query key"]:
+    from attnviz.attention.inputs import AttentionInputs
+
+    inputs = call.inputs
+    stored = inputs.may_attend(0, batch) if isinstance(inputs, AttentionInputs) else None
+    if stored is None:
+        return np.ones((call.n_query, call.n_key), dtype=np.bool_)
+    return np.asarray(stored.cpu().numpy())

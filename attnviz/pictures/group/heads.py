@@ -12,7 +12,7 @@ import numpy as np
 from attnviz.audio.sound import spectrogram
 from attnviz.i18n import Language, text
 from attnviz.metrics.measures import UNITS
-from attnviz.pictures.group import group_tokens, group_weights, picture_places
+from attnviz.pictures.group import groups, picture_places
 from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.group.axes import token_axes
 from attnviz.pictures.group.measures import Measured
@@ -38,9 +38,9 @@ def all_heads(shown: PageContext, measured: Measured) -> HeadsView:
         keys=keys,
         cross=group.cross,
         sentences=sentences(shown, measured),
-        weights=group_weights.by_layer(group) if uneven else group_weights.stacked(group),
+        weights=groups.by_layer(group) if uneven else groups.stacked(group),
         patches=picture_places.picture(shown.captured, group),
-        visible=None if uneven else group_weights.stacked_masks(group),
+        visible=None if uneven else groups.stacked_masks(group),
         layers=_layers(shown) if uneven else (),
     )
 
@@ -65,8 +65,8 @@ def one_head(shown: PageContext, measured: Measured) -> HeadsView:
     join = "".join if tokenizer is None else tokenizer.convert_tokens_to_string
     return replace(
         view,
-        words=words(group_tokens.queries(shown.group), join),
-        key_words=words(group_tokens.keys(shown.group), join),
+        words=words(groups.queries(shown.group), join),
+        key_words=words(groups.keys(shown.group), join),
     )
 
 
@@ -82,10 +82,7 @@ def measures(lang: Language, measured: Measured) -> tuple[HeadMeasure, ...]:
 def sentences(shown: PageContext, measured: Measured) -> tuple[tuple[str, ...], ...]:
     """A sentence for each head on what it does most, by layer."""
     return tuple(
-        tuple(
-            _sentence(shown.lang, role, group_tokens.keys(shown.group, layer=layer))
-            for role in roles
-        )
+        tuple(_sentence(shown.lang, role, groups.keys(shown.group, layer=layer)) for role in roles)
         for layer, roles in enumerate(measured.roles)
     )
 
@@ -114,7 +111,7 @@ def _layers(shown: PageContext) -> tuple[LayerView, ...]:
     return tuple(
         LayerView(
             *token_axes(shown, layer=layer),
-            visible=group_weights.mask(shown.group, layer),
+            visible=groups.mask(shown.group, layer),
             patches=picture_places.patches(shown, layer),
         )
         for layer in range(shown.group.n_layers)

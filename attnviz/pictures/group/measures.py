@@ -12,9 +12,8 @@ import numpy as np
 from jaxtyping import Bool, Float32
 
 import attnviz
-from attnviz.pictures.group import group_tokens, group_weights
-from attnviz.pictures.group.group_size import size_of
-from attnviz.pictures.group.groups import Group
+from attnviz.pictures.group import groups
+from attnviz.pictures.group.groups import Group, size_of
 
 if TYPE_CHECKING:
     from attnviz.metrics import HeadRole
@@ -59,17 +58,17 @@ def measure(group: Group) -> Measured:
 
 def _layers(group: Group) -> "Iterator[MetricArguments]":
     """Weights, queries, keys and mask of one layer after the other."""
-    masks = None if group.uneven else group_weights.stacked_masks(group)
-    for layer, weights in enumerate(group_weights.each_layer(group)):
-        keys = group_tokens.keys(group, layer=layer)
+    masks = None if group.uneven else groups.stacked_masks(group)
+    for layer, weights in enumerate(groups.each_layer(group)):
+        keys = groups.keys(group, layer=layer)
         mask: Bool[np.ndarray, "layer query key"] | None = None
         if group.uneven:
-            mask = group_weights.mask(group, layer)[None]
+            mask = groups.mask(group, layer)[None]
         elif masks is not None:
             mask = masks[layer : layer + 1]
         elif keys.padding.any():  # padding that nothing blocks is attended to: silence in a sound
             mask = np.ones((1, *weights.shape[1:]), dtype=np.bool_)
-        queries = group_tokens.queries(group, layer=layer)
+        queries = groups.queries(group, layer=layer)
         yield weights[None], queries, keys if group.apart(layer) else None, mask
 
 

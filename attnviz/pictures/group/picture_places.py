@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from attnviz.i18n import Language, text
-from attnviz.pictures.group import group_tokens
+from attnviz.pictures.group import groups
 from attnviz.pictures.group.app_capture import AppCapture, PageContext
 from attnviz.pictures.group.groups import Group
 from attnviz.pictures.shared.heads import LayerPatches, Patches
@@ -47,7 +47,7 @@ def picture(captured: AppCapture, group: Group) -> Patches | None:
         return Patches(part.rows, part.columns, part.first, image)
     if group.stack == "text" and not group.cross:
         return _picture_in_text(captured, group)
-    grid, n = captured.capture.grid, len(group_tokens.queries(group))
+    grid, n = captured.capture.grid, len(groups.queries(group))
     if group.stack not in (None, "vision") or grid is None or group.cross or _area(grid) > n:
         return None
     return Patches(*grid, first=n - _area(grid), picture=image)
@@ -63,7 +63,7 @@ def _picture_in_text(captured: AppCapture, group: Group) -> Patches | None:
     image = captured.media.picture
     if grid is None or token is None or image is None:
         return None
-    positions = np.flatnonzero(group_tokens.queries(group).ids == token)[: _area(grid)]
+    positions = np.flatnonzero(groups.queries(group).ids == token)[: _area(grid)]
     contiguous = len(positions) and positions[-1] - positions[0] == len(positions) - 1
     if len(positions) < _area(grid) or not contiguous:
         return None

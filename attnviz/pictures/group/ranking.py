@@ -1,13 +1,29 @@
-"""Heads ranked by a number minus its control, the form of the answers of `links` and of `drawn`.
+"""Heads ranked by a share of their attention minus a control, the clearest first.
 
-In: heads with a share of their attention and the share of a control. Out: the same by falling
-difference. The difference of the two shares never leaves its parts, so that both can be shown.
+In: a group of attentions, and a query with a key, or painted cells, or the name of a pattern. Out:
+a `RankedHead` for each head. The difference never leaves its parts, so that both can be shown.
+
+    links     the head's weight from the query to the key; control: the mean weight that its other
+              rows give the key. A head in which every row attends to the key (a stripe) has a large
+              weight and a difference near 0.
+    shares    its share of attention on the cells, in rows with a painted cell; control: the share
+              that uniform attention to all visible keys would put there.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+import numpy as np
+from jaxtyping import Bool
+
+from attnviz.errors import require_index
+from attnviz.metrics.patterns import PATTERNS, mean_mass, pattern_keys
+from attnviz.pictures.group import groups
+from attnviz.pictures.group.groups import Group, size_of
 from attnviz.types import HeadId
+
+NEAR = 2  # tokens on either side that belong to a block
+Cells = Bool[np.ndarray, "query key"]
 
 
 @dataclass(frozen=True)
@@ -27,3 +43,77 @@ class RankedHead:
 def by_difference(heads: Iterable[RankedHead]) -> tuple[RankedHead, ...]:
     """The heads by falling difference; equal ones keep their order."""
     return tuple(sorted(heads, key=lambda ranked: -ranked.difference))
+
+
+def links(group: Group, query: int, key: int) -> tuple[RankedHead, ...]:
+    """Every head's link from a query to a key, by falling difference.
+
+    Layers in which the query may not attend to the key, or no other query may, are left out.
+    `BadInput` for a position that does not exist, `TooLarge` for more weights than a page shows.
+    """
+    size = size_of(group)
+    size.require_even()
+    size.require_cells()
+    require_index("query", query, size.extent.n_query)
+    require_index("key", key, size.extent.n_key)
+    return by_difference(_links(group, query, key))
+
+
+def _links(group: Group, query: int, key: int) -> Iterator[RankedHead]:
+    for layer, weights in enumerate(groups.each_layer(group)):
+        others = groups.mask(group, layer)[:, key].copy()
+        if not others[query] or others.sum() < 2:
+            continue
+        others[query] = False
+        controls = weights[:, others, key].mean(axis=1, dtype=np.float64)
+        for head, (weight, control) in enumerate(
+            zip(weights[:, query, key], controls, strict=True)
+        ):
+            yield RankedHead(HeadId(layer, head), float(weight), float(control))
+
+
+def palette(group: Group) -> dict[str, Cells]:
+    """The cells of each named pattern that this text has; words alone have patterns."""
+    queries, keys = groups.queries(group), groups.keys(group)
+    n_query, n_key = len(queries), len(keys)
+    patterns: dict[str, Cells] = {}
+    for name in PATTERNS:
+        patterns[name] = _of_words(
+            pattern_keys(name, queries, keys if group.cross else None), group
+        )
+    if not group.cross:
+        distance = np.abs(np.arange(n_query)[:, None] - np.arange(n_key))
+        patterns["block"] = _of_words((distance > 0) & (distance <= NEAR), group)
+    return {name: cells for name, cells in patterns.items() if cells.any()}
+
+
+def _of_words(cells: Cells, group: Group) -> Cells:
+    """The cells in the rows of words: special tokens attend where they have nothing to do."""
+    special = groups.queries(group).special
+    rows: Cells = cells & ~special[:, None]
+    return rows
+
+
+def shares(group: Group, cells: Cells) -> tuple[RankedHead, ...]:
+    """Every head's share on the cells, by falling difference from chance; none without a cell.
+
+    Layers that may see none of the cells are left out. `TooLarge` for more weights than a page
+    shows.
+    """
+    size = size_of(group)
+    size.require_even()
+    size.require_cells()
+    ranked: list[RankedHead] = []
+    for layer, weights in enumerate(groups.each_layer(group)):
+        visible = groups.mask(group, layer)
+        seen = cells & visible
+        rows = seen.any(axis=1)
+        if not rows.any():
+            continue
+        chance = (seen.sum(axis=1)[rows] / visible.sum(axis=1)[rows]).mean()
+        masses = mean_mass(weights, seen, rows)
+        ranked += [
+            RankedHead(HeadId(layer, head), float(share), float(chance))
+            for head, share in enumerate(masses)
+        ]
+    return by_difference(ranked)

@@ -13,7 +13,7 @@ from jaxtyping import Float32, Int64, UInt8
 
 from attnviz.attention.batch_weights import all_weights
 from attnviz.attention.inputs import AttentionInputs, batch_row
-from attnviz.corpus.moments import dot_product
+from attnviz.corpus.biplot import dot_product
 from attnviz.pictures.map import KINDS, MapHead, MapText, MapTsne, MapView, TokenKind
 from attnviz.tokens.labels import CONTINUATION
 

@@ -16,7 +16,7 @@ from attnviz.i18n import catalogue
 from attnviz.masks.code import MaskParts
 from attnviz.masks.spec import MASK_NAMES, SIZED, MaskSet
 from attnviz.pictures import masks as component
-from attnviz.pictures.group import group_tokens
+from attnviz.pictures.group import groups
 from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.group.axes import token_axes
 from attnviz.pictures.group.groups import Group
@@ -46,8 +46,8 @@ def masks_data(shown: PageContext, layer: int, head: int) -> component.MasksData
         queries=tuple(queries for queries, _ in axes),
         keys=tuple(keys for _, keys in axes),
         cross=group.apart(layer),
-        padding=_padding(group, layer, group_tokens.queries),
-        key_padding=_padding(group, layer, group_tokens.keys),
+        padding=_padding(group, layer, groups.queries),
+        key_padding=_padding(group, layer, groups.keys),
         layer=layer,
         head=head,
         n_layers=group.n_layers,
@@ -64,7 +64,7 @@ def masks_data(shown: PageContext, layer: int, head: int) -> component.MasksData
     )
 
 
-def _padding(group: Group, layer: int, tokens: "group_tokens.TokensOf") -> np.ndarray:
+def _padding(group: Group, layer: int, tokens: "groups.TokensOf") -> np.ndarray:
     """True for each padding token, for every sentence that is shown."""
     return np.stack([tokens(group, batch, layer).padding for batch in group.batches(layer)])
 
@@ -88,8 +88,8 @@ def _mask_as_run(group: Group, layer: int, batch: int, steps: "Steps") -> "Obser
     mask = steps.mask
     if mask is None:
         mask = torch.ones_like(steps.scaled, dtype=torch.bool)
-    queries = group_tokens.queries(group, batch, layer).padding
-    keys = group_tokens.keys(group, batch, layer).padding
+    queries = groups.queries(group, batch, layer).padding
+    keys = groups.keys(group, batch, layer).padding
     return ObservedMask(mask.cpu(), torch.from_numpy(~queries), torch.from_numpy(~keys))
 
 
@@ -124,7 +124,7 @@ def mask_parts(
     group: Group, layer: int, head: int, batch: int, chosen: MaskSet | None
 ) -> MaskParts:
     """The parts of the chosen mask, else of the model's own, by name as far as it has names."""
-    call, keys = group.call(layer), group_tokens.keys(group, batch, layer)
+    call, keys = group.call(layer), groups.keys(group, batch, layer)
     ran = _mask_as_run(group, layer, batch, attnviz.derive(call, head, batch))
     masks = chosen or _named([ran], group, layer)
     if masks is None:

@@ -14,7 +14,7 @@ import attnviz
 from attnviz.attention.edits import Edit
 from attnviz.i18n import text
 from attnviz.pictures import steps as component
-from attnviz.pictures.group import group_tokens, picture_places
+from attnviz.pictures.group import groups, picture_places
 from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.group.axes import token_axes
 from attnviz.types import StepView
@@ -40,8 +40,8 @@ def steps(
     group, lang = shown.group, shown.lang
     call, row, apart = group.call(layer), group.row(layer), group.apart(layer)
     derived = attnviz.derive(call, head, row, edits=edits, before=before) if edits else before
-    key_padding = group_tokens.keys(group, layer=layer).padding
-    query_padding = group_tokens.queries(group, layer=layer).padding
+    key_padding = groups.keys(group, layer=layer).padding
+    query_padding = groups.queries(group, layer=layer).padding
     named = _named_masks(key_padding, call.n_query, apart)
     return component.StepsData(
         place=component.HeadPlace(layer, head, group.n_layers, call.n_heads),

@@ -12,10 +12,9 @@ import numpy as np
 from jaxtyping import Float32
 
 from attnviz.i18n import Language, text
-from attnviz.pictures.group import answers, group_weights
+from attnviz.pictures.group import answers, groups
 from attnviz.pictures.group.app_capture import PageContext
-from attnviz.pictures.group.group_size import size_of
-from attnviz.pictures.group.groups import Group
+from attnviz.pictures.group.groups import Group, size_of
 from attnviz.pictures.shared.bars import Bar
 from attnviz.pictures.switches import AnswerView, Switch, SwitchGroup, tiny
 
@@ -59,7 +58,7 @@ def _tiny_weights(group: Group) -> Float32[np.ndarray, "layer head row column"]:
     n_heads = max(call.n_heads for call in group.calls)
     if not size_of(group).all_at_once:
         return np.zeros((group.n_layers, n_heads, 1, 1), np.float32)
-    layers = [tiny(of_layer) for of_layer in group_weights.each_layer(group)]
+    layers = [tiny(of_layer) for of_layer in groups.each_layer(group)]
     rows, columns = (max(layer.shape[axis] for layer in layers) for axis in (1, 2))
     whole = np.zeros((len(layers), n_heads, rows, columns), np.float32)
     for layer, of_layer in enumerate(layers):

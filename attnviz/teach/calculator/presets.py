@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from attnviz.models.random_state import seeded
+from attnviz.models.seeded_models import seeded
 from attnviz.teach.calculator.sheet import Sheet, sheet
 
 Preset = Literal["block", "seeded", "patches", "decoder", "multihead"]

@@ -1,15 +1,18 @@
 """Rooms in the memory of this process: they end with it, and no other process knows them.
 
-In: work on a room, from many threads. Out: its result; watchers are called after a change.
+In: work on a room, from many threads. Out: its result; watchers are called after a change. `Rate`
+refuses what comes too often from one name in the last seconds: a code of a class has 30 random
+bits and cannot be guessed only because wrong codes are counted, for each visitor and for the
+server.
 """
 
 import threading
 import time
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from attnviz.teach.classroom.bounds import Bounds
-from attnviz.teach.classroom.rate_limits import Rate
 from attnviz.teach.classroom.room import Room
 from attnviz.teach.classroom.store import (
     Admission,
@@ -20,6 +23,8 @@ from attnviz.teach.classroom.store import (
     Work,
     unknown_room,
 )
+
+MAX_NAMES = 2000
 
 
 class MemoryStore:
@@ -33,7 +38,7 @@ class MemoryStore:
         self._lock = threading.Lock()
         self._watchers = Watchers(self.bounds.watchers)
 
-    def rate(self, name: str, count: int, span_s: float) -> Rate:
+    def rate(self, name: str, count: int, span_s: float) -> "Rate":
         """A limit; each has its own events."""
         return Rate(count, span_s)
 
@@ -86,3 +91,50 @@ class MemoryStore:
     def _end_old(self) -> None:
         now = self.clock()
         self._rooms = {code: room for code, room in self._rooms.items() if not room.ended(now)}
+
+
+class Rate:
+    """At most `count` events in `span_s` seconds for each name."""
+
+    def __init__(self, count: int, span_s: float) -> None:
+        self.count, self.span_s = count, span_s
+        self._times: defaultdict[str, deque[float]] = defaultdict(deque)
+        self._lock = threading.Lock()
+
+    def is_spent(self, name: str, now: float) -> bool:
+        """True if this name has caused as many events as it may."""
+        with self._lock:
+            return self._is_spent(name, now)
+
+    def note(self, name: str, now: float) -> None:
+        """Count an event."""
+        with self._lock:
+            self._note(name, now)
+
+    def takes(self, name: str, now: float) -> bool:
+        """True if one more event is allowed, which is counted then."""
+        with self._lock:
+            if self._is_spent(name, now):
+                return False
+            self._note(name, now)
+            return True
+
+    def _is_spent(self, name: str, now: float) -> bool:
+        return name in self._times and len(self._recent(name, now)) >= self.count
+
+    def _note(self, name: str, now: float) -> None:
+        if name not in self._times and len(self._times) >= MAX_NAMES:
+            self._forget_old(now)
+        self._recent(name, now).append(now)
+
+    def _recent(self, name: str, now: float) -> deque[float]:
+        times = self._times[name]
+        while times and now - times[0] >= self.span_s:
+            times.popleft()
+        return times
+
+    def _forget_old(self, now: float) -> None:
+        """Remove the names without an event of late, or else the oldest half."""
+        by_age = sorted(self._times, key=lambda name: max(self._recent(name, now), default=0.0))
+        for name in by_age[: MAX_NAMES // 2]:
+            del self._times[name]

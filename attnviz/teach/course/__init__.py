@@ -1,4 +1,4 @@
-"""The lessons, computed: each package builds the cards of one lesson from the library.
+"""The lessons, computed: each module builds the cards of one lesson from the library.
 
 `SLUGS` is the order in which they are taught; `lesson(slug)` loads one. The sentences are in
 `attnviz.teach.lessons`, the numbers here. Sources: the papers and texts named in each module.
@@ -52,5 +52,5 @@ def lesson(slug: str) -> Lesson:
             asked=slug,
             known=known,
         )
-    module = import_module(f"attnviz.teach.course.{slug}.lesson")
+    module = import_module(f"attnviz.teach.course.{slug}")
     return cast(Lesson, module.LESSON)

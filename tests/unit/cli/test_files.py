@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from attnviz.cli import files
+from attnviz.cli import inputs
 from attnviz.cli.command import Refused
 from attnviz.errors import BadInput
 
@@ -17,28 +17,28 @@ def standard_input(monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
 
 @pytest.mark.parametrize("argument", ["a text", "", "--", None])
 def test_text_is_the_argument(argument: str | None) -> None:
-    assert files.text(argument) == argument
+    assert inputs.text(argument) == argument
 
 
 @pytest.mark.parametrize("end", [b"", b"\n", b"\r\n"])
 def test_text_reads_standard_input_as_utf_8(monkeypatch: pytest.MonkeyPatch, end: bytes) -> None:
     standard_input(monkeypatch, "two lines\nand 猫".encode() + end)
-    assert files.text("-") == "two lines\nand 猫"
+    assert inputs.text("-") == "two lines\nand 猫"
 
 
 def test_text_refuses_standard_input_that_is_not_text(monkeypatch: pytest.MonkeyPatch) -> None:
     standard_input(monkeypatch, b"abc\xff")
     with pytest.raises(Refused, match="byte 3 "):
-        files.text("-")
+        inputs.text("-")
 
 
 def test_picture_is_read_in_rgb(tmp_path: Path) -> None:
     Image.new("L", (3, 2), 9).save(tmp_path / "grey.png")
-    picture = files.picture(str(tmp_path / "grey.png"))
+    picture = inputs.picture(str(tmp_path / "grey.png"))
     assert (picture.mode, picture.size) == ("RGB", (3, 2))
 
 
-@pytest.mark.parametrize("read", [files.picture, files.sound])
+@pytest.mark.parametrize("read", [inputs.picture, inputs.sound])
 def test_a_file_that_is_missing_or_something_else_is_refused(read: object) -> None:
     assert callable(read)
     with pytest.raises(BadInput, match=r"nowhere\.png"):

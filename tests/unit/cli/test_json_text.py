@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from attnviz.cli.json_text import finite, json_line
+from attnviz.cli.output import finite, json_line
 
 BAD = (math.nan, math.inf, -math.inf)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from attnviz.cli.messages import in_words_of_the_command_line
+from attnviz.cli.main import in_words_of_the_command_line
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from attnviz.compare import token_pairs
 from attnviz.compare.token_pairs import Pairing, Slot, pair
 from attnviz.errors import BadInput
 from attnviz.models.loaded_model import LoadedModel
-from attnviz.tokens import merge
+from attnviz.tokens.words import merged
 from attnviz.types import Tokens
 
 TIRED = "The animal didn't cross the street because it was too tired."
@@ -137,7 +137,7 @@ def test_mass_is_conserved_when_parts_are_joined() -> None:
     weights = rng.dirichlet(np.ones(5), size=(2, 3, 5)).astype(np.float32)
     text = "abcde"
     parts = pair(tokens(text, "a|b|c|d|e"), tokens(text, "ab|c|de"), False).a
-    found = merge.merged(weights, parts, parts)
+    found = merged(weights, parts, parts)
     assert found.shape == (2, 3, 3, 3)
     np.testing.assert_allclose(found.sum(-1), 1, atol=1e-6)
     # by hand: row "ab" and column "de" of the first head

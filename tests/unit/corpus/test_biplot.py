@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from attnviz.corpus.biplot import PLANE, Biplot, biplot
-from attnviz.corpus.moments import Moments
+from attnviz.corpus.biplot import PLANE, Biplot, Moments, biplot
 
 N, D, N_HEADS, N_KV = 23, 5, 6, 2
 Vectors = tuple[np.ndarray, np.ndarray]

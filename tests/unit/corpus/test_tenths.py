@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from attnviz.corpus.result import tenths
 from attnviz.corpus.tally import BINS, EXAMPLES, NO_TICKET
-from attnviz.corpus.tenths import tenths
 
 
 def tickets(histogram: np.ndarray) -> np.ndarray:

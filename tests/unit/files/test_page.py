@@ -16,7 +16,7 @@ import attnviz
 from attnviz.attention.capture import Capture
 from attnviz.errors import BadInput, TooLarge
 from attnviz.files.page import rebuilt, store, write_page
-from attnviz.files.page.code import HERE
+from attnviz.files.page.document import HERE
 from attnviz.pictures.shared.buffer import unpack
 from attnviz.pictures.shared.bundle import FOLDER
 from attnviz.types import HeadId

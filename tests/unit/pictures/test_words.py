@@ -1,9 +1,9 @@
-"""`mergeHead` of head/words.js merges tokens into words as `attnviz.tokens.merge.merged` does."""
+"""`mergeHead` of head/words.js merges tokens into words as `attnviz.tokens.words.merged` does."""
 
 import numpy as np
 import pytest
 
-from attnviz.tokens.merge import merged
+from attnviz.tokens.words import merged
 from tests.support.node import in_node, needs_node
 from tests.unit.tokens.test_words import random_words
 

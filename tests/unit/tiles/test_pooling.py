@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from attnviz.tiles.pooling import MAX_CODE, OCTAVES, bound, decoded, encoded, halved, pooled
+from attnviz.tiles.pyramid import MAX_CODE, OCTAVES, bound, decoded, encoded, halved, pooled
 
 HALF_STEP = 0.5 * OCTAVES / MAX_CODE
 

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from attnviz.tokens.merge import merged
-from attnviz.tokens.words import Word, words
+from attnviz.tokens.words import Word, merged, words
 from attnviz.types import Tokens
 
 

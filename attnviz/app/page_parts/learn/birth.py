@@ -1,7 +1,7 @@
 """The training of lesson "A circuit is born", live: start it, watch it, scrub through it.
 
 In: a seed. Out: a curve that grows while the training runs, what two heads attend to at any of its
-steps, and the scores with each head ablated. Everything is computed by `teach.course.birth`.
+steps, and the scores with each head ablated. Everything is computed by `teach.course.toy_model`.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ from attnviz.pictures import board as boards
 from attnviz.pictures.board import Board, BoardView, Panel
 
 if TYPE_CHECKING:
-    from attnviz.teach.course.birth import AblationScores, TrainingSnapshot
+    from attnviz.teach.course.toy_model import AblationScores, TrainingSnapshot
     from attnviz.types import HeadId
 
 POLL_S = 0.5
@@ -109,24 +109,24 @@ def _timeline(lang: Language, training: Training) -> None:
         key=widgets.key(f"birth.{training.seed}.moment"),
     )
     _curve(lang, training.snapshots, float(step))
-    from attnviz.teach.course import birth
+    from attnviz.teach.course import toy_model
 
     typed = st.text_input(
         text(lang, "birth.letters"),
-        birth.example(),
+        toy_model.example(),
         key=widgets.key("birth.letters"),
         max_chars=MAX_TYPED,
         help=text(lang, "birth.letters_help"),
     )
     try:
-        tokens = birth.encode(typed)
+        tokens = toy_model.encode(typed)
     except BadInput as error:
         messages.show(lang, error)
         return
     last = training.snapshots[-1].repeated
-    weights = birth.attention(birth.restore(by_step[step]), tokens)
+    weights = toy_model.attention(toy_model.restore(by_step[step]), tokens)
     time_lapse.show_time_lapse(lang, training, tokens)
-    _heads(lang, weights, birth.labels(tokens), (last.previous_head, last.induction_head))
+    _heads(lang, weights, toy_model.labels(tokens), (last.previous_head, last.induction_head))
 
 
 def _heads(
@@ -175,9 +175,9 @@ def _curve(lang: Language, snapshots: "Sequence[TrainingSnapshot]", step: float 
 @shared(most=MAX_ABLATIONS)
 def ablations(training: Training) -> "AblationScores":
     """The scores of a finished training, and with each head of its first layer ablated."""
-    from attnviz.teach.course import birth
+    from attnviz.teach.course import toy_model
 
-    return birth.effects(birth.restore(training.snapshots[-1]))
+    return toy_model.effects(toy_model.restore(training.snapshots[-1]))
 
 
 def _ablation(lang: Language, training: Training) -> None:

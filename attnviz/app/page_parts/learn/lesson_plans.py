@@ -9,9 +9,9 @@ import streamlit as st
 from attnviz.app.page_parts.learn import open_card
 from attnviz.app.session import widgets
 from attnviz.i18n import Language, text
-from attnviz.teach.lessons.cards.plans import PLANS, PlanStep, taken
 from attnviz.teach.lessons.cards.symbols import with_formulas
 from attnviz.teach.lessons.cards.texts import lesson_texts
+from attnviz.teach.lessons.cards.times import PLANS, PlanStep, taken
 
 
 def show_plans(lang: Language) -> None:

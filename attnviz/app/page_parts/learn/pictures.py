@@ -22,8 +22,15 @@ from attnviz.pictures.board import Board, BoardCell, BoardView, Panel
 from attnviz.pictures.motion import MotionView
 from attnviz.pictures.motion.scenes import Motion
 from attnviz.teach.lessons.cards import progress
-from attnviz.teach.lessons.cards.card import Card, CellQuestion, Chart, Picture, Program, RealHead
-from attnviz.teach.lessons.cards.ranges import ranges
+from attnviz.teach.lessons.cards.card import (
+    Card,
+    CellQuestion,
+    Chart,
+    Picture,
+    Program,
+    RealHead,
+    ranges,
+)
 from attnviz.types import ignore
 
 CHART_PX = 760

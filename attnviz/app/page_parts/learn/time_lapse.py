@@ -34,12 +34,12 @@ def show_time_lapse(lang: Language, training: Training, tokens: "Int64[Tensor, '
 
 
 def _film_view(lang: Language, training: Training, tokens: "Int64[Tensor, 'token']") -> MotionView:
-    from attnviz.teach.course import birth
+    from attnviz.teach.course import toy_model
 
     last = training.snapshots[-1].repeated
     heads = (last.previous_head, last.induction_head)
     labels = {
-        "letters": birth.labels(tokens),
+        "letters": toy_model.labels(tokens),
         "heads": tuple(map(str, heads)),
         "curves": tuple(text(lang, f"birth.{name}") for name in CURVES),
         "step": (text(lang, "birth.step"),),
@@ -50,11 +50,11 @@ def _film_view(lang: Language, training: Training, tokens: "Int64[Tensor, 'token
 
 def _film(training: Training, tokens: "Int64[Tensor, 'token']") -> Motion:
     """The weights of both heads in each kept model, below each other, and the curves."""
-    from attnviz.teach.course import birth
+    from attnviz.teach.course import toy_model
 
     snapshots = training.snapshots
     last = snapshots[-1].repeated
-    weights = [birth.attention(birth.restore(snapshot), tokens) for snapshot in snapshots]
+    weights = [toy_model.attention(toy_model.restore(snapshot), tokens) for snapshot in snapshots]
     curves = (
         [snapshot.repeated.best_induction for snapshot in snapshots],
         [snapshot.repeated.best_previous for snapshot in snapshots],

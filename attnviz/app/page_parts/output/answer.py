@@ -27,7 +27,7 @@ from attnviz.i18n import Language, text
 from attnviz.models.registry import REGISTRY
 from attnviz.pictures import table
 from attnviz.pictures.group.app_capture import AppCapture, PageContext
-from attnviz.pictures.group.group_tokens import queries
+from attnviz.pictures.group.groups import queries
 from attnviz.pictures.table import CANVAS, TableView, inside
 from attnviz.pictures.table import answer_parts as views
 

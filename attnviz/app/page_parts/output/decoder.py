@@ -20,7 +20,7 @@ from attnviz.app.session.model_cards import generates
 from attnviz.capture.generation.settings import Generation
 from attnviz.i18n import Language, text
 from attnviz.pictures import writing
-from attnviz.pictures.group import group_tokens, heads
+from attnviz.pictures.group import groups, heads
 from attnviz.pictures.group.app_capture import AppCapture, PageContext
 from attnviz.pictures.group.groups import Group, chosen
 
@@ -54,13 +54,13 @@ def show(shown: PageContext) -> None:
 def _generating_group(captured: AppCapture) -> Group:
     """The chosen attention of the stack that generates; its cross-attention if none is chosen."""
     place = current.view().place
-    groups = [group for group in captured.groups if group.stack not in group_tokens.READING]
-    return chosen(groups, place.stack, place.kind or ("cross" if len(groups) > 1 else None))
+    writing = [group for group in captured.groups if group.stack not in groups.READING]
+    return chosen(writing, place.stack, place.kind or ("cross" if len(writing) > 1 else None))
 
 
 def _generate_button(shown: PageContext) -> None:
     """A button that lets the model generate, as far as it has positions left."""
-    n_free = shown.captured.model.max_tokens - len(group_tokens.queries(shown.group))
+    n_free = shown.captured.model.max_tokens - len(groups.queries(shown.group))
     count = min(N_GENERATED, n_free)
     if count > 0:
         st.button(

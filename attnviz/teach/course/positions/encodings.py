@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 from jaxtyping import Complex64, Float32, Float64
 
-from attnviz.models.tensors import embedded_tensor
+from attnviz.models.loader import embedded_tensor
 
 BASE = 10_000.0
 LLAMA_BASE = 100.0  # of the embedded stories-llama

@@ -2,17 +2,19 @@
 
 In: numbers that `teach.course` computed. Out: frozen data that a page draws, a worksheet prints
 and `grade` judges. Names here are keys of the card's texts (see `texts`), never texts themselves;
-tokens are the exception, since they are the same in every language.
+tokens are the exception, since they are the same in every language. `ranges` gives all panels of a
+card that share a `Panel.scale` one range of colours, before and after the reveal: colours keep
+their meaning after a step, and when an answer is shown.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 from jaxtyping import Float64
 
-from attnviz.pictures.board import Board, BoardCell
+from attnviz.pictures.board import Board, BoardCell, Panel, largest
 from attnviz.pictures.motion.scenes import Motion
 
 Numbers = Mapping[str, float | int | str]
@@ -168,3 +170,20 @@ class Card:
     question: Question | None = None
     reveal: tuple[Picture, ...] = ()
     link: Link | None = None
+
+
+def ranges(card: Card) -> dict[str, float]:
+    """The largest absolute value of each scale; infinite and undefined values do not count."""
+    largest_of: dict[str, float] = {}
+    for panel in _panels(card):
+        if panel.scale:
+            largest_of[panel.scale] = max(largest_of.get(panel.scale, 0.0), largest(panel))
+    return largest_of
+
+
+def _panels(card: Card) -> Iterator[Panel]:
+    options = card.question.pictures if isinstance(card.question, ChoiceQuestion) else {}
+    pictures: Iterable[Picture] = (*card.pictures, *card.reveal, *options.values())
+    for picture in pictures:
+        if isinstance(picture, Board):
+            yield from picture.panels

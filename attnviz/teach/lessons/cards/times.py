@@ -1,13 +1,16 @@
-"""The time that a lesson takes, from its texts: reading aloud, and thinking about each question.
+"""The time that a lesson takes, from its texts, and plans for a class of 45 or 90 minutes.
 
 In: the English texts, since the other languages say the same. Out: minutes. A card counts all that
 a learner comes to read (feedback on mistakes is left out) at the pace of a talk, and time for its
-question and its experiment. Source of the pace: 150 to 160 words a minute is the usual advice for
-talks; people who read a plain text aloud reach 228 (Trauzettel-Klosinski and Dietz 2012).
+question and its experiment. A plan has cards of several lessons, in the order of teaching; a test
+holds it to its minutes, with at least a sixth of them left for talking. Source of the pace: 150 to
+160 words a minute is the usual advice for talks; people who read a plain text aloud reach 228
+(Trauzettel-Klosinski and Dietz 2012).
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from attnviz.i18n import DEFAULT
 from attnviz.teach.lessons.cards.texts import PLACEHOLDER, LessonTexts, lesson_texts
@@ -38,3 +41,41 @@ def minutes(slug: str, cards: Iterable[str] | None = None) -> int:
     """The minutes of a lesson, or of some of its cards, rounded up."""
     texts = lesson_texts(slug, DEFAULT)
     return math.ceil(sum(card_minutes(texts, card) for card in cards or texts.cards))
+
+
+@dataclass(frozen=True)
+class PlanStep:
+    """Some cards of a lesson."""
+
+    slug: str
+    cards: tuple[str, ...]
+
+    @property
+    def minutes(self) -> int:
+        """The minutes of these cards, rounded up."""
+        return minutes(self.slug, self.cards)
+
+
+PLANS: Mapping[int, tuple[PlanStep, ...]] = {
+    45: (
+        PlanStep("where", ("next", "tokens", "stream", "who")),
+        PlanStep("ask", ("roles", "score", "turn", "real")),
+        PlanStep("block", ("mix", "products", "scale", "mask", "softmax", "sharper")),
+        PlanStep("heads", ("views", "looks")),
+    ),
+    90: (
+        PlanStep("where", ("next", "tokens", "vectors", "stream", "who", "mlp", "logits")),
+        PlanStep("ask", ("roles", "score", "onehot", "turn", "real")),
+        PlanStep("block", ("mix", "qkv", "products", "scale", "mask", "softmax", "output")),
+        PlanStep("heads", ("views", "looks")),
+        PlanStep("positions", ("shuffle", "broken")),
+        PlanStep("places", ("three", "align", "steps")),
+        PlanStep("real", ("chance", "previous", "rest", "induction")),
+        PlanStep("claims", ("effect", "explains")),
+    ),
+}
+
+
+def taken(plan: int) -> int:
+    """The minutes that the cards of a plan take."""
+    return sum(step.minutes for step in PLANS[plan])

@@ -3,12 +3,17 @@
 In: a filled text of a card. Out: HTML of CommonMark with GitHub's tables and formulas between
 dollar signs, the Markdown that the screen reads too. HTML in a text is escaped; links and pictures
 become their words with the address behind them, since paper has no links. Headings are not read:
-"#" begins a card in a file of texts. Sources: https://spec.commonmark.org,
-https://github.github.com/gfm.
+"#" begins a card in a file of texts. A formula in TeX becomes MathML, which every current browser
+sets without a script or a font of ours: only elements and attributes of plain formulas pass, and
+all text is escaped (the converter's own serialisation unescapes what was typed). A formula that
+the converter cannot read stays as it was typed, between dollar signs. Sources:
+https://spec.commonmark.org, https://github.github.com/gfm, https://www.w3.org/TR/mathml-core.
 """
 
 from collections.abc import Iterator, Sequence
 from functools import cache
+from html import escape, unescape
+from xml.etree.ElementTree import Element, tostring
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_core import StateCore
@@ -16,8 +21,20 @@ from markdown_it.token import Token
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
 from attnviz.teach.lessons.cards.symbols import typed
-from attnviz.teach.lessons.paper.formula import formula
 
+ELEMENTS = frozenset(
+    (
+        "math mrow mi mn mo mtext mspace msub msup msubsup munder mover munderover mfrac msqrt"
+        " mroot mtable mtr mtd mstyle mpadded mphantom menclose"
+    ).split()
+)
+ATTRIBUTES = frozenset(
+    (
+        "display mathvariant stretchy accent accentunder fence form separator movablelimits"
+        " linethickness lspace rspace minsize maxsize symmetric largeop width height depth"
+        " columnalign columnspacing rowspacing displaystyle scriptlevel notation"
+    ).split()
+)
 BREAKS = ("softbreak", "hardbreak")
 
 
@@ -96,3 +113,34 @@ def _inline_for_paper(tokens: Sequence[Token]) -> Iterator[Token]:
 
 def _words(text: str) -> Token:
     return Token("text", "", 0, content=text)
+
+
+def formula(tex: str, *, display: bool = False) -> str:
+    """The formula as MathML; as it was typed, in code, where it cannot be read.
+
+    >>> formula("d_k").endswith("<msub><mi>d</mi><mi>k</mi></msub></mrow></math>")
+    True
+    """
+    root = _tree(tex, display)
+    if root is None:
+        dollars = "$$" if display else "$"
+        return f"<code>{escape(dollars + tex + dollars)}</code>"
+    return tostring(root, encoding="unicode")
+
+
+def _tree(tex: str, display: bool) -> Element | None:
+    """The formula's MathML; None if it cannot be read or holds more than a plain formula."""
+    from latex2mathml.converter import convert_to_element  # hardly any lesson has a formula
+
+    try:
+        root = convert_to_element(tex, display="block" if display else "inline")
+    except Exception:  # its own exceptions, StopIteration, TypeError: what its parser stumbles on
+        return None
+    root.attrib.pop("xmlns", None)  # HTML needs none
+    for element in root.iter():
+        # the converter writes signs as references such as &#x02264;
+        element.text = unescape(element.text or "")
+        is_unknown = element.text.startswith("\\") and element.text != "\\"
+        if is_unknown or element.tag not in ELEMENTS or not ATTRIBUTES.issuperset(element.attrib):
+            return None
+    return root

@@ -8,9 +8,9 @@ from attnviz.app.session import examples, pictures
 from attnviz.app.session.openings import OPENINGS, SIGHTS, sight
 from attnviz.experiment.outputs.answer import answer
 from attnviz.models.registry import REGISTRY
-from attnviz.pictures.group import group_tokens
-from attnviz.pictures.group.groups import Group, chosen, groups
-from attnviz.pictures.group.links import links
+from attnviz.pictures.group import groups
+from attnviz.pictures.group.groups import Group, chosen
+from attnviz.pictures.group.ranking import links
 
 
 def first_example(model: str) -> Group:
@@ -23,7 +23,7 @@ def first_example(model: str) -> Group:
     else:
         target = answer(lm, text) if lm.kind == "encoder-decoder" else None
         capture = attnviz.capture(lm, text, target=target)
-    return chosen(groups(capture), OPENINGS[model].stack, OPENINGS[model].kind)
+    return chosen(groups.groups(capture), OPENINGS[model].stack, OPENINGS[model].kind)
 
 
 def test_every_embedded_model_has_an_opening() -> None:
@@ -33,8 +33,8 @@ def test_every_embedded_model_has_an_opening() -> None:
 @pytest.mark.parametrize("model", OPENINGS)
 def test_an_opening_is_the_head_with_the_largest_difference_to_its_other_rows(model: str) -> None:
     opening, group = OPENINGS[model], first_example(model)
-    assert group_tokens.queries(group).labels[opening.query] == opening.query_token
-    assert group_tokens.keys(group).labels[opening.key] == opening.key_token
+    assert groups.queries(group).labels[opening.query] == opening.query_token
+    assert groups.keys(group).labels[opening.key] == opening.key_token
     first, second = links(group, opening.query, opening.key)[:2]
     assert first.head == opening.head
     assert (round(first.share, 2), round(first.control, 2)) == (opening.weight, opening.others)
@@ -65,9 +65,9 @@ def test_a_sight_is_the_head_with_the_largest_difference_from_its_query_to_its_k
     text = i18n.text("en", f"example.{name}")
     seen = sight("minilm", text)
     assert seen is not None
-    group = groups(attnviz.capture("minilm", text))[0]
-    assert group_tokens.queries(group).labels[seen.query] == seen.query_token
-    assert group_tokens.keys(group).labels[seen.key] == seen.key_token
+    group = groups.groups(attnviz.capture("minilm", text))[0]
+    assert groups.queries(group).labels[seen.query] == seen.query_token
+    assert groups.keys(group).labels[seen.key] == seen.key_token
     first = links(group, seen.query, seen.key)[0]
     assert first.head == seen.head
     assert (round(first.share, 2), round(first.control, 2)) == (seen.weight, seen.others)

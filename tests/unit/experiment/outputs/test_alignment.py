@@ -10,8 +10,7 @@ import attnviz
 from attnviz.experiment.outputs.alignment import align, has_alignment, token_probabilities
 from attnviz.experiment.outputs.answer import answer
 from attnviz.models.loaded_model import LoadedModel
-from attnviz.tokens.merge import merged
-from attnviz.tokens.words import Word
+from attnviz.tokens.words import Word, merged
 
 SOURCE, TARGET = "the cat sat on a mat", "the dog ran"
 Tiny = Callable[[str], LoadedModel]

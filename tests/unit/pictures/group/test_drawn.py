@@ -7,8 +7,8 @@ import pytest
 
 import attnviz
 from attnviz.models.loaded_model import LoadedModel
-from attnviz.pictures.group.drawn import palette, shares
 from attnviz.pictures.group.groups import Group, groups
+from attnviz.pictures.group.ranking import palette, shares
 from benchmarks.texts import text_of
 from tests.support.captures import call, capture, qkv
 

@@ -3,8 +3,8 @@
 import pytest
 
 from attnviz.errors import TooLarge, UnsupportedAttention
-from attnviz.pictures.group import group_size
-from attnviz.pictures.group.group_size import GroupSize
+from attnviz.pictures.group import groups
+from attnviz.pictures.group.groups import GroupSize
 from attnviz.pictures.shared.selection import Extent
 
 EVEN = GroupSize(((5, 7, 11),) * 3, uneven=False)
@@ -29,23 +29,23 @@ def test_a_group_is_shown_at_once_pooled_or_one_head_at_a_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert EVEN.all_at_once and not EVEN.pooled
-    monkeypatch.setattr(group_size, "MAX_CELLS", EVEN.n_cells - 1)
+    monkeypatch.setattr(groups, "MAX_CELLS", EVEN.n_cells - 1)
     assert EVEN.whole and EVEN.pooled and not EVEN.all_at_once
-    monkeypatch.setattr(group_size, "MAX_POOLED_CELLS", EVEN.n_cells - 1)
+    monkeypatch.setattr(groups, "MAX_POOLED_CELLS", EVEN.n_cells - 1)
     assert EVEN.whole and not EVEN.pooled and not EVEN.all_at_once
-    monkeypatch.setattr(group_size, "MAX_WHOLE", 10)
+    monkeypatch.setattr(groups, "MAX_WHOLE", 10)
     assert not EVEN.whole
 
 
 def test_what_differs_between_layers_is_never_pooled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(group_size, "MAX_CELLS", 1)
+    monkeypatch.setattr(groups, "MAX_CELLS", 1)
     assert not UNEVEN.pooled
 
 
 def test_limits_are_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     EVEN.require_cells()
     EVEN.require_even()
-    monkeypatch.setattr(group_size, "MAX_CELLS", EVEN.n_cells - 1)
+    monkeypatch.setattr(groups, "MAX_CELLS", EVEN.n_cells - 1)
     with pytest.raises(TooLarge) as too_many:
         EVEN.require_cells()
     assert too_many.value.code == "too_many_weights"

@@ -9,8 +9,7 @@ from attnviz.attention.call import AttentionCall
 from attnviz.attention.capture import Capture
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.models.loaded_model import ModelKey
-from attnviz.pictures.group.group_weights import mask
-from attnviz.pictures.group.groups import Group, groups
+from attnviz.pictures.group.groups import Group, groups, mask
 from attnviz.vision.windows import Windows
 
 N_WINDOWS, N_HEADS, N_TOKENS, D_HEAD = 6, 7, 4, 3

@@ -5,7 +5,7 @@ import pytest
 
 from attnviz.errors import BadInput
 from attnviz.pictures.group.groups import Group, groups
-from attnviz.pictures.group.links import links
+from attnviz.pictures.group.ranking import links
 from tests.support.captures import call, capture, qkv
 
 

@@ -9,8 +9,7 @@ from attnviz.attention.capture import Capture
 from attnviz.pictures.board import Board
 from attnviz.pictures.motion.scenes import Motion
 from attnviz.teach.course.arrays import apart, entropy_bits, softmax
-from attnviz.teach.course.ask.lesson import LESSON
-from attnviz.teach.course.ask.real import MODEL, START
+from attnviz.teach.course.ask import LESSON, MODEL, START
 from attnviz.teach.course.recipe import CaptureText, CardInputs
 from attnviz.teach.lessons.cards.card import Card, CellQuestion, Chart, Value
 from tests.support.course import captured, card, panel

@@ -7,12 +7,10 @@ import pytest
 import torch
 
 from attnviz.models.registry import embedded_folder
-from attnviz.teach.course import birth
-from attnviz.teach.course.birth import LESSON
-from attnviz.teach.course.birth.by_hand import circuit
-from attnviz.teach.course.birth.lesson import SHARE_REPEATED
-from attnviz.teach.course.birth.training import train
+from attnviz.teach.course import toy_model
+from attnviz.teach.course.birth import LESSON, SHARE_REPEATED, circuit
 from attnviz.teach.course.recipe import CardInputs
+from attnviz.teach.course.toy_model import train
 from attnviz.teach.lessons.cards.card import Card
 from attnviz.types import HeadId
 from scripts.train import stories, stories_llama
@@ -41,7 +39,7 @@ def test_the_circuit_by_hand_finds_what_followed() -> None:
 def test_without_the_previous_token_head_nothing_is_left_but_chance() -> None:
     gone = circuit(TOKENS, "previous")
     by_hand = np.mean([1 / 5, 1 / 6, 1 / 7, 1 / 8])
-    assert gone.score == pytest.approx(by_hand) == pytest.approx(birth.chance(8).induction)
+    assert gone.score == pytest.approx(by_hand) == pytest.approx(toy_model.chance(8).induction)
 
 
 def test_the_control_head_is_read_by_nobody() -> None:
@@ -85,14 +83,14 @@ def test_the_loss_of_stories_hardly_shows_it() -> None:
 def test_a_live_run_bears_out_what_the_cards_say() -> None:
     """The control stays below a quarter; without the previous-token head nearly all is lost."""
     *_, last = train(0)
-    even = birth.chance(birth.MAX_LETTERS).induction
+    even = toy_model.chance(toy_model.MAX_LETTERS).induction
     control = last.fresh.induction[-1]
     assert last.repeated.best_induction > 0.9
     assert float(control.max()) < min(0.25, 3.5 * even)
     assert float(np.abs(control - even).max()) > 0.01, "low, but not what even attention gives"
-    effects, previous = birth.effects(birth.restore(last)), last.repeated.previous_head
+    effects, previous = toy_model.effects(toy_model.restore(last)), last.repeated.previous_head
     other = HeadId(0, 1 - previous.head)
-    for ablation in birth.ABLATIONS:
+    for ablation in toy_model.ABLATIONS:
         assert effects.of(previous, ablation).best_induction < 5 * even
         assert effects.of(previous, ablation).accuracy < 0.2
         assert effects.of(other, ablation).best_induction > 0.9

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attnviz.teach.course.block.example import WORDS, example
+from attnviz.teach.course.block import WORDS, example
 from tests.support.course import card, panel
 
 

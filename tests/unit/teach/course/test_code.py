@@ -11,9 +11,7 @@ from attnviz.attention.capture import Capture
 from attnviz.capture.blocked_rows import IMPLEMENTATIONS, blocked_rows
 from attnviz.masks.code import CONVENTIONS
 from attnviz.pictures.board import Board, Panel
-from attnviz.teach.course.code.interfaces import N, multihead_weights
-from attnviz.teach.course.code.lesson import LESSON
-from attnviz.teach.course.code.numbers import FILLS, masked_with
+from attnviz.teach.course.code import FILLS, LESSON, N, masked_with, multihead_weights
 from attnviz.teach.course.recipe import CaptureText, CardInputs
 from attnviz.teach.lessons.cards.card import Card, ChoiceQuestion, NumberQuestion, Program, Value
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from attnviz.teach.course.cost.lesson import products, reached, sliding
+from attnviz.teach.course.cost import products, reached, sliding
 from attnviz.teach.lessons.cards.card import NumberQuestion
 from tests.support.course import captured, card, panel
 

@@ -9,8 +9,7 @@ import torch
 from attnviz.attention.capture import Capture
 from attnviz.pictures.board import Board
 from attnviz.teach.calculator.presets import preset
-from attnviz.teach.course.errata.lesson import LESSON
-from attnviz.teach.course.errata.printed_program import printed_weights, products, right_weights
+from attnviz.teach.course.errata import LESSON, printed_weights, products, right_weights
 from attnviz.teach.course.recipe import CaptureText, CardInputs
 from attnviz.teach.lessons.cards.card import Card, ChoiceQuestion, NumberQuestion, Value
 

@@ -9,7 +9,7 @@ import torch
 from attnviz.attention.capture import Capture
 from attnviz.pictures.board import Board, Panel
 from attnviz.teach.calculator.presets import DECODER_TOKENS
-from attnviz.teach.course.masks.lesson import LESSON, scaled_scores
+from attnviz.teach.course.masks import LESSON, scaled_scores
 from attnviz.teach.course.recipe import CaptureText, CardInputs
 from attnviz.teach.lessons.cards.card import (
     Card,

@@ -8,7 +8,7 @@ from attnviz.capture.run import capture
 from attnviz.checks.shapes import CASES, mass_on
 from attnviz.models.loader import load
 from attnviz.pictures.board import Board, Panel
-from attnviz.teach.course.patches.lesson import LESSON
+from attnviz.teach.course.patches import LESSON
 from attnviz.teach.course.recipe import CaptureText, CardInputs
 from attnviz.teach.lessons.cards.card import Card, Chart, NumberQuestion
 from attnviz.worlds.shapes import sample

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from attnviz.teach.calculator.presets import DECODER_TOKENS
-from attnviz.teach.course.places.translation import PAIRS
+from attnviz.teach.course.places import PAIRS
 from attnviz.teach.lessons.cards.card import CellQuestion, ChoiceQuestion, NumberQuestion
 from attnviz.teach.lessons.cards.grade import grade
 from tests.support.course import captured, card, panel

@@ -6,13 +6,8 @@ import numpy as np
 import pytest
 
 from attnviz.errors import ModelNotFound
-from attnviz.models.tensors import embedded_tensor
-from attnviz.teach.course.positions.encodings import (
-    before_training,
-    learned,
-    rope_factors,
-    sinusoidal,
-)
+from attnviz.models.loader import embedded_tensor
+from attnviz.teach.course.positions import before_training, learned, rope_factors, sinusoidal
 from attnviz.teach.lessons.cards.card import CellQuestion, Chart, ChoiceQuestion, NumberQuestion
 from attnviz.teach.lessons.cards.grade import grade
 from scripts.train.stories import waves

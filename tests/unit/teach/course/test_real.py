@@ -6,8 +6,8 @@ import pytest
 from attnviz.attention.steps import derive
 from attnviz.pictures.board import Board
 from attnviz.teach.course import lesson
-from attnviz.teach.course.claims.effects import word_effects
-from attnviz.teach.course.real.copies import INDUCTION, OTHERS
+from attnviz.teach.course.claims import word_effects
+from attnviz.teach.course.real import INDUCTION, OTHERS
 from attnviz.teach.course.recipe import CaptureText, CardInputs
 from attnviz.teach.lessons.cards.card import Card
 from tests.support.course import captured

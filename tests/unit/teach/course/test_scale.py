@@ -11,15 +11,15 @@ from attnviz.attention.capture import Capture
 from attnviz.pictures.board import Board
 from attnviz.teach.course.arrays import softmax
 from attnviz.teach.course.recipe import CaptureText, CardInputs
-from attnviz.teach.course.scale.draws import (
+from attnviz.teach.course.scale import (
+    LESSON,
+    TEMPERATURES,
     WIDTHS,
     gradient_size,
     measured_variance,
     rows_at,
     scores_at,
 )
-from attnviz.teach.course.scale.lesson import LESSON
-from attnviz.teach.course.scale.temperature import TEMPERATURES
 from attnviz.teach.lessons.cards.card import (
     Card,
     CellQuestion,

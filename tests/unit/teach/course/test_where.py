@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from attnviz.models.tensors import embedded_tensor
-from attnviz.teach.course.where import story
-from attnviz.teach.course.where.lesson import TEXTS
+from attnviz.models.loader import embedded_tensor
+from attnviz.teach.course import story
+from attnviz.teach.course.where import TEXTS
 from attnviz.teach.lessons.cards.card import NumberQuestion
 from tests.support.course import captured, card, panel
 

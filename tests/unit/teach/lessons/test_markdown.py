@@ -10,8 +10,7 @@ from attnviz import i18n
 from attnviz.i18n import Language
 from attnviz.teach.course import SLUGS
 from attnviz.teach.lessons.cards.texts import PLACEHOLDER, lesson_texts
-from attnviz.teach.lessons.paper.formula import ATTRIBUTES, ELEMENTS, formula
-from attnviz.teach.lessons.paper.markdown import html, inline, plain
+from attnviz.teach.lessons.paper.markdown import ATTRIBUTES, ELEMENTS, formula, html, inline, plain
 
 CODE = re.compile(r"<(code|pre)\b.*?</\1>", re.DOTALL)
 PIECES = [r"\frac", r"\left(", r"\right)", r"\text", r"\hat", r"\sqrt", r"\begin{matrix}", r"\skew"]

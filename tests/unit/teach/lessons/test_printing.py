@@ -11,8 +11,7 @@ from attnviz.teach.lessons.cards.card import Chart, Series
 from attnviz.teach.lessons.cards.texts import fill
 from attnviz.teach.lessons.paper.boards import board_html, format_number, matrix_html
 from attnviz.teach.lessons.paper.charts import HEIGHT, chart_html
-from attnviz.teach.lessons.paper.formula import formula
-from attnviz.teach.lessons.paper.markdown import html, inline, plain
+from attnviz.teach.lessons.paper.markdown import formula, html, inline, plain
 
 HOSTILE = (
     "</script><script>alert(1)</script>",

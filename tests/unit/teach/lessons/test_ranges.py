@@ -3,8 +3,7 @@
 import numpy as np
 
 from attnviz.pictures.board import Board, Panel, largest
-from attnviz.teach.lessons.cards.card import Card, Chart, ChoiceQuestion
-from attnviz.teach.lessons.cards.ranges import ranges
+from attnviz.teach.lessons.cards.card import Card, Chart, ChoiceQuestion, ranges
 
 
 def board(name: str, *values: float, scale: str = "") -> Board:

@@ -6,11 +6,10 @@ from pathlib import Path
 import pytest
 
 from attnviz.teach.course import SLUGS
-from attnviz.teach.lessons.cards.plans import PLANS, taken
 from attnviz.teach.lessons.cards.texts import LessonTexts
-from attnviz.teach.lessons.cards.times import card_minutes, minutes
+from attnviz.teach.lessons.cards.times import PLANS, card_minutes, minutes, taken
 
-DOC = Path(__file__).parents[3] / "docs" / "lessons.md"
+DOC = Path(__file__).parents[4] / "docs" / "lessons.md"
 
 
 def _texts(**keys: str) -> LessonTexts:
