@@ -30,7 +30,7 @@ class GroupName:
 def choice(shown: PageContext) -> PageContext:
     """The attentions to look at, in the chosen window."""
     selector(shown, "attention", _take)
-    return window_choice.choice(shown)
+    return window_choice.window_choice(shown)
 
 
 def selector(

@@ -18,7 +18,7 @@ SHOWN_PX = 112
 WIDGET_PX = 220
 
 
-def choice(shown: PageContext) -> PageContext:
+def window_choice(shown: PageContext) -> PageContext:
     """The group in the chosen window; in the last one if the address asks for a later one."""
     lang, windows, picture = shown.lang, shown.group.windows, shown.captured.media.picture
     if windows is None or windows.count < 2:
@@ -31,7 +31,7 @@ def choice(shown: PageContext) -> PageContext:
             max_value=windows.count - 1,
             key=widgets.showing("window", window),
             help=text(lang, "window.help", count=windows.count),
-            on_change=_take,
+            on_change=_take_window,
             width=WIDGET_PX,
         )
         if picture is not None and windows.grid is not None:
@@ -40,7 +40,7 @@ def choice(shown: PageContext) -> PageContext:
     return shown.of_group(shown.group.in_window(window))
 
 
-def _take() -> None:
+def _take_window() -> None:
     current.take_number("window", widgets.value("window"))
 
 
