@@ -1,7 +1,8 @@
 """The training of lesson "A circuit is born", live: start it, watch it, scrub through it.
 
 In: a seed. Out: a curve that grows while the training runs, what two heads attend to at any of its
-steps, and the scores with each head ablated. Everything is computed by `teach.course.toy_model`.
+steps, a time-lapse of both heads on the visitor's letters, and the scores with each head ablated.
+Everything is computed by `teach.course.toy_model`.
 """
 
 from collections.abc import Sequence
@@ -11,7 +12,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app.host.draw import draw
-from attnviz.app.page_parts.learn import pointer, time_lapse
+from attnviz.app.page_parts.learn import pointer
 from attnviz.app.server import trainings
 from attnviz.app.server.shared import shared
 from attnviz.app.server.trainings import Training
@@ -21,9 +22,15 @@ from attnviz.errors import BadInput
 from attnviz.figures import charts
 from attnviz.i18n import Language, text
 from attnviz.pictures import board as boards
+from attnviz.pictures import motion as motions
 from attnviz.pictures.board import Board, BoardView, Panel
+from attnviz.pictures.motion import MotionView
+from attnviz.pictures.motion.scenes import Motion
 
 if TYPE_CHECKING:
+    from jaxtyping import Int64
+    from torch import Tensor
+
     from attnviz.teach.course.toy_model import AblationScores, TrainingSnapshot
     from attnviz.types import HeadId
 
@@ -31,6 +38,7 @@ POLL_S = 0.5
 MAX_ABLATIONS = 6
 CHART_PX = 760
 MAX_TYPED = 24
+CURVES = ("induction", "previous", "accuracy", "control")
 
 
 def show(lang: Language, seed: int) -> None:
@@ -125,7 +133,7 @@ def _timeline(lang: Language, training: Training) -> None:
         return
     last = training.snapshots[-1].repeated
     weights = toy_model.attention(toy_model.restore(by_step[step]), tokens)
-    time_lapse.show_time_lapse(lang, training, tokens)
+    show_time_lapse(lang, training, tokens)
     _heads(lang, weights, toy_model.labels(tokens), (last.previous_head, last.induction_head))
 
 
@@ -196,3 +204,53 @@ def _ablation(lang: Language, training: Training) -> None:
     ]
     st.table([dict(zip(columns, row, strict=True)) for row in shown], hide_index=True)
     st.caption(text(lang, "birth.mark", head=str(previous)))
+
+
+def show_time_lapse(lang: Language, training: Training, tokens: "Int64[Tensor, 'token']") -> None:
+    """The film of a training on these letters."""
+    draw(
+        motions.CANVAS,
+        lambda: _film_view(lang, training, tokens),
+        widgets.component_key("birth.time_lapse"),
+        lang,
+        kept=f"time-lapse {training.seed} {len(training.snapshots)} {tokens.tolist()}",
+    )
+
+
+def _film_view(lang: Language, training: Training, tokens: "Int64[Tensor, 'token']") -> MotionView:
+    from attnviz.teach.course import toy_model
+
+    last = training.snapshots[-1].repeated
+    heads = (last.previous_head, last.induction_head)
+    labels = {
+        "letters": toy_model.labels(tokens),
+        "heads": tuple(map(str, heads)),
+        "curves": tuple(text(lang, f"birth.{name}") for name in CURVES),
+        "step": (text(lang, "birth.step"),),
+    }
+    captions = {"training": text(lang, "birth.time_lapse")}
+    return MotionView(_film(training, tokens), captions["training"], captions, labels)
+
+
+def _film(training: Training, tokens: "Int64[Tensor, 'token']") -> Motion:
+    """The weights of both heads in each kept model, below each other, and the curves."""
+    from attnviz.teach.course import toy_model
+
+    snapshots = training.snapshots
+    last = snapshots[-1].repeated
+    weights = [toy_model.attention(toy_model.restore(snapshot), tokens) for snapshot in snapshots]
+    curves = (
+        [snapshot.repeated.best_induction for snapshot in snapshots],
+        [snapshot.repeated.best_previous for snapshot in snapshots],
+        [snapshot.repeated.accuracy for snapshot in snapshots],
+        [snapshot.fresh.best_induction for snapshot in snapshots],
+    )
+    arrays = {
+        name: np.concatenate([of_all[head.layer, head.head] for of_all in weights]).astype(float)
+        for name, head in (("previous", last.previous_head), ("induction", last.induction_head))
+    }
+    arrays |= {
+        "curves": np.array(curves, dtype=np.float64),
+        "steps": np.array([[snapshot.step for snapshot in snapshots]], dtype=np.float64),
+    }
+    return Motion("training", arrays)

@@ -1,7 +1,8 @@
-"""The list of lessons: number, title, goal, what it builds on, time, and progress.
+"""The list of lessons, with title, goal, time and progress; below it the plans for a class.
 
 In: the language, and the answers that this session gave so far. Out: one box for each lesson with a
-button that opens it where it was left; above them the result of a lesson that was just finished.
+button that opens it where it was left; above them the result of a lesson that was just finished;
+below them plans for 45 and 90 minutes, with a question to discuss for each lesson.
 """
 
 from collections.abc import Callable
@@ -9,20 +10,14 @@ from collections.abc import Callable
 import streamlit as st
 
 from attnviz.app.frame import frame
-from attnviz.app.page_parts.learn import (
-    browser_progress,
-    card_pills,
-    lesson_plans,
-    open_card,
-    words,
-)
+from attnviz.app.page_parts.learn import browser_progress, card_pills, open_card, words
 from attnviz.app.server import course_lessons
 from attnviz.app.session import widgets
 from attnviz.i18n import Language, text
 from attnviz.pictures.card_scroller import CardScrollerView
 from attnviz.teach.lessons.cards.symbols import with_formulas
 from attnviz.teach.lessons.cards.texts import lesson_texts
-from attnviz.teach.lessons.cards.times import minutes
+from attnviz.teach.lessons.cards.times import PLANS, PlanStep, minutes, taken
 
 
 def show(lang: Language, first: Callable[[Language], None]) -> None:
@@ -35,7 +30,7 @@ def show(lang: Language, first: Callable[[Language], None]) -> None:
         _result(lang, *result)
     for number, slug in enumerate(course_lessons.slugs()):
         _lesson(lang, number, slug)
-    lesson_plans.show_plans(lang)
+    show_plans(lang)
     words.glossary_of_all(lang)
     progress = CardScrollerView(0, (), browser_progress.written(), browser_progress.is_wanted())
     card_pills.keep_progress(progress)
@@ -109,3 +104,37 @@ def _open(lang: Language, slug: str, title: str, begun: bool) -> None:
             type="tertiary",
             width="stretch",
         )
+
+
+def show_plans(lang: Language) -> None:
+    """The plans, one beside the other."""
+    key = widgets.key("learn.plans")
+    box = st.expander(text(lang, "learn.plans"), key=key, on_change="rerun")
+    if not box.open:
+        return
+    with box:
+        for column, plan in zip(st.columns(len(PLANS)), PLANS, strict=True):
+            with column:
+                _plan(lang, plan)
+
+
+def _plan(lang: Language, plan: int) -> None:
+    st.markdown(f"##### {text(lang, 'learn.plan', minutes=plan)}")
+    st.markdown(text(lang, "learn.plan_talk", taken=taken(plan), rest=plan - taken(plan)))
+    for number, step in enumerate(PLANS[plan]):
+        _step(lang, step, f"{plan}.{number}")
+
+
+def _step(lang: Language, step: PlanStep, name: str) -> None:
+    """The cards of a lesson by their titles, and its question for the class."""
+    texts = lesson_texts(step.slug, lang)
+    label = text(lang, "learn.plan_step", lesson=texts.title, minutes=step.minutes)
+    st.button(
+        with_formulas(label),
+        key=widgets.key(f"learn.plan.{name}"),
+        on_click=open_card.open_at,
+        args=(step.slug, step.cards[0]),
+    )
+    numbers = [str(list(texts.cards).index(card) + 1) for card in step.cards]
+    st.caption(text(lang, "learn.plan_cards", cards=", ".join(numbers)))
+    st.markdown(f"**{text(lang, 'learn.discuss')}** {with_formulas(texts.discuss)}")
