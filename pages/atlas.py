@@ -4,7 +4,7 @@ Reads the view, counts the model's texts or opens a survey, draws the heads.
 """
 
 from attnviz.app.frame import capture_of_view, frame_line, take
-from attnviz.app.many import atlas
+from attnviz.app.page_parts import atlas
 from attnviz.app.session import current
 
 

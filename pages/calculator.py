@@ -5,7 +5,7 @@ a picture.
 """
 
 from attnviz.app.frame import frame, take
-from attnviz.app.take_apart import calculator
+from attnviz.app.page_parts import calculator
 
 
 def main() -> None:

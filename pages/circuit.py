@@ -4,8 +4,8 @@ Reads the view, runs the model through the cache, measures every path, offers fi
 verified.
 """
 
-from attnviz.app.effects import circuit
 from attnviz.app.frame import capture_of_view, frame, frame_line, take
+from attnviz.app.page_parts import circuit
 from attnviz.app.session import current
 
 

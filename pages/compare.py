@@ -4,9 +4,8 @@ Reads the view, runs both sides through the cache, shows them with their differe
 carries it to the answer, and says what was verified.
 """
 
-from attnviz.app.compare import page
-from attnviz.app.effects import patching
 from attnviz.app.frame import capture_of_view
+from attnviz.app.page_parts import compare, patching
 from attnviz.app.session import current
 
 
@@ -15,10 +14,10 @@ def main() -> None:
     lang = current.language()
     shown = capture_of_view.shown(lang)
     if shown is not None:
-        both = page.show(shown)
+        both = compare.show(shown)
         if both is not None:
             patching.show(*both)
-            page.verification(both)
+            compare.verification(both)
 
 
 main()

@@ -5,9 +5,8 @@ verified. Without a capture everything but the real head is there.
 """
 
 from attnviz.app.frame import attention_choice, capture_of_view, frame_line, take
-from attnviz.app.many import atlas
+from attnviz.app.page_parts import atlas, geometry
 from attnviz.app.session import current
-from attnviz.app.take_apart import geometry
 
 
 def main() -> None:

@@ -4,10 +4,8 @@ Reads the view, runs the model through the cache, shows the head, and says what 
 too long for all heads is shown one head at a time, by tiles.
 """
 
-from attnviz.app.effects import inside
 from attnviz.app.frame import attention_choice, capture_of_view, fragments, frame, frame_line, take
-from attnviz.app.heads import ask_for_a_head, long_head
-from attnviz.app.many import atlas
+from attnviz.app.page_parts import atlas, head_search, inside, long_head
 from attnviz.app.session import current
 
 
@@ -21,7 +19,7 @@ def main() -> None:
         show(shown)
         if frame_line.ends(shown):
             return
-        ask_for_a_head.show(shown)
+        head_search.ask(shown)
         atlas.place_of_text(shown)
         inside.show(shown)
         frame.verification(shown)

@@ -3,7 +3,7 @@
 Reads lesson, card, answers and class from the view, builds the card from the library, draws it.
 """
 
-from attnviz.app import classroom, learn
+from attnviz.app.page_parts import classroom, learn
 
 
 def main() -> None:

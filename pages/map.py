@@ -4,9 +4,9 @@ Reads the view, runs the model through the cache, draws the map, says what was v
 class has its sentences on the map too.
 """
 
-from attnviz.app.classroom import sentences
 from attnviz.app.frame import capture_of_view, frame, frame_line, take
-from attnviz.app.many import joint_map
+from attnviz.app.page_parts.classroom import sentences
+from attnviz.app.page_parts.map import show
 from attnviz.app.session import current
 
 
@@ -14,7 +14,7 @@ def main() -> None:
     """Draw the page."""
     shown = capture_of_view.shown(current.language())
     if shown is not None:
-        joint_map.show(shown, sentences.for_map(shown.lang))
+        show(shown, sentences.for_map(shown.lang))
         if frame_line.ends(shown):
             return
         frame.verification(shown)

@@ -4,7 +4,6 @@ Reads the view, runs the model through the cache, derives the chosen head under 
 mask as code, and says what was verified.
 """
 
-from attnviz.app.effects import edited_answer
 from attnviz.app.frame import (
     attention_choice,
     capture_of_view,
@@ -14,7 +13,7 @@ from attnviz.app.frame import (
     mask_code,
     take,
 )
-from attnviz.app.many import atlas
+from attnviz.app.page_parts import atlas, edited_answer
 from attnviz.app.session import current, embedding
 from attnviz.app.sidebar import sidebar
 

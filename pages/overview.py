@@ -4,8 +4,7 @@ Reads the view, runs the model through the cache, shows the grid, and says what 
 """
 
 from attnviz.app.frame import attention_choice, capture_of_view, fragments, frame, frame_line, take
-from attnviz.app.heads import ask_for_a_head, draw_a_pattern
-from attnviz.app.many import atlas
+from attnviz.app.page_parts import atlas, head_search
 from attnviz.app.session import current
 
 
@@ -18,9 +17,9 @@ def main() -> None:
         fragments.grid(shown)
         if frame_line.ends(shown):
             return
-        ask_for_a_head.show(shown)
+        head_search.ask(shown)
         atlas.place_of_text(shown)
-        draw_a_pattern.show(shown)
+        head_search.draw_pattern(shown)
         frame.verification(shown)
         take.offer(shown, "overview", "heads")
 

@@ -4,9 +4,8 @@ Reads the view, runs the model through the cache, derives the steps of the chose
 what was verified.
 """
 
-from attnviz.app.effects import edited_answer, inside
 from attnviz.app.frame import attention_choice, capture_of_view, fragments, frame, frame_line, take
-from attnviz.app.many import atlas
+from attnviz.app.page_parts import atlas, edited_answer, inside
 from attnviz.app.session import current, embedding
 
 

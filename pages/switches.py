@@ -4,8 +4,8 @@ Reads the view, runs the model through the cache, shows the board with the answe
 verified.
 """
 
-from attnviz.app.effects import switchboard
 from attnviz.app.frame import capture_of_view, frame, frame_line
+from attnviz.app.page_parts import switches
 from attnviz.app.session import current
 
 
@@ -14,7 +14,7 @@ def main() -> None:
     lang = current.language()
     shown = capture_of_view.shown(lang)
     if shown is not None:
-        switchboard.board(shown)
+        switches.board(shown)
         if not frame_line.ends(shown):
             frame.verification(shown, all_on=False)
 

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import streamlit as st
 
-from attnviz.app import classroom
 from attnviz.app.frame import frame, frame_line, notices
-from attnviz.app.learn import links
+from attnviz.app.page_parts import classroom
+from attnviz.app.page_parts.learn import links
 from attnviz.app.server import opened_captures, page_queue, turns, visitors
 from attnviz.app.session import (
     address,

@@ -44,7 +44,12 @@ def best_plane(scores: Float[np.ndarray, "query key"]) -> Plane:
 
 
 def plane_share(scores: Float[np.ndarray, "query key"]) -> float:
-    """The share of the scores' variation that the best plane keeps; NaN if there is none."""
+    """The share of the scores' variation that the best plane keeps; NaN if there is none.
+
+    Scores that a bias makes infinite have none either.
+    """
+    if not np.isfinite(scores).all():
+        return float("nan")
     return _share(np.linalg.svd(_varying(scores), compute_uv=False), scores)
 
 

@@ -29,8 +29,8 @@ from attnviz.pictures import (
 from attnviz.pictures.shared.bars import Bar
 from attnviz.pictures.shared.canvas import Canvas, View
 from attnviz.pictures.shared.heads import Axes, HeadsView, Patches, TokenAxis
-from attnviz.pictures.shared.selection import Extent, ignore
-from attnviz.types import StepView
+from attnviz.pictures.shared.selection import Extent
+from attnviz.types import StepView, ignore
 from tests.support.hostile import TEXT, TOKENS
 
 N = len(TOKENS)

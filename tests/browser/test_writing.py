@@ -277,7 +277,7 @@ def test_a_narrow_window_keeps_all_in_sight(play: OpenVisit) -> None:
     opened = play("output")
     opened.page.set_viewport_size({"width": 700, "height": 900})
     box = opened.page.locator(".av-writing-right")
-    expect(opened.page.locator(".av-writing-narrow")).to_be_visible()
+    expect(opened.page.locator(".av-writing.av-narrow")).to_be_visible()
 
     def check() -> None:
         place = box.bounding_box()

@@ -7,7 +7,7 @@ from torch import nn
 from attnviz.capture.record.recorder import record
 from attnviz.errors import UnsupportedAttention
 from tests.support import tutorial_attention as tutorials
-from tests.support.tutorial_refused import REFUSED, WRONG_AXIS, OverHeads
+from tests.support.tutorial_refused import REFUSED, WRONG_AXIS, Learned, OverHeads
 from tests.support.unseen_attention import PARTLY, UNSEEN
 
 
@@ -39,6 +39,12 @@ def test_what_is_no_softmax_over_keys_is_refused_and_named(cls: type[nn.Module])
         beside(x)
     assert [call.module for call in calls] == ["0"]
     assert {missing.module for missing in calls.missing} == {"1"}
+
+
+def test_weights_that_are_a_parameter_are_told_as_such() -> None:
+    model, x = made(Learned)
+    with pytest.raises(UnsupportedAttention, match="a parameter of the model"), record(model):
+        model(x)
 
 
 @pytest.mark.parametrize("n_text", [1, 2])

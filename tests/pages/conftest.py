@@ -12,7 +12,7 @@ from streamlit.components.v2 import manifest_scanner as scanner
 from streamlit.testing.v1 import AppTest, local_script_runner
 
 from attnviz import i18n
-from attnviz.app.effects import measurement
+from attnviz.app.frame import measurement
 from attnviz.app.server import class_socket, loading, sources
 from attnviz.app.session import routes, widgets
 from attnviz.models.rehearsal import Rehearsal

@@ -5,7 +5,7 @@ from streamlit.testing.v1 import AppTest
 
 import attnviz
 from attnviz import i18n
-from attnviz.app.heads import ranked_heads
+from attnviz.app.page_parts import head_search
 from attnviz.app.session import widgets
 from attnviz.app.session.view import default_view
 from attnviz.pictures.group.groups import groups
@@ -34,7 +34,7 @@ def ranked(app: AppTest) -> list[str]:
 def test_the_clearest_heads_are_named_with_their_control(visit: Visit, page: str) -> None:
     labels = ranked(asked(visit, page, **CELL))
     group = groups(attnviz.capture("minilm", default_view().input.text))[0]
-    expected = links(group, 10, 2)[: ranked_heads.N_SHOWN]
+    expected = links(group, 10, 2)[: head_search.N_SHOWN]
     assert [label.split("**")[1] for label in labels] == [str(link.head) for link in expected]
     assert labels[0] == "**L3.H1** 0.677 − 0.112 = 0.565"
 
@@ -47,7 +47,7 @@ def test_only_heads_above_their_control_are_offered_and_the_shown_one_has_its_pl
     ranked_links = links(groups(attnviz.capture("stories", text))[0], 3, 2)
     above = [str(link.head) for link in ranked_links if link.difference > 0]
     assert 0 < len(above) < len(ranked_links)
-    assert [label.split("**")[1] for label in ranked(app)] == above[: ranked_heads.N_SHOWN]
+    assert [label.split("**")[1] for label in ranked(app)] == above[: head_search.N_SHOWN]
     captions = " ".join(caption.value for caption in app.caption)
     count = len(ranked_links)
     assert i18n.text("en", "links.above", above=len(above), count=count) in captions

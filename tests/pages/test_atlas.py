@@ -10,7 +10,7 @@ from PIL import Image
 
 import attnviz
 from attnviz import i18n
-from attnviz.app.many import surveys
+from attnviz.app.page_parts import surveys
 from attnviz.app.session import widgets
 from attnviz.corpus import embedded, samples
 from attnviz.types import HeadId

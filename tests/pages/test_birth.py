@@ -5,7 +5,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import i18n
-from attnviz.app.learn import birth as live
+from attnviz.app.page_parts.learn import birth as live
 from attnviz.app.server import trainings
 from attnviz.app.session import widgets
 from attnviz.teach.course import toy_model
@@ -18,7 +18,7 @@ SEED = 998
 
 
 def app_of_training() -> None:
-    from attnviz.app.learn import birth
+    from attnviz.app.page_parts.learn import birth
 
     birth.show("en", 998)
 

@@ -8,8 +8,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import i18n
-from attnviz.app.classroom import report
-from attnviz.app.learn import open_card
+from attnviz.app.page_parts.classroom import report
+from attnviz.app.page_parts.learn import open_card
 from attnviz.app.server import class_socket
 from attnviz.pictures.shared.buffer import unpack
 from attnviz.pictures.shared.pages import Page

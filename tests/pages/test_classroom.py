@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import i18n
-from attnviz.app.classroom import seats
+from attnviz.app.page_parts.classroom import seats
 from attnviz.app.server import class_socket, trainings
 from attnviz.app.server.trainings import Training
 from attnviz.app.session import widgets

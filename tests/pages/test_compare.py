@@ -7,7 +7,7 @@ import pytest
 
 import attnviz
 from attnviz import i18n
-from attnviz.app.compare import controls, page, right_side
+from attnviz.app.page_parts import compare
 from attnviz.app.session import messages, widgets
 from attnviz.compare import token_pairs
 from tests.pages.conftest import Visit, parameters, sent
@@ -99,7 +99,7 @@ def test_two_vocabularies_on_two_texts_are_refused(visit: Visit, lang: i18n.Lang
 def test_texts_too_long_to_stand_side_by_side(
     visit: Visit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(page, "MAX_PAIRED", 9)
+    monkeypatch.setattr(compare, "MAX_PAIRED", 9)
     app = visit("compare", text=A, text_b=B)
     (said,) = [each.value for each in app.info]
     assert said.startswith("The longer side has 10 tokens")
@@ -168,8 +168,8 @@ def test_a_model_of_ones_own_is_named_for_the_right_side(visit: Visit, tiny: Tin
     listed = app.selectbox(KEY("model_b.en"))
     other = i18n.text("en", "sidebar.other_model")
     assert listed.options[-1] == other
-    listed.set_value(controls.OTHER).run()
-    assert app.selectbox(KEY("model_b.en")).value == controls.OTHER
+    listed.set_value(compare.OTHER).run()
+    assert app.selectbox(KEY("model_b.en")).value == compare.OTHER
     assert "model_b" not in parameters(app), "the old side is there until a name is given"
     app.text_input(KEY("model_name_b")).set_value(f'"{tiny("bert")}"').run()
     assert not app.error
@@ -181,7 +181,7 @@ def test_a_model_of_ones_own_is_named_for_the_right_side(visit: Visit, tiny: Tin
     header, arrays = sent(app)
     own = attnviz.capture(attnviz.load(tiny("bert")), A)
     np.testing.assert_allclose(arrays["weights_b"], own.all_weights(), atol=1e-5)
-    app.selectbox(KEY("model_b.en")).set_value(right_side.SAME).run()
+    app.selectbox(KEY("model_b.en")).set_value(compare.SAME).run()
     assert not app.main.text_input
     assert "model_b" not in parameters(app)
 

@@ -2,7 +2,7 @@
 
 import attnviz
 from attnviz import i18n
-from attnviz.app.heads import ranked_heads
+from attnviz.app.page_parts import head_search
 from attnviz.app.session import widgets
 from attnviz.pictures.group.groups import groups
 from attnviz.pictures.group.ranking import palette, shares
@@ -20,7 +20,7 @@ def test_a_pattern_of_the_palette_ranks_all_heads_and_opens_one(visit: Visit) ->
     assert box.value == "previous"  # what is painted at first has a name
     box.set_value("next").run()
     group = groups(attnviz.capture("minilm", TEXT))[0]
-    expected = shares(group, palette(group)["next"])[: ranked_heads.N_SHOWN]
+    expected = shares(group, palette(group)["next"])[: head_search.N_SHOWN]
     labels = [button.label for button in app.main.button if button.label.startswith("**L")]
     assert [label.split("**")[1] for label in labels] == [str(share.head) for share in expected]
     assert labels[0].split()[1] == f"{expected[0].share:.3f}"

@@ -5,7 +5,7 @@ import pytest
 
 import attnviz
 from attnviz import i18n
-from attnviz.app.many import more_texts
+from attnviz.app.page_parts.map import BOX
 from attnviz.app.server import answer_runs
 from attnviz.app.session import widgets
 from attnviz.corpus import neighbours, samples
@@ -76,7 +76,7 @@ def test_a_long_or_hostile_text_leaves_the_map_as_it_is(visit: Visit) -> None:
 def test_several_texts_of_the_visitor_stand_where_the_library_places_them(visit: Visit) -> None:
     app = visit("map", model="stories", text=TEXT)
     before, _ = sent(app)
-    box = widgets.key(more_texts.BOX)
+    box = widgets.key(BOX)
     typed = f"Lily had two cakes.\n\n{HOSTILE}\nLily had two cakes.\n{'cat ' * 300}"
     app.text_area(box).set_value(typed).run()
     assert not app.error

@@ -98,7 +98,7 @@ def test_a_name_of_a_class_is_no_markup(
 def test_beyond_ten_classes_the_rest_is_one_bar(
     visit: Visit, sampled: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("attnviz.app.outputs.classes.MAX_BARS", 4)
+    monkeypatch.setattr("attnviz.app.page_parts.output.classes.MAX_BARS", 4)
     header, _ = shown(visit("output", text="", model=sampled), "bars")[0]
     assert len(header["bars"]) == 4
     assert header["rest"]["count"] == 2

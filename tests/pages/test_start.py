@@ -5,8 +5,8 @@ from urllib.parse import parse_qsl
 import pytest
 
 from attnviz import i18n
+from attnviz.app.page_parts import start
 from attnviz.app.session import address_bar, routes, store
-from attnviz.app.start import gallery
 from attnviz.pictures import film, resume
 from attnviz.pictures import gallery as component
 from attnviz.pictures.shared.buffer import unpack
@@ -97,7 +97,7 @@ def _recall(app) -> dict:  # type: ignore[no-untyped-def, type-arg]
 def test_the_gallery_has_the_miniatures_that_were_asked_for(visit: Visit) -> None:
     app = visit("start")
     assert _gallery(app)["translator"] is None
-    app.session_state[f"{store.PREFIX}{gallery.N_LOOKED_AT}"] = 3
+    app.session_state[f"{store.PREFIX}{start.N_LOOKED_AT}"] = 3
     header = _gallery(app.run())
     assert not app.error
     assert header["translator"]["source"][:2] == ["The", "little"]

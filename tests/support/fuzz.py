@@ -160,13 +160,13 @@ def hostile_capture(rng: random.Random) -> bytes:
     raw = json.loads(data[8 : 8 + length])["__metadata__"][ENTRY]
     arrays = load(data)
     if rng.random() < 0.3:
-        array = arrays[rng.choice([*arrays])]
+        array = arrays[rng.choice(sorted(arrays))]
         if array.is_floating_point() and len(array):
             array[rng.randrange(len(array))] = rng.choice(
                 (float("nan"), float("inf"), -float("inf"), 1e30, -1e30, 0.0)
             )
     elif rng.random() < 0.2:
-        name = rng.choice([*arrays])
+        name = rng.choice(sorted(arrays))
         arrays[name] = torch.zeros(rng.choice((0, 1, 7, 1000)), dtype=rng.choice(
             (torch.float32, torch.float16, torch.int64, torch.bool)
         ))  # fmt: skip

@@ -75,6 +75,17 @@ class Synthesizer(Base):
         return self.to_out(self.dense(x).softmax(-1) @ self.to_v(x))
 
 
+class Learned(Base):
+    """Weights that are a parameter (the random Synthesizer of Tay et al. 2020)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scores = nn.Parameter(torch.randn(H, 5, 5))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.joined(self.scores.softmax(-1) @ self.split(self.to_v(x)))
+
+
 class Halved(Base):
     """Weights scaled after the softmax."""
 
@@ -127,6 +138,7 @@ REFUSED: tuple[type[nn.Module], ...] = (
     Sigmoid,
     Pointer,
     Synthesizer,
+    Learned,
     Halved,
     Elementwise,
     *WRONG_AXIS,

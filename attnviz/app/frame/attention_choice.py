@@ -1,20 +1,27 @@
-"""The choice of attentions: encoder, decoder or cross; and of a window, where there are windows.
+"""The choice of an attention among those a model has, and of a window of a picture inside it.
 
-In: what is shown. Out: the same with the chosen group; widgets only where there is a choice.
+In: what is shown. Out: the same with the chosen attention, in the chosen window; beside the widget
+of the window stands the whole picture with that window framed. Without a choice there is no widget.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 import streamlit as st
+from PIL import Image, ImageDraw
 
-from attnviz.app.frame import window_choice
 from attnviz.app.session import current, embedding, widgets
 from attnviz.i18n import Language, text
 from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.group.groups import Group, size_of
 from attnviz.pictures.shared.selection import Extent
 from attnviz.types import Kind, Stack
+from attnviz.vision.windows import Windows
+
+FRAME = (224, 36, 94)
+SHOWN_PX = 112
+WIDGET_PX = 220
 
 
 @dataclass(frozen=True)
@@ -30,7 +37,7 @@ class GroupName:
 def choice(shown: PageContext) -> PageContext:
     """The attentions to look at, in the chosen window."""
     selector(shown, "attention", _take)
-    return window_choice.choice(shown)
+    return window_choice(shown)
 
 
 def selector(
@@ -86,3 +93,55 @@ def _take(widget: str, groups: Sequence[GroupName]) -> None:
         head=place.head if (place.head or 0) < extent.n_heads else None,
     )
     current.update(replace(view, place=there))
+
+
+def window_choice(shown: PageContext) -> PageContext:
+    """The group in the chosen window; in the last one if the address asks for a later one."""
+    lang, windows, picture = shown.lang, shown.group.windows, shown.captured.media.picture
+    if windows is None or windows.count < 2:
+        return shown
+    window = min(current.view().place.window, windows.count - 1)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.number_input(
+            text(lang, "window.label"),
+            min_value=0,
+            max_value=windows.count - 1,
+            key=widgets.showing("window", window),
+            help=text(lang, "window.help", count=windows.count),
+            on_change=_take_window,
+            width=WIDGET_PX,
+        )
+        if picture is not None and windows.grid is not None:
+            marked = framed(picture, windows, window)
+            st.image(marked, width=SHOWN_PX, alt=text(lang, "window.picture"))
+    return shown.of_group(shown.group.in_window(window))
+
+
+def _take_window() -> None:
+    current.take_number("window", widgets.value("window"))
+
+
+def framed(picture: np.ndarray, windows: Windows, window: int) -> Image.Image:
+    """The picture, enlarged, with a frame around the window's patches that are inside it."""
+    side = 4 * SHOWN_PX
+    image = Image.fromarray(picture).resize((side, side))
+    assert windows.grid is not None
+    rows, columns = windows.grid
+    inside = {place for place in windows.places(window) if place is not None}
+    draw = ImageDraw.Draw(image)
+    for row, column in inside:
+        left, top, right, bottom = (
+            round(index * side / count)
+            for index, count in zip(
+                (column, row, column + 1, row + 1), (columns, rows, columns, rows), strict=True
+            )
+        )
+        for neighbour, edge in (
+            ((row - 1, column), (left, top, right, top)),
+            ((row + 1, column), (left, bottom, right, bottom)),
+            ((row, column - 1), (left, top, left, bottom)),
+            ((row, column + 1), (right, top, right, bottom)),
+        ):
+            if neighbour not in inside:
+                draw.line(edge, fill=FRAME, width=12)
+    return image

@@ -43,12 +43,12 @@ def shown(lang: Language, with_second: bool = False) -> PageContext | None:
     if view.input.capture:
         return _opened(lang, view.input.capture)
     if not view.model:
-        missing_input.model(lang)
+        missing_input.say_no_model(lang)
         return None
     typed = text_files.input_text()
     card = model_cards.card(view.model)
     if card is not None and card.kind not in READS_NO_TEXT and not (typed or "").strip():
-        missing_input.text_of_box(lang, typed)
+        missing_input.say_no_text(lang, typed)
         return None
     source = sources.source(view.model)  # what cannot be opened is refused before heavy imports
     captured = _captured(lang, source, load(lang, source, view.model), typed, with_second)
@@ -61,7 +61,7 @@ def _opened(lang: Language, digest: str) -> PageContext | None:
     """Show a capture file; None after saying that this server does not keep it."""
     captured = opened_captures.opened(digest)
     if captured is None:
-        missing_input.capture(lang)
+        missing_input.say_no_capture(lang)
         return None
     notices.generated(lang, captured)
     place = current.view().place
@@ -94,7 +94,7 @@ def _captured(
     if loaded.kind == "module":
         return captures.recall(source, Request())
     if typed is None:
-        missing_input.file(lang)
+        missing_input.say_no_file(lang)
         return None
     second = current.view().input.text2 if with_second else ""
     texts = (typed, second) if second.strip() else (typed,)
@@ -122,7 +122,7 @@ def _of_picture(
     """The capture of the chosen picture, with the text of a model that reads both."""
     image = uploads.picture()
     if image is None:
-        missing_input.picture(lang)
+        missing_input.say_no_picture(lang)
         return None
     texts = (typed,) if card.kind == "text-image" and typed is not None else ()
     request = view_request.of_input(card, texts, image=image)
@@ -138,7 +138,7 @@ def _of_sound(lang: Language, source: sources.Source, card: ModelCard) -> AppCap
     view = current.view()
     sound = sounds.named(view.input.sound)
     if sound is None:
-        missing_input.sound(lang)
+        missing_input.say_no_sound(lang)
         return None
     with st.spinner(text(lang, "wait.sound")):
         request = view_request.of_input(card, sound=sound, target=view.input.target)
@@ -162,4 +162,4 @@ def _fill_target(lang: Language, source: sources.Source, typed: str) -> None:
             current.update(answered, keeps=("masks", "edits"))
             st.rerun()
         st.info(text(lang, "empty.target_answer"))
-    missing_input.target(lang)
+    missing_input.say_no_target(lang)

@@ -30,7 +30,7 @@ def download(lang: Language, source: Source) -> None:
         now = time.monotonic()
         if n_total > 0 and (now - last >= PAUSE_S or n_bytes >= n_total):
             last = now
-            bar.progress(min(n_bytes / n_total, 1.0), sentence(lang, n_bytes, n_total))
+            bar.progress(min(n_bytes / n_total, 1.0), download_sentence(lang, n_bytes, n_total))
 
     try:
         loading.download(source.name, report)
@@ -38,7 +38,7 @@ def download(lang: Language, source: Source) -> None:
         bar.empty()
 
 
-def sentence(lang: Language, n_bytes: int, n_total: int) -> str:
+def download_sentence(lang: Language, n_bytes: int, n_total: int) -> str:
     """The downloaded and the total megabytes; small ones with more digits."""
     digits = 1 if n_total >= MB else 3
     done, total = (f"{n / MB:.{digits}f}" for n in (n_bytes, n_total))

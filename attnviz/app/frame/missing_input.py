@@ -9,33 +9,33 @@ from attnviz.app.session import current, widgets
 from attnviz.i18n import Language, text
 
 
-def model(lang: Language) -> None:
+def say_no_model(lang: Language) -> None:
     """No model is chosen."""
-    _say(lang, "model", name=text(lang, "sidebar.model_name"))
+    _say_missing(lang, "model", name=text(lang, "sidebar.model_name"))
 
 
-def picture(lang: Language) -> None:
+def say_no_picture(lang: Language) -> None:
     """The picture was uploaded in another session."""
-    _say(lang, "picture")
+    _say_missing(lang, "picture")
 
 
-def sound(lang: Language) -> None:
+def say_no_sound(lang: Language) -> None:
     """The sound was uploaded in another session."""
-    _say(lang, "sound")
+    _say_missing(lang, "sound")
 
 
-def text_of_box(lang: Language, typed: str | None) -> None:
+def say_no_text(lang: Language, typed: str | None) -> None:
     """The text is empty, or was uploaded in another session."""
     if typed is None:
-        file(lang)
+        say_no_file(lang)
         return
     st.subheader(text(lang, "empty.title"))
     st.markdown(text(lang, "empty.body"))
 
 
-def file(lang: Language) -> None:
+def say_no_file(lang: Language) -> None:
     """The text was uploaded in another session; offers the text of the box."""
-    _say(lang, "file", file=text(lang, "sidebar.file"))
+    _say_missing(lang, "file", file=text(lang, "sidebar.file"))
     st.button(
         text(lang, "sidebar.use_box"),
         key=widgets.key("start.box"),
@@ -43,14 +43,14 @@ def file(lang: Language) -> None:
     )
 
 
-def capture(lang: Language) -> None:
+def say_no_capture(lang: Language) -> None:
     """The server does not keep the capture file of the address."""
-    _say(lang, "capture", file=text(lang, "opened.title"))
+    _say_missing(lang, "capture", file=text(lang, "opened.title"))
 
 
-def target(lang: Language) -> None:
+def say_no_target(lang: Language) -> None:
     """The decoder has no target; offers to let the model generate it."""
-    _say(lang, "target", target=text(lang, "sidebar.target"))
+    _say_missing(lang, "target", target=text(lang, "sidebar.target"))
     st.button(
         text(lang, "action.let_write"),
         key=widgets.key("start.write"),
@@ -58,6 +58,6 @@ def target(lang: Language) -> None:
     )
 
 
-def _say(lang: Language, what: str, **values: str) -> None:
+def _say_missing(lang: Language, what: str, **values: str) -> None:
     st.subheader(text(lang, f"empty.{what}_title"))
     st.markdown(text(lang, f"empty.{what}_body", **values))

@@ -170,6 +170,9 @@ def _is_finite(call: "AttentionCall") -> bool:
     tensors = [tensor for tensor in (*inputs.tensors(), call.output) if tensor is not bias]
     if bias is not None:
         tensors.append(bias.clamp(min=0))
+    for layer in call.projections.values():
+        parts = (layer.weight, layer.bias, layer.input, layer.output)
+        tensors += [part for part in parts if part is not None]
     sizes = (largest(tensor.float()) for tensor in tensors if tensor.is_floating_point())
     return all(size * max(1.0, abs(scaling)) < LARGEST for size in sizes)  # false for NaN
 

@@ -11,7 +11,7 @@ from attnviz.app.session import current, model_cards, widgets
 from attnviz.i18n import Language, text
 
 
-def switch(lang: Language) -> None:
+def chat_switch(lang: Language) -> None:
     """A switch for the chat template; nothing if the model has none."""
     view = current.view()
     card = model_cards.card(view.model)
@@ -21,11 +21,11 @@ def switch(lang: Language) -> None:
         text(lang, "sidebar.chat"),
         key=widgets.showing("chat", view.input.chat),
         help=text(lang, "sidebar.chat_help"),
-        on_change=_take,
+        on_change=_take_chat,
     )
 
 
-def _take() -> None:
+def _take_chat() -> None:
     view = current.view()
     read = replace(view.input, chat=bool(widgets.value("chat")), cut=False)
     current.update(replace(view, input=read, place=view.place.without_cell))

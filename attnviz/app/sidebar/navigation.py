@@ -35,7 +35,7 @@ def navigation(lang: Language, pages: Mapping[Page, StreamlitPage], shown: Page)
                         query_params=_parameters(name),
                         width="stretch",
                     )
-    recall.keep(shown)
+    recall.keep_visit(shown)
 
 
 def _parameters(page: Page) -> dict[str, str]:

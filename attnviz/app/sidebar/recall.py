@@ -18,7 +18,7 @@ from attnviz.pictures.shared.pages import Page
 KEY = "recall"
 
 
-def keep(page: Page) -> None:
+def keep_visit(page: Page) -> None:
     """Have the browser keep this page and the view; on a first run, ask where the visitor left."""
     if current.view().classroom != Seat():
         return

@@ -11,7 +11,7 @@ from attnviz.i18n import Language, text
 from attnviz.pictures.shared import numbers
 
 
-def expander(lang: Language) -> None:
+def sampling_expander(lang: Language) -> None:
     """The controls, folded away; they shape the next-token distribution too."""
     generating = current.view().generating
     with st.expander(text(lang, "sampling.title"), key=widgets.key("sampling")):

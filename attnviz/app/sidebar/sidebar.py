@@ -61,7 +61,7 @@ def _input(lang: Language) -> None:
     card = model_cards.card(current.view().model)
     if reads_text(card):
         text_file.upload(lang)
-        chat.switch(lang)
+        chat.chat_switch(lang)
     if card is not None and card.kind in READS_PICTURES:
         picture.choice(lang)
     elif card is not None and card.kind == "speech":
@@ -210,7 +210,7 @@ def _generating(lang: Language) -> None:
     if card.kind == "encoder-decoder" and typed:
         return
     _n_tokens(lang, 0, n_tokens, "sidebar.generate_help")
-    sampling.expander(lang)
+    sampling.sampling_expander(lang)
 
 
 def _n_tokens(lang: Language, least: int, number: int, help_key: str) -> None:

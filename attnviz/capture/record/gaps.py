@@ -26,6 +26,7 @@ DROPOUT = (
 )
 OTHER_AXIS = "its softmax runs over the {axis}, not over the keys"
 NO_VALUES = "no matrix product of its softmax with values was found"
+LEARNED = "its weights are a parameter of the model, the same for every input"
 GROUPS = "its softmax runs over groups that an index makes, as in graph networks"
 OTHER_VALUES = "its softmax multiplies a second tensor of values, of which nothing is recorded"
 STACKED_QUERIES = "its queries hold several heads, one below the other"

@@ -114,6 +114,7 @@ class OpenSoftmax:
     stack: Stack
     scores: TrailedScores | None = None
     over_positions: bool = False
+    is_learned: bool = False  # from parameters alone
     fault: tuple[nn.Module, str] | None = None
 
 

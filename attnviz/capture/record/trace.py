@@ -25,6 +25,7 @@ from attnviz.capture.record.gaps import (
     CHANGED,
     DROPOUT,
     GROUPS,
+    LEARNED,
     LINEAR,
     NO_KEYS,
     NO_ORDER,
@@ -184,7 +185,10 @@ class ThreadTrace:
         axis %= out.dim()
         sources = self._sources.entering(read)
         over_positions = evidence.is_over_positions(read, axis, sources)
-        softmax = OpenSoftmax(out.detach(), axis, sources, stack, scores, over_positions)
+        is_learned = self._origins.is_parameter(read)
+        softmax = OpenSoftmax(
+            out.detach(), axis, sources, stack, scores, over_positions, is_learned
+        )
         self._open(softmax, self._origins.of(read), out)
 
     def _open(self, softmax: OpenSoftmax, entered: frozenset[int], out: Tensor) -> None:
@@ -333,6 +337,8 @@ class ThreadTrace:
 
     def _why_changed(self, softmax: OpenSoftmax, product: MatrixProduct, stack: ops.Stack) -> str:
         """The reason why a factor of a product is not the weights of a softmax over the keys."""
+        if softmax.is_learned:
+            return LEARNED
         arrangement = evidence.arranged_by_another_axis(softmax, product.left)
         if arrangement is None:
             return DROPOUT if stack[-1].training else CHANGED

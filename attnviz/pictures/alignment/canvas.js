@@ -232,9 +232,9 @@ function fitWords(box, parts, width) {
   const isTooWide = () => parts.inner.scrollWidth > parts.scroll.clientWidth + 1;
   parts.canvas.style.width = "0";
   box.classList.remove("av-align-tight");
-  box.classList.toggle("av-align-narrow", width < NARROW_PX);
+  box.classList.toggle("av-narrow", width < NARROW_PX);
   if (isTooWide()) box.classList.add("av-align-tight");
-  if (isTooWide()) box.classList.add("av-align-narrow");
+  if (isTooWide()) box.classList.add("av-narrow");
 }
 
 /** Shows the choice: names, controls, lines, and the list of the word that is looked from. */

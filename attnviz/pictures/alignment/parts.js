@@ -36,9 +36,9 @@ export function buildParts(header, choice, actions) {
   const list = barList({ label: strings.ranked_label });
   const heading = el("h4", { class: "av-heading" });
   const idle = el("p", { class: `av-note ${INVITES}` }, strings.idle);
-  const side = el("div", { class: "av-align-side" }, heading, idle, list.node);
-  const left = el("div", { class: "av-align-left" }, scroll, totalLine(header), makeHint(strings));
-  const body = el("div", { class: "av-align-body" }, left, side);
+  const side = el("div", { class: "av-side av-align-side" }, heading, idle, list.node);
+  const left = el("div", { class: "av-main" }, scroll, totalLine(header), makeHint(strings));
+  const body = el("div", { class: "av-body" }, left, side);
   const spoken = el("div", { class: "av-visually-hidden", role: "status", "aria-live": "polite" });
   /** @type {Chips} */
   const chips = { source: source.chips, target: target.chips };

@@ -64,9 +64,9 @@ const WIDEST_PREVIEW_PX = 560;
 /** @returns {Mounted} */
 export default function grid(/** @type {Host} */ host) {
   const text = buildText();
-  const left = el("div", { class: "av-grid-left" });
-  const side = el("div", { class: "av-grid-side" });
-  const body = el("div", { class: "av-grid-body" }, left, side);
+  const left = el("div", { class: "av-main av-grid-left" });
+  const side = el("div", { class: "av-side av-grid-side" });
+  const body = el("div", { class: "av-body" }, left, side);
   const box = el("section", { class: "av av-grid" }, text.node, body);
   host.root.append(box);
   /** @type {State | null} */
@@ -271,7 +271,7 @@ function layout(/** @type {State} */ state) {
   const width = frame.box.clientWidth;
   if (!width) return;
   const isNarrow = width < NARROW_PX;
-  frame.box.classList.toggle("av-grid-narrow", isNarrow);
+  frame.box.classList.toggle("av-narrow", isNarrow);
   const sorting = sortingOf(state);
   const isSummed = !sorting && !header.shapes && state.selection.more.cells !== null;
   showOptions(state, sorting, isSummed);

@@ -242,7 +242,7 @@ function layout(/** @type {State} */ state) {
     : Math.max(250, Math.min(380, Math.round(width * 0.35)), left);
   const lineRoom = isWhole ? width : beside;
   const heatRoom = isNarrow || isWhole ? width : width - BETWEEN_PX - lineRoom;
-  frame.box.classList.toggle("av-head-narrow", isNarrow);
+  frame.box.classList.toggle("av-narrow", isNarrow);
   frame.box.classList.toggle("av-head-across", isWhole);
   parts.right.style.width = isNarrow || isWhole ? "" : `${lineRoom}px`;
   drawThumbs(parts.thumbs, weights, lut, { ...THUMB, layers: header.n_layers, heads: header.n_heads });

@@ -34,7 +34,7 @@ export function buildParts(header, selection, approximate, actions) {
   const left = buildLeft(header, approximate, hint);
   const right = buildRight(header, hint.id, actions);
   const empty = el("p", { class: "av-panel", hidden: true }, strings.all_special);
-  const body = el("div", { class: "av-head-body" }, left.node, right.node);
+  const body = el("div", { class: "av-body av-head-body" }, left.node, right.node);
   return { ...top, ...left, ...right, right: right.node, empty, body, nodes: [top.node, empty, body] };
 }
 
@@ -58,7 +58,7 @@ function buildTop(
   const sentence = el("p", { class: "av-sentence" });
   const open = button({ label: strings.open_steps, kind: "primary", onClick: actions.open });
   const row = nameRow(strings, title, actions.step, open);
-  const name = el("div", { class: "av-head-name" }, row, sentence);
+  const name = el("div", { class: "av-name" }, row, sentence);
   const scales = buildScales(header, selection, actions);
   const node = el("div", { class: "av-head-top" }, picker.node, name, scales.node);
   return { ...scales, node, thumbs, picker, title, sentence };
@@ -95,7 +95,7 @@ function buildScales(
   const hiddenMass = el("p", { class: "av-note av-hidden-mass", "aria-live": "polite" });
   const row = el("div", { class: "av-row" }, el("span", { class: "av-note" }, strings.scale), scale.node);
   const lines = [row, bar, words?.node, wordsNote, sums.node, special.node, hiddenMass];
-  const node = el("div", { class: "av-head-scale" }, ...lines);
+  const node = el("div", { class: "av-scale" }, ...lines);
   return { node, scale, special, sums, words, bar, wordsNote, hiddenMass };
 }
 
@@ -113,7 +113,7 @@ function buildLeft(
   const heardLine = heard ? note(heardNote(heard, strings.heard_note, strings.heard_rest)) : null;
   const rounded = approximate ? note(strings.approximate) : null;
   const lines = [heatmap, heardLine, readout, sumsReadout, pieces, hint, rounded];
-  const node = el("div", { class: "av-head-left" }, ...lines);
+  const node = el("div", { class: "av-main av-head-left" }, ...lines);
   return { node, heatmap, readout, sumsReadout, pieces };
 }
 
@@ -133,7 +133,7 @@ function buildRight(
   const panel = patches
     ? el("div", { class: "av-pictured" }, picture, pictured, blocks)
     : el("div", { class: "av-lines" }, options.node, caption, lines);
-  const node = el("div", { class: "av-head-right" }, panel, ranked);
+  const node = el("div", { class: "av-side av-head-right" }, panel, ranked);
   return { node, lineOptions: options, caption, lines, picture, pictured, blocks, ranked };
 }
 
@@ -144,5 +144,5 @@ function makeHint(/** @type {Strings} */ strings) {
     shift: keycaps("Shift+↑", "Shift+↓"),
     escape: keycaps("Esc"),
   };
-  return el("p", { class: "av-hint", id: "av-head-hint" }, ...fillNodes(strings.hint, keys));
+  return el("p", { class: "av-hint av-hint-row", id: "av-head-hint" }, ...fillNodes(strings.hint, keys));
 }

@@ -199,7 +199,7 @@ function layout(/** @type {State} */ state) {
   const { box, parts, header } = state;
   const width = box.clientWidth;
   if (!width) return;
-  box.classList.toggle("av-pair-narrow", width < WIDE_PX);
+  box.classList.toggle("av-narrow", width < WIDE_PX);
   const most = Math.max(header.rows.length, header.cols.length);
   const columns = width >= WIDE_PX && most <= MANY ? 3 : width >= NARROW_PX ? 2 : 1;
   const room = Math.min(MAX_PX, (width - BETWEEN_PX * (columns - 1)) / columns);

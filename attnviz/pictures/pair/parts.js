@@ -128,7 +128,7 @@ function makeHint(/** @type {Strings} */ strings) {
     shift: keycaps("Shift+↑", "Shift+↓"),
     escape: keycaps("Esc"),
   };
-  return el("p", { class: "av-hint", id: "av-pair-hint" }, ...fillNodes(strings.hint, keys));
+  return el("p", { class: "av-hint av-hint-row", id: "av-pair-hint" }, ...fillNodes(strings.hint, keys));
 }
 
 /**

@@ -188,7 +188,7 @@ function layout(/** @type {State} */ state) {
   if (!width) return;
   const isNarrow = width < NARROW_PX;
   const room = Math.min(MAX_PICTURE_PX, isNarrow ? width : Math.round(width * 0.46));
-  box.classList.toggle("av-patches-narrow", isNarrow);
+  box.classList.toggle("av-narrow", isNarrow);
   const thumbs = layoutPictures(header, isNarrow ? width : width - room - BETWEEN_PX);
   state.layout = {
     geom: layoutPicture(source, header.patches, room - 2),

@@ -49,12 +49,12 @@ export function buildParts(header, selection, approximate, actions) {
   );
   const readout = el("p", { class: "av-readout av-number", role: "status", "aria-live": "polite" });
   const note = approximate ? el("p", { class: "av-note" }, strings.approximate) : null;
-  const left = el("div", { class: "av-patches-left" }, picture, extras, readout, hint, note);
+  const left = el("div", { class: "av-side av-patches-left" }, picture, extras, readout, hint, note);
   const thumbs = el("canvas", { "aria-hidden": "true" });
   const picker = makePicker(header, thumbs, actions);
   const allHeads = el("h3", { class: "av-heading" });
-  const right = el("div", { class: "av-patches-right" }, allHeads, picker.node);
-  const nodes = [top.node, el("div", { class: "av-patches-body" }, left, right)];
+  const right = el("div", { class: "av-main av-patches-right" }, allHeads, picker.node);
+  const nodes = [top.node, el("div", { class: "av-body av-patches-body" }, left, right)];
   return { ...top, nodes, picker, thumbs, picture, readout, allHeads, chips };
 }
 
@@ -90,9 +90,9 @@ function buildTop(
   const node = el(
     "div",
     { class: "av-patches-top" },
-    el("div", { class: "av-patches-name" }, row, sentence),
+    el("div", { class: "av-name av-patches-name" }, row, sentence),
     el("div", { class: "av-patches-options" }, mean, stretch),
-    el("div", { class: "av-patches-scale" }, scaleRow, bar, stretched),
+    el("div", { class: "av-scale av-patches-scale" }, scaleRow, bar, stretched),
   );
   return { node, scale, title, sentence, bar, stretched };
 }

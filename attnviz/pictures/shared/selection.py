@@ -6,12 +6,15 @@ fit the capture that the component showed, or None. `Literal` aliases here are t
 scales and of ways to treat special tokens.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Literal, cast, get_args
 
 from attnviz.pictures.shared.canvas import LOCAL
 from attnviz.pictures.shared.pages import PAGES, Page
+
+if TYPE_CHECKING:
+    from attnviz.types import HeadId
 
 Scale = Literal["linear", "sqrt", "log"]
 Special = Literal["show", "hide"]
@@ -108,3 +111,15 @@ def _place(value: object, extent: Extent) -> tuple[int, int, int | None, int | N
 
 def _is_index(value: object, count: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < count
+
+
+def nearest_head(heads: Sequence["HeadId"], layer: int, head: int) -> "HeadId":
+    """The chosen head, or the nearest one that there is."""
+    return min(heads, key=lambda place: (abs(place.layer - layer), abs(place.head - head)))
+
+
+def extent_of(heads: Sequence["HeadId"], longest: int) -> Extent:
+    """The extent of the heads of a map or a survey, with positions up to `longest`."""
+    layers = [head.layer for head in heads]
+    counts = tuple(layers.count(layer) for layer in sorted(set(layers)))
+    return Extent(len(counts), max(counts), longest, longest, counts)

@@ -243,7 +243,7 @@ function layout(/** @type {State} */ state) {
   const width = frame.box.clientWidth;
   if (!width) return;
   const isNarrow = width < NARROW_PX;
-  frame.box.classList.toggle("av-tiles-narrow", isNarrow);
+  frame.box.classList.toggle("av-narrow", isNarrow);
   parts.right.style.width = isNarrow ? "" : `${ASIDE_PX}px`;
   const room = isNarrow ? width : width - ASIDE_PX - BETWEEN_PX;
   const plot = layoutPlot(room, SIDE_PX, header, text.heard !== null);

@@ -40,8 +40,13 @@ export function buildParts(header, picker, scaleNow, actions) {
   const map = el("canvas", { role: "img", class: "av-tiles-map" });
   const finder = makeFinder(strings, actions);
   const cells = makeCells(header, actions);
-  const right = el("div", { class: "av-tiles-right" }, map, finder.node, cells.node);
-  const body = el("div", { class: "av-tiles-body" }, el("div", { class: "av-tiles-left" }, ...lines), right);
+  const right = el("div", { class: "av-side av-tiles-right" }, map, finder.node, cells.node);
+  const body = el(
+    "div",
+    { class: "av-body av-tiles-body" },
+    el("div", { class: "av-main av-tiles-left" }, ...lines),
+    right,
+  );
   return { ...top, nodes: [top.node, body], plot, map, readout, pinned, finder, cells, right };
 }
 
@@ -84,7 +89,7 @@ function buildTop({ strings }, picker, scaleNow, actions) {
     el("div", { class: "av-row" }, title, picker.node),
     el("span", { class: "av-spring" }),
     el("div", { class: "av-row" }, ...zooms, whole),
-    el("div", { class: "av-tiles-scale" }, scaleRow, bar),
+    el("div", { class: "av-scale" }, scaleRow, bar),
   );
   return { node, title, bar, scale };
 }
@@ -99,5 +104,5 @@ function makeHint(/** @type {Strings} */ strings) {
     enter: keycaps("Enter"),
     escape: keycaps("Esc"),
   };
-  return el("p", { class: "av-hint", id: "av-tiles-hint" }, ...fillNodes(strings.hint, keys));
+  return el("p", { class: "av-hint av-hint-row", id: "av-tiles-hint" }, ...fillNodes(strings.hint, keys));
 }

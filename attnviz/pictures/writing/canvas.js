@@ -49,9 +49,7 @@ export default function writing(/** @type {Host} */ host) {
   const show = oncePerFrame(() => state && showAll(state));
   /** @type {Frame} */
   const frame = { host, box, committer, show, mean: false, mode: null };
-  const unwatch = watchSize(box, () =>
-    box.classList.toggle("av-writing-narrow", box.clientWidth < NARROW_PX),
-  );
+  const unwatch = watchSize(box, () => box.classList.toggle("av-narrow", box.clientWidth < NARROW_PX));
   box.addEventListener("keydown", (event) => {
     if (state && onKey(state, event)) swallow(event);
   });

@@ -29,8 +29,8 @@ export function buildParts(/** @type {WritingView} */ header, /** @type {Options
   const strongest = el("div", { class: "av-strongest" });
   const spoken = el("p", { class: "av-visually-hidden", role: "status", "aria-live": "polite" });
   const hint = makeHint(header, options.player !== null);
-  const left = el("div", { class: "av-writing-left" }, ...text.nodes, strongest, hint, heads.node);
-  const body = el("div", { class: "av-writing-body" }, left, bars.node);
+  const left = el("div", { class: "av-main av-writing-left" }, ...text.nodes, strongest, hint, heads.node);
+  const body = el("div", { class: "av-body av-writing-body" }, left, bars.node);
   const nodes = options.player ? [options.player, body, spoken] : [body, spoken];
   return {
     nodes,
@@ -112,7 +112,7 @@ function buildBars(/** @type {WritingView} */ { strings, draws }, /** @type {Opt
   const bars = el("div", { class: "av-draw-bars" });
   const drawn = el("p", { class: "av-number av-drawn" });
   const sampling = el("p", { class: "av-note" }, draws.sampling);
-  const node = el("div", { class: "av-writing-right" }, mode.node, title, sampling, bars, drawn);
+  const node = el("div", { class: "av-side av-writing-right" }, mode.node, title, sampling, bars, drawn);
   return { node, title, bars, drawn };
 }
 

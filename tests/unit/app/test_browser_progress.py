@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from attnviz.app.learn.browser_progress import MAX_CHARS, read
+from attnviz.app.page_parts.learn.browser_progress import MAX_CHARS, read
 
 SLUGS = ("where", "ask")
 ENTRY = {"answers": "next=each", "card": "tokens"}

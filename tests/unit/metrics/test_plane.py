@@ -43,6 +43,7 @@ def test_one_number_more_in_a_row_changes_nothing() -> None:
 def test_scores_that_are_all_alike_have_no_share() -> None:
     assert np.isnan(best_plane(np.full((3, 5), 2.5, np.float32)).share)
     assert np.isnan(plane_share(np.zeros((3, 5), np.float32)))
+    assert np.isnan(plane_share(np.where(np.eye(5) > 0, -np.inf, 1.0).astype(np.float32)))
 
 
 def test_a_single_query_has_one_axis() -> None:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attnviz.app.learn import pointer
-from attnviz.app.learn.pointer import Pointing
+from attnviz.app.page_parts.learn import pointer
+from attnviz.app.page_parts.learn.pointer import Pointing
 from attnviz.attention import edits
 from attnviz.attention.edits import EDITABLE, Edit
 from attnviz.errors import BadInput

@@ -122,7 +122,7 @@ def test_a_name_that_is_not_exported_is_refused(folder: Path) -> None:
     entry = write(
         folder, "c/canvas.js", 'import { three } from "../shared/a.js";\nexport default 1;\n'
     )
-    problem = r"c/component\.js imports three from shared/a\.js, which exports one, two"
+    problem = r"c/canvas\.js imports three from shared/a\.js, which exports one, two"
     with pytest.raises(JavaScriptError, match=problem):
         bundle.join({"c": entry})
 

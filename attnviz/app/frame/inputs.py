@@ -1,0 +1,58 @@
+"""The input of what is shown, as a request to run again.
+
+In: what is shown. Out: the `Request` that effects and attributions run again, or None where
+something is missing that the visitor has to give.
+"""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from attnviz.app.server import captures, sources
+from attnviz.i18n import text
+from attnviz.pictures.group.app_capture import PageContext
+
+if TYPE_CHECKING:
+    from attnviz.capture.request import Request
+
+# some near to the first example, some far from it
+OTHERS = (
+    "The animal was too exhausted to cross the road.",
+    "A dog is sleeping on the sofa.",
+    "How do I bake bread at home?",
+    "Bread tastes best fresh from the oven.",
+    "The bank raised its interest rates.",
+)
+
+
+def of_shown(shown: PageContext) -> "Request | None":
+    """The request of the first text, picture or sound, without what was generated after it.
+
+    An encoder-decoder without a target gets its own answer. None where a sound has no transcript,
+    and for a capture that is shown without its model.
+    """
+    if shown.captured.request is None:
+        return None
+    request = shown.captured.request.first_row()
+    kind = shown.captured.model.kind
+    if request.target or kind not in ("encoder-decoder", "speech"):
+        return request
+    if kind == "speech":
+        return None
+    source = sources.source(shown.captured.name)
+    return replace(request, target=(captures.answer(source, request.text[0], request.cut),))
+
+
+def others(shown: PageContext) -> tuple[str, ...]:
+    """The sentences that an encoder's vector is compared with."""
+    return OTHERS[:3] if shown.captured.model.kind == "encoder" else ()
+
+
+def of_whole(shown: PageContext) -> "Request | None":
+    """As `of_shown`; None, and a line that says so, for what cannot be run again or is too long."""
+    request = of_shown(shown)
+    if request is None or not shown.size.whole:
+        st.info(text(shown.lang, "inside.not_here"))
+        return None
+    return request

@@ -1,0 +1,69 @@
+"""The result of a job that measures effects, or its progress on the page and a button to stop it.
+
+In: what is to be measured, and a key that names it; or a job and its texts. Out: the result once it
+is there; until then a bar that follows the job. The page runs again when the job is over; the jobs
+of all visitors share their results.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
+
+import streamlit as st
+
+from attnviz.app.server import answer_runs
+from attnviz.app.server.jobs import SHORT_S, Job
+from attnviz.app.session import widgets
+from attnviz.app.session.fragment import fragment
+from attnviz.i18n import Language, text
+
+PATIENCE_S = 3.0  # an embedded model records its corpus and measures every head in less
+
+Result = TypeVar("Result")
+
+
+def result(
+    lang: Language,
+    name: str,
+    key: str,
+    work: Callable[[Job], Result],
+    estimate_s: float = SHORT_S,
+) -> Result | None:
+    """The result of `work`; None while it is measured, or if a visitor stopped it.
+
+    `name` is the section of the texts, `key` names all that determines the result. Of the work that
+    waits, that with the smallest estimate is done first.
+    """
+    key = f"{name} {key}"
+    measurement = answer_runs.measurement(key, work, estimate_s)
+    measurement.job.wait(PATIENCE_S)
+    with st.container():  # holds its place, so that the component below stays where it is
+        if not measurement.job.over:
+            job_progress(lang, measurement.job, partial(_label, lang, name), f"{name}.cancel")
+        elif measurement.job.state == "stopped":
+            st.info(text(lang, f"{name}.stopped"))
+            st.button(
+                text(lang, "tiles.again"),
+                key=widgets.key(f"{name}.again"),
+                on_click=answer_runs.forget_measurement,
+                args=(key,),
+            )
+    return measurement.ready()
+
+
+def _label(lang: Language, name: str, percent: str) -> str:
+    return text(lang, f"{name}.measuring", percent=percent)
+
+
+POLL_S = 0.4
+
+
+@fragment(run_every=POLL_S)
+def job_progress(lang: Language, job: Job, label: Callable[[str], str], button: str) -> None:
+    """The bar, with the `label` of a percentage, and a button that is named `button`."""
+    if job.over:
+        st.rerun()
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        percent = f"{100 * job.fraction:.0f}"
+        st.progress(min(1.0, job.fraction), text=label(percent), width="stretch")
+        st.button(text(lang, "tiles.cancel"), key=widgets.key(button), on_click=job.stop)

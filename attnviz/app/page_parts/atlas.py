@@ -1,0 +1,166 @@
+"""The page Atlas: every head over many texts, on any two measures, and one of them in detail.
+
+In: what is shown and the view. Out: a mounted component. Another head or measure reruns this
+fragment alone.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from attnviz.app.frame import fragments, needs_model
+from attnviz.app.host.draw import draw
+from attnviz.app.page_parts import surveys
+from attnviz.app.session import address, current, embedding, messages, pictures, routes, widgets
+from attnviz.app.session.fragment import fragment
+from attnviz.i18n import Language, text
+from attnviz.pictures import atlas as component
+from attnviz.pictures.atlas import fill as views
+from attnviz.pictures.group.app_capture import PageContext
+from attnviz.pictures.shared import selection
+from attnviz.types import MEASURES, Measure
+
+if TYPE_CHECKING:
+    from attnviz.corpus.result import Survey
+
+FRAGMENT = "atlas"
+
+
+def show(shown: PageContext) -> None:
+    """The atlas of the model's survey, or of the one that the visitor opened."""
+    lang = shown.lang
+    if not embedding.is_embedded():  # a browser sends no upload from a frame of another site
+        surveys.upload(lang)
+    if not surveys.is_opened():
+        if needs_model.say(shown, "atlas"):
+            return
+        if not surveys.has_samples(shown.captured.model):
+            st.info(text(lang, "atlas.not_here"))
+            return
+    _heads(shown)
+
+
+@fragment(FRAGMENT)
+def _heads(shown: PageContext) -> None:
+    with messages.guard(shown.lang):
+        survey = surveys.survey(shown)
+        if survey is not None:
+            _mount(shown, survey)
+
+
+def _mount(shown: PageContext, survey: "Survey") -> None:
+    lang, choice = shown.lang, current.view().atlas
+    st.caption(
+        text(
+            lang,
+            "atlas.summary_pictures" if surveys.is_of_pictures(shown, survey) else "atlas.summary",
+            model=messages.plain(survey.model.id),
+            texts=survey.n_text,
+            tokens=f"{survey.n_token:,}",
+        )
+    )
+    with st.container(horizontal=True):
+        _measure_choice(lang, "measure_x", choice.across)
+        _measure_choice(lang, "measure_y", choice.up)
+        other = _match_choice(lang, survey)
+    head = selection.nearest_head(survey.heads, *current.view().place.layer_and_head)
+    capture = shown.captured.capture
+    own = capture.table() if surveys.fits(survey, capture) else None
+
+    matched = "" if other is None else other.model.id
+    extent, name = selection.extent_of(survey.heads, 0), widgets.component_key("atlas")
+    draw(
+        component.CANVAS,
+        lambda: views.atlas(lang, survey, head, (choice.across, choice.up), own, other),
+        name,
+        lang,
+        {
+            "selection": fragments.keep_selection(name, extent, redraw=FRAGMENT),
+            "open": fragments.open_head(name, extent),
+            "text": _use_text(name, survey, surveys.is_of_pictures(shown, survey)),
+        },
+        kept=f"{shown.captured.key} {id(survey)} {head} {choice} {matched}",
+    )
+
+
+def _measure_choice(lang: Language, name: str, chosen: Measure) -> None:
+    label = "atlas.across" if name == "measure_x" else "atlas.up"
+    st.selectbox(
+        text(lang, label),
+        MEASURES,
+        key=widgets.showing(f"{name}.{lang}", chosen),
+        format_func=lambda measure: text(lang, f"measure.{measure}"),
+        on_change=_take_measure,
+        args=(name, f"{name}.{lang}"),
+        width=260,
+    )
+
+
+def _match_choice(lang: Language, survey: "Survey") -> "Survey | None":
+    """The survey of the model with whose heads these are matched, if the visitor chose one."""
+    from attnviz.corpus.embedded import counted_weights
+
+    names = [name for name in counted_weights() if name != survey.model.id]
+    chosen = st.selectbox(
+        text(lang, "atlas.match_with"),
+        ["", *names],
+        key=widgets.key(f"match.{lang}.{survey.model.id}"),
+        format_func=lambda name: name or text(lang, "atlas.match_none"),
+        width=260,
+    )
+    return surveys.of_model(chosen) if chosen else None
+
+
+def _take_measure(name: str, widget: str) -> None:
+    value, _ = address.checked(name, widgets.value(widget))
+    if value is not None:
+        current.take({name: value})
+
+
+def _use_text(key: str, survey: "Survey", has_pictures: bool) -> Callable[[], None]:
+    """A callback that opens a text of the survey on Head, or a picture that the app can make."""
+
+    def open_text() -> None:
+        sent = widgets.component_value(key, "text")
+        if not isinstance(sent, str) or sent not in survey.tally.texts.values():
+            return
+        if not has_pictures:
+            current.open_text(address.cleaned("text", sent))
+        elif pictures.sample_seed(sent) is not None:
+            current.open_image(sent)
+        else:
+            return  # a file that the survey was made of, elsewhere
+        st.switch_page(routes.file("head"), query_params=address.params(current.view()))
+
+    return open_text
+
+
+def place_of_text(shown: PageContext) -> None:
+    """A line that says where the text lies among those of the survey, if there is one."""
+    survey = surveys.known(shown)
+    if survey is not None and shown.group.kind == "self":
+        _place(shown, survey)
+
+
+@fragment("place_of_text")
+def _place(shown: PageContext, survey: "Survey") -> None:
+    widgets.rerun_too("place_of_text")
+    lang = shown.lang
+    head = selection.nearest_head(survey.heads, *current.view().place.layer_and_head)
+    table = survey.quantiles(shown.captured.capture.table())
+    row = survey.heads.index(head)
+    parts = [
+        text(
+            lang,
+            "atlas.place_part",
+            measure=text(lang, f"measure.{name}"),
+            percent=f"{100 * float(table[name][row]):.0f}",
+        )
+        for name in ("peak", "entropy", "distance")
+        if table[name][row] == table[name][row]
+    ]
+    if parts:
+        count = survey.n_text
+        name = "place_picture" if surveys.is_of_pictures(shown, survey) else "place"
+        st.caption(text(lang, f"atlas.{name}", head=str(head), n=count, parts="; ".join(parts)))

@@ -1,0 +1,155 @@
+"""The page Circuit: a graph of the heads that move a later head's q, k or v, and the cut of a path.
+
+In: what is shown and the view. Out: a mounted component. A choice in it reruns this fragment alone;
+threshold and sides act in the browser.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+import streamlit as st
+
+from attnviz.app.frame import head_links, inputs, measurement, needs_model
+from attnviz.app.host.draw import draw
+from attnviz.app.server import answer_runs
+from attnviz.app.server.answer_runs import Answering
+from attnviz.app.server.jobs import Job
+from attnviz.app.session import current, embedding, messages, widgets
+from attnviz.app.session.fragment import fragment
+from attnviz.app.sidebar.navigation import NAVIGATION, renew
+from attnviz.i18n import Language, text
+from attnviz.models.registry import REGISTRY
+from attnviz.pictures import circuit as component
+from attnviz.pictures.circuit import CircuitView, PathDetail
+from attnviz.pictures.circuit import fill as views
+from attnviz.pictures.group.app_capture import PageContext
+from attnviz.pictures.group.axes import token_axes
+from attnviz.pictures.group.groups import Group
+
+if TYPE_CHECKING:
+    from attnviz.experiment.paths import Paths
+    from attnviz.types import Site
+
+FRAGMENT = "circuit"
+MODEL, REPEATED = "stories", "Tom garden ball river Anna bread Tom garden ball river Anna bread"
+
+
+def example(lang: Language) -> None:
+    """A button for the example in which the circuit of induction is the strongest path."""
+    view = current.view()
+    if embedding.is_embedded() or (view.model, view.input.text) == (MODEL, REPEATED):
+        return
+    st.button(
+        text(lang, "circuit.example"), key=widgets.key("circuit.example"), on_click=_open_example
+    )
+
+
+def _open_example() -> None:
+    current.open_model(MODEL)
+    current.open_text(REPEATED)
+    current.generate(0)
+    view = current.view()
+    current.update(replace(view, circuit=replace(view.circuit, path="", least="")))
+
+
+@fragment(FRAGMENT)
+def graph(shown: PageContext) -> None:
+    """The graph, and the cut of the chosen path."""
+    lang = shown.lang
+    with messages.guard(lang):
+        if needs_model.say(shown, "circuit"):
+            return
+        request = inputs.of_whole(shown)
+        if request is None:
+            return
+        with st.spinner(text(lang, "wait.effects")):
+            answered = answer_runs.answers(shown.captured, request, inputs.others(shown))
+        key = f"{shown.captured.key} {request.key}"
+        if shown.captured.name not in REGISTRY and not current.view().circuit.paths:
+            _measure_button(lang)
+            return
+        feeds = measurement.result(lang, "circuit", key, partial(_measured, answered))
+        if feeds is not None:
+            _mount(shown, answered, feeds, key)
+
+
+def _measure_button(lang: Language) -> None:
+    st.button(
+        text(lang, "circuit.measure"),
+        key=widgets.key("circuit.measure"),
+        on_click=_measure,
+    )
+
+
+def _measure() -> None:
+    view = current.view()
+    current.update(replace(view, circuit=replace(view.circuit, paths=True)))
+    renew(FRAGMENT)
+
+
+def _measured(answered: Answering, job: Job) -> "Paths":
+    return answered.run.paths(progress=job.report, cancel=job.cancel)
+
+
+def _mount(shown: PageContext, answered: Answering, feeds: "Paths", key: str) -> None:
+    lang, choice = shown.lang, current.view().circuit
+    with st.spinner(text(lang, "wait.effects")):
+        name = widgets.component_key("circuit")
+        draw(
+            component.CANVAS,
+            lambda: _view(shown, answered, feeds),
+            name,
+            lang,
+            {"circuit": _take(name), "open": head_links.open_from_canvas(name, shown)},
+            kept=f"{key} {choice}",
+        )
+
+
+def _view(shown: PageContext, answered: Answering, feeds: "Paths") -> CircuitView:
+    from attnviz.capture.changed.layout import layout_of
+
+    lang, choice = shown.lang, current.view().circuit
+    known = {str(head) for head in feeds.senders}
+    chosen = component.parse_chosen(choice.path)
+    if chosen is not None and not {chosen.sender, chosen.receiver} <= {*known, ""}:
+        chosen = None  # a head of another model
+    return CircuitView(
+        columns=views.columns(layout_of(answered.run.prepared.calls)),
+        moved=feeds.moved.astype(np.float32),
+        summary=views.summary(lang, feeds),
+        chosen="" if chosen is None else str(chosen),
+        least=float(choice.least) if choice.least else None,
+        sides=choice.sides,
+        detail=_detail(shown, answered, chosen) if chosen and chosen.receiver else None,
+    )
+
+
+def _detail(shown: PageContext, answered: Answering, chosen: component.Chosen) -> PathDetail:
+    run = answered.run
+    cut = run.cut(chosen.sender, chosen.receiver, chosen.side)
+    group = _group_of(shown, cut.receiver)
+    queries, keys = token_axes(shown.of_group(group), layer=cut.receiver.layer)
+    return views.detail(shown.lang, run.prepared, run.reader, cut, (queries.labels, keys.labels))
+
+
+def _group_of(shown: PageContext, head: "Site") -> Group:
+    fitting = [
+        group
+        for group in shown.captured.groups
+        if (group.kind, group.stack) == (head.kind, head.stack)
+    ]
+    return fitting[0] if fitting else shown.group
+
+
+def _take(key: str) -> Callable[[], None]:
+    """A callback that stores what was chosen in the graph; it and the links run again."""
+
+    def commit() -> None:
+        sent = widgets.component_value(key, "circuit")
+        if current.take_circuit(sent) and widgets.only_a_fragment_runs():
+            st.rerun([FRAGMENT, NAVIGATION])
+
+    return commit

@@ -1,0 +1,128 @@
+"""The ways into a class, and onto paper: join a class, teach this lesson, print it.
+
+In: the view. Out: widgets below the lessons and below a card; a new room, or the code of one, in
+the view.
+"""
+
+from dataclasses import replace
+from functools import partial
+
+import streamlit as st
+
+from attnviz.app.frame.link import qr_code
+from attnviz.app.page_parts.classroom import card_order, invitation, seats
+from attnviz.app.page_parts.learn import open_card, pointer
+from attnviz.app.server import course_lessons, visitors
+from attnviz.app.server.class_socket import rooms
+from attnviz.app.session import current, messages, store, widgets
+from attnviz.app.session.view import Seat
+from attnviz.errors import AttnVizError
+from attnviz.i18n import Language, text
+from attnviz.teach.classroom.rooms import normal
+from attnviz.teach.classroom.stage import Stage
+from attnviz.teach.lessons.paper.sheet import LAST_SEED
+
+FIRST_CARD = "class.first_card"  # where a class was opened, until it has begun
+CODE_CHARS = 40
+EXAMPLE = "K7Q-M2X"
+
+
+def show() -> None:
+    """Draw the way to a class below the list of lessons, or the teacher's tools below a card."""
+    lang, slug = current.language(), current.view().learn.lesson
+    if slug not in course_lessons.slugs():
+        teach, paper = text(lang, "class.teach_title"), text(lang, "worksheet.title")
+        st.markdown(text(lang, "class.teach_list", teach=teach, worksheet=paper))
+        return
+    with st.container(horizontal=True, gap="small"):
+        with st.popover(text(lang, "class.teach_title")):
+            st.markdown(text(lang, "class.teach_body"))
+            card_order.choose(lang, slug)
+            if st.button(text(lang, "class.teach"), key=widgets.key("class.teach"), type="primary"):
+                _teach(lang, slug)
+        with st.popover(text(lang, "worksheet.title")):
+            _paper(lang, slug)
+
+
+def _teach(lang: Language, slug: str) -> None:
+    """Open a class at the card of this page."""
+    card = open_card.open_card(course_lessons.lesson(slug)).name
+    try:
+        stage = Stage(slug, card, current.view().learn.values)
+        room = rooms().create(stage, store.visitor(), visitors.address())
+    except AttnVizError as error:
+        messages.show(lang, error)
+        return
+    view = current.view()
+    current.update(
+        replace(view, classroom=Seat(room.code, room.key), learn=replace(view.learn, card=card))
+    )
+    store.put(FIRST_CARD, (slug, card, current.view().learn.answers))
+    st.rerun()
+
+
+def begin() -> None:
+    """Make the panel of the presenter small: the class runs."""
+    store.put(FIRST_CARD, None)
+
+
+def _paper(lang: Language, slug: str) -> None:
+    st.markdown(text(lang, "worksheet.body"))
+    seed = st.number_input(
+        text(lang, "worksheet.number"),
+        min_value=0,
+        max_value=LAST_SEED,
+        value=1,
+        key=widgets.key("worksheet.seed"),
+        help=text(lang, "worksheet.number_help"),
+    )
+    st.download_button(
+        text(lang, "worksheet.download"),
+        data=partial(_sheet, slug, lang, int(seed), invitation.server()),
+        file_name=f"attnviz-{slug}-{int(seed)}-{lang}.html",
+        mime="text/html",
+        on_click="ignore",
+        key=widgets.key("worksheet.download"),
+    )
+
+
+def _sheet(slug: str, lang: Language, seed: int, server: str) -> str:
+    """The worksheet as HTML; torch is imported already, since the card above needed it."""
+    from attnviz.teach.course import paper
+
+    return paper.sheet(slug, lang, seed, course_lessons.capture, server, qr_code)
+
+
+def join(lang: Language) -> None:
+    """A box for the code of a class."""
+    with st.form(widgets.key("class.join"), border=True):
+        st.markdown(f"**{text(lang, 'class.join_title')}** {text(lang, 'class.join_body')}")
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            typed = st.text_input(
+                text(lang, "class.code"),
+                key=widgets.key("class.code"),
+                max_chars=CODE_CHARS,
+                placeholder=EXAMPLE,
+                width=320,
+            )
+            submitted = st.form_submit_button(text(lang, "class.join"))
+    if submitted and typed.strip():
+        seats.sit(Seat(normal(typed)[:CODE_CHARS]))
+        st.rerun()
+
+
+def leave_button(lang: Language) -> None:
+    """A button for followers to leave the class."""
+    st.button(
+        text(lang, "class.leave"),
+        key=widgets.key("class.leave"),
+        type="tertiary",
+        on_click=leave,
+    )
+
+
+def leave() -> None:
+    """Leave the class."""
+    seats.sit(Seat())
+    store.put(FIRST_CARD, None)
+    pointer.point(None)

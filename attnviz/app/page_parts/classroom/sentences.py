@@ -1,0 +1,83 @@
+"""Sentences of a class on the projected map: who follows gives one, who leads collects them.
+
+In: the session's class. Out: a box on a follower's page while the presenter collects; on the page
+Map a switch and the sentences, without names. They live in the room alone and end with it.
+"""
+
+import streamlit as st
+
+from attnviz.app.page_parts.classroom import reach, tally
+from attnviz.app.server.class_socket import rooms
+from attnviz.app.session import address, current, messages, store, widgets
+from attnviz.app.session.fragment import fragment
+from attnviz.errors import AttnVizError
+from attnviz.i18n import Language, text
+from attnviz.teach.classroom.bounds import Bounds
+
+SWITCH, BOX = "class.collect", "class.sentence"
+GIVEN = "class.given"  # the room and the sentence that this session gave
+
+
+def give(lang: Language) -> None:
+    """A box for a sentence of this follower, while the presenter collects them."""
+    room = current.view().classroom.room
+    if not reach.tried(lambda: rooms().collects(room), False):
+        return
+    kept: tuple[str, str] = store.get(GIVEN, ("", ""))
+    st.text_input(
+        text(lang, "class.sentence"),
+        key=widgets.showing(BOX, kept[1] if kept[0] == room else ""),
+        max_chars=Bounds.sentence_chars,
+        help=text(lang, "class.sentence_help"),
+        on_change=_say,
+    )
+
+
+def _say() -> None:
+    seat = current.view().classroom
+    sentence = address.cleaned("text", str(widgets.value(BOX) or ""))[: Bounds.sentence_chars]
+    try:
+        rooms().say(seat.room, seat.seat, sentence)
+    except AttnVizError as error:
+        messages.show(current.language(), error)
+        return
+    store.put(GIVEN, (seat.room, sentence))
+
+
+def for_map(lang: Language) -> tuple[str, ...]:
+    """The sentences of the class that this session leads, after the switch that collects them."""
+    seat = current.view().classroom
+    sentences: tuple[str, ...] = ()
+    if not seat.room or not seat.host:
+        return sentences
+    with messages.guard(lang):
+        st.toggle(
+            text(lang, "class.collect"),
+            key=widgets.showing(SWITCH, rooms().collects(seat.room)),
+            help=text(lang, "class.collect_help"),
+            on_change=_collect,
+        )
+        sentences = rooms().sentences(seat.room)
+        _count(lang, sentences)
+    return sentences
+
+
+def _collect() -> None:
+    seat = current.view().classroom
+    try:
+        rooms().collect(seat.room, seat.host, bool(widgets.value(SWITCH)))
+    except AttnVizError as error:
+        messages.show(current.language(), error)
+
+
+@fragment()
+def _count(lang: Language, drawn: tuple[str, ...]) -> None:
+    """The number of sentences; the page runs again when there are others than those drawn."""
+    room, changes = current.view().classroom.room, reach.NOT_DRAWN
+    with messages.guard(lang):
+        changes = rooms().changes(room)
+        if rooms().sentences(room) != drawn:
+            st.rerun(scope="app")
+        if rooms().collects(room):
+            st.caption(text(lang, "class.collected", count=len(drawn)))
+    tally.listener(lang, "changes", changes)

@@ -1,0 +1,547 @@
+"""Compare: two captures side by side, paired token by token, and how their heads differ.
+
+In: what is shown on the left, and the view. Out: the widgets of both sides, the component `pair`
+with the weights of every head of both, and the verification. What the view does not name on the
+right is as on the left; a text or picture that is not named is one that differs a little from the
+left one. Widgets show the view and change it; none holds a value of its own.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+import streamlit as st
+from PIL.Image import Image
+
+from attnviz.app.frame import (
+    attention_choice,
+    capture_of_view,
+    frame,
+    frame_line,
+    notices,
+    take,
+    text_box,
+)
+from attnviz.app.host.draw import draw
+from attnviz.app.server import captures, opened_captures, sources
+from attnviz.app.session import (
+    address,
+    current,
+    drawings,
+    embedding,
+    examples,
+    messages,
+    model_cards,
+    pictures,
+    sounds,
+    store,
+    text_files,
+    uploads,
+    view_request,
+    widgets,
+)
+from attnviz.app.session.fragment import fragment
+from attnviz.app.session.labels import READS_NO_TEXT, READS_PICTURES
+from attnviz.app.session.messages import plain
+from attnviz.app.session.view import RightSide
+from attnviz.app.sidebar import sidebar
+from attnviz.app.sidebar.navigation import NAVIGATION
+from attnviz.capture.request import Request
+from attnviz.compare import token_pairs
+from attnviz.compare.token_pairs import Pairing
+from attnviz.i18n import Language, text
+from attnviz.models.registry import REGISTRY
+from attnviz.pictures import pair as component
+from attnviz.pictures.group import groups
+from attnviz.pictures.group.app_capture import AppCapture, PageContext
+from attnviz.pictures.group.axes import token_axes
+from attnviz.pictures.group.groups import MAX_CELLS, chosen
+from attnviz.pictures.group.titles import model_title
+from attnviz.pictures.shared.heads import TokenAxis
+from attnviz.pictures.shared.selection import Extent, parse_selection
+from attnviz.tokens import words
+from attnviz.types import ModelCard, ModelKind
+
+# tokens of a side, half a minute of frames; more are not legible there
+MAX_PAIRED = 1536
+TEXT_HEIGHT_PX = 82
+PREVIEW_PX = 96
+N_SAMPLES = 6
+NAMING = "naming_b"
+OTHER = "…"  # in the list of models: one to be named in a box of its own
+SAME = ""  # in place of a model's name: the left one
+
+
+@dataclass(frozen=True)
+class Side:
+    """The input of one side; `target` is fed to a decoder as if it had generated it."""
+
+    model: str
+    text: str
+    target: str
+    image: str
+
+
+def show(left: PageContext) -> tuple[PageContext, PageContext] | None:
+    """Both sides and their difference; in a frame without the choice of the sides.
+
+    Returns what was shown; None where a side is missing, and in a frame.
+    """
+    if embedding.is_embedded():
+        _alone(left)
+        return None
+    columns, side = st.columns(2, gap="large"), right_side()
+    with columns[0]:
+        left_controls(left)
+    with columns[1]:
+        right_controls(left.lang, side)
+        right = captured_side(left.lang, side)
+    if right is None:
+        return None
+    left = attention_choice.choice(left)
+    both = left, right_attention(left, right)
+    _compared(*both)
+    take.offer(left, "compare", right=both[1], right_text=side.text)
+    return both
+
+
+def verification(both: tuple[PageContext, PageContext]) -> None:
+    """Say how far our numbers are from the model's own, on the worse side."""
+    frame.verification(max(both, key=lambda shown: shown.captured.accuracy.doubt))
+
+
+def _alone(left: PageContext) -> None:
+    right = captured_side(left.lang, right_side())
+    if right is not None:
+        _compared(left, right_attention(left, right))
+        frame_line.ends(left)
+
+
+@fragment()
+def _compared(left: PageContext, right: PageContext) -> None:
+    with messages.guard(left.lang):
+        if not _fits(left, right):
+            return
+        extents, key = (left.size.extent, right.size.extent), widgets.component_key("pair")
+        draw(
+            component.CANVAS,
+            lambda: _view(left, right),
+            key,
+            left.lang,
+            {"selection": _keep_selection(key, *extents)},
+            kept=str([left.key, right.key]),
+        )
+
+
+def _fits(left: PageContext, right: PageContext) -> bool:
+    """True if both sides fit into a browser; else says which limit they are over."""
+    n_longest = max(left.size.n_longest, right.size.n_longest)
+    n_cells = left.size.n_cells + right.size.n_cells
+    if n_longest <= MAX_PAIRED and n_cells <= MAX_CELLS:
+        return True
+    notices.too_long(
+        left.lang,
+        "pair",
+        tokens=f"{n_longest:,}",
+        cells=f"{n_cells / 1e6:,.0f}",
+        longest=f"{MAX_PAIRED:,}",
+        limit=f"{MAX_CELLS / 1e6:,.0f}",
+    )
+    return False
+
+
+def _view(left: PageContext, right: PageContext) -> component.PairView:
+    a, b, same = left.group, right.group, _same_vocabulary(left.captured, right.captured)
+    identical = left.key == right.key
+    queries = token_pairs.pair(groups.queries(a), groups.queries(b), same)
+    keys = token_pairs.pair(groups.keys(a), groups.keys(b), same)
+    weights = (
+        words.merged(groups.stacked(a), queries.a, keys.a),
+        words.merged(groups.stacked(b), queries.b, keys.b),
+    )
+    alike = (
+        left.captured.name == right.captured.name and weights[0].shape[:2] == weights[1].shape[:2]
+    )
+    moved = None
+    if alike and not identical:
+        moved = token_pairs.moved_by_head(*weights, queries.slots, keys.slots)
+    cross = a.cross or b.cross
+    return component.PairView(
+        a=_side(left, (queries, keys), "a", weights[0], cross),
+        b=_side(right, (queries, keys), "b", weights[1], cross),
+        rows=queries.slots,
+        cols=keys.slots,
+        cross=cross,
+        merged=queries.merged or keys.merged,
+        alike=alike,
+        identical=identical,
+        moved_rows=moved,
+    )
+
+
+def _side(
+    shown: PageContext,
+    pairings: tuple[Pairing, Pairing],
+    side: Literal["a", "b"],
+    weights: np.ndarray,
+    cross: bool,
+) -> component.SideView:
+    """One side as the component shows it; merged pieces take the place of tokens."""
+    queries, keys = (paired.a if side == "a" else paired.b for paired in pairings)
+    axes = token_axes(shown)
+    return component.SideView(
+        model=model_title(shown.lang, shown.captured.name),
+        queries=_axis(queries, axes[0]),
+        keys=_axis(keys, axes[1]),
+        cross=cross,
+        at_query=tuple(part.start for part in queries),
+        at_key=tuple(part.start for part in keys),
+        extent=shown.size.extent,
+        weights=weights,
+    )
+
+
+def _axis(parts: tuple[token_pairs.Piece, ...], tokens: TokenAxis) -> TokenAxis:
+    return TokenAxis(
+        tuple(part.label for part in parts),
+        np.array([part.special for part in parts], dtype=np.bool_),
+        np.array([bool(tokens.written[part.start]) for part in parts], dtype=np.bool_),
+    )
+
+
+def _same_vocabulary(left: AppCapture, right: AppCapture) -> bool:
+    """True if equal tokens of both mean the same; patches do if the grids are equal.
+
+    Of a capture without its model, tokens mean those of the model with the same name.
+    """
+    a, b = left.loaded, right.loaded
+    if a is None or b is None:
+        return left.name == right.name and left.capture.grid == right.capture.grid
+    if a is b or a.kind == b.kind == "vision":
+        return left.capture.grid == right.capture.grid
+    if a.kind in READS_NO_TEXT or b.kind in READS_NO_TEXT:
+        return False
+    return bool(a.text_tokenizer().get_vocab() == b.text_tokenizer().get_vocab())
+
+
+def _keep_selection(key: str, left: Extent, right: Extent) -> Callable[[], None]:
+    """A callback that stores the heads of both sides and the cell, and renews the links."""
+
+    def commit() -> None:
+        sent = widgets.component_value(key, "selection")
+        selection = parse_selection(sent, left)
+        if selection is None or not isinstance(sent, Mapping):
+            return
+        current.take_selection(selection)
+        more = sent.get("more")
+        other = component.parse_other(more, right)
+        current.take({**other, **component.parse_other_cell(more, right)})
+        if widgets.only_a_fragment_runs():
+            st.rerun([NAVIGATION])
+
+    return commit
+
+
+def left_controls(shown: PageContext) -> None:
+    """The input of the left side, and the buttons that change both sides."""
+    lang, side = shown.lang, left_side()
+    st.markdown(text(lang, "compare.side", model=plain(model_title(lang, side.model))))
+    st.caption(text(lang, "compare.left"))
+    loaded = shown.captured.loaded
+    if side.text.strip() if loaded is None else loaded.kind not in READS_NO_TEXT:
+        st.markdown(text(lang, "compare.quote", text=plain(side.text.strip())))
+    if loaded is None:
+        return
+    with st.container(horizontal=True):
+        for name, act in (("swap", swap), ("copy", copy_to_right)):
+            st.button(text(lang, f"compare.{name}"), key=widgets.key(name), on_click=act)
+
+
+def right_controls(lang: Language, side: Side) -> None:
+    """The choice of the right side's model, and of its text or picture."""
+    _model(lang)
+    if shows_capture():
+        return
+    card = model_cards.card(side.model)
+    kind: ModelKind = "encoder" if card is None else card.kind
+    if kind not in READS_NO_TEXT:
+        _text(lang, side)
+    if kind == "encoder-decoder" or (card is not None and card.transcribes):
+        _target(lang, side, kind == "speech")
+    if kind in READS_PICTURES:
+        _picture(lang, side)
+
+
+def _model(lang: Language) -> None:
+    """The registered models, the visitor's own among them, and a box to name another."""
+    named = current.view().right.model
+    own = named not in (SAME, *REGISTRY)
+    same = "opened.same" if current.view().input.capture else "compare.same_model"
+    titles = {SAME: text(lang, same), OTHER: text(lang, "sidebar.other_model")}
+    # the browser answers with a label: in another language it must be another widget
+    widget = f"model_b.{lang}"
+    st.selectbox(
+        text(lang, "compare.model"),
+        list(dict.fromkeys((SAME, *REGISTRY, named, OTHER))),
+        key=widgets.showing(widget, OTHER if _is_naming() else named),
+        format_func=lambda model: titles.get(model) or model_title(lang, model),
+        on_change=_take_model,
+        args=(widget,),
+    )
+    if own or _is_naming():
+        label = text(lang, "compare.model_name")
+        sidebar.name_box(lang, label, "model_name_b", named if own else "", _take_model_name)
+
+
+def _models() -> tuple[str, str]:
+    return current.view().model, current.view().right.model
+
+
+def _is_naming() -> bool:
+    """True if another model was asked for, and none has been named since."""
+    return bool(store.get(NAMING) == _models())
+
+
+def _take_model(widget: str) -> None:
+    if widgets.value(widget) == OTHER:
+        store.put(NAMING, _models())
+    else:
+        _open(address.cleaned("model_b", widgets.value(widget)))
+
+
+def _take_model_name() -> None:
+    name = address.cleaned("model_b", widgets.value("model_name_b"))
+    if name:
+        _open(SAME if name == current.view().model else name)
+
+
+def _open(name: str) -> None:
+    """Open another model on the right; what was chosen in the last one is void."""
+    store.put(NAMING, None)
+    view = current.view()
+    current.update(replace(view, place=view.place.without_cell, right=RightSide(model=name)))
+
+
+def _take_target() -> None:
+    target = address.cleaned("target_b", widgets.value("target_b"))
+    _read(replace(current.view().right, target=target))
+
+
+def _take_picture(widget: str) -> None:
+    image = address.cleaned("image_b", widgets.value(widget))
+    _read(replace(current.view().right, image=image))
+
+
+def _read(right: RightSide) -> None:
+    """Show another input on the right; no cell is chosen then."""
+    current.update(replace(current.view(), right=right).without_cell)
+
+
+def _text(lang: Language, side: Side) -> None:
+    st.text_area(
+        text(lang, "compare.text"),
+        key=widgets.showing("text_b", side.text),
+        height=TEXT_HEIGHT_PX,
+        max_chars=address.MAX_CHARS["text"],
+        help=text(lang, "compare.text_help"),
+        on_change=_take_text,
+    )
+    text_box.chips("example_b", side.model, _open_text)
+
+
+def _target(lang: Language, side: Side, hears: bool) -> None:
+    """A box for the right decoder's target; if it is empty the model generates it."""
+    label = text(lang, "compare.transcript" if hears else "compare.target")
+    sidebar.target_box(lang, label, "target_b", side.target, _take_target, hears)
+
+
+def _take_text() -> None:
+    _open_text(address.cleaned("text_b", widgets.value("text_b")))
+
+
+def _open_text(typed: str) -> None:
+    _read(replace(current.view().right, text=typed, target=""))
+
+
+def _picture(lang: Language, side: Side) -> None:
+    samples = range(pictures.FIRST_SAMPLE, pictures.FIRST_SAMPLE + N_SAMPLES)
+    names = [pictures.sample_name(seed) for seed in samples if pictures.is_sampled(side.model)]
+    other = left_side().image
+    widget = f"image_b.{lang}"
+    st.selectbox(
+        text(lang, "compare.picture"),
+        list(dict.fromkeys((*names, *pictures.DRAWN, other, side.image))),
+        key=widgets.showing(widget, side.image),
+        format_func=lambda name: _picture_title(lang, name),
+        on_change=_take_picture,
+        args=(widget,),
+    )
+    with st.container(horizontal=True):
+        for mark, name in (("A", other), ("B", side.image)):
+            image = uploads.picture(name)
+            if image is not None:
+                st.image(image, width=PREVIEW_PX, caption=mark, alt=_picture_title(lang, name))
+
+
+def _picture_title(lang: Language, name: str) -> str:
+    seed = pictures.sample_seed(name)
+    if seed is None:
+        return text(lang, f"picture.{'drawing' if drawings.is_drawing(name) else name}")
+    return text(lang, "compare.sample", number=seed)
+
+
+def right_attention(left: PageContext, right: AppCapture) -> PageContext:
+    """The right side's attention: as on the left unless another one was chosen."""
+    place = current.view().right
+    stack, kind = place.stack or left.group.stack, place.kind or left.group.kind
+    shown = PageContext(left.lang, right, chosen(right.groups, stack, kind))
+    attention_choice.selector(shown, "attention_b", _take_attention)
+    return shown
+
+
+def _take_attention(widget: str, groups: Sequence[attention_choice.GroupName]) -> None:
+    group = attention_choice.chosen_in(widget, groups)
+    if group is not None:
+        view = current.view()
+        own = RightSide(view.right.model, view.right.text, view.right.target, view.right.image)
+        right = replace(own, stack=group.stack, kind=group.kind)
+        current.update(replace(view, place=view.place.without_cell, right=right))
+
+
+def left_side() -> Side:
+    """The input that all pages show."""
+    view = current.view()
+    capture = opened_captures.opened(view.input.capture) if view.input.capture else None
+    if capture is not None:
+        words = capture.capture.tokens.text
+        return Side(capture.name, words, target="", image=uploads.picture_name())
+    typed = text_files.input_text() or ""
+    return Side(view.model, typed, view.input.target, uploads.picture_name())
+
+
+def shows_capture() -> bool:
+    """True if the right side is the capture file of the left one."""
+    view = current.view()
+    return bool(view.input.capture) and view.right.model == SAME
+
+
+def right_side() -> Side:
+    """The input that the view asks for on the right."""
+    view, other = current.view(), left_side()
+    if shows_capture():
+        return other
+    model = view.right.model or view.model
+    typed = view.right.text if view.right.text.strip() else _suggested(model, other)
+    card = model_cards.card(model)
+    hears = card is not None and card.kind == "speech"  # both sides have one sound
+    same_input = model == view.model and (hears or typed == other.text)
+    return Side(
+        model=model,
+        text=typed,
+        target=view.right.target or (other.target if same_input else ""),
+        image=view.right.image or pictures.following(other.image),
+    )
+
+
+def _suggested(model: str, other: Side) -> str:
+    """Another model reads the same text, the same model one that differs a little.
+
+    Beside a capture file a model reads the file's own text.
+    """
+    if current.view().input.capture and other.text.strip():
+        return other.text
+    return other.text if model != other.model else examples.contrast(model, other.text)
+
+
+def captured_side(lang: Language, side: Side) -> AppCapture | None:
+    """The right side's capture; None after saying that a picture or sound has to be chosen."""
+    if shows_capture():
+        return opened_captures.opened(current.view().input.capture)
+    source = sources.source(side.model)
+    loaded = capture_of_view.load(lang, source, side.model)
+    if loaded.kind == "module":
+        return captures.recall(source, Request())
+    if loaded.kind == "speech":
+        sound = sounds.named(current.view().input.sound)
+        if sound is None:
+            st.info(text(lang, "empty.sound_body"))
+            return None
+        request = view_request.of_input(loaded.card, sound=sound, target=side.target)
+        return captures.recall(source, request)
+    if loaded.kind in READS_PICTURES:
+        return _of_picture(lang, source, side, loaded.card)
+    with st.spinner(text(lang, "wait.capture", characters=len(side.text))):
+        return captures.recall(source, _request(source, side, loaded.card))
+
+
+def _of_picture(
+    lang: Language, source: sources.Source, side: Side, card: ModelCard
+) -> AppCapture | None:
+    image = uploads.picture(side.image)
+    if image is None:
+        st.info(text(lang, "empty.picture_body"))
+        return None
+    with st.spinner(text(lang, "wait.picture")):
+        return captures.recall(source, _request(source, side, card, image))
+
+
+def _request(
+    source: sources.Source, side: Side, card: ModelCard, image: Image | None = None
+) -> Request:
+    """The request of the right model; a decoder without a target gets the model's own answer."""
+    view, target = current.view(), ""
+    if card.kind == "encoder-decoder" and (side.target or not view.generating.n_tokens):
+        target = side.target or captures.answer(source, side.text, view.input.cut)
+    texts = () if card.kind == "vision" else (side.text,)
+    return view_request.of_input(card, texts, image=image, target=target)
+
+
+def swap() -> None:
+    """Exchange the two sides; what was suggested on the right becomes the left's own input."""
+    view, a, b = current.view(), left_side(), right_side()
+    place, other = view.place, view.right
+    linked = other.layer is None or other.head is None
+    current.update(
+        replace(
+            view,
+            model=b.model,
+            input=replace(
+                view.input,
+                text=address.cleaned("text", b.text),
+                target=b.target,
+                image=_picture_of(b),
+                file=False,
+            ),
+            place=replace(
+                place.without_cell,
+                stack=other.stack,
+                kind=other.kind,
+                layer=place.layer if linked else other.layer,
+                head=place.head if linked else other.head,
+            ),
+            right=RightSide(
+                model=SAME if a.model == b.model else a.model,
+                text=address.cleaned("text_b", a.text),
+                target=a.target,
+                image=_picture_of(a),
+                stack=place.stack,
+                kind=place.kind,
+                layer=None if linked else place.layer,
+                head=None if linked else place.head,
+            ),
+        )
+    )
+
+
+def _picture_of(side: Side) -> str:
+    """The picture of a side, if its model reads pictures."""
+    card = model_cards.card(side.model)
+    return side.image if card is not None and card.kind in READS_PICTURES else ""
+
+
+def copy_to_right() -> None:
+    """Give the right side the input of the left one, head included."""
+    a = left_side()
+    right = RightSide(text=address.cleaned("text_b", a.text), image=_picture_of(a))
+    current.update(replace(current.view(), right=right))

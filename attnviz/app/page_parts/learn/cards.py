@@ -1,0 +1,162 @@
+"""One card: its text, its controls, its pictures, its question, and the link from it.
+
+In: an `OpenCard`. Out: a drawn card. `card` draws it without the pills of the lesson, so that
+a page that follows a presenter can draw the same.
+"""
+
+import streamlit as st
+
+from attnviz.app.frame import take
+from attnviz.app.page_parts.learn import card_pills, links, open_card, pictures, questions, words
+from attnviz.app.page_parts.learn.card_shown import CardShown
+from attnviz.app.page_parts.learn.open_card import OpenCard
+from attnviz.app.session import address, current, routes, widgets
+from attnviz.i18n import Language, text
+from attnviz.teach.lessons.cards.card import Card, Control, Link, Pick, Slider
+from attnviz.teach.lessons.cards.example_words import in_language
+from attnviz.teach.lessons.cards.symbols import with_formulas
+from attnviz.teach.lessons.cards.texts import LessonTexts, lesson_texts
+
+
+def show(lang: Language, opened: OpenCard) -> None:
+    """Draw the lesson's title, the pills of its cards, and the open card."""
+    texts = lesson_texts(opened.lesson.slug, lang)
+    with st.container(key=widgets.key("learn.top")):
+        st.button(
+            text(lang, "learn.all"),
+            key=widgets.key("learn.all"),
+            on_click=open_card.leave,
+            type="tertiary",
+        )
+        st.title(with_formulas(texts.title), anchor=False)
+        standings = card_pills.show(lang, opened)
+    card(lang, texts, opened)
+    _next(lang, opened, sum(standing == "right" for standing in standings.values()))
+    card_pills.legend(lang, standings)
+    take.offer_picture(lang)
+    card_pills.scroll_to_top(lang, opened, standings)
+
+
+def card(lang: Language, texts: LessonTexts, opened: OpenCard) -> None:
+    """Draw one card."""
+    with st.container(key=widgets.key("learn.card")):
+        _card(lang, texts, opened)
+
+
+def _card(lang: Language, texts: LessonTexts, opened: OpenCard) -> None:
+    open_card.note_drawn(opened.name)
+    built = in_language(opened.card(), texts)
+    shown = CardShown(lang, texts, built, opened.answers)
+    st.header(shown.say("title"), anchor=False)
+    st.markdown(shown.say("text"))
+    words.row(lang, opened, not shown.is_open)
+    if not predicts(built):
+        _controls(texts, opened)
+    for number, picture in enumerate(built.pictures):
+        pictures.show(shown, picture, f"{number}")
+    if built.question is not None:
+        questions.show(shown, led=opened.led, watched=opened.watched)
+    if shown.is_open:
+        return
+    if predicts(built):
+        _controls(texts, opened)
+    for number, picture in enumerate(built.reveal):
+        pictures.show(shown, picture, f"reveal.{number}")
+    with st.container(border=True, key=widgets.key("learn.takeaway")):
+        st.markdown(f"**{text(lang, 'learn.takeaway')}** {shown.say('takeaway')}")
+    if built.link is not None:
+        _link(lang, built.link)
+
+
+def predicts(card: Card) -> bool:
+    """True if the card's pictures wait for a prediction; then its controls do so, too."""
+    return card.question is not None and not card.pictures
+
+
+def _next(lang: Language, opened: OpenCard, n_right: int) -> None:
+    """Buttons to the cards before and after; after the last one comes the result.
+
+    Each card has its own: a click tells on which card it was made.
+    """
+    names, number = opened.names, opened.number
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            text(lang, "learn.previous"),
+            key=widgets.key(f"learn.previous.{opened.name}"),
+            disabled=number == 0,
+            on_click=open_card.turn,
+            args=(opened.name, names[max(number - 1, 0)]),
+        )
+        st.caption(text(lang, "learn.where", number=number + 1, cards=len(names)))
+        last = number == len(names) - 1
+        st.button(
+            text(lang, "learn.done" if last else "learn.next"),
+            key=widgets.key(f"learn.next.{opened.name}"),
+            type="primary",
+            on_click=open_card.finish if last else open_card.turn,
+            args=(opened.lesson.slug, n_right) if last else (opened.name, names[number + 1]),
+        )
+
+
+def _controls(texts: LessonTexts, opened: OpenCard) -> None:
+    """The card's controls, side by side where the page is wide enough."""
+    if opened.recipe.controls:
+        with st.container(horizontal=True):
+            for control in opened.recipe.controls:
+                _control(texts, opened, control)
+
+
+def _control(texts: LessonTexts, opened: OpenCard, control: Control) -> None:
+    name = f"learn.{opened.name}.{control.name}"
+    label = with_formulas(texts.of(opened.name, f"control.{control.name}"))
+    key = widgets.showing(name, opened.values[control.name])
+    args = (opened.name, control.name, name)
+    if isinstance(control, Slider):
+        st.select_slider(
+            label,
+            control.stops,
+            format_func=_short,
+            key=key,
+            on_change=_take_value,
+            args=args,
+            disabled=opened.led,
+        )
+    elif isinstance(control, Pick):
+        st.segmented_control(
+            label,
+            control.options,
+            format_func=lambda option: with_formulas(
+                texts.of(opened.name, f"control.{control.name}.{option}")
+            ),
+            key=key,
+            on_change=_take_value,
+            args=args,
+            disabled=opened.led,
+        )
+    else:
+        st.text_input(
+            label,
+            max_chars=control.max_chars,
+            key=key,
+            on_change=_take_value,
+            args=args,
+            disabled=opened.led,
+        )
+
+
+def _short(value: float) -> str:
+    return f"{value:g}"
+
+
+def _take_value(card_name: str, control: str, widget: str) -> None:
+    value = widgets.value(widget)
+    if value is not None:
+        open_card.set_value(card_name, control, value)
+
+
+def _link(lang: Language, link: Link) -> None:
+    """A button that opens the page on which the card goes on."""
+    page = text(lang, f"page.{link.page}.title")
+    if st.button(text(lang, "learn.try", page=page), key=widgets.key("learn.try")):
+        links.follow(link.view)
+        st.switch_page(routes.file(link.page), query_params=address.params(current.view()))

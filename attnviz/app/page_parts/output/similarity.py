@@ -1,0 +1,62 @@
+"""The similarity of the visitor's sentences to each other and to a few others.
+
+In: a capture of an encoder that returns hidden states only. Out: a table of cosines. For a model
+trained on sentences they are similarities; for any other they are called what they are, cosines of
+mean hidden states.
+"""
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from attnviz.app.frame.inputs import OTHERS
+from attnviz.app.host.draw import draw
+from attnviz.app.server.shared import shared
+from attnviz.app.session import current, messages
+from attnviz.app.sidebar import sidebar
+from attnviz.i18n import text
+from attnviz.pictures import similarity as component
+from attnviz.pictures.group.app_capture import AppCapture, PageContext
+from attnviz.pictures.similarity import SimilarityView
+
+if TYPE_CHECKING:
+    from attnviz.experiment.outputs.similarity import Similarity
+
+MAX_COSINES = 256  # small matrices
+FOR_SENTENCES = {"minilm"}  # models trained so that the cosine is a similarity
+
+
+def fits(captured: AppCapture) -> bool:
+    """True if the model returns hidden states of a text and nothing else."""
+    capture = captured.capture
+    return (
+        captured.model.kind == "encoder"
+        and capture.hidden is not None
+        and capture.logits is None
+        and captured.media.picture is None
+    )
+
+
+def show(shown: PageContext) -> None:
+    """The box for the second sentence, and the table."""
+    lang, trained = shown.lang, shown.captured.name in FOR_SENTENCES
+    st.subheader(text(lang, "similarity.title" if trained else "similarity.title_hidden"))
+    st.markdown(text(lang, "similarity.intro" if trained else "similarity.intro_hidden"))
+    sidebar.second_text(lang)
+    typed = current.view().input
+    own = tuple(sentence for sentence in (typed.text, typed.text2) if sentence.strip())
+    others = tuple(sentence for sentence in OTHERS if sentence not in own)
+    view = SimilarityView(
+        caption=text(lang, "similarity.caption"),
+        sentences=tuple(map(messages.shortened, (*own, *others))),
+        n_own=len(own),
+        cosine=_cosines(shown.captured, (*own, *others)).cosine,
+    )
+    draw(component.CANVAS, view, "similarity", lang)
+
+
+@shared(most=MAX_COSINES)
+def _cosines(captured: AppCapture, texts: tuple[str, ...]) -> "Similarity":
+    from attnviz.experiment.outputs.similarity import similarity
+
+    return similarity(captured.model, texts, cut=True)

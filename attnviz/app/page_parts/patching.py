@@ -1,0 +1,147 @@
+"""Patching below Compare: the heads that carry the difference between two texts to the answer.
+
+In: what is shown on either side. Out: a switch, and below it a table of heads for the output, the
+pattern or the values, with the strongest head's control in words.
+"""
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from attnviz.app.frame import head_links, measurement, needs_model
+from attnviz.app.host.draw import draw
+from attnviz.app.page_parts import compare
+from attnviz.app.server import answer_runs
+from attnviz.app.server.answer_runs import Answering
+from attnviz.app.server.jobs import Job
+from attnviz.app.session import current, messages, widgets
+from attnviz.app.session.fragment import fragment
+from attnviz.app.session.view import PATCH_STAGES, PatchingChoice
+from attnviz.app.sidebar.navigation import renew
+from attnviz.capture.request import Request
+from attnviz.i18n import text
+from attnviz.pictures import table
+from attnviz.pictures.group.app_capture import PageContext
+from attnviz.pictures.table import patching as views
+
+if TYPE_CHECKING:
+    from attnviz.experiment.answer_measures import AnswerMeasure
+    from attnviz.experiment.patching import Patching
+
+FRAGMENT = "patching"
+
+
+@fragment(FRAGMENT)
+def show(left: PageContext, right: PageContext) -> None:
+    """The switch and what it shows."""
+    lang = left.lang
+    st.toggle(
+        text(lang, "patching.show"),
+        key=widgets.showing("patching.patch", current.view().patching.shown),
+        on_change=_take_switch,
+    )
+    if not current.view().patching.shown:
+        return
+    with messages.guard(lang):
+        if needs_model.say(left, "patching") or needs_model.say(right, "patching.right"):
+            return
+        if not _fits(left, right):
+            st.info(text(lang, "patching.not_here"))
+            return
+        _choose_stage(left)
+        with st.spinner(text(lang, "wait.effects")):
+            a, b = (_answering(shown, typed) for shown, typed in _texts(left, right))
+        key = f"{left.captured.key} {right.captured.key}"
+        work = partial(_measured, a, b, _measure(a, b))
+        patching = measurement.result(lang, "patching", key, work)
+        if patching is not None:
+            _result(left, right, (a, b), patching)
+
+
+def _fits(left: PageContext, right: PageContext) -> bool:
+    """True for two texts of one model that answers with a word, a class or a vector."""
+    model = left.captured.model
+    return (
+        model is right.captured.model
+        and model.kind in ("encoder", "decoder")
+        and left.size.whole
+        and not left.captured.n_asked
+    )
+
+
+def _texts(
+    left: PageContext, right: PageContext
+) -> tuple[tuple[PageContext, str], tuple[PageContext, str]]:
+    return (left, compare.left_side().text), (right, compare.right_side().text)
+
+
+def _answering(shown: PageContext, typed: str) -> Answering:
+    request = Request.of(typed, cut=current.view().input.cut)
+    return answer_runs.answers(shown.captured, request, ())
+
+
+def _choose_stage(shown: PageContext) -> None:
+    names = {stage: text(shown.lang, f"patching.stage_{stage}") for stage in PATCH_STAGES}
+    widget = f"patching.stage.{shown.lang}"
+    st.segmented_control(
+        text(shown.lang, "patching.stage"),
+        PATCH_STAGES,
+        key=widgets.showing(widget, current.view().patching.stage),
+        format_func=names.__getitem__,
+        on_change=_take_stage,
+        args=(widget,),
+    )
+
+
+def _take_switch() -> None:
+    _take(replace(current.view().patching, shown=bool(widgets.value("patching.patch"))))
+
+
+def _take_stage(widget: str) -> None:
+    stage = widgets.value(widget)
+    if stage in PATCH_STAGES:
+        _take(replace(current.view().patching, stage=stage))
+
+
+def _take(patching: PatchingChoice) -> None:
+    """A choice of this fragment; the links are renewed."""
+    current.update(replace(current.view(), patching=patching))
+    renew(FRAGMENT)
+
+
+def _measured(left: Answering, right: Answering, measure: "AnswerMeasure", job: Job) -> "Patching":
+    run = left.run.with_measure(measure)
+    return run.patched_from(right.run, progress=job.report, cancel=job.cancel)
+
+
+def _measure(left: Answering, right: Answering) -> "AnswerMeasure":
+    """The number that tells both answers apart: the right one's lead over the left one's."""
+    from attnviz.experiment.answer_measures import Class, Cosine, NextToken
+
+    own, other = (int(side.run.reader.clean.argmax()) for side in (left, right))
+    lead = left.run.reader.lead
+    if isinstance(lead, NextToken):
+        return lead if own == other else NextToken(other, against=own, at=lead.at)
+    if isinstance(lead, Class):
+        return lead if own == other else Class(other, against=own)
+    return Cosine(to=compare.right_side().text)
+
+
+def _result(
+    left: PageContext, right: PageContext, sides: tuple[Answering, Answering], patching: "Patching"
+) -> None:
+    lang, stage = left.lang, current.view().patching.stage
+    answers = tuple(
+        messages.plain(side.run.reader.name(int(side.run.reader.clean.argmax())))
+        if side.run.reader.is_probability
+        else ""
+        for side in sides
+    )
+    kind = views.answers_kind(sides[0].run.reader, sides[1].run.reader)
+    for sentence in views.sentences(lang, patching, stage, (answers[0], answers[1]), kind):
+        st.markdown(sentence)
+    for place, view in enumerate(views.boards(lang, patching, stage)):
+        name = widgets.component_key(f"patching.{place}")
+        draw(table.CANVAS, view, name, lang, {"table": head_links.open_from_table(name, left)})

@@ -1,0 +1,205 @@
+"""The page Switches: every head as a switch beside the model's answer, before and after.
+
+In: what is shown. Out: a mounted component and the controls above it. While nobody has chosen, all
+heads are on, and in models that answer at once the head whose absence moves the answer most is
+suggested. A click reruns this fragment alone.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
+
+import streamlit as st
+
+from attnviz.app.frame import head_links, inputs, measurement, needs_model, take
+from attnviz.app.frame.attention_choice import group_title
+from attnviz.app.host.draw import draw
+from attnviz.app.server import answer_runs
+from attnviz.app.server.answer_runs import Answering
+from attnviz.app.server.jobs import Job
+from attnviz.app.session import current, embedding, messages, widgets
+from attnviz.app.session.fragment import fragment
+from attnviz.app.sidebar.navigation import NAVIGATION, renew
+from attnviz.i18n import Language, text
+from attnviz.models.registry import REGISTRY
+from attnviz.pictures import switches as component
+from attnviz.pictures.group.app_capture import PageContext
+from attnviz.pictures.switches import OFF, Switch, SwitchesView
+from attnviz.pictures.switches import fill as views
+
+if TYPE_CHECKING:
+    from attnviz.changes import Change
+    from attnviz.experiment.effects import Effects, ReplacementKind
+
+FRAGMENT = "switches"
+N_WRITTEN = 8
+CONTROL_MS = 60.0  # what the rows of the control may take
+MAX_CONTROLS, MIN_CONTROLS = 8, 2
+MODEL, STORE = "stories", "When Mary and John went to the store, John gave a book to"
+TURNED = "L0.H0.mixed=zero"  # Mary 99.3 % becomes John 53 %
+
+
+@fragment(FRAGMENT)
+def board(shown: PageContext) -> None:
+    """The board and the answer."""
+    lang = shown.lang
+    with messages.guard(lang):
+        if needs_model.say(shown, "switches"):
+            return
+        with st.spinner(text(lang, "wait.effects")):
+            request = inputs.of_shown(shown)
+            if request is not None:
+                answered = answer_runs.answers(shown.captured, request, inputs.others(shown))
+        if request is None:
+            st.info(text(lang, "switchboard.no_transcript"))
+            return
+        to, key = current.view().switches.to, f"{shown.captured.key} {request.key}"
+        is_quick = shown.captured.name in REGISTRY
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            _choose_off(lang)
+            _example(lang)
+            if not (is_quick or current.view().switches.effects):
+                _measure_button(lang)
+        effects = (
+            _effects(lang, key, answered, to)
+            if is_quick or current.view().switches.effects
+            else None
+        )
+        off = component.parse(current.view().switches.changes) or ()
+        with st.spinner(text(lang, "wait.effects")):
+            name = widgets.component_key("switches")
+            draw(
+                component.CANVAS,
+                lambda: _view(shown, answered, off, effects),
+                name,
+                lang,
+                {"switches": _take(name), "open": head_links.open_from_canvas(name, shown)},
+                kept=f"{key} {to} {off} {effects is None}",
+            )
+        if not embedding.is_embedded():
+            take.offer(shown, "switches", changes=component.write(off) if off else "")
+
+
+def _example(lang: Language) -> None:
+    """A button for the example in which one head decides who gets the book."""
+    view = current.view()
+    shown = (view.model, view.input.text, view.input.capture, view.switches.changes)
+    if embedding.is_embedded() or shown == (MODEL, STORE, "", TURNED):
+        return
+    label = text(lang, "switchboard.example", model=text(lang, f"model.{MODEL}.label"))
+    if st.button(label, key=widgets.key("switches.example")):
+        current.open_model(MODEL)
+        current.open_text(STORE)
+        current.generate(0)
+        view = current.view()
+        current.update(replace(view, switches=replace(view.switches, changes=TURNED, to="zero")))
+        st.rerun()  # the whole page: another model
+
+
+def _choose_off(lang: Language) -> None:
+    """Draw the select box for the output of a head while it is off."""
+    names = {to: text(lang, f"switchboard.to_{to}") for to in OFF}
+    widget = f"switches.to.{lang}"
+    st.selectbox(
+        text(lang, "switchboard.to"),
+        OFF,
+        key=widgets.showing(widget, current.view().switches.to),
+        format_func=names.__getitem__,
+        on_change=_take_off,
+        args=(widget,),
+        width=300,
+    )
+
+
+def _take_off(widget: str) -> None:
+    """Give every head that is off the output that was chosen."""
+    to = widgets.value(widget)
+    chosen = component.parse(current.view().switches.changes)
+    off = None if chosen is None else tuple(replace(switch, to=to) for switch in chosen)
+    view = current.view()
+    switches = replace(view.switches, to=to, changes=component.write(off))
+    current.update(replace(view, switches=switches))
+    renew(FRAGMENT)
+
+
+def _measure_button(lang: Language) -> None:
+    st.button(
+        text(lang, "switchboard.measure"),
+        key=widgets.key("switches.measure"),
+        on_click=_measure,
+    )
+
+
+def _measure() -> None:
+    view = current.view()
+    current.update(replace(view, switches=replace(view.switches, effects=True)))
+    renew(FRAGMENT)
+
+
+def _effects(lang: Language, key: str, answered: Answering, to: str) -> "Effects | None":
+    """The effect of each head, with a progress bar while it is measured."""
+
+    def work(job: Job) -> "Effects":
+        chosen = cast("ReplacementKind", to)
+        return answered.run.effects(to=chosen, progress=job.report, cancel=job.cancel)
+
+    return measurement.result(lang, "switchboard", f"{key} {to}", work)
+
+
+def _view(
+    shown: PageContext, answered: Answering, off: tuple[Switch, ...], effects: "Effects | None"
+) -> SwitchesView:
+    from attnviz.changes import parse
+
+    lang, groups = shown.lang, shown.captured.groups
+    changes = parse(component.write(off)) if off else ()
+    answer = answered.run.reader
+    result = answered.run.with_changes(*changes, draws=_n_controls(answered)).choices
+    titles = [group_title(lang, group) if len(groups) > 1 else "" for group in groups]
+    written = _written(shown, answered, changes) if shown.captured.name in REGISTRY else None
+    return SwitchesView(
+        model=shown.captured.name,
+        groups=views.switch_groups(shown, titles, effects),
+        off=off,
+        to=current.view().switches.to,
+        answer=views.answer_view(lang, answered.run.prepared, answer, result, off, written),
+        effects="" if effects is None else views.effects_sentence(lang, answer, effects),
+        effects_percent=answer.is_probability,
+        suggested="" if effects is None else str(effects.order[0]),
+    )
+
+
+def _n_controls(answered: Answering) -> int:
+    """The number of control draws that fit into the time that a click may take."""
+    return max(MIN_CONTROLS, min(MAX_CONTROLS, int(CONTROL_MS / max(answered.pass_ms, 1.0))))
+
+
+def _written(
+    shown: PageContext, answered: Answering, changes: "tuple[Change, ...]"
+) -> tuple[str, str] | None:
+    """The texts with all heads on and with the changes; None if the model does not write."""
+    from attnviz.experiment.switches import continued
+
+    if answered.run.reader.kind not in ("next_token", "target"):
+        return None
+    n_tokens = (
+        N_WRITTEN
+        if answered.run.reader.kind == "next_token"
+        else 2 * len(answered.run.reader.names or ()) + 4
+    )
+    n_tokens = min(n_tokens, shown.captured.model.max_tokens - answered.run.prepared.n_token)
+    if n_tokens < 1:
+        return None
+    before = answered.written(n_tokens)
+    return before, continued(answered.run.prepared, changes, n_tokens) if changes else before
+
+
+def _take(key: str) -> Callable[[], None]:
+    """A callback that stores what a visitor has switched; the board and the links run again."""
+
+    def commit() -> None:
+        sent = widgets.component_value(key, "switches")
+        if isinstance(sent, str) and current.take_switches(sent) and widgets.only_a_fragment_runs():
+            st.rerun([FRAGMENT, NAVIGATION])
+
+    return commit
