@@ -1,4 +1,8 @@
-"""The environment of a child process that reads hostile input: nothing in it is a secret."""
+"""The environment of a child process that reads hostile input.
+
+In: nothing. Out: the few variables that a process needs to start and to read text; no token, key or
+setting of the operator is among them.
+"""
 
 import os
 

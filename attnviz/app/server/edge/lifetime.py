@@ -16,6 +16,7 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.metadata import version
 from typing import Literal
 
@@ -36,6 +37,8 @@ async def lifetime(_app: App) -> AsyncIterator[None]:
     """The time between start and end of the server."""
     versions = f"{attnviz.__version__} begins, with streamlit {version('streamlit')}"
     sys.stderr.write(f"attnviz: {versions}\n")
+    # before any thread that could import them, too: two at once break transformers
+    import_module("attnviz.capture.run")
     warm.begin()
     sweeping = asyncio.create_task(_sweep())
     try:
