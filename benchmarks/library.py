@@ -28,7 +28,7 @@ CAPTURE_RATIO = 1.10
 DERIVE_MS = 2.0
 PAYLOAD_EXTRA = 1.05
 SAME = 1e-5
-ENTRY = Path(attnviz.__file__).parent / "ui" / "main.py"
+ENTRY = Path(attnviz.__file__).parent / "app" / "main.py"
 RUN_LIMIT_S = 120
 BARE_MODE_LOGGER = "streamlit.runtime.scriptrunner_utils.script_run_context"
 

@@ -98,4 +98,4 @@ def _before_and_after(
     assert whole is not None, "a rotated layer was found beside q and k"
     after = batch_row(whole, batch)[:, call.kept_rows]
     before = layer.heads(batch, after.shape[-1])
-    return before.float().cpu().numpy(), after.float().cpu().numpy()
+    return before.detach().float().cpu().numpy(), after.detach().float().cpu().numpy()

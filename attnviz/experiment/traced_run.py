@@ -34,13 +34,17 @@ class TracedRun:
         return self.trace.value(tensor)
 
     @cached_property
+    def _by_output_layer(self) -> dict[tuple[str, int], AttentionCall]:
+        return by_output_layer(self.calls)
+
+    @cached_property
     def _writers(self) -> dict[int, AttentionCall]:
         """The call behind each value that a run of W_O returned, by the value's identity.
 
         Not behind a product inside it: an adapter or a scale is a part of W_O.
         """
         writers: dict[int, AttentionCall] = {}
-        for (module, run), call in by_output_layer(self.calls).items():
+        for (module, run), call in self._by_output_layer.items():
             returned = self.trace.outputs_of.get(module, [])
             value = returned[run] if run < len(returned) else None
             if value is not None:
@@ -52,9 +56,17 @@ class TracedRun:
         return self._writers.get(id(value))
 
     def written_by(self, operation: Operation) -> AttentionCall | None:
-        """The call whose heads an operation writes into the stream; None for any other."""
-        calls = map(self.heads_behind, operation.outputs)
-        return next((call for call in calls if call is not None), None)
+        """The call whose W_O an operation is a part of; None for any other.
+
+        W_O may be several modules, as a layer with an adapter: what runs inside it belongs to it.
+        """
+        module = operation.module
+        while module:
+            call = self._by_output_layer.get((module, operation.run))
+            if call is not None:
+                return call
+            module = module.rpartition(".")[0]
+        return None
 
 
 def traced_run(prepared: CleanRun) -> TracedRun:

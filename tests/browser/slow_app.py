@@ -31,4 +31,4 @@ def slow_build(call: Any, head: int, *, progress: Callable[[float], None], **opt
 
 
 tiles.build = slow_build
-app = st.App(Path(attnviz.__file__).parent / "ui" / "main.py", routes=script.routes())
+app = st.App(Path(attnviz.__file__).parent / "app" / "main.py", routes=script.routes())

@@ -15,7 +15,7 @@ TEXT_METHODS = frozenset(
         "status subheader success tabs text text_area text_input title toast toggle warning write "
     ).split()
 )
-NOT_SHOWN = {"i18n", "logger", "logging", "warnings"}
+NOT_SHOWN = {"i18n", "logger", "logging", "sys", "warnings"}  # sys.stderr: the operator's log
 TEXT_KEYWORDS = frozenset(
     "label help placeholder body text title page_title caption text_alt".split()
 )

@@ -54,7 +54,7 @@ def expected() -> set[str]:
         if path.is_file() and "__pycache__" not in path.parts and not _is_for_changing(path)
     }
     pages = {f"attnviz/pages/{path.name}" for path in project.python_files(project.PAGES)}
-    return package | pages | {"attnviz/app.py", "attnviz/.streamlit/config.toml"}
+    return package | pages | {"attnviz/launcher.py", "attnviz/.streamlit/config.toml"}
 
 
 def test_the_wheel_holds_the_app_and_nothing_else(wheel: Path) -> None:
@@ -108,7 +108,7 @@ import attnviz
 from pathlib import Path
 from streamlit.testing.v1 import AppTest
 
-entry = Path(attnviz.__file__).parent / "ui" / "main.py"
+entry = Path(attnviz.__file__).parent / "app" / "main.py"
 app = AppTest.from_file(str(entry), default_timeout=300).run()
 assert not app.exception, app.exception
 print(entry, app.title[0].value)

@@ -20,9 +20,9 @@ from attnviz.experiment.answer_measures import (
     NextToken,
     Target,
 )
-from attnviz.experiment.effects import effects
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.teach.course.toy_model import untrained
+from tests.support import shapes
 from tests.support.changed_by_hand import output_layer_reads
 from tests.support.questions import MARY, STORE
 from tests.support.tiny.configs import tiny_config
@@ -333,7 +333,7 @@ REFUSED: tuple[tuple[str, str, object, str], ...] = (
 def test_a_measure_that_a_model_cannot_answer_is_refused_by_name(
     name: str, text: str, on: object, says: str
 ) -> None:
-    with pytest.raises(BadInput, match=says):
+    with shapes.unchecked(), pytest.raises(BadInput, match=says):
         attnviz.experiment(attnviz.load(name), text, on=on).effects()  # type: ignore[arg-type]
 
 
@@ -391,7 +391,8 @@ def test_changed_rows_waits_for_the_model_before_blocks_answer(
     """A thread that measures heads leaves the model alone while another one runs it."""
     monkeypatch.setattr(rows, "LONG", 0.0)  # modules answer however short the text is
     on = attnviz.NextToken(" Mary", against=" John")
-    worker = threading.Thread(target=effects, args=(stories, STORE, on), kwargs={"to": "zero"})
+    run = attnviz.experiment(stories, STORE, on=on)
+    worker = threading.Thread(target=run.effects, kwargs={"to": "zero"})
 
     def is_touched() -> bool:
         return any("forward" in vars(module) for module in stories.model.modules())

@@ -7,6 +7,8 @@ with those, a worker made 3,000 checks before its first test.
 """
 
 import inspect
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,7 @@ import jaxtyping
 from jaxtyping import install_import_hook
 
 ATTNVIZ = Path(__file__).parent.parent.parent / "attnviz"
-UNCHECKED = frozenset({"ui", "cli", "i18n", "lessons", "notation", "errors", "summary"})
+UNCHECKED = frozenset({"app", "cli", "i18n", "notation", "errors", "summary"})
 CHECKER = "beartype.beartype"
 ARRAYS = ("Tensor", "ndarray", "NDArray", "DTypeLike", "ArrayLike")
 _jaxtyped = jaxtyping.jaxtyped
@@ -42,6 +44,16 @@ def _jaxtyped_if_of_arrays(fn: Any = None, *, typechecker: Any) -> Any:
     if fn is None:
         return partial(_jaxtyped_if_of_arrays, typechecker=typechecker)
     return _jaxtyped(fn, typechecker=typechecker) if names_arrays(fn) else fn
+
+
+@contextmanager
+def unchecked() -> Iterator[None]:
+    """Calls as users make them, whose wrong arguments the library refuses itself."""
+    jaxtyping.config.update("jaxtyping_disable", True)
+    try:
+        yield
+    finally:
+        jaxtyping.config.update("jaxtyping_disable", False)
 
 
 def names_arrays(fn: Any) -> bool:

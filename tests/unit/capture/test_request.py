@@ -14,6 +14,7 @@ from attnviz.audio import sound
 from attnviz.capture.generation.settings import Generation, as_generation
 from attnviz.capture.request import Request
 from attnviz.errors import BadInput
+from tests.support import shapes
 
 PICTURE = np.random.default_rng(5).integers(0, 256, (7, 11, 3), dtype=np.uint8)
 SOUND = sound.sample(4_000)
@@ -107,8 +108,8 @@ def test_request_of_refuses_what_does_not_go_together(
 def test_request_of_refuses_what_cannot_be_read(
     arguments: dict[str, object], code: str, message: str
 ) -> None:
-    with pytest.raises(BadInput, match=message) as caught:
-        Request.of(**arguments)
+    with shapes.unchecked(), pytest.raises(BadInput, match=message) as caught:
+        Request.of(**arguments)  # type: ignore[arg-type]
     assert caught.value.code == code
 
 

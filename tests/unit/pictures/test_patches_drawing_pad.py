@@ -50,4 +50,4 @@ def test_the_pad_gets_colours_and_forms() -> None:
 
 def test_every_colour_and_form_of_the_world_has_its_word() -> None:
     for lang in i18n.LANGUAGES:
-        assert {*PALETTE, *OUTLINES} <= i18n.section(lang, "component.pad").keys()
+        assert {*PALETTE, *OUTLINES} <= i18n.section(lang, "component.drawing_pad").keys()

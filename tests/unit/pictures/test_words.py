@@ -23,8 +23,8 @@ def test_mergehead_merges_as_the_library_does(seed: int) -> None:
     sent = {
         "values": weights.ravel().tolist(),
         "nKey": n_key,
-        "queries": [[word.start, word.stop, "x"] for word in queries],
-        "keys": [[word.start, word.stop, "x"] for word in keys],
+        "queries": [["x", word.start, word.stop] for word in queries],
+        "keys": [["x", word.start, word.stop] for word in keys],
     }
     found = np.array(in_node(MERGE, sent)).reshape(len(queries), len(keys))
     np.testing.assert_allclose(found, merged(weights, queries, keys), atol=1e-6)

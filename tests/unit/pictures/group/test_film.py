@@ -24,7 +24,11 @@ def test_film_shows_the_numbers_of_two_captures(minilm: LoadedModel) -> None:
         weights = cap.weights(OPENING.head.layer, OPENING.head.head)
         assert reading.weights == pytest.approx(weights)
         assert reading.row == pytest.approx(weights[view.query])
-        links = {view.key: reading.key, view.rival: reading.rival, view.special: reading.special}
+        links = {
+            view.key: reading.key,
+            view.rival: reading.rival,
+            view.special_key: reading.special,
+        }
         for key, link in links.items():
             column = weights[:, key]
             others = (column.sum() - column[view.query]) / (len(column) - 1)
@@ -33,7 +37,7 @@ def test_film_shows_the_numbers_of_two_captures(minilm: LoadedModel) -> None:
     assert before.key.weight > 2 * after.key.weight  # what the film says of its head
     assert before.key.weight - before.key.others > 0.5
     assert after.rival.weight > 2 * before.rival.weight
-    assert (view.special, labels[0]) == (0, "[CLS]")
+    assert (view.special_key, labels[0]) == (0, "[CLS]")
     lost = before.key.weight - after.key.weight
     rest = lost - (after.rival.weight - before.rival.weight)
     assert after.special.weight - before.special.weight > rest / 2  # "most of the rest"
