@@ -191,7 +191,7 @@ def test_everyone_clicks_a_cell_and_sees_how_the_class_clicked(
     asked = class_socket.rooms().stage(room).asked
     assert asked is not None and not asked.shown
     followers = [visit("learn", room=room) for _ in range(3)]
-    assert any(board["open"] for board in headers(followers[0], "panels"))
+    assert any(board["is_open"] for board in headers(followers[0], "panels"))
     for follower, cell in zip(followers, ((0, 1), (0, 1), (1, 0)), strict=True):
         class_socket.rooms().click(room, place(follower).seat, asked.target, cell)
     press(presenter, "class.cell_show")

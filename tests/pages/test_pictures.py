@@ -12,7 +12,7 @@ import attnviz
 from attnviz import i18n
 from attnviz.app.session import pictures, widgets
 from attnviz.app.sidebar import picture
-from attnviz.experiment.outputs.classes import classes
+from attnviz.experiment.outputs.classes import Classes, classes
 from attnviz.pictures.shared.buffer import unpack
 from tests.pages.conftest import Visit, parameters
 from tests.support import folders
@@ -89,7 +89,7 @@ def test_classes_that_may_hold_together_are_no_shares(visit: Visit, tiny: Tiny) 
 def test_a_name_of_a_class_is_no_markup(
     visit: Visit, tiny: Tiny, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("attnviz.experiment.outputs.classes.Classes.best", "<b>*art*</b>")
+    monkeypatch.setattr(Classes, "best", "<b>*art*</b>")
     app = visit("output", text=TEXT, model=tiny("topics"))
     (said,) = [each.value for each in app.main.markdown if "The model's answer" in each.value]
     assert r"\<b\>\*art\*\<\/b\>" in said

@@ -84,7 +84,7 @@ def test_windows_of_unrolled_tokens_are_patches(visit: Visit, tiny: Tiny, page: 
         "en", "place.query", rows=2, columns=2, count=64, patches=256
     )
     assert [last["patches"][name] for name in ("rows", "top", "left")] == [4, 0, 0]
-    assert arrays["picture"].shape == (64, 64, 3)
+    assert arrays["patches.picture"].shape == (64, 64, 3)
 
 
 @pytest.mark.parametrize("model", ["pvt", "glpn"])

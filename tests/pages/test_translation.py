@@ -124,7 +124,7 @@ def test_the_head_that_the_card_states_is_shown_first(visit: Visit, echo: Path) 
     header, _ = sent(visit("output", model=NAME, text=TEXT))
     stated = {"layer": 1, "head": 2, "mean": None}
     assert stated.items() <= header["stated"].items()
-    assert header["does"] == NOTES[0].does
+    assert header["stated"]["does"] == NOTES[0].does
 
 
 @pytest.mark.parametrize(
