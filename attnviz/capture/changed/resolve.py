@@ -145,6 +145,8 @@ def _stage_of(change: Patch, own: AttentionCall, head: int) -> Tensor:
 def _real(change: Patch, own: AttentionCall, table: Tensor) -> Tensor:
     """The part of a table that stands for the source's real tokens."""
     source = change.source
+    if not source.tokens_by_stack:  # recorded from numbers alone: nothing is known to be padding
+        return table
     queries = _slice_of(source.query_tokens(own, change.batch).padding, len(table))
     keys = _slice_of(source.key_tokens(own, change.batch).padding, table.shape[-1])
     if change.stage == "weights":
