@@ -71,7 +71,7 @@ def upload(opened: Visit, folder: Path) -> Locator:
 @pytest.fixture
 def opened(visit: OpenVisit, folder: Path) -> Visit:
     found = visit("head", model=folder / "long", text="the cat", layer=LAYER, head=HEAD)
-    expect_data(upload(found, folder), ready=1, missing=0, level=2)
+    expect_data(upload(found, folder), ready="true", missing=0, level=2)
     return found
 
 
@@ -260,7 +260,7 @@ def test_drag_and_map_move_the_view_without_losing_tiles(opened: Visit) -> None:
 def test_another_head_is_asked_of_the_server(opened: Visit, folder: Path) -> None:
     page, plot_ = opened.page, canvas(opened)
     page.get_by_role("button", name="Previous head").click()
-    expect_data(plot_, layer=LAYER, head=HEAD - 1, ready=1, missing=0)
+    expect_data(plot_, layer=LAYER, head=HEAD - 1, ready="true", missing=0)
     lm = attnviz.load(str(folder / "long"))
     call = attnviz.capture(lm, (folder / "book.txt").read_text(encoding="utf-8")).call(LAYER)
     cell = tiles.strongest(tiles.build(call, HEAD - 1), 1, diagonal=15)[0]
@@ -272,7 +272,7 @@ def test_another_head_is_asked_of_the_server(opened: Visit, folder: Path) -> Non
 @pytest.mark.slow
 def test_axe_finds_nothing_serious(visit: OpenVisit, folder: Path, scheme: Any) -> None:
     opened = visit("head", model=folder / "long", text="the cat", scheme=scheme)
-    expect_data(upload(opened, folder), ready=1, missing=0)
+    expect_data(upload(opened, folder), ready="true", missing=0)
     assert accessibility_problems(opened.page) == []
 
 
@@ -285,12 +285,12 @@ def test_progress_is_shown_and_cancel_stops(
     bar = page.get_by_role("progressbar")
     expect(bar).to_be_visible()
     expect(page.get_by_text(re.compile(r"Computing L0\.H0: [1-9]\d?%"))).to_be_visible()
-    expect_data(plot_, ready=0)
+    expect_data(plot_, ready="false")
     page.get_by_role("button", name="Cancel").click()
     expect(page.get_by_text("The computation of L0.H0 was stopped.")).to_be_visible()
     expect(bar).to_have_count(0)
-    expect_data(plot_, ready=0)
+    expect_data(plot_, ready="false")
     page.get_by_role("button", name="Compute it now").click()
     expect(bar).to_be_visible()
-    expect_data(plot_, ready=1, missing=0)
+    expect_data(plot_, ready="true", missing=0)
     expect(bar).to_have_count(0)
