@@ -72,7 +72,9 @@ class PageQueue:
     def _enter(self, visitor: str, mine: threading.Event) -> None:
         """Wait until one more run of this visitor may go into the line."""
         with self._lock:
-            self._visitors[visitor].waiting.append(mine)
+            runs = self._visitors[visitor]
+            runs.waiting.append(mine)
+            self._wake_next(runs)  # one more run may make room for one more in the line
         while (wait_s := self._admitted(visitor, mine)) != 0:
             mine.wait(wait_s)
 
