@@ -17,6 +17,7 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from attnviz.app.server.edge import health, shield, streamlit_patches, warm
+from tests.support.event_loop import run_apart
 
 MIB = 2**20
 UPLOAD = "/_stcore/upload_file/{session}/{file}"
@@ -162,7 +163,7 @@ def test_uploads_that_are_only_announced_take_no_room(monkeypatch: pytest.Monkey
         never.set()
         return [honest, *await asyncio.gather(*idle)]
 
-    assert asyncio.run(tried()) == [200] * 23
+    assert run_apart(tried()) == [200] * 23
 
 
 def test_uploads_on_their_way_count_as_they_arrive(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,7 +185,7 @@ def test_uploads_on_their_way_count_as_they_arrive(monkeypatch: pytest.MonkeyPat
         may_end.set()
         return [other, liar, await running]
 
-    assert asyncio.run(tried()) == [413, 413, 200]
+    assert run_apart(tried()) == [413, 413, 200]
 
 
 def test_an_upload_that_does_not_arrive_is_broken_off(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,7 +196,7 @@ def test_an_upload_that_does_not_arrive_is_broken_off(monkeypatch: pytest.Monkey
         yield b"x"
         await asyncio.Event().wait()
 
-    assert asyncio.run(send_upload(guarded, "a", 100, slow())) == 408
+    assert run_apart(send_upload(guarded, "a", 100, slow())) == 408
     assert not guarded._arriving
 
 
