@@ -13,13 +13,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+from numpy.typing import ArrayLike
 from torch import nn
 
 from attnviz.audio.sound import Sound
 from attnviz.capture.arguments import Picture
 from attnviz.capture.request import Request, Text
 from attnviz.changes.kinds import Change, CorpusTexts, PatchedStage
-from attnviz.changes.site import Where
 from attnviz.errors import bad_argument
 from attnviz.experiment import (
     cut_path,
@@ -50,7 +50,7 @@ from attnviz.experiment.why import Why
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.models.loader import load
 from attnviz.summary import counted
-from attnviz.types import ignore
+from attnviz.types import Where, ignore
 
 Progress = Callable[[float], None]
 
@@ -476,7 +476,7 @@ def experiment(
     target: Text | None = None,
     image: Picture | Sequence[Picture] | None = None,
     sound: Sound | str | Path | None = None,
-    inputs: Mapping[str, object] | None = None,
+    inputs: Mapping[str, ArrayLike | None] | None = None,
     cut: bool = False,
     chat: bool = False,
 ) -> Experiment:

@@ -6,9 +6,11 @@ alone have no other steps and nothing to compare; a cache with q, k, v and z has
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike
 from torch import Tensor
 
 from attnviz.attention.call import AttentionCall
@@ -23,8 +25,14 @@ Labels = Sequence[str] | Sequence[Sequence[str]] | Tokens
 MAX_ROW_SUM = 1.01  # rounding in half precision moves a sum of weights by less
 
 
+class HasCache(Protocol):
+    """An `ActivationCache` of TransformerLens, as far as it is read here."""
+
+    cache_dict: Mapping[str, Tensor]
+
+
 def from_attentions(
-    attentions: object,
+    attentions: ArrayLike | Mapping[str, Tensor] | HasCache,
     tokens: Labels,
     key_tokens: Labels | None = None,
     *,
