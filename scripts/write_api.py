@@ -49,6 +49,7 @@ RESULTS = {
     "Path": ("attnviz.experiment", "paths"),
     "CutPath": ("attnviz.experiment", "cut_path"),
     "Direct": ("attnviz.experiment", "direct"),
+    "DirectByToken": ("attnviz.experiment", "by_token"),
     "Lens": ("attnviz.experiment", "lens"),
     "Why": ("attnviz.experiment", "why"),
     "TokenScores": ("attnviz.experiment", "tokens"),

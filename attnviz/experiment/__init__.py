@@ -4,12 +4,12 @@
 `effects` takes each head away in turn, `edges` cuts single edges, `patching` brings heads from
 another text, `switches` reads whole answers before and after changes; exact, in batches (`rows`),
 one number each. By data flow: `direct` splits the answer into what each head, MLP and embedding
-wrote, `lens` reads the stream after each layer, `why` splits a score into writers × writers,
-`paths` finds which head moves which later one and `cut_path` cuts one such path, `tokens` follows
-the answer back to the tokens and holds that against hiding each. A share is not a cause: each
-stands beside an intervention. `answer_measures` name what is measured and `readouts` read it;
-`outputs` is what the model itself says; `dataflow` knows no models. The names below are looked up
-on first use: importing the package loads no torch.
+wrote and `by_token` what a head wrote into the tokens that it read, `lens` reads the stream after
+each layer, `why` splits a score into writers × writers, `paths` finds which head moves which later
+one and `cut_path` cuts one such path, `tokens` follows the answer back to the tokens and holds that
+against hiding each. A share is not a cause: each stands beside an intervention. `answer_measures`
+name what is measured and `readouts` read it; `outputs` is what the model itself says; `dataflow`
+knows no models. The names below are looked up on first use: importing the package loads no torch.
 """
 
 from importlib import import_module
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from attnviz.experiment.answer_measures import AnswerMeasure
     from attnviz.experiment.answers import Answer
+    from attnviz.experiment.by_token import DirectByToken
     from attnviz.experiment.components import Component
     from attnviz.experiment.cut_path import CutPath
     from attnviz.experiment.direct import Direct
@@ -38,6 +39,7 @@ __all__ = [
     "Component",
     "CutPath",
     "Direct",
+    "DirectByToken",
     "Edges",
     "Effects",
     "Experiment",
@@ -51,6 +53,7 @@ __all__ = [
 _HOME = {
     "AnswerMeasure": "answer_measures",
     "Answer": "answers",
+    "DirectByToken": "by_token",
     "Component": "components",
     "CutPath": "cut_path",
     "Direct": "direct",
