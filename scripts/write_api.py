@@ -111,6 +111,7 @@ class Public:
         """The public methods and properties of a class."""
         body = self.node.body if isinstance(self.node, ast.ClassDef) else []
         functions = [line for line in body if isinstance(line, ast.FunctionDef)]
+        functions = [f for f in functions if "overload" not in map(ast.unparse, f.decorator_list)]
         return [f for f in functions if not f.name.startswith("_") or f.name == "__getitem__"]
 
 

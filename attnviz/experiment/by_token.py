@@ -1,4 +1,4 @@
-"""Direct attribution by head and token: what each token, through each head, adds to a number.
+"""Direct attribution by head and token: the part of a number that each token has by each head.
 
 In: a run, or a cell of a later head. Out: a `DirectByToken`. The number is the measure's, or a
 score of that head with its other side whole; it is linear in what every W_O wrote, norms and gates
@@ -87,12 +87,12 @@ class HeadShares:
         return weights, v
 
     def cells(self) -> Float[Tensor, "query key"]:
-        """What every edge adds to the number."""
+        """The part of every edge."""
         weights, v = self.look()
         return weights * (self._by_value() @ v.T)
 
     def by_key(self) -> tuple[Float[Tensor, " key"], Float[Tensor, " key"]]:
-        """(what every key adds, the same with the text's mean value in place of each key's)."""
+        """(the part of every key, the same with the text's mean value in place of each key's)."""
         weights, v = self.look()
         reached = weights.T @ self._by_value()  # [key, d_value]
         return (reached * v).sum(-1), reached @ v.mean(0)
@@ -105,7 +105,7 @@ class HeadShares:
 
 @dataclass(frozen=True, eq=False)
 class DirectByToken:
-    """What each key, through each head, adds to a number: the `values` and `rest` sum to `own`.
+    """The part of a number by head and key: `values` and `rest` sum to `own`.
 
     `number` is the measure, or the `ScoreCell` that was split. `tokens` has the labels of each
     head's keys, those of the encoder in cross-attention; a head with fewer keys has zeros behind
@@ -141,14 +141,14 @@ class DirectByToken:
         return self.error <= self.tolerance
 
     def of(self, head: Where) -> Float64[np.ndarray, "query key"]:
-        """What every edge of one head adds; `BadInput` for a head that adds nothing directly."""
+        """The part of every edge of one head; `BadInput` for a head without a direct part."""
         share = self.shares[self._place(head)]
         cells = np.zeros((share.call.n_query, share.call.n_key))
         cells[share.queries] = share.cells().double().cpu().numpy()
         return cells
 
     def by_token(self, heads: Sequence[Where] | None = None) -> Float64[np.ndarray, " key"]:
-        """What every token adds through some heads, or through all."""
+        """The part of every token through some heads, or through all."""
         places = range(len(self.heads)) if heads is None else [self._place(head) for head in heads]
         by_key: np.ndarray = self.values[list(places)].sum(0)
         return by_key
@@ -410,7 +410,7 @@ def _changes_without(result: DirectByToken, cells: Sequence[Cell]) -> Float64[np
 
 
 def _taken(share: HeadShares, key: int) -> Float[Tensor, "query d_value"]:
-    """What the edges of a cell bring to the head's output: α[q, key] · v[key]."""
+    """The part that the edges of a cell bring to the head's output: α[q, key] · v[key]."""
     weights, v = share.look()
     brought = v.new_zeros(share.call.n_query, v.shape[1])
     brought[share.queries] = weights[:, key, None] * v[key]
