@@ -19,10 +19,10 @@ from urllib.parse import urlencode
 import numpy as np
 
 import attnviz
-from attnviz.app.session import examples, pictures
-from attnviz.app.session.openings import OPENINGS
+from attnviz.app.session import pictures
 from attnviz.capture.plan.images import seen_picture
-from attnviz.checks import card
+from attnviz.checks import card, examples
+from attnviz.checks.openings import OPENINGS
 from attnviz.experiment.outputs.answer import answer
 from attnviz.files.page.document import page_style
 from attnviz.i18n import DEFAULT, LANGUAGES, Language, text
