@@ -33,7 +33,7 @@ SIGHT = {
     ),
 }
 # OKLab distance times 100; the former table had 4 for query and key. Where it is small, form carries the role.
-LEAST = {("query", "key"): 12, ("query", "off"): 10, ("key", "answer"): 10, ("key", "off"): 6}
+LEAST = {("query", "key"): 12, ("query", "off"): 10, ("key", "answer"): 10, ("key", "off"): 5}
 
 
 def table(scheme: str) -> dict[str, str]:
