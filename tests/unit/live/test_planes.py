@@ -1,4 +1,4 @@
-"""`planes`: both planes are the weights, the high one alone is told from them; every row is there."""
+"""`planes`: both are the weights, the high one alone is coarser; every row is in a file."""
 
 import numpy as np
 from safetensors.numpy import load
