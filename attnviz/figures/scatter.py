@@ -1,8 +1,8 @@
 """The figure of all heads of a survey: points on two measures, each with its interval as a cross.
 
 In: a low end, a mean and a high end of two measures for each head, and labels. Out: a `Drawing`.
-Heads that are marked stand in the colour of what is chosen, with a label before the others; a label that
-would cover another one is left out.
+Heads that are marked have the colour of what is chosen, and a label before the others; a label
+that would cover another one is left out.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""The table of colours by role (`pictures/shared/style.css`): readable, told apart, and the only one."""
+"""The table of colours by role (`shared/style.css`): readable, told apart, and the only one."""
 
 import re
 import tomllib
@@ -32,7 +32,7 @@ SIGHT = {
         ]
     ),
 }
-# OKLab distance times 100; the former table had 4 for query and key. Where it is small, form carries the role.
+# OKLab distance times 100; query and key had 4. Where it is small, form carries the role.
 LEAST = {("query", "key"): 12, ("query", "off"): 10, ("key", "answer"): 10, ("key", "off"): 5}
 
 
