@@ -12,67 +12,24 @@ name what is measured and `readouts` read it; `outputs` is what the model itself
 knows no models. The names below are looked up on first use: importing the package loads no torch.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING
+from attnviz.lazy import names
 
-if TYPE_CHECKING:
-    from attnviz.experiment.answer_measures import AnswerMeasure
-    from attnviz.experiment.answers import Answer
-    from attnviz.experiment.by_token import DirectByToken
-    from attnviz.experiment.components import Component
-    from attnviz.experiment.cut_path import CutPath
-    from attnviz.experiment.direct import Direct
-    from attnviz.experiment.edges import Edges
-    from attnviz.experiment.effects import Effects
-    from attnviz.experiment.lens import Lens
-    from attnviz.experiment.patching import Patching
-    from attnviz.experiment.paths import Path, Paths
-    from attnviz.experiment.run import Experiment
-    from attnviz.experiment.switches import ChangedRun
-    from attnviz.experiment.tokens import TokenScores
-    from attnviz.experiment.why import Why
-
-__all__ = [
-    "Answer",
-    "AnswerMeasure",
-    "ChangedRun",
-    "Component",
-    "CutPath",
-    "Direct",
-    "DirectByToken",
-    "Edges",
-    "Effects",
-    "Experiment",
-    "Lens",
-    "Patching",
-    "Path",
-    "Paths",
-    "TokenScores",
-    "Why",
-]
-_HOME = {
-    "AnswerMeasure": "answer_measures",
-    "Answer": "answers",
-    "DirectByToken": "by_token",
-    "Component": "components",
-    "CutPath": "cut_path",
-    "Direct": "direct",
-    "Edges": "edges",
-    "Effects": "effects",
-    "Lens": "lens",
-    "Patching": "patching",
-    "Path": "paths",
-    "Paths": "paths",
-    "Experiment": "run",
-    "ChangedRun": "switches",
-    "TokenScores": "tokens",
-    "Why": "why",
+_HOMES = {
+    "attnviz.experiment.answer_measures": ("AnswerMeasure",),
+    "attnviz.experiment.answers": ("Answer",),
+    "attnviz.experiment.by_token": ("DirectByToken",),
+    "attnviz.experiment.components": ("Component",),
+    "attnviz.experiment.cut_path": ("CutPath",),
+    "attnviz.experiment.direct": ("Direct",),
+    "attnviz.experiment.edges": ("Edges",),
+    "attnviz.experiment.effects": ("Effects",),
+    "attnviz.experiment.lens": ("Lens",),
+    "attnviz.experiment.patching": ("Patching",),
+    "attnviz.experiment.paths": ("Path", "Paths"),
+    "attnviz.experiment.run": ("Experiment",),
+    "attnviz.experiment.switches": ("ChangedRun",),
+    "attnviz.experiment.tokens": ("TokenScores",),
+    "attnviz.experiment.why": ("Why",),
 }
 
-
-def __getattr__(name: str) -> object:
-    home = _HOME.get(name)
-    if home is None:
-        raise AttributeError(f"module 'attnviz.experiment' has no attribute {name!r}")
-    value: object = getattr(import_module(f"attnviz.experiment.{home}"), name)
-    return value
+__getattr__, __dir__, __all__ = names(__name__, _HOMES)
