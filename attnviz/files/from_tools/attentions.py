@@ -6,7 +6,7 @@ alone have no other steps and nothing to compare; a cache with q, k, v and z has
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import torch
@@ -21,10 +21,13 @@ from attnviz.files.from_tools.shapes import NO_WEIGHTS, bad_attentions, layers
 from attnviz.tokens.labels import visible, without_surrogates
 from attnviz.types import ModelKey, Stack, Tokens, named_tokens
 
+# one array, one a layer, or several a layer: one for each step that `generate` took
+Layers = ArrayLike | Sequence[ArrayLike | Sequence[ArrayLike]]
 Labels = Sequence[str] | Sequence[Sequence[str]] | Tokens
 MAX_ROW_SUM = 1.01  # rounding in half precision moves a sum of weights by less
 
 
+@runtime_checkable
 class HasCache(Protocol):
     """An `ActivationCache` of TransformerLens, as far as it is read here."""
 
@@ -32,7 +35,7 @@ class HasCache(Protocol):
 
 
 def from_attentions(
-    attentions: ArrayLike | Mapping[str, Tensor] | HasCache,
+    attentions: Layers | Mapping[str, Tensor] | HasCache,
     tokens: Labels,
     key_tokens: Labels | None = None,
     *,
