@@ -55,7 +55,7 @@ def changes_made(
     model: nn.Module, by_place: Mapping[CallPlace, PlacedChanges]
 ) -> Iterator[Changer]:
     """While the block runs, attention at these places is changed. The caller holds the lock."""
-    modules = dict(model.named_modules())
+    modules = modules_by_name(model)
     changer = Changer(modules, by_place)
     wanted = {
         place.module
@@ -95,7 +95,7 @@ def attention_watched(model: nn.Module, make: Callable[[Changer], Watcher]) -> I
     It gets a changer without changes, which knows the place of each call. The caller holds the
     model's lock.
     """
-    modules = dict(model.named_modules())
+    modules = modules_by_name(model)
     changer = Changer(modules, {})
     watcher = make(changer)
     with _attending(modules, changer, watcher):
