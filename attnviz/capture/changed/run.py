@@ -19,7 +19,7 @@ from attnviz.capture.changed.layout import Layout
 from attnviz.capture.changed.references import reference_of
 from attnviz.capture.changed.resolve import own_code_unchanged, placed
 from attnviz.capture.changed.seen_calls import own_code_seen
-from attnviz.capture.locate.own_code import interface_configs
+from attnviz.capture.locate.own_code import interface_configs, modules_by_name
 from attnviz.capture.plan.text import start_token
 from attnviz.capture.record.interface import Changes, changing
 from attnviz.capture.record.recorder import record

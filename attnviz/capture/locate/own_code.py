@@ -62,10 +62,14 @@ def own_code_modules(modules: Mapping[str, nn.Module]) -> dict[str, nn.Module]:
     return dict(modules) if is_watched else {}
 
 
-@cache
 def is_attention(cls: type[nn.Module]) -> bool:
     """True if a class is named after attention."""
-    return bool(IS_ATTENTION.search(cls.__name__))
+    return _says_attention(cls.__name__)
+
+
+@cache
+def _says_attention(name: str) -> bool:
+    return bool(IS_ATTENTION.search(name))
 
 
 def is_named_attention(module: nn.Module) -> bool:
