@@ -1,7 +1,7 @@
 """One clean pass of a model, and every question on it: what its heads do to the answer.
 
 `run` has `experiment` and its `Experiment`; a question is a module with its result. By intervening:
-`effects` takes each head away in turn, `edges` cuts single edges, `patching` brings heads from
+`effects` takes each head away in turn, `edges` cuts single edges of a head, `cuts` of many, `patching` brings heads from
 another text, `switches` reads whole answers before and after changes; exact, in batches (`rows`),
 one number each. By data flow: `direct` splits the answer into what each head, MLP and embedding
 wrote, `lens` reads the stream after each layer, `why` splits a score into writers × writers,
@@ -19,6 +19,7 @@ _HOMES = {
     "attnviz.experiment.answers": ("Answer",),
     "attnviz.experiment.components": ("Component",),
     "attnviz.experiment.cut_path": ("CutPath",),
+    "attnviz.experiment.cuts": ("Cuts",),
     "attnviz.experiment.direct": ("Direct",),
     "attnviz.experiment.edges": ("Edges",),
     "attnviz.experiment.effects": ("Effects",),
