@@ -19,6 +19,9 @@ BREAKS: dict[Language, tuple[str, str]] = {
     "ja": ("break-word", "strict"),
     "ko": ("keep-all", "auto"),
 }
+    "ja": ("break-word", "strict"),
+    "ko": ("keep-all", "auto"),
+}
 PARAGRAPH = "[data-testid=stMain] p"
 
 
