@@ -19,9 +19,6 @@ BREAKS: dict[Language, tuple[str, str]] = {
     "ja": ("break-word", "strict"),
     "ko": ("keep-all", "auto"),
 }
-    "ja": ("break-word", "strict"),
-    "ko": ("keep-all", "auto"),
-}
 PARAGRAPH = "[data-testid=stMain] p"
 
 
