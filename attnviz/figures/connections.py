@@ -15,7 +15,7 @@ from attnviz.figures.axes import BASELINE, GAP, LINE, LONGEST
 from attnviz.figures.drawing import Drawing
 from attnviz.figures.matrices import sides
 from attnviz.figures.ramp import rgb
-from attnviz.figures.sheet import ACCENT, INK, MUTED, Anchor, PrintSheet, Segment
+from attnviz.figures.sheet import INK, MUTED, PRIMARY, Anchor, PrintSheet, Segment
 from attnviz.figures.style import Axis, Labels, Look, Style, look, numbers, require
 from attnviz.figures.text_width import shortened, widest
 
@@ -125,8 +125,8 @@ def _put_lines(sheet: PrintSheet, weights: Float32[np.ndarray, "row column"], at
 
 
 def _mixed(share: float) -> str:
-    """So much of the accent colour on white."""
-    parts = (round(255 + (part - 255) * share) for part in rgb(ACCENT))
+    """So much of the primary colour on white."""
+    parts = (round(255 + (part - 255) * share) for part in rgb(PRIMARY))
     return "#" + "".join(f"{part:02x}" for part in parts)
 
 

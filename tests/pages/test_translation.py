@@ -13,8 +13,8 @@ from streamlit.testing.v1 import AppTest
 import attnviz
 from attnviz import i18n
 from attnviz.app.server import buffers, sources
-from attnviz.app.session import examples, messages, widgets
-from attnviz.checks import cards
+from attnviz.app.session import messages, widgets
+from attnviz.checks import cards, examples
 from attnviz.checks.cards import Description, HeadNote, TrainingCard, TrainingRecord
 from attnviz.checks.figure import Figure
 from attnviz.experiment.outputs.alignment import align

@@ -7,7 +7,8 @@ from functools import reduce
 
 import streamlit as st
 
-from attnviz.app.session import address, address_bar, current, examples, messages, routes
+from attnviz.app.session import address, address_bar, current, messages, routes
+from attnviz.checks import examples
 from attnviz.i18n import Language, joined, text
 from attnviz.pictures.group import groups
 from attnviz.pictures.group.app_capture import AppCapture, PageContext

@@ -11,10 +11,10 @@ import streamlit as st
 
 from attnviz.app.session import address, current, routes, widgets
 from attnviz.app.session.messages import plain
-from attnviz.app.session.openings import OPENINGS, Opening
 from attnviz.checks import card
 from attnviz.checks.cards import HeadNote, TrainingCard
 from attnviz.checks.figure import Figure
+from attnviz.checks.openings import OPENINGS, Opening
 from attnviz.i18n import DEFAULT, Language, joined, text
 from attnviz.types import Site
 
