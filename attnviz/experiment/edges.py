@@ -22,7 +22,6 @@ from attnviz.attention.stage_changes import ChangeableStage
 from attnviz.capture.changed import functions
 from attnviz.capture.changed.layout import CallSite, layout_of
 from attnviz.capture.changed.resolve import require_changeable
-from attnviz.changes.site import Where
 from attnviz.errors import BadInput, UnsupportedAttention, require_index
 from attnviz.experiment.answer_measures import AnswerMeasure
 from attnviz.experiment.clean_run import CleanRun
@@ -31,7 +30,7 @@ from attnviz.experiment.first_order import Slopes, slopes
 from attnviz.experiment.readouts import readout
 from attnviz.experiment.rows import Baseline, RowChange, changed_rows, clean_pass
 from attnviz.summary import counted
-from attnviz.types import Site
+from attnviz.types import Site, Where
 
 EXACT = 50
 PASS_EDGES = 64

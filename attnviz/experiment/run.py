@@ -14,13 +14,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal, overload
 
+from numpy.typing import ArrayLike
 from torch import nn
 
 from attnviz.audio.sound import Sound
 from attnviz.capture.arguments import Picture
 from attnviz.capture.request import Request, Text
 from attnviz.changes.kinds import Change, CorpusTexts, PatchedStage
-from attnviz.changes.site import Where
 from attnviz.errors import bad_argument
 from attnviz.experiment import (
     by_token,
@@ -53,7 +53,7 @@ from attnviz.experiment.why import Side, Why
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.models.loader import load
 from attnviz.summary import counted, shortened
-from attnviz.types import ignore
+from attnviz.types import Where, ignore
 
 Progress = Callable[[float], None]
 
@@ -538,7 +538,7 @@ def experiment(
     target: Text | None = None,
     image: Picture | Sequence[Picture] | None = None,
     sound: Sound | str | Path | None = None,
-    inputs: Mapping[str, object] | None = None,
+    inputs: Mapping[str, ArrayLike | None] | None = None,
     cut: bool = False,
     chat: bool = False,
 ) -> Experiment:
