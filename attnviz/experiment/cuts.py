@@ -16,14 +16,13 @@ from jaxtyping import Float32, Float64, Int64
 from torch import Tensor
 
 from attnviz.capture.changed.layout import layout_of
-from attnviz.changes.site import Where
 from attnviz.errors import TooLarge
 from attnviz.experiment.answers import AnswerReader
 from attnviz.experiment.clean_run import CleanRun
 from attnviz.experiment.edges import HeadEdges, cut_rows
 from attnviz.experiment.rows import read_rows
 from attnviz.summary import counted
-from attnviz.types import Site
+from attnviz.types import Site, Where
 
 Edge = tuple[Where, int, int]
 ROWS = 128
