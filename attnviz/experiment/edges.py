@@ -17,12 +17,11 @@ from torch import Tensor
 
 from attnviz.attention import formula
 from attnviz.attention.call import AttentionCall
-from attnviz.attention.inputs import AttentionInputs
+from attnviz.attention.inputs import ALL_ROWS, AttentionInputs
 from attnviz.attention.stage_changes import ChangeableStage
 from attnviz.capture.changed import functions
 from attnviz.capture.changed.layout import CallSite, layout_of
 from attnviz.capture.changed.resolve import require_changeable
-from attnviz.changes.site import Where
 from attnviz.errors import BadInput, UnsupportedAttention, require_index
 from attnviz.experiment.answer_measures import AnswerMeasure
 from attnviz.experiment.clean_run import CleanRun
@@ -31,7 +30,7 @@ from attnviz.experiment.first_order import Slopes, slopes
 from attnviz.experiment.readouts import readout
 from attnviz.experiment.rows import Baseline, RowChange, changed_rows, clean_pass
 from attnviz.summary import counted
-from attnviz.types import Site
+from attnviz.types import Site, Where
 
 EXACT = 50
 PASS_EDGES = 64
@@ -161,6 +160,21 @@ def _norms(call: AttentionCall, head: int) -> Float32[np.ndarray, "query key"] |
     return lengths
 
 
+def effective(
+    call: AttentionCall, head: int, rows: slice = ALL_ROWS
+) -> tuple[Float[Tensor, "row key"], Float[Tensor, "key d_value"], Float[Tensor, "row d_value"]]:
+    """(the weights that multiply a head's values, a sink's gate included; the values; the output).
+
+    `rows` limits the queries. Weights and output are those of these rows.
+    """
+    inputs, stages = call.inputs, call.inputs.stages(head, 0, rows=rows)
+    weights = stages["weights"]
+    if isinstance(inputs, AttentionInputs) and inputs.sinks_gate and inputs.sinks is not None:
+        sink = inputs.sinks[head].float().reshape(1, 1)
+        weights = weights * formula.sink_gate(stages["masked"], sink)
+    return weights, stages["v"], stages["mixed"]
+
+
 @dataclass(frozen=True, eq=False)
 class _Work:
     """One head of one prepared text."""
@@ -211,7 +225,7 @@ class _Work:
     def estimate(self, gradients: Slopes) -> Float64[np.ndarray, "query key"]:
         """−α·(g·v), or α ÷ (1 − α)·g·(z − v) where the row is renormalised."""
         g = gradients.slope[self.call.place][:, self.number]
-        weights, v, z = self._effective()
+        weights, v, z = effective(self.recorded, self.number)
         by_value, by_output = g @ v.T, (g * z).sum(-1, keepdim=True)
         change = -weights * by_value
         if self.renormalise:
@@ -220,18 +234,6 @@ class _Work:
             change = torch.where(weights < WHOLE_ROW, moved, -by_output.expand_as(weights))
         table: np.ndarray = change.double().cpu().numpy()
         return np.where(self.seen.numpy(), table, np.nan)
-
-    def _effective(
-        self,
-    ) -> tuple[Float[Tensor, "query key"], Tensor, Float[Tensor, "query d_value"]]:
-        """The weights that multiply the values, a sink's gate included; the values; the output."""
-        inputs, stages = self.recorded.inputs, self.recorded.stages(self.number)
-        assert isinstance(inputs, AttentionInputs), "own code is refused"
-        weights = stages["weights"]
-        if inputs.sinks_gate and inputs.sinks is not None:
-            sink = inputs.sinks[self.number].float().reshape(1, 1)
-            weights = weights * formula.sink_gate(stages["masked"], sink)
-        return weights, stages["v"], stages["mixed"]
 
     def checked(self, cells: Sequence[Cell]) -> list[Cell]:
         """The cells, each of which has to be an edge."""
