@@ -297,7 +297,7 @@ def _expect(inputs: CardInputs) -> Card:
 
 @cache
 def births() -> dict[str, Float64[np.ndarray, "training"]]:
-    """What `scripts.measure_births` measured in trainings from many seeds; NaN for never."""
+    """The rows of `scripts.measure_births`, trainings from many seeds; NaN for never."""
     source = Path(__file__).with_name("births.json").read_text(encoding="utf-8")
     rows = json.loads(source)
     return {name: np.array([row[name] for row in rows], dtype=np.float64) for name in rows[0]}
