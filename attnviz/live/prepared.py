@@ -1,4 +1,4 @@
-"""What Python writes for the worker beside a model's weights.
+"""The files that Python writes for the worker beside a model's weights.
 
 In: a loaded model, a language. Out, in the forms of `index.d.ts`: the texts that the worker prints,
 the headers of Steps, the mean outputs of each head over the reference corpus, and one forward pass

@@ -17,8 +17,6 @@ import { PythonRandom } from "./random.js";
 const MOST_CHARACTERS = 6000; // as in attnviz/pictures/switches
 const MOST_SWITCHES = 256;
 const ALL_ON = "none";
-const ENTRY =
-  /^(?<prefix>(?:(?:encoder|decoder)\.)?(?:cross\.)?)L(?<layer>\d{1,4})\.H(?<head>\d{1,4})\.(?<change>[a-z=]+)$/;
 /** @type {Record<string, Off>} */
 const KINDS = { "mixed=mean": "mean", "mixed=zero": "zero", "weights=even": "even" };
 const WRITTEN = { mean: "mixed=mean", zero: "mixed=zero", even: "weights=even" };
@@ -44,14 +42,12 @@ export function parseOff(/** @type {string} */ text, /** @type {readonly Attenti
   const entries = text.slice(0, MOST_CHARACTERS + 1).split(",");
   if (text.length > MOST_CHARACTERS || entries.length > MOST_SWITCHES)
     throw new Refusal("changes", { found: `${text.slice(0, 40)}…` });
+  const sites = new Map(headsOf(attentions).map((site) => [headName(site), site]));
   const heads = entries.map((entry) => {
-    const parts = ENTRY.exec(entry)?.groups;
-    const to = parts && Object.hasOwn(KINDS, parts.change) ? KINDS[parts.change] : undefined;
-    const [layer, head] = [Number(parts?.layer), Number(parts?.head)];
-    const own = attentions.find(({ name }) => prefixOf(name) === parts?.prefix);
-    if (!to || !own || layer >= own.layers || head >= own.heads)
-      throw new Refusal("changes", { found: entry.slice(0, 40) });
-    return { group: own.name, layer, head, to };
+    const end = entry.lastIndexOf(".");
+    const [site, change] = [sites.get(entry.slice(0, end)), entry.slice(end + 1)];
+    if (!site || !Object.hasOwn(KINDS, change)) throw new Refusal("changes", { found: entry.slice(0, 40) });
+    return { ...site, to: KINDS[change] };
   });
   return [...new Map(heads.map((off) => [headName(off), off])).values()];
 }
