@@ -5,7 +5,8 @@ from attnviz.teach.lessons.cards.texts import filled_up, lesson_texts, parse
 FRONT = "---\ntitle: {0}\nsummary: {0}\ngoal: {0}\nkeep: {0}\ndiscuss: {0}\n---\n"
 ENGLISH = parse(
     FRONT.format("en")
-    + "# first\n## title\nOne\n## text\n[[n]] words\n# second\n## title\nTwo\n# third\n## title\nThree\n"
+    + "# first\n## title\nOne\n## text\n[[n]] words\n"
+    + "# second\n## title\nTwo\n# third\n## title\nThree\n"
 )
 
 
