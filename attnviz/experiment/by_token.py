@@ -43,7 +43,7 @@ from attnviz.experiment.dataflow.trace import Value
 from attnviz.experiment.direct import SplitNumber, answer_number
 from attnviz.experiment.edges import effective
 from attnviz.experiment.readouts import Readout, readout
-from attnviz.experiment.rows import PASS_ROWS, RowChange, by_place, changed_rows, clean_pass
+from attnviz.experiment.rows import PASS_ROWS, RowChange, by_place, changed_rows
 from attnviz.experiment.traced_run import traced_run
 from attnviz.experiment.why import Side, head_called, unknown, value_read, visible_keys
 from attnviz.summary import counted, shortened, text_table
@@ -405,7 +405,7 @@ def _changes_without(result: DirectByToken, cells: Sequence[Cell]) -> Float64[np
     if isinstance(result.number, ScoreCell):
         numbers = _scores(prepared, result.number, rows).double()
         return (numbers[:-1] - numbers[-1]).numpy()
-    changed, own = changed_rows(prepared, clean_pass(prepared), rows)
+    changed, own = changed_rows(prepared, rows)
     return changed.double().numpy() - own
 
 
