@@ -43,7 +43,7 @@ RESULTS = {
     "Answer": ("attnviz.experiment", "answers"),
     "ExperimentSet": ("attnviz.experiment", "sets"),
     "SetResult": ("attnviz.experiment", "set_results"),
-    "Slot": ("attnviz.experiment", "sets"),
+    "WordSlot": ("attnviz.experiment", "sets"),
     "Effects": ("attnviz.experiment", "effects"),
     "Edges": ("attnviz.experiment", "edges"),
     "Patching": ("attnviz.experiment", "patching"),

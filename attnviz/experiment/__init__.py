@@ -30,7 +30,7 @@ _HOMES = {
     "attnviz.experiment.paths": ("Path", "Paths"),
     "attnviz.experiment.run": ("Experiment",),
     "attnviz.experiment.set_results": ("SetResult",),
-    "attnviz.experiment.sets": ("ExperimentSet", "Slot"),
+    "attnviz.experiment.sets": ("ExperimentSet", "WordSlot"),
     "attnviz.experiment.switches": ("ChangedRun",),
     "attnviz.experiment.tokens": ("TokenScores",),
     "attnviz.experiment.why": ("Why",),

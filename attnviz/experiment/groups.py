@@ -1,6 +1,6 @@
 """Texts with as many tokens as rows of one batch, and changed copies of them.
 
-In: a model, texts and a measure for each. Out: `Group`s. Nothing is padded: texts of one length
+In: a model, texts and a measure for each. Out: `TextGroup`s. Nothing is padded: texts of one length
 share a batch, so that a row is what its text is alone, but for the rounding of a batch (2e-5 of a
 logit at most). A measure reads its own text's rows. What was read is kept, the attention calls of a
 pass are not: many long texts would not fit.
@@ -45,7 +45,7 @@ Measured = tuple[str, AnswerMeasure]
 
 
 @dataclass(frozen=True, eq=False)
-class Group:
+class TextGroup:
     """Texts of one length: `places` are theirs in the set, `runs` theirs alone, without calls."""
 
     lm: LoadedModel
@@ -123,7 +123,7 @@ class Group:
         return [range(start, min(start + size, n)) for start in range(0, n, size)]
 
 
-def groups_of(lm: LoadedModel, texts: Sequence[Measured]) -> tuple[Group, ...]:
+def groups_of(lm: LoadedModel, texts: Sequence[Measured]) -> tuple[TextGroup, ...]:
     """The groups of some texts, the shortest first, each run once without changes.
 
     Raises what `attnviz.capture` raises, with the number of the text that it is about.
@@ -165,7 +165,7 @@ def _request(texts: Sequence[Measured]) -> Request:
 
 def _group(
     lm: LoadedModel, places: Sequence[int], texts: Sequence[Measured], options: Mapping[str, Any]
-) -> Group:
+) -> TextGroup:
     planned, n = plan(lm, _request(texts)), len(texts)
     runs, layout = [], None
     size = max(1, BATCH_TOKENS // max(1, len(next(iter(planned.tokens.values()))[0])))
@@ -192,7 +192,7 @@ def _group(
             )
     assert layout is not None, "a group has a text"
     remember(lm, layout)
-    return Group(lm, tuple(places), planned.inputs, options, tuple(runs), layout)
+    return TextGroup(lm, tuple(places), planned.inputs, options, tuple(runs), layout)
 
 
 def _rows(values: Mapping[str, Any], rows: Tensor, n: int) -> dict[str, Any]:

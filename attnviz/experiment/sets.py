@@ -27,7 +27,7 @@ from attnviz.experiment.answer_measures import AnswerMeasure, Class, NextToken, 
 from attnviz.experiment.clean_run import CleanRun
 from attnviz.experiment.direct import linear_number, linear_of
 from attnviz.experiment.effects import CORPUS_PART, ReplacementKind, replacement_of, sites_of
-from attnviz.experiment.groups import Group, Measured, groups_of, numbered
+from attnviz.experiment.groups import Measured, TextGroup, groups_of, numbered
 from attnviz.experiment.lens import read_states
 from attnviz.experiment.outputs.classes import class_names
 from attnviz.experiment.patching import require_apart
@@ -45,7 +45,7 @@ SEED = 0
 
 
 @dataclass(frozen=True)
-class Slot:
+class WordSlot:
     """A place that every text has: the last token of a word.
 
     `word` is one for all texts, one for each, or a pair for each text and its partner.
@@ -56,7 +56,7 @@ class Slot:
     occurrence: int = -1
 
 
-SlotPlace = Slot | str | int  # a slot, a word of all texts, or a position; −1 is the last token
+SlotPlace = WordSlot | str | int  # a slot, a word of all texts, or a position; −1 is the last token
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,8 +73,8 @@ class ExperimentSet:
     texts: tuple[str, ...]
     others: tuple[str, ...] | None
     measures: tuple[AnswerMeasure, ...]
-    groups: tuple[Group, ...]
-    other_groups: tuple[Group, ...]
+    groups: tuple[TextGroup, ...]
+    other_groups: tuple[TextGroup, ...]
     before: Float64[np.ndarray, " text"]
     source: Float64[np.ndarray, " text"] | None
     solved: Bool[np.ndarray, " text"] | None
@@ -203,7 +203,7 @@ class ExperimentSet:
 
         Parameters:
 
-        - `slots`: named places, such as {"last": -1, "subject": Slot(names)}.
+        - `slots`: named places, such as {"last": -1, "subject": WordSlot(names)}.
         - `stage`: "mixed", a head's output at the slot, or "v", its values there. A partner with
           another number of tokens stands at other positions, which come with what is taken.
         - `by`: "head", or "layer" for all heads of a layer at once.
@@ -306,7 +306,7 @@ def experiment_set(
     )
 
 
-def _numbers(groups: Sequence[Group], n: int) -> Float64[np.ndarray, " text"]:
+def _numbers(groups: Sequence[TextGroup], n: int) -> Float64[np.ndarray, " text"]:
     numbers = np.full(n, np.nan)
     for group in groups:
         numbers[list(group.places)] = group.clean()
@@ -477,7 +477,7 @@ class _Grid:
 
     def _placed(
         self,
-        group: Group,
+        group: TextGroup,
         jobs: Sequence[tuple[int, int, int]],
         other: Int64[Tensor, " text"],
     ) -> Mapping[Any, Any]:
@@ -600,9 +600,9 @@ def _position(name: str, at: int, n: int) -> int:
     return at % n
 
 
-def _words(name: str, slot: Slot | str, n: int, side: int) -> list[tuple[str, int]]:
+def _words(name: str, slot: WordSlot | str, n: int, side: int) -> list[tuple[str, int]]:
     """(the word, its occurrence) of every text on one side."""
-    chosen = slot if isinstance(slot, Slot) else Slot(slot)
+    chosen = slot if isinstance(slot, WordSlot) else WordSlot(slot)
     if isinstance(chosen.word, str):
         return [(chosen.word, chosen.occurrence)] * n
     if len(chosen.word) != n:

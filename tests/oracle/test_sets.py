@@ -8,7 +8,7 @@ import pytest
 
 import attnviz
 from attnviz.errors import BadInput, Cancelled
-from attnviz.experiment import ExperimentSet, SetResult, Slot
+from attnviz.experiment import ExperimentSet, SetResult, WordSlot
 from attnviz.experiment.answer_measures import AnswerMeasure, Class, Cosine, NextToken
 from attnviz.models.loaded_model import LoadedModel
 from tests.support.shapes import unchecked
@@ -81,7 +81,7 @@ def test_a_set_of_an_encoder_and_of_a_classifier_is_a_loop() -> None:
 
 def test_patching_by_slot_is_a_patch_of_one_position(lm: LoadedModel, run: ExperimentSet) -> None:
     """Of a pair of one length `attnviz.patch(…, position)` says the same; and by a whole layer."""
-    slots = {"last": -1, "giver": Slot([(a, b) for _, _, a, b in ASKED])}
+    slots = {"last": -1, "giver": WordSlot([(a, b) for _, _, a, b in ASKED])}
     found = run.patching(slots=slots, heads=["L0", "L2.H1"], control=False)
     values = run.patching(slots=slots, heads=["L2.H1"], stage="v", control=False)
     layers = run.patching(slots=slots, heads=["L0"], by="layer", control=False)
@@ -221,7 +221,7 @@ def test_a_set_that_cannot_be_made_is_refused_by_name(lm: LoadedModel, run: Expe
         alone.effects(to="zero", heads=["L0.H0"]).share  # noqa: B018
     with pytest.raises(BadInput, match="text 2: slot 'who': 'Zoe' is 0 times"):
         words = ["Mary", "Mary", "Zoe", *["to"] * 9]
-        run.patching(slots={"who": Slot(words)})
+        run.patching(slots={"who": WordSlot(words)})
     with pytest.raises(BadInput, match="text 0: slot 'far': position 99"):
         run.patching(slots={"far": 99})
     with unchecked(), pytest.raises(BadInput, match="need texts of one length"):
