@@ -87,7 +87,7 @@ INNER = {
 PACKAGES = ("changes",)
 # classes whose methods are told of in full
 IN_FULL = ("Experiment", "ExperimentSet")
-WORDS = "Kind Stack Stage AxisName MaskKind ModelKind Measure Head".split()
+WORDS = "Kind Stack Stage AxisName MaskKind ModelKind Measure Head Where".split()
 PROPERTIES = {"property", "cached_property"}
 FLAT = 100  # characters of a signature on one line
 

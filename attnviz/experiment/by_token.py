@@ -32,7 +32,7 @@ from attnviz.attention.stage_changes import Pairs
 from attnviz.capture.changed.layout import layout_of
 from attnviz.capture.changed.run import changes_made
 from attnviz.capture.record.recorder import record
-from attnviz.changes.site import Where, place_among
+from attnviz.changes.site import place_among
 from attnviz.errors import require_index
 from attnviz.experiment.answer_measures import AnswerMeasure
 from attnviz.experiment.clean_run import CleanRun
@@ -43,11 +43,11 @@ from attnviz.experiment.dataflow.trace import Value
 from attnviz.experiment.direct import SplitNumber, answer_number, linear_of
 from attnviz.experiment.edges import effective
 from attnviz.experiment.readouts import Readout, readout
-from attnviz.experiment.rows import PASS_ROWS, RowChange, by_place, changed_rows, clean_pass
+from attnviz.experiment.rows import PASS_ROWS, RowChange, by_place, changed_rows
 from attnviz.experiment.traced_run import traced_run
 from attnviz.experiment.why import Side, head_called, unknown, value_read, visible_keys
 from attnviz.summary import counted, shortened, text_table
-from attnviz.types import Site
+from attnviz.types import Site, Where
 
 CUT = 50  # cells of `exact`, the largest shares
 WHOLE = "heads"  # the kind of leaf that is all that a run of W_O wrote
@@ -405,7 +405,7 @@ def _changes_without(result: DirectByToken, cells: Sequence[Cell]) -> Float64[np
     if isinstance(result.number, ScoreCell):
         numbers = _scores(prepared, result.number, rows).double()
         return (numbers[:-1] - numbers[-1]).numpy()
-    changed, own = changed_rows(prepared, clean_pass(prepared), rows)
+    changed, own = changed_rows(prepared, rows)
     return changed.double().numpy() - own
 
 

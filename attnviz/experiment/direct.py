@@ -17,7 +17,7 @@ from jaxtyping import Float, Float64
 from torch import Tensor
 
 from attnviz.attention.tolerance import rounding
-from attnviz.changes.site import Where, place_among
+from attnviz.changes.site import place_among
 from attnviz.errors import BadInput
 from attnviz.experiment.answer_measures import AnswerMeasure
 from attnviz.experiment.clean_run import CleanRun
@@ -29,6 +29,7 @@ from attnviz.experiment.dataflow.trace import Value
 from attnviz.experiment.readouts import Linear, readout
 from attnviz.experiment.traced_run import TracedRun, traced_run
 from attnviz.summary import counted, shortened, text_table
+from attnviz.types import Where
 
 STREAM = "the residual stream"
 

@@ -14,17 +14,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal, overload
 
+from numpy.typing import ArrayLike
 from torch import nn
 
 from attnviz.audio.sound import Sound
 from attnviz.capture.arguments import Picture
 from attnviz.capture.request import Request, Text
 from attnviz.changes.kinds import Change, CorpusTexts, PatchedStage
-from attnviz.changes.site import Where
 from attnviz.errors import bad_argument
 from attnviz.experiment import (
     by_token,
     cut_path,
+    cuts,
     direct,
     edges,
     effects,
@@ -39,6 +40,7 @@ from attnviz.experiment.answers import Answer, AnswerReader, answer_of
 from attnviz.experiment.by_token import DirectByToken
 from attnviz.experiment.clean_run import CleanRun, as_target, prepare_request
 from attnviz.experiment.cut_path import CutPath
+from attnviz.experiment.cuts import Cuts, Edge
 from attnviz.experiment.direct import Direct
 from attnviz.experiment.edges import Cell, Edges
 from attnviz.experiment.effects import Effects, ReplacementKind
@@ -54,7 +56,7 @@ from attnviz.experiment.why import Side, Why
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.models.loader import load
 from attnviz.summary import counted, shortened
-from attnviz.types import ignore
+from attnviz.types import Where, ignore
 
 Progress = Callable[[float], None]
 
@@ -65,9 +67,9 @@ class Experiment:
 
     `prepared` is the pass with its measure. A sentence encoder's answer is compared with `others`.
 
-    Questions that intervene: `effects`, `edges`, `cut`, `patched_from`, `with_changes`. Questions
-    on how the numbers of this pass came about, answered from it alone: `direct`, `why`, `lens`,
-    `tokens`. `paths` does both.
+    Questions that intervene: `effects`, `edges`, `cuts`, `cut`, `patched_from`, `with_changes`.
+    Questions on how the numbers of this pass came about, answered from it alone: `direct`, `why`,
+    `lens`, `tokens`. `paths` does both.
     """
 
     prepared: CleanRun
@@ -200,6 +202,43 @@ class Experiment:
         """
         return edges.edges(
             self._moving, head, exact=exact, cells=cells, row=row, renormalise=renormalise
+        )
+
+    def cuts(
+        self,
+        edges: Sequence[Edge] | None = None,
+        *,
+        choices: Sequence[int] | None = None,
+        renormalise: bool = True,
+    ) -> Cuts:
+        """The whole answer without each of many edges, of any heads, beside their weights.
+
+        Exact: every cut is run, 128 at a time as rows of one batch.
+
+        Parameters:
+
+        - `edges`: (head, query, key) each; by default all of the text, but those of rows with a
+          single key.
+        - `choices`: the numbers of the answer that are kept for each cut; all by default.
+        - `renormalise`: give the weight of a cut edge to the rest of its row, as if a mask had
+          hidden the key.
+
+        Returns `Cuts`: `weights`, `moved`, `winners`, `numbers`, and `flips`, the cuts after which
+        the model says something else.
+
+        Raises `BadInput` for a head or an edge that does not exist, `TooLarge` where the numbers
+        would not fit.
+
+        Example:
+
+        >>> text = "When Mary and John went to the store, John gave a book to"
+        >>> run = attnviz.experiment("stories", text)
+        >>> cuts = run.cuts([("L2.H1", 14, 2), ("L2.H3", 14, 2)])
+        >>> cuts.to_dict()["winner"]
+        ['John', 'Mary']
+        """
+        return cuts.cuts(
+            self.prepared, self.reader, edges, choices=choices, renormalise=renormalise
         )
 
     def patched_from(
@@ -540,7 +579,7 @@ def experiment(
     target: Text | None = None,
     image: Picture | Sequence[Picture] | None = None,
     sound: Sound | str | Path | None = None,
-    inputs: Mapping[str, object] | None = None,
+    inputs: Mapping[str, ArrayLike | None] | None = None,
     cut: bool = False,
     chat: bool = False,
 ) -> Experiment: ...

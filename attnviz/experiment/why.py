@@ -24,7 +24,7 @@ from attnviz.attention.projection import Projection
 from attnviz.attention.rotary_of_call import rotation_of
 from attnviz.attention.tolerance import rounding
 from attnviz.capture.changed.layout import layout_of
-from attnviz.changes.site import Where, site
+from attnviz.changes.site import site
 from attnviz.errors import BadInput, UnsupportedAttention, bad_argument, require_index
 from attnviz.experiment.clean_run import CleanRun
 from attnviz.experiment.components import Component, Contribution, components
@@ -32,7 +32,7 @@ from attnviz.experiment.dataflow.rules import Rules
 from attnviz.experiment.dataflow.trace import Value
 from attnviz.experiment.traced_run import TracedRun, traced_run
 from attnviz.summary import counted, text_table
-from attnviz.types import Site
+from attnviz.types import Site, Where
 
 Side = Literal["q", "k"]
 # beyond so many layers what one source brings along different MLPs is one component
