@@ -598,7 +598,7 @@ def experiment(
     target: Text | None = None,
     image: Picture | Sequence[Picture] | None = None,
     sound: Sound | str | Path | None = None,
-    inputs: Mapping[str, object] | None = None,
+    inputs: Mapping[str, ArrayLike | None] | None = None,
     cut: bool = False,
     chat: bool = False,
 ) -> Experiment | ExperimentSet:

@@ -14,9 +14,10 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float64
 
-from attnviz.changes.site import Where, site
+from attnviz.changes.site import site
 from attnviz.errors import BadInput, bad_argument
 from attnviz.summary import counted, shortened, text_table
+from attnviz.types import Where
 
 Question = Literal["effects", "direct", "lens", "patching"]
 DRAWS = 1000

@@ -21,7 +21,6 @@ from torch import Tensor
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.stage_changes import Pairs
 from attnviz.changes.kinds import CorpusTexts
-from attnviz.changes.site import Where
 from attnviz.errors import BadInput, UnsupportedAttention, bad_argument
 from attnviz.experiment.answer_measures import AnswerMeasure, Class, NextToken, as_measure
 from attnviz.experiment.clean_run import CleanRun
@@ -36,7 +35,7 @@ from attnviz.experiment.rows import PASS_ROWS, RowChange, placed_in_rows, requir
 from attnviz.experiment.set_results import SetResult
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.summary import counted, shortened
-from attnviz.types import Site, Tokens, ignore
+from attnviz.types import Site, Tokens, Where, ignore
 
 Unit = Literal["head", "layer"]
 SlotStage = Literal["mixed", "v"]
