@@ -1,4 +1,4 @@
-"""Take with you: what a page shows as files, a link, and the code that gives the same numbers.
+"""Export and share: what a page shows as files, a link, and the code that gives the same numbers.
 
 In: what is shown, the page, and the view of a figure for each button. Out: buttons that make their
 file when they are pressed (`attnviz.files`), one that saves the pictures as they are on the
