@@ -329,7 +329,6 @@ LESSON = Lesson(
     recipes=(
         Recipe("next", _next),
         Recipe("tokens", _tokens),
-        Recipe("script", _script, (typed(),), "experiment"),
         Recipe("vectors", _vectors),
         Recipe("stream", _stream),
         Recipe("who", _who),
@@ -342,5 +341,6 @@ LESSON = Lesson(
             (Typed("text", TEXTS[0], MAX_CHARS), Pick("without", story.WITHOUT, "attention")),
             "experiment",
         ),
+        Recipe("script", _script, (typed(),), "experiment"),
     ),
 )
