@@ -9,6 +9,7 @@ about this query), and beside the mean of all heads.
 """
 
 import math
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -208,7 +209,10 @@ def _rotate(inputs: CardInputs) -> Card:
     numbers |= {f"angle{key}": round(angle) for key, angle in enumerate(KEY_ANGLES)}
     chart = Chart("angle", "weight", lines, marked_x=angle)
     question = ChoiceQuestion(("first", "thirds", "halves"), "halves")
-    return Card("turn", numbers, (), question, (_turning(), control, changed, chart))
+    film = _turning()
+    start = replace(film, scenes=film.played[:1])
+    reveal = (film, control, changed, chart)
+    return Card("turn", numbers, (), question, reveal, situation=(start,))
 
 
 def _weights_at(angle: float) -> Matrix:
@@ -273,7 +277,11 @@ def _real(inputs: CardInputs) -> Card:
     }
     question = ChoiceQuestion(("more", "same", "less"), "less", is_scale=True)
     reveal = (RealHead(MODEL, text, LAYER, HEAD),)
-    return Card("real", numbers, (), question, reveal, Link("steps", view))
+    own = inputs.capture(MODEL, START)
+    names = own.tokens.labels
+    row = own.weights(LAYER, HEAD)[[names.index("it")]].astype(np.float64)
+    given = weights_panel("row", row, rows=("it",), columns=names)
+    return Card("real", numbers, (), question, reveal, Link("steps", view), (Board((given,)),))
 
 
 def typed(inputs: CardInputs) -> str:
