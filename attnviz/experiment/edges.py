@@ -9,6 +9,7 @@ largest estimates in every test. "Weight is not effect": most edges with a large
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -113,7 +114,7 @@ def edges(
     """
     start = time.perf_counter()
     resolved = readout(prepared)
-    work = _Work.of(prepared, head, renormalise)
+    work = HeadEdges.of(prepared, head, renormalise)
     estimate = work.nothing()
     if resolved.linear is not None or (cells is None and row is None):
         estimate = work.estimate(slopes(prepared))
@@ -176,18 +177,17 @@ def effective(
 
 
 @dataclass(frozen=True, eq=False)
-class _Work:
+class HeadEdges:
     """One head of one prepared text."""
 
     prepared: CleanRun
-    clean: Baseline
     head: Site
     call: CallSite
     recorded: AttentionCall
     renormalise: bool
 
     @classmethod
-    def of(cls, prepared: CleanRun, head: Where, renormalise: bool) -> "_Work":
+    def of(cls, prepared: CleanRun, head: Where, renormalise: bool) -> "HeadEdges":
         """Raises `BadInput` for no head of this model, `UnsupportedAttention` for own code."""
         layout = layout_of(prepared.calls)
         own = one_site(layout, head)
@@ -201,7 +201,12 @@ class _Work:
                 code="edges_out_of_reach",
                 head=str(own),
             )
-        return cls(prepared, clean_pass(prepared), own, call, recorded, renormalise)
+        return cls(prepared, own, call, recorded, renormalise)
+
+    @cached_property
+    def clean(self) -> Baseline:
+        """The measure's number without changes."""
+        return clean_pass(self.prepared)
 
     @property
     def number(self) -> int:
@@ -250,6 +255,11 @@ class _Work:
                 )
         return list(cells)
 
+    def with_choice(self) -> list[Cell]:
+        """The edges of rows that have more than one: a row with a single key has no choice."""
+        several = self.seen & (self.seen.sum(1, keepdim=True) > 1)
+        return [(query, key) for query, key in several.nonzero().tolist()]
+
     def heaviest(self, query: int, count: int) -> list[Cell]:
         """The edges of a query with the largest weights."""
         require_index("query", query, self.recorded.n_query)
@@ -276,13 +286,18 @@ class _Work:
         table, spread = self.nothing(), 0.0
         for start in range(0, len(cells), PASS_EDGES):
             some = cells[start : start + PASS_EDGES]
-            queries, keys = torch.tensor(some, dtype=torch.int64).unbind(1)
-            # the clean row behind the others has no change; a table needs an entry for it
-            function = functions.cut_by_row(queries, keys, self.renormalise)
-            stage: ChangeableStage = "mask" if self.renormalise else "weights"
-            row = RowChange((self.call,), stage, (function,), self.number)
-            rows = [row] * len(some)
-            numbers, own = changed_rows(self.prepared, self.clean, rows)
-            table[queries.numpy(), keys.numpy()] = numbers.double().numpy() - own
+            rows = cut_rows([(self, *cell) for cell in some])
+            numbers, own = changed_rows(self.prepared, rows)
+            queries, keys = zip(*some, strict=True)
+            table[queries, keys] = numbers.double().numpy() - own
             spread = max(spread, abs(own - self.clean.value))
         return table, spread
+
+
+def cut_rows(edges: Sequence[tuple[HeadEdges, int, int]]) -> list[RowChange]:
+    """Each edge cut in a row of its own; all are renormalised, or none."""
+    renormalise = edges[0][0].renormalise
+    queries, keys = torch.tensor([[q, k] for _, q, k in edges], dtype=torch.int64).unbind(1)
+    function = functions.cut_by_row(queries, keys, renormalise)
+    stage: ChangeableStage = "mask" if renormalise else "weights"
+    return [RowChange((of.call,), stage, (function,), of.number) for of, _, _ in edges]

@@ -25,6 +25,7 @@ from attnviz.errors import bad_argument
 from attnviz.experiment import (
     by_token,
     cut_path,
+    cuts,
     direct,
     edges,
     effects,
@@ -39,6 +40,7 @@ from attnviz.experiment.answers import Answer, AnswerReader, answer_of
 from attnviz.experiment.by_token import DirectByToken
 from attnviz.experiment.clean_run import CleanRun, as_target, prepare_request
 from attnviz.experiment.cut_path import CutPath
+from attnviz.experiment.cuts import Cuts, Edge
 from attnviz.experiment.direct import Direct
 from attnviz.experiment.edges import Cell, Edges
 from attnviz.experiment.effects import Effects, ReplacementKind
@@ -47,6 +49,7 @@ from attnviz.experiment.patching import Patching
 from attnviz.experiment.paths import FedSide, Paths
 from attnviz.experiment.readouts import Read, readout
 from attnviz.experiment.rows import PASS_ROWS
+from attnviz.experiment.sets import ExperimentSet, experiment_set
 from attnviz.experiment.switches import DRAWS, ChangedRun, changed_run
 from attnviz.experiment.tokens import TokenScores
 from attnviz.experiment.why import Side, Why
@@ -64,9 +67,9 @@ class Experiment:
 
     `prepared` is the pass with its measure. A sentence encoder's answer is compared with `others`.
 
-    Questions that intervene: `effects`, `edges`, `cut`, `patched_from`, `with_changes`. Questions
-    on how the numbers of this pass came about, answered from it alone: `direct`, `why`, `lens`,
-    `tokens`. `paths` does both.
+    Questions that intervene: `effects`, `edges`, `cuts`, `cut`, `patched_from`, `with_changes`.
+    Questions on how the numbers of this pass came about, answered from it alone: `direct`, `why`,
+    `lens`, `tokens`. `paths` does both.
     """
 
     prepared: CleanRun
@@ -199,6 +202,43 @@ class Experiment:
         """
         return edges.edges(
             self._moving, head, exact=exact, cells=cells, row=row, renormalise=renormalise
+        )
+
+    def cuts(
+        self,
+        edges: Sequence[Edge] | None = None,
+        *,
+        choices: Sequence[int] | None = None,
+        renormalise: bool = True,
+    ) -> Cuts:
+        """The whole answer without each of many edges, of any heads, beside their weights.
+
+        Exact: every cut is run, 128 at a time as rows of one batch.
+
+        Parameters:
+
+        - `edges`: (head, query, key) each; by default all of the text, but those of rows with a
+          single key.
+        - `choices`: the numbers of the answer that are kept for each cut; all by default.
+        - `renormalise`: give the weight of a cut edge to the rest of its row, as if a mask had
+          hidden the key.
+
+        Returns `Cuts`: `weights`, `moved`, `winners`, `numbers`, and `flips`, the cuts after which
+        the model says something else.
+
+        Raises `BadInput` for a head or an edge that does not exist, `TooLarge` where the numbers
+        would not fit.
+
+        Example:
+
+        >>> text = "When Mary and John went to the store, John gave a book to"
+        >>> run = attnviz.experiment("stories", text)
+        >>> cuts = run.cuts([("L2.H1", 14, 2), ("L2.H3", 14, 2)])
+        >>> cuts.to_dict()["winner"]
+        ['John', 'Mary']
+        """
+        return cuts.cuts(
+            self.prepared, self.reader, edges, choices=choices, renormalise=renormalise
         )
 
     def patched_from(
@@ -529,9 +569,10 @@ class Experiment:
         return f"Experiment on {prepared.lm.name}, {size}: {self.answer}"
 
 
+@overload
 def experiment(
     lm: LoadedModel | nn.Module | str | Path,
-    text: Text | None = None,
+    text: str | None = None,
     on: AnswerMeasure | None = None,
     *,
     text_pair: Text | None = None,
@@ -541,26 +582,47 @@ def experiment(
     inputs: Mapping[str, ArrayLike | None] | None = None,
     cut: bool = False,
     chat: bool = False,
-) -> Experiment:
-    """One clean pass of a model, kept for every question on it.
+) -> Experiment: ...
+@overload
+def experiment(
+    lm: LoadedModel | nn.Module | str | Path,
+    text: list[str] | tuple[str, ...] | list[tuple[str, str]],
+    on: AnswerMeasure | Sequence[AnswerMeasure],
+) -> ExperimentSet: ...
+def experiment(
+    lm: LoadedModel | nn.Module | str | Path,
+    text: Text | list[tuple[str, str]] | None = None,
+    on: AnswerMeasure | Sequence[AnswerMeasure] | None = None,
+    *,
+    text_pair: Text | None = None,
+    target: Text | None = None,
+    image: Picture | Sequence[Picture] | None = None,
+    sound: Sound | str | Path | None = None,
+    inputs: Mapping[str, ArrayLike | None] | None = None,
+    cut: bool = False,
+    chat: bool = False,
+) -> Experiment | ExperimentSet:
+    """One clean pass of a model, kept for every question on it; or of many texts.
 
     A question after the first runs no second clean pass: `run.effects()`, `run.edges(head)`,
-    `run.direct()`, `run.why(head, query, key)` and their like share it.
+    `run.direct()`, `run.why(head, query, key)` and their like share it. Of a list of texts, or of
+    pairs of a text and its partner, `effects`, `direct`, `lens` and `patching` by slot are asked
+    of all at once, with intervals.
 
     Parameters:
 
     - `lm`: a loaded model; a module, or a name, hub id or folder, is loaded first.
     - `text`, `text_pair`, `target`, `image`, `sound`, `inputs`, `cut`, `chat`: what the model
-      reads, one of it, as in `attnviz.capture`.
+      reads, one of it, as in `attnviz.capture`; or `text` alone as a list of texts or pairs.
     - `on`: the number of the answer that the questions are about: `attnviz.NextToken`, `Class`,
       `Cosine`, `Target` or `Divergence`, or a function of the model's output that gives a tensor of
       one number for each row: `output["logits"]` is [row, token, vocab]. Without it `effects` and
-      `edges` measure how far the whole answer moves.
+      `edges` measure how far the whole answer moves. Of several texts, one for all or a list.
 
-    Returns an `Experiment`.
+    Returns an `Experiment`; of a list of texts or pairs an `ExperimentSet`.
 
-    Raises what `attnviz.capture` raises, and `BadInput` for several texts, or for a measure that
-    the model's answer does not have.
+    Raises what `attnviz.capture` raises, and `BadInput` for a measure that the model's answer does
+    not have; of several texts with the number of the text.
 
     Example:
 
@@ -569,7 +631,25 @@ def experiment(
     >>> run = attnviz.experiment(lm, text, on=attnviz.NextToken(" Mary", against=" John"))
     >>> run.answer.unit, run.answer.value > 5
     ('logit', True)
+    >>> pairs = [(text, text.replace("John gave", "Mary gave"))]
+    >>> attnviz.experiment(lm, pairs, on=attnviz.NextToken(" Mary", against=" John")).n_solved
+    1
     """
+    loaded = lm if isinstance(lm, LoadedModel) else load(lm)
+    if text is not None and not isinstance(text, str):
+        others = (text_pair, target, image, sound, inputs, cut or None, chat or None)
+        if any(other is not None for other in others):
+            raise bad_argument(
+                "a list of texts or pairs goes with on= alone",
+                name="text",
+                found="a list",
+                allowed="one text",
+            )
+        return experiment_set(loaded, text, on)
+    if isinstance(on, Sequence):
+        raise bad_argument(
+            "on= is a list: one text has one measure", name="on", found="a list", allowed="one"
+        )
     measure = None if on is None else as_measure(on)
     request = Request.of(
         text,
@@ -581,7 +661,6 @@ def experiment(
         cut=cut,
         chat=chat,
     )
-    loaded = lm if isinstance(lm, LoadedModel) else load(lm)
     prepared = prepare_request(loaded, request, measure)
     if measure is not None:
         readout(prepared)  # refuses a measure that this answer does not have

@@ -26,6 +26,7 @@ from attnviz.teach.lessons.cards.card import (
     ChoiceQuestion,
     Link,
     NumberQuestion,
+    Numbers,
     RealHead,
     Series,
     Slider,
@@ -70,7 +71,7 @@ def _dictionary(inputs: CardInputs) -> Card:
     cells = [frozenset({(n, 0), (n, 1)}) for n in range(len(WORDS))]
     wrong = {"itself": cells[itself]} if best != itself else {}
     terms = " + ".join(f"{a:.0f}×{b:.0f}" for a, b in zip(Q_IT[0], keys[best], strict=True))
-    numbers = {"best": WORDS[best], "terms": terms, "score": float(scores.max())}
+    numbers: Numbers = {"best": WORDS[best], "terms": terms, "score": float(scores.max())}
     return Card("dictionary", numbers, (given,), CellQuestion("k", cells[best], wrong), (solution,))
 
 

@@ -215,7 +215,8 @@ def _who(inputs: CardInputs) -> Card:
     other = OTHER_ANIMALS[inputs.seed % len(TEXTS)]
     texts = (text, text.replace(animal, other))
     ids = [_ids(inputs, sentence) for sentence in texts]
-    whole, bare = (_apart(*ids, without) for without in ("none", "attention"))
+    whole = _apart(ids[0], ids[1], "none")
+    bare = _apart(ids[0], ids[1], "attention")
     depths = ("X", *(f"L{layer}" for layer in range(story.LAYERS)))
     board = Board(
         tuple(
