@@ -1,15 +1,41 @@
 """A page that is one file, with a model that runs in it: it opens from a disk and sends by mail.
 
-In: a `LiveModel`. Out: HTML that asks for nothing at all. Weights, kernels, worker and canvases are
-parts of the page, compressed; models of more than a few megabytes are refused.
+In: a capture, or a `LiveModel`. Out: HTML that asks for nothing at all. Weights, kernels, worker
+and canvases are parts of the page, compressed; models of more than a few megabytes are refused.
 """
 
-from attnviz.errors import TooLarge
-from attnviz.i18n import Language
+from typing import TYPE_CHECKING
+
+from attnviz.errors import TooLarge, bad_argument
+from attnviz.i18n import DEFAULT, Language
 from attnviz.live.document import KERNELS, Place, index, single_page
-from attnviz.live.model import LiveModel
+from attnviz.live.model import LiveModel, live_model
+from attnviz.models.registry import REGISTRY
+
+if TYPE_CHECKING:
+    from attnviz.attention.capture import Capture
+    from attnviz.models.loaded_model import LoadedModel
 
 MAX_BYTES = 16_000_000
+
+
+def live_page(
+    cap: "Capture", lang: Language = DEFAULT, model: "LoadedModel | None" = None
+) -> bytes:
+    """A page that opens with a capture's text, and in which the reader can type.
+
+    `model` is needed where attnviz does not know the capture's model by name. Raises what
+    `live_model` and `one_file` raise.
+    """
+    if model is None and cap.model.id not in REGISTRY:
+        raise bad_argument(
+            f"live= needs the model itself, and {cap.model.id} is known by no name; pass model=",
+            name="live",
+            found=cap.model.id,
+            allowed=", ".join(REGISTRY),
+        )
+    source = cap.model.id if model is None else model
+    return one_file(live_model(source, cap.tokens.text or None, (lang,)), lang).encode()
 
 
 def one_file(model: LiveModel, lang: Language) -> str:

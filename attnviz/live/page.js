@@ -222,7 +222,7 @@ function rest(/** @type {Page} */ page) {
     const { session, host } = page;
     const { loaded, shown } = session;
     if (!loaded || !shown) return;
-    if (!isEmbedded(host.address)) writeText(page);
+    writeText(page);
     setText(byId("said"), spoken(page, shown));
     if (page.tab === "switches" && isQuick(loaded, shown)) measure(page);
     if (!session.verified && !session.line.waits("verify"))
