@@ -49,6 +49,7 @@ RESULTS = {
     "Path": ("attnviz.experiment", "paths"),
     "CutPath": ("attnviz.experiment", "cut_path"),
     "Direct": ("attnviz.experiment", "direct"),
+    "DirectByToken": ("attnviz.experiment", "by_token"),
     "Lens": ("attnviz.experiment", "lens"),
     "Why": ("attnviz.experiment", "why"),
     "TokenScores": ("attnviz.experiment", "tokens"),
@@ -83,7 +84,7 @@ INNER = {
 PACKAGES = ("changes",)
 # classes whose methods are told of in full
 IN_FULL = ("Experiment",)
-WORDS = "Kind Stack Stage AxisName MaskKind ModelKind Measure Head".split()
+WORDS = "Kind Stack Stage AxisName MaskKind ModelKind Measure Head Where".split()
 PROPERTIES = {"property", "cached_property"}
 FLAT = 100  # characters of a signature on one line
 
@@ -110,6 +111,7 @@ class Public:
         """The public methods and properties of a class."""
         body = self.node.body if isinstance(self.node, ast.ClassDef) else []
         functions = [line for line in body if isinstance(line, ast.FunctionDef)]
+        functions = [f for f in functions if "overload" not in map(ast.unparse, f.decorator_list)]
         return [f for f in functions if not f.name.startswith("_") or f.name == "__getitem__"]
 
 

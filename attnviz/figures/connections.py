@@ -9,6 +9,7 @@ from typing import Unpack
 
 import numpy as np
 from jaxtyping import Float32
+from numpy.typing import ArrayLike
 
 from attnviz.figures import axes
 from attnviz.figures.axes import BASELINE, GAP, LINE, LONGEST
@@ -28,7 +29,7 @@ UNUSED = ("scale", "cells")
 
 
 def lines(
-    weights: object,
+    weights: ArrayLike,
     tokens: Labels,
     key_tokens: Labels | None = None,
     *,
@@ -44,7 +45,9 @@ def lines(
     return Drawing(_sheet(_strongest(matrix, top), rows, columns, chosen))
 
 
-def alignment(weights: object, target: Labels, source: Labels, **style: Unpack[Style]) -> Drawing:
+def alignment(
+    weights: ArrayLike, target: Labels, source: Labels, **style: Unpack[Style]
+) -> Drawing:
     """Weights [target, source] between the words of two sentences, as lines; none is left out.
 
     `attnviz.experiment.outputs.alignment.align` gives such weights, in words, for each

@@ -35,7 +35,8 @@ def live_page(
             allowed=", ".join(REGISTRY),
         )
     source = cap.model.id if model is None else model
-    return one_file(live_model(source, cap.tokens.text or None, (lang,)), lang).encode()
+    page = one_file(live_model(source, cap.tokens.text or None, (lang,)), lang)
+    return page.encode(errors="replace")  # a lone surrogate has no UTF-8 form
 
 
 def one_file(model: LiveModel, lang: Language) -> str:

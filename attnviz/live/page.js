@@ -149,7 +149,7 @@ function openModel(
     sessions.set(name, session);
     session.line = startWorker(index, page.inside, (answer) => hearWorker(page, session, answer));
     session.line.ask({ kind: "texts", texts: index.worker_texts });
-    session.line.ask({ kind: "load", model: withRoot(model.files, index.root) });
+    load(session, index);
   }
   const isOpening = session.text === (model.examples[0] ?? "") && model.opening;
   const isChosen = isFirst && host.address.get("layer") !== null;
@@ -169,6 +169,10 @@ function openModel(
   clearPlaces(page);
   if (session.loaded) openTab(page, page.tab);
   else say(page);
+}
+
+function load(/** @type {Session} */ { line, name }, /** @type {PageIndex} */ { models, root }) {
+  line.ask({ kind: "load", model: withRoot(models[name].files, root) });
 }
 
 /** What the model reads now. @returns {Input} */
@@ -551,52 +555,64 @@ function spoken(/** @type {Page} */ { index }, /** @type {Shown} */ { queries, s
 
 // --- the controls ----------------------------------------------------------------------------------------------------
 
+/** Fills the fields that Python wrote, and listens to them. */
 function buildControls(/** @type {Page} */ page) {
-  const { index, host } = page;
-  const models = Object.entries(index.models);
+  const { index } = page;
   const title = (/** @type {string} */ name) => index.models[name].files.titles[index.language] ?? name;
-  choice("model").replaceChildren(...models.map(([name]) => el("option", { value: name }, title(name))));
+  const models = Object.keys(index.models).map((name) => el("option", { value: name }, title(name)));
+  choice("model").replaceChildren(...models);
   byId("model").parentElement?.toggleAttribute("hidden", models.length < 2);
-  choice("model").addEventListener("change", () => openModel(page, choice("model").value));
-  choice("example").addEventListener("change", () => {
-    const text = page.index.models[page.session.name].examples[Number(choice("example").value)];
-    field().value = text;
-    take(page, { text });
-  });
-  choice("group").addEventListener("change", () => {
-    page.chosen = { ...page.chosen, layer: 0, head: 0, query: null, key: null };
-    host.address.set({ ...selectionParameters(page.chosen), group: choice("group").value });
-    openTab(page, page.tab);
-  });
-  choice("to").replaceChildren(
-    ...Object.entries(index.off).map(([to, said]) => el("option", { value: to }, said)),
-  );
-  choice("to").addEventListener("change", () => {
-    const to = choice("to").value;
-    const off = (host.address.get("changes") ?? "").replace(
-      /\.(?:mixed|weights)=\w+/g,
-      to === "even" ? ".weights=even" : `.mixed=${to}`,
-    );
-    host.address.set({ changes: off || null });
-    ask(page);
-    rest(page);
-  });
-  byId("effects").addEventListener("click", () => measure(page));
+  const off = Object.entries(index.off).map(([to, said]) => el("option", { value: to }, said));
+  choice("to").replaceChildren(...off);
+  /** @type {Record<string, () => void>} */
+  const changes = {
+    model: () => openModel(page, choice("model").value),
+    example: () => takeExample(page),
+    group: () => takeGroup(page),
+    to: () => takeOff(page),
+  };
+  for (const [id, change] of Object.entries(changes)) byId(id).addEventListener("change", change);
+  /** @type {Record<string, () => void>} */
+  const clicks = {
+    effects: () => measure(page),
+    exact: () => refine(page.session),
+    retry: () => load(page.session, index),
+    write: () => writeOrStop(page),
+    clear: () => take(page, {}),
+  };
+  for (const [id, click] of Object.entries(clicks)) byId(id).addEventListener("click", click);
   field().addEventListener("input", () => take(page, { text: field().value }));
-  byId("exact").addEventListener("click", () => refine(page.session));
-  byId("retry").addEventListener("click", () => {
-    const model = index.models[page.session.name].files;
-    page.session.line.ask({ kind: "load", model: withRoot(model, index.root) });
-  });
-  byId("write").addEventListener("click", () => {
-    const { session } = page;
-    session.isWriting = !session.isWriting;
-    session.seed = Math.floor(Math.random() * 2 ** 31);
-    say(page);
-    write(page);
-  });
-  byId("clear").addEventListener("click", () => take(page, {}));
   for (const id of ["temperature", "top_k", "top_p"]) byId(id).addEventListener("input", () => ask(page));
+}
+
+function takeExample(/** @type {Page} */ page) {
+  const text = page.index.models[page.session.name].examples[Number(choice("example").value)];
+  field().value = text;
+  take(page, { text });
+}
+
+function takeGroup(/** @type {Page} */ page) {
+  page.chosen = { ...page.chosen, layer: 0, head: 0, query: null, key: null };
+  page.host.address.set({ ...selectionParameters(page.chosen), group: choice("group").value });
+  openTab(page, page.tab);
+}
+
+/** All heads that are off say what is chosen now. */
+function takeOff(/** @type {Page} */ page) {
+  const to = choice("to").value;
+  const said = to === "even" ? ".weights=even" : `.mixed=${to}`;
+  const off = (page.host.address.get("changes") ?? "").replace(/\.(?:mixed|weights)=\w+/g, said);
+  page.host.address.set({ changes: off || null });
+  ask(page);
+  rest(page);
+}
+
+function writeOrStop(/** @type {Page} */ page) {
+  const { session } = page;
+  session.isWriting = !session.isWriting;
+  session.seed = Math.floor(Math.random() * 2 ** 31);
+  say(page);
+  write(page);
 }
 
 /** The text or the picture of the model that is looked at, its examples, what it is. */

@@ -105,7 +105,7 @@ def _page(
     )
     told = index(folders, lang, place)
     page = site_page(told, root + names["script"], root + names["style"], others, links)
-    return page.encode()
+    return page.encode(errors="replace")  # a lone surrogate has no UTF-8 form
 
 
 def _offline(kept: Mapping[str, bytes]) -> bytes:

@@ -178,7 +178,7 @@ def test_a_model_without_a_card_says_only_what_it_opens_on(visit: Visit) -> None
     app = visit("output")
     assert not head_buttons(app) and not app.table
     opening = next(block.value for block in app.markdown if "L3.H1" in block.value)
-    assert "“it” to “animal”: weight 0.68" in opening
+    assert "from “it” to “animal” is 0.68" in opening
     assert opening.count("0.11") == 1
 
 

@@ -15,7 +15,7 @@ from attnviz.checks import card
 from attnviz.checks.cards import HeadNote, TrainingCard
 from attnviz.checks.figure import Figure
 from attnviz.checks.openings import OPENINGS, Opening
-from attnviz.i18n import DEFAULT, Language, text
+from attnviz.i18n import DEFAULT, Language, joined, text
 from attnviz.types import Site
 
 MAX_CHARS = 2000
@@ -105,7 +105,7 @@ def _training(lang: Language, model_card: TrainingCard) -> None:
     described, trained = model_card.description, model_card.training
     facts = {
         "data": _plain(described.data),
-        "languages": ", ".join(described.languages) or "–",
+        "languages": joined(lang, described.languages) or "–",
         "training": text(
             lang,
             "card.trained",
