@@ -2,7 +2,7 @@
 // The addresses of a model's files, and the request to keep them in this browser.
 
 /** @import { ModelFiles } from "./index.js" */
-/** @import { PageIndex } from "./page.js" */
+/** @import { PageIndex } from "./state.js" */
 
 const SHARD = "{shard}";
 

@@ -80,7 +80,7 @@ class Place:
 
 
 def index(models: Mapping[str, LiveModel], lang: Language, place: Place) -> dict[str, Any]:
-    """`PageIndex` of page.d.ts; models by the folder of their files."""
+    """`PageIndex` of state.d.ts; models by the folder of their files."""
     first = first_picture()
     has_pictures = any(model.info["kind"] == "vision" for model in models.values())
     view = packed(drawing_pad.CANVAS, pad(), lang)

@@ -54,7 +54,7 @@ OWN_FILES = {
 
 @dataclass(frozen=True, eq=False)
 class LiveModel:
-    """A model's files by their names, and `PageModel` of page.d.ts with these names as addresses.
+    """A model's files by their names, and `PageModel` of state.d.ts with these names as addresses.
 
     `info` is said in every language that `files` has texts for.
     """

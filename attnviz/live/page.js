@@ -3,34 +3,19 @@
 // typed goes out at once; while an answer is under way the latest text waits, so nothing is delayed and nothing piles up.
 
 import { makeChannel, ownAddress } from "../pictures/shared/address.js";
-import { el, fillNodes } from "../pictures/shared/dom.js";
-import { fill, fmtError, fmtPercent } from "../pictures/shared/fmt.js";
-import { mountIn, moveAmong, parsedSheets, watchTheme } from "../pictures/shared/page.js";
+import { el, setText } from "../pictures/shared/dom.js";
+import { fill } from "../pictures/shared/fmt.js";
+import { byId, mountIn, moveAmong, parsedSheets, watchTheme } from "../pictures/shared/page.js";
 import { readSelection, selectionParameters } from "../pictures/shared/selection.js";
 import { keepForOffline, withRoot } from "./addresses.js";
 import { follow } from "./follow.js";
+import { say, sayLoading, savesData, spoken } from "./lines.js";
 import { bytesOf, pixelsOf } from "./picture.js";
 import { startWorker, unpackInside } from "./start_worker.js";
 
-/** @import { Component, Events, Host, Mounted } from "../pictures/shared/host.js" */
-/** @import { AddressSelection } from "../pictures/shared/selection.js" */
-/** @import { Answer, Input, Loaded, Off, Refined, Sampling, Shown, Verified, View, Written } from "./index.js" */
-/** @import { Line } from "./line.js" */
-/** @import { PageIndex, Tab } from "./page.js" */
-/** @import { Inside } from "./start_worker.js" */
-
-/** A canvas in its place, with what it shows. @typedef {{pane: HTMLElement, mounted: Mounted, data: Uint8Array}} Place */
-/**
- * A model with its worker: what it was given, what it answered, and what it wrote behind the text.
- * @typedef {{name: string, line: Line, loaded: Loaded | null, verified: Verified | null, left: number | null,
- *   text: string, picture: Input["picture"], written: number[], continuation: string, isWriting: boolean,
- *   seed: number, effects: string, shown: Shown | null, trouble: string}} Session
- */
-/**
- * @typedef {{index: PageIndex, components: Record<string, Component>, sheets: Record<string, CSSStyleSheet>,
- *   host: Omit<Host, "root" | "theme">, sessions: Map<string, Session>, session: Session, tab: Tab, chosen: AddressSelection,
- *   places: Map<View, Place>, pad: Mounted | null, resting: number, inside: Inside | null}} Page
- */
+/** @import { Component, Events } from "../pictures/shared/host.js" */
+/** @import { Answer, Input, Loaded, Off, Refined, Sampling, Shown, View, Written } from "./index.js" */
+/** @import { Page, PageIndex, Session, Tab } from "./state.js" */
 
 /** @type {Record<Tab, readonly View[]>} */
 const VIEWS = {
@@ -88,12 +73,6 @@ export default async function live(components, styles) {
     for (const { mounted, data } of page.places.values()) mounted.refresh(data);
   });
   openModel(page, name, textOfAddress());
-}
-
-function byId(/** @type {string} */ id) {
-  const node = document.getElementById(id);
-  if (!node) throw new Error(`the page has no ${id}`);
-  return node;
 }
 
 const field = () => /** @type {HTMLTextAreaElement} */ (byId("text"));
@@ -223,7 +202,7 @@ function take(/** @type {Page} */ page, /** @type {Partial<Session>} */ change) 
 function rest(/** @type {Page} */ page) {
   clearTimeout(page.resting);
   page.resting = setTimeout(() => {
-    const { session, host } = page;
+    const { session } = page;
     const { loaded, shown } = session;
     if (!loaded || !shown) return;
     writeText(page);
@@ -244,11 +223,6 @@ function writeText(/** @type {Page} */ { index, session }) {
   } catch {
     // a frame without an address of its own
   }
-}
-
-function savesData() {
-  const { connection } = /** @type {{connection?: {saveData?: boolean}}} */ (navigator);
-  return connection?.saveData === true;
 }
 
 function refine(/** @type {Session} */ { line, name }) {
@@ -459,98 +433,6 @@ function keepPlace(/** @type {Page} */ page, /** @type {Shown | null} */ before,
   const selection = { ...chosen, query, key };
   host.address.set(selectionParameters(selection));
   host.channel.post({ selection, from: null });
-}
-
-function setText(/** @type {HTMLElement} */ node, /** @type {string} */ text) {
-  if (node.textContent !== text) node.textContent = text;
-}
-
-function sayLoading(
-  /** @type {Page} */ { index, session },
-  /** @type {number} */ share,
-  /** @type {number} */ bytes,
-) {
-  const values = { percent: Math.round(100 * share), mb: (bytes / 1e6).toFixed(1) };
-  setText(byId("status"), fill(index.texts[bytes ? "loading_of" : "loading"], values));
-  setText(byId("answer"), "");
-  byId("live").dataset.state = session.name;
-}
-
-/** The lines under the text: the answer, what was computed, how exact it is. */
-function say(/** @type {Page} */ page) {
-  const { index, session } = page;
-  const { shown, loaded, trouble } = session;
-  const problem = byId("problem");
-  problem.hidden = !trouble;
-  setText(problem, trouble);
-  byId("retry").hidden = !trouble || loaded !== null;
-  byId("writer").hidden = loaded?.task !== "next_token";
-  setText(byId("continuation"), session.continuation);
-  setText(byId("write"), index.texts[session.isWriting ? "stop" : "write"]);
-  byId("clear").hidden = !session.continuation || session.isWriting;
-  if (!loaded || !shown) {
-    if (!loaded && !trouble) sayLoading(page, 0, 0);
-    return;
-  }
-  const n = shown.queries.length;
-  const all = shown.times;
-  const ms = (all.tokens_ms + all.forward_ms + all.roles_ms + all.pack_ms).toFixed(
-    all.forward_ms < 10 ? 1 : 0,
-  );
-  const cut = shown.dropped
-    ? ` ${fill(index.texts.dropped, { n: shown.dropped, most: index.models[session.name].files.most })}`
-    : "";
-  setText(byId("status"), fill(index.texts.status, { n, ms }) + cut);
-  byId("answer").replaceChildren(...answerNodes(page, shown));
-  sayBadge(page, shown);
-}
-
-/** The likeliest choices with their probabilities, or the translation. */
-function answerNodes(/** @type {Page} */ { index, session }, /** @type {Shown} */ { said }) {
-  const label = index.texts[`answer_${said.kind}`];
-  if (said.kind === "cosines" || !label) return [];
-  if (said.kind === "target") return fillNodes(label, { text: el("b", { dir: "auto" }, said.text) });
-  const top = said.top
-    .slice(0, session.loaded?.task === "next_token" ? 5 : 3)
-    .map(({ name, value }, i) =>
-      el("span", { class: "choice" }, el(i ? "bdi" : "b", {}, name), ` ${fmtPercent(value)} %`),
-    );
-  return fillNodes(label, { choices: el("span", { class: "choices" }, ...top) });
-}
-
-function sayBadge(/** @type {Page} */ { index, session }, /** @type {Shown} */ shown) {
-  const { verified, left } = session;
-  const badge = byId("badge");
-  const button = byId("exact");
-  button.hidden = shown.exact || !savesData() || session.line.waits("refine");
-  if (!shown.exact) {
-    badge.dataset.state = "coarse";
-    const mb = left === null ? "" : (left / 1e6).toFixed(0);
-    setText(
-      badge,
-      fill(index.texts[mb && !button.hidden ? "coarse_waits" : mb ? "coarse_left" : "coarse"], { mb }),
-    );
-    return;
-  }
-  badge.dataset.state = verified ? (verified.ok && verified.ids ? "ok" : "bad") : "open";
-  if (!verified) return setText(badge, index.texts.comparing);
-  const values = {
-    n: verified.compared.toLocaleString(index.language),
-    weights: fmtError(verified.weights),
-    output: fmtError(verified.output),
-    tolerance: fmtError(verified.tolerance),
-    torch: verified.torch,
-  };
-  const found = !verified.ids ? "other_tokens" : verified.ok ? "verified" : "not_verified";
-  setText(badge, fill(index.texts[found], values));
-}
-
-/** One sentence for those who listen: how many tokens, and the answer. */
-function spoken(/** @type {Page} */ { index }, /** @type {Shown} */ { queries, said }) {
-  const [first] = said.top;
-  const values = { n: queries.length, answer: said.kind === "target" ? said.text : (first?.name ?? "") };
-  if (!values.answer || said.kind === "cosines") return fill(index.texts.spoken, values);
-  return fill(index.texts.spoken_answer, { ...values, percent: fmtPercent(first?.value ?? 1) });
 }
 
 // --- the controls ----------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ import { unpackPart } from "../pictures/shared/unpack.js";
 import { makeLine } from "./line.js";
 
 /** @import { Line, Answered } from "./line.js" */
-/** @import { PageIndex } from "./page.js" */
+/** @import { PageIndex } from "./state.js" */
 
 const SCRIPT = "worker";
 const FILE = "file:"; // a part of the page whose name goes on with the address of a file
