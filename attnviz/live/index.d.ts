@@ -88,6 +88,11 @@ export interface ShowRequest {
   to?: Off;
   /** The number of controls: as many other heads off, drawn at random as the library draws them. */
   controls?: number;
+  /**
+   * The most tokens that a model writes for `switches`, with all heads on and with these off; none if it is absent. Controls
+   * and texts take some passes: a page may ask without them first.
+   */
+  writes?: number;
   /** How tokens are drawn, for `writing` and `bars`. */
   sampling?: Sampling;
   /** True to compute the measures by which the heads of `grid` can be sorted. */
@@ -133,6 +138,8 @@ export interface Sampling {
   temperature: number;
   top_k: number;
   top_p: number;
+  /** What written tokens were drawn with, for the sentence that says so. */
+  seed?: number;
 }
 
 /** The canvases, by their folders in attnviz/pictures; `bars` is the next token, or the classes. */

@@ -82,7 +82,7 @@ function sayBadge(/** @type {Page} */ { index, session }, /** @type {Shown} */ s
     weights: fmtError(verified.weights),
     output: fmtError(verified.output),
     tolerance: fmtError(verified.tolerance),
-    torch: verified.torch,
+    torch: verified.torch.split("+")[0],
   };
   const found = !verified.ids ? "other_tokens" : verified.ok ? "verified" : "not_verified";
   setText(badge, fill(index.texts[found], values));

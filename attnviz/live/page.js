@@ -32,7 +32,8 @@ const OF_HEAD = /** @type {readonly Tab[]} */ (["steps", "masks"]);
 const REST_MS = 700; // after the last key: then the reader is told, and what takes longer is begun
 const MOST_WRITTEN = 64;
 const CONTROLS = 8;
-const QUICK_MS = 400; // effects that take no longer are measured unasked
+const WRITTEN_OFF = 8; // tokens that the Switchboard compares
+const QUICK_MS = 1000; // effects that take no longer are measured unasked
 const REFINED_AT_ONCE = 1.5e6; // bytes between two keys
 
 /**
@@ -104,6 +105,7 @@ function newSession(/** @type {PageIndex} */ index, /** @type {string} */ name) 
     isWriting: false,
     seed: 0,
     effects: "",
+    isSketch: false,
     shown: null,
     trouble: "",
   };
@@ -161,8 +163,8 @@ function inputOf(/** @type {Session} */ { picture, text, written }) {
 }
 
 /** @returns {Sampling} */
-function sampling() {
-  return { temperature: number("temperature"), top_k: number("top_k"), top_p: number("top_p") };
+function sampling(/** @type {Session} */ { seed }) {
+  return { temperature: number("temperature"), top_k: number("top_k"), top_p: number("top_p"), seed };
 }
 
 function wantedViews(/** @type {Page} */ { session, tab }) {
@@ -170,11 +172,12 @@ function wantedViews(/** @type {Page} */ { session, tab }) {
   return VIEWS[tab].filter((view) => there.includes(view) && (view !== "writing" || session.written.length));
 }
 
-/** Asks for the pictures of the tab, on what is typed now. */
-function ask(/** @type {Page} */ page) {
+/** Asks for the pictures of the tab, on what is typed now; while one types without what takes many passes. */
+function ask(/** @type {Page} */ page, isTyping = false) {
   const { session, host, tab } = page;
   if (!session.loaded) return;
   const { layer, head } = readSelection(host.address);
+  session.isSketch = isTyping && tab === "switches";
   session.line.ask({
     kind: "show",
     model: session.name,
@@ -185,8 +188,9 @@ function ask(/** @type {Page} */ page) {
     head: head ?? 0,
     off: host.address.get("changes") ?? "",
     to: /** @type {Off} */ (choice("to").value),
-    controls: tab === "switches" ? CONTROLS : 0,
-    sampling: sampling(),
+    controls: isTyping ? 0 : CONTROLS,
+    writes: isTyping ? 0 : WRITTEN_OFF,
+    sampling: sampling(session),
     measures: tab === "overview" && host.address.get("order") !== null,
   });
 }
@@ -194,7 +198,7 @@ function ask(/** @type {Page} */ page) {
 /** Another text or picture: what was written behind the old one goes with it. */
 function take(/** @type {Page} */ page, /** @type {Partial<Session>} */ change) {
   Object.assign(page.session, change, { written: [], continuation: "", isWriting: false });
-  ask(page);
+  ask(page, true);
   rest(page);
 }
 
@@ -207,6 +211,7 @@ function rest(/** @type {Page} */ page) {
     if (!loaded || !shown) return;
     writeText(page);
     setText(byId("said"), spoken(page, shown));
+    if (session.isSketch) ask(page);
     if (page.tab === "switches" && isQuick(loaded, shown)) measure(page);
     if (!session.verified && !session.line.waits("verify"))
       session.line.ask({ kind: "verify", model: session.name });
@@ -251,7 +256,7 @@ function write(/** @type {Page} */ { session, host }) {
     model: session.name,
     input: inputOf(session),
     off: host.address.get("changes") ?? "",
-    sampling: sampling(),
+    sampling: sampling(session),
     tokens: 1,
     seed: session.seed + session.written.length,
   });

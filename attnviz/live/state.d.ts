@@ -64,6 +64,8 @@ export interface Session {
   seed: number;
   /** The input whose effects were asked for last. */
   effects: string;
+  /** True while the Switchboard lacks what takes many passes. */
+  isSketch: boolean;
   shown: Shown | null;
   trouble: string;
 }
