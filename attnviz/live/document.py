@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from attnviz.i18n import Language, section, text
+from attnviz.i18n import Language, catalogue, text
 from attnviz.live.model import LiveModel, first_picture
 from attnviz.live.prepared import worker_texts
 from attnviz.pictures import drawing_pad
@@ -43,6 +43,19 @@ TABS = {
 }
 GROUPS = ("self", "encoder_self", "decoder_self", "decoder_cross")
 OFF = ("mean", "zero", "even")  # `Off` of index.d.ts
+REASONS = (  # `Reason` of index.d.ts
+    "fetch", "file", "architecture", "tokenizer", "changes", "input", "wasm", "memory", "internal",
+)  # fmt: skip
+SAID_BY_SCRIPT = (
+    "examples", "loading", "loading_of", "status", "dropped", "answer_next_token", "answer_classes",
+    "answer_target", "write", "stop", "coarse", "coarse_left", "coarse_waits", "comparing",
+    "verified", "not_verified", "other_tokens", "spoken", "spoken_answer",
+    *(f"refused.{reason}" for reason in REASONS),
+)  # fmt: skip
+SAID_BY_PAGE = (
+    "tagline", "model", "text", "examples", "loading", "write", "clear", "settings", "temperature",
+    "top_k", "top_p", "exact", "retry", "whole",
+)  # fmt: skip
 SAMPLING = {  # the largest value, the step, the value at first
     "temperature": (5, 0.1, 0.8),
     "top_k": (1000, 1, 0),
@@ -95,7 +108,7 @@ def index(models: Mapping[str, LiveModel], lang: Language, place: Place) -> dict
         },
         "titles": {tab: text(lang, key) for tab, key in TABS.items()},
         "groups": {name: text(lang, f"attention.{name}") for name in GROUPS},
-        "texts": section(lang, "live"),
+        "texts": {name: catalogue(lang)[f"live.{name}"] for name in SAID_BY_SCRIPT},
         "off": {name: text(lang, f"switchboard.to_{name}") for name in OFF},
         "worker_texts": worker_texts(lang),
         "pad": {
@@ -173,7 +186,7 @@ def _document(
     links: Sequence[Link],
 ) -> str:
     lang: Language = told["language"]
-    say = {key: html.escape(value) for key, value in section(lang, "live").items()}
+    say = {name: html.escape(catalogue(lang)[f"live.{name}"]) for name in SAID_BY_PAGE}
     title, about = html.escape(text(lang, "live.title")), say["tagline"]
     lines = (
         "<!doctype html>",

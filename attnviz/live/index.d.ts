@@ -1,7 +1,7 @@
 // What the page and the worker of the live site tell each other, and the files that Python writes for the worker.
 //
 // worker.js exports one function by default, `work(scope)`: a script that joins it (pictures/shared/bundle.py) calls it with
-// the worker's `self`. The page sends a `Request`; the worker sends for each, in their order, any number of `Progress` and
+// the worker's `self`. The page sends a `Request`; the worker sends for each, in their order, as many `Progress` as there are and
 // then exactly one other `Answer` with the same number. It works on one request at a time. Who types fast keeps the latest
 // request back until the answer to the one under way has come: that is the page's rule, the worker has no queue of its own.
 //

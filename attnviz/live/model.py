@@ -44,6 +44,7 @@ MAX_TOKENS = 256
 MAX_EXAMPLES = 8
 FIRST_SAMPLE = 1  # the picture that a model of pictures opens with
 ADDRESSES = {"file", "high", "low", "high_shards", "low_shards"}  # of `info["weights"]`
+MEANS = "means.safetensors"
 OWN_FILES = {
     "config": "config.json",
     "tokenizer": "tokenizer.json",
@@ -74,10 +75,9 @@ class LiveModel:
 
     def page_model(self, lang: Language, folder: str, kernels: str) -> dict[str, Any]:
         """`PageModel` in a language, with the addresses of files in a folder."""
+        names = {**OWN_FILES, "means": MEANS}
         at: dict[str, Any] = {
-            key: f"{folder}{name}"
-            for key, name in (*OWN_FILES.items(), ("means", "means.safetensors"))
-            if name in self.files
+            key: f"{folder}{name}" for key, name in names.items() if name in self.files
         }
         at["reference"] = f"{folder}reference.safetensors"
         at["steps"] = {lang: f"{folder}steps.{lang}.json"}
@@ -86,10 +86,9 @@ class LiveModel:
             for key, value in self.info["weights"].items()
         }
         known = {key: self.info[key] for key in ("most", "stated") if key in self.info}
-        titles = {lang: model_title(lang, self.name)}
+        named = {"name": self.name, "titles": {lang: model_title(lang, self.name)}}
         return {
-            "files": {"name": self.name, "titles": titles, "kernels": kernels, **at}
-            | {"weights": weights, **known},
+            "files": {**named, **at, **known, "kernels": kernels, "weights": weights},
             "description": _description(lang, self.name),
             "kind": self.info["kind"],
             "examples": self.info["examples"],
@@ -129,7 +128,7 @@ def live_model(
         },
     }
     try:
-        made["means.safetensors"] = prepared.mean_outputs(lm)
+        made[MEANS] = prepared.mean_outputs(lm)
     except BadInput:  # the model has no reference texts: heads are taken away with zero
         pass
     info = {

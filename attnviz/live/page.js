@@ -143,7 +143,7 @@ function openModel(
       key: null,
     };
     page.chosen = { ...readSelection(host.address), ...place };
-    host.address.set({ ...selectionParameters(page.chosen), group, changes: null });
+    host.address.set({ ...selectionParameters(page.chosen), group, ...(isFirst ? {} : { changes: null }) });
   }
   host.address.set({ model: name === Object.keys(index.models)[0] ? null : name });
   showControls(page);
@@ -219,6 +219,7 @@ function rest(/** @type {Page} */ page) {
   }, REST_MS);
 }
 
+/** The text into the address, and the link of a frame to the whole page. */
 function writeText(/** @type {Page} */ { index, session }) {
   const isExample = session.text === (index.models[session.name].examples[0] ?? "");
   const hash = isExample ? "" : `#${new URLSearchParams({ text: session.text })}`;
@@ -228,6 +229,9 @@ function writeText(/** @type {Page} */ { index, session }) {
   } catch {
     // a frame without an address of its own
   }
+  const whole = new URL(location.href);
+  whole.searchParams.delete("embed");
+  byId("whole").setAttribute("href", whole.href);
 }
 
 function refine(/** @type {Session} */ { line, name }) {
