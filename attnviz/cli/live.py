@@ -10,7 +10,6 @@ from pathlib import Path
 from attnviz import i18n
 from attnviz.cli.command import Command, Refused
 from attnviz.cli.output import json_line
-from attnviz.models.registry import REGISTRY, BuiltModel
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -59,6 +58,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def embedded() -> list[str]:
     """The registered models that read a text or a picture; one that is small and writes opens."""
+    from attnviz.models.registry import REGISTRY, BuiltModel  # loads numpy
+
     names = [name for name, entry in REGISTRY.items() if not isinstance(entry, BuiltModel)]
     return sorted(names, key=lambda name: name != "stories")
 

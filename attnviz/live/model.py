@@ -273,5 +273,5 @@ def _opening(name: str) -> dict[str, Any] | None:
 
 
 def _description(lang: Language, name: str) -> str:
-    """What a model is, in a sentence; nothing of one that is not registered."""
+    """A registered model in a sentence; nothing of any other one."""
     return text(lang, f"model.{name}.description") if name in REGISTRY else ""

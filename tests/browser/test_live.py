@@ -123,7 +123,7 @@ def test_the_row_that_is_looked_at_stays_the_word(visitor: Visitor, address: str
     page.keyboard.press("Control+Home")
     page.keyboard.type("Then ")
     expect_true(lambda: "query=15" in page.url and "key=3" in page.url)
-    assert STORE in page.locator("#text").input_value()
+    expect(page.locator("#text")).to_have_value(f"Then {STORE}")
 
 
 def test_a_decoder_writes_and_its_text_moves_the_heads(visitor: Visitor, address: str) -> None:

@@ -1,4 +1,8 @@
-"""The choice that an alignment opens with: what the model's card says of its cross-attention."""
+"""The choice that an alignment opens with.
+
+In: a model's name, and the attentions between its decoder and its encoder. Out: what the model's
+card says of them; without a note, the mean of all heads.
+"""
 
 from attnviz.checks import card
 from attnviz.checks.cards import HeadNote

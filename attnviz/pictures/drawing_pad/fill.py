@@ -1,4 +1,7 @@
-"""The pad for pictures like those of the `shapes` world: its colours, its forms, its size."""
+"""The pad for pictures like those of the `shapes` world.
+
+Out: its colours, its forms and its size. The app's drawings have names made of these colours.
+"""
 
 import numpy as np
 
