@@ -9,7 +9,7 @@ import pytest
 import attnviz
 from attnviz.i18n import LANGUAGES, Language
 from attnviz.models.loaded_model import LoadedModel
-from attnviz.pictures import alignment, grid, head, masks, patches, steps, writing
+from attnviz.pictures import grid, head, masks, steps
 from attnviz.pictures.group import heads as head_views
 from attnviz.pictures.group.app_capture import AppCapture, PageContext
 from attnviz.pictures.group.measures import measure
@@ -17,7 +17,6 @@ from attnviz.pictures.masks import fill as mask_views
 from attnviz.pictures.shared.buffer import unpack
 from attnviz.pictures.shared.canvas import packed
 from attnviz.pictures.steps import fill as step_views
-from attnviz.worlds import shapes
 from tests.support.cases import mostly_slow
 from tests.support.live_worker import answers, model_files, opening, show
 from tests.support.node import needs_node
