@@ -48,6 +48,8 @@ def _card(lang: Language, texts: LessonTexts, opened: OpenCard) -> None:
     built = in_language(opened.card(), texts)
     shown = CardShown(lang, texts, built, opened.answers)
     st.header(shown.say("title"), anchor=False)
+    if opened.name in texts.in_english:
+        st.caption(text(lang, "learn.in_english"))
     st.markdown(shown.say("text"))
     words.row(lang, opened, not shown.is_open)
     if not predicts(built):

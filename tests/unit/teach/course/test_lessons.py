@@ -13,7 +13,7 @@ from importlib.resources import files
 import pytest
 
 from attnviz.errors import BadInput
-from attnviz.i18n import LANGUAGES, Language
+from attnviz.i18n import LANGUAGES, Language, is_beta
 from attnviz.teach.course import MOVED_CARDS, SLUGS, lesson
 from attnviz.teach.course.recipe import Lesson, Recipe
 from attnviz.teach.lessons.cards.card import Card, CellQuestion, ChoiceQuestion
@@ -98,7 +98,8 @@ def _unread(line: str) -> list[int]:
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("slug", SLUGS)
 def test_what_is_bold_is_read_as_bold(slug: str, lang: Language) -> None:
-    text = files("attnviz.teach.lessons").joinpath("content", slug, f"{lang}.md").read_text("utf-8")
+    source = files("attnviz.teach.lessons").joinpath("content", slug, f"{lang}.md")
+    text = source.read_text("utf-8") if source.is_file() or not is_beta(lang) else ""
     assert [line for line in text.splitlines() if _unread(line)] == []
 
 
