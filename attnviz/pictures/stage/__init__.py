@@ -68,14 +68,14 @@ class Looks:
 class Answers:
     """The answer as it is, and without each of the looks.
 
-    `choices` are names of answers with what they have `before` and `after`; `winners` are the
+    `choices` are names of answers with what they have `before` and `after`. `winners` are the
     largest answers after, of all `n_words`. Of an encoder the choices are other changes of the
     text, and `before` says how far these move the meaning.
     """
 
     choices: tuple[str, ...]
     before: Float32[np.ndarray, "choice"]
-    after: Float32[np.ndarray, "number choice"]
+    after: Float32[np.ndarray, "number bar"]
     winner: str = ""
     share: float = 0.0
     winners: tuple[str, ...] = ()
