@@ -36,7 +36,7 @@ export interface Looks {
 
 /**
  * The answer as it is, and without each of the looks.
- * `choices` are names of answers with what they have `before` and `after`; `winners` are the largest answers
+ * `choices` are names of answers with what they have `before` and `after`. `winners` are the largest answers
  * after, of all `n_words`. Of an encoder the choices are other changes of the text, and `before` says how far
  * these move the meaning.
  */
@@ -74,7 +74,7 @@ export interface Arrays {
   moved: FloatArray;
   /** [choice] */
   before: FloatArray;
-  /** [number, choice] */
+  /** [number, bar] */
   after: FloatArray;
 }
 
