@@ -34,7 +34,7 @@ const MOST_PILLS = 3;
 const NARROW_PX = 760;
 const [FIRST_APEX, NEXT_APEX] = [24, 54];
 const MANY_HEADS = 32;
-const FONTS = [21, 19, 17]; // the largest that leaves the sentence in one line
+const FONTS = [20, 18, 16]; // the largest that leaves the sentence in one line
 const GROW = { duration: 600, easing: "ease-out", fill: /** @type {FillMode} */ ("backwards") };
 
 /** @returns {Mounted} */
@@ -301,7 +301,7 @@ async function open(/** @type {State} */ state) {
   if (wantsLessMotion() || !pills.length) return;
   parts.arcs.style.visibility = parts.pills.style.visibility = "hidden";
   await Promise.race([
-    document.fonts.load("600 21px Inter").catch(() => []),
+    document.fonts.load("600 20px Inter").catch(() => []),
     new Promise((end) => setTimeout(end, 800)),
   ]);
   parts.arcs.style.visibility = parts.pills.style.visibility = "";
