@@ -1,4 +1,4 @@
-"""Single heads in a list of modules, as first models are often written: one layer (`head_lists`)."""
+"""Single heads in a list of modules, as first models are written: one layer (`head_lists`)."""
 
 from collections.abc import Callable
 
