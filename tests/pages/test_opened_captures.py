@@ -12,10 +12,10 @@ from streamlit.testing.v1 import AppTest
 
 import attnviz
 from attnviz import i18n
+from attnviz.app.bar import capture_file
 from attnviz.app.server import loading, opened_captures, turns
 from attnviz.app.server.turns import WaitingLine
 from attnviz.app.session import messages, widgets
-from attnviz.app.sidebar import capture_file
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.errors import TooLarge

@@ -10,8 +10,8 @@ from streamlit.testing.v1 import AppTest
 
 import attnviz
 from attnviz import i18n
+from attnviz.app.bar import picture
 from attnviz.app.session import pictures, widgets
-from attnviz.app.sidebar import picture
 from attnviz.experiment.outputs.classes import Classes, classes
 from attnviz.pictures.shared.buffer import unpack
 from tests.pages.conftest import Visit, parameters

@@ -9,10 +9,10 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from attnviz.app.bar import text_file
 from attnviz.app.session import address, current, examples, model_cards, openings, uploads, widgets
 from attnviz.app.session.labels import reads_text, text_label
 from attnviz.app.session.messages import plain
-from attnviz.app.sidebar import text_file
 from attnviz.i18n import Language, text
 
 HEIGHT_PX = 68  # two lines, the least that Streamlit draws

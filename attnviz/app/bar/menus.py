@@ -1,60 +1,63 @@
-"""The sidebar that all pages share: links to pages, input, model, language.
+"""The menus of the bar: what the model reads and which model it is; the app itself.
 
-In: the pages and the language. Out: widgets that show the current `View` and change it. A widget
+In: the page and the language. Out: widgets that show the current `View` and change it. A widget
 never holds a value of its own: it is told what to show before it appears, and its callback puts
 what the visitor did into the view.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 
 import streamlit as st
-from streamlit.navigation.page import StreamlitPage
 
+from attnviz.app.bar import capture_file, chat, picture, sampling, sound, text_file
 from attnviz.app.host.draw import draw
 from attnviz.app.session import address, current, model_cards, routes, store, view_request, widgets
 from attnviz.app.session.labels import READS_NO_TEXT, READS_PICTURES, reads_text
-from attnviz.app.sidebar import capture_file, chat, picture, sampling, sound, text_file
-from attnviz.app.sidebar.navigation import navigation
+from attnviz.app.session.messages import plain
 from attnviz.i18n import LANGUAGES, Language, text
 from attnviz.models.registry import REGISTRY
 from attnviz.pictures import theme_switch
 from attnviz.pictures.group.titles import model_title
 from attnviz.pictures.shared import numbers
 from attnviz.pictures.shared.pages import Page
+from attnviz.teach.lessons.cards.symbols import with_formulas
 
 TARGET_HEIGHT_PX = 82
-SWITCH_WIDTH_PX = 96
 OTHER = ""  # in the list of models: one that is named in a box of its own
 
 
-def sidebar(lang: Language, pages: Mapping[Page, StreamlitPage], page: Page) -> None:
-    """Draw the sidebar of a page; input and model only on pages that show one."""
-    with st.sidebar:
-        _name(lang)
-        navigation(lang, pages, page)
+def model(lang: Language, page: Page) -> None:
+    """The menu under the model's name: model, input, generation; none on pages without a model."""
+    if page in routes.WITHOUT_MODEL:
+        return
+    opened = current.view()
+    if opened.input.capture:
+        title = text(lang, "opened.file")
+    else:
+        title = plain(model_title(lang, opened.model)) or text(lang, "sidebar.model")
+    with st.popover(title, type="tertiary", key=widgets.key("menu.model")):
+        if not capture_file.replaces_input(lang):
+            _model(lang)
+            _input(lang)
+            _generating(lang)
+
+
+def more(lang: Language, page: Page) -> None:
+    """The menu of the app: what the page shows, a capture to open, language, light or dark."""
+    with st.popover(text(lang, "bar.more"), type="tertiary", key=widgets.key("menu.more")):
+        with st.expander(text(lang, "explain.label"), key=widgets.key("explain")):
+            st.markdown(with_formulas(text(lang, f"page.{page}.intro")))
+            st.markdown(with_formulas(text(lang, f"page.{page}.explain")))
         if page not in routes.WITHOUT_MODEL:
-            if not capture_file.replaces_input(lang):
-                _input(lang)
-                _model(lang)
-                _generating(lang)
             capture_file.upload(lang)
         _language(lang)
-
-
-def _name(lang: Language) -> None:
-    """The name of the app, before which the style puts the mark, and the switch of the scheme."""
-    row = st.container(
-        key=widgets.key("name"),
-        horizontal=True,
-        horizontal_alignment="distribute",
-        vertical_alignment="center",
-    )
-    with row:
-        st.markdown(f"**{text(lang, 'app.name')}**", width="content")
-        with st.container(width=SWITCH_WIDTH_PX):
-            key = f"{store.PREFIX}component.theme_switch"
-            draw(theme_switch.CANVAS, theme_switch.ThemeSwitchView(), key, lang)
+        draw(
+            theme_switch.CANVAS,
+            theme_switch.ThemeSwitchView(),
+            f"{store.PREFIX}component.theme_switch",
+            lang,
+        )
 
 
 def _input(lang: Language) -> None:

@@ -6,9 +6,9 @@ box. An upload is checked before it is kept, in this session only.
 
 import streamlit as st
 
+from attnviz.app.bar.uploader import Uploader, keep
 from attnviz.app.session import current, messages, text_files, uploads, widgets
 from attnviz.app.session.messages import plain
-from attnviz.app.sidebar.uploader import Uploader, keep
 from attnviz.i18n import Language, text
 from attnviz.types import MIB
 

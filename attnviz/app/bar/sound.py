@@ -6,8 +6,8 @@ before it is kept; a refusal is shown beside the widget.
 
 import streamlit as st
 
+from attnviz.app.bar.uploader import Uploader
 from attnviz.app.session import current, sounds, widgets
-from attnviz.app.sidebar.uploader import Uploader
 from attnviz.audio import sound
 from attnviz.i18n import Language, text
 from attnviz.types import MIB
