@@ -11,6 +11,7 @@ def test_a_message_stands_in_the_template(visit: OpenVisit, tiny: Tiny) -> None:
     page = visit("head", model=str(tiny("chat")), text="the cat sat")
     heatmap = page.canvas("Attention weights of")
     expect_data(heatmap, rows=3, cols=3)
+    page.open_menu("menu.model")
     switch = page.page.get_by_role("switch", name=text("en", "sidebar.chat"))
     switch.focus()
     page.page.keyboard.press("Space")

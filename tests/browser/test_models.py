@@ -47,7 +47,7 @@ def test_cross_attention_is_a_rectangle_of_its_two_texts(
     x, y = cell_middle(heatmap, *last, call.n_query, call.n_key)
     heatmap.click(position={"x": x, "y": y})
     opened.wait_for_parameters(query=last[0], key=last[1])
-    opened.page.get_by_role("link", name=text("en", "page.steps.title"), exact=True).click()
+    opened.go("steps")
     shapes = {"q": call.n_query, "k": call.n_key, "v": call.n_key, "weights": call.n_query}
     for stage, n_row in shapes.items():
         panel = opened.page.locator(f".panel[data-stage={stage}]")
@@ -58,7 +58,8 @@ def test_cross_attention_is_a_rectangle_of_its_two_texts(
 
 def choose_other(opened: Visit, name: str) -> None:
     """Types a model's name into the box that the last entry of the list opens."""
-    opened.choose(text("en", "sidebar.model"), text("en", "sidebar.other_model"))
+    other = text("en", "sidebar.other_model")
+    opened.choose(text("en", "sidebar.model"), other, menu="menu.model")
     box = opened.page.get_by_role("textbox", name=text("en", "sidebar.model_name"), exact=True)
     box.fill(name)
     box.press("Enter")
@@ -105,6 +106,7 @@ def test_an_uploaded_picture_lies_under_its_patches(visit: OpenVisit, tiny: Tiny
     expect_data(picture, first=1)
     middles = cell_points(picture, [(row, col) for row in range(3) for col in range(3)], 3, 3)
     before = pixels(picture, middles)
+    opened.open_menu("menu.model")
     file = opened.page.locator("input[type=file]").first
     file.set_input_files({"name": "a.png", "mimeType": "image/png", "buffer": png((255, 0, 0))})
     opened.wait_for_parameters(image="own")
@@ -121,6 +123,7 @@ def test_an_uploaded_picture_lies_under_its_patches(visit: OpenVisit, tiny: Tiny
 @pytest.mark.parametrize("n_rounds", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_text_outlives_models_that_read_none(visit: OpenVisit, tiny: Tiny, n_rounds: int) -> None:
     opened = visit("head", model=tiny("bert"), text=SOURCE)
+    opened.open_menu("menu.model")
     name = opened.page.get_by_role("textbox", name=text("en", "sidebar.model_name"), exact=True)
     box = opened.page.get_by_role("textbox", name=text("en", "sidebar.text"), exact=True)
     heatmap = opened.canvas("Attention weights of")
