@@ -2,7 +2,7 @@
 
 It only names the real entry, ``attnviz/app/main.py``. With the page list in this file instead, the
 first visitor of a fresh server who opens a deep link (``/head?text=…``) would get Streamlit's old
-page mode: that page alone, without the sidebar and with untranslated names. The path is taken from
+page mode: that page alone, without the bar and with untranslated names. The path is taken from
 the package, so that the same file works in a checkout and in an installed wheel.
 """
 

@@ -49,14 +49,14 @@ def expect_language(visit: Visit, lang: Language, page: Page) -> None:
     title = text(lang, f"page.{page}.title")
     expect(visit.page.get_by_role("heading", level=1)).to_have_text(title)
     expect(visit.page).to_have_title(f"{title} · {text(lang, 'app.name')}")
-    box = visit.page.get_by_role("textbox", name=text(lang, "sidebar.text"), exact=True)
+    box = visit.page.get_by_role("textbox", name=text(lang, "menu.text"), exact=True)
     expect(box).to_be_visible()
 
 
 def check_restored(visit: Visit, page: Page) -> None:
     expect_language(visit, "ja", page)
     expect(visit.page.get_by_test_id("stSidebarNav")).to_have_count(0)  # Streamlit's old page mode
-    box = visit.page.get_by_role("textbox", name=text("ja", "sidebar.text"), exact=True)
+    box = visit.page.get_by_role("textbox", name=text("ja", "menu.text"), exact=True)
     expect(box).to_have_value(TEXT)
     visit.wait_for_parameters(**VIEW)
 
@@ -90,7 +90,7 @@ def test_masks_on_a_fresh_server(visit: OpenVisit, fresh_server: str) -> None:
     expect(maps).to_have_count(2)
     expect_data(maps.first, layer=4, head=6, cell="5,3")
     expect(opened.page.locator(".legend")).to_contain_text("log")
-    second = opened.page.get_by_role("textbox", name=text("ja", "sidebar.text2"), exact=True)
+    second = opened.page.get_by_role("textbox", name=text("ja", "menu.text2"), exact=True)
     expect(second).to_have_value(SECOND)
 
 

@@ -21,7 +21,7 @@ def title(page: str, lang: str = "en") -> str:
 def test_a_link_takes_along_what_was_just_typed(visit: OpenVisit, press_ms: int) -> None:
     """The press on the link ends typing, so a new text and a new page reach the server at once."""
     opened = visit("head", lang="en")
-    box = opened.page.get_by_role("textbox", name=text("en", "sidebar.text"), exact=True)
+    box = opened.page.get_by_role("textbox", name=text("en", "menu.text"), exact=True)
     box.fill(TYPED)
     opened.page.get_by_role("link", name=COMPUTE, exact=True).click(delay=press_ms)
     expect(opened.page.get_by_role("heading", level=1)).to_have_text(title("steps"))
@@ -32,7 +32,7 @@ def test_a_link_takes_along_what_was_just_typed(visit: OpenVisit, press_ms: int)
 def test_a_link_pressed_before_the_text_was_sent_opens_its_page(visit: OpenVisit) -> None:
     """In a slow browser Streamlit's timer for the text comes after the click, as it does here."""
     opened = visit("head", lang="en")
-    box = opened.page.get_by_role("textbox", name=text("en", "sidebar.text"), exact=True)
+    box = opened.page.get_by_role("textbox", name=text("en", "menu.text"), exact=True)
     box.fill(TYPED)
     link = opened.page.get_by_role("link", name=COMPUTE, exact=True)
     box.evaluate("(box, link) => { box.blur(); link.click(); }", link.element_handle())
@@ -64,7 +64,7 @@ def test_the_model_outlives_a_change_of_language(visit: OpenVisit) -> None:
     opened = visit("masks", lang="en", text=TEXT)
     opened.choose(text("en", "language.label"), text("zh", "language.name"), menu="menu.more")
     expect(opened.page.get_by_role("heading", level=1)).to_have_text(title("masks", "zh"))
-    second = opened.page.get_by_role("textbox", name=text("zh", "sidebar.text2"))
+    second = opened.page.get_by_role("textbox", name=text("zh", "menu.text2"))
     second.fill("")
     second.press("Enter")
     expect(opened.page.locator(".map canvas[role=img]")).to_have_count(1)
@@ -73,7 +73,7 @@ def test_the_model_outlives_a_change_of_language(visit: OpenVisit) -> None:
 
 def test_enter_applies_a_text_and_a_chip_brings_an_example(visit: OpenVisit) -> None:
     opened = visit("masks", lang="en", text=TEXT)
-    box = opened.page.get_by_role("textbox", name=text("en", "sidebar.text"), exact=True)
+    box = opened.page.get_by_role("textbox", name=text("en", "menu.text"), exact=True)
     box.fill("Dogs")
     box.press("Shift+Enter")
     box.press_sequentially("ran.")

@@ -12,7 +12,7 @@ def test_a_message_stands_in_the_template(visit: OpenVisit, tiny: Tiny) -> None:
     heatmap = page.canvas("Attention weights of")
     expect_data(heatmap, rows=3, cols=3)
     page.open_menu("menu.model")
-    switch = page.page.get_by_role("switch", name=text("en", "sidebar.chat"))
+    switch = page.page.get_by_role("switch", name=text("en", "menu.chat"))
     switch.focus()
     page.page.keyboard.press("Space")
     expect_data(heatmap, rows=8, cols=8)

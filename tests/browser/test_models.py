@@ -58,9 +58,9 @@ def test_cross_attention_is_a_rectangle_of_its_two_texts(
 
 def choose_other(opened: Visit, name: str) -> None:
     """Types a model's name into the box that the last entry of the list opens."""
-    other = text("en", "sidebar.other_model")
-    opened.choose(text("en", "sidebar.model"), other, menu="menu.model")
-    box = opened.page.get_by_role("textbox", name=text("en", "sidebar.model_name"), exact=True)
+    other = text("en", "menu.other_model")
+    opened.choose(text("en", "menu.model"), other, menu="menu.model")
+    box = opened.page.get_by_role("textbox", name=text("en", "menu.model_name"), exact=True)
     box.fill(name)
     box.press("Enter")
 
@@ -71,7 +71,7 @@ def test_a_folder_is_opened_from_its_box_and_another_refused(visit: OpenVisit, t
     refused = opened.page.get_by_test_id("stAlert")
     expect(refused).to_contain_text("/etc")
     expect(refused).to_contain_text(sources.VARIABLE)
-    box = opened.page.get_by_role("textbox", name=text("en", "sidebar.model_name"), exact=True)
+    box = opened.page.get_by_role("textbox", name=text("en", "menu.model_name"), exact=True)
     box.fill(str(tiny("llama")))
     box.press("Enter")
     opened.wait_for_parameters(model=tiny("llama"))
@@ -124,8 +124,8 @@ def test_an_uploaded_picture_lies_under_its_patches(visit: OpenVisit, tiny: Tiny
 def test_a_text_outlives_models_that_read_none(visit: OpenVisit, tiny: Tiny, n_rounds: int) -> None:
     opened = visit("head", model=tiny("bert"), text=SOURCE)
     opened.open_menu("menu.model")
-    name = opened.page.get_by_role("textbox", name=text("en", "sidebar.model_name"), exact=True)
-    box = opened.page.get_by_role("textbox", name=text("en", "sidebar.text"), exact=True)
+    name = opened.page.get_by_role("textbox", name=text("en", "menu.model_name"), exact=True)
+    box = opened.page.get_by_role("textbox", name=text("en", "menu.text"), exact=True)
     heatmap = opened.canvas("Attention weights of")
     for _ in range(n_rounds):
         for other, rows in (("vit", 10), ("forms", 17), ("bert", 8)):

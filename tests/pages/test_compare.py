@@ -166,7 +166,7 @@ def test_a_model_of_ones_own_is_named_for_the_right_side(visit: Visit, tiny: Tin
     app = visit("compare", text=A)
     assert not beside_bar(app, "text_input")
     listed = app.selectbox(KEY("model_b.en"))
-    other = i18n.text("en", "sidebar.other_model")
+    other = i18n.text("en", "menu.other_model")
     assert listed.options[-1] == other
     listed.set_value(compare.OTHER).run()
     assert app.selectbox(KEY("model_b.en")).value == compare.OTHER

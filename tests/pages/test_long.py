@@ -181,7 +181,7 @@ def test_a_file_is_uploaded_read_and_left(visit: Visit, tiny: Tiny) -> None:
     assert sent(app)[0]["tokens"][:4] == ["a", "dog", "sat", "and"]
     said = [each.value for each in app.main.caption]
     name = r"my \*book\*\.txt"
-    assert i18n.text("en", "sidebar.reading_file", name=name, characters="23") in said
+    assert i18n.text("en", "menu.reading_file", name=name, characters="23") in said
     app = app.button(KEY("use_box")).click().run()
     assert sent(app)[0]["tokens"] == ["the", "cat"]
     assert "file" not in parameters(app)

@@ -28,7 +28,7 @@ def test_a_page_speaks_the_language(visit: Visit, page: str, lang: i18n.Language
     templates = set(i18n.section(lang, "component").values())
     assert header["strings"]
     assert set(header["strings"].values()) <= templates
-    assert app.text_area(KEY("text")).label == i18n.text(lang, "sidebar.text")
+    assert app.text_area(KEY("text")).label == i18n.text(lang, "menu.text")
     assert not app.error
     assert not app.warning
 

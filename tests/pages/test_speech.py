@@ -69,7 +69,7 @@ def test_each_written_token_is_the_likeliest(tiny: Tiny) -> None:
 def test_a_transcript_is_typed(visit: Visit, tiny: Tiny, lang: i18n.Language) -> None:
     app = visit("head", lang=lang, model=tiny("whisper"), stack="decoder", kind="cross")
     (box,) = bar(app).text_area
-    assert box.label == i18n.text(lang, "sidebar.transcript") and box.value == ""
+    assert box.label == i18n.text(lang, "menu.transcript") and box.value == ""
     box.set_value("the cat sat").run()
     assert not app.error
     header, arrays = sent(app)

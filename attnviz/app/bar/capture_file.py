@@ -1,4 +1,4 @@
-"""The part of the sidebar for a capture from a file, which is shown without its model.
+"""The part of the menu for a capture from a file, which is shown without its model.
 
 In: the language. Out: an uploader; or, while a capture is open, what it is and a way back to the
 model. An upload is checked before it is kept; a refusal is shown beside the uploader.

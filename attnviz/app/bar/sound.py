@@ -1,4 +1,4 @@
-"""The sidebar of a speech model: a sound made here, or an upload, to be heard and seen.
+"""The menu of a speech model: a sound made here, or an upload, to be heard and seen.
 
 In: the language. Out: widgets that show the chosen sound, and change it. An upload is checked
 before it is kept; a refusal is shown beside the widget.

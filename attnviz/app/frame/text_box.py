@@ -36,7 +36,7 @@ def _box(lang: Language) -> None:
         text_label(lang),
         key=widgets.showing("text", current.view().input.text),
         height=HEIGHT_PX,
-        placeholder=text(lang, "sidebar.text_placeholder"),
+        placeholder=text(lang, "menu.text_placeholder"),
         on_change=_take_text,
         label_visibility="collapsed",
     )

@@ -278,7 +278,7 @@ def _model(lang: Language) -> None:
     named = current.view().right.model
     own = named not in (SAME, *REGISTRY)
     same = "opened.same" if current.view().input.capture else "compare.same_model"
-    titles = {SAME: text(lang, same), OTHER: text(lang, "sidebar.other_model")}
+    titles = {SAME: text(lang, same), OTHER: text(lang, "menu.other_model")}
     # the browser answers with a label: in another language it must be another widget
     widget = f"model_b.{lang}"
     st.selectbox(
