@@ -201,4 +201,4 @@ def test_the_code_for_a_view_gives_its_numbers(
 def test_the_offer_speaks_the_language(lang: i18n.Language, visit: Visit) -> None:
     app = visit("head", lang=lang, text=TEXT)
     [menu] = [each for each in bar(app) if getattr(each, "key", None) == widgets.key("take")]
-    assert menu.proto.label == i18n.text(lang, "take.title")
+    assert menu.proto.popover.label == i18n.text(lang, "take.title")

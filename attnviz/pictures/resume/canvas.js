@@ -12,20 +12,18 @@ const PLACE = "attnviz.left";
 /** @returns {Mounted} */
 export default function resume(/** @type {Host} */ host) {
   const box = el("section", { class: "av av-resume" });
-  host.root.append(box);
   return {
     refresh(data) {
       /** @type {{header: Header, arrays: Arrays}} */
       const { header } = parse(data);
       if (!header.offers) keep({ page: header.page, query: header.query });
       const left = header.offers ? kept() : null;
-      if (!left) {
-        box.replaceChildren();
-        return;
-      }
+      box.remove();
+      if (!left) return;
       const button = el("button", { type: "button", class: "av-button" }, header.strings.label);
       button.addEventListener("click", () => host.trigger("resume", left));
       box.replaceChildren(button);
+      host.root.append(box);
     },
     destroy: () => box.remove(),
   };
