@@ -30,17 +30,23 @@ from attnviz.app.session import (
     store,
     widgets,
 )
-from attnviz.i18n import text
+from attnviz.i18n import Language, tag, text
 
 STYLE = Path(__file__).with_name("style.css")
-KOREAN_STYLE = Path(__file__).with_name("korean.css")
 MARK = Path(__file__).with_name("mark.svg")
 
 
-def style() -> str:
-    """The style sheets of page and bar, with the mark beside the name."""
+def style(lang: Language) -> str:
+    """The style sheets of page and bar, with the language of the page and the mark beside the name.
+
+    The language stands in a property that a script of the page copies to the document
+    (`host/language.js`): the rules for a language read it there.
+    """
     mark = b64encode(MARK.read_bytes()).decode("ascii")
-    shown = f':root {{ --attnviz-mark: url("data:image/svg+xml;base64,{mark}"); }}'
+    shown = (
+        f":root {{ --attnviz-language: {tag(lang)};"
+        f' --attnviz-mark: url("data:image/svg+xml;base64,{mark}"); }}'
+    )
     sheets = (sheet.read_text(encoding="utf-8") for sheet in (bar.CSS, STYLE))
     return "<style>" + "\n".join((shown, *sheets)) + "</style>"
 
@@ -73,9 +79,7 @@ def main() -> None:
         layout="wide",
         initial_sidebar_state="collapsed",
     )
-    st.html(style())
-    if lang == "ko":
-        st.html(KOREAN_STYLE)
+    st.html(style(lang))
     target = classroom.page_to_follow(name)
     if target is not None:
         st.switch_page(pages[target], query_params=address.params(current.view()))

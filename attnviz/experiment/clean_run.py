@@ -21,6 +21,7 @@ from attnviz.capture.plan.plan import Plan, TokensByStack
 from attnviz.capture.plan.planners import plan
 from attnviz.capture.record.recorder import record
 from attnviz.capture.request import Request, Text
+from attnviz.capture.token_names import token_names
 from attnviz.errors import BadInput, bad_argument
 from attnviz.experiment.answer_measures import (
     LAST,
@@ -164,7 +165,7 @@ def prepare_request(
         measure,
         planned.inputs,
         options,
-        planned.tokens,
+        token_names(lm, planned, calls, None).by_stack,
         tuple(calls),
         as_mapping(output),
     )

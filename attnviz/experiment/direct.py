@@ -7,6 +7,7 @@ reaches the answer directly: what a head does through later heads and MLPs is no
 stands beside `attnviz.effects`, never alone.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,7 +17,7 @@ from jaxtyping import Float64
 from torch import Tensor
 
 from attnviz.attention.tolerance import rounding
-from attnviz.changes.site import Where, place_among
+from attnviz.changes.site import place_among
 from attnviz.errors import BadInput
 from attnviz.experiment.answer_measures import AnswerMeasure
 from attnviz.experiment.clean_run import CleanRun
@@ -28,6 +29,7 @@ from attnviz.experiment.dataflow.trace import Value
 from attnviz.experiment.readouts import Linear, readout
 from attnviz.experiment.traced_run import TracedRun, traced_run
 from attnviz.summary import counted, shortened, text_table
+from attnviz.types import Where
 
 STREAM = "the residual stream"
 
@@ -93,8 +95,50 @@ class Direct:
         return text_table(columns) if self.ok else f"Direct{self._doubt}\n{text_table(columns)}"
 
 
+@dataclass(frozen=True, eq=False)
+class SplitNumber:
+    """A number of a pass as a linear function of one value: Σ slope · value + `behind` = `own`.
+
+    `behind` has what is added after the value, biases. `rules` say how the value is split in turn.
+    """
+
+    run: TracedRun
+    value: Value
+    slope: Tensor
+    behind: tuple[tuple[Component, float], ...]
+    own: float
+    rules: Rules
+
+    def share(self, tensor: Tensor) -> float:
+        """What a summand of the value adds to the number."""
+        return float((tensor * self.slope).sum())
+
+    def tolerance(self, shares: Sequence[float]) -> float:
+        """The largest error of Σ shares that rounding explains."""
+        return rounding(self.value.tensor.dtype, sum(map(abs, shares)))
+
+
 def direct(prepared: CleanRun) -> Direct:
     """The number that the run's measure reads, split into what each component wrote of it.
+
+    Raises `BadInput` for a measure that is not a linear number of logits or hidden states.
+    """
+    number = answer_number(prepared)
+    parts = components(number.run, number.value, number.rules)
+    named = [(part.component, number.share(part.tensor)) for part in parts]
+    everything = [*named, *number.behind]
+    values = [value for _, value in everything]
+    return Direct(
+        measure=prepared.on,
+        components=tuple(component for component, _ in everything),
+        values=np.array(values, dtype=np.float64),
+        own=number.own,
+        tolerance=number.tolerance(values),
+    )
+
+
+def answer_number(prepared: CleanRun) -> SplitNumber:
+    """The measure's number, as a linear function of the last hidden state.
 
     Raises `BadInput` for a measure that is not a linear number of logits or hidden states.
     """
@@ -109,29 +153,14 @@ def direct(prepared: CleanRun) -> Direct:
     run = traced_run(prepared)
     answer = run.value(resolved.output)
     hidden = before_last_linear(answer) if resolved.output == "logits" else answer
-    return _split(prepared.on, run, answer, hidden, resolved.linear)
-
-
-def _split(
-    on: AnswerMeasure | None, run: TracedRun, answer: Value, hidden: Value, linear: Linear
-) -> Direct:
-    slope, behind = _slope(answer, hidden, linear)
-    parts = components(run, hidden, Rules(above_stream=True, gates=True))
-    values = [float((part.tensor * slope).sum()) for part in parts]
-    size = sum(map(abs, values)) + sum(abs(value) for _, value in behind)
-    everything = [part.component for part in parts] + [component for component, _ in behind]
-    return Direct(
-        measure=on,
-        components=tuple(everything),
-        values=np.array([*values, *(value for _, value in behind)], dtype=np.float64),
-        own=float(linear(answer.tensor.detach().float())[0]),
-        tolerance=rounding(answer.tensor.dtype, size),
-    )
+    slope, behind = _slope(answer, hidden, resolved.linear)
+    own = float(resolved.linear(answer.tensor.detach().float())[0])
+    return SplitNumber(run, hidden, slope, behind, own, Rules(above_stream=True, gates=True))
 
 
 def _slope(
     answer: Value, hidden: Value, linear: Linear
-) -> tuple[Tensor, list[tuple[Component, float]]]:
+) -> tuple[Tensor, tuple[tuple[Component, float], ...]]:
     """The slope of the number by the hidden state, and what is added behind it (biases)."""
 
     def stop(value: Value) -> list[Leaf] | None:
@@ -144,9 +173,9 @@ def _slope(
         x = hidden.tensor.detach().float().requires_grad_()
         through = walk.total(lambda leaf: x if leaf.name == STREAM else None)
         (slope,) = torch.autograd.grad(linear(through).sum(), x)
-    behind = [
+    behind = tuple(
         (Component(part.name, "bias", None, part.name), float(linear(part.tensor)[0]))
         for part in walk.parts()
         if part.name != STREAM
-    ]
+    )
     return slope, behind

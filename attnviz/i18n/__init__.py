@@ -13,7 +13,7 @@ A Korean particle behind a placeholder names both of its forms, `{token}이(가)
 the form that fits the value (see `particles`).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from string import Formatter
 from types import MappingProxyType
@@ -24,6 +24,9 @@ from attnviz.i18n import particles
 Language = Literal["en", "ja", "ko", "zh"]
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 DEFAULT: Language = "en"
+Joint = Literal["list", "clauses"]
+_FULL_WIDTH = "：。？！"
+_TAGS: Mapping[Language, str] = {"zh": "zh-CN"}
 
 
 class MissingText(LookupError):
@@ -78,6 +81,27 @@ def has(key: str) -> bool:
     return key in catalogue(DEFAULT)
 
 
+def joined(lang: Language, parts: Iterable[str], joint: Joint = "list") -> str:
+    """The parts as the language writes a list of words, or of clauses that have commas.
+
+    >>> joined("en", ["a", "b"]), joined("ja", ["a", "b"]), joined("zh", ["a", "b"], "clauses")
+    ('a, b', 'a、b', 'a；b')
+    """
+    return text(lang, f"joint.{joint}", before="", after="").join(parts)
+
+
+def labelled(label: str, said: str) -> str:
+    """A label in bold before what it says, as Markdown; no space follows a full-width sign.
+
+    The sign stands outside the bold part: Markdown ends no bold text between sign and letter.
+
+    >>> labelled("Goal:", "read"), labelled("目標：", "読む")
+    ('**Goal:** read', '**目標**：読む')
+    """
+    word = label.rstrip(_FULL_WIDTH)
+    return f"**{label}** {said}" if word == label else f"**{word}**{label[len(word) :]}{said}"
+
+
 def section(lang: Language, prefix: str) -> dict[str, str]:
     """The templates whose key starts with `prefix.`, by the rest of their key."""
     start = f"{prefix}."
@@ -94,6 +118,15 @@ def section(lang: Language, prefix: str) -> dict[str, str]:
 def is_language(code: object) -> TypeGuard[Language]:
     """True if the interface speaks this language."""
     return isinstance(code, str) and code in LANGUAGES
+
+
+def tag(lang: Language) -> str:
+    """The name of the language for a browser, which chooses voices, glyphs and breaks by it.
+
+    >>> tag("ja"), tag("zh")
+    ('ja', 'zh-CN')
+    """
+    return _TAGS.get(lang, lang)
 
 
 def negotiate(locale: str | None) -> Language:

@@ -152,12 +152,12 @@ def _files(shown: PageContext, head: HeadId, figures: tuple[View, ...]) -> list[
     files: list[TakeFile] = []
     if size.all_at_once:
         for view in figures:
-            at = None if view == "heads" else head
-            draw = partial(file, ".svg", view=view, at=at, **place)
+            drawn = None if view == "heads" else head
+            draw = partial(file, ".svg", view=view, head=drawn, **place)
             files.append(TakeFile(view, ".svg", draw))
         files.append(TakeFile("page", ".html", partial(_page, PageContextKey(shown), head)))
     if size.whole:
-        files.append(TakeFile("numbers", ".csv", partial(file, ".csv", at=head, **place)))
+        files.append(TakeFile("numbers", ".csv", partial(file, ".csv", head=head, **place)))
     files.append(TakeFile("capture", ".safetensors", partial(file, ".safetensors")))
     return files
 

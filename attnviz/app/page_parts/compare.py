@@ -32,7 +32,6 @@ from attnviz.app.session import (
     current,
     drawings,
     embedding,
-    examples,
     messages,
     model_cards,
     pictures,
@@ -48,6 +47,7 @@ from attnviz.app.session.labels import READS_NO_TEXT, READS_PICTURES
 from attnviz.app.session.messages import plain
 from attnviz.app.session.view import RightSide
 from attnviz.capture.request import Request
+from attnviz.checks import examples
 from attnviz.compare import token_pairs
 from attnviz.compare.token_pairs import Pairing
 from attnviz.i18n import Language, text

@@ -242,7 +242,7 @@ def _real(inputs: CardInputs) -> Card:
         "query": query,
         "key": key,
     }
-    question = ChoiceQuestion(("more", "same", "less"), "less")
+    question = ChoiceQuestion(("more", "same", "less"), "less", is_scale=True)
     reveal = (RealHead(MODEL, text, LAYER, HEAD),)
     return Card("real", numbers, (), question, reveal, Link("steps", view))
 

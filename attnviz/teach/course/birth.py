@@ -15,6 +15,7 @@ embedded story models were trained; the page trains `attnviz.teach.course.toy_mo
 import json
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Literal, get_args
 
 import numpy as np
@@ -219,7 +220,7 @@ def _moment(inputs: CardInputs) -> Card:
         "repeated": 100 * SHARE_REPEATED,
     }
     numbers |= _step_numbers(curve, after)
-    question = ChoiceQuestion(("early", "shelf", "late"), "shelf")
+    question = ChoiceQuestion(("early", "shelf", "late"), "shelf", is_scale=True)
     chart = Chart("step", "loss", (held_out,))
     return Card("moment", numbers, (chart,), question, (losses, heads))
 
@@ -276,6 +277,13 @@ def _buys(inputs: CardInputs) -> Card:
         "repeated": 100 * SHARE_REPEATED,
     }
     steps = curve["step"]
+    span = later - before
+    numbers |= {
+        "span": int(steps[later] - steps[before]),
+        "fall": float(held_out[before] - held_out[later]),
+        "fall_before": float(held_out[before - span] - held_out[before]),
+        "fall_later": float(held_out[later] - held_out[later + span]),
+    }
     lines = (Series("held_out_loss", steps, held_out), Series("loss", steps, batches))
     chart = Chart("step", "loss", lines, marked_x=float(steps[after]))
     question = ChoiceQuestion(("falls", "hardly", "rises"), "hardly")
@@ -287,9 +295,28 @@ def _expect(inputs: CardInputs) -> Card:
     return Card("expect", _tiny_numbers(), (), ChoiceQuestion(("high", "low", "exact"), "low"))
 
 
+@cache
+def births() -> dict[str, Float64[np.ndarray, "training"]]:
+    """The rows of `scripts.measure_births`, trainings from many seeds; NaN for never."""
+    source = Path(__file__).with_name("births.json").read_text(encoding="utf-8")
+    rows = json.loads(source)
+    return {name: np.array([row[name] for row in rows], dtype=np.float64) for name in rows[0]}
+
+
 def _tiny_numbers() -> dict[str, float | int | str]:
-    even = chance(MAX_LETTERS)
+    even, trained = chance(MAX_LETTERS), births()
+    induction, previous = trained["induction_step"], trained["previous_step"]
     return {
+        "trials": len(induction),
+        "control_most": float(trained["control"].max() / even.induction),
+        "induction_least": float(trained["induction"].min()),
+        "without_most": float(trained["without_previous"].max()),
+        "other_least": float(trained["without_other"].min()),
+        "copy_most": 100 * float(trained["accuracy_without_previous"].max()),
+        "first_times": int((induction < np.nan_to_num(previous, nan=np.inf)).sum()),
+        "induction_early": int(induction.min()),
+        "induction_late": int(induction.max()),
+        "previous_early": int(np.nanmin(previous)),
         "steps": STEPS,
         "layers": LAYERS,
         "heads": HEADS,

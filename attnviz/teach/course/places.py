@@ -31,11 +31,13 @@ from attnviz.teach.lessons.cards.card import (
     ChoiceQuestion,
     Link,
     NumberQuestion,
+    Numbers,
     Pick,
     Slider,
     Typed,
 )
 from attnviz.teach.lessons.cards.example_words import Gloss
+from attnviz.teach.lessons.cards.shuffle import places
 from attnviz.types import Kind
 
 LONGER = "We gave the beautiful queen a golden crown."
@@ -151,8 +153,8 @@ def _three(inputs: CardInputs) -> Card:
         for name, (weights, rows, columns) in panels.items()
     }
     question = ChoiceQuestion(tuple(pictures), "cross", pictures)
-    numbers = {"english": pair.english, "gloss": Gloss(pair.english), "start": french[0]}
-    return Card("three", numbers, (), question)
+    numbers: Numbers = {"english": pair.english, "gloss": Gloss(pair.english), "start": french[0]}
+    return Card("three", {**numbers, **places(pictures)}, (), question)
 
 
 def translate(inputs: CardInputs, english: str) -> Translation:

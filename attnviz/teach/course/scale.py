@@ -34,6 +34,7 @@ from attnviz.teach.lessons.cards.card import (
     Series,
     Slider,
 )
+from attnviz.teach.lessons.cards.shuffle import places
 
 WIDTHS = (4, 8, 16, 32, 64, 128, 256, 512)
 N_KEYS = 8
@@ -255,7 +256,7 @@ def _pictures(inputs: CardInputs) -> Card:
         "flattest": weights["flat"].max(),
         "sharpest": weights["sharp"].max(axis=1).mean(),
         "root": math.sqrt(PICTURE_WIDTH),
-    }
+    } | places(pictures)
     return Card("pictures", numbers, question=question)
 
 

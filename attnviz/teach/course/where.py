@@ -227,8 +227,15 @@ def _mlp(inputs: CardInputs) -> Card:
     row = _names(ids)[-1:]
     inside = Panel("inside", before, rows=row, scale="inside")
     passed = Panel("passed", after, "→", rows=row, scale="inside")
-    numbers: Numbers = {"d_model": width, "hidden": answer, "times": answer // width}
-    numbers = {**numbers, "token": row[0], "shown": N_SHOWN}
+    times = answer // width
+    numbers: Numbers = {
+        "d_model": width,
+        "hidden": answer,
+        "times": times,
+        "share": 100 * 2 * times / (2 * times + 4),  # of 2·times·d² in the MLP and 4·d² beside it
+        "token": row[0],
+        "shown": N_SHOWN,
+    }
     return Card("mlp", numbers, (), question, (Board((inside, passed)),))
 
 

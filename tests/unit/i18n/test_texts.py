@@ -134,3 +134,32 @@ def test_i18n_is_a_leaf() -> None:
         "sys.exit(bool({'torch', 'streamlit', 'numpy'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], timeout=300).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("lang", "words", "clauses"),
+    [
+        ("en", "a, b", "a; b"),
+        ("ja", "a、b", "a；b"),
+        ("ko", "a, b", "a; b"),
+        ("zh", "a、b", "a；b"),
+    ],
+)
+def test_parts_are_joined_as_the_language_joins_them(
+    lang: i18n.Language, words: str, clauses: str
+) -> None:
+    assert i18n.joined(lang, ["a", "b"]) == words
+    assert i18n.joined(lang, iter(["a", "b"]), "clauses") == clauses
+    assert i18n.joined(lang, ["a"]) == "a" and i18n.joined(lang, []) == ""
+
+
+@pytest.mark.parametrize("lang", i18n.LANGUAGES)
+def test_a_label_is_bold_and_no_space_follows_a_full_width_sign(lang: i18n.Language) -> None:
+    label = i18n.text(lang, "learn.goal")
+    line = i18n.labelled(label, "x")
+    assert line.startswith("**") and line.replace("**", "").replace(" x", "x") == f"{label}x"
+    assert ("： x" in line) is False and not line.split("**")[1].endswith("：")
+
+
+def test_the_tag_of_a_language_is_one_that_browsers_know() -> None:
+    assert [i18n.tag(lang) for lang in ("en", "ja", "ko", "zh")] == ["en", "ja", "ko", "zh-CN"]

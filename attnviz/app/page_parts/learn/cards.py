@@ -11,7 +11,7 @@ from attnviz.app.page_parts.learn import card_pills, links, open_card, pictures,
 from attnviz.app.page_parts.learn.card_shown import CardShown
 from attnviz.app.page_parts.learn.open_card import OpenCard
 from attnviz.app.session import address, current, routes, widgets
-from attnviz.i18n import Language, text
+from attnviz.i18n import Language, labelled, text
 from attnviz.teach.lessons.cards.card import Card, Control, Link, Pick, Slider
 from attnviz.teach.lessons.cards.example_words import in_language
 from attnviz.teach.lessons.cards.symbols import with_formulas
@@ -63,7 +63,7 @@ def _card(lang: Language, texts: LessonTexts, opened: OpenCard) -> None:
     for number, picture in enumerate(built.reveal):
         pictures.show(shown, picture, f"reveal.{number}")
     with st.container(border=True, key=widgets.key("learn.takeaway")):
-        st.markdown(f"**{text(lang, 'learn.takeaway')}** {shown.say('takeaway')}")
+        st.markdown(labelled(text(lang, "learn.takeaway"), shown.say("takeaway")))
     if built.link is not None:
         _link(lang, built.link)
 

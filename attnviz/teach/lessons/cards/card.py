@@ -107,12 +107,14 @@ class CellQuestion:
 class ChoiceQuestion:
     """Choose one option: the text "option.<name>", with a picture where `pictures` has one.
 
-    Each wrong option is the mistake of its name.
+    Each wrong option is the mistake of its name. Options are shown in an order of `shuffle`, unless
+    they are a scale.
     """
 
     options: tuple[str, ...]
     right: str
     pictures: Mapping[str, Board] = field(default_factory=dict)
+    is_scale: bool = False
 
 
 Question = NumberQuestion | CellQuestion | ChoiceQuestion
@@ -153,7 +155,7 @@ Value = float | str
 class Link:
     """A page of the app in the state that continues the card: `view` has fields of its address."""
 
-    page: Literal["overview", "head", "steps", "masks", "output", "calculator"]
+    page: Literal["overview", "head", "steps", "masks", "output", "switches", "calculator"]
     view: Mapping[str, str | int | float] = field(default_factory=dict)
 
 
