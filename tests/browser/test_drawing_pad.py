@@ -107,6 +107,7 @@ def test_the_model_sees_what_was_drawn(pad: Visit) -> None:
     drawn = [[44, 104, 214, 255], [255, 255, 255, 255]]
     pad.wait_until(lambda: colours() == drawn)
     pad.page.goto(pad.page.url)  # as whoever is sent the link would
+    pad.open_menu("menu.model")
     pad.wait_until(lambda: colours() == drawn)
 
 

@@ -66,6 +66,7 @@ def upload(opened: Visit, folder: Path) -> Locator:
     page.locator("input[type=file]").first.set_input_files(folder / "book.txt")
     plot_ = page.locator("canvas.av-tiles-plot")
     plot_.wait_for()
+    opened.open_menu("menu.model", wanted=False)
     return plot_
 
 

@@ -95,10 +95,10 @@ class Visit:
         """Moves the pointer off the components, which tell the server then."""
         self.page.locator(f".{widgets.class_name('bar.home')}").hover()
 
-    def open_menu(self, name: Menu) -> None:
-        """Opens a menu of the bar, if it is closed."""
+    def open_menu(self, name: Menu, *, wanted: bool = True) -> None:
+        """Opens a menu of the bar, or closes it."""
         button = self.page.locator(f".{widgets.class_name(name)}").get_by_role("button")
-        if button.get_attribute("aria-expanded") != "true":
+        if (button.get_attribute("aria-expanded") == "true") != wanted:
             button.click()
 
     def choose(
