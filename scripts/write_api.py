@@ -41,6 +41,9 @@ changed ablate patch pattern cut edit mask
 RESULTS = {
     "Experiment": ("attnviz.experiment", "run"),
     "Answer": ("attnviz.experiment", "answers"),
+    "ExperimentSet": ("attnviz.experiment", "sets"),
+    "SetResult": ("attnviz.experiment", "set_results"),
+    "WordSlot": ("attnviz.experiment", "sets"),
     "Effects": ("attnviz.experiment", "effects"),
     "Edges": ("attnviz.experiment", "edges"),
     "Patching": ("attnviz.experiment", "patching"),
@@ -83,7 +86,7 @@ INNER = {
 # packages that are documented, but no names of `attnviz`
 PACKAGES = ("changes",)
 # classes whose methods are told of in full
-IN_FULL = ("Experiment",)
+IN_FULL = ("Experiment", "ExperimentSet")
 WORDS = "Kind Stack Stage AxisName MaskKind ModelKind Measure Head Where".split()
 PROPERTIES = {"property", "cached_property"}
 FLAT = 100  # characters of a signature on one line

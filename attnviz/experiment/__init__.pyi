@@ -14,6 +14,9 @@ from attnviz.experiment.patching import Patching as Patching
 from attnviz.experiment.paths import Path as Path
 from attnviz.experiment.paths import Paths as Paths
 from attnviz.experiment.run import Experiment as Experiment
+from attnviz.experiment.set_results import SetResult as SetResult
+from attnviz.experiment.sets import ExperimentSet as ExperimentSet
+from attnviz.experiment.sets import WordSlot as WordSlot
 from attnviz.experiment.switches import ChangedRun as ChangedRun
 from attnviz.experiment.tokens import TokenScores as TokenScores
 from attnviz.experiment.why import Why as Why

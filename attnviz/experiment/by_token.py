@@ -40,7 +40,7 @@ from attnviz.experiment.components import Component, Naming, site_of
 from attnviz.experiment.dataflow.parts import Walk
 from attnviz.experiment.dataflow.rules import Leaf, Rules
 from attnviz.experiment.dataflow.trace import Value
-from attnviz.experiment.direct import SplitNumber, answer_number
+from attnviz.experiment.direct import SplitNumber, answer_number, linear_of
 from attnviz.experiment.edges import effective
 from attnviz.experiment.readouts import Readout, readout
 from attnviz.experiment.rows import PASS_ROWS, RowChange, by_place, changed_rows
@@ -241,8 +241,7 @@ def direct_by_token(prepared: CleanRun) -> DirectByToken:
     resolved, number = readout(prepared), answer_number(prepared)
     if resolved.estimated == Readout.estimated:
         return _split(prepared, number, prepared.on)
-    linear, output = resolved.linear, resolved.output
-    assert linear is not None, "answer_number refuses what is not linear"
+    linear, output = linear_of(prepared), resolved.output
     # a cut is read with the number that is split, the measure's linear companion
     companion = replace(prepared, on=lambda answer: linear(answer[output]))
     return _split(companion, number, prepared.on)
@@ -269,8 +268,9 @@ def score_by_token(
         x = value.tensor.detach().float().clone().requires_grad_()
         score, own, bias = _score(call, cell, layer, row, x)
         (slope,) = torch.autograd.grad(score, x)
-    behind = ((Component(f"bias of W_{side.upper()}", "bias", call.layer, layer.module), bias),)
-    number = SplitNumber(run, value, slope, behind, own, Rules())
+    name = Component(f"bias of W_{side.upper()}", "bias", call.layer, layer.module)
+    behind = ((name, torch.tensor([bias])),)
+    number = SplitNumber(run, value, slope, behind, torch.tensor([own]), Rules())
     return _split(prepared, number, cell)
 
 
@@ -323,7 +323,7 @@ def _split(
     for at, share in enumerate(shares):
         own, alike = (part.double().cpu().numpy() for part in share.by_key())
         values[at, : len(own)], mean_value[at, : len(own)] = own, alike
-    rest |= {component.label: value for component, value in number.behind}
+    rest |= {component.label: float(value[0]) for component, value in number.behind}
     return DirectByToken(
         prepared=prepared,
         number=name,
@@ -332,7 +332,7 @@ def _split(
         mean_value=mean_value,
         tokens=tuple(key_tokens(prepared.tokens, share.call, 0).labels for share in shares),
         rest=rest,
-        own=number.own,
+        own=float(number.own[0]),
         tolerance=number.tolerance([*values.ravel().tolist(), *rest.values()]),
         shares=shares,
     )
@@ -364,7 +364,7 @@ def _slopes(
     for part in sorted(walk.parts(), key=lambda part: part.position):
         if part.kind != WHOLE:
             label = str(naming.written(part).component)
-            rest[label] = rest.get(label, 0.0) + number.share(part.tensor)
+            rest[label] = rest.get(label, 0.0) + float(number.share(part.tensor)[0])
     for call, slope in written:
         bias = call.projections["out"].bias
         if bias is not None:

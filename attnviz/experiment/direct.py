@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 import torch
-from jaxtyping import Float64
+from jaxtyping import Float, Float64
 from torch import Tensor
 
 from attnviz.attention.tolerance import rounding
@@ -97,7 +97,7 @@ class Direct:
 
 @dataclass(frozen=True, eq=False)
 class SplitNumber:
-    """A number of a pass as a linear function of one value: Σ slope · value + `behind` = `own`.
+    """A number of each row of a pass, linear in one value: Σ slope · value + `behind` = `own`.
 
     `behind` has what is added after the value, biases. `rules` say how the value is split in turn.
     """
@@ -105,13 +105,18 @@ class SplitNumber:
     run: TracedRun
     value: Value
     slope: Tensor
-    behind: tuple[tuple[Component, float], ...]
-    own: float
+    behind: tuple[tuple[Component, Float[Tensor, " row"]], ...]
+    own: Float[Tensor, " row"]
     rules: Rules
 
-    def share(self, tensor: Tensor) -> float:
-        """What a summand of the value adds to the number."""
-        return float((tensor * self.slope).sum())
+    def share(self, tensor: Tensor) -> Float[Tensor, " row"]:
+        """The part of the number that a summand of the value has."""
+        return (tensor * self.slope).reshape(len(self.own), -1).sum(1)
+
+    def parts(self) -> list[tuple[Component, Float[Tensor, " row"]]]:
+        """The part of every component."""
+        found = components(self.run, self.value, self.rules)
+        return [*((part.component, self.share(part.tensor)) for part in found), *self.behind]
 
     def tolerance(self, shares: Sequence[float]) -> float:
         """The largest error of Σ shares that rounding explains."""
@@ -124,15 +129,13 @@ def direct(prepared: CleanRun) -> Direct:
     Raises `BadInput` for a measure that is not a linear number of logits or hidden states.
     """
     number = answer_number(prepared)
-    parts = components(number.run, number.value, number.rules)
-    named = [(part.component, number.share(part.tensor)) for part in parts]
-    everything = [*named, *number.behind]
-    values = [value for _, value in everything]
+    parts = number.parts()
+    values = [float(share[0]) for _, share in parts]
     return Direct(
         measure=prepared.on,
-        components=tuple(component for component, _ in everything),
+        components=tuple(component for component, _ in parts),
         values=np.array(values, dtype=np.float64),
-        own=number.own,
+        own=float(number.own[0]),
         tolerance=number.tolerance(values),
     )
 
@@ -143,24 +146,34 @@ def answer_number(prepared: CleanRun) -> SplitNumber:
     Raises `BadInput` for a measure that is not a linear number of logits or hidden states.
     """
     resolved = readout(prepared)
-    if resolved.linear is None:
+    return linear_number(traced_run(prepared), resolved.output, linear_of(prepared))
+
+
+def linear_of(prepared: CleanRun) -> Linear:
+    """The linear number of a run's measure; `BadInput` for a measure that is not linear."""
+    linear = readout(prepared).linear
+    if linear is None:
         raise BadInput(
             f"{prepared.on} is not linear in the model's answer and cannot be split into parts:"
             " give NextToken, Class, Target, or Cosine(to=another text)",
             code="not_linear",
             measure=type(prepared.on).__name__,
         )
-    run = traced_run(prepared)
-    answer = run.value(resolved.output)
-    hidden = before_last_linear(answer) if resolved.output == "logits" else answer
-    slope, behind = _slope(answer, hidden, resolved.linear)
-    own = float(resolved.linear(answer.tensor.detach().float())[0])
+    return linear
+
+
+def linear_number(run: TracedRun, output: str, linear: Linear) -> SplitNumber:
+    """A linear number of one of a pass's outputs, as one of its last hidden state."""
+    answer = run.value(output)
+    hidden = before_last_linear(answer) if output == "logits" else answer
+    slope, behind = _slope(answer, hidden, linear)
+    own = linear(answer.tensor.detach().float())
     return SplitNumber(run, hidden, slope, behind, own, Rules(above_stream=True, gates=True))
 
 
 def _slope(
     answer: Value, hidden: Value, linear: Linear
-) -> tuple[Tensor, tuple[tuple[Component, float], ...]]:
+) -> tuple[Tensor, tuple[tuple[Component, Float[Tensor, " row"]], ...]]:
     """The slope of the number by the hidden state, and what is added behind it (biases)."""
 
     def stop(value: Value) -> list[Leaf] | None:
@@ -174,7 +187,7 @@ def _slope(
         through = walk.total(lambda leaf: x if leaf.name == STREAM else None)
         (slope,) = torch.autograd.grad(linear(through).sum(), x)
     behind = tuple(
-        (Component(part.name, "bias", None, part.name), float(linear(part.tensor)[0]))
+        (Component(part.name, "bias", None, part.name), linear(part.tensor))
         for part in walk.parts()
         if part.name != STREAM
     )

@@ -87,7 +87,7 @@ def changed_rows(
 def read_rows(
     prepared: CleanRun, changes: Sequence[RowChange], read: Read
 ) -> Float[Tensor, "row *number"]:
-    """What `read` gives of each changed row, and in the last row of one without a change."""
+    """The numbers of each changed row, and in the last row those of one without a change."""
     lm, n_row = prepared.lm, len(changes) + 1
     calls = [call for change in changes for call in change.calls]
     known = prepared.once(_finished).before_first(calls)
@@ -116,9 +116,14 @@ def require_rows(model: str, n_row: int, n_answer: int) -> None:
 
 def by_place(changes: Sequence[RowChange]) -> dict[CallPlace, PlacedChanges]:
     """The changes at each place, row by row."""
+    return placed_in_rows(list(enumerate(changes)))
+
+
+def placed_in_rows(changes: Sequence[tuple[int, RowChange]]) -> dict[CallPlace, PlacedChanges]:
+    """The changes at each place, each in its row; a row may have several."""
     by_call: dict[CallPlace, list[StageChange]] = {}
-    sites = {call.place: call for change in changes for call in change.calls}
-    for row, change in enumerate(changes):
+    sites = {call.place: call for _, change in changes for call in change.calls}
+    for row, change in changes:
         for call, function in zip(change.calls, change.functions, strict=True):
             rows = tuple(range(row * call.n_rows, (row + 1) * call.n_rows))
             own = StageChange(change.stage, function, (change.head,) * len(rows), rows)

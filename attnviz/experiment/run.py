@@ -49,6 +49,7 @@ from attnviz.experiment.patching import Patching
 from attnviz.experiment.paths import FedSide, Paths
 from attnviz.experiment.readouts import Read, readout
 from attnviz.experiment.rows import PASS_ROWS
+from attnviz.experiment.sets import ExperimentSet, experiment_set
 from attnviz.experiment.switches import DRAWS, ChangedRun, changed_run
 from attnviz.experiment.tokens import TokenScores
 from attnviz.experiment.why import Side, Why
@@ -568,9 +569,10 @@ class Experiment:
         return f"Experiment on {prepared.lm.name}, {size}: {self.answer}"
 
 
+@overload
 def experiment(
     lm: LoadedModel | nn.Module | str | Path,
-    text: Text | None = None,
+    text: str | None = None,
     on: AnswerMeasure | None = None,
     *,
     text_pair: Text | None = None,
@@ -580,26 +582,47 @@ def experiment(
     inputs: Mapping[str, ArrayLike | None] | None = None,
     cut: bool = False,
     chat: bool = False,
-) -> Experiment:
-    """One clean pass of a model, kept for every question on it.
+) -> Experiment: ...
+@overload
+def experiment(
+    lm: LoadedModel | nn.Module | str | Path,
+    text: list[str] | tuple[str, ...] | list[tuple[str, str]],
+    on: AnswerMeasure | Sequence[AnswerMeasure],
+) -> ExperimentSet: ...
+def experiment(
+    lm: LoadedModel | nn.Module | str | Path,
+    text: Text | list[tuple[str, str]] | None = None,
+    on: AnswerMeasure | Sequence[AnswerMeasure] | None = None,
+    *,
+    text_pair: Text | None = None,
+    target: Text | None = None,
+    image: Picture | Sequence[Picture] | None = None,
+    sound: Sound | str | Path | None = None,
+    inputs: Mapping[str, ArrayLike | None] | None = None,
+    cut: bool = False,
+    chat: bool = False,
+) -> Experiment | ExperimentSet:
+    """One clean pass of a model, kept for every question on it; or of many texts.
 
     A question after the first runs no second clean pass: `run.effects()`, `run.edges(head)`,
-    `run.direct()`, `run.why(head, query, key)` and their like share it.
+    `run.direct()`, `run.why(head, query, key)` and their like share it. Of a list of texts, or of
+    pairs of a text and its partner, `effects`, `direct`, `lens` and `patching` by slot are asked
+    of all at once, with intervals.
 
     Parameters:
 
     - `lm`: a loaded model; a module, or a name, hub id or folder, is loaded first.
     - `text`, `text_pair`, `target`, `image`, `sound`, `inputs`, `cut`, `chat`: what the model
-      reads, one of it, as in `attnviz.capture`.
+      reads, one of it, as in `attnviz.capture`; or `text` alone as a list of texts or pairs.
     - `on`: the number of the answer that the questions are about: `attnviz.NextToken`, `Class`,
       `Cosine`, `Target` or `Divergence`, or a function of the model's output that gives a tensor of
       one number for each row: `output["logits"]` is [row, token, vocab]. Without it `effects` and
-      `edges` measure how far the whole answer moves.
+      `edges` measure how far the whole answer moves. Of several texts, one for all or a list.
 
-    Returns an `Experiment`.
+    Returns an `Experiment`; of a list of texts or pairs an `ExperimentSet`.
 
-    Raises what `attnviz.capture` raises, and `BadInput` for several texts, or for a measure that
-    the model's answer does not have.
+    Raises what `attnviz.capture` raises, and `BadInput` for a measure that the model's answer does
+    not have; of several texts with the number of the text.
 
     Example:
 
@@ -608,7 +631,25 @@ def experiment(
     >>> run = attnviz.experiment(lm, text, on=attnviz.NextToken(" Mary", against=" John"))
     >>> run.answer.unit, run.answer.value > 5
     ('logit', True)
+    >>> pairs = [(text, text.replace("John gave", "Mary gave"))]
+    >>> attnviz.experiment(lm, pairs, on=attnviz.NextToken(" Mary", against=" John")).n_solved
+    1
     """
+    loaded = lm if isinstance(lm, LoadedModel) else load(lm)
+    if text is not None and not isinstance(text, str):
+        others = (text_pair, target, image, sound, inputs, cut or None, chat or None)
+        if any(other is not None for other in others):
+            raise bad_argument(
+                "a list of texts or pairs goes with on= alone",
+                name="text",
+                found="a list",
+                allowed="one text",
+            )
+        return experiment_set(loaded, text, on)
+    if isinstance(on, Sequence):
+        raise bad_argument(
+            "on= is a list: one text has one measure", name="on", found="a list", allowed="one"
+        )
     measure = None if on is None else as_measure(on)
     request = Request.of(
         text,
@@ -620,7 +661,6 @@ def experiment(
         cut=cut,
         chat=chat,
     )
-    loaded = lm if isinstance(lm, LoadedModel) else load(lm)
     prepared = prepare_request(loaded, request, measure)
     if measure is not None:
         readout(prepared)  # refuses a measure that this answer does not have

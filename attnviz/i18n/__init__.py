@@ -1,9 +1,11 @@
-"""Texts of the interface in English, Japanese, Korean and Chinese (a leaf: no torch, no streamlit).
+"""Texts of the interface in each language (a leaf: no torch, no streamlit).
 
 In: a language, a dotted key ("page.head.title") and the values of its placeholders. Out: the text.
 Each language is one TOML file beside this one; tables are joined with dots, so `[page.head]` with
-`title = "…"` is the key `page.head.title`. All files have the same keys and placeholders, which a
-test checks. A key or placeholder that is missing raises: a hole in a sentence is never shown.
+`title = "…"` is the key `page.head.title`. The files of the languages in `COMPLETE` have the same
+keys and placeholders, which a test checks. Another language may land in parts: what its file does
+not have yet is English (`is_beta`). A key that no file has, or a placeholder without a value,
+raises: a hole in a sentence is never shown.
 
 A placeholder with two words between a bar is a plural, `{count:token|tokens}`: it prints the first
 word for 1 and the second for any other number. The number itself stands in `{count}`. Browsers read
@@ -21,8 +23,9 @@ from typing import Literal, TypeGuard, get_args
 
 from attnviz.i18n import particles
 
-Language = Literal["en", "ja", "ko", "zh"]
+Language = Literal["en", "ja", "ko", "zh", "es"]
 LANGUAGES: tuple[Language, ...] = get_args(Language)
+COMPLETE: tuple[Language, ...] = ("en", "ja", "ko", "zh")
 DEFAULT: Language = "en"
 Joint = Literal["list", "clauses"]
 _FULL_WIDTH = "：。？！"
@@ -41,7 +44,7 @@ def text(lang: Language, key: str, **values: object) -> str:
     """
     template = catalogue(lang).get(key)
     if template is None:
-        raise MissingText(f"no text {key!r} in {lang}.toml; add it to all of {LANGUAGES}")
+        raise MissingText(f"no text {key!r} in {lang}.toml; add it to all of {COMPLETE}")
     missing = placeholders(template) - values.keys()
     if missing:
         raise MissingText(f"text {key!r} in {lang}.toml needs values for {sorted(missing)}")
@@ -144,9 +147,20 @@ def placeholders(template: str) -> set[str]:
     return {name for _, name, _, _ in Formatter().parse(template) if name is not None}
 
 
+def is_beta(lang: Language) -> bool:
+    """True if some texts of the language may be English still."""
+    return lang not in COMPLETE
+
+
 @cache
 def catalogue(lang: Language) -> Mapping[str, str]:
-    """Every text of one language, by dotted key; read once."""
+    """Every text of one language, by dotted key; English where a language has none yet."""
+    return MappingProxyType({**(own(DEFAULT) if is_beta(lang) else {}), **own(lang)})
+
+
+@cache
+def own(lang: Language) -> Mapping[str, str]:
+    """The texts that the language's own file has; read once."""
     import tomllib  # a help text on the command line needs no texts and starts at once
     from importlib.resources import files
 
