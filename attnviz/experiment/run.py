@@ -46,7 +46,7 @@ from attnviz.experiment.edges import Cell, Edges
 from attnviz.experiment.effects import Effects, ReplacementKind
 from attnviz.experiment.lens import Lens
 from attnviz.experiment.patching import Patching
-from attnviz.experiment.paths import FedSide, Paths
+from attnviz.experiment.paths import Between, FedSide, Paths
 from attnviz.experiment.readouts import Read, readout
 from attnviz.experiment.rows import PASS_ROWS
 from attnviz.experiment.sets import ExperimentSet, experiment_set
@@ -327,6 +327,8 @@ class Experiment:
     def paths(
         self,
         *,
+        between: Between = "nothing",
+        answer: bool = False,
         to: ReplacementKind = "mean",
         corpus: CorpusTexts | None = None,
         senders: Sequence[Where] | str | None = None,
@@ -336,19 +338,27 @@ class Experiment:
     ) -> Paths:
         """The attention of every head that moves where an earlier head is taken away.
 
-        Each number is a total effect: the receiver's q, k or v comes from a whole run without the
-        sender, later heads and MLPs that answer to it included.
+        By default each number is a total effect: the receiver's q, k or v comes from a whole run
+        without the sender, later heads and MLPs that answer to it included. Direct paths hold what
+        lies between the two as it was (path patching).
 
         Parameters:
 
+        - `between`: "nothing" is held; the other "heads" are, MLPs and norms answer (Wang et al.
+          2022); or "all", heads and MLPs, which leaves the residual stream. What goes through MLPs
+          is the difference of the last two.
+        - `answer`: cut each path too and read the measure's number, one row of a batch for each:
+          much attention may move and nothing change.
         - `to`, `corpus`: what replaces a sender, as in `effects`; "resample" is one draw.
         - `senders`: the heads that are taken away; all of them by default.
         - `rows`, `progress`, `cancel`: as in `effects`.
 
-        Returns `Paths`: `strongest(count)`, `of(sender, receiver, side)`, the table `moved`.
+        Returns `Paths`: `strongest(count)`, `of(sender, receiver, side)`, the tables `moved` and
+        `answer`.
 
-        Raises `BadInput` for a head that the model does not have; `Cancelled` soon after `cancel`
-        was set.
+        Raises `BadInput` for a head that the model does not have, and with `answer` without a
+        measure; `UnsupportedAttention` with "all" for a model of several stacks; `Cancelled` soon
+        after `cancel` was set.
 
         Example:
 
@@ -358,6 +368,8 @@ class Experiment:
         """
         return paths.paths(
             self.prepared,
+            between=between,
+            answer=answer,
             to=to,
             corpus=corpus,
             senders=senders,
@@ -372,15 +384,16 @@ class Experiment:
         receiver: Where,
         side: FedSide,
         *,
+        between: Between = "nothing",
         to: ReplacementKind = "mean",
         corpus: CorpusTexts | None = None,
         seed: int = 0,
     ) -> CutPath:
         """One path of `paths` cut, and the same path from up to 23 other heads (path patching).
 
-        The receiver's one input comes from a run without the sender, through everything between the
-        two; the answer is read with that input: the measure's number, or without a measure the
-        whole answer.
+        The receiver's one input comes from a run without the sender, with what is `between` the
+        two held as in `paths`; the answer is read with that input: the measure's number, or without
+        a measure the whole answer.
 
         Parameters:
 
@@ -405,7 +418,15 @@ class Experiment:
         if self.prepared.on is not None:
             read = readout(self.prepared).read
         return cut_path.cut_path(
-            self.prepared, sender, receiver, side, read, to=to, corpus=corpus, seed=seed
+            self.prepared,
+            sender,
+            receiver,
+            side,
+            read,
+            between=between,
+            to=to,
+            corpus=corpus,
+            seed=seed,
         )
 
     # --- how the numbers of this pass came about --------------------------------------------------
