@@ -132,12 +132,15 @@ class Paths:
     def to_dict(self) -> dict[str, list[str] | list[float]]:
         """A row for each path there is, the strongest of each side first, as lists."""
         paths = [path for side in SIDES for path in self.strongest(self.moved.size, (side,))]
-        return {
+        table: dict[str, list[str] | list[float]] = {
             "sender": [str(path.sender) for path in paths],
             "receiver": [str(path.receiver) for path in paths],
             "side": [str(path.side) for path in paths],
             "moved": [path.moved for path in paths],
-        } | ({} if self.answer is None else {"answer": [path.answer or 0.0 for path in paths]})
+        }
+        if self.answer is not None:
+            table["answer"] = [path.answer or 0.0 for path in paths]
+        return table
 
     def __repr__(self) -> str:
         senders, receivers = len(self.senders), len(self.receivers)
@@ -323,10 +326,9 @@ def _answers(
         new = []
         for sender, receiver, side in some:
             inputs = without[order.index(receivers[receiver].whole_layer)].inputs
-            assert isinstance(inputs, AttentionInputs) and receivers[receiver].head is not None
-            head = (
-                receivers[receiver].head if side == 0 else inputs.kv_head(receivers[receiver].head)
-            )
+            own = receivers[receiver].head
+            assert isinstance(inputs, AttentionInputs) and own is not None, "one head"
+            head = own if side == 0 else inputs.kv_head(own)
             new.append((inputs.query, inputs.key, inputs.value)[side][sender, head])
 
         def fed(values: Tensor, pairs: Pairs, new: list[Tensor] = new) -> Tensor:

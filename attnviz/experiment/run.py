@@ -24,6 +24,7 @@ from attnviz.changes.kinds import Change, CorpusTexts, PatchedStage
 from attnviz.errors import bad_argument
 from attnviz.experiment import (
     by_token,
+    circuit,
     cut_path,
     cuts,
     direct,
@@ -38,6 +39,7 @@ from attnviz.experiment import (
 from attnviz.experiment.answer_measures import AnswerMeasure, as_measure
 from attnviz.experiment.answers import Answer, AnswerReader, answer_of
 from attnviz.experiment.by_token import DirectByToken
+from attnviz.experiment.circuit import Circuit
 from attnviz.experiment.clean_run import CleanRun, as_target, prepare_request
 from attnviz.experiment.cut_path import CutPath
 from attnviz.experiment.cuts import Cuts, Edge
@@ -427,6 +429,63 @@ class Experiment:
             to=to,
             corpus=corpus,
             seed=seed,
+        )
+
+    def circuit(
+        self,
+        other: "Experiment",
+        *,
+        exact: int | None = circuit.EXACT,
+        steps: int = circuit.STEPS,
+        progress: Progress = ignore,
+        cancel: threading.Event | None = None,
+    ) -> Circuit:
+        """The edges of the residual stream that carry the difference to another run.
+
+        Edge attribution with integrated gradients for all edges between heads (q, k, v), MLPs and
+        the answer; the largest are run exactly. Then the circuit is kept and all else comes from
+        the other run, and the other way round, beside as many random edges.
+
+        Parameters:
+
+        - `other`: the experiment on a text of the same length whose answer differs.
+        - `exact`: so many of the largest estimates are run, one row of a batch each; None for all.
+        - `steps`: points between the two runs at which the gradient is taken; 1 at the middle.
+        - `progress`, `cancel`: as in `effects`.
+
+        Returns `Circuit`: `order`, `estimate`, `exact`, the curves `faithful` and `complete` at
+        `points`, `keep(n)`, `least`, `agreement`.
+
+        Raises `UnsupportedAttention` for a model whose layers do not each read the stream and add
+        to it (norms after sums, parallel layers, several stacks); `BadInput` for texts whose tokens
+        do not stand at the same places, or with the same answer; `Cancelled`.
+
+        Example:
+
+        >>> lm, on = attnviz.load("stories"), attnviz.NextToken(" Mary", against=" John")
+        >>> text = "When Mary and John went to the store, John gave a drink to"
+        >>> run, swapped = (
+        ...     attnviz.experiment(lm, text.replace("John gave", f"{name} gave"), on=on)
+        ...     for name in ("John", "Mary")
+        ... )
+        >>> run.circuit(swapped, exact=40).keep(40) > 0.9
+        True
+        """
+        if not isinstance(other, Experiment):
+            raise bad_argument(
+                f"circuit() takes an experiment, not {type(other).__name__}: give"
+                " attnviz.experiment(lm, other_text)",
+                name="other",
+                found=type(other).__name__,
+                allowed="an Experiment",
+            )
+        return circuit.circuit(
+            self._moving,
+            other.prepared,
+            exact=exact,
+            steps=steps,
+            progress=progress,
+            cancel=cancel,
         )
 
     # --- how the numbers of this pass came about --------------------------------------------------
