@@ -1,7 +1,7 @@
 // What the page and the worker of the live site tell each other, and the files that Python writes for the worker.
 //
 // worker.js exports one function by default, `work(scope)`: a script that joins it (pictures/shared/bundle.py) calls it with
-// the worker's `self`. The page sends a `Request`; the worker sends for each, in their order, any number of `Progress` and
+// the worker's `self`. The page sends a `Request`; the worker sends for each, in their order, as many `Progress` as there are and
 // then exactly one other `Answer` with the same number. It works on one request at a time. Who types fast keeps the latest
 // request back until the answer to the one under way has come: that is the page's rule, the worker has no queue of its own.
 //
@@ -88,6 +88,11 @@ export interface ShowRequest {
   to?: Off;
   /** The number of controls: as many other heads off, drawn at random as the library draws them. */
   controls?: number;
+  /**
+   * The most tokens that a model writes for `switches`, with all heads on and with these off; none if it is absent. Controls
+   * and texts take some passes: a page may ask without them first.
+   */
+  writes?: number;
   /** How tokens are drawn, for `writing` and `bars`. */
   sampling?: Sampling;
   /** True to compute the measures by which the heads of `grid` can be sorted. */
@@ -133,6 +138,8 @@ export interface Sampling {
   temperature: number;
   top_k: number;
   top_p: number;
+  /** What written tokens were drawn with, for the sentence that says so. */
+  seed?: number;
 }
 
 /** The canvases, by their folders in attnviz/pictures; `bars` is the next token, or the classes. */

@@ -9,7 +9,7 @@ of such a comparison. The cards make it on the embedded `sentiment`, with shuffl
 control.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float64
@@ -108,7 +108,10 @@ def _quiet(inputs: CardInputs) -> Card:
     }
     question = ChoiceQuestion(("spread", "previous", "first"), "first")
     real = RealHead("stories", GOAT_STORY, head.layer, head.head)
-    return Card("quiet", numbers, (), question, (real,))
+    labels = cap.tokens.labels
+    asking = Panel("row", np.zeros((1, len(labels))), rows=labels[-1:], columns=labels, hidden=True)
+    numbers["token"] = labels[-1]
+    return Card("quiet", numbers, (), question, (real,), situation=(Board((asking,)),))
 
 
 def _one_sentence(inputs: CardInputs) -> Card:
@@ -137,7 +140,9 @@ def _one_sentence(inputs: CardInputs) -> Card:
         "errors": _standard_errors(scores - by_chance),
     }
     question = NumberQuestion(n_counted, 0.1, {"words": words, "tokens": len(tokens), "pair": 2})
-    return Card("one", numbers, (), question, (chart,))
+    first = tuple(replace(line, x=line.x[:1], y=line.y[:1]) for line in chart.series)
+    given = replace(chart, series=first)
+    return Card("one", numbers, (), question, (chart,), situation=(given,))
 
 
 def _standard_errors(values: Float64[np.ndarray, "row"]) -> float:

@@ -128,7 +128,7 @@ def _repair(inputs: CardInputs) -> Card:
     further = errors["one"] > errors["control"]
     answer = "further" if further else "closer"
     question = ChoiceQuestion(("closer", "same", "further"), answer, is_scale=True)
-    return Card("repair", errors, (), question, (board,))
+    return Card("repair", errors, (), question, (board,), situation=(Board(board.panels[:1]),))
 
 
 def right_weights() -> Matrix:

@@ -244,7 +244,8 @@ def _cut(inputs: CardInputs) -> Card:
         ),
     }
     question = ChoiceQuestion(("shapes", "sums", "numbers"), "numbers")
-    return Card("cut", numbers, (), question, (Board(panels), _drawing(), Program(PROGRAM)))
+    reveal = (Board(panels), _drawing(), Program(PROGRAM))
+    return Card("cut", numbers, (), question, reveal, situation=(Board(panels[:1]),))
 
 
 def _drawing() -> Board:

@@ -270,7 +270,7 @@ def _transpose(inputs: CardInputs) -> Card:
         "control": _shape(control),
     }
     question = ChoiceQuestion(("square", "error", "narrow"), "error")
-    return Card("transpose", numbers, (), question, boards)
+    return Card("transpose", numbers, (), question, boards, situation=boards[:1])
 
 
 def _product(left: Tensor, right: Tensor) -> tuple[Tensor | None, str]:

@@ -263,7 +263,27 @@ def _once(inputs: CardInputs) -> Card:
         "heads": len(masked),
         "rows": n,
     }
-    return Card("once", numbers, (), ChoiceQuestion(("same", "last", "none"), "same"))
+    names = whole.tokens_of(0, "decoder").labels[:n]
+    shown = {"pass": whole.weights(0, 0, "self", "decoder")[:n, :n]}
+    shown["steps"] = by_step.weights(0, 0, "self", "decoder")
+    future = np.triu(np.ones((n, n), dtype=np.bool_), 1)
+    board = Board(
+        tuple(
+            Panel(
+                name,
+                weights.astype(np.float64),
+                rows=names,
+                columns=names,
+                signed=False,
+                blocked=future,
+                decimals=1,
+                hidden=name == "steps",
+            )
+            for name, weights in shown.items()
+        )
+    )
+    question = ChoiceQuestion(("same", "last", "none"), "same")
+    return Card("once", numbers, (), question, (board,))
 
 
 def in_one_pass(inputs: CardInputs, pair: SentencePair) -> Capture:

@@ -49,7 +49,7 @@ def _standings() -> list[progress.Standing]:
     standings = (
         progress.standing(opened.card_named(name), opened.answers) for name in opened.answers
     )
-    return [standing for standing in standings if standing in ("right", "wrong")]
+    return [standing for standing in standings if standing != "shown" and standing]
 
 
 def _go_on(slug: str = "") -> None:

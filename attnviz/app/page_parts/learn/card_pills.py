@@ -19,7 +19,7 @@ from attnviz.pictures.card_scroller import CardScrollerView
 from attnviz.teach.lessons.cards import progress
 from attnviz.teach.lessons.cards.progress import Standing
 
-SIGNS: dict[Standing, str] = {"right": "✓", "wrong": "✗", "shown": "•"}
+SIGNS: dict[Standing, str] = {"right": "✓", "later": "↻", "wrong": "✗", "shown": "•"}
 Standings = dict[str, Standing]
 
 

@@ -14,6 +14,7 @@ from attnviz.app.session import address, current, routes, widgets
 from attnviz.i18n import Language, labelled, text
 from attnviz.teach.lessons.cards.card import Card, Control, Link, Pick, Slider
 from attnviz.teach.lessons.cards.example_words import in_language
+from attnviz.teach.lessons.cards.situation import before_the_question
 from attnviz.teach.lessons.cards.symbols import with_formulas
 from attnviz.teach.lessons.cards.texts import LessonTexts, lesson_texts
 
@@ -54,6 +55,8 @@ def _card(lang: Language, texts: LessonTexts, opened: OpenCard) -> None:
     words.row(lang, opened, not shown.is_open)
     if not predicts(built):
         _controls(texts, opened)
+    for number, picture in enumerate(before_the_question(built) if shown.is_open else ()):
+        pictures.show(shown, picture, f"before.{number}")
     for number, picture in enumerate(built.pictures):
         pictures.show(shown, picture, f"{number}")
     if built.question is not None:

@@ -43,7 +43,7 @@ def _result(lang: Language, slug: str, n_right: int) -> None:
     with st.container(border=True, key=widgets.key("learn.result")):
         finished = text(lang, "learn.finished", lesson=texts.title)
         st.subheader(with_formulas(finished), anchor=False)
-        st.markdown(text(lang, "learn.score", right=n_right, questions=texts.n_questions))
+        st.markdown(text(lang, "learn.first_tries", right=n_right, questions=texts.n_questions))
         st.markdown(labelled(text(lang, "learn.keep"), with_formulas(texts.keep)))
         st.markdown(labelled(text(lang, "learn.discuss"), with_formulas(texts.discuss)))
         for next_slug in following:

@@ -243,12 +243,15 @@ def turn(before: str, card: str) -> None:
 def answer(card: str, text: str) -> None:
     """Take an answer, "" to try again; nothing of a card that is no longer on the page.
 
-    Where the same run goes to another card, the answer is taken and the move stays.
+    The first try counts, but in a class the answer at the reveal. Where the same run goes to
+    another card, the answer is taken and the move stays.
     """
     if not _is_drawn(card):
         return
     learn = current.view().learn
-    answers = {**progress.parse(learn.answers), card: text}
+    answers = progress.parse(learn.answers)
+    in_class = bool(current.view().classroom.room)
+    answers[card] = text if in_class else progress.tried(answers.get(card, ""), text)
     answers = {name: answer for name, answer in answers.items() if answer}
     put(replace(learn, card=learn.card or card, answers=progress.write(answers)))
 

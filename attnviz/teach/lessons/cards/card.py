@@ -163,7 +163,8 @@ class Link:
 class Card:
     """A built card. `numbers` fill the placeholders of its texts.
 
-    `pictures` are shown at once, `reveal` after the question was answered.
+    `pictures` are shown at once, `reveal` after the question was answered, `situation` until then
+    (see `situation`).
     """
 
     name: str
@@ -172,6 +173,7 @@ class Card:
     question: Question | None = None
     reveal: tuple[Picture, ...] = ()
     link: Link | None = None
+    situation: tuple[Picture, ...] = ()
 
 
 def ranges(card: Card) -> dict[str, float]:
@@ -185,7 +187,8 @@ def ranges(card: Card) -> dict[str, float]:
 
 def _panels(card: Card) -> Iterator[Panel]:
     options = card.question.pictures if isinstance(card.question, ChoiceQuestion) else {}
-    pictures: Iterable[Picture] = (*card.pictures, *card.reveal, *options.values())
+    drawn = (*card.situation, *card.pictures, *card.reveal)
+    pictures: Iterable[Picture] = (*drawn, *options.values())
     for picture in pictures:
         if isinstance(picture, Board):
             yield from picture.panels

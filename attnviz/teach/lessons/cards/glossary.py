@@ -1,9 +1,9 @@
 """The glossary: each term of the lessons, its meaning in each language, the card that teaches it.
 
 In: `content/glossary/<lang>.toml`, a table for each term with `term` and `meaning`. The English
-file also has `card`, the card that teaches the term ("ask/roles"), and `forms`, further forms under
-which the term is searched for. Out: entries in the order of teaching; the terms on a card, found in
-its English sentences, so that they are the same in every language.
+file also has `card`, the card that teaches the term ("ask/values"), and `forms`, further forms
+under which the term is searched for. Out: entries in the order of teaching; the terms on a card,
+found in its English sentences, so that they are the same in every language.
 """
 
 import re

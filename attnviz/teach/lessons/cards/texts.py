@@ -113,7 +113,7 @@ def parse(source: str) -> LessonTexts:
         raise ValueError(
             f"front matter has {sorted(about)}; it needs {', '.join(FRONT_MATTER)}, then cards"
         )
-    return LessonTexts(**about, cards=cards, words=words)
+    return LessonTexts(**about, cards=cards, words=words, in_english=frozenset())
 
 
 def _entry(line: str) -> tuple[str, str]:

@@ -10,14 +10,17 @@ from dataclasses import replace
 from fractions import Fraction
 from importlib.resources import files
 
+import numpy as np
 import pytest
 
 from attnviz.errors import BadInput
 from attnviz.i18n import LANGUAGES, Language, is_beta
+from attnviz.pictures.board import Board
 from attnviz.teach.course import MOVED_CARDS, SLUGS, lesson
 from attnviz.teach.course.recipe import Lesson, Recipe
-from attnviz.teach.lessons.cards.card import Card, CellQuestion, ChoiceQuestion
+from attnviz.teach.lessons.cards.card import Card, CellQuestion, Chart, ChoiceQuestion
 from attnviz.teach.lessons.cards.shuffle import places, shuffled
+from attnviz.teach.lessons.cards.situation import before_the_question
 from attnviz.teach.lessons.cards.texts import lesson_texts, placeholders, say
 from tests.support.cases import mostly_slow
 from tests.support.lessons import SEEDS, card_problems, text_problems
@@ -130,6 +133,33 @@ def _shares(places_of_right: list[int]) -> dict[int, Fraction]:
 def _right_place(card: Card) -> int:
     assert isinstance(card.question, ChoiceQuestion)
     return card.question.options.index(card.question.right)
+
+
+def _asks_unseen(card: Card) -> bool:
+    """True if a card asks and nothing is drawn before its question."""
+    options = card.question.pictures if isinstance(card.question, ChoiceQuestion) else {}
+    return card.question is not None and not (card.pictures or options or before_the_question(card))
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_before_the_question_something_is_drawn(slug: str, built: OfLesson) -> None:
+    assert [card.name for _, card in built(slug, 0) if _asks_unseen(card)] == []
+    assert _asks_unseen(Card("words", question=ChoiceQuestion(("a", "b"), "a")))
+
+
+def test_before_the_question_an_answer_is_emptied(built: OfLesson) -> None:
+    """Matrices without numbers, charts without lines: nothing of the reveal is given away."""
+    emptied = 0
+    for slug in SLUGS:
+        for _, card in built(slug, 0):
+            for picture in () if card.situation else before_the_question(card):
+                emptied += 1
+                if isinstance(picture, Board):
+                    assert all(panel.hidden for panel in picture.panels), card.name
+                elif isinstance(picture, Chart):
+                    assert all(np.isnan(line.y).all() for line in picture.series), card.name
+                    assert picture.marked_x is None
+    assert emptied > 20
 
 
 def test_shuffled_has_the_right_option_in_each_place(built: OfLesson) -> None:
