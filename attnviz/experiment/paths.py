@@ -326,18 +326,18 @@ def _answers(
         new = []
         for sender, receiver, side in some:
             inputs = without[order.index(receivers[receiver].whole_layer)].inputs
-            own = receivers[receiver].head
-            assert isinstance(inputs, AttentionInputs) and own is not None, "one head"
-            head = own if side == 0 else inputs.kv_head(own)
+            taker = receivers[receiver].head
+            assert isinstance(inputs, AttentionInputs) and taker is not None, "one head"
+            head = taker if side == 0 else inputs.kv_head(taker)
             new.append((inputs.query, inputs.key, inputs.value)[side][sender, head])
 
         def fed(values: Tensor, pairs: Pairs, new: list[Tensor] = new) -> Tensor:
             return torch.stack([new[row] for row in pairs.rows.tolist()]).to(values)
 
         changes = [
-            RowChange(layout.find(taker)[:1], SIDES[side], (fed,), taker.head)
-            for taker, side in ((receivers[receiver], side) for _, receiver, side in some)
-            if taker.head is not None
+            RowChange(layout.find(site)[:1], SIDES[side], (fed,), site.head)
+            for site, side in ((receivers[receiver], side) for _, receiver, side in some)
+            if site.head is not None
         ]
         numbers, own = changed_rows(prepared, changes)
         answers[tuple(np.transpose(some))] = numbers.double().numpy() - own
