@@ -191,7 +191,6 @@ function ask(/** @type {Page} */ page, isTyping = false) {
     controls: isTyping ? 0 : CONTROLS,
     writes: isTyping ? 0 : WRITTEN_OFF,
     sampling: sampling(session),
-    measures: tab === "overview" && host.address.get("order") !== null,
   });
 }
 
