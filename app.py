@@ -13,6 +13,7 @@ from starlette.middleware import Middleware
 
 import attnviz
 from attnviz.app.host import script
+from attnviz.app.host.first_paint import FirstPaint
 from attnviz.app.server import class_socket
 from attnviz.app.server.edge import health, heap, settings, streamlit_patches
 from attnviz.app.server.edge.lifetime import lifetime
@@ -25,5 +26,5 @@ app = st.App(
     Path(attnviz.__file__).parent / "app" / "main.py",
     routes=[*class_socket.routes(), *script.routes(), *health.routes()],
     lifespan=lifetime,
-    middleware=[Middleware(Shield)],
+    middleware=[Middleware(Shield), Middleware(FirstPaint)],
 )
