@@ -3,8 +3,9 @@
 `python -m benchmarks.live_page` writes the site into a temporary folder. Key → picture: from the
 time stamp of a real key event to the frame after the one in which the canvas of its answer was
 painted, one to two frames (16 to 33 ms) being the floor of this measure; texts of 16 and 64 tokens.
-First visits are throttled by Chromium to 10 Mbit/s and 50 ms, with an empty cache. Answers are
-compared with torch by the page itself: a row is WRONG unless its badge says so.
+First visits are throttled by Chromium to 10 Mbit/s and 50 ms, with an empty cache; texts are sent
+compressed, as web spaces send them. Answers are compared with torch by the page itself: a row is
+WRONG unless its badge says so.
 """
 
 import argparse

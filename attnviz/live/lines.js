@@ -27,6 +27,7 @@ export function say(/** @type {Page} */ page) {
   problem.hidden = !trouble;
   setText(problem, trouble);
   byId("retry").hidden = !trouble || loaded !== null;
+  byId("answer").hidden = loaded?.task === "vectors";
   byId("writer").hidden = loaded?.task !== "next_token";
   setText(byId("continuation"), session.continuation);
   setText(byId("write"), index.texts[session.isWriting ? "stop" : "write"]);

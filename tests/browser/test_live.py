@@ -208,6 +208,9 @@ def test_a_phone_shows_it_in_every_language(lang: Language, browser: Browser, ad
     for tab in page.locator("#tabs button").all():
         tab.click()
         expect_true(lambda: page.evaluate(width) <= 390)
+    page.locator("#write").click()
+    expect(page.locator("[data-component=writing] .av")).to_be_visible()
+    expect_true(lambda: page.evaluate(width) <= 390)
     context.close()
 
 
@@ -229,3 +232,47 @@ def test_what_is_typed_is_told_once_and_stays_behind_the_hash(
     expect(page.locator("#said")).to_contain_text("16 tokens")
     expect_true(lambda: page.evaluate("location.hash").endswith("to+Mary"))
     assert not any("to+Mary" in url.split("#")[0] for url in visitor.asked)
+
+
+@pytest.fixture(scope="module")
+def planes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    site = tmp_path_factory.mktemp("planes")
+    write_site(site, [live_model("minilm", languages=("en",))], ("en",))
+    with served(site) as url:
+        yield url
+
+
+@pytest.mark.slow
+def test_8_bit_weights_say_so_until_the_exact_ones_are_there(planes: str, browser: Browser) -> None:
+    context = browser.new_context(service_workers="block")
+    visitor = Visitor(context)
+    badges = """addEventListener("DOMContentLoaded", () => {
+        window.avBadges = [];
+        new MutationObserver(() => avBadges.push(document.getElementById("badge").dataset.state))
+            .observe(document.getElementById("badge"), { attributes: true });
+    })"""
+    visitor.page.add_init_script(badges)
+    page = visitor.open(planes)
+    expect(page.locator("#badge")).to_have_attribute("data-state", "ok")
+    expect_true(lambda: page.evaluate("[...new Set(avBadges)].join()") == "coarse,open,ok")
+    low = sum("low" in url for url in visitor.asked)
+    assert low == len({url for url in visitor.asked if "low" in url}) == 121  # layers, 120 shards
+    context.close()
+
+
+@pytest.mark.slow
+def test_a_visitor_who_saves_data_is_asked_before_more_is_loaded(
+    planes: str, browser: Browser
+) -> None:
+    context = browser.new_context(service_workers="block")
+    visitor = Visitor(context)
+    saves = "Object.defineProperty(navigator, 'connection', { value: { saveData: true } })"
+    visitor.page.add_init_script(saves)
+    page = visitor.open(planes)
+    expect(page.locator("#exact")).to_be_visible()
+    expect(page.locator("#badge")).to_have_attribute("data-state", "coarse")
+    expect(page.locator("#said")).not_to_be_empty()  # typing has rested
+    assert not any("low" in url for url in visitor.asked)
+    page.locator("#exact").click()
+    expect(page.locator("#badge")).to_have_attribute("data-state", "ok")
+    context.close()
