@@ -139,7 +139,7 @@ def inputs_together(
 
 
 def _settings(part: AttentionInputs) -> tuple[object, ...]:
-    """What has to be the same in all heads of a layer."""
+    """The sizes and settings that all heads of a layer share."""
     shapes = part.query.shape, part.key.shape, part.value.shape
     has_more = part.sinks is not None or part.softcap is not None or bool(part.changes)
     alike = part.mask is None, part.bias is None
