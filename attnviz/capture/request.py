@@ -46,6 +46,9 @@ LONGEST_KEY = 2000
 
 
 Text = str | Sequence[str]
+Row = Sequence[int | float]
+# a check at run time takes no tuple as `ArrayLike`
+ModelInputs = Mapping[str, ArrayLike | Row | Sequence[Row] | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +79,7 @@ class Request:
         target: Text | None = None,
         image: Picture | Sequence[Picture] | None = None,
         sound: Sound | str | Path | None = None,
-        inputs: Mapping[str, ArrayLike | None] | None = None,
+        inputs: ModelInputs | None = None,
         generate: int | Generation = 0,
         cut: bool = False,
         chat: bool = False,

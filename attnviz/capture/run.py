@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
 from attnviz.attention import memory
@@ -31,7 +30,7 @@ from attnviz.capture.plan.plan import Plan
 from attnviz.capture.plan.planners import plan
 from attnviz.capture.quiet import without_warnings
 from attnviz.capture.record.recorder import recording, row_step
-from attnviz.capture.request import Request, Text
+from attnviz.capture.request import ModelInputs, Request, Text
 from attnviz.capture.storage import StoredType, offloaded, require_type, stored
 from attnviz.capture.token_names import patch_grid, token_names
 from attnviz.capture.token_order import with_token_order
@@ -66,7 +65,7 @@ def capture(
     target: Text | None = None,
     image: Picture | Sequence[Picture] | None = None,
     sound: Sound | str | Path | None = None,
-    inputs: Mapping[str, ArrayLike | None] | None = None,
+    inputs: ModelInputs | None = None,
     generate: int | Generation = 0,
     cut: bool = False,
     chat: bool = False,

@@ -6,7 +6,7 @@ text. Differences of two logits are the plainest numbers: they are linear in the
 and do not saturate. A lone logit is compared with the mean of all.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,13 +81,13 @@ class Divergence:
 AnswerMeasure = NextToken | Class | Cosine | Target | Divergence | OwnMeasure
 
 
-def as_measure(on: AnswerMeasure) -> AnswerMeasure:
-    """The measure that a caller chose; `BadInput` for anything that is not a measure."""
+def as_measure(on: AnswerMeasure | Sequence[AnswerMeasure]) -> AnswerMeasure:
+    """The measure of one text that a caller chose; `BadInput` for anything else."""
     if isinstance(on, NextToken | Class | Cosine | Target | Divergence) or callable(on):
         return on
     raise bad_argument(
-        f"on= is {type(on).__name__}; give NextToken, Class, Cosine, Target, Divergence, or a"
-        " function of the model's output that gives a number for each row",
+        f"on= is {type(on).__name__}: one text has one measure; give NextToken, Class, Cosine,"
+        " Target, Divergence, or a function of the model's output that gives a number for each row",
         name="on",
         found=type(on).__name__,
         allowed="NextToken, Class, Cosine, Target, Divergence",

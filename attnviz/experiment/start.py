@@ -4,16 +4,15 @@ In: a model, what it reads, and a measure of its answer. Out: an `Experiment`, o
 `ExperimentSet` of several texts.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import overload
 
-from numpy.typing import ArrayLike
 from torch import nn
 
 from attnviz.audio.sound import Sound
 from attnviz.capture.arguments import Picture
-from attnviz.capture.request import Request, Text
+from attnviz.capture.request import ModelInputs, Request, Text
 from attnviz.errors import bad_argument
 from attnviz.experiment.answer_measures import AnswerMeasure, as_measure
 from attnviz.experiment.clean_run import as_target, prepare_request
@@ -34,7 +33,7 @@ def experiment(
     target: Text | None = None,
     image: Picture | Sequence[Picture] | None = None,
     sound: Sound | str | Path | None = None,
-    inputs: Mapping[str, ArrayLike | None] | None = None,
+    inputs: ModelInputs | None = None,
     cut: bool = False,
     chat: bool = False,
 ) -> Experiment: ...
@@ -53,7 +52,7 @@ def experiment(
     target: Text | None = None,
     image: Picture | Sequence[Picture] | None = None,
     sound: Sound | str | Path | None = None,
-    inputs: Mapping[str, ArrayLike | None] | None = None,
+    inputs: ModelInputs | None = None,
     cut: bool = False,
     chat: bool = False,
 ) -> Experiment | ExperimentSet:
@@ -101,10 +100,6 @@ def experiment(
                 allowed="one text",
             )
         return experiment_set(loaded, text, on)
-    if isinstance(on, Sequence):
-        raise bad_argument(
-            "on= is a list: one text has one measure", name="on", found="a list", allowed="one"
-        )
     measure = None if on is None else as_measure(on)
     request = Request.of(
         text,

@@ -7,23 +7,31 @@ const OURS = "attnviz ";
 const MODELS = "/models/";
 
 /**
- * @param {any} scope the worker's `self`; the library of types has no ServiceWorkerGlobalScope beside a page
+ * An event of a service worker, and its scope: the library of types has neither beside a page.
+ * @typedef {{data: {keep?: unknown} | null, request: Request, waitUntil: (done: Promise<unknown>) => void,
+ *   respondWith: (answer: Promise<Response>) => void}} WorkerEvent
+ * @typedef {{addEventListener: (name: string, call: (event: WorkerEvent) => void) => void, location: {origin: string},
+ *   skipWaiting: () => Promise<void>, clients: {claim: () => Promise<void>}}} WorkerScope
+ */
+
+/**
+ * @param {WorkerScope} scope the worker's `self`
  * @param {string} version
  * @param {readonly string[]} files of every page
  */
 export default function offline(scope, version, files) {
   const name = OURS + version;
-  scope.addEventListener("install", (/** @type {any} */ event) => {
+  scope.addEventListener("install", (event) => {
     scope.skipWaiting();
     event.waitUntil(caches.open(name).then((cache) => cache.addAll(files)));
   });
-  scope.addEventListener("activate", (/** @type {any} */ event) =>
+  scope.addEventListener("activate", (event) =>
     event.waitUntil(takeOver(name).then(() => scope.clients.claim())),
   );
-  scope.addEventListener("message", (/** @type {any} */ event) => {
+  scope.addEventListener("message", (event) => {
     if (Array.isArray(event.data?.keep)) event.waitUntil(keep(name, event.data.keep));
   });
-  scope.addEventListener("fetch", (/** @type {any} */ event) => {
+  scope.addEventListener("fetch", (event) => {
     const { method, url } = event.request;
     if (method === "GET" && new URL(url).origin === scope.location.origin)
       event.respondWith(answer(name, event.request));

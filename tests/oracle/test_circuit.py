@@ -207,7 +207,7 @@ def test_models_and_texts_without_such_edges_are_refused_by_name(names: Circuit)
         run.circuit(attnviz.experiment(lm, "Tom ran."))
     with pytest.raises(BadInput, match="the two answers are the same"):
         run.circuit(run)
-    with unchecked(), pytest.raises(BadInput, match="takes an experiment, not str"):
+    with unchecked(), pytest.raises(BadInput, match="takes Experiment as other and was given str"):
         run.circuit(STORE)  # type: ignore[arg-type]
     with pytest.raises(BadInput, match="n"):
         names.keep(480)

@@ -35,16 +35,18 @@ export class TensorFile {
 
   /** @returns {Stored} */
   get(/** @type {string} */ name) {
-    const entry = /** @type {any} */ (this.tensors.get(name)); // JSON of a stranger
-    if (!entry) throw new Refusal("file", { file: this.name, why: `no tensor ${name}` });
-    const { dtype, shape, data_offsets: place } = entry;
-    const width = Object.hasOwn(WIDTHS, dtype) ? WIDTHS[/** @type {Dtype} */ (dtype)] : 0;
-    if (!width) throw new Refusal("file", { file: this.name, why: `${name} has the type ${dtype}` });
-    const count = isSizes(shape) ? product(shape) : NaN;
-    const fits = isSizes(place) && place[1] - place[0] === count * width;
-    if (!fits || this.start + place[1] > this.file.byteLength)
-      throw new Refusal("file", { file: this.name, why: `${name} does not fit into the file` });
-    return { dtype, shape, bytes: new Uint8Array(this.file, this.start + place[0], count * width) };
+    const entry = this.tensors.get(name); // JSON of a stranger
+    if (!entry || typeof entry !== "object")
+      throw new Refusal("file", { file: this.name, why: `no tensor ${name}` });
+    const { dtype, shape, data_offsets: place } = /** @type {Record<string, unknown>} */ (entry);
+    if (!isDtype(dtype)) throw new Refusal("file", { file: this.name, why: `${name} has the type ${dtype}` });
+    const width = WIDTHS[dtype];
+    if (isSizes(shape) && isSizes(place) && place[1] - place[0] === product(shape) * width) {
+      const [start, end] = place;
+      if (this.start + end <= this.file.byteLength)
+        return { dtype, shape, bytes: new Uint8Array(this.file, this.start + start, end - start) };
+    }
+    throw new Refusal("file", { file: this.name, why: `${name} does not fit into the file` });
   }
 
   /** A tensor of floats, copied. */
@@ -77,6 +79,9 @@ function readHeader(file, name) {
     throw new Refusal("file", { file: name, why: `its header is no JSON: ${error}` });
   }
 }
+
+/** @returns {dtype is Dtype} */
+const isDtype = (/** @type {unknown} */ dtype) => typeof dtype === "string" && Object.hasOwn(WIDTHS, dtype);
 
 /** @returns {sizes is number[]} */
 const isSizes = (/** @type {unknown} */ sizes) =>

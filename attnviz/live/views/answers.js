@@ -57,9 +57,15 @@ function nextToken(/** @type {LoadedModel} */ { arena, tokenizer }) {
   return {
     kind: "next_token",
     exclusive: true,
-    read: ({ logits, hidden }) => softmax(rowOf(arena, /** @type {any} */ (logits)(hidden.rows - 1))), // a decoder has them
+    read: ({ logits, hidden }) => softmax(rowOf(arena, logitsOf(logits)(hidden.rows - 1))),
     name: (choice) => labelOfId(tokenizer, choice),
   };
+}
+
+/** The logits of a pass of a decoder, a classifier or a translator: each has them. */
+function logitsOf(/** @type {Pass["logits"]} */ logits) {
+  if (!logits) throw new Error("a model that answers with scores has logits");
+  return logits;
 }
 
 /** The label of a token that stands alone. */
@@ -84,7 +90,7 @@ function classesOf(/** @type {LoadedModel} */ loaded) {
     kind: "classes",
     exclusive,
     read: ({ logits }) => {
-      const scores = rowOf(arena, /** @type {any} */ (logits)(0)); // a classifier has them
+      const scores = rowOf(arena, logitsOf(logits)(0));
       return exclusive ? softmax(scores) : Float64Array.from(scores, (score) => 1 / (1 + Math.exp(-score)));
     },
     name: (choice) => classNames(loaded, choice + 1)[choice],
@@ -99,7 +105,7 @@ function targetOf(/** @type {LoadedModel} */ { arena, tokenizer }, /** @type {re
     kind: "target",
     exclusive: false,
     read: ({ logits }) => {
-      const rows = /** @type {any} */ (logits)(0); // a translator has them
+      const rows = logitsOf(logits)(0);
       return Float64Array.from(labels, (id, row) => softmax(rowOf(arena, rows, row))[id]);
     },
     name: (choice) => names[choice],

@@ -45,9 +45,10 @@ def test_every_component_has_a_default_export() -> None:
 
 
 def test_join_keeps_each_module_once_and_reaches_all_of_them() -> None:
-    host = bundle.FOLDER / "shared" / "address.js"  # what only hosts import
+    of_hosts = ("address", "boot", "page", "unpack")  # what only hosts and saved pages import
     entries = {name: bundle.component_entry(name) for name in NAMES}
-    script = bundle.join({**entries, "host": host}).script
+    hosts = {f"host_{name}": bundle.FOLDER / "shared" / f"{name}.js" for name in of_hosts}
+    script = bundle.join({**entries, **hosts}).script
     assert script.count("function el(") == 1
     assert script.count("\nconst $") + 1 == len(list(bundle.FOLDER.glob("*/*.js")))
 
