@@ -38,7 +38,7 @@ CANVASES = (
     "alignment",
 )
 # sections of the catalogue whose texts the worker prints
-SECTIONS = ("attention", "classes", "mask", "measure", "role", "sampling", "switchboard")
+SECTIONS = ("attention", "classes", "joint", "mask", "measure", "role", "sampling", "switchboard")
 SHORT = "a b"  # any text: only what is written around its numbers is kept
 
 

@@ -7,6 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from attnviz.app.host.first_paint import HEAD
 from attnviz.figures import sheet
 from attnviz.pictures.shared.bundle import FOLDER, stylesheet
 from tests.contracts import project
@@ -112,6 +113,14 @@ def test_the_theme_and_the_figures_take_their_colours_from_the_table() -> None:
     assert (sheet.PRIMARY, sheet.CHOSEN) == (table("light")["answer"], table("light")["off"])
 
 
+def test_the_first_paint_has_the_colours_of_the_page() -> None:
+    known = {code for scheme in SCHEMES for code in table(scheme).values()}
+    themes = [SETTINGS["theme"][scheme] for scheme in SCHEMES]
+    known |= {theme[name] for theme in themes for name in ("textColor", "backgroundColor")}
+    used = set(re.findall(r"#[0-9a-f]{6}", HEAD))
+    assert len(used) == 8 and used <= known
+
+
 def second_tables(texts: dict[str, str]) -> list[str]:
     """Files of canvases that write down a role's colour themselves."""
     codes = {code for scheme in SCHEMES for code in table(scheme).values()}
@@ -123,5 +132,7 @@ def second_tables(texts: dict[str, str]) -> list[str]:
 def test_no_canvas_has_a_table_of_its_own() -> None:
     files = [path for kind in ("js", "css") for path in FOLDER.rglob(f"*.{kind}")]
     texts = {str(path.relative_to(FOLDER)): project.read(path) for path in files}
+    # the theme of a page, in which primary is what the answer has
+    del texts["shared/page.css"]
     assert second_tables(texts) == ["shared/style.css"]
     assert second_tables({"own.js": 'ctx.fillStyle = "#8e0b57";'}) == ["own.js"]

@@ -5,8 +5,9 @@
 import { makeChannel, pageAddress } from "../../pictures/shared/address.js";
 import { theme } from "../../pictures/shared/theme.js";
 import { holdLinksWhileTextIsSent, makeClickGuard } from "./click_guard.js";
+import { markCurrentPage } from "./current_page.js";
 import { applyOnEnter } from "./enter.js";
-import { nameLanguage } from "./language.js";
+import { speakLanguage } from "./language.js";
 import { pageScheme } from "./scheme.js";
 
 /** @import { Component, Events, Host, Mounted } from "../../pictures/shared/host.js" */
@@ -42,10 +43,11 @@ let opening = null;
 export default function streamlit(sheets) {
   applyOnEnter();
   holdLinksWhileTextIsSent();
+  markCurrentPage();
   /** @param {Component} component @param {string[]} names */
   return (component, names) => (/** @type {StreamlitCall} */ call) => {
     if (!call.data) return undefined;
-    nameLanguage();
+    speakLanguage();
     const root = call.parentElement;
     let place = PLACES.get(root);
     if (place) place.call = call;

@@ -26,6 +26,7 @@ from transformers.pytorch_utils import Conv1D
 
 from attnviz.attention.called_layer import CalledLayer
 from attnviz.attention.projection import Projection, WrittenLayer, apply_linear
+from attnviz.attention.stage_changes import StageChange
 from attnviz.attention.tolerance import max_difference
 from attnviz.capture.locate.layers import (
     LinearRun,
@@ -34,7 +35,7 @@ from attnviz.capture.locate.layers import (
     storage_of,
     version_of,
 )
-from attnviz.capture.locate.own_code import IS_ATTENTION
+from attnviz.capture.locate.own_code import is_attention
 from attnviz.capture.locate.projections_by_value import RotationGuess, ValueSearch
 
 # linear layers that ran just before an attention call; more would keep dead tensors alive
@@ -77,6 +78,18 @@ class AwaitedOutput:
         return self.by_value and has_type and torch.equal(read, output.flatten(2))
 
 
+@dataclass(frozen=True, eq=False)
+class SideBySide:
+    """The outputs of several single heads that a layer read side by side, and all as one output.
+
+    `changes` are those that were made to it on its way to the layer.
+    """
+
+    parts: tuple[AwaitedOutput, ...]
+    whole: AwaitedOutput
+    changes: tuple[StageChange, ...] = ()
+
+
 @dataclass(eq=False)
 class ReadOutput:
     """The output of an attention call that was read, and the layers that read it so far."""
@@ -109,19 +122,24 @@ class MadeBy:
 
 
 class LinearWatch:
-    """Forward hooks on a model's linear layers, for as long as the model is recorded."""
+    """Forward hooks on linear layers of a model, for as long as the model is recorded."""
 
-    def __init__(self, modules: Mapping[str, nn.Module], is_active: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        modules: Mapping[str, nn.Module],
+        layers: Mapping[str, nn.Module],
+        is_active: Callable[[], bool],
+    ) -> None:
         self._is_active = is_active
         self._recent: deque[LinearRun] = deque(maxlen=RECENT_LAYERS)
         self._search = ValueSearch()
         self._guesses: list[PendingGuess] = []
         self._awaited: dict[int, AwaitedOutput] = {}
         self._attending: set[str] = set()  # modules in which attention ran
+        self.read_together: list[SideBySide] = []
         self._read: ReadOutput | None = None
         self._made: list[MadeBy] = []
         self._copies: deque[tuple[Tensor, int | None, Tensor]] = deque(maxlen=KEPT_COPIES)
-        layers = layers_in_attention(modules)
         self._plain = {name for name, layer in layers.items() if is_plain(layer)}
         self._handles = [
             module.register_forward_hook(self._hook(name)) for name, module in layers.items()
@@ -288,7 +306,9 @@ class LinearWatch:
         self._attending |= {module, *_paths_above(module)}
         self._read = None
 
-    def exchange(self, read: Tensor, output: Tensor) -> AwaitedOutput | None:
+    def exchange(
+        self, read: Tensor, output: Tensor, changes: tuple[StageChange, ...]
+    ) -> AwaitedOutput | None:
         """The awaited output that a layer is to read, with other numbers; None if none is."""
         for storage, awaited in self._awaited.items():
             if awaited.is_read_as(read):
@@ -296,11 +316,18 @@ class LinearWatch:
                 changed = replace(awaited, output=output)
                 self._awaited[storage_of(output)] = changed
                 return changed
-        return None
+        whole = self._joined_into(read)
+        if whole is not None:
+            together = self.read_together[-1]
+            whole = replace(whole, output=output)
+            self.read_together[-1] = replace(together, whole=whole, changes=changes)
+            self._awaited[storage_of(output)] = whole
+        return whole
 
     def _match_output(self, layer: LinearRun) -> None:
         if self._read is None or not self._read.awaited.is_read_as(layer.input):
-            awaited = self._awaited.pop(storage_of(layer.input), None) or self._copied_into(layer)
+            awaited = self._awaited.pop(storage_of(layer.input), None)
+            awaited = awaited or self._copied_into(layer) or self._joined_into(layer.input)
             if awaited is None or not awaited.is_read_as(layer.input):
                 return
             self._read = ReadOutput(awaited, [])
@@ -337,6 +364,25 @@ class LinearWatch:
             if awaited.by_value and awaited.is_read_as(layer.input):
                 return self._awaited.pop(storage)
         return None
+
+    def _joined_into(self, read: Tensor) -> AwaitedOutput | None:
+        """The last outputs of single heads as one, if a layer reads them side by side."""
+        last = next(reversed(self._awaited.values()), None)
+        count, rest = (0, 1) if last is None else divmod(read.shape[-1], last.output.shape[3])
+        parts = list(self._awaited.values())[-count:] if count > 1 and not rest else []
+        is_single = all(part.by_value and part.output.shape[2] == 1 for part in parts)
+        if len(parts) < max(count, 2) or not is_single:
+            return None
+        if len({part.output.shape for part in parts}) > 1:
+            return None
+        output = torch.cat([part.output for part in parts], dim=2)
+        whole = AwaitedOutput(output, {}, {}, parts[0].row_step, by_value=True)
+        if not whole.is_read_as(read):
+            return None
+        for part in parts:
+            del self._awaited[storage_of(part.output)]
+        self.read_together.append(SideBySide(tuple(parts), whole))
+        return whole
 
     def _maker(self, tensor: Tensor) -> tuple[LinearRun | None, tuple[int, ...] | None]:
         """The layer of whose output a tensor is a view, with the first column of each head.
@@ -381,13 +427,14 @@ def _is_same_tensor(left: Tensor, right: Tensor) -> bool:
 
     Never where changes in place are not counted.
     """
+    version = version_of(left)
     return (
-        version_of(left) is not None
-        and version_of(left) == version_of(right)
-        and storage_of(left) == storage_of(right)
+        left.shape == right.shape
+        and version is not None
+        and version == version_of(right)
         and left.storage_offset() == right.storage_offset()
-        and left.shape == right.shape
         and left.stride() == right.stride()
+        and storage_of(left) == storage_of(right)
     )
 
 
@@ -435,7 +482,7 @@ def _may_multiply(module: nn.Module) -> bool:
 
 
 def _named_attention(modules: Mapping[str, nn.Module]) -> list[str]:
-    return [name for name, m in modules.items() if IS_ATTENTION.search(type(m).__name__)]
+    return [name for name, m in modules.items() if is_attention(type(m))]
 
 
 def _paths_within(names: list[str]) -> tuple[str, ...]:

@@ -28,6 +28,7 @@ from attnviz.capture.locate.layers import sharded_layer, version_of
 from attnviz.capture.locate.own_code import (
     interface_configs,
     is_named_attention,
+    modules_by_name,
     own_code_modules,
 )
 from attnviz.capture.locate.projections_by_memory import (
@@ -40,6 +41,7 @@ from attnviz.capture.record.busy import alone
 from attnviz.capture.record.fast_path import fast_path
 from attnviz.capture.record.function_callers import AskingModules
 from attnviz.capture.record.gaps import OVERWRITTEN, Missing, absent_stages
+from attnviz.capture.record.head_lists import Recorded, with_whole_layers
 from attnviz.capture.record.interface import active, is_recording
 from attnviz.capture.record.runs import ModuleRun, RunCounter, with_layers
 from attnviz.capture.record.steps import StepCall, newest_step, whole_step
@@ -77,6 +79,7 @@ class Recorder:
         self,
         model: nn.Module,
         modules: Mapping[str, nn.Module],
+        layers: Mapping[str, nn.Module],
         *,
         thin: bool = False,
         newest: bool = False,
@@ -89,6 +92,8 @@ class Recorder:
         self.turn = object()
         self._thin, self._newest = thin, newest
         self._names = {id(module): name for name, module in modules.items()}
+        self._lists = {name for name, m in modules.items() if isinstance(m, nn.ModuleList)}
+        self.attended: set[str] = set()  # the modules of all recorded calls
         self._runs: list[ModuleRun] = []
         self._first_calls: dict[str, AttentionCall] = {}
         self._states: list[list[TensorState]] = []
@@ -97,7 +102,7 @@ class Recorder:
         self.calls.missing = self.missing.calls
         is_active = partial(is_recording, self.turn)
         self._counter = RunCounter(model, is_active)
-        self._linears = LinearWatch(modules, is_active)
+        self._linears = LinearWatch(modules, layers, is_active)
         self._spatial = SpatialWatch(modules, is_active)
         self._asking = AskingModules(modules.values(), is_active)
 
@@ -128,7 +133,9 @@ class Recorder:
         """
         if self.watch is not None:
             self.watch.decide_by(read)
-        awaited = self._linears.exchange(read, output)
+        awaited = self._linears.exchange(read, output, changes)
+        if any(together.whole is awaited for together in self._linears.read_together):
+            return  # of a list of heads, which becomes one call in the end
         calls = enumerate(self.calls)
         at = [n for n, call in calls if awaited and call.projections is awaited.projections]
         if awaited is None or not at:
@@ -282,7 +289,13 @@ class Recorder:
         self._linears.settle()
         self._linears.check()
         self._drop_overwritten()
-        self.missing.add_not_asked({call.module for call in self.calls}, self._asking.ran)
+        self.attended = {call.module for call in self.calls}
+        self.missing.add_not_asked(self.attended, self._asking.ran)
+        if not self._newest:
+            recorded = map(Recorded, self.calls, self._runs)
+            whole = with_whole_layers(list(recorded), self._lists, self._linears.read_together)
+            self.calls[:] = [one.call for one in whole]
+            self._runs = [one.run for one in whole]
         self.calls[:] = where_coarse(with_layers(self.calls, self._runs))
         if self._newest:
             pairs = zip(self.steps, self.calls, strict=True)
@@ -383,9 +396,10 @@ def recording(
     if isinstance(model, torch.jit.ScriptModule):
         raise _no_attention(model, SCRIPTED)
     # what torch.jit compiled takes no hooks; its operations are credited to the module around it
-    every = dict(model.named_modules())
-    _require_whole_heads(model, every)
+    every = modules_by_name(model)
     modules = {n: m for n, m in every.items() if not isinstance(m, torch.jit.ScriptModule)}
+    layers = layers_in_attention(modules)
+    _require_whole_heads(model, layers)
     own = modules if own_code_modules(every) else {}
     interface = interface_configs(modules)
     if not own and not interface:
@@ -393,7 +407,7 @@ def recording(
     named = {name: module for name, module in own.items() if is_named_attention(module)}
     with ExitStack() as stack:
         stack.enter_context(alone(modules.values()))
-        recorder = Recorder(model, modules, thin=thin, newest=newest, grad=grad)
+        recorder = Recorder(model, modules, layers, thin=thin, newest=newest, grad=grad)
         stack.callback(recorder.close)
         stack.enter_context(active.block(recorder))
         stack.enter_context(switched(modules.values(), interface))
@@ -407,7 +421,7 @@ def recording(
             recorder.calls.clear()
             recorder.steps.clear()
             raise
-    after = dict(model.named_modules()) if named else {}
+    after = modules_by_name(model) if named else {}
     if any(after.get(name) is not module for name, module in named.items()):
         raise UnsupportedAttention(
             f"{type(model).__name__} exchanged its attention modules while it ran, as block-sparse"
@@ -417,8 +431,7 @@ def recording(
         )
     recorder.finish()
     if watch is not None:
-        recorded = {call.module for call in recorder.calls}
-        recorder.missing.add_unseen(recorded, watch.ran.values(), watch.chained.values())
+        recorder.missing.add_unseen(recorder.attended, watch.ran.values(), watch.chained.values())
     if not recorder.calls:
         raise recorder.missing.error() or _no_attention(model, NOTHING_RAN)
 
@@ -432,12 +445,12 @@ def _watch(stack: ExitStack, modules: dict[str, nn.Module], recorder: Recorder) 
     return watch
 
 
-def _require_whole_heads(model: nn.Module, modules: Mapping[str, nn.Module]) -> None:
+def _require_whole_heads(model: nn.Module, layers: Mapping[str, nn.Module]) -> None:
     """Raise `UnsupportedAttention` for a model whose attention lies in parts on several processes.
 
     Each would record its own heads as if they were all, under the numbers of others.
     """
-    sharded = sharded_layer(layers_in_attention(modules))
+    sharded = sharded_layer(layers)
     if sharded is None:
         return
     layer, n_part = sharded

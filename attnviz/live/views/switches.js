@@ -142,7 +142,8 @@ function chosenBars(/** @type {Reader} */ { exclusive }, /** @type {Switched} */
 
 /** The heads by name; of many only how many they are. */
 function headsSaid(/** @type {Record<string, string>} */ catalogue, /** @type {readonly OffHead[]} */ off) {
-  if (off.length <= NAMED_HEADS) return off.map(headName).join(", ");
+  if (off.length <= NAMED_HEADS)
+    return off.map(headName).join(fill(catalogue["joint.list"], { before: "", after: "" }));
   return fill(catalogue["switchboard.heads"], { n: off.length });
 }
 

@@ -15,15 +15,7 @@ export interface Header {
 }
 
 export type PartName =
-  | "tokens"
-  | "embedding"
-  | "place"
-  | "norm"
-  | "attention"
-  | "add"
-  | "mlp"
-  | "logits"
-  | "softmax";
+  "tokens" | "embedding" | "place" | "norm" | "attention" | "add" | "mlp" | "logits" | "softmax";
 
 export type Arrays = Record<never, never>;
 

@@ -1,12 +1,12 @@
 """The map of the model: its parts, and what of the browser's answer is believed."""
 
 import pytest
-from tests.support.buffer import unpack
 
 from attnviz import i18n
 from attnviz.i18n import LANGUAGES, Language
 from attnviz.pictures import model_map
 from attnviz.pictures.model_map import PARTS, ModelMapView
+from attnviz.pictures.shared.buffer import unpack
 from attnviz.pictures.shared.canvas import packed
 
 

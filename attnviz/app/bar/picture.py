@@ -1,23 +1,21 @@
-"""The sidebar of a vision model: generated pictures, drawn ones, an upload, a drawing pad.
+"""The menu of a vision model: generated pictures, drawn ones, an upload, a drawing pad.
 
 In: the language. Out: widgets that show the model's picture, and change it. What a visitor uploads
 or draws is checked before it is kept; a refusal is shown beside the widget.
 """
 
-import numpy as np
 import streamlit as st
 
 from attnviz.app.host.draw import draw
 from attnviz.app.session import current, drawings, messages, pictures, uploads, widgets
 from attnviz.i18n import Language, text
 from attnviz.pictures import drawing_pad
+from attnviz.pictures.drawing_pad.fill import pad
 from attnviz.types import MIB
-from attnviz.worlds.forms import OUTLINES
 
 SAMPLE, DRAWING = "sample", "drawing"  # in the list: one of the generated ones, the drawn one
 PREVIEW_PX = 192
 TALLEST = 4  # times as high as wide
-FORM_SEED = 1  # of the outline that the pad places for a form
 
 
 def choice(lang: Language) -> None:
@@ -30,7 +28,7 @@ def choice(lang: Language) -> None:
     if seed is not None:
         _samples(lang, seed)
     _preview(lang)
-    with st.expander(text(lang, "sidebar.draw"), key=widgets.key("draw")):
+    with st.expander(text(lang, "menu.draw"), key=widgets.key("draw")):
         _pad(lang)
     _upload(lang)
 
@@ -40,7 +38,7 @@ def _selectbox(lang: Language, chosen: str) -> None:
     own = [chosen] if chosen in (pictures.OWN, DRAWING) else []
     widget = f"image.{lang}"
     st.selectbox(
-        text(lang, "sidebar.picture"),
+        text(lang, "menu.picture"),
         [*([SAMPLE] if samples else []), *pictures.DRAWN, *own],
         key=widgets.showing(widget, chosen),
         format_func=lambda name: text(lang, f"picture.{name}"),
@@ -75,16 +73,16 @@ def _preview(lang: Language) -> None:
     if image is not None:
         height = PREVIEW_PX * image.height // image.width
         large = image.resize((PREVIEW_PX, min(max(height, 1), TALLEST * PREVIEW_PX)))
-        st.image(large, width=PREVIEW_PX, alt=text(lang, "sidebar.preview"))
+        st.image(large, width=PREVIEW_PX, alt=text(lang, "menu.preview"))
 
 
 def _upload(lang: Language) -> None:
     file = st.file_uploader(
-        text(lang, "sidebar.upload"),
+        text(lang, "menu.upload"),
         type=["png", "jpg", "jpeg"],
         max_upload_size=pictures.MAX_BYTES // MIB,
         key=widgets.key("upload"),
-        help=text(lang, "sidebar.upload_help"),
+        help=text(lang, "menu.upload_help"),
         on_change=_take_upload,
     )
     problem = uploads.problem("upload")
@@ -101,13 +99,8 @@ def _take_upload() -> None:
 
 
 def _pad(lang: Language) -> None:
-    view = drawing_pad.DrawingPadView(
-        side_px=drawings.PAD_SIDE_PX,
-        paints=drawings.PAINTS,
-        outlines={name: form(np.random.default_rng(FORM_SEED)) for name, form in OUTLINES.items()},
-    )
     key = widgets.key("pad")
-    draw(drawing_pad.CANVAS, view, key, lang, {"picture": _take_drawing})
+    draw(drawing_pad.CANVAS, pad(), key, lang, {"picture": _take_drawing})
     problem = uploads.problem("pad")
     if problem is not None:
         messages.show(lang, problem)
