@@ -7,7 +7,7 @@ the end norm, logits, softmax, as in GPT-2 (Radford et al. 2019).
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, cast, get_args
+from typing import Literal, get_args
 
 from attnviz.pictures.shared.canvas import Canvas
 
@@ -35,4 +35,4 @@ CANVAS = Canvas("model_map", (ModelMapView,))
 
 def parse(sent: object) -> PartName | None:
     """The part that was chosen, as the browser says; None for nonsense."""
-    return cast(PartName, sent) if sent in PARTS else None
+    return sent if sent in PARTS else None

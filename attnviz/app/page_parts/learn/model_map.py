@@ -21,7 +21,7 @@ WITHOUT = "without"  # the control of the card on which parts are switched off
 
 def show(lang: Language, opened: OpenCard) -> None:
     """Draw the map."""
-    titles = {
+    titles: dict[str, str] = {
         part: lesson_texts(slug, lang).of(card, "title")
         for part, (slug, card) in parts.CARDS.items()
     }
