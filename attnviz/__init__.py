@@ -35,6 +35,7 @@ _HOME = {
     "ablate": "attnviz.changes.make",
     "capture": "attnviz.capture.run",
     "changed": "attnviz.capture.changed.run",
+    "circuits": "attnviz.experiment.weights_alone.circuits",
     "compare": "attnviz.compare",
     "cut": "attnviz.changes.make",
     "derive": "attnviz.attention.steps",
