@@ -13,67 +13,38 @@ Importing attnviz loads neither torch nor streamlit: names are looked up when fi
 """
 
 import sys
-from importlib import import_module
 from types import ModuleType
+
+from attnviz.lazy import names
 
 __version__ = "0.1.0"
 
-# public name → the module that defines it; a name that is the end of its own module is the module.
-# `python -m scripts.write_stub` writes the same as imports into __init__.pyi, for type checkers
-_HOME = {
-    "AttnVizError": "attnviz.errors",
-    "BadInput": "attnviz.errors",
-    "Capture": "attnviz.attention.capture",
-    "Class": "attnviz.experiment.answer_measures",
-    "Cosine": "attnviz.experiment.answer_measures",
-    "Divergence": "attnviz.experiment.answer_measures",
-    "Generation": "attnviz.capture.generation.settings",
-    "LoadedModel": "attnviz.models.loaded_model",
-    "NextToken": "attnviz.experiment.answer_measures",
-    "Sound": "attnviz.audio.sound",
-    "Target": "attnviz.experiment.answer_measures",
-    "ablate": "attnviz.changes.make",
-    "capture": "attnviz.capture.run",
-    "changed": "attnviz.capture.changed.run",
-    "circuits": "attnviz.experiment.weights_alone.circuits",
-    "compare": "attnviz.compare",
-    "cut": "attnviz.changes.make",
-    "derive": "attnviz.attention.steps",
-    "edit": "attnviz.changes.make",
-    "embed": "attnviz.corpus.embed",
-    "experiment": "attnviz.experiment.run",
-    "figures": "attnviz.figures",
-    "from_attentions": "attnviz.files.from_tools.attentions",
-    "load": "attnviz.models.loader",
-    "mask": "attnviz.changes.make",
-    "masks": "attnviz.masks",
-    "metrics": "attnviz.metrics",
-    "models": "attnviz.models.registry",
-    "patch": "attnviz.changes.make",
-    "pattern": "attnviz.changes.make",
-    "read": "attnviz.files.save",
-    "record": "attnviz.capture.record.recorder",
-    "save": "attnviz.files.save",
-    "show": "attnviz.notebook.show",
-    "survey": "attnviz.corpus.survey",
-    "tiles": "attnviz.tiles",
+# the module that defines them → public names; those of `attnviz` are modules themselves
+_HOMES = {
+    "attnviz": ("compare", "figures", "masks", "metrics", "tiles"),
+    "attnviz.attention.capture": ("Capture",),
+    "attnviz.attention.steps": ("derive",),
+    "attnviz.audio.sound": ("Sound",),
+    "attnviz.capture.changed.run": ("changed",),
+    "attnviz.capture.generation.settings": ("Generation",),
+    "attnviz.capture.record.recorder": ("record",),
+    "attnviz.capture.run": ("capture",),
+    "attnviz.changes.make": ("ablate", "cut", "edit", "mask", "patch", "pattern"),
+    "attnviz.corpus.embed": ("embed",),
+    "attnviz.corpus.survey": ("survey",),
+    "attnviz.errors": ("AttnVizError", "BadInput"),
+    "attnviz.experiment.answer_measures": ("Class", "Cosine", "Divergence", "NextToken", "Target"),
+    "attnviz.experiment.run": ("experiment",),
+    "attnviz.experiment.weights_alone.circuits": ("circuits",),
+    "attnviz.files.from_tools.attentions": ("from_attentions",),
+    "attnviz.files.save": ("read", "save"),
+    "attnviz.models.loaded_model": ("LoadedModel",),
+    "attnviz.models.loader": ("load",),
+    "attnviz.models.registry": ("models",),
+    "attnviz.notebook.show": ("show",),
 }
 
-__all__ = sorted(_HOME)
-
-
-def __getattr__(name: str) -> object:
-    home = _HOME.get(name)
-    if home is None:
-        raise AttributeError(f"module 'attnviz' has no attribute {name!r}")
-    module = import_module(home)
-    value = module if home == f"attnviz.{name}" else getattr(module, name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__, __all__ = names(__name__, _HOMES)
 
 
 class _Facade(ModuleType):
@@ -84,8 +55,8 @@ class _Facade(ModuleType):
     """
 
     def __setattr__(self, name: str, value: object) -> None:
-        is_package = isinstance(value, ModuleType)
-        if not (is_package and _HOME.get(name, "").startswith(f"attnviz.{name}.")):
+        hides = isinstance(value, ModuleType) and name in __all__ and name not in _HOMES["attnviz"]
+        if not hides:
             super().__setattr__(name, value)
 
 

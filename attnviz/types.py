@@ -163,6 +163,7 @@ class Site:
 
 
 Head = HeadId | str | tuple[int, int]  # the ways to name a head: also "L5.H11" and (5, 11)
+Where = Site | Head  # the same in any stack: also "cross.L1.H2"; for most changes a layer, "L5"
 
 
 def ignore(*_told: object) -> None:

@@ -20,8 +20,9 @@ from contextlib import contextmanager
 import torch
 
 import attnviz
-from attnviz.app.session import examples, pictures
+from attnviz.app.session import pictures
 from attnviz.attention.capture import Capture
+from attnviz.checks import examples
 from attnviz.errors import AttnVizError
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.models.registry import REGISTRY, EmbeddedModel

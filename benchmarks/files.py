@@ -57,7 +57,7 @@ def _capture_file(cap: Capture, rounds: int) -> list[Result]:
 
 
 def _figure(cap: Capture, rounds: int) -> list[Result]:
-    figure = partial(content, cap, ".svg", at=HEAD)
+    figure = partial(content, cap, ".svg", head=HEAD)
     svg = figure()
     texts = [text.text for text in ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
     wrong = None if cap.tokens.labels[0] in texts else "a label is not in the figure"

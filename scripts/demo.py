@@ -8,7 +8,6 @@ can serve the folder, and it opens from a disk: no page asks for anything but it
 
 import argparse
 import base64
-import hashlib
 import html
 import sys
 from collections.abc import Iterator, Sequence
@@ -19,17 +18,17 @@ from urllib.parse import urlencode
 import numpy as np
 
 import attnviz
-from attnviz.app.session import examples, pictures
-from attnviz.app.session.openings import OPENINGS
+from attnviz.app.session import pictures
 from attnviz.capture.plan.images import seen_picture
-from attnviz.checks import card
+from attnviz.checks import card, examples
+from attnviz.checks.openings import OPENINGS
 from attnviz.experiment.outputs.answer import answer
-from attnviz.files.page.document import page_style
 from attnviz.i18n import DEFAULT, LANGUAGES, Language, text
 from attnviz.models.registry import REGISTRY
 from attnviz.notebook.frame import still
 from attnviz.pictures.group.groups import Group, groups
 from attnviz.pictures.group.titles import model_title
+from attnviz.pictures.shared.page import page_style, source_hash
 from attnviz.types import HeadId, Site
 
 STYLE = """
@@ -146,9 +145,8 @@ def write_site(folder: Path, names: Sequence[str], languages: Sequence[Language]
 def index(exhibits: Sequence[Exhibit], lang: Language, languages: Sequence[Language]) -> str:
     """The page that lists the models with links to their heads; it runs no script."""
     style = page_style() + STYLE
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     policy = (
-        f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none';"
+        f"default-src 'none'; style-src {source_hash(style)}; img-src data:; base-uri 'none';"
         " form-action 'none'"
     )
     title = html.escape(f"{text(lang, 'app.name')} · {text(lang, 'app.tagline')}")

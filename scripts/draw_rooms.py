@@ -17,7 +17,7 @@ PACKAGE = ROOT / "attnviz"
 TARGET = ROOT / "docs" / "images" / "rooms.svg"
 CONTRACT = "one direction"
 # rooms that nearly every other imports: their arrows would hide the rest
-COMMON = ("types", "errors", "summary", "i18n")
+COMMON = ("types", "errors", "lazy", "summary", "i18n")
 WIDTH, ROW, MARGIN = 960, 62, 20  # pixels
 BOX_HEIGHT, LETTER, PADDING = 30, 7.4, 22
 

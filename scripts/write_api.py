@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 
-from scripts.write_stub import homes
+from scripts.write_stub import homes, packages
 
 ROOT = Path(__file__).parent.parent
 TARGET = ROOT / "docs" / "api"
@@ -34,13 +34,16 @@ a row for each query and a column for each key.
 ORDER = """
 load models capture show save read from_attentions derive record Capture LoadedModel Generation
 Sound survey embed
-experiment NextToken Class Cosine Target Divergence
+experiment circuits NextToken Class Cosine Target Divergence
 changed ablate patch pattern cut edit mask
 """.split()
 # returned by what is exported, each with the package that it is imported from
 RESULTS = {
     "Experiment": ("attnviz.experiment", "run"),
     "Answer": ("attnviz.experiment", "answers"),
+    "ExperimentSet": ("attnviz.experiment", "sets"),
+    "SetResult": ("attnviz.experiment", "set_results"),
+    "WordSlot": ("attnviz.experiment", "sets"),
     "Effects": ("attnviz.experiment", "effects"),
     "Edges": ("attnviz.experiment", "edges"),
     "Patching": ("attnviz.experiment", "patching"),
@@ -49,10 +52,18 @@ RESULTS = {
     "Path": ("attnviz.experiment", "paths"),
     "CutPath": ("attnviz.experiment", "cut_path"),
     "Direct": ("attnviz.experiment", "direct"),
+    "DirectByToken": ("attnviz.experiment", "by_token"),
     "Lens": ("attnviz.experiment", "lens"),
     "Why": ("attnviz.experiment", "why"),
     "TokenScores": ("attnviz.experiment", "tokens"),
     "Component": ("attnviz.experiment", "components"),
+    "Circuits": ("attnviz.experiment", "weights_alone.circuits"),
+    "TokenCircuit": ("attnviz.experiment", "weights_alone.results"),
+    "Composition": ("attnviz.experiment", "weights_alone.results"),
+    "ByDistance": ("attnviz.experiment", "weights_alone.results"),
+    "TopTokens": ("attnviz.experiment", "weights_alone.results"),
+    "Candidate": ("attnviz.experiment", "weights_alone.results"),
+    "Folded": ("attnviz.experiment", "weights_alone.results"),
     "AnswerMeasure": ("attnviz.experiment", "answer_measures"),
     "AttentionCall": ("attnviz.attention", "call"),
     "Steps": ("attnviz.attention", "steps"),
@@ -82,8 +93,8 @@ INNER = {
 # packages that are documented, but no names of `attnviz`
 PACKAGES = ("changes",)
 # classes whose methods are told of in full
-IN_FULL = ("Experiment",)
-WORDS = "Kind Stack Stage AxisName MaskKind ModelKind Measure Head".split()
+IN_FULL = ("Experiment", "ExperimentSet", "Circuits")
+WORDS = "Kind Stack Stage AxisName MaskKind ModelKind Measure Head Where".split()
 PROPERTIES = {"property", "cached_property"}
 FLAT = 100  # characters of a signature on one line
 
@@ -110,6 +121,7 @@ class Public:
         """The public methods and properties of a class."""
         body = self.node.body if isinstance(self.node, ast.ClassDef) else []
         functions = [line for line in body if isinstance(line, ast.FunctionDef)]
+        functions = [f for f in functions if "overload" not in map(ast.unparse, f.decorator_list)]
         return [f for f in functions if not f.name.startswith("_") or f.name == "__getitem__"]
 
 
@@ -183,17 +195,19 @@ def everything() -> list[Public]:
 
 def public_modules() -> list[str]:
     """The modules among the public names, and documented packages."""
-    named = [name for name, home in homes().items() if home == f"attnviz.{name}"]
+    named = [name for name, home in homes("attnviz").items() if home == f"attnviz.{name}"]
     return sorted([*named, *PACKAGES])
 
 
 def exported(module: str) -> list[Public]:
     """The functions, classes and aliases that a module exports, errors aside."""
     if module == "attnviz":
-        shown = {*homes()} - {*public_modules()} - {error.name for error in errors()}
-        return [_definition(name, homes()[name]) for name in sorted(shown, key=ORDER.index)]
-    inner = _homes(module)
-    return [_definition(name, inner[name]) for name in _names(module) if name not in homes()]
+        names = homes(module)
+        shown = {*names} - {*public_modules()} - {error.name for error in errors()}
+        return [_definition(name, names[name]) for name in sorted(shown, key=ORDER.index)]
+    inner = homes(module) if module in packages() else _homes(module)
+    names = sorted(inner) if module in packages() else _names(module)
+    return [_definition(name, inner[name]) for name in names if name not in homes("attnviz")]
 
 
 def errors() -> list[Public]:

@@ -30,19 +30,25 @@ from attnviz.app.session import (
     widgets,
 )
 from attnviz.app.sidebar import sidebar
-from attnviz.i18n import text
+from attnviz.i18n import Language, tag, text
 from attnviz.pictures.shared.pages import ROWS
 
 STYLE = Path(__file__).with_name("style.css")
-KOREAN_STYLE = Path(__file__).with_name("korean.css")
 MARK = Path(__file__).with_name("mark.svg")
 
 
-def style() -> str:
-    """The style sheet, with the mark that it shows beside the name, and the icons of the pages."""
+def style(lang: Language) -> str:
+    """The style sheet, with the language of the page, the mark beside the name, and page icons.
+
+    The language stands in a property that a script of the page copies to the document
+    (`host/language.js`): the rules for a language read it there.
+    """
     mark = b64encode(MARK.read_bytes()).decode("ascii")
     sheet = STYLE.read_text(encoding="utf-8")
-    shown = f':root {{ --attnviz-mark: url("data:image/svg+xml;base64,{mark}"); }}'
+    shown = (
+        f":root {{ --attnviz-language: {tag(lang)};"
+        f' --attnviz-mark: url("data:image/svg+xml;base64,{mark}"); }}'
+    )
     icons = "\n".join(
         f".{widgets.class_name(f'page.{row.name}')} {{ --attnviz-icon: {row.image}; }}"
         for row in ROWS
@@ -79,9 +85,7 @@ def main() -> None:
         layout="wide",
         initial_sidebar_state="collapsed" if in_frame or on_wall else "auto",
     )
-    st.html(style())
-    if lang == "ko":
-        st.html(KOREAN_STYLE)
+    st.html(style(lang))
     target = classroom.page_to_follow(name)
     if target is not None:
         st.switch_page(pages[target], query_params=address.params(current.view()))

@@ -13,6 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Literal
 
+from numpy.typing import ArrayLike
 from PIL import Image
 
 from attnviz.audio.sound import Sound
@@ -75,7 +76,7 @@ class Request:
         target: Text | None = None,
         image: Picture | Sequence[Picture] | None = None,
         sound: Sound | str | Path | None = None,
-        inputs: Mapping[str, object] | None = None,
+        inputs: Mapping[str, ArrayLike | None] | None = None,
         generate: int | Generation = 0,
         cut: bool = False,
         chat: bool = False,

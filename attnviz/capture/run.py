@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
+from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
 from attnviz.attention import memory
@@ -65,7 +66,7 @@ def capture(
     target: Text | None = None,
     image: Picture | Sequence[Picture] | None = None,
     sound: Sound | str | Path | None = None,
-    inputs: Mapping[str, object] | None = None,
+    inputs: Mapping[str, ArrayLike | None] | None = None,
     generate: int | Generation = 0,
     cut: bool = False,
     chat: bool = False,

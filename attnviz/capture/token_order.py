@@ -22,6 +22,7 @@ from torch import Tensor, nn
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.stored_weights import StoredWeights
+from attnviz.capture.locate.own_code import modules_by_name
 from attnviz.capture.record.fast_path import fast_path
 from attnviz.capture.record.trace import SeenAttention
 from attnviz.capture.record.watch import Watch
@@ -59,12 +60,11 @@ def with_token_order(
     model: nn.Module, calls: Sequence[AttentionCall], n_input: int
 ) -> tuple[AttentionCall, ...]:
     """The calls of a model that unrolls its tokens, with their places; of any other unchanged."""
-    modules = dict(model.named_modules())
+    modules = modules_by_name(model)
     encoders = {
         name: module
         for name, module in modules.items()
-        if callable(getattr(module, "reroll", None))
-        and isinstance(getattr(module, "schedule", None), dict)
+        if hasattr(type(module), "reroll") and isinstance(getattr(module, "schedule", None), dict)
     }
     if not encoders:
         return tuple(calls)

@@ -8,10 +8,11 @@ refused when the change meets it.
 import math
 import re
 from operator import index as as_index
-from typing import cast
+from typing import SupportsIndex, cast
 
 import numpy as np
 import torch
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from attnviz.attention.capture import Capture
@@ -22,6 +23,7 @@ from attnviz.changes.kinds import (
     Ablate,
     AblationKind,
     Corpus,
+    CorpusTexts,
     Cut,
     Edited,
     Mask,
@@ -29,17 +31,20 @@ from attnviz.changes.kinds import (
     PatchedStage,
     Pattern,
 )
-from attnviz.changes.site import Where, site
-from attnviz.errors import BadInput, BadMask, bad_argument
+from attnviz.changes.site import site
+from attnviz.errors import BadInput, BadMask, bad_argument, require_type
 from attnviz.masks.spec import MaskSet, parse_joined
 from attnviz.summary import shortened
+from attnviz.types import Where
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
 EVEN = "even"
 MAX_SEED = 2**31 - 1
 
 
-def ablate(where: Where, to: str = "mean", *, corpus: object = None, seed: int = 0) -> Ablate:
+def ablate(
+    head: Where, to: str = "mean", *, corpus: CorpusTexts | None = None, seed: int = 0
+) -> Ablate:
     """Take a head away: its output becomes its mean over a corpus, a draw from it, or zero.
 
     It is replaced at every position of the text, special tokens included; the mean is over all
@@ -54,12 +59,12 @@ def ablate(where: Where, to: str = "mean", *, corpus: object = None, seed: int =
         raise _bad("corpus", "given", 'no corpus where to="zero"')
     if seed and to != "resample":
         raise _bad("seed", seed, 'a seed only where to="resample"')
-    return Ablate(site(where), cast(AblationKind, to), _index("seed", seed, MAX_SEED), reference)
+    return Ablate(site(head), cast(AblationKind, to), _index("seed", seed, MAX_SEED), reference)
 
 
 def patch(
-    where: Where,
-    source: object,
+    head: Where,
+    source: Capture,
     stage: str = "mixed",
     *,
     batch: int = 0,
@@ -70,15 +75,20 @@ def patch(
 
     Raises `BadInput` for another stage or what is no capture.
     """
-    if not isinstance(source, Capture):
-        raise _bad("source", type(source).__name__, "a Capture, as attnviz.capture makes it")
+    require_type("patch", "source", source, Capture, "give attnviz.capture(model, text)")
     _require_one_of("stage", stage, PATCHED)
     place = None if position is None else _index("position", position)
     kept = cast(PatchedStage, stage)
-    return Patch(site(where), kept, source, _index("batch", batch), place, _name(name))
+    return Patch(site(head), kept, source, _index("batch", batch), place, _name(name))
 
 
-def cut(where: Where, query: object = None, key: object = None, *, renormalise: bool = True) -> Cut:
+def cut(
+    head: Where,
+    query: SupportsIndex | None = None,
+    key: SupportsIndex | None = None,
+    *,
+    renormalise: bool = True,
+) -> Cut:
     """Take an edge away: from a query to a key, from a query to all, or from all to a key.
 
     Raises `BadInput` where neither a query nor a key is given.
@@ -89,12 +99,12 @@ def cut(where: Where, query: object = None, key: object = None, *, renormalise: 
         None if value is None else _index(name, value)
         for name, value in (("query", query), ("key", key))
     )
-    return Cut(site(where), asking, answering, bool(renormalise))
+    return Cut(site(head), asking, answering, bool(renormalise))
 
 
 def pattern(
-    where: Where,
-    to: object = EVEN,
+    head: Where,
+    to: str | Float[np.ndarray | Tensor, "query key"] = EVEN,
     *,
     temperature: float | int | None = None,
     name: str = "own",
@@ -108,20 +118,20 @@ def pattern(
             raise _bad("temperature", temperature, "a number above 0")
         if not (isinstance(to, str) and to == EVEN):
             raise _bad("to", "a matrix and a temperature", "one of both")
-        return Pattern(site(where), "temperature", temperature=float(temperature))
+        return Pattern(site(head), "temperature", temperature=float(temperature))
     if isinstance(to, str):
         _require_one_of("to", to, (EVEN,))
-        return Pattern(site(where), "even")
-    return Pattern(site(where), "matrix", weights=_weights(to), name=_name(name))
+        return Pattern(site(head), "even")
+    return Pattern(site(head), "matrix", weights=_weights(to), name=_name(name))
 
 
-def edit(where: Where, stage: str, row: int, column: int | None, to: float) -> Edited:
+def edit(head: Where, stage: str, row: int, column: int | None, to: float) -> Edited:
     """Set one entry of a head's q, k, v, scores, or of what enters its softmax ("masked").
 
     In "masked", −∞ blocks a cell; there a `column` of None is the whole row, which −∞ blocks and +∞
     opens. Raises `BadInput` for another stage, a position below 0 or a value that is not a number.
     """
-    place = site(where)
+    place = site(head)
     if place.head is None:
         raise _bad("head", place, "one head, such as L2.H1")
     at_row, at_column = (
@@ -131,7 +141,12 @@ def edit(where: Where, stage: str, row: int, column: int | None, to: float) -> E
     return Edited(place, parse_one(f"{stage}.{at_row}.{at_column}={float(to)!r}"))
 
 
-def mask(where: Where, to: object, *, name: str = "own") -> Mask:
+def mask(
+    head: Where,
+    to: str | MaskSet | Bool[np.ndarray | Tensor, "query key"],
+    *,
+    name: str = "own",
+) -> Mask:
     """Replace a head's mask: by named masks, "causal+window:4", or by a matrix [query, key].
 
     In a matrix True means that the query may attend. The names are those of `attnviz.masks`;
@@ -139,10 +154,10 @@ def mask(where: Where, to: object, *, name: str = "own") -> Mask:
     is no mask, `BadMask` for a matrix of another shape or type.
     """
     if isinstance(to, MaskSet):
-        return Mask(site(where), to)
+        return Mask(site(head), to)
     if isinstance(to, str):
-        return Mask(site(where), parse_joined(to))
-    return Mask(site(where), may_attend=_boolean(to), name=_name(name))
+        return Mask(site(head), parse_joined(to))
+    return Mask(site(head), may_attend=_boolean(to), name=_name(name))
 
 
 def _boolean(may_attend: object) -> Tensor:

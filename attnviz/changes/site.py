@@ -12,36 +12,34 @@ from operator import index
 
 from attnviz.errors import BadInput, bad_argument
 from attnviz.summary import shortened
-from attnviz.types import STACKS, Head, HeadId, Site
-
-Where = Site | Head  # the ways to name a head, or all heads of a layer
+from attnviz.types import STACKS, HeadId, Site, Where
 
 
-def site(where: Where) -> Site:
+def site(head: Where) -> Site:
     """The site that a caller means; `BadInput` for what names none.
 
     >>> str(site("decoder.cross.L1.H2")), str(site((1, 2)))
     ('decoder.cross.L1.H2', 'L1.H2')
     """
-    if isinstance(where, Site):
-        return where
-    if isinstance(where, HeadId):
-        return Site(where.layer, where.head)
-    if isinstance(where, tuple) and len(where) == 2:
-        return Site(_number(where, where[0]), _number(where, where[1]))
-    named = Site.parse(where) if isinstance(where, str) else None
+    if isinstance(head, Site):
+        return head
+    if isinstance(head, HeadId):
+        return Site(head.layer, head.head)
+    if isinstance(head, tuple) and len(head) == 2:
+        return Site(_number(head, head[0]), _number(head, head[1]))
+    named = Site.parse(head) if isinstance(head, str) else None
     if named is None:
-        raise _no_head(where)
+        raise _no_head(head)
     return named
 
 
-def place_among(where: Where, sites: Sequence[Site], refused: str) -> int:
+def place_among(head: Where, sites: Sequence[Site], refused: str) -> int:
     """The place of the head that a caller means among some, as its model finds it.
 
     Without a stack it is one outside all stacks, else that of the only stack that has it. Raises
     `BadInput` where it is not there, `refused` in front of the heads that are.
     """
-    wanted = site(where)
+    wanted = site(head)
     alike = [
         known for known in sites if wanted.stack is None and replace(known, stack=None) == wanted
     ]
@@ -54,23 +52,23 @@ def place_among(where: Where, sites: Sequence[Site], refused: str) -> int:
     return sites.index(meant)
 
 
-def _number(where: object, part: object) -> int:
+def _number(head: object, part: object) -> int:
     """A layer's or a head's number."""
     try:
         number = index(part)  # type: ignore[arg-type]  # what is no number raises
     except TypeError:
         number = -1
     if number < 0 or isinstance(part, bool):
-        raise _no_head(where)
+        raise _no_head(head)
     return number
 
 
-def _no_head(where: object) -> BadInput:
+def _no_head(head: object) -> BadInput:
     return bad_argument(
-        f"{shortened(repr(where))} names no head: write L2.H1 or (2, 1) for head 1 of layer 2, L2"
+        f"{shortened(repr(head))} names no head: write L2.H1 or (2, 1) for head 1 of layer 2, L2"
         f" for all of its heads, cross.L2.H1 for cross-attention, and one of {', '.join(STACKS)} in"
         " front where the model has several stacks",
         name="head",
-        found=shortened(str(where)),
+        found=shortened(str(head)),
         allowed="L2.H1, (2, 1), L2, cross.L2.H1, decoder.L2.H1",
     )

@@ -15,12 +15,16 @@ In: such entries with commas between them, and what the names after @ stand for.
 import re
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+from torch import Tensor
+
 from attnviz.attention.capture import Capture
 from attnviz.attention.edits import EDITABLE, parse_one
 from attnviz.changes import make
 from attnviz.changes.entry import WrittenChange, read_entry, refused
-from attnviz.changes.kinds import PATCHED, Change, Edited
+from attnviz.changes.kinds import PATCHED, Change, CorpusTexts, Edited
 
+Given = Mapping[str, Capture | np.ndarray | Tensor]  # what names after @ stand for
 MAX_CHANGES = 1024
 MAX_TEXT_CHARS = 20_000
 GIVEN = re.compile(rf"@(?P<name>{make.NAME.pattern})(?:/(?P<row>[0-9]{{1,4}}))?")
@@ -32,7 +36,9 @@ def write(changes: Sequence[Change]) -> str:
 
 
 def parse(
-    text: str, given: Mapping[str, object] | None = None, corpus: object = None
+    text: str,
+    given: Given | None = None,
+    corpus: CorpusTexts | None = None,
 ) -> tuple[Change, ...]:
     """The changes of a text form; `given` has the captures and matrices that it names.
 
@@ -46,7 +52,7 @@ def parse(
     return tuple(_made(read_entry(entry), given or {}, corpus) for entry in entries)
 
 
-def _made(entry: WrittenChange, values: Mapping[str, object], corpus: object) -> Change:
+def _made(entry: WrittenChange, values: Given, corpus: CorpusTexts | None) -> Change:
     if entry.stage == "weights" and len(entry.at) == 2 and entry.to in ("0", "0!"):
         return make.cut(entry.site, *entry.at, renormalise=entry.to == "0!")
     if entry.stage in EDITABLE and len(entry.at) == 2 and entry.site.head is not None:
@@ -66,7 +72,7 @@ def _made(entry: WrittenChange, values: Mapping[str, object], corpus: object) ->
     raise refused(entry, f"{entry.stage} cannot become {entry.to!r}")
 
 
-def _ablation(entry: WrittenChange, corpus: object) -> Change:
+def _ablation(entry: WrittenChange, corpus: CorpusTexts | None) -> Change:
     kind, _, seed = entry.to.partition(":")
     if seed and not (kind == "resample" and seed.isascii() and seed.isdigit() and len(seed) < 10):
         raise refused(entry, f"{entry.to!r} is not mean, zero, resample or resample:seed")
@@ -85,13 +91,15 @@ def _pattern(entry: WrittenChange) -> Change:
     return make.pattern(entry.site, temperature=temperature)
 
 
-def _from_given(entry: WrittenChange, name: str, row: int, values: Mapping[str, object]) -> Change:
+def _from_given(entry: WrittenChange, name: str, row: int, values: Given) -> Change:
     """A change that names a capture or a matrix."""
     if name not in values:
         known = ", ".join(values) or "none"
         raise refused(entry, f"nothing is called {name!r} here; there is: {known}")
     value, position = values[name], next(iter(entry.at), None)
-    if entry.stage in PATCHED and isinstance(value, Capture):
+    if isinstance(value, Capture):
+        if entry.stage not in PATCHED:
+            raise refused(entry, f"{name!r} is a capture, of which {', '.join(PATCHED)} are kept")
         return make.patch(entry.site, value, entry.stage, batch=row, position=position, name=name)
     if row or position is not None:
         raise refused(entry, f"{name!r} is not a capture: it has no rows or positions")

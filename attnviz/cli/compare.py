@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     heads = _moved(a, b)[: arguments.top]
     print(_json(heads) if arguments.json else _text(heads))
     if arguments.out is not None:
-        attnviz.save((a, b), arguments.out, at=heads[0][0])
+        attnviz.save((a, b), arguments.out, head=heads[0][0])
     return 0 if a.verify().ok and b.verify().ok else save.UNRELIABLE
 
 

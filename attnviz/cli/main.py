@@ -32,7 +32,7 @@ from attnviz.errors import AttnVizError
 ARGUMENT = re.compile(r"\b([a-z_]+)=('[^']*'|[\w.]*)")
 CALL = re.compile(r"\b(capture|load|save)\(\)")
 SAME_NAMES = (
-    "target image sound generate chat cut device dtype revision at kind stack batch least view"
+    "target image sound generate chat cut device dtype revision head kind stack batch least view"
     " scale cells title heads lang"
 )
 OPTIONS = {

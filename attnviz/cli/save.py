@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 UNRELIABLE = 1
 # the argument of `attnviz.save` by the name that argparse keeps it under
 CHOICES = {
-    "at": "at", "kind": "kind", "stack": "stack", "batch": "batch", "least": "least",
+    "head": "head", "kind": "kind", "stack": "stack", "batch": "batch", "least": "least",
     "with_weights": "with_weights", "with_outputs": "with_outputs", "view": "view",
     "width": "width_in", "size": "size_pt", "scale": "scale", "cells": "cells", "title": "title",
     "lang": "lang",
@@ -39,7 +39,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     add("--overwrite", action="store_true", help="replace a file that exists")
     add("--json", action="store_true", help="print JSON about what was written")
     add = parser.add_argument_group("numbers and figures").add_argument
-    add("--at", metavar="HEAD", help="one head, e.g. L5.H11")
+    add("--head", metavar="HEAD", help="one head, e.g. L5.H11")
     add("--kind", metavar="KIND", help="self or cross attention")
     add("--stack", metavar="NAME", help="one of several stacks, e.g. decoder")
     add("--batch", type=int, metavar="N", help="the text of a saved batch, counted from 0 (0)")
@@ -99,7 +99,7 @@ def beside(cap: "Capture", path: str, layer: int, head: int | None, options: Any
         place = {} if head is None else {"heads": [(layer, head)]}
     elif Path(path).suffix.lower() != ".safetensors":
         place = {"kind": options.kind, "stack": options.stack}
-        place |= {} if head is None else {"at": (layer, head)}
+        place |= {} if head is None else {"head": (layer, head)}
     attnviz.save(cap, path, **place)
 
 
@@ -117,8 +117,8 @@ COMMAND = Command(
     help="write a capture, a page, numbers or a figure to a file",
     examples=(
         'attnviz save "The cat sat" -o cat.safetensors',
-        "attnviz save --from cat.safetensors -o head.pdf --at L5.H11 --width 3.25",
-        "attnviz save --from cat.safetensors -o steps.svg --at L5.H11 --view steps",
+        "attnviz save --from cat.safetensors -o head.pdf --head L5.H11 --width 3.25",
+        "attnviz save --from cat.safetensors -o steps.svg --head L5.H11 --view steps",
         'attnviz save "The cat sat" -o cat.csv --least 0.01',
         'attnviz save "The cat sat" -o cat.html --heads L5.H11',
     ),

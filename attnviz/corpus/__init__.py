@@ -8,19 +8,11 @@ are those with the smallest hashes, so that any order and any engine give the sa
 come nearest to the scores. `neighbours` draws one head by t-SNE instead, as AttentionViz does.
 """
 
-from typing import TYPE_CHECKING
+from attnviz.lazy import names
 
-from attnviz.corpus.result import Survey
+_HOMES = {
+    "attnviz.corpus.embed": ("Embedding",),
+    "attnviz.corpus.result": ("Survey",),
+}
 
-if TYPE_CHECKING:
-    from attnviz.corpus.embed import Embedding
-
-__all__ = ["Embedding", "Survey"]
-
-
-def __getattr__(name: str) -> object:
-    if name != "Embedding":
-        raise AttributeError(f"module 'attnviz.corpus' has no attribute {name!r}")
-    from attnviz.corpus.embed import Embedding  # loads torch, which a survey's file needs not
-
-    return Embedding
+__getattr__, __dir__, __all__ = names(__name__, _HOMES)

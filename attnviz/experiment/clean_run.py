@@ -21,6 +21,7 @@ from attnviz.capture.plan.plan import Plan, TokensByStack
 from attnviz.capture.plan.planners import plan
 from attnviz.capture.record.recorder import record
 from attnviz.capture.request import Request, Text
+from attnviz.capture.token_names import token_names
 from attnviz.errors import BadInput, bad_argument
 from attnviz.experiment.answer_measures import (
     LAST,
@@ -74,7 +75,7 @@ class CleanRun:
     def with_measure(self, on: AnswerMeasure) -> "CleanRun":
         """The run with another measure: the same pass, unless it lacks what the measure reads."""
         other_target = isinstance(on, Target) and on.text not in (None, self.target)
-        too_few = "logits_to_keep" in self.options and not _reads_last_row(on)
+        too_few = "logits_to_keep" in self.options and not reads_last_row(on)
         if not (other_target or too_few):
             return replace(self, on=on)
         request = self.request
@@ -153,7 +154,7 @@ def prepare_request(
     planned = plan(lm, request)
     _require_one_row(planned)
     options: dict[str, Any] = {"use_cache": False} if takes(lm, "use_cache") else {}
-    if (last_row or _reads_last_row(measure)) and takes(lm, "logits_to_keep"):
+    if (last_row or reads_last_row(measure)) and takes(lm, "logits_to_keep"):
         options["logits_to_keep"] = 1
     with lm.lock, unchanged(), torch.no_grad(), record(lm.model) as calls:
         output = lm.model(**planned.inputs, **options)
@@ -164,7 +165,7 @@ def prepare_request(
         measure,
         planned.inputs,
         options,
-        planned.tokens,
+        token_names(lm, planned, calls, None).by_stack,
         tuple(calls),
         as_mapping(output),
     )
@@ -175,7 +176,8 @@ def as_mapping(output: object) -> Mapping[str, Any]:
     return output if isinstance(output, Mapping) else {"output": output}
 
 
-def _reads_last_row(on: AnswerMeasure | None) -> bool:
+def reads_last_row(on: AnswerMeasure | None) -> bool:
+    """True for a measure that needs no logits but those of the last token."""
     return isinstance(on, NextToken | Divergence) and on.at == LAST
 
 

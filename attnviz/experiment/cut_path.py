@@ -20,7 +20,6 @@ from attnviz.attention.capture import Capture
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.capture.changed.layout import Layout, layout_of
 from attnviz.changes.kinds import CorpusTexts, Patch
-from attnviz.changes.site import Where
 from attnviz.errors import BadInput
 from attnviz.experiment.clean_run import CleanRun
 from attnviz.experiment.effects import ReplacementKind, one_site, replacement_of
@@ -37,7 +36,7 @@ from attnviz.experiment.readouts import Read
 from attnviz.experiment.rows import PASS_ROWS
 from attnviz.experiment.switches import Switched, read_in_rows
 from attnviz.summary import counted
-from attnviz.types import Site
+from attnviz.types import Site, Where
 
 MAX_CONTROLS = PASS_ROWS - 1  # so that the path and its controls are one batch
 

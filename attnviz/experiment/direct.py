@@ -7,16 +7,17 @@ reaches the answer directly: what a head does through later heads and MLPs is no
 stands beside `attnviz.effects`, never alone.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 import torch
-from jaxtyping import Float64
+from jaxtyping import Float, Float64
 from torch import Tensor
 
 from attnviz.attention.tolerance import rounding
-from attnviz.changes.site import Where, place_among
+from attnviz.changes.site import place_among
 from attnviz.errors import BadInput
 from attnviz.experiment.answer_measures import AnswerMeasure
 from attnviz.experiment.clean_run import CleanRun
@@ -28,6 +29,7 @@ from attnviz.experiment.dataflow.trace import Value
 from attnviz.experiment.readouts import Linear, readout
 from attnviz.experiment.traced_run import TracedRun, traced_run
 from attnviz.summary import counted, shortened, text_table
+from attnviz.types import Where
 
 STREAM = "the residual stream"
 
@@ -93,45 +95,85 @@ class Direct:
         return text_table(columns) if self.ok else f"Direct{self._doubt}\n{text_table(columns)}"
 
 
+@dataclass(frozen=True, eq=False)
+class SplitNumber:
+    """A number of each row of a pass, linear in one value: Σ slope · value + `behind` = `own`.
+
+    `behind` has what is added after the value, biases. `rules` say how the value is split in turn.
+    """
+
+    run: TracedRun
+    value: Value
+    slope: Tensor
+    behind: tuple[tuple[Component, Float[Tensor, " row"]], ...]
+    own: Float[Tensor, " row"]
+    rules: Rules
+
+    def share(self, tensor: Tensor) -> Float[Tensor, " row"]:
+        """The part of the number that a summand of the value has."""
+        return (tensor * self.slope).reshape(len(self.own), -1).sum(1)
+
+    def parts(self) -> list[tuple[Component, Float[Tensor, " row"]]]:
+        """The part of every component."""
+        found = components(self.run, self.value, self.rules)
+        return [*((part.component, self.share(part.tensor)) for part in found), *self.behind]
+
+    def tolerance(self, shares: Sequence[float]) -> float:
+        """The largest error of Σ shares that rounding explains."""
+        return rounding(self.value.tensor.dtype, sum(map(abs, shares)))
+
+
 def direct(prepared: CleanRun) -> Direct:
     """The number that the run's measure reads, split into what each component wrote of it.
 
     Raises `BadInput` for a measure that is not a linear number of logits or hidden states.
     """
+    number = answer_number(prepared)
+    parts = number.parts()
+    values = [float(share[0]) for _, share in parts]
+    return Direct(
+        measure=prepared.on,
+        components=tuple(component for component, _ in parts),
+        values=np.array(values, dtype=np.float64),
+        own=float(number.own[0]),
+        tolerance=number.tolerance(values),
+    )
+
+
+def answer_number(prepared: CleanRun) -> SplitNumber:
+    """The measure's number, as a linear function of the last hidden state.
+
+    Raises `BadInput` for a measure that is not a linear number of logits or hidden states.
+    """
     resolved = readout(prepared)
-    if resolved.linear is None:
+    return linear_number(traced_run(prepared), resolved.output, linear_of(prepared))
+
+
+def linear_of(prepared: CleanRun) -> Linear:
+    """The linear number of a run's measure; `BadInput` for a measure that is not linear."""
+    linear = readout(prepared).linear
+    if linear is None:
         raise BadInput(
             f"{prepared.on} is not linear in the model's answer and cannot be split into parts:"
             " give NextToken, Class, Target, or Cosine(to=another text)",
             code="not_linear",
             measure=type(prepared.on).__name__,
         )
-    run = traced_run(prepared)
-    answer = run.value(resolved.output)
-    hidden = before_last_linear(answer) if resolved.output == "logits" else answer
-    return _split(prepared.on, run, answer, hidden, resolved.linear)
+    return linear
 
 
-def _split(
-    on: AnswerMeasure | None, run: TracedRun, answer: Value, hidden: Value, linear: Linear
-) -> Direct:
+def linear_number(run: TracedRun, output: str, linear: Linear) -> SplitNumber:
+    """A linear number of one of a pass's outputs, as one of its last hidden state."""
+    answer = run.value(output)
+    hidden = before_last_linear(answer) if output == "logits" else answer
     slope, behind = _slope(answer, hidden, linear)
-    parts = components(run, hidden, Rules(above_stream=True, gates=True))
-    values = [float((part.tensor * slope).sum()) for part in parts]
-    size = sum(map(abs, values)) + sum(abs(value) for _, value in behind)
-    everything = [part.component for part in parts] + [component for component, _ in behind]
-    return Direct(
-        measure=on,
-        components=tuple(everything),
-        values=np.array([*values, *(value for _, value in behind)], dtype=np.float64),
-        own=float(linear(answer.tensor.detach().float())[0]),
-        tolerance=rounding(answer.tensor.dtype, size),
-    )
+    own = linear(answer.tensor.detach().float())
+    return SplitNumber(run, hidden, slope, behind, own, Rules(above_stream=True, gates=True))
 
 
 def _slope(
     answer: Value, hidden: Value, linear: Linear
-) -> tuple[Tensor, list[tuple[Component, float]]]:
+) -> tuple[Tensor, tuple[tuple[Component, Float[Tensor, " row"]], ...]]:
     """The slope of the number by the hidden state, and what is added behind it (biases)."""
 
     def stop(value: Value) -> list[Leaf] | None:
@@ -144,9 +186,9 @@ def _slope(
         x = hidden.tensor.detach().float().requires_grad_()
         through = walk.total(lambda leaf: x if leaf.name == STREAM else None)
         (slope,) = torch.autograd.grad(linear(through).sum(), x)
-    behind = [
-        (Component(part.name, "bias", None, part.name), float(linear(part.tensor)[0]))
+    behind = tuple(
+        (Component(part.name, "bias", None, part.name), linear(part.tensor))
         for part in walk.parts()
         if part.name != STREAM
-    ]
+    )
     return slope, behind

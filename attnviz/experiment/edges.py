@@ -9,6 +9,7 @@ largest estimates in every test. "Weight is not effect": most edges with a large
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -17,12 +18,11 @@ from torch import Tensor
 
 from attnviz.attention import formula
 from attnviz.attention.call import AttentionCall
-from attnviz.attention.inputs import AttentionInputs
+from attnviz.attention.inputs import ALL_ROWS, AttentionInputs
 from attnviz.attention.stage_changes import ChangeableStage
 from attnviz.capture.changed import functions
 from attnviz.capture.changed.layout import CallSite, layout_of
 from attnviz.capture.changed.resolve import require_changeable
-from attnviz.changes.site import Where
 from attnviz.errors import BadInput, UnsupportedAttention, require_index
 from attnviz.experiment.answer_measures import AnswerMeasure
 from attnviz.experiment.clean_run import CleanRun
@@ -31,7 +31,7 @@ from attnviz.experiment.first_order import Slopes, slopes
 from attnviz.experiment.readouts import readout
 from attnviz.experiment.rows import Baseline, RowChange, changed_rows, clean_pass
 from attnviz.summary import counted
-from attnviz.types import Site
+from attnviz.types import Site, Where
 
 EXACT = 50
 PASS_EDGES = 64
@@ -114,7 +114,7 @@ def edges(
     """
     start = time.perf_counter()
     resolved = readout(prepared)
-    work = _Work.of(prepared, head, renormalise)
+    work = HeadEdges.of(prepared, head, renormalise)
     estimate = work.nothing()
     if resolved.linear is not None or (cells is None and row is None):
         estimate = work.estimate(slopes(prepared))
@@ -161,19 +161,33 @@ def _norms(call: AttentionCall, head: int) -> Float32[np.ndarray, "query key"] |
     return lengths
 
 
+def effective(
+    call: AttentionCall, head: int, rows: slice = ALL_ROWS
+) -> tuple[Float[Tensor, "row key"], Float[Tensor, "key d_value"], Float[Tensor, "row d_value"]]:
+    """(the weights that multiply a head's values, a sink's gate included; the values; the output).
+
+    `rows` limits the queries. Weights and output are those of these rows.
+    """
+    inputs, stages = call.inputs, call.inputs.stages(head, 0, rows=rows)
+    weights = stages["weights"]
+    if isinstance(inputs, AttentionInputs) and inputs.sinks_gate and inputs.sinks is not None:
+        sink = inputs.sinks[head].float().reshape(1, 1)
+        weights = weights * formula.sink_gate(stages["masked"], sink)
+    return weights, stages["v"], stages["mixed"]
+
+
 @dataclass(frozen=True, eq=False)
-class _Work:
+class HeadEdges:
     """One head of one prepared text."""
 
     prepared: CleanRun
-    clean: Baseline
     head: Site
     call: CallSite
     recorded: AttentionCall
     renormalise: bool
 
     @classmethod
-    def of(cls, prepared: CleanRun, head: Where, renormalise: bool) -> "_Work":
+    def of(cls, prepared: CleanRun, head: Where, renormalise: bool) -> "HeadEdges":
         """Raises `BadInput` for no head of this model, `UnsupportedAttention` for own code."""
         layout = layout_of(prepared.calls)
         own = one_site(layout, head)
@@ -187,7 +201,12 @@ class _Work:
                 code="edges_out_of_reach",
                 head=str(own),
             )
-        return cls(prepared, clean_pass(prepared), own, call, recorded, renormalise)
+        return cls(prepared, own, call, recorded, renormalise)
+
+    @cached_property
+    def clean(self) -> Baseline:
+        """The measure's number without changes."""
+        return clean_pass(self.prepared)
 
     @property
     def number(self) -> int:
@@ -211,7 +230,7 @@ class _Work:
     def estimate(self, gradients: Slopes) -> Float64[np.ndarray, "query key"]:
         """−α·(g·v), or α ÷ (1 − α)·g·(z − v) where the row is renormalised."""
         g = gradients.slope[self.call.place][:, self.number]
-        weights, v, z = self._effective()
+        weights, v, z = effective(self.recorded, self.number)
         by_value, by_output = g @ v.T, (g * z).sum(-1, keepdim=True)
         change = -weights * by_value
         if self.renormalise:
@@ -220,18 +239,6 @@ class _Work:
             change = torch.where(weights < WHOLE_ROW, moved, -by_output.expand_as(weights))
         table: np.ndarray = change.double().cpu().numpy()
         return np.where(self.seen.numpy(), table, np.nan)
-
-    def _effective(
-        self,
-    ) -> tuple[Float[Tensor, "query key"], Tensor, Float[Tensor, "query d_value"]]:
-        """The weights that multiply the values, a sink's gate included; the values; the output."""
-        inputs, stages = self.recorded.inputs, self.recorded.stages(self.number)
-        assert isinstance(inputs, AttentionInputs), "own code is refused"
-        weights = stages["weights"]
-        if inputs.sinks_gate and inputs.sinks is not None:
-            sink = inputs.sinks[self.number].float().reshape(1, 1)
-            weights = weights * formula.sink_gate(stages["masked"], sink)
-        return weights, stages["v"], stages["mixed"]
 
     def checked(self, cells: Sequence[Cell]) -> list[Cell]:
         """The cells, each of which has to be an edge."""
@@ -247,6 +254,11 @@ class _Work:
                     key=key,
                 )
         return list(cells)
+
+    def with_choice(self) -> list[Cell]:
+        """The edges of rows that have more than one: a row with a single key has no choice."""
+        several = self.seen & (self.seen.sum(1, keepdim=True) > 1)
+        return [(query, key) for query, key in several.nonzero().tolist()]
 
     def heaviest(self, query: int, count: int) -> list[Cell]:
         """The edges of a query with the largest weights."""
@@ -274,13 +286,18 @@ class _Work:
         table, spread = self.nothing(), 0.0
         for start in range(0, len(cells), PASS_EDGES):
             some = cells[start : start + PASS_EDGES]
-            queries, keys = torch.tensor(some, dtype=torch.int64).unbind(1)
-            # the clean row behind the others has no change; a table needs an entry for it
-            function = functions.cut_by_row(queries, keys, self.renormalise)
-            stage: ChangeableStage = "mask" if self.renormalise else "weights"
-            row = RowChange((self.call,), stage, (function,), self.number)
-            rows = [row] * len(some)
-            numbers, own = changed_rows(self.prepared, self.clean, rows)
-            table[queries.numpy(), keys.numpy()] = numbers.double().numpy() - own
+            rows = cut_rows([(self, *cell) for cell in some])
+            numbers, own = changed_rows(self.prepared, rows)
+            queries, keys = zip(*some, strict=True)
+            table[queries, keys] = numbers.double().numpy() - own
             spread = max(spread, abs(own - self.clean.value))
         return table, spread
+
+
+def cut_rows(edges: Sequence[tuple[HeadEdges, int, int]]) -> list[RowChange]:
+    """Each edge cut in a row of its own; all are renormalised, or none."""
+    renormalise = edges[0][0].renormalise
+    queries, keys = torch.tensor([[q, k] for _, q, k in edges], dtype=torch.int64).unbind(1)
+    function = functions.cut_by_row(queries, keys, renormalise)
+    stage: ChangeableStage = "mask" if renormalise else "weights"
+    return [RowChange((of.call,), stage, (function,), of.number) for of, _, _ in edges]

@@ -22,7 +22,7 @@ from attnviz.capture.changed.layout import Layout, layout_of
 from attnviz.capture.changed.resolve import require_possible
 from attnviz.changes.kinds import AblationKind, Corpus, CorpusTexts
 from attnviz.changes.make import ablate, pattern
-from attnviz.changes.site import Where, place_among, site
+from attnviz.changes.site import place_among, site
 from attnviz.errors import bad_argument, bad_kind
 from attnviz.experiment.answer_measures import AnswerMeasure
 from attnviz.experiment.clean_run import CleanRun
@@ -30,7 +30,7 @@ from attnviz.experiment.readouts import readout
 from attnviz.experiment.rows import PASS_ROWS, Batches, RowChange, clean_pass, require_wanted
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.summary import counted, shortened
-from attnviz.types import Kind, Site, Stack, ignore
+from attnviz.types import Kind, Site, Stack, Where, ignore
 
 ReplacementKind = Literal[AblationKind, "even"]
 REPLACEMENTS: tuple[ReplacementKind, ...] = ("mean", "resample", "zero", "even")

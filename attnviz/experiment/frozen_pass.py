@@ -92,7 +92,8 @@ class _Attention:
                 module=call.module,
                 stage="v",
             )
-        read = self._read_by(call, v.module)
+        read = self._run.read_by(call, v.module)
+        assert read is not None, "a linear layer reads a tensor"
         weights = call.weights()
         shape = value.tensor.shape
 
@@ -107,14 +108,6 @@ class _Attention:
 
         leaves = _biases(call, shape, weights)
         return Split((Branch(read, State(), through),), leaves)
-
-    def _read_by(self, call: AttentionCall, module: str) -> Value:
-        """The value that W_V read."""
-        calls = self._run.calls
-        earlier = sum(other.module == call.module for other in calls[: calls.index(call)])
-        value = self._run.trace.inputs_of[module][earlier]
-        assert value is not None, "a linear layer reads a tensor"
-        return value
 
 
 def _kv(call: AttentionCall, head: int) -> int:

@@ -82,7 +82,7 @@ def lens(prepared: CleanRun, *, count: int = DEFAULT_COUNT) -> Lens:
     run = traced_run(prepared)
     own = run.value("logits")
     names, ids, shares, others, values, error = [], [], [], [], [], 0.0
-    for name, logits in _read(run, own):
+    for name, logits in read_states(run, own):
         probabilities = _by_position(logits).softmax(-1)
         top = probabilities.topk(min(count, logits.shape[-1]))
         names.append(name)
@@ -114,7 +114,7 @@ def _elsewhere(
     return (probabilities.sum(0)[guesses] - own).clamp(min=0) / (len(probabilities) - 1)
 
 
-def _read(run: TracedRun, logits: Value) -> Iterator[tuple[str, Tensor]]:
+def read_states(run: TracedRun, logits: Value) -> Iterator[tuple[str, Tensor]]:
     """Each state's name and the logits that the rest of the model makes of it, the first first."""
     naming, stream = Naming(run), states(logits)
     written = [state for state in stream if writer_of(state) is not None]

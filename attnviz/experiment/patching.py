@@ -31,7 +31,7 @@ from attnviz.capture.changed.resolve import patched, require_possible
 from attnviz.capture.plan.plan import TokensByStack
 from attnviz.capture.record.recorder import record
 from attnviz.changes.kinds import PATCHED, Patch, PatchedStage
-from attnviz.changes.site import Where, place_among
+from attnviz.changes.site import place_among
 from attnviz.errors import BadInput, bad_argument
 from attnviz.experiment.answer_measures import AnswerMeasure
 from attnviz.experiment.clean_run import CleanRun
@@ -39,7 +39,7 @@ from attnviz.experiment.effects import sites_of
 from attnviz.experiment.readouts import readout
 from attnviz.experiment.rows import PASS_ROWS, Batches, RowChange, clean_pass
 from attnviz.summary import counted, shortened
-from attnviz.types import ModelKey, Site, ignore, named_tokens
+from attnviz.types import ModelKey, Site, Where, ignore, named_tokens
 
 LEAST = 1e-3  # two numbers that are nearer have no difference to carry: rounding is 7e-6
 TEXT = "input_ids"

@@ -27,7 +27,7 @@ from attnviz.capture.changed.layout import Layout, layout_of
 from attnviz.capture.changed.run import changes_made
 from attnviz.capture.record.recorder import record
 from attnviz.changes.kinds import CorpusTexts
-from attnviz.changes.site import Where, place_among
+from attnviz.changes.site import place_among
 from attnviz.errors import Cancelled, bad_argument, require_index
 from attnviz.experiment.clean_run import CleanRun, takes
 from attnviz.experiment.effects import (
@@ -39,7 +39,7 @@ from attnviz.experiment.effects import (
 )
 from attnviz.experiment.rows import PASS_ROWS, RowChange, by_place
 from attnviz.summary import shortened
-from attnviz.types import Site, ignore
+from attnviz.types import Site, Where, ignore
 
 FedSide = Literal["q", "k", "v"]
 SIDES: tuple[FedSide, ...] = ("q", "k", "v")

@@ -9,7 +9,7 @@ where a pass is long.
 """
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,7 +24,7 @@ from attnviz.capture.changed.run import changes_made
 from attnviz.errors import Cancelled, UnsupportedAttention
 from attnviz.experiment.clean_run import CleanRun, as_mapping
 from attnviz.experiment.module_outputs import NOTHING, Finished, answered, finished
-from attnviz.experiment.readouts import readout
+from attnviz.experiment.readouts import Read, readout
 
 # 12 to 36 rows take the same time for each; many more fall out of the processor's cache
 PASS_ROWS = 24
@@ -77,16 +77,30 @@ def _is_long(prepared: CleanRun) -> bool:
 
 
 def changed_rows(
-    prepared: CleanRun, clean: Baseline, changes: Sequence[RowChange]
+    prepared: CleanRun, changes: Sequence[RowChange]
 ) -> tuple[Float[Tensor, " row"], float]:
     """(the number of each changed row, that of the clean row of the same batch)."""
-    placed = by_place(changes)
-    calls = [call for change in changes for call in change.calls]
-    known = clean.finished.before_first(calls)
-    with prepared.lm.lock, answered(prepared.lm.model, known, len(changes) + 1):
-        numbers = _run(prepared, len(changes) + 1, placed)
-    require_rows(prepared.lm.name, len(changes) + 1, len(numbers))
+    numbers = read_rows(prepared, changes, readout(prepared).read)
     return numbers[:-1], float(numbers[-1])
+
+
+def read_rows(
+    prepared: CleanRun, changes: Sequence[RowChange], read: Read
+) -> Float[Tensor, "row *number"]:
+    """What `read` gives of each changed row, and in the last row of one without a change."""
+    lm, n_row = prepared.lm, len(changes) + 1
+    calls = [call for change in changes for call in change.calls]
+    known = prepared.once(_finished).before_first(calls)
+    with (
+        lm.lock,
+        torch.no_grad(),
+        answered(lm.model, known, n_row),
+        changes_made(lm.model, by_place(changes)),
+    ):
+        output = lm.model(**prepared.repeated(n_row), **prepared.options)
+    numbers = read(as_mapping(output)).float().cpu()
+    require_rows(lm.name, n_row, len(numbers))
+    return numbers
 
 
 def require_rows(model: str, n_row: int, n_answer: int) -> None:
@@ -102,9 +116,14 @@ def require_rows(model: str, n_row: int, n_answer: int) -> None:
 
 def by_place(changes: Sequence[RowChange]) -> dict[CallPlace, PlacedChanges]:
     """The changes at each place, row by row."""
+    return placed_in_rows(list(enumerate(changes)))
+
+
+def placed_in_rows(changes: Sequence[tuple[int, RowChange]]) -> dict[CallPlace, PlacedChanges]:
+    """The changes at each place, each in its row; a row may have several."""
     by_call: dict[CallPlace, list[StageChange]] = {}
-    sites = {call.place: call for change in changes for call in change.calls}
-    for row, change in enumerate(changes):
+    sites = {call.place: call for _, change in changes for call in change.calls}
+    for row, change in changes:
         for call, function in zip(change.calls, change.functions, strict=True):
             rows = tuple(range(row * call.n_rows, (row + 1) * call.n_rows))
             own = StageChange(change.stage, function, (change.head,) * len(rows), rows)
@@ -121,15 +140,6 @@ def _joined(changes: Sequence[StageChange]) -> Iterator[StageChange]:
         heads = tuple(head for change in group for head in change.heads or ())
         rows = tuple(row for change in group for row in change.rows or ())
         yield StageChange(group[0].stage, group[0].function, heads, rows)
-
-
-def _run(
-    prepared: CleanRun, n: int, placed: Mapping[CallPlace, PlacedChanges]
-) -> Float[Tensor, " row"]:
-    lm = prepared.lm
-    with lm.lock, torch.no_grad(), changes_made(lm.model, placed):
-        output = lm.model(**prepared.repeated(n), **prepared.options)
-    return readout(prepared).read(as_mapping(output)).float().cpu()
 
 
 def require_wanted(cancel: threading.Event | None) -> None:
@@ -159,7 +169,7 @@ class Batches:
         sums, spread, done = np.zeros(len(changes)), 0.0, 0
         for batch in self._batches(flat):
             require_wanted(self.cancel)
-            numbers, own = changed_rows(self.prepared, self.clean, [change for _, change in batch])
+            numbers, own = changed_rows(self.prepared, [change for _, change in batch])
             for (at, _), number in zip(batch, numbers.double().tolist(), strict=True):
                 sums[at] += number - own
             spread = max(spread, abs(own - self.clean.value))

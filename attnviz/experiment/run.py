@@ -12,17 +12,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Literal, overload
 
+from numpy.typing import ArrayLike
 from torch import nn
 
 from attnviz.audio.sound import Sound
 from attnviz.capture.arguments import Picture
 from attnviz.capture.request import Request, Text
 from attnviz.changes.kinds import Change, CorpusTexts, PatchedStage
-from attnviz.changes.site import Where
 from attnviz.errors import bad_argument
 from attnviz.experiment import (
+    by_token,
     cut_path,
+    cuts,
     direct,
     edges,
     effects,
@@ -34,8 +37,10 @@ from attnviz.experiment import (
 )
 from attnviz.experiment.answer_measures import AnswerMeasure, as_measure
 from attnviz.experiment.answers import Answer, AnswerReader, answer_of
+from attnviz.experiment.by_token import DirectByToken
 from attnviz.experiment.clean_run import CleanRun, as_target, prepare_request
 from attnviz.experiment.cut_path import CutPath
+from attnviz.experiment.cuts import Cuts, Edge
 from attnviz.experiment.direct import Direct
 from attnviz.experiment.edges import Cell, Edges
 from attnviz.experiment.effects import Effects, ReplacementKind
@@ -44,13 +49,14 @@ from attnviz.experiment.patching import Patching
 from attnviz.experiment.paths import FedSide, Paths
 from attnviz.experiment.readouts import Read, readout
 from attnviz.experiment.rows import PASS_ROWS
+from attnviz.experiment.sets import ExperimentSet, experiment_set
 from attnviz.experiment.switches import DRAWS, ChangedRun, changed_run
 from attnviz.experiment.tokens import TokenScores
-from attnviz.experiment.why import Why
+from attnviz.experiment.why import Side, Why
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.models.loader import load
-from attnviz.summary import counted
-from attnviz.types import ignore
+from attnviz.summary import counted, shortened
+from attnviz.types import Where, ignore
 
 Progress = Callable[[float], None]
 
@@ -61,9 +67,9 @@ class Experiment:
 
     `prepared` is the pass with its measure. A sentence encoder's answer is compared with `others`.
 
-    Questions that intervene: `effects`, `edges`, `cut`, `patched_from`, `with_changes`. Questions
-    on how the numbers of this pass came about, answered from it alone: `direct`, `why`, `lens`,
-    `tokens`. `paths` does both.
+    Questions that intervene: `effects`, `edges`, `cuts`, `cut`, `patched_from`, `with_changes`.
+    Questions on how the numbers of this pass came about, answered from it alone: `direct`, `why`,
+    `lens`, `tokens`. `paths` does both.
     """
 
     prepared: CleanRun
@@ -196,6 +202,43 @@ class Experiment:
         """
         return edges.edges(
             self._moving, head, exact=exact, cells=cells, row=row, renormalise=renormalise
+        )
+
+    def cuts(
+        self,
+        edges: Sequence[Edge] | None = None,
+        *,
+        choices: Sequence[int] | None = None,
+        renormalise: bool = True,
+    ) -> Cuts:
+        """The whole answer without each of many edges, of any heads, beside their weights.
+
+        Exact: every cut is run, 128 at a time as rows of one batch.
+
+        Parameters:
+
+        - `edges`: (head, query, key) each; by default all of the text, but those of rows with a
+          single key.
+        - `choices`: the numbers of the answer that are kept for each cut; all by default.
+        - `renormalise`: give the weight of a cut edge to the rest of its row, as if a mask had
+          hidden the key.
+
+        Returns `Cuts`: `weights`, `moved`, `winners`, `numbers`, and `flips`, the cuts after which
+        the model says something else.
+
+        Raises `BadInput` for a head or an edge that does not exist, `TooLarge` where the numbers
+        would not fit.
+
+        Example:
+
+        >>> text = "When Mary and John went to the store, John gave a book to"
+        >>> run = attnviz.experiment("stories", text)
+        >>> cuts = run.cuts([("L2.H1", 14, 2), ("L2.H3", 14, 2)])
+        >>> cuts.to_dict()["winner"]
+        ['John', 'Mary']
+        """
+        return cuts.cuts(
+            self.prepared, self.reader, edges, choices=choices, renormalise=renormalise
         )
 
     def patched_from(
@@ -367,14 +410,42 @@ class Experiment:
 
     # --- how the numbers of this pass came about --------------------------------------------------
 
-    def direct(self) -> Direct:
+    @overload
+    def direct(self) -> Direct: ...
+    @overload
+    def direct(
+        self,
+        by: Literal["token"],
+        *,
+        of: Where | None = None,
+        query: int | None = None,
+        key: int | None = None,
+        side: Side = "k",
+    ) -> DirectByToken: ...
+    def direct(
+        self,
+        by: Literal["component", "token"] = "component",
+        *,
+        of: Where | None = None,
+        query: int | None = None,
+        key: int | None = None,
+        side: Side = "k",
+    ) -> Direct | DirectByToken:
         """The answer's number split into what each head, MLP and embedding wrote of it.
 
         Direct logit attribution, norms and gates frozen: what a head does through later heads and
-        MLPs is not in it. Read it beside `effects`.
+        MLPs is not in it. Read it beside `effects`. By token each head's part is split over the
+        keys that it read, [head, key], beside the exact cut of the same edges.
+
+        Parameters:
+
+        - `by`: "component", or "token".
+        - `of`, `query`, `key`: with "token", a cell of a later head whose score is split instead of
+          the answer's number; `side` says on which side, "q" or "k".
 
         Returns `Direct`: `components` and `values`, which sum to the model's own number;
-        `of(head)`, `error`, `ok`.
+        `of(head)`, `error`, `ok`. By token a `DirectByToken`: `values`, `exact`, `rest`,
+        `by_token(heads)`, `of(head)` by query and key.
 
         Raises `BadInput` without a measure, and for one that is not a linear number of logits or
         hidden states: a divergence, or a text's cosine with itself.
@@ -386,8 +457,39 @@ class Experiment:
         >>> run = attnviz.experiment("stories", text, on=on)
         >>> run.direct().ok
         True
+        >>> tokens = run.direct(by="token")
+        >>> tokens.tokens[0][int(tokens.by_token(["L2.H1"]).argmax())]
+        'ball'
         """
-        return direct.direct(self.prepared)
+        chosen = {"of": of, "query": query, "key": key}
+        given = [name for name, value in chosen.items() if value is not None]
+        if by not in ("component", "token"):
+            raise bad_argument(
+                f"by= is {shortened(repr(by))}; give component or token",
+                name="by",
+                found=shortened(str(by)),
+                allowed="component, token",
+            )
+        if by == "component":
+            if given:
+                raise bad_argument(
+                    f"{given[0]}= goes with by='token'; why(head, query, key) splits a score by"
+                    " component",
+                    name=given[0],
+                    found=shortened(str(chosen[given[0]])),
+                    allowed="None",
+                )
+            return direct.direct(self.prepared)
+        if not given:
+            return by_token.direct_by_token(self.prepared)
+        if of is None or query is None or key is None:
+            raise bad_argument(
+                f"{given[0]}= is given alone: a score needs of=, query= and key=",
+                name=given[0],
+                found=", ".join(given),
+                allowed="of, query, key",
+            )
+        return by_token.score_by_token(self.prepared, of, query, key, side)
 
     def lens(self, *, count: int = lens.DEFAULT_COUNT) -> Lens:
         """The `count` likeliest tokens after each state of the residual stream (logit lens).
@@ -467,38 +569,60 @@ class Experiment:
         return f"Experiment on {prepared.lm.name}, {size}: {self.answer}"
 
 
+@overload
 def experiment(
     lm: LoadedModel | nn.Module | str | Path,
-    text: Text | None = None,
+    text: str | None = None,
     on: AnswerMeasure | None = None,
     *,
     text_pair: Text | None = None,
     target: Text | None = None,
     image: Picture | Sequence[Picture] | None = None,
     sound: Sound | str | Path | None = None,
-    inputs: Mapping[str, object] | None = None,
+    inputs: Mapping[str, ArrayLike | None] | None = None,
     cut: bool = False,
     chat: bool = False,
-) -> Experiment:
-    """One clean pass of a model, kept for every question on it.
+) -> Experiment: ...
+@overload
+def experiment(
+    lm: LoadedModel | nn.Module | str | Path,
+    text: list[str] | tuple[str, ...] | list[tuple[str, str]],
+    on: AnswerMeasure | Sequence[AnswerMeasure],
+) -> ExperimentSet: ...
+def experiment(
+    lm: LoadedModel | nn.Module | str | Path,
+    text: Text | list[tuple[str, str]] | None = None,
+    on: AnswerMeasure | Sequence[AnswerMeasure] | None = None,
+    *,
+    text_pair: Text | None = None,
+    target: Text | None = None,
+    image: Picture | Sequence[Picture] | None = None,
+    sound: Sound | str | Path | None = None,
+    inputs: Mapping[str, ArrayLike | None] | None = None,
+    cut: bool = False,
+    chat: bool = False,
+) -> Experiment | ExperimentSet:
+    """One clean pass of a model, kept for every question on it; or of many texts.
 
     A question after the first runs no second clean pass: `run.effects()`, `run.edges(head)`,
-    `run.direct()`, `run.why(head, query, key)` and their like share it.
+    `run.direct()`, `run.why(head, query, key)` and their like share it. Of a list of texts, or of
+    pairs of a text and its partner, `effects`, `direct`, `lens` and `patching` by slot are asked
+    of all at once, with intervals.
 
     Parameters:
 
     - `lm`: a loaded model; a module, or a name, hub id or folder, is loaded first.
     - `text`, `text_pair`, `target`, `image`, `sound`, `inputs`, `cut`, `chat`: what the model
-      reads, one of it, as in `attnviz.capture`.
+      reads, one of it, as in `attnviz.capture`; or `text` alone as a list of texts or pairs.
     - `on`: the number of the answer that the questions are about: `attnviz.NextToken`, `Class`,
       `Cosine`, `Target` or `Divergence`, or a function of the model's output that gives a tensor of
       one number for each row: `output["logits"]` is [row, token, vocab]. Without it `effects` and
-      `edges` measure how far the whole answer moves.
+      `edges` measure how far the whole answer moves. Of several texts, one for all or a list.
 
-    Returns an `Experiment`.
+    Returns an `Experiment`; of a list of texts or pairs an `ExperimentSet`.
 
-    Raises what `attnviz.capture` raises, and `BadInput` for several texts, or for a measure that
-    the model's answer does not have.
+    Raises what `attnviz.capture` raises, and `BadInput` for a measure that the model's answer does
+    not have; of several texts with the number of the text.
 
     Example:
 
@@ -507,7 +631,25 @@ def experiment(
     >>> run = attnviz.experiment(lm, text, on=attnviz.NextToken(" Mary", against=" John"))
     >>> run.answer.unit, run.answer.value > 5
     ('logit', True)
+    >>> pairs = [(text, text.replace("John gave", "Mary gave"))]
+    >>> attnviz.experiment(lm, pairs, on=attnviz.NextToken(" Mary", against=" John")).n_solved
+    1
     """
+    loaded = lm if isinstance(lm, LoadedModel) else load(lm)
+    if text is not None and not isinstance(text, str):
+        others = (text_pair, target, image, sound, inputs, cut or None, chat or None)
+        if any(other is not None for other in others):
+            raise bad_argument(
+                "a list of texts or pairs goes with on= alone",
+                name="text",
+                found="a list",
+                allowed="one text",
+            )
+        return experiment_set(loaded, text, on)
+    if isinstance(on, Sequence):
+        raise bad_argument(
+            "on= is a list: one text has one measure", name="on", found="a list", allowed="one"
+        )
     measure = None if on is None else as_measure(on)
     request = Request.of(
         text,
@@ -519,7 +661,6 @@ def experiment(
         cut=cut,
         chat=chat,
     )
-    loaded = lm if isinstance(lm, LoadedModel) else load(lm)
     prepared = prepare_request(loaded, request, measure)
     if measure is not None:
         readout(prepared)  # refuses a measure that this answer does not have

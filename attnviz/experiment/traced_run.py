@@ -33,6 +33,12 @@ class TracedRun:
         assert isinstance(tensor, Tensor)
         return self.trace.value(tensor)
 
+    def read_by(self, call: AttentionCall, module: str) -> Value | None:
+        """The value that a layer beside a call read; None where the layer did not run for it."""
+        earlier = sum(other.module == call.module for other in self.calls[: self.calls.index(call)])
+        values = self.trace.inputs_of.get(module, [])
+        return values[earlier] if earlier < len(values) else None
+
     @cached_property
     def _by_output_layer(self) -> dict[tuple[str, int], AttentionCall]:
         return by_output_layer(self.calls)

@@ -24,7 +24,7 @@ from attnviz.attention.projection import Projection
 from attnviz.attention.rotary_of_call import rotation_of
 from attnviz.attention.tolerance import rounding
 from attnviz.capture.changed.layout import layout_of
-from attnviz.changes.site import Where, site
+from attnviz.changes.site import site
 from attnviz.errors import BadInput, UnsupportedAttention, bad_argument, require_index
 from attnviz.experiment.clean_run import CleanRun
 from attnviz.experiment.components import Component, Contribution, components
@@ -32,7 +32,7 @@ from attnviz.experiment.dataflow.rules import Rules
 from attnviz.experiment.dataflow.trace import Value
 from attnviz.experiment.traced_run import TracedRun, traced_run
 from attnviz.summary import counted, text_table
-from attnviz.types import Site
+from attnviz.types import Site, Where
 
 Side = Literal["q", "k"]
 # beyond so many layers what one source brings along different MLPs is one component
@@ -127,25 +127,32 @@ def why(prepared: CleanRun, head: Where, query: int, key: int, *, through_mlps: 
     W_Q or W_K of the head is not known.
     """
     run = traced_run(prepared)
-    head_site, call = _call(run, head)
+    head_site, call = head_called(run, head)
+    row = visible_keys(head_site, call, query, key)
+    assert head_site.head is not None, "one head"
+    sides = Sides(run, call, head_site.head, through_mlps)
+    return _why(head_site, call, query, key, row, sides)
+
+
+def visible_keys(head: Site, call: AttentionCall, query: int, key: int) -> Bool[Tensor, " key"]:
+    """The keys that a query of a head may attend to; `BadInput` if `key` is not among them."""
     require_index("query", query, call.n_query)
     require_index("key", key, call.n_key)
     inputs = call.inputs
     if not isinstance(inputs, AttentionInputs):
-        raise _unknown(call, "q")
-    assert head_site.head is not None, "one head"
-    visible = inputs.may_attend(head_site.head)
+        raise unknown(call, "q")
+    assert head.head is not None, "one head"
+    visible = inputs.may_attend(head.head)
     row = torch.ones(call.n_key, dtype=torch.bool) if visible is None else visible[query].cpu()
     if not bool(row[key]):
         raise BadInput(
-            f"{head_site} may not attend from {query} to {key}: the mask hides that key",
+            f"{head} may not attend from {query} to {key}: the mask hides that key",
             code="hidden_cell",
-            head=str(head_site),
+            head=str(head),
             query=query,
             key=key,
         )
-    sides = Sides(run, call, head_site.head, through_mlps)
-    return _why(head_site, call, query, key, row, sides)
+    return row
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,7 +232,7 @@ def _side(sides: Sides, side: Side) -> tuple[list[Component], Tensor]:
     layer, inputs = call.projections.get(side), call.inputs
     assert isinstance(inputs, AttentionInputs)
     if layer is None:
-        raise _unknown(call, side)
+        raise unknown(call, side)
     head = sides.head if side == "q" else inputs.kv_head(sides.head)
     columns = layer.columns(head, inputs.d_head)
     weight = layer.weight[:, columns].float()
@@ -243,19 +250,23 @@ def _side(sides: Sides, side: Side) -> tuple[list[Component], Tensor]:
 
 def _read_by(sides: Sides, layer: Projection) -> list[Contribution]:
     """The input of a projection, as components."""
-    run, call = sides.run, sides.call
-    earlier = [other for other in run.calls[: run.calls.index(call)] if other.module == call.module]
-    values = run.trace.inputs_of.get(layer.module, [])
-    value: Value | None = values[len(earlier)] if len(earlier) < len(values) else None
-    if value is None:
-        raise _unknown(call, "q")
+    run = sides.run
+    value = value_read(run, sides.call, layer)
     n_layer = 1 + max(recorded.layer for recorded in run.calls)
     apart = n_layer <= MAX_LAYERS_APART
     return components(run, value, Rules(through_mlps=sides.through_mlps, apart=apart))
 
 
-def _call(run: TracedRun, head: Where) -> tuple[Site, AttentionCall]:
-    """The head that is meant, and its call."""
+def value_read(run: TracedRun, call: AttentionCall, layer: Projection) -> Value:
+    """The value that W_Q or W_K of a call read; `UnsupportedAttention` where it is not known."""
+    value = run.read_by(call, layer.module)
+    if value is None:
+        raise unknown(call, "q")
+    return value
+
+
+def head_called(run: TracedRun, head: Where) -> tuple[Site, AttentionCall]:
+    """The head that is meant, and its call; `BadInput` for a layer or what does not exist."""
     head_site = site(head)
     if head_site.head is None:
         raise bad_argument(
@@ -269,7 +280,8 @@ def _call(run: TracedRun, head: Where) -> tuple[Site, AttentionCall]:
     return replace(call_site.site, head=head_site.head), calls[call_site.place.nth]
 
 
-def _unknown(call: AttentionCall, side: Side) -> UnsupportedAttention:
+def unknown(call: AttentionCall, side: Side) -> UnsupportedAttention:
+    """The error for a head whose W_Q or W_K is not known."""
     reason = call.absent.get(side, "no layer of its own was seen to run")
     return UnsupportedAttention(
         f"{call.module}: it is not known which layer writes {side} ({reason}), so its score cannot"

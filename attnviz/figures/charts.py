@@ -60,6 +60,8 @@ def chart(
     if log_x:
         figure.update_xaxes(type="log", tickmode="array", tickvals=_log_ticks(lines))
     figure.update_yaxes(title_text=_label(y_title), rangemode="tozero")
+    if not any(np.isfinite(line.y).any() for line in lines):
+        _leave_empty(figure, lines, log_x)
     if marked_x is not None:
         figure.add_vline(x=marked_x, line_dash="dash", line_width=2, line_color=MARK)
     figure.update_layout(
@@ -72,6 +74,14 @@ def chart(
         hoverlabel={"namelength": -1},
     )
     return figure
+
+
+def _leave_empty(figure: "Figure", lines: Sequence[Line], log_x: bool) -> None:
+    """Axes for lines that are not shown yet: all of x, and y without numbers."""
+    x = np.concatenate([line.x for line in lines])
+    low, high = float(x.min()), float(x.max())
+    figure.update_xaxes(range=[math.log10(low), math.log10(high)] if log_x else [low, high])
+    figure.update_yaxes(range=[0, 1], showticklabels=False)
 
 
 def _log_ticks(lines: Sequence[Line]) -> list[float]:

@@ -6,6 +6,8 @@ NaN in the other: it is drawn grey, and has no difference.
 
 from typing import Unpack
 
+from numpy.typing import ArrayLike
+
 from attnviz.figures import axes
 from attnviz.figures.axes import LINE, TITLE_ROOM, Box
 from attnviz.figures.drawing import Drawing
@@ -27,8 +29,8 @@ GAP = 12.0  # between two panels
 
 
 def compare(
-    first: object,
-    second: object,
+    first: ArrayLike,
+    second: ArrayLike,
     tokens: Labels,
     key_tokens: Labels | None = None,
     *,

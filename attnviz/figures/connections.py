@@ -9,13 +9,14 @@ from typing import Unpack
 
 import numpy as np
 from jaxtyping import Float32
+from numpy.typing import ArrayLike
 
 from attnviz.figures import axes
 from attnviz.figures.axes import BASELINE, GAP, LINE, LONGEST
 from attnviz.figures.drawing import Drawing
 from attnviz.figures.matrices import sides
 from attnviz.figures.ramp import rgb
-from attnviz.figures.sheet import ACCENT, INK, MUTED, Anchor, PrintSheet, Segment
+from attnviz.figures.sheet import INK, MUTED, PRIMARY, Anchor, PrintSheet, Segment
 from attnviz.figures.style import Axis, Labels, Look, Style, look, numbers, require
 from attnviz.figures.text_width import shortened, widest
 
@@ -28,7 +29,7 @@ UNUSED = ("scale", "cells")
 
 
 def lines(
-    weights: object,
+    weights: ArrayLike,
     tokens: Labels,
     key_tokens: Labels | None = None,
     *,
@@ -44,7 +45,9 @@ def lines(
     return Drawing(_sheet(_strongest(matrix, top), rows, columns, chosen))
 
 
-def alignment(weights: object, target: Labels, source: Labels, **style: Unpack[Style]) -> Drawing:
+def alignment(
+    weights: ArrayLike, target: Labels, source: Labels, **style: Unpack[Style]
+) -> Drawing:
     """Weights [target, source] between the words of two sentences, as lines; none is left out.
 
     `attnviz.experiment.outputs.alignment.align` gives such weights, in words, for each
@@ -125,8 +128,8 @@ def _put_lines(sheet: PrintSheet, weights: Float32[np.ndarray, "row column"], at
 
 
 def _mixed(share: float) -> str:
-    """So much of the accent colour on white."""
-    parts = (round(255 + (part - 255) * share) for part in rgb(ACCENT))
+    """So much of the primary colour on white."""
+    parts = (round(255 + (part - 255) * share) for part in rgb(PRIMARY))
     return "#" + "".join(f"{part:02x}" for part in parts)
 
 

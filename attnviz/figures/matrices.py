@@ -8,6 +8,7 @@ from typing import Unpack
 
 import numpy as np
 from jaxtyping import Float32, UInt8
+from numpy.typing import ArrayLike
 
 from attnviz.figures import axes, ramp
 from attnviz.figures.axes import BELOW, LINE, TITLE_ROOM, Box
@@ -31,7 +32,7 @@ TITLES: Style = {"row_title": "query", "column_title": "key"}
 
 
 def head(
-    weights: object, tokens: Labels, key_tokens: Labels | None = None, **style: Unpack[Style]
+    weights: ArrayLike, tokens: Labels, key_tokens: Labels | None = None, **style: Unpack[Style]
 ) -> Drawing:
     """The weights [query, key] of one head as a heatmap; `Style` has the choices.
 

@@ -5,11 +5,13 @@ picture has at most 64 cells along a side; beyond, the largest of neighbouring w
 in the app's overview. All of them are one image, so that the file stays small.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Unpack
 
 import numpy as np
 from jaxtyping import Float32, UInt8
+from numpy.typing import ArrayLike
 
 from attnviz.figures import axes
 from attnviz.figures.axes import BASELINE, LINE
@@ -26,7 +28,7 @@ MAX_SIDE, MIN_SIDE = 60.0, 4.0
 Layers = list[Float32[np.ndarray, "_head _query _key"]]  # layers may differ
 
 
-def heads(weights: object, **style: Unpack[Style]) -> Drawing:
+def heads(weights: ArrayLike | Sequence[ArrayLike], **style: Unpack[Style]) -> Drawing:
     """All heads: weights [layer, head, query, key], or a list of [head, query, key], one a layer.
 
     `Style` has the choices, of which an overview uses `width_in`, `size_pt`, `scale` and `title`.

@@ -1,8 +1,8 @@
 """The figure of all heads of a survey: points on two measures, each with its interval as a cross.
 
 In: a low end, a mean and a high end of two measures for each head, and labels. Out: a `Drawing`.
-Heads that are marked stand in the colour of accent, with a label before the others; a label that
-would cover another one is left out.
+Heads that are marked have the colour of what is chosen, and a label before the others; a label
+that would cover another one is left out.
 """
 
 import math
@@ -15,7 +15,7 @@ from jaxtyping import Bool, Float
 from attnviz.figures import axes
 from attnviz.figures.axes import LINE
 from attnviz.figures.drawing import Drawing
-from attnviz.figures.sheet import ACCENT, FAINT, INK, MUTED, Frame, PrintSheet, Segment
+from attnviz.figures.sheet import CHOSEN, FAINT, INK, MUTED, Frame, PrintSheet, Segment
 from attnviz.figures.style import PAGE, Look, Style, look, numbers, require
 from attnviz.figures.text_width import legible, width
 
@@ -61,7 +61,7 @@ def scatter(
     _put_axes(sheet, across, up, chosen)
     order = sorted(np.flatnonzero(known).tolist(), key=lambda head: (not marked[head], head))
     for head in reversed(order):  # marked ones lie above
-        _put_head(sheet, values[head], across, up, ACCENT if marked[head] else MUTED)
+        _put_head(sheet, values[head], across, up, CHOSEN if marked[head] else MUTED)
     taken: list[tuple[float, float, float, float]] = []
     for head in order:
         x, y = across.at(values[head, 0, 1]), up.at(values[head, 1, 1])

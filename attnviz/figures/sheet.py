@@ -11,7 +11,8 @@ from typing import Literal
 import numpy as np
 from jaxtyping import UInt8
 
-INK, MUTED, FAINT, ACCENT = "#0f1716", "#5c6664", "#d3dad6", "#0b6b63"
+INK, MUTED, FAINT, PRIMARY = "#0f1716", "#5c6664", "#d3dad6", "#0b6b63"
+CHOSEN = "#8a3f00"  # as on the screen: the table of roles in pictures/shared/style.css
 WHITE, BLOCKED = "#ffffff", "#e2e4e2"
 POINTS = 72.0  # in an inch
 Anchor = Literal["start", "middle", "end"]

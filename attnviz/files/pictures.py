@@ -29,7 +29,7 @@ MAX_WEIGHTS = 2**27  # of all heads, that are walked through for their small pic
 class Place(NamedTuple):
     """The head that is drawn (None: all, or the first), its kind and stack, and a text."""
 
-    at: Head | None = None
+    head: Head | None = None
     kind: Kind | None = None
     stack: Stack | None = None
     batch: int = 0
@@ -47,7 +47,7 @@ def drawing(
         _require_view(view, ("compare",), "two captures")
         return _compare(*what, place, style)
     _require_view(view, OF_ONE, "one capture")
-    chosen = view or ("heads" if place.at is None else "head")
+    chosen = view or ("heads" if place.head is None else "head")
     if chosen == "heads":
         return _heads(what, place, style)
     call, head, row = _place(what, place)
@@ -74,11 +74,11 @@ def _require_view(view: str | None, allowed: tuple[View, ...], what: str) -> Non
 
 def _heads(cap: Capture, place: Place, style: Style) -> Drawing:
     """All heads of one kind and stack, the first unless told otherwise."""
-    if place.at is not None:
+    if place.head is not None:
         raise bad_argument(
-            "the view heads shows all heads, and at= names one; leave one of them out",
-            name="at",
-            found=str(place.at),
+            "the view heads shows all heads, and head= names one; leave one of them out",
+            name="head",
+            found=str(place.head),
             allowed="None",
         )
     kind = place.kind or cap.calls[0].kind
@@ -89,7 +89,7 @@ def _heads(cap: Capture, place: Place, style: Style) -> Drawing:
         if (call.kind, call.stack, call.index) == (kind, stack, cap.calls[0].index)
     ]
     count = sum(call.n_heads * call.n_query * call.n_key for call in calls)
-    _require_few(count, MAX_WEIGHTS, "weights of all heads", "name one head with at=")
+    _require_few(count, MAX_WEIGHTS, "weights of all heads", "name one with head=")
     rows = [place.batch * _n_windows(call) for call in calls]
     weights = [call.weights(None, row).cpu().numpy() for call, row in zip(calls, rows, strict=True)]
     return figures.heads(weights, **style)
@@ -97,7 +97,7 @@ def _heads(cap: Capture, place: Place, style: Style) -> Drawing:
 
 def _place(cap: Capture, place: Place) -> tuple[AttentionCall, int, int]:
     """The call, head and row of its batch that a place names: L0.H0 unless told otherwise."""
-    head = head_id(place.at if place.at is not None else (0, 0))
+    head = head_id(place.head if place.head is not None else (0, 0))
     call = cap.call(head.layer, place.kind or cap.calls[0].kind, place.stack)
     row = place.batch * _n_windows(call)
     call.check(head.head, row)

@@ -40,7 +40,7 @@ Captures = Capture | tuple[Capture, Capture]
 What = Captures | Survey
 Writer = Callable[[BufferedIOBase], object]
 
-PLACE = ("at", "kind", "stack", "batch")
+PLACE = ("head", "kind", "stack", "batch")
 FIGURE = ("view", *PLACE, *Style.__annotations__)
 # the ending of a file → the arguments that it takes
 ENDINGS: dict[str, tuple[str, ...]] = {
@@ -61,7 +61,7 @@ class Choices(TypedDict, total=False):
 
     Capture (.safetensors): `dtype`, "float16" or "bfloat16" for half the size; `with_weights` keeps
     W_Q, W_K, W_V and W_O, so that every step can be derived; `with_outputs` keeps `hidden` and
-    `logits`. Numbers (.npz, .csv, .json): `at`, one head such as "L5.H11"; `kind`, `stack` and
+    `logits`. Numbers (.npz, .csv, .json): `head`, one such as "L5.H11"; `kind`, `stack` and
     `batch`, one attention and one text; `dtype`, "float16" in an archive; `least`, the smallest
     weight that has a row in a CSV. Page (.html): `heads`, those that have Steps and Masks in it, or
     "all"; `lang`, "en", "ja", "ko" or "zh"; `title`; `model`, a `LoadedModel` that joins words and
@@ -72,7 +72,7 @@ class Choices(TypedDict, total=False):
     """
 
     view: View | None
-    at: Head | None
+    head: Head | None
     kind: Kind | None
     stack: Stack | None
     batch: int
@@ -99,7 +99,7 @@ def save(what: What, path: str | Path, **choices: Unpack[Choices]) -> Path:
 
     .safetensors is the capture itself, which `attnviz.read` opens without its model. .html is one
     page with the pictures of the app, which needs neither a server nor a network. .npz, .csv and
-    .json are its weights as numbers; a CSV of one head (`at="L5.H11"`) is a matrix. .svg, .pdf,
+    .json are its weights as numbers; a CSV of one head (`head="L5.H11"`) is a matrix. .svg, .pdf,
     .png and .eps are figures for print: all heads, or one head as `view="head"`, "lines", "steps"
     or "alignment"; two captures are drawn with their difference. `Choices` explains the arguments.
     Of a survey .npz is the survey itself, which `attnviz.read` opens, .csv and .json are its
@@ -212,6 +212,6 @@ def _table(cap: Capture, ending: str, options: dict[str, Any]) -> Writer:
         return lambda file: archive.write(cap, written, file, options.get("dtype", "float32"))
     if ending == ".json":
         return lambda file: document.write(cap, written, file)
-    if "at" in options and "least" not in options and len(written) == 1:
+    if "head" in options and "least" not in options and len(written) == 1:
         return lambda file: spreadsheet.write_matrix(written[0], file)
     return lambda file: spreadsheet.write(written, file, options.get("least", 0.0))

@@ -1,9 +1,11 @@
-"""Texts of the interface in English, Japanese, Korean and Chinese (a leaf: no torch, no streamlit).
+"""Texts of the interface in each language (a leaf: no torch, no streamlit).
 
 In: a language, a dotted key ("page.head.title") and the values of its placeholders. Out: the text.
 Each language is one TOML file beside this one; tables are joined with dots, so `[page.head]` with
-`title = "…"` is the key `page.head.title`. All files have the same keys and placeholders, which a
-test checks. A key or placeholder that is missing raises: a hole in a sentence is never shown.
+`title = "…"` is the key `page.head.title`. The files of the languages in `COMPLETE` have the same
+keys and placeholders, which a test checks. Another language may land in parts: what its file does
+not have yet is English (`is_beta`). A key that no file has, or a placeholder without a value,
+raises: a hole in a sentence is never shown.
 
 A placeholder with two words between a bar is a plural, `{count:token|tokens}`: it prints the first
 word for 1 and the second for any other number. The number itself stands in `{count}`. Browsers read
@@ -13,7 +15,7 @@ A Korean particle behind a placeholder names both of its forms, `{token}이(가)
 the form that fits the value (see `particles`).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from string import Formatter
 from types import MappingProxyType
@@ -21,9 +23,13 @@ from typing import Literal, TypeGuard, get_args
 
 from attnviz.i18n import particles
 
-Language = Literal["en", "ja", "ko", "zh"]
+Language = Literal["en", "ja", "ko", "zh", "es"]
 LANGUAGES: tuple[Language, ...] = get_args(Language)
+COMPLETE: tuple[Language, ...] = ("en", "ja", "ko", "zh")
 DEFAULT: Language = "en"
+Joint = Literal["list", "clauses"]
+_FULL_WIDTH = "：。？！"
+_TAGS: Mapping[Language, str] = {"zh": "zh-CN"}
 
 
 class MissingText(LookupError):
@@ -38,7 +44,7 @@ def text(lang: Language, key: str, **values: object) -> str:
     """
     template = catalogue(lang).get(key)
     if template is None:
-        raise MissingText(f"no text {key!r} in {lang}.toml; add it to all of {LANGUAGES}")
+        raise MissingText(f"no text {key!r} in {lang}.toml; add it to all of {COMPLETE}")
     missing = placeholders(template) - values.keys()
     if missing:
         raise MissingText(f"text {key!r} in {lang}.toml needs values for {sorted(missing)}")
@@ -78,6 +84,27 @@ def has(key: str) -> bool:
     return key in catalogue(DEFAULT)
 
 
+def joined(lang: Language, parts: Iterable[str], joint: Joint = "list") -> str:
+    """The parts as the language writes a list of words, or of clauses that have commas.
+
+    >>> joined("en", ["a", "b"]), joined("ja", ["a", "b"]), joined("zh", ["a", "b"], "clauses")
+    ('a, b', 'a、b', 'a；b')
+    """
+    return text(lang, f"joint.{joint}", before="", after="").join(parts)
+
+
+def labelled(label: str, said: str) -> str:
+    """A label in bold before what it says, as Markdown; no space follows a full-width sign.
+
+    The sign stands outside the bold part: Markdown ends no bold text between sign and letter.
+
+    >>> labelled("Goal:", "read"), labelled("目標：", "読む")
+    ('**Goal:** read', '**目標**：読む')
+    """
+    word = label.rstrip(_FULL_WIDTH)
+    return f"**{label}** {said}" if word == label else f"**{word}**{label[len(word) :]}{said}"
+
+
 def section(lang: Language, prefix: str) -> dict[str, str]:
     """The templates whose key starts with `prefix.`, by the rest of their key."""
     start = f"{prefix}."
@@ -96,6 +123,15 @@ def is_language(code: object) -> TypeGuard[Language]:
     return isinstance(code, str) and code in LANGUAGES
 
 
+def tag(lang: Language) -> str:
+    """The name of the language for a browser, which chooses voices, glyphs and breaks by it.
+
+    >>> tag("ja"), tag("zh")
+    ('ja', 'zh-CN')
+    """
+    return _TAGS.get(lang, lang)
+
+
 def negotiate(locale: str | None) -> Language:
     """The language for a browser's locale: its first part if we speak it, else English.
 
@@ -111,9 +147,20 @@ def placeholders(template: str) -> set[str]:
     return {name for _, name, _, _ in Formatter().parse(template) if name is not None}
 
 
+def is_beta(lang: Language) -> bool:
+    """True if some texts of the language may be English still."""
+    return lang not in COMPLETE
+
+
 @cache
 def catalogue(lang: Language) -> Mapping[str, str]:
-    """Every text of one language, by dotted key; read once."""
+    """Every text of one language, by dotted key; English where a language has none yet."""
+    return MappingProxyType({**(own(DEFAULT) if is_beta(lang) else {}), **own(lang)})
+
+
+@cache
+def own(lang: Language) -> Mapping[str, str]:
+    """The texts that the language's own file has; read once."""
     import tomllib  # a help text on the command line needs no texts and starts at once
     from importlib.resources import files
 

@@ -6,39 +6,21 @@ Python for each of PyTorch's interfaces. The functions of `kinds` are looked up 
 because `spec` is needed where torch must not be loaded.
 """
 
-from typing import TYPE_CHECKING
+from attnviz.lazy import names
 
-if TYPE_CHECKING:
-    from attnviz.masks.kinds import (
-        blockers,
-        blocks,
-        causal,
-        combine,
-        drawn,
-        from_model,
-        named,
-        padding,
-        prefix,
-        window,
-    )
+_HOMES = {
+    "attnviz.masks.kinds": (
+        "blockers",
+        "blocks",
+        "causal",
+        "combine",
+        "drawn",
+        "from_model",
+        "named",
+        "padding",
+        "prefix",
+        "window",
+    ),
+}
 
-__all__ = [
-    "blockers",
-    "blocks",
-    "causal",
-    "combine",
-    "drawn",
-    "from_model",
-    "named",
-    "padding",
-    "prefix",
-    "window",
-]
-
-
-def __getattr__(name: str) -> object:
-    if name not in __all__:
-        raise AttributeError(f"module 'attnviz.masks' has no attribute {name!r}")
-    from attnviz.masks import kinds
-
-    return getattr(kinds, name)
+__getattr__, __dir__, __all__ = names(__name__, _HOMES)

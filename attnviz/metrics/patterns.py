@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Bool, Float32
 
 from attnviz.errors import BadInput, bad_argument
-from attnviz.metrics.layer_weights import LayerWeights, require_layers
+from attnviz.metrics.layer_weights import HasLayerWeights, LayerWeights, require_layers
 from attnviz.summary import described
 from attnviz.types import Kind, Stack, Tokens
 
@@ -51,7 +51,9 @@ class Scores:
         return described(self, "fractions", "patterns")
 
 
-def score(cap: object, batch: int = 0, kind: Kind = "self", stack: Stack | None = None) -> Scores:
+def score(
+    cap: HasLayerWeights, batch: int = 0, kind: Kind = "self", stack: Stack | None = None
+) -> Scores:
     """The scores of a capture's heads on one text, chance taken from the mask of each call.
 
     Layers may differ in heads and in tokens. Raises `BadInput` for anything but a `Capture`.

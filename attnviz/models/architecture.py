@@ -197,12 +197,7 @@ def placeholder_ids(model: nn.Module) -> frozenset[int]:
 
 def forward_arguments(model: nn.Module) -> Mapping[str, Parameter]:
     """The arguments of a model's forward pass by name, without those of `*args` and `**kwargs`."""
-    return _arguments(type(model).forward)
-
-
-@cache
-def _arguments(forward: Callable[..., object]) -> Mapping[str, Parameter]:
-    parameters = list(signature(forward).parameters.values())[1:]  # without self
+    parameters = _parameters(type(model).forward)[1:]  # without self
     return {
         parameter.name: parameter
         for parameter in parameters
@@ -210,7 +205,12 @@ def _arguments(forward: Callable[..., object]) -> Mapping[str, Parameter]:
     }
 
 
+@cache
+def _parameters(forward: Callable[..., object]) -> tuple[Parameter, ...]:
+    return tuple(signature(forward).parameters.values())
+
+
 def takes_any_argument(model: nn.Module) -> bool:
     """True if a model's forward pass has `**kwargs`."""
-    parameters = signature(type(model).forward).parameters.values()
+    parameters = _parameters(type(model).forward)
     return any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters)

@@ -33,7 +33,7 @@ from attnviz.errors import AttnVizError, BadInput, ModelNotFound
 from attnviz.models import architecture, chat_template, files, weights
 from attnviz.models.admission.sealed_copy import seal
 from attnviz.models.files import first_line, is_panic
-from attnviz.models.loaded_model import LoadedModel
+from attnviz.models.loaded_model import LoadedModel, Processor
 from attnviz.models.seeded_models import seeded
 from attnviz.types import MIB, ModelCard, ModelKey, ModelKind
 
@@ -173,7 +173,11 @@ def _device_of_inputs(module: nn.Module, parameter: Tensor) -> str:
     return next((str(p.device) for p in module.parameters() if not p.is_meta), "cpu")
 
 
-def add_parts(loaded: LoadedModel, tokenizer: object, processor: object) -> None:
+def add_parts(
+    loaded: LoadedModel,
+    tokenizer: PreTrainedTokenizerBase | None,
+    processor: Processor | None,
+) -> None:
     """Put a tokenizer, an image processor or a feature extractor in the place of the model's own.
 
     `processor` may be one of transformers' processors that hold a tokenizer too. Raises `BadInput`
@@ -191,7 +195,7 @@ def add_parts(loaded: LoadedModel, tokenizer: object, processor: object) -> None
 
 
 def _add_parts(
-    loaded: LoadedModel, tokenizer: PreTrainedTokenizerBase | None, processor: object | None
+    loaded: LoadedModel, tokenizer: PreTrainedTokenizerBase | None, processor: Processor | None
 ) -> None:
     """Set both, and what they allow the model to do on its card."""
     model, kind = loaded.model, loaded.kind
@@ -245,13 +249,13 @@ def tokenizer_in(folder: Path) -> PreTrainedTokenizerBase | None:
     return tokenizer
 
 
-def processor_in(folder: Path, kind: ModelKind) -> object | None:
+def processor_in(folder: Path, kind: ModelKind) -> Processor | None:
     """The image processor or feature extractor in a folder; None if there is none."""
     cls = PROCESSOR_CLASSES.get(kind)
     if cls is None:
         return None
     try:
-        processor: object = cls.from_pretrained(folder, **OFFLINE)
+        processor: Processor = cls.from_pretrained(folder, **OFFLINE)
     except (OSError, ValueError, KeyError):
         return None
     return processor

@@ -8,9 +8,10 @@ and every text goes through `tokenize`, which holds the other one.
 
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from typing import TypedDict, Unpack
 
 import numpy as np
 from torch import nn
@@ -28,6 +29,23 @@ MAX_TOKENS = 16_384
 # the signs that byte-pair and SentencePiece vocabularies write for the space before a word
 WORD_STARTS = ("Ġ", "▁")
 SPACE = "␣"
+# of transformers: an image processor, a feature extractor, or what holds one beside a tokenizer
+Processor = Callable[..., Mapping[str, object]]
+
+
+class TokenizerOptions(TypedDict, total=False):
+    """The options of transformers' tokenizers that are used here."""
+
+    text_target: Sequence[str]
+    add_special_tokens: bool
+    padding: bool
+    truncation: bool
+    max_length: int | None
+    return_offsets_mapping: bool
+    return_special_tokens_mask: bool
+    return_attention_mask: bool
+    return_tensors: str
+    verbose: bool
 
 
 @dataclass(eq=False)
@@ -43,7 +61,7 @@ class LoadedModel:
     key: ModelKey
     model: nn.Module
     tokenizer: PreTrainedTokenizerBase | None = None
-    processor: object | None = None
+    processor: Processor | None = None
     notice: str | None = None
     example: ExampleInputs | None = None
     rehearse: Callable[..., None] | None = None
@@ -120,11 +138,11 @@ class LoadedModel:
         text: str | list[str] | None = None,
         text_pair: list[str] | None = None,
         /,
-        **options: object,
+        **options: Unpack[TokenizerOptions],
     ) -> BatchEncoding:
         """The result of the tokenizer, called by one thread at a time.
 
-        `options` are those of transformers' tokenizers. A fast tokenizer keeps `padding` and
+        A fast tokenizer keeps `padding` and
         `truncation` as state, so that a call in another thread could change those of this one.
         """
         tokenizer = self.text_tokenizer()

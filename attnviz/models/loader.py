@@ -18,12 +18,13 @@ from huggingface_hub import constants
 from jaxtyping import Float32
 from safetensors import safe_open
 from torch import nn
+from transformers import PreTrainedTokenizerBase
 
 from attnviz.errors import AttnVizError, BadInput, ModelNotFound
 from attnviz.models import download, files, rehearsal, seeded_models
 from attnviz.models.files import first_line
 from attnviz.models.from_folder import Settings, add_parts, cannot_load, read, wrap
-from attnviz.models.loaded_model import LoadedModel
+from attnviz.models.loaded_model import LoadedModel, Processor
 from attnviz.models.registry import (
     HUB_ID,
     REGISTRY,
@@ -45,8 +46,8 @@ DTYPES = {
 def load(
     source: str | Path | nn.Module,
     *,
-    tokenizer: object = None,
-    processor: object = None,
+    tokenizer: PreTrainedTokenizerBase | None = None,
+    processor: Processor | None = None,
     device: str | None = None,
     dtype: str | torch.dtype | None = None,
     revision: str | None = None,

@@ -26,7 +26,7 @@ HEIGHTS = (200, 4000)
 def show(
     cap: Capture,
     view: PageView | None = None,
-    at: Head | None = None,
+    head: Head | None = None,
     *,
     live: Literal[False] = False,
     height: int = HEIGHT_PX,
@@ -38,7 +38,7 @@ def show(
 def show(
     cap: Capture,
     view: PageView | None = None,
-    at: Head | None = None,
+    head: Head | None = None,
     *,
     live: Literal[True],
     height: int = HEIGHT_PX,
@@ -49,7 +49,7 @@ def show(
 def show(
     cap: Capture,
     view: PageView | None = None,
-    at: Head | None = None,
+    head: Head | None = None,
     *,
     live: bool = False,
     height: int = HEIGHT_PX,
@@ -58,7 +58,7 @@ def show(
     """The page of a capture in a notebook: all heads, one head, its steps and masks.
 
     It opens on `view`, one of "overview", "head", "steps", "masks", "picture" and "alignment", and
-    on the head `at`. `height` is in CSS pixels; the other arguments are those of `save` for .html.
+    on `head`. `height` is in CSS pixels; the other arguments are those of `save` for .html.
     The frame stays in the saved notebook and works without Python. With `live=True` it is a widget:
     `widget.selection` has what is chosen in the picture, `widget.select` chooses from Python, and
     the steps of every head come from the kernel; this needs the extra `notebook`.
@@ -71,7 +71,7 @@ def show(
     if live:
         require_package("anywidget", "show(live=True)", "notebook")
     captured = PageSource(cap, choices.get("model"), choices.get("picture")).captured()
-    page = page_text(captured, choices, PageOpening(view, at, live))
+    page = page_text(captured, choices, PageOpening(view, head, live))
     label = f"attention of {cap.model.id} on {len(cap.tokens)} tokens"
     first = captured.groups[0]
     frame = NotebookFrame(page, still(first), label, height)
@@ -82,7 +82,7 @@ def show(
     heads = choices.get("heads") or "all"
     named = (0, 0) if heads == "all" else heads[0]
     selection = PageSelection(
-        head_id(named if at is None else at),
+        head_id(named if head is None else head),
         view=view or "overview",
         kind=first.kind,
         stack=first.stack,

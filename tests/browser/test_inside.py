@@ -27,7 +27,7 @@ def test_a_row_is_measured_when_it_is_asked_for(visit: OpenVisit) -> None:
 
 def test_an_edit_is_followed_to_the_answer(visit: OpenVisit) -> None:
     opened = visit("steps", model="stories", text=STORE, edits="masked.14.*=-inf", **CELL)
-    expect(opened.page.get_by_text("With this edit the model's answer")).to_be_visible()
+    expect(opened.page.get_by_text("With this edit, the model's answer")).to_be_visible()
 
 
 @pytest.mark.parametrize("text", mostly_slow([STORE, HOSTILE], [HOSTILE]))

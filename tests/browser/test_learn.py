@@ -1,4 +1,4 @@
-"""Lessons as a learner walks them: every question answered right, by mouse and by keyboard."""
+"""Lessons as a learner walks them: every question answered correctly, by mouse and by keyboard."""
 
 from collections.abc import Iterator
 from urllib.parse import parse_qs, urlsplit

@@ -75,7 +75,7 @@ def test_the_switch_repaints_page_and_canvas_and_the_browser_keeps_it(visit: Ope
     expect_true(lambda: luminance(faintest_cell(canvas)) < 0.3)
     opened.page.reload()
     opened.wait_until(lambda: luminance(background(opened)) < 0.2)
-    opened.page.get_by_role("radio", name="As the system", exact=True).click()
+    opened.page.get_by_role("radio", name="Match system", exact=True).click()
     opened.wait_until(lambda: luminance(background(opened)) > 0.8)
 
 

@@ -15,7 +15,7 @@ from tests.contracts import project
 
 PUBLIC = (
     "AttnVizError BadInput Capture Class Cosine Divergence Generation LoadedModel "
-    "NextToken Sound Target ablate capture changed compare cut derive edit embed "
+    "NextToken Sound Target ablate capture changed circuits compare cut derive edit embed "
     "experiment figures from_attentions load mask masks metrics models patch pattern read "
     "record save show survey tiles"
 ).split()
@@ -89,9 +89,11 @@ def test_errors_are_one_tree() -> None:
 
 
 def test_type_checkers_see_the_names() -> None:
-    """attnviz/__init__.pyi is what scripts/write_stub.py writes."""
+    """Each `__init__.pyi` is what scripts/write_stub.py writes, and only with one has names."""
     assert write_stub.main(["--check"]) == 0
-    assert sorted(write_stub.homes()) == attnviz.__all__
+    assert sorted(write_stub.homes("attnviz")) == attnviz.__all__
+    stubs = {path.parent for path in project.PACKAGE.rglob("__init__.pyi")}
+    assert stubs == {project.ROOT.joinpath(*name.split(".")) for name in write_stub.packages()}
 
 
 def test_results_are_imported_from_the_package_of_their_function() -> None:

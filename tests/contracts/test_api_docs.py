@@ -123,3 +123,30 @@ def test_docstrings_state_and_do_not_ask() -> None:
         for member in public.members
     }
     assert not [name for name, doc in docs.items() if opening.match(doc)]
+
+
+def loose_parameters(public: write_api.Public) -> list[str]:
+    """The parameters of a function or of a class's members that an editor can say nothing of."""
+    functions = [public.node] if isinstance(public.node, ast.FunctionDef) else public.members
+    return [
+        f"{public.name}: {argument.arg}"
+        for function in functions
+        for argument in ast.walk(function.args)
+        if isinstance(argument, ast.arg) and argument.annotation is not None
+        if {"object", "Any"} & set(re.findall(r"\w+", ast.unparse(argument.annotation)))
+    ]
+
+
+def test_no_public_parameter_is_an_object() -> None:
+    publics = write_api.everything()
+    assert sum(isinstance(public.node, ast.FunctionDef) for public in publics) > 40
+    assert not [name for public in publics for name in loose_parameters(public)]
+
+
+def test_a_parameter_that_is_an_object_is_found() -> None:
+    source = """
+class Loose:
+    def run(self, one: int, *, two: object = None, **three: "Mapping[str, Any]") -> None: ...
+"""
+    loose = write_api.Public("Loose", "x", ast.parse(source).body[0])
+    assert loose_parameters(loose) == ["Loose: two", "Loose: three"]

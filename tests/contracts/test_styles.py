@@ -7,7 +7,7 @@ import pytest
 from attnviz.pictures.shared.bundle import FOLDER, SHARED
 from tests.contracts.style_rules import off_scale
 
-SHEETS = sorted(FOLDER.glob("*/*.css"))
+SHEETS = sorted((*FOLDER.glob("*/canvas.css"), FOLDER / SHARED / "style.css"))
 MIN_CAPTION_PX, MARK = 13, "mark"
 
 

@@ -180,7 +180,7 @@ assert cap.verify().ok
 attnviz.save(cap, "x.safetensors")
 again = attnviz.read("x.safetensors")
 for ending in ("svg", "csv", "npz", "json"):
-    assert attnviz.save(again, f"x.{ending}", at="L2.H1").stat().st_size
+    assert attnviz.save(again, f"x.{ending}", head="L2.H1").stat().st_size
 assert len(again.table()) == 16
 for draw in (
     lambda: attnviz.save(again, "x.pdf"),

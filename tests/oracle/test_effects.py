@@ -345,7 +345,8 @@ def test_arguments_are_used_or_refused(stories: LoadedModel) -> None:
     with pytest.raises(BadInput, match="does not exist"):
         attnviz.experiment(stories, STORE, on=MARY).effects(heads=["L9.H0"])
     with pytest.raises(BadInput, match="2 texts were given"):
-        attnviz.experiment(stories, [STORE, STORE], on=MARY).effects()
+        rows = {"input_ids": torch.tensor([[5, 6, 7], [5, 6, 8]])}
+        attnviz.experiment(stories, on=MARY, inputs=rows).effects()
     with pytest.raises(BadInput, match="give one of both"):
         attnviz.experiment(attnviz.load("translator"), "a", on=Target("b"), target="c").effects()
     with pytest.raises(BadInput, match="nothing to stand against"):

@@ -104,7 +104,7 @@ def test_an_embedded_model_opens_on_the_survey_that_it_comes_with(
     detail = sent(app)[0]["detail"]
     row = survey.heads.index(HeadId.parse(detail["title"]))
     match = survey.matches(attnviz.survey("stories"))[row]
-    assert f"stories: {match.other}, {match.distance:.2f}" in detail["sentences"][-1]
+    assert f"stories: {match.other}, at distance {match.distance:.2f}" in detail["sentences"][-1]
 
 
 @pytest.mark.parametrize("page", ["overview", "geometry"])
@@ -114,9 +114,11 @@ def test_a_page_on_one_text_says_where_it_lies_among_the_surveys(visit: Visit, p
     row = attnviz.survey("stories", TEXTS).quantiles(attnviz.capture("stories", TEXTS[0]).table())
     percent = 100 * float(row["entropy"][row.heads.index(HeadId(2, 1))])
     line = next(
-        line.value for line in app.caption if "L2.H1" in line.value and "among" in line.value
+        line.value
+        for line in app.caption
+        if "L2.H1" in line.value and "compared with" in line.value
     )
-    assert f"{i18n.text('en', 'measure.entropy')} above {percent:.0f}%" in line
+    assert f"{i18n.text('en', 'measure.entropy')} higher than in {percent:.0f}%" in line
 
 
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)

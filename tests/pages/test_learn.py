@@ -85,7 +85,7 @@ def test_a_wrong_number_gets_the_feedback_of_its_mistake(visit: Visit) -> None:
     header, arrays = sent(app)
     assert not header["panels"][1]["hidden"]
     assert arrays["panels.1.values"][1, 0] == pytest.approx(0.107042, abs=1e-6)
-    assert parse(parameters(app)["answers"]) == {"softmax": "0.11"}
+    assert parse(parameters(app)["answers"]) == {"softmax": "0.11!"}
 
 
 def test_what_is_no_number_is_said(visit: Visit) -> None:
@@ -221,7 +221,7 @@ def test_the_way_tells_right_from_wrong_and_shown(visit: Visit) -> None:
     ]
     turn(app, "sizes")
     app.text_input(key=KEY("learn.sizes.answer")).set_value("64").run()
-    assert way(app)[6] == "7 ✓"
+    assert way(app)[6] == "7 ↻"
 
 
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)

@@ -1,4 +1,4 @@
-"""Take with you: each button makes the file that it names, and the code gives the same numbers."""
+"""Export and share: each button makes its file, and the code gives the same numbers."""
 
 import re
 from collections.abc import Callable

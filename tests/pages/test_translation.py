@@ -13,8 +13,8 @@ from streamlit.testing.v1 import AppTest
 import attnviz
 from attnviz import i18n
 from attnviz.app.server import buffers, sources
-from attnviz.app.session import examples, messages, widgets
-from attnviz.checks import cards
+from attnviz.app.session import messages, widgets
+from attnviz.checks import cards, examples
 from attnviz.checks.cards import Description, HeadNote, TrainingCard, TrainingRecord
 from attnviz.checks.figure import Figure
 from attnviz.experiment.outputs.alignment import align
@@ -178,7 +178,7 @@ def test_a_model_without_a_card_says_only_what_it_opens_on(visit: Visit) -> None
     app = visit("output")
     assert not head_buttons(app) and not app.table
     opening = next(block.value for block in app.markdown if "L3.H1" in block.value)
-    assert "“it” to “animal”: weight 0.68" in opening
+    assert "from “it” to “animal” is 0.68" in opening
     assert opening.count("0.11") == 1
 
 

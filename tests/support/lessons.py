@@ -60,7 +60,7 @@ def wanted_keys(recipe: Recipe, card: Card) -> set[str]:
 def all_pictures(card: Card) -> list[Picture]:
     """The pictures of a card, those of its options included."""
     options = card.question.pictures if isinstance(card.question, ChoiceQuestion) else {}
-    return [*card.pictures, *card.reveal, *options.values()]
+    return [*card.situation, *card.pictures, *card.reveal, *options.values()]
 
 
 def panels(card: Card) -> Iterator[Panel]:

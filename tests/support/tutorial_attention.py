@@ -72,6 +72,75 @@ class GroupedQuery(Base):
         return self.joined(weights @ v)
 
 
+class GroupedEinsum(Base):
+    """Groups and the queries that share their keys apart, as grouped einsums have them."""
+
+    names = "bigrd,bjgd->bgrij", "bgrij,bjgd->bigrd"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.to_q, self.to_out = nn.Linear(D, 6 * DH), nn.Linear(6 * DH, D)
+        self.to_k, self.to_v = nn.Linear(D, 2 * DH), nn.Linear(D, 2 * DH)
+
+    def forward(self, x: Tensor) -> Tensor:
+        q = self.to_q(x).unflatten(-1, (2, 3, DH))
+        k, v = (layer(x).unflatten(-1, (2, DH)) for layer in (self.to_k, self.to_v))
+        weights = (torch.einsum(self.names[0], q, k) / DH**0.5).softmax(-1)
+        weights = self.keep(weights.flatten(1, 2)).unflatten(1, (2, 3))
+        out: Tensor = self.to_out(torch.einsum(self.names[1], weights, v).flatten(2))
+        return out
+
+
+class GroupedLast(GroupedEinsum):
+    """The same with neighbouring columns of W_Q in different groups: heads go by their columns."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        q = self.to_q(x).unflatten(-1, (3, 2, DH))
+        k, v = (layer(x).unflatten(-1, (2, DH)) for layer in (self.to_k, self.to_v))
+        weights = (torch.einsum("birgd,bjgd->bgrij", q, k) / DH**0.5).softmax(-1)
+        weights = self.keep(weights.transpose(1, 2).flatten(1, 2)).unflatten(1, (3, 2))
+        weights = weights.transpose(1, 2)
+        out: Tensor = self.to_out(torch.einsum("bgrij,bjgd->birgd", weights, v).flatten(2))
+        return out
+
+
+class GroupedRotary(GroupedEinsum):
+    """Grouped queries turned after their layer: the number of heads that is declared tells them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.num_heads = 6
+
+    def forward(self, x: Tensor) -> Tensor:
+        turned = torch.arange(x.shape[1]).cos()[None, :, None, None, None] + 2
+        q = self.to_q(x).unflatten(-1, (2, 3, DH)) * turned
+        k, v = (layer(x).unflatten(-1, (2, DH)) for layer in (self.to_k, self.to_v))
+        weights = (torch.einsum(self.names[0], q, k * turned[:, :, 0]) / DH**0.5).softmax(-1)
+        weights = self.keep(weights.flatten(1, 2)).unflatten(1, (2, 3))
+        out: Tensor = self.to_out(torch.einsum(self.names[1], weights, v).flatten(2))
+        return out
+
+
+class Absorbed(Base):
+    """Keys and values of all heads in one narrow vector; W_K is multiplied into q (DeepSeek-V2)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.to_v, self.rotated = nn.Linear(D, 5), nn.Linear(D, 2)
+        self.num_heads = H
+        self.of_key, self.of_value = (nn.Parameter(torch.randn(H, DH, 5)) for _ in range(2))
+
+    def forward(self, x: Tensor) -> Tensor:
+        q, narrow, k = self.to_q(x).unflatten(-1, (H, DH)), self.to_v(x), self.rotated(x).cos()
+        absorbed = torch.einsum("bihd,hdr->bihr", q, self.of_key)
+        scores = torch.einsum("bihr,bjr->bhij", absorbed, narrow)
+        scores = scores + torch.einsum("bihr,bjr->bhij", q[..., :2].sin(), k)
+        weights = self.keep((scores / DH**0.5).softmax(-1))
+        mixed = torch.einsum("bhij,bjr->bihr", weights, narrow)
+        out: Tensor = self.to_out(torch.einsum("bihr,hdr->bihd", mixed, self.of_value).flatten(2))
+        return out
+
+
 class ALiBi(Base):
     """A linear bias by distance (Press et al. 2022)."""
 
@@ -300,6 +369,10 @@ class PerHeadModules(nn.Module):
 EXACT: tuple[type[nn.Module], ...] = (
     MultiQuery,
     GroupedQuery,
+    GroupedEinsum,
+    GroupedLast,
+    GroupedRotary,
+    Absorbed,
     ALiBi,
     Relative,
     Rotary,

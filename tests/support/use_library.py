@@ -21,7 +21,7 @@ def main() -> None:
     again = attnviz.read("x.safetensors")
     assert (again.all_weights() == cap.all_weights()).all()
     for ending in ("svg", "csv", "npz", "json"):
-        assert attnviz.save(again, f"x.{ending}", at="L2.H1").stat().st_size
+        assert attnviz.save(again, f"x.{ending}", head="L2.H1").stat().st_size
     assert attnviz.save(again, "x.html").stat().st_size
     assert len(again.table()) == 16
     assert attnviz.capture(lm, "Lily gave", generate=4).verify().ok

@@ -8,7 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.app.frame import text_box
 from attnviz.app.session import current, embedding, messages, routes, widgets
-from attnviz.i18n import Language, text
+from attnviz.i18n import Language, joined, text
 from attnviz.pictures import switches
 from attnviz.pictures.group.app_capture import PageContext
 from attnviz.teach.lessons.cards.symbols import with_formulas
@@ -43,7 +43,9 @@ def verification(shown: PageContext, *, all_on: bool = True) -> None:
     """
     off = switches.parse(current.view().switches.changes) if all_on else ()
     if off:
-        heads = messages.shortened(", ".join(switch.head for switch in off), MAX_HEADS_CHARS)
+        heads = messages.shortened(
+            joined(shown.lang, (switch.head for switch in off)), MAX_HEADS_CHARS
+        )
         st.caption(text(shown.lang, "verify.switched", heads=heads))
     lang, accuracy = shown.lang, shown.captured.accuracy
     numbers = {"error": f"{accuracy.error:.1e}", "tolerance": f"{accuracy.tolerance:.0e}"}

@@ -7,8 +7,9 @@ from functools import reduce
 
 import streamlit as st
 
-from attnviz.app.session import address, address_bar, current, examples, messages, routes
-from attnviz.i18n import Language, text
+from attnviz.app.session import address, address_bar, current, messages, routes
+from attnviz.checks import examples
+from attnviz.i18n import Language, joined, text
 from attnviz.pictures.group import groups
 from attnviz.pictures.group.app_capture import AppCapture, PageContext
 from attnviz.pictures.group.groups import Group
@@ -84,7 +85,7 @@ def never_learned(lang: Language, model: str, typed: str) -> None:
     if examples.has_no_date(model, typed):
         st.info(text(lang, "notice.no_date"))
     elif words:
-        named = ", ".join(words[:MAX_NAMED]) + (" …" if len(words) > MAX_NAMED else "")
+        named = joined(lang, words[:MAX_NAMED]) + (" …" if len(words) > MAX_NAMED else "")
         st.info(text(lang, "notice.unknown_words", words=messages.plain(named)))
 
 
@@ -116,4 +117,4 @@ def adjusted(lang: Language) -> None:
     """Name the parameters of the address that were replaced."""
     names = address_bar.rejected()
     if names:
-        st.warning(text(lang, "notice.adjusted", names=", ".join(names)))
+        st.warning(text(lang, "notice.adjusted", names=joined(lang, names)))

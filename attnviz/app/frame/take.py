@@ -1,4 +1,4 @@
-"""Take with you: what a page shows as files, a link, and the code that gives the same numbers.
+"""Export and share: what a page shows as files, a link, and the code that gives the same numbers.
 
 In: what is shown, the page, and the view of a figure for each button. Out: buttons that make their
 file when they are pressed (`attnviz.files`), one that saves the pictures as they are on the
@@ -126,12 +126,12 @@ def _files(shown: PageContext, head: HeadId, figures: tuple[View, ...]) -> list[
     files: list[TakeFile] = []
     if size.all_at_once:
         for view in figures:
-            at = None if view == "heads" else head
-            draw = partial(file, ".svg", view=view, at=at, **place)
+            drawn = None if view == "heads" else head
+            draw = partial(file, ".svg", view=view, head=drawn, **place)
             files.append(TakeFile(view, ".svg", draw))
         files.append(TakeFile("page", ".html", partial(_page, PageContextKey(shown), head)))
     if size.whole:
-        files.append(TakeFile("numbers", ".csv", partial(file, ".csv", at=head, **place)))
+        files.append(TakeFile("numbers", ".csv", partial(file, ".csv", head=head, **place)))
     files.append(TakeFile("capture", ".safetensors", partial(file, ".safetensors")))
     return files
 

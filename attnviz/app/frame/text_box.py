@@ -9,10 +9,12 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from attnviz.app.session import address, current, examples, model_cards, openings, uploads, widgets
+from attnviz.app.session import address, current, model_cards, uploads, widgets
 from attnviz.app.session.labels import reads_text, text_label
 from attnviz.app.session.messages import plain
 from attnviz.app.sidebar import text_file
+from attnviz.checks import examples
+from attnviz.checks.openings import sight
 from attnviz.i18n import Language, text
 
 HEIGHT_PX = 68  # two lines, the least that Streamlit draws
@@ -56,7 +58,7 @@ def _examples(lang: Language) -> None:
     view = current.view()
     chips("example", view.model, current.open_text)
     hint = examples.hint(lang, view.model, view.input.text)
-    seen = openings.sight(view.model, view.input.text)
+    seen = sight(view.model, view.input.text)
     if hint is not None and seen is not None:
         hint = text(
             lang,

@@ -14,7 +14,7 @@ from attnviz.app.host.draw import draw
 from attnviz.app.page_parts import surveys
 from attnviz.app.session import address, current, embedding, messages, pictures, routes, widgets
 from attnviz.app.session.fragment import fragment
-from attnviz.i18n import Language, text
+from attnviz.i18n import Language, joined, text
 from attnviz.pictures import atlas as component
 from attnviz.pictures.atlas import fill as views
 from attnviz.pictures.group.app_capture import PageContext
@@ -161,6 +161,6 @@ def _place(shown: PageContext, survey: "Survey") -> None:
         if table[name][row] == table[name][row]
     ]
     if parts:
-        count = survey.n_text
         name = "place_picture" if surveys.is_of_pictures(shown, survey) else "place"
-        st.caption(text(lang, f"atlas.{name}", head=str(head), n=count, parts="; ".join(parts)))
+        said = joined(lang, parts, "clauses")
+        st.caption(text(lang, f"atlas.{name}", head=str(head), n=f"{survey.n_text:,}", parts=said))

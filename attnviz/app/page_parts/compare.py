@@ -30,7 +30,6 @@ from attnviz.app.session import (
     current,
     drawings,
     embedding,
-    examples,
     messages,
     model_cards,
     pictures,
@@ -48,6 +47,7 @@ from attnviz.app.session.view import RightSide
 from attnviz.app.sidebar import sidebar
 from attnviz.app.sidebar.navigation import NAVIGATION
 from attnviz.capture.request import Request
+from attnviz.checks import examples
 from attnviz.compare import token_pairs
 from attnviz.compare.token_pairs import Pairing
 from attnviz.i18n import Language, text

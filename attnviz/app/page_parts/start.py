@@ -19,17 +19,18 @@ from attnviz.app.session import (
     address,
     address_bar,
     current,
-    examples,
     messages,
-    openings,
     pictures,
     routes,
     store,
     widgets,
 )
 from attnviz.app.session.fragment import fragment
+from attnviz.app.session.openings import opened
 from attnviz.app.session.view import DEFAULT_MODEL
 from attnviz.capture.request import Request
+from attnviz.checks import examples
+from attnviz.checks.openings import OPENINGS, sight
 from attnviz.i18n import Language, text
 from attnviz.pictures import film as film_picture
 from attnviz.pictures import gallery as gallery_picture
@@ -84,7 +85,7 @@ def show_film(lang: Language) -> None:
 
 def film_view() -> FilmView:
     """The film of the opening: its numbers are those of two captures."""
-    opening = openings.OPENINGS[DEFAULT_MODEL]
+    opening = OPENINGS[DEFAULT_MODEL]
     first = examples.texts(DEFAULT_MODEL)[0]
     second = examples.contrast(DEFAULT_MODEL, first)
     groups = [_read(sentence).groups[0] for sentence in (first, second)]
@@ -108,8 +109,8 @@ def _take_text(key: str) -> None:
         return
     current.open_model(DEFAULT_MODEL)
     current.open_text(sentence)
-    seen, view = openings.sight(DEFAULT_MODEL, sentence), current.view()
-    head = openings.OPENINGS[DEFAULT_MODEL].head if seen is None else seen.head
+    seen, view = sight(DEFAULT_MODEL, sentence), current.view()
+    head = OPENINGS[DEFAULT_MODEL].head if seen is None else seen.head
     place = replace(view.place, layer=head.layer, head=head.head)
     if seen is not None:
         place = replace(place, query=seen.query, key=seen.key)
@@ -128,7 +129,7 @@ def show_doors(lang: Language) -> None:
                     str(routes.file(page)),
                     label=f"**{text(lang, f'start.{name}_title')}**",
                     query_params=address.params(
-                        view if page in routes.WITHOUT_MODEL else openings.opened(view)
+                        view if page in routes.WITHOUT_MODEL else opened(view)
                     ),
                 )
                 st.caption(text(lang, f"start.{name}_text"))
@@ -170,11 +171,11 @@ def _translator() -> Lines:
     source, sentence = sources.source("translator"), examples.texts("translator")[0]
     target = captures.answer(source, sentence, False)
     captured = captures.recall(source, Request.of((sentence,), target=[target]))
-    return gallery_fill.lines(captured, target, openings.OPENINGS["translator"].head)
+    return gallery_fill.lines(captured, target, OPENINGS["translator"].head)
 
 
 def _picture() -> PictureRead:
-    opening = openings.OPENINGS["shapes"]
+    opening = OPENINGS["shapes"]
     image = pictures.made(pictures.default("shapes"))
     return gallery_fill.picture(
         _recalled("shapes", Request.of(image=image)), opening.head, opening.query

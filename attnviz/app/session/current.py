@@ -13,8 +13,9 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from attnviz import i18n
-from attnviz.app.session import address, examples, model_cards, store
+from attnviz.app.session import address, model_cards, store
 from attnviz.app.session.view import RightSide, View, default_view
+from attnviz.checks import examples
 from attnviz.pictures.shared.selection import OpenRequest, Selection
 from attnviz.types import Kind, Stack
 

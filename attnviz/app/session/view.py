@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 from attnviz import i18n
-from attnviz.app.session import examples
+from attnviz.checks import examples
 from attnviz.models.registry import DEFAULT_MODEL as DEFAULT_MODEL
 from attnviz.pictures.circuit import DEFAULT_SIDES
 from attnviz.pictures.geometry import GeometryChoice

@@ -16,7 +16,7 @@ from attnviz.app.session import address, current, model_cards, routes, store, vi
 from attnviz.app.session.labels import READS_NO_TEXT, READS_PICTURES, reads_text
 from attnviz.app.sidebar import capture_file, chat, picture, sampling, sound, text_file
 from attnviz.app.sidebar.navigation import navigation
-from attnviz.i18n import LANGUAGES, Language, text
+from attnviz.i18n import LANGUAGES, Language, is_beta, text
 from attnviz.models.registry import REGISTRY
 from attnviz.pictures import theme_switch
 from attnviz.pictures.group.titles import model_title
@@ -234,6 +234,12 @@ def _language(lang: Language) -> None:
         text(lang, "language.label"),
         LANGUAGES,
         key=widgets.showing("lang", lang),
-        format_func=lambda code: text(code, "language.name"),
+        format_func=_language_name,
         on_change=lambda: current.take({"lang": widgets.value("lang")}),
     )
+
+
+def _language_name(code: Language) -> str:
+    """The language in itself; one that is not translated whole says so."""
+    name = text(code, "language.name")
+    return text(code, "language.beta", name=name) if is_beta(code) else name

@@ -19,7 +19,7 @@ from attnviz.capture.changed.layout import Layout
 from attnviz.capture.changed.references import reference_of
 from attnviz.capture.changed.resolve import own_code_unchanged, placed
 from attnviz.capture.changed.seen_calls import own_code_seen
-from attnviz.capture.locate.own_code import interface_configs
+from attnviz.capture.locate.own_code import interface_configs, modules_by_name
 from attnviz.capture.plan.text import start_token
 from attnviz.capture.record.interface import Changes, changing
 from attnviz.capture.record.recorder import record
@@ -55,7 +55,7 @@ def changes_made(
     model: nn.Module, by_place: Mapping[CallPlace, PlacedChanges]
 ) -> Iterator[Changer]:
     """While the block runs, attention at these places is changed. The caller holds the lock."""
-    modules = dict(model.named_modules())
+    modules = modules_by_name(model)
     changer = Changer(modules, by_place)
     wanted = {
         place.module
@@ -95,7 +95,7 @@ def attention_watched(model: nn.Module, make: Callable[[Changer], Watcher]) -> I
     It gets a changer without changes, which knows the place of each call. The caller holds the
     model's lock.
     """
-    modules = dict(model.named_modules())
+    modules = modules_by_name(model)
     changer = Changer(modules, {})
     watcher = make(changer)
     with _attending(modules, changer, watcher):

@@ -6,7 +6,6 @@ as they stay within `MAX_BYTES`. Beyond that the rows of the last tokens are kep
 is bounded for any vocabulary: 64 MiB are 2,700 tokens of a vocabulary of 6,000, or 330 of 50,000.
 """
 
-import inspect
 from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from transformers import PreTrainedConfig
 
+from attnviz.models.architecture import forward_arguments
 from attnviz.types import MIB
 
 MAX_BYTES = 64 * MIB
@@ -71,7 +71,7 @@ def scored_tokens(model: nn.Module, n_batch: int, n_token: int, most: int | None
     """The number of tokens that a single pass scores: all, or the last ones within the limit."""
     head = getattr(model, "get_output_embeddings", lambda: None)()
     weight = getattr(head, "weight", None)
-    if not isinstance(weight, Tensor) or OPTION not in inspect.signature(model.forward).parameters:
+    if not isinstance(weight, Tensor) or OPTION not in forward_arguments(model):
         return n_token
     limit = _most_rows(n_batch, weight.shape[0], weight.element_size())
     return min(n_token, limit, n_token if most is None else most)
@@ -82,7 +82,7 @@ def options(model: nn.Module, n_batch: int, n_token: int) -> dict[str, object]:
     config = getattr(model, "config", None)
     text_config = config.get_text_config() if isinstance(config, PreTrainedConfig) else config
     n_vocab = getattr(text_config, "vocab_size", None)
-    if OPTION not in inspect.signature(model.forward).parameters:
+    if OPTION not in forward_arguments(model):
         return {}
     if not isinstance(n_vocab, int) or n_batch * n_token * n_vocab * FLOAT_BYTES > MAX_BYTES:
         return {}

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from attnviz.attention.call import AttentionCall
 from attnviz.capture.locate.layers import storage_of
-from attnviz.capture.locate.own_code import IS_ATTENTION
+from attnviz.capture.locate.own_code import is_attention
 from attnviz.vision.token_boxes import PatchRange, Places, patches, single, spread
 
 STRIDED = (nn.Conv1d, nn.Conv2d, nn.AvgPool1d, nn.AvgPool2d, nn.MaxPool1d, nn.MaxPool2d)
@@ -74,9 +74,7 @@ class SpatialWatch:
         self._recent: deque[SpatialRun] = deque(maxlen=MAX_RUNS)
         self._grid: Grid | None = None
         attention = tuple(
-            f"{name}."
-            for name, module in modules.items()
-            if IS_ATTENTION.search(type(module).__name__)
+            f"{name}." for name, module in modules.items() if is_attention(type(module))
         )
         self._handles = [
             module.register_forward_hook(self._hook(name, name.startswith(attention)))

@@ -32,6 +32,27 @@ TORCHS_OWN = "torch.nn.modules."
 TRANSFORMERS = "transformers."
 
 
+def modules_by_name(model: nn.Module) -> dict[str, nn.Module]:
+    """A model's modules by their dotted names, as `named_modules` gives them.
+
+    That one passes each module up through a generator for every module around it, which takes
+    several times as long.
+    """
+    found: dict[str, nn.Module] = {}
+    seen: set[int] = set()
+    waiting: list[tuple[str, nn.Module]] = [("", model)]
+    while waiting:
+        name, module = waiting.pop()
+        if id(module) in seen:
+            continue
+        seen.add(id(module))
+        found[name] = module
+        inner = f"{name}." if name else ""
+        parts = reversed(list(module._modules.items()))
+        waiting += [(inner + key, part) for key, part in parts if part is not None]
+    return found
+
+
 def own_code_modules(modules: Mapping[str, nn.Module]) -> dict[str, nn.Module]:
     """All modules, if some may compute attention with their own code; else none."""
     is_watched = any(
@@ -41,6 +62,16 @@ def own_code_modules(modules: Mapping[str, nn.Module]) -> dict[str, nn.Module]:
     return dict(modules) if is_watched else {}
 
 
+def is_attention(cls: type[nn.Module]) -> bool:
+    """True if a class is named after attention."""
+    return _says_attention(cls.__name__)
+
+
+@cache
+def _says_attention(name: str) -> bool:
+    return bool(IS_ATTENTION.search(name))
+
+
 def is_named_attention(module: nn.Module) -> bool:
     """True if a module's class is named after attention and computes by itself."""
     return _is_named(type(module))  # type: ignore[arg-type]  # torch's __hash__ stub
@@ -48,7 +79,7 @@ def is_named_attention(module: nn.Module) -> bool:
 
 @cache
 def _is_named(cls: type[nn.Module]) -> bool:
-    if not IS_ATTENTION.search(cls.__name__) or cls.__module__.startswith(TORCHS_OWN):
+    if not is_attention(cls) or cls.__module__.startswith(TORCHS_OWN):
         return False
     source = _source(cls)
     computes = NORMALISES.search(source) or MULTIPLIES.search(source)

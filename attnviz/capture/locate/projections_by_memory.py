@@ -34,7 +34,7 @@ from attnviz.capture.locate.layers import (
     storage_of,
     version_of,
 )
-from attnviz.capture.locate.own_code import IS_ATTENTION
+from attnviz.capture.locate.own_code import is_attention
 from attnviz.capture.locate.projections_by_value import RotationGuess, ValueSearch
 
 # linear layers that ran just before an attention call; more would keep dead tensors alive
@@ -109,9 +109,14 @@ class MadeBy:
 
 
 class LinearWatch:
-    """Forward hooks on a model's linear layers, for as long as the model is recorded."""
+    """Forward hooks on linear layers of a model, for as long as the model is recorded."""
 
-    def __init__(self, modules: Mapping[str, nn.Module], is_active: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        modules: Mapping[str, nn.Module],
+        layers: Mapping[str, nn.Module],
+        is_active: Callable[[], bool],
+    ) -> None:
         self._is_active = is_active
         self._recent: deque[LinearRun] = deque(maxlen=RECENT_LAYERS)
         self._search = ValueSearch()
@@ -121,7 +126,6 @@ class LinearWatch:
         self._read: ReadOutput | None = None
         self._made: list[MadeBy] = []
         self._copies: deque[tuple[Tensor, int | None, Tensor]] = deque(maxlen=KEPT_COPIES)
-        layers = layers_in_attention(modules)
         self._plain = {name for name, layer in layers.items() if is_plain(layer)}
         self._handles = [
             module.register_forward_hook(self._hook(name)) for name, module in layers.items()
@@ -381,13 +385,14 @@ def _is_same_tensor(left: Tensor, right: Tensor) -> bool:
 
     Never where changes in place are not counted.
     """
+    version = version_of(left)
     return (
-        version_of(left) is not None
-        and version_of(left) == version_of(right)
-        and storage_of(left) == storage_of(right)
+        left.shape == right.shape
+        and version is not None
+        and version == version_of(right)
         and left.storage_offset() == right.storage_offset()
-        and left.shape == right.shape
         and left.stride() == right.stride()
+        and storage_of(left) == storage_of(right)
     )
 
 
@@ -435,7 +440,7 @@ def _may_multiply(module: nn.Module) -> bool:
 
 
 def _named_attention(modules: Mapping[str, nn.Module]) -> list[str]:
-    return [name for name, m in modules.items() if IS_ATTENTION.search(type(m).__name__)]
+    return [name for name, m in modules.items() if is_attention(type(m))]
 
 
 def _paths_within(names: list[str]) -> tuple[str, ...]:

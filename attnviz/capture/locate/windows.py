@@ -14,6 +14,7 @@ from dataclasses import replace
 from torch import nn
 
 from attnviz.attention.call import AttentionCall
+from attnviz.capture.locate.own_code import modules_by_name
 from attnviz.vision.windows import Windows, halved
 
 MAX_MERGINGS = 8  # of 2 × 2 patches, each of which halves the grid
@@ -29,7 +30,7 @@ def with_windows(
     all_calls = tuple(calls)
     if all(call.n_batch == n_input for call in all_calls) or n_input < 1:
         return all_calls
-    modules = dict(model.named_modules())
+    modules = modules_by_name(model)
     return tuple(
         replace(call, windows=_windows(modules, call, n_input, grid)) for call in all_calls
     )

@@ -12,7 +12,6 @@ import numpy as np
 from jaxtyping import UInt8
 from PIL import Image
 from torch import Tensor
-from transformers import BatchFeature
 
 from attnviz.capture.arguments import Picture, as_pictures
 from attnviz.capture.plan.plan import Plan
@@ -48,7 +47,7 @@ def pixel_inputs(lm: LoadedModel, pictures: Sequence[Image.Image]) -> dict[str, 
             name=lm.name,
             kind=lm.kind,
         )
-    features: BatchFeature = processor(images=list(pictures), return_tensors="pt")
+    features = processor(images=list(pictures), return_tensors="pt")
     return {
         name: values.to(lm.key.device)
         for name, values in features.items()
@@ -71,7 +70,8 @@ def seen_picture(
     if getattr(processor, "do_normalize", False):
         mean, std = (np.array(getattr(processor, name)) for name in ("image_mean", "image_std"))
         pixels = pixels * std + mean
-    scale = processor.rescale_factor if getattr(processor, "do_rescale", False) else 1.0  # type: ignore[attr-defined]
+    rescales = getattr(processor, "do_rescale", False)
+    scale = getattr(processor, "rescale_factor", 1.0) if rescales else 1.0
     return np.clip(np.rint(pixels / scale), 0, 255).astype(np.uint8)
 
 

@@ -14,7 +14,7 @@ from itertools import permutations
 import torch
 from torch import Tensor
 
-from attnviz.capture.record.operations import MatrixProduct, OpenSoftmax, ScoreSource
+from attnviz.capture.record.operations import OpenSoftmax, ScoreSource
 
 MAX_ARRANGEMENTS = 24
 # the share by which logarithms of weights may differ from q·k, in half precision too
@@ -90,14 +90,42 @@ def arranged_by_another_axis(softmax: OpenSoftmax, operand: Tensor) -> Arrangeme
     return None
 
 
-@dataclass(frozen=True, eq=False)
-class Unfolded:
-    """A product with the heads that share values moved from its rows to the axes before them."""
+@dataclass(frozen=True)
+class RowRoles:
+    """The roles of the axes of a product's left factor whose rows are heads and queries.
 
-    weights: Tensor
-    values: Tensor
-    mixed: Tensor
-    factors: tuple[Tensor, Tensor]
+    `sizes` are those of the axes before the columns, the last two of them the rows.
+    `heads` are in the order in which heads are counted.
+    """
+
+    sizes: tuple[int, ...]
+    batch: int
+    heads: tuple[int, ...]
+    query: int
+
+    @property
+    def lead(self) -> tuple[int, int]:
+        """The number of texts and of heads."""
+        return self.sizes[self.batch], math.prod(self.sizes[axis] for axis in self.heads)
+
+    def apart(self, tensor: Tensor, *, turned: bool = False) -> Tensor:
+        """[texts and heads, query, column] of a tensor [products, rows, column].
+
+        `turned` if its rows have the two axes in the other order.
+        """
+        n, sizes = len(self.sizes), self.sizes
+        if turned:
+            sizes = (*sizes[:-2], sizes[-1], sizes[-2])
+        whole = tensor.reshape(*sizes, tensor.shape[-1])
+        whole = whole.transpose(n - 2, n - 1) if turned else whole
+        return whole.permute(self.batch, *self.heads, self.query, n).flatten(0, n - 2)
+
+    def shared(self, tensor: Tensor) -> Tensor:
+        """[texts and heads, key, column], a copy of keys or values [products, key, column] each."""
+        n, rest = len(self.sizes), tensor.shape[1:]
+        whole = tensor.reshape(*self.sizes[:-2], 1, 1, *rest).expand(*self.sizes, *rest)
+        of_head = whole.narrow(self.query, 0, 1)
+        return of_head.permute(self.batch, *self.heads, self.query, n, n + 1).flatten(0, n - 1)
 
 
 def only_source(softmax: OpenSoftmax) -> ScoreSource | None:
@@ -107,50 +135,38 @@ def only_source(softmax: OpenSoftmax) -> ScoreSource | None:
 
 
 def with_heads_in_rows(
-    softmax: OpenSoftmax, product: MatrixProduct, source: ScoreSource
-) -> Iterator[tuple[Arrangement, Unfolded]]:
-    """The ways in which rows of a product may be heads and queries, with the softmax's axes.
+    softmax: OpenSoftmax, weights: Tensor
+) -> Iterator[tuple[Arrangement, RowRoles]]:
+    """The ways in which rows of a left factor may be heads and queries, with the softmax's axes.
 
-    Heads that share keys and values (multi-query attention) are rows of one product of matrices.
+    Heads that share keys and values are rows of one product of matrices: all of a text (multi-query
+    attention, DeepSeek's absorbed form), or those of a group (`einsum("bgrij,bjgd->bigrd", …)`).
     """
-    kept, weights = softmax.kept, product.left
+    kept = softmax.kept
     axes = [axis for axis in range(kept.dim()) if axis != softmax.axis]
-    if len(axes) != 3 or kept.shape[softmax.axis] != weights.shape[2]:
+    if len(axes) not in (3, 4) or kept.shape[softmax.axis] != weights.shape[2]:
         return
     for order in permutations(axes):
         sizes = tuple(kept.shape[axis] for axis in order)
-        if (sizes[0], sizes[1] * sizes[2]) != weights.shape[:2]:
+        if (math.prod(sizes[:-2]), sizes[-2] * sizes[-1]) != weights.shape[:2]:
             continue
         moved = kept.permute(*order, softmax.axis).reshape(weights.shape)
-        if not _are_equal(weights, moved.to(weights.dtype)):
-            continue
-        for head in (1, 2):  # the other one are the queries
-            lead = (sizes[0], sizes[head])
-            unfolded = Unfolded(
-                _rows_apart(weights, sizes, head),
-                _shared(product.right, lead[1]),
-                _rows_apart(product.out, sizes, head),
-                (
-                    _rows_apart(source.left, sizes, head),
-                    _shared(source.right.transpose(-1, -2), lead[1]),
-                ),
-            )
-            yield (
-                Arrangement((order[0], order[head]), order[3 - head], softmax.axis, lead),
-                unfolded,
-            )
-        return
+        if _are_equal(weights, moved.to(weights.dtype)):
+            for roles in _row_roles(sizes):
+                lead = tuple(order[axis] for axis in (roles.batch, *roles.heads))
+                yield Arrangement(lead, order[roles.query], softmax.axis, roles.lead), roles
+            return
 
 
-def _rows_apart(tensor: Tensor, sizes: tuple[int, ...], head: int) -> Tensor:
-    """[axes, query, column] of a tensor [axis, heads and queries, column]."""
-    whole = tensor.reshape(*sizes, tensor.shape[-1])
-    return (whole if head == 1 else whole.transpose(1, 2)).flatten(0, 1)
-
-
-def _shared(tensor: Tensor, n_heads: int) -> Tensor:
-    """[axes, key, column] with one copy of keys or values [axis, key, column] for each head."""
-    return tensor[:, None].expand(-1, n_heads, -1, -1).flatten(0, 1)
+def _row_roles(sizes: tuple[int, ...]) -> Iterator[RowRoles]:
+    """The roles that axes of these sizes may have."""
+    n = len(sizes)
+    for query, head in ((n - 1, n - 2), (n - 2, n - 1)):
+        for batch in range(n - 2):
+            groups = tuple(axis for axis in range(n - 2) if axis != batch)
+            yield RowRoles(sizes, batch, (*groups, head), query)
+            if groups:
+                yield RowRoles(sizes, batch, (head, *groups), query)
 
 
 def factors(
@@ -170,12 +186,12 @@ def factors(
         if query.shape[:2] != (n_lead, n_query) or key.shape[:2] != (n_lead, n_key):
             continue
         is_natural = in_order and (query is left or n_query != n_key)  # it fits in one way only
-        if is_natural or _lead_to(query, key, weights):
+        if is_natural or lead_to(query, key, weights):
             return query, key, source
     return None
 
 
-def _lead_to(query: Tensor, key: Tensor, weights: Tensor) -> bool:
+def lead_to(query: Tensor, key: Tensor, weights: Tensor) -> bool:
     """True if softmax(c·q·kᵀ) is the weights for one c.
 
     Compared are some rows; keys of weight 0 are taken for masked.

@@ -109,6 +109,21 @@ def written_by(
     return False
 
 
+def written_in_order(layout: HeadLayout, tensor: Tensor, written: Tensor) -> bool:
+    """True if a layer wrote all heads of `tensor` [axes, token, d] side by side, in their order."""
+    heads = layout.by_head(tensor)
+    n_batch, n_head, n_token, width = heads.shape
+    n_rows, n_columns = written.numel() // max(written.shape[-1], 1), written.shape[-1]
+    if n_rows != n_batch * n_token or n_columns < n_head * width:
+        return False
+    joined = heads.transpose(1, 2).flatten(2)
+    return any(
+        _are_equal(joined, rows[..., start : start + n_head * width])
+        for rows in _row_orders(written, layout, n_token)
+        for start in range(0, n_columns - n_head * width + 1, width)
+    )
+
+
 def read_by(layout: HeadLayout, tensor: Tensor, read: Tensor) -> bool:
     """True if a layer read [row, column] all heads of `tensor` [axes, token, d] side by side."""
     heads = layout.by_head(tensor)

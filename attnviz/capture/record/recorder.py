@@ -28,6 +28,7 @@ from attnviz.capture.locate.layers import sharded_layer, version_of
 from attnviz.capture.locate.own_code import (
     interface_configs,
     is_named_attention,
+    modules_by_name,
     own_code_modules,
 )
 from attnviz.capture.locate.projections_by_memory import (
@@ -77,6 +78,7 @@ class Recorder:
         self,
         model: nn.Module,
         modules: Mapping[str, nn.Module],
+        layers: Mapping[str, nn.Module],
         *,
         thin: bool = False,
         newest: bool = False,
@@ -97,7 +99,7 @@ class Recorder:
         self.calls.missing = self.missing.calls
         is_active = partial(is_recording, self.turn)
         self._counter = RunCounter(model, is_active)
-        self._linears = LinearWatch(modules, is_active)
+        self._linears = LinearWatch(modules, layers, is_active)
         self._spatial = SpatialWatch(modules, is_active)
         self._asking = AskingModules(modules.values(), is_active)
 
@@ -383,9 +385,10 @@ def recording(
     if isinstance(model, torch.jit.ScriptModule):
         raise _no_attention(model, SCRIPTED)
     # what torch.jit compiled takes no hooks; its operations are credited to the module around it
-    every = dict(model.named_modules())
-    _require_whole_heads(model, every)
+    every = modules_by_name(model)
     modules = {n: m for n, m in every.items() if not isinstance(m, torch.jit.ScriptModule)}
+    layers = layers_in_attention(modules)
+    _require_whole_heads(model, layers)
     own = modules if own_code_modules(every) else {}
     interface = interface_configs(modules)
     if not own and not interface:
@@ -393,7 +396,7 @@ def recording(
     named = {name: module for name, module in own.items() if is_named_attention(module)}
     with ExitStack() as stack:
         stack.enter_context(alone(modules.values()))
-        recorder = Recorder(model, modules, thin=thin, newest=newest, grad=grad)
+        recorder = Recorder(model, modules, layers, thin=thin, newest=newest, grad=grad)
         stack.callback(recorder.close)
         stack.enter_context(active.block(recorder))
         stack.enter_context(switched(modules.values(), interface))
@@ -407,7 +410,7 @@ def recording(
             recorder.calls.clear()
             recorder.steps.clear()
             raise
-    after = dict(model.named_modules()) if named else {}
+    after = modules_by_name(model) if named else {}
     if any(after.get(name) is not module for name, module in named.items()):
         raise UnsupportedAttention(
             f"{type(model).__name__} exchanged its attention modules while it ran, as block-sparse"
@@ -432,12 +435,12 @@ def _watch(stack: ExitStack, modules: dict[str, nn.Module], recorder: Recorder) 
     return watch
 
 
-def _require_whole_heads(model: nn.Module, modules: Mapping[str, nn.Module]) -> None:
+def _require_whole_heads(model: nn.Module, layers: Mapping[str, nn.Module]) -> None:
     """Raise `UnsupportedAttention` for a model whose attention lies in parts on several processes.
 
     Each would record its own heads as if they were all, under the numbers of others.
     """
-    sharded = sharded_layer(layers_in_attention(modules))
+    sharded = sharded_layer(layers)
     if sharded is None:
         return
     layer, n_part = sharded

@@ -7,13 +7,14 @@ k were computed from the same numbers.
 
 import math
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import torch
 from torch import Tensor, nn
 
 from attnviz.capture.locate.structure import is_same_source
 from attnviz.capture.record import evidence, head_layout
-from attnviz.capture.record.evidence import Arrangement
+from attnviz.capture.record.evidence import Arrangement, RowRoles
 from attnviz.capture.record.head_layout import HeadLayout
 from attnviz.capture.record.operations import (
     LayerRun,
@@ -31,7 +32,10 @@ MAX_GROWTH = 16  # of a layer's output over its input: scores of a vocabulary ar
 
 @dataclass(eq=False)
 class Undecided:
-    """An attention of which no layer has shown the order of its axes yet."""
+    """An attention of which no layer has shown the order of its axes yet.
+
+    `instead` has the other orders of a call whose heads are rows of its product.
+    """
 
     softmax: OpenSoftmax
     stack: Stack
@@ -43,6 +47,7 @@ class Undecided:
     scaling: Scaling | None
     layout: HeadLayout | None
     number: int
+    instead: tuple["Undecided", ...] = ()
 
     @property
     def lead(self) -> tuple[int, ...]:
@@ -80,6 +85,29 @@ def undecided(
         mixed.clone(),
         evidence.factors(softmax, arrangement, product.left),
         scaling,
+        None,
+        number,
+    )
+
+
+def _unfolded(
+    softmax: OpenSoftmax,
+    stack: Stack,
+    arrangement: Arrangement,
+    roles: RowRoles,
+    product: MatrixProduct,
+    number: int,
+) -> Undecided:
+    """The attention whose heads are rows of a product, which share values."""
+    return Undecided(
+        softmax,
+        stack,
+        arrangement,
+        roles.apart(product.left),
+        roles.shared(product.right),
+        roles.apart(product.out).clone(),
+        None,
+        None,
         None,
         number,
     )
@@ -170,28 +198,41 @@ class SeenLayers:
     ) -> Undecided | None:
         """A call whose heads stand among the rows of the product, since they share their values.
 
-        The layer that wrote q has to show which of the rows' axes are the queries.
+        The layer that wrote q shows which of the rows' axes are the queries and in which order the
+        heads are. Without it the call has all orders that there may be, if its values are shown.
         """
         source = evidence.only_source(softmax)
-        if source is None or source.left.shape[:2] != product.left.shape[:2]:
+        if source is not None and source.left.shape[:2] != product.left.shape[:2]:
+            source = None
+        ways = []
+        for arrangement, roles in evidence.with_heads_in_rows(softmax, product.left):
+            call = _unfolded(softmax, stack, arrangement, roles, product, number)
+            if source is not None:
+                k = roles.shared(source.right.transpose(-1, -2))
+                for q in (roles.apart(source.left), roles.apart(source.left, turned=True)):
+                    if self._have_written_in_order(HeadLayout(roles.lead, 1), q):
+                        layout = HeadLayout(roles.lead, 1)
+                        return replace(call, factors=(q, k, source), layout=layout)
+                    if call.factors is None and evidence.lead_to(q, k, call.weights):
+                        call.factors = q, k, source
+            ways.append(call)
+        if not ways or not self._show_values(softmax, product.right):
             return None
-        n_heads = head_layout.head_count(stack)
-        for arrangement, turned in evidence.with_heads_in_rows(softmax, product, source):
-            for layout in head_layout.layouts(arrangement.sizes, n_heads):
-                if self.have_written(layout, turned.factors[0]):
-                    return Undecided(
-                        softmax,
-                        stack,
-                        arrangement,
-                        turned.weights,
-                        turned.values,
-                        turned.mixed.clone(),
-                        (*turned.factors, source),
-                        None,
-                        layout,
-                        number,
-                    )
-        return None
+        return replace(ways[0], instead=tuple(ways[1:]))
+
+    def _show_values(self, softmax: OpenSoftmax, values: Tensor) -> bool:
+        """True if a layer wrote the values [axes, key, d] of a product, or if they are its keys."""
+        layouts = head_layout.layouts((len(values),), None)
+        if any(self.have_written(layout, values) for layout in layouts):
+            return True
+        keys = (source.right.transpose(-1, -2) for source in softmax.sources)
+        return any(key.shape == values.shape and torch.equal(key, values) for key in keys)
+
+    def _have_written_in_order(self, layout: HeadLayout, tensor: Tensor) -> bool:
+        """True if a layer wrote the heads of a tensor side by side, in their order."""
+        return any(
+            head_layout.written_in_order(layout, tensor, run.written) for run in reversed(self.runs)
+        )
 
     def kind(self, layout: HeadLayout, query: Tensor, key: Tensor) -> Kind | None:
         """ "self" if layers made q and k of the same tensor, "cross" if not; None if unknown."""

@@ -365,7 +365,8 @@ class ThreadTrace:
 
     def _take(self, call: Undecided) -> None:
         """Report an attention whose order of axes is shown; let any other wait."""
-        call.layout = call.layout or self._layers.layout(call)
+        if not call.instead:
+            call.layout = call.layout or self._layers.layout(call)
         if call.layout is not None and self._layers.show_stacked_queries(call, call.layout):
             self._refuse(call.stack[-1], STACKED_QUERIES)
         elif call.layout is not None and not call.is_learned:
@@ -413,11 +414,12 @@ class ThreadTrace:
             self._decide_late()
             return
         n_heads = head_layout.head_count(call.stack)
-        for layout in head_layout.layouts(call.lead, n_heads):
-            if is_one_text(layout, call) and head_layout.read_by(layout, call.mixed, layer.read):
-                self._undecided = None
-                self._finish_attention(call, layout)
-                return
+        for way in (call, *call.instead):
+            for layout in head_layout.layouts(way.lead, n_heads):
+                if is_one_text(layout, way) and head_layout.read_by(layout, way.mixed, layer.read):
+                    self._undecided = None
+                    self._finish_attention(way, layout)
+                    return
 
     def _decide_late(self) -> None:
         """Report the waiting attention by what its modules declare, else refuse it."""
@@ -425,7 +427,12 @@ class ThreadTrace:
         if call is None:
             return
         n_heads = head_layout.head_count(call.stack)
-        layout = call.layout or head_layout.declared(call.lead, n_heads)
+        if call.instead:
+            ways = [way for way in (call, *call.instead) if way.lead[1] == n_heads]
+            call = ways[0] if len(ways) == 1 else call
+            layout = HeadLayout(call.lead, 1) if len(ways) == 1 else None
+        else:
+            layout = call.layout or head_layout.declared(call.lead, n_heads)
         if layout is None and len(call.lead) == 1:
             one_head = HeadLayout(call.lead, None)
             # the module got them so: there are no layers, or they show one score for each key

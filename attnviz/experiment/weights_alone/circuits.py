@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from attnviz.attention.projection import apply_linear
 from attnviz.attention.rotary_of_call import RotatedStage, rotation_of
-from attnviz.changes.site import Where, place_among
+from attnviz.changes.site import place_among
 from attnviz.errors import TooLarge, UnsupportedAttention, bad_argument
 from attnviz.experiment.readouts import token_id
 from attnviz.experiment.weights_alone import scores
@@ -46,7 +46,7 @@ from attnviz.experiment.weights_alone.vocabulary import (
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.models.loader import load
 from attnviz.summary import counted, text_table
-from attnviz.types import MIB, Site
+from attnviz.types import MIB, Site, Where
 
 # of folded weights that composition puts side by side: q, k, v and W_O, read and written
 MOST_MIB, COPIES = 4096, 8

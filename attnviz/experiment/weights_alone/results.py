@@ -10,11 +10,11 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Complex128, Float64, Int64
 
-from attnviz.changes.site import Where, place_among
+from attnviz.changes.site import place_among
 from attnviz.experiment.weights_alone.scores import Side
 from attnviz.experiment.weights_alone.vocabulary import Through
 from attnviz.summary import counted, shortened
-from attnviz.types import Site
+from attnviz.types import Site, Where
 
 Circuit = Literal["OV", "QK"]
 

@@ -6,9 +6,11 @@ alone have no other steps and nothing to compare; a cache with q, k, v and z has
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike
 from torch import Tensor
 
 from attnviz.attention.call import AttentionCall
@@ -19,12 +21,21 @@ from attnviz.files.from_tools.shapes import NO_WEIGHTS, bad_attentions, layers
 from attnviz.tokens.labels import visible, without_surrogates
 from attnviz.types import ModelKey, Stack, Tokens, named_tokens
 
+# one array, one a layer, or several a layer: one for each step that `generate` took
+Layers = ArrayLike | Sequence[ArrayLike | Sequence[ArrayLike]]
 Labels = Sequence[str] | Sequence[Sequence[str]] | Tokens
 MAX_ROW_SUM = 1.01  # rounding in half precision moves a sum of weights by less
 
 
+@runtime_checkable
+class HasCache(Protocol):
+    """An `ActivationCache` of TransformerLens, as far as it is read here."""
+
+    cache_dict: Mapping[str, Tensor]
+
+
 def from_attentions(
-    attentions: object,
+    attentions: Layers | Mapping[str, Tensor] | HasCache,
     tokens: Labels,
     key_tokens: Labels | None = None,
     *,

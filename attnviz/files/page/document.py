@@ -1,29 +1,31 @@
 """The HTML of a page: its policy, its texts, where its numbers come from, its data and its code.
 
 In: what the page shows, as plain values; the ES modules and style sheets of `attnviz.pictures`,
-`viewer.js` and `boot.js`, joined into two scripts. Out: one HTML document that asks for nothing:
-its policy allows the two scripts and one style sheet by their hashes and no connection at all. The
-large script travels compressed and is started as the text whose hash the policy names; no part of
-it can be changed, and nothing is evaluated. Every text from a capture is escaped here or becomes a
-text node in the browser.
+`viewer.js` and `shared/boot.js`, joined into two scripts. Out: one HTML document that asks for
+nothing: its policy allows the two scripts and one style sheet by their hashes and no connection at
+all. The large script travels compressed and is started as the text whose hash the policy names; no
+part of it can be changed, and nothing is evaluated. Every text from a capture is escaped here or
+becomes a text node in the browser.
 """
 
-import base64
-import gzip
-import hashlib
 import html
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from attnviz.i18n import Language, text
-from attnviz.pictures.shared.bundle import SHARED, component_entry, join, stylesheet
+from attnviz.pictures.shared.page import (
+    block,
+    boot_script,
+    page_style,
+    safe_json,
+    script_with,
+    source_hash,
+)
 
 HERE = Path(__file__).parent
 COMPONENTS = ("grid", "head", "steps", "masks", "alignment", "patches")
-LEVEL = 6  # of gzip: 9 takes four times as long for one percent
 BUTTONS = {"picture": "save_picture", "theme": "theme"}  # each with its text, shown by the script
 
 
@@ -45,8 +47,8 @@ def document(page: Page) -> str:
     policy = "; ".join(
         (
             "default-src 'none'",
-            f"script-src '{_hash(boot)}' '{_hash(viewer_script())}'",
-            f"style-src '{_hash(style)}'",
+            f"script-src {source_hash(boot)} {source_hash(viewer_script())}",
+            f"style-src {source_hash(style)}",
             "img-src data: blob:",
             "base-uri 'none'",
             "form-action 'none'",
@@ -74,8 +76,8 @@ def document(page: Page) -> str:
         f'<main id="view"><noscript>{html.escape(_say(page, "needs_script"))}</noscript></main>',
         f'<p id="problem" role="alert" hidden>{html.escape(_say(page, "old_browser"))}</p>',
         f"<footer><dl>{origin}</dl></footer>",
-        f'<script type="application/json" id="index">{_safe_json(page.index)}</script>',
-        *(_block(name, data) for name, data in blocks.items()),
+        f'<script type="application/json" id="index">{safe_json(page.index)}</script>',
+        *(block(name, data) for name, data in blocks.items()),
         f"<script>{boot}</script></body></html>\n",
     )
     return "\n".join(lines)
@@ -89,53 +91,11 @@ def _button(page: Page, name: str, said: str) -> str:
     return f'<button type="button" id="{name}" hidden>{html.escape(_say(page, said))}</button>'
 
 
-def _block(name: str, data: bytes) -> str:
-    packed = base64.b64encode(gzip.compress(data, LEVEL, mtime=0)).decode()
-    return f'<script type="application/gzip-base64" data-part="{name}">{packed}</script>'
-
-
-def _hash(source: str) -> str:
-    digest = hashlib.sha256(source.encode()).digest()
-    return f"sha256-{base64.b64encode(digest).decode()}"
-
-
 def _one_line(title: str) -> str:
     return " ".join(title.split())
-
-
-def _safe_json(value: object) -> str:
-    """JSON that can stand in a script element: no markup, no line separators of JavaScript."""
-    written = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-    for char in "<>&":
-        written = written.replace(char, f"\\u{ord(char):04x}")
-    return written
 
 
 @cache
 def viewer_script() -> str:
     """The components and what shows them: a script that starts when it runs."""
-    entries = {name: component_entry(name) for name in COMPONENTS}
-    bundle = join({**entries, "viewer": HERE / "viewer.js"})
-    listed = ", ".join(f"{name}: {bundle.entries[name]}.default" for name in COMPONENTS)
-    sheets = json.dumps({name: stylesheet(name) for name in (SHARED, *COMPONENTS)})
-    start = f"{bundle.entries['viewer']}.default({{ {listed} }}, {sheets});\n"
-    return _alone(bundle.script + start)
-
-
-@cache
-def boot_script() -> str:
-    """The script that unpacks and starts the other one."""
-    bundle = join({"boot": HERE / "boot.js"})
-    return _alone(f"{bundle.script}{bundle.entries['boot']}.default();\n")
-
-
-@cache
-def page_style() -> str:
-    """The style sheet of the page around the components, with the app's colours."""
-    return (HERE / "page.css").read_text(encoding="utf-8")
-
-
-def _alone(script: str) -> str:
-    """A script in a scope of its own, which no markup can end."""
-    assert "</script" not in script.lower() and "<!--" not in script
-    return f'(() => {{\n"use strict";\n{script}}})();\n'
+    return script_with(COMPONENTS, HERE / "viewer.js")

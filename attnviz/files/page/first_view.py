@@ -23,14 +23,14 @@ class PageOpening:
     """
 
     view: PageView | None = None
-    at: Head | None = None
+    head: Head | None = None
     live: bool = False
 
     def heads(self, named: Sequence[HeadId] | None) -> tuple[HeadId, ...] | None:
         """The heads that have Steps: the named ones, and the one that the page opens on."""
-        if self.at is None:
+        if self.head is None:
             return None if named is None else tuple(named)
-        return tuple(dict.fromkeys((head_id(self.at), *(named or ()))))
+        return tuple(dict.fromkeys((head_id(self.head), *(named or ()))))
 
     def start(
         self, named: Sequence[HeadId] | None, present: Collection[str]

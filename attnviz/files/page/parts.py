@@ -19,8 +19,8 @@ from attnviz.i18n import Language, text
 from attnviz.pictures import alignment, grid, head, masks, patches, steps
 from attnviz.pictures.group import heads as head_views
 from attnviz.pictures.group import picture_places
-from attnviz.pictures.group.app_capture import AppCapture, Media, PageContext, accuracy_of
-from attnviz.pictures.group.groups import Group, groups
+from attnviz.pictures.group.app_capture import AppCapture, PageContext
+from attnviz.pictures.group.groups import Group
 from attnviz.pictures.group.measures import measure
 from attnviz.pictures.masks import fill as mask_views
 from attnviz.pictures.shared.canvas import packed
@@ -47,15 +47,7 @@ class PageSource:
 
     def captured(self) -> AppCapture:
         """The capture as views take it."""
-        return AppCapture(
-            key="",
-            name=self.capture.model.id,
-            loaded=self.model,
-            capture=self.capture,
-            groups=groups(self.capture),
-            accuracy=accuracy_of(self.capture),
-            media=Media(self.picture),
-        )
+        return AppCapture.alone(self.capture, self.model, self.picture)
 
 
 @dataclass(frozen=True)

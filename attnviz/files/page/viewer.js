@@ -2,18 +2,18 @@
 // The host of the components in a page of its own: tabs, one component at a time, the numbers that the page carries. A tab
 // that is left is taken down, and comes back from the address, as pages of the app do.
 
-import { makeChannel } from "../../pictures/shared/address.js";
+import { makeChannel, ownAddress } from "../../pictures/shared/address.js";
 import { parse } from "../../pictures/shared/buffer.js";
 import { el, fillNodes } from "../../pictures/shared/dom.js";
 import { headName, headsNamed } from "../../pictures/shared/fmt.js";
+import { mountIn, moveAmong, parsedSheets, watchTheme } from "../../pictures/shared/page.js";
 import { readSelection, selectionParameters } from "../../pictures/shared/selection.js";
 import { download, snapshot } from "../../pictures/shared/snapshot.js";
 import { theme } from "../../pictures/shared/theme.js";
-import { ownAddress } from "./address.js";
+import { unpackPart } from "../../pictures/shared/unpack.js";
 import { connect } from "./notebook.js";
 import { isThere } from "./rebuilt.js";
 import { repack } from "./repack.js";
-import { unpackPart } from "./unpack.js";
 
 /** @import { Component, Events, Host, Mounted } from "../../pictures/shared/host.js" */
 /** @import { PackedArray } from "../../pictures/shared/buffer.js" */
@@ -79,7 +79,7 @@ export default async function viewer(components, styles) {
     tell(state);
   });
   root.replaceChildren(el("div", { class: "bar" }, tabs, state.select), pane);
-  watchTheme(state);
+  watchTheme(() => redraw(state));
   offerPicture(state);
   await takeBytes(state, "first");
   buildTabs(state);
@@ -113,15 +113,6 @@ async function takeBytes(/** @type {Viewer} */ state, /** @type {string} */ bloc
   /** @type {{arrays: Record<string, PackedArray>}} */
   const { arrays } = parse(await unpackPart(block));
   Object.assign(state.bytes, arrays);
-}
-
-function parsedSheets(/** @type {Record<string, string>} */ styles) {
-  const parsed = Object.entries(styles).map(([name, text]) => {
-    const sheet = new CSSStyleSheet();
-    sheet.replaceSync(text);
-    return [name, sheet];
-  });
-  return Object.fromEntries(parsed);
 }
 
 /** The choice among attentions; null where there is one. */
@@ -165,15 +156,7 @@ function buildTabs(/** @type {Viewer} */ state) {
     ),
   );
   tabs.replaceChildren(...nodes);
-  tabs.onkeydown = (event) => {
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    const at = names.findIndex((name) => name === state.current?.name);
-    if (!step || at < 0) return;
-    event.preventDefault();
-    const next = (at + step + names.length) % names.length;
-    open(state, names[next]);
-    nodes[next].focus();
-  };
+  tabs.onkeydown = (event) => moveAmong(nodes, event, (place) => open(state, names[place]));
 }
 
 /** Leaves the view that is shown and shows another one; Overview where the group does not have it. */
@@ -219,18 +202,15 @@ function show(/** @type {Viewer} */ state, /** @type {ViewName} */ name) {
     else lookElsewhere(state, name, headNow);
     return;
   }
-  const mounted = mount(state, view.component);
+  const mounted = mountIn(
+    state.pane,
+    view.component,
+    state.components[view.component],
+    state.sheets,
+    state.host,
+  );
   state.current = { name, head: headNow, mounted, data };
   mounted.refresh(data);
-}
-
-/** @returns {Mounted} */
-function mount(/** @type {Viewer} */ state, /** @type {ComponentName} */ component) {
-  const place = el("div", { class: "place", "data-component": component });
-  state.pane.replaceChildren(place);
-  const root = place.attachShadow({ mode: "open" });
-  root.adoptedStyleSheets = [state.sheets.shared, state.sheets[component]];
-  return state.components[component]({ ...state.host, root, theme: () => theme(root) });
 }
 
 /** The buffer of a view on a head; null where the page lacks it, or its numbers are not unpacked yet. */
@@ -354,20 +334,7 @@ function offerPicture(/** @type {Viewer} */ state) {
   });
 }
 
-/** The button that changes between light and dark; what is shown is drawn again in the new colours. */
-function watchTheme(/** @type {Viewer} */ state) {
-  const redraw = () => {
-    const { current } = state;
-    if (current?.mounted && current.data) current.mounted.refresh(current.data);
-  };
-  const button = document.getElementById("theme");
-  if (button) {
-    button.hidden = false;
-    button.addEventListener("click", () => {
-      const page = document.documentElement;
-      page.dataset.theme = getComputedStyle(page).colorScheme === "dark" ? "light" : "dark";
-      redraw();
-    });
-  }
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+/** Draws what is shown again, in the colours of now. */
+function redraw(/** @type {Viewer} */ { current }) {
+  if (current?.mounted && current.data) current.mounted.refresh(current.data);
 }

@@ -17,7 +17,7 @@ from attnviz.files.tables.entries import Entry, require_few
 NUMBERS = ("float32", "float16")
 MOST = 2**29  # weights: 2 GiB in memory, before they are compressed
 ADVICE = (
-    "name one head with at='L5.H11', one stack or kind, or save the capture itself as"
+    "name one with head='L5.H11', one stack or kind, or save the capture itself as"
     " .safetensors: weights are derived from it"
 )
 

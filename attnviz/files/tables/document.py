@@ -14,7 +14,7 @@ from attnviz.files.tables.entries import Entry, require_few
 
 FORMAT, VERSION = "attnviz-weights", 1
 MOST = 5_000_000  # weights: some 60 MB
-ADVICE = "name one head with at='L5.H11', one stack or kind, or save them as .npz"
+ADVICE = "name one with head='L5.H11', one stack or kind, or save them as .npz"
 
 
 def write(cap: Capture, written: Sequence[Entry], file: BufferedIOBase) -> None:

@@ -53,7 +53,7 @@ class Entry:
 
 def entries(
     cap: Capture,
-    at: Head | None = None,
+    head: Head | None = None,
     kind: Kind | None = None,
     stack: Stack | None = None,
     batch: int = 0,
@@ -64,13 +64,13 @@ def entries(
     """
     require_index("batch", batch, cap.n_batch)
     calls = _calls(cap, kind, stack)
-    if at is None:
+    if head is None:
         return tuple(
             entry
             for call, index in calls
             for entry in _rows(cap, call, index, range(call.n_heads), batch)
         )
-    place = head_id(at)
+    place = head_id(head)
     call = cap.call(place.layer, *_kind_of(calls, kind, stack))
     require_index("head", place.head, call.n_heads)
     return _rows(cap, call, 0, [place.head], batch)

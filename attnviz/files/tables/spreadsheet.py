@@ -16,7 +16,7 @@ from attnviz.files.tables.entries import Entry, require_few, too_many
 
 MOST = 5_000_000  # rows: some 160 MB
 ADVICE = (
-    "leave small weights out with least=0.01, name one head with at='L5.H11', or save them as .npz"
+    "leave small weights out with least=0.01, name one with head='L5.H11', or save them as .npz"
 )
 ENCODING = "utf-8-sig"
 FORMULA = tuple("=+-@\t\r\n＝＋－＠")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from attnviz.i18n import Language, text
+from attnviz.i18n import Language, joined, text
 from attnviz.metrics.measures import SHARES, UNITS
 from attnviz.metrics.table import HeadTable
 from attnviz.pictures.atlas import (
@@ -50,7 +50,9 @@ def atlas(
     return AtlasView(
         heads=tuple(
             AtlasHead(
-                place.layer, place.head, ", ".join(text(lang, f"measure.{name}") for name in names)
+                place.layer,
+                place.head,
+                joined(lang, (text(lang, f"measure.{name}") for name in names)),
             )
             for place, names in zip(survey.heads, held, strict=True)
         ),

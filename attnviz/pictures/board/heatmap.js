@@ -3,8 +3,8 @@
 
 import { drawAxes, layoutAxes } from "../shared/axes.js";
 import { context2d, el, fitCanvas, localPoint, markDrawn, setData, watchSize } from "../shared/dom.js";
-import { cellAt, cellRect, drawMatrix } from "../shared/matrix.js";
-import { frameBox, moveBy } from "../shared/panel.js";
+import { cellAt, cellRect, drawMatrix, frameBox } from "../shared/matrix.js";
+import { moveBy } from "../shared/panel.js";
 import { cellWords, panelColours } from "./cells.js";
 
 /** @import { AxesLayout } from "../shared/axes.js" */
@@ -141,7 +141,7 @@ function frameCells(ctx, { header, panel, theme }, { geom }, cursor) {
     /** @type {string} */ colour,
     /** @type {number} */ width,
   ) => frameBox(ctx, cellRect(geom, row, col), { colour, theme, width });
-  for (const cell of panel.marked) frame(cell, theme.accent, 2);
+  for (const cell of panel.marked) frame(cell, theme.roles.chosen, 2);
   if (cursor) frame([cursor.row, cursor.col], theme.text, 1);
   if (!panel.asks) return;
   for (const cell of header.answers) frame(cell, theme.primary, 3);

@@ -171,7 +171,7 @@ function showPaths(/** @type {State} */ state, /** @type {Parts} */ parts) {
   graph.draw(chosen && !drawn.includes(chosen) ? [chosen, ...drawn] : drawn, mostOf(state));
   const most = mostOf(state);
   parts.slider.value = String(most > 0 ? Math.round((STEPS * least) / most) : 0);
-  parts.slider.setAttribute("aria-valuetext", `${fmtPercent(least)} %`);
+  parts.slider.setAttribute("aria-valuetext", `${fmtPercent(least)}%`);
   const count = fill(strings.count, { n: total });
   setText(parts.above, `${fill(strings.above, { value: fmtPercent(least) })} (${count})`);
   const rows = drawn.slice(0, LISTED).map((path) => listRow(state, parts, header, path));

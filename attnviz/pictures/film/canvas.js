@@ -8,7 +8,6 @@ import { levelTable, sequential } from "../shared/colors.js";
 import { context2d, el, fitCanvas, markDrawn, setData, setText, watchSize } from "../shared/dom.js";
 import { fill, headName } from "../shared/fmt.js";
 import { makeFilmBar } from "../shared/film_bar.js";
-import { roleColours } from "../shared/panel.js";
 import { lengthOf, momentOf, startOf } from "../shared/scenes.js";
 import { makeAtlas } from "../shared/thumbs.js";
 import { layoutFilm } from "./layout.js";
@@ -116,9 +115,7 @@ function layOut(/** @type {State} */ state) {
   const levels = levelTable("u8", "sqrt");
   const atlas = makeAtlas({ array: arrays.weights, lut, levels }, layout.big.w);
   const then = makeAtlas({ array: arrays.then, lut, levels }, layout.big.w);
-  state.show = { header, arrays, layout, atlas, then, theme, lut, roles: roleColours(theme) };
-  top.style.setProperty("--query", state.show.roles.query);
-  top.style.setProperty("--key", state.show.roles.key);
+  state.show = { header, arrays, layout, atlas, then, theme, lut };
   stills.hidden = !isStill;
   canvas.hidden = bar.node.hidden = state.caption.hidden = isStill;
   if (isStill) showStills(state);

@@ -2,9 +2,9 @@
 // Paints one moment of the film. In: the layout, the numbers, the colours and a moment. Out: pixels; nothing is kept, so
 // that any moment can be painted, forwards, backwards, or as a still.
 
+import { frameBox } from "../shared/matrix.js";
 import { colourAt, inkOn, levelFor } from "../shared/colors.js";
 import { headName } from "../shared/fmt.js";
-import { frameBox } from "../shared/panel.js";
 import { between, clamp, progressAt } from "../shared/scenes.js";
 import { withAlpha } from "../shared/theme.js";
 import { stampHead, thumbRect } from "../shared/thumbs.js";
@@ -19,7 +19,7 @@ import { printedWeight, SCENES } from "./script.js";
 /**
  * `atlas` has the heads in the first sentence, `then` the one head in the second.
  * @typedef {{header: Header, arrays: Arrays, layout: Layout, atlas: Atlas, then: Atlas, theme: Theme, lut: Uint32Array,
- *   roles: {query: string, key: string}}} Show
+ *   }} Show
  */
 /**
  * A moment that is painted.
@@ -78,7 +78,7 @@ function paintHeads(/** @type {Frame} */ frame) {
 
 /** The one head, from its place in the grid to its corner, the query's row framed; then in the second sentence. */
 function paintHead(/** @type {Frame} */ frame, /** @type {Box} */ from) {
-  const { ctx, header, layout, atlas, then, so, theme, roles } = frame;
+  const { ctx, header, layout, atlas, then, so, theme } = frame;
   const { layer, head, tokens, query, key } = header;
   const grown = so("head", 0.25, 0.55);
   const to = layout.big;
@@ -94,7 +94,7 @@ function paintHead(/** @type {Frame} */ frame, /** @type {Box} */ from) {
   if (ctx.globalAlpha > 0) stampHead(ctx, then, 0, 0, box);
   ctx.globalAlpha = opacity;
   const chosen = so("head", 0, 0.15);
-  ctx.strokeStyle = withAlpha(theme.accent, chosen);
+  ctx.strokeStyle = withAlpha(theme.roles.chosen, chosen);
   ctx.lineWidth = 2;
   ctx.strokeRect(box.x - 1, box.y - 1, box.w + 2, box.h + 2);
   if (grown < 1) return;
@@ -106,23 +106,27 @@ function paintHead(/** @type {Frame} */ frame, /** @type {Box} */ from) {
   });
   const cell = { w: to.w / tokens.length, h: to.h / tokens.length };
   ctx.globalAlpha = so("head", 0.55, 0.65);
-  frameBox(ctx, { x: to.x, y: to.y + query * cell.h, w: to.w, h: cell.h }, { colour: roles.query, theme });
+  frameBox(
+    ctx,
+    { x: to.x, y: to.y + query * cell.h, w: to.w, h: cell.h },
+    { colour: theme.roles.query, theme },
+  );
   ctx.globalAlpha = so("head", 0.6, 0.7);
   const at = { x: to.x + key * cell.w, y: to.y + query * cell.h, ...cell };
-  frameBox(ctx, at, { colour: roles.key, theme, width: 3 });
+  frameBox(ctx, at, { colour: theme.roles.key, theme, width: 3 });
   paintBars(frame);
 }
 
 /** Beside the head: what the query gives the key, and the control, what the other rows give it. */
 function paintBars(/** @type {Frame} */ frame) {
-  const { ctx, header, layout, so, theme, roles } = frame;
+  const { ctx, header, layout, so, theme } = frame;
   const { strings, tokens, query, key } = header;
   const gone = 1 - so("arcs", 0, 0.15);
   const { weight, others } = header.first.key;
   const left = layout.big.x + layout.big.w + 18;
   const most = Math.min(260, layout.width - left - 52);
   const bars = [
-    { label: `${tokens[query]} → ${tokens[key]}`, size: weight, colour: roles.query },
+    { label: `${tokens[query]} → ${tokens[key]}`, size: weight, colour: theme.roles.query },
     { label: `${strings.others_to} → ${tokens[key]}`, size: others, colour: theme.muted },
   ];
   bars.forEach(({ label, size, colour }, i) => {
@@ -147,21 +151,21 @@ function paintBars(/** @type {Frame} */ frame) {
 
 /** The query turns to every other word: thin lines of one width, since nothing is computed yet. */
 function paintQuestions(/** @type {Frame} */ frame) {
-  const { ctx, header, layout, so, roles } = frame;
+  const { ctx, header, layout, so, theme } = frame;
   const gone = 1 - so("heads", 0, 0.2);
   if (gone <= 0) return;
   layout.chips.forEach((_, key) => {
     if (key === header.query) return;
     const late = 0.2 + (0.35 * Math.abs(key - header.query)) / layout.chips.length;
     const part = so("asks", late, late + 0.3);
-    if (part > 0) arc(frame, key, part, { colour: withAlpha(roles.query, 0.5 * gone), width: 1.3 });
+    if (part > 0) arc(frame, key, part, { colour: withAlpha(theme.roles.query, 0.5 * gone), width: 1.3 });
   });
   ctx.globalAlpha = 1;
 }
 
 /** The weights of the head as arcs: as wide as the weight. */
 function paintArcs(/** @type {Frame} */ frame) {
-  const { ctx, header, layout, so, roles, theme } = frame;
+  const { ctx, header, layout, so, theme } = frame;
   const { query, key, rival } = header;
   const part = so("arcs", 0.1, 0.55);
   if (part <= 0) return;
@@ -169,7 +173,7 @@ function paintArcs(/** @type {Frame} */ frame) {
     if (at === query) return;
     const weight = weightNow(frame, at);
     const ahead = at === rival ? shareOfSecond(frame) : 0;
-    const colour = at === key ? roles.key : ahead > 0.5 ? theme.accent : theme.primary;
+    const colour = at === key ? theme.roles.key : ahead > 0.5 ? theme.roles.off : theme.primary;
     const alpha = at === key || at === rival ? 0.9 : 0.55;
     ctx.globalAlpha = Math.min(alpha, 0.12 + weight * 6);
     arc(frame, at, part, { colour, width: Math.max(0.7, WIDEST_ARC * weight) });
@@ -214,7 +218,7 @@ function bezier(a, b, c, d, t) {
 
 /** The words: they come one by one, the query lights up, keys take the colour of their weight, one word turns over. */
 function paintChips(/** @type {Frame} */ frame) {
-  const { ctx, header, layout, so, theme, roles, lut, shift } = frame;
+  const { ctx, header, layout, so, theme, lut, shift } = frame;
   const { tokens, special, query, changed, changed_to: word } = header;
   const weighed = so("arcs", 0.45, 0.7);
   const turn = so("change", 0.04, 0.26);
@@ -231,7 +235,8 @@ function paintChips(/** @type {Frame} */ frame) {
     ctx.fillStyle = isLit ? colourAt(lut, level) : special[i] ? theme.bg : theme.bg2;
     ctx.fill();
     ctx.lineWidth = 1 + 2 * asks;
-    ctx.strokeStyle = asks > 0 ? roles.query : i === changed && turn > 0 ? theme.accent : theme.border;
+    ctx.strokeStyle =
+      asks > 0 ? theme.roles.query : i === changed && turn > 0 ? theme.roles.off : theme.border;
     ctx.setLineDash(special[i] ? [3, 3] : []);
     ctx.stroke();
     ctx.setLineDash([]);

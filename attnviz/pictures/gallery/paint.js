@@ -115,7 +115,7 @@ function story(ctx, { header, arrays, theme, lut, width }, part) {
     ctx.fillStyle = isRead ? colourAt(lut, level) : theme.bg2;
     ctx.fillRect(x, y, wide, CHIP.height);
     if (at === asks) {
-      ctx.strokeStyle = theme.accent;
+      ctx.strokeStyle = theme.roles.query;
       ctx.lineWidth = 2;
       ctx.strokeRect(x + 1, y + 1, wide - 2, CHIP.height - 2);
     }

@@ -156,15 +156,15 @@ function tip(/** @type {Header} */ { strings }, /** @type {string} */ name, /** 
 function questions({ query, answers }, weights, theme) {
   const keys = answers.map(({ key }, index) => ({
     to: key,
-    colour: theme.primary,
+    colour: theme.roles.key,
     label: keyName(index),
     share: weights[index],
   }));
-  return [...keys, { to: query, colour: theme.accent, label: "q", thick: 3.5 }];
+  return [...keys, { to: query, colour: theme.roles.query, label: "q", thick: 3.5 }];
 }
 
 /**
- * The values dashed, the parts weight·value laid end to end, and the output, where they end.
+ * The values dotted, the parts weight·value laid end to end, and the output, where they end.
  * @param {{answers: Answer[]}} state
  * @param {{weights: number[], output: Vector}} row
  * @param {Theme} theme
@@ -173,22 +173,22 @@ function questions({ query, answers }, weights, theme) {
 function answersOf({ answers }, { weights, output }, theme) {
   const values = answers.map(({ value }, index) => ({
     to: value,
-    colour: theme.primary,
+    colour: theme.roles.value,
     label: valueName(index),
     share: weights[index],
     thick: 1.5,
-    dash: [5, 4],
+    dash: [2, 3],
   }));
   /** @type {Vector} */
   let from = [0, 0];
   const parts = answers.map(({ value }, index) => {
     /** @type {Vector} */
     const to = [from[0] + weights[index] * value[0], from[1] + weights[index] * value[1]];
-    const part = { from, to, colour: theme.primary, thick: 2.5 };
+    const part = { from, to, colour: theme.roles.value, thick: 2.5 };
     from = to;
     return part;
   });
-  return [...values, ...parts, { to: output, colour: theme.text, label: "o", thick: 3.5 }];
+  return [...values, ...parts, { to: output, colour: theme.roles.query, label: "o", thick: 3.5 }];
 }
 
 /**

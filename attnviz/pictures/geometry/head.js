@@ -195,10 +195,10 @@ function arrowsOf(row, head, query, theme) {
     .filter((key) => row.may[key])
     .map((key) => ({
       to: row.keys[key],
-      colour: theme.primary,
+      colour: theme.roles.key,
       label: named.has(key) ? head.key_tokens[key] : "",
       share: most > 0 ? row.own[key] / most : 0,
       thick: 2,
     }));
-  return [...keys, { to: row.query, colour: theme.accent, label: head.tokens[query], thick: 3.5 }];
+  return [...keys, { to: row.query, colour: theme.roles.query, label: head.tokens[query], thick: 3.5 }];
 }

@@ -112,8 +112,8 @@ export function makeRotary({ turns, redraw, done }) {
       setText(plane.title, strings.turned);
       plane.canvas.setAttribute("aria-label", strings.turned);
       drawPlane(plane, theme, { side: room, reach: REACH, rings: [1] }, [
-        { to: k, colour: theme.primary, label: `k ${turns.n}` },
-        { to: q, colour: theme.accent, label: `q ${turns.m}`, thick: 3.5 },
+        { to: k, colour: theme.roles.key, dash: [7, 3], label: `k ${turns.n}` },
+        { to: q, colour: theme.roles.query, label: `q ${turns.m}`, thick: 3.5 },
       ]);
       const distance = turns.m - turns.n;
       const score = dot(q, k);
@@ -122,7 +122,7 @@ export function makeRotary({ turns, redraw, done }) {
       curve.draw(theme, strings.score_by_distance, Math.abs(distance), [
         {
           angles: [angles[pair]],
-          colour: theme.accent,
+          colour: theme.roles.chosen,
           name: fill(strings.pair_of, { pair, angle: fmtReal(angles[pair]) }),
         },
         { angles, colour: theme.primary, name: strings.all_pairs },
@@ -203,8 +203,8 @@ function drawClocks(canvas, theme, room, { m, n }, label) {
     ctx.beginPath();
     ctx.arc(x, y, radius, 0, 2 * Math.PI);
     ctx.stroke();
-    hand(ctx, [x, y], radius - 3, n * angle, { colour: theme.primary, dash: [5, 3] });
-    hand(ctx, [x, y], radius - 3, m * angle, { colour: theme.accent, dash: [] });
+    hand(ctx, [x, y], radius - 3, n * angle, { colour: theme.roles.key, dash: [5, 3] });
+    hand(ctx, [x, y], radius - 3, m * angle, { colour: theme.roles.query, dash: [] });
     ctx.fillStyle = theme.muted;
     ctx.fillText(fill(label, { angle: fmtReal(angle, 2) }), x, y + size / 2 + 10, size - 4);
   });

@@ -104,7 +104,7 @@ function markRows(
   const share = 1 / own.n_query;
   const height = Math.max(2, share * geom.size);
   const top = (chosen + 0.5) * share * geom.size - height / 2;
-  ctx.strokeStyle = theme.accent;
+  ctx.strokeStyle = theme.roles.query;
   ctx.lineWidth = 1;
   eachPlace(rows, (index, row, column) => {
     const isOther = header.layers.length > 0 && Math.floor(index / header.n_heads) !== at.layer;
@@ -122,7 +122,7 @@ function markRows(
 function labelPen(ctx, theme) {
   return (text, isChosen, x, y) => {
     ctx.font = `${isChosen ? "600 " : ""}11.5px ${theme.font}`;
-    ctx.fillStyle = isChosen ? theme.accent : theme.muted;
+    ctx.fillStyle = isChosen ? theme.roles.chosen : theme.muted;
     ctx.fillText(text, x, y);
   };
 }
@@ -190,10 +190,10 @@ function labelPlaces(
     const middle = x + geom.size / 2;
     const room = geom.size + geom.gap;
     ctx.font = `${isChosen ? "600 " : ""}10px ${theme.font}`;
-    ctx.fillStyle = isChosen ? theme.accent : theme.muted;
+    ctx.fillStyle = isChosen ? theme.roles.chosen : theme.muted;
     ctx.fillText(headName(layer, head), middle, y + geom.size + 14, room);
     ctx.font = `600 11px ${theme.font}`;
-    ctx.fillStyle = isChosen ? theme.accent : theme.text;
+    ctx.fillStyle = isChosen ? theme.roles.chosen : theme.text;
     ctx.fillText(measureText(sorting, index), middle, y + geom.size + 26, room);
   });
 }

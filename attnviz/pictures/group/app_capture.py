@@ -15,7 +15,7 @@ from jaxtyping import UInt8
 
 from attnviz.audio.sound import Sound
 from attnviz.i18n import Language
-from attnviz.pictures.group.groups import Group, GroupSize, size_of
+from attnviz.pictures.group.groups import Group, GroupSize, groups, size_of
 
 if TYPE_CHECKING:
     from attnviz.attention.capture import Capture
@@ -88,6 +88,24 @@ class AppCapture:
     media: Media
     request: "Request | None" = None
     recall: "Callable[[], AppCapture | None] | None" = None
+
+    @classmethod
+    def alone(
+        cls,
+        capture: "Capture",
+        loaded: "LoadedModel | None" = None,
+        picture: UInt8[np.ndarray, "row column rgb"] | None = None,
+    ) -> "AppCapture":
+        """A capture that no app keeps, with its model and the picture that it saw, if known."""
+        return cls(
+            key="",
+            name=capture.model.id,
+            loaded=loaded,
+            capture=capture,
+            groups=groups(capture),
+            accuracy=accuracy_of(capture),
+            media=Media(picture),
+        )
 
     @property
     def model(self) -> "LoadedModel":

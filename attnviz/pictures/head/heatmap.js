@@ -3,7 +3,7 @@
 
 import { drawAxes, layoutAxes } from "../shared/axes.js";
 import { context2d, fitCanvas, markDrawn, setData } from "../shared/dom.js";
-import { cellAt, drawMatrix, frameCell } from "../shared/matrix.js";
+import { cellAt, cellRect, drawMatrix, frameCell, markCell } from "../shared/matrix.js";
 import { drawSpectrum, hitSpectrum, SPECTRUM_ROOM } from "../shared/spectrum.js";
 import { drawSums, hitSums, SUMS_ROOM } from "./sums.js";
 
@@ -96,8 +96,7 @@ export function drawHeatmap(canvas, cells, view, layout, { hover, focus }) {
   const pinnedRow = placeOf(data.rows, pinned.query);
   const pinnedCol = placeOf(data.cols, pinned.key);
   if (pinnedRow !== null) markRow(ctx, geom, pinnedRow, theme);
-  if (pinnedRow !== null && pinnedCol !== null)
-    frameCell(ctx, geom, pinnedRow, pinnedCol, theme, { width: 2.5 });
+  if (pinnedRow !== null && pinnedCol !== null) markCell(ctx, cellRect(geom, pinnedRow, pinnedCol), theme);
   if (hover && row !== null && col !== null)
     frameCell(ctx, geom, row, col, theme, { width: 1.5, colour: theme.text });
   drawLabels(ctx, view, layout, { row, col });
@@ -173,7 +172,7 @@ function markRow(ctx, geom, row, theme) {
     ctx.lineTo(x + reach, y + 3.5);
     ctx.fill();
   };
-  ctx.fillStyle = theme.accent;
+  ctx.fillStyle = theme.roles.query;
   marker(geom.x, -5);
   marker(geom.x + geom.w, 5);
 }

@@ -19,7 +19,8 @@ import { fill, headName, headsNamed } from "../shared/fmt.js";
 export const DEFAULT_TOP = 2;
 const MAX_TOP = 10;
 const MAX_KEPT = 3;
-const COLOURS = { light: ["#a21caf", "#b45309", "#1d4ed8"], dark: ["#f0abfc", "#fdba74", "#93c5fd"] };
+// of heads, so none of them is a role's
+const COLOURS = { light: ["#1d4ed8", "#6b5b00", "#5b21b6"], dark: ["#93c5fd", "#e5d36b", "#c4b5fd"] };
 
 /** How many lines each query has: 1 to 10, 0 for all. */
 export function topOf(/** @type {string | null} */ text) {

@@ -213,7 +213,11 @@ function drawSide(ctx, { theme }, layout, { shown, axis, marked, title, isFar })
     const isMarked = i === marked;
     const at = from + (i + 0.5) * pitch;
     ctx.font = `${marks & WRITTEN ? "italic " : ""}${isMarked ? "600 " : ""}12px ${theme.font}`;
-    ctx.fillStyle = isMarked ? theme.accent : marks & SPECIAL ? withAlpha(theme.muted, 0.75) : theme.text;
+    ctx.fillStyle = isMarked
+      ? theme.roles[isFar ? "key" : "query"]
+      : marks & SPECIAL
+        ? withAlpha(theme.muted, 0.75)
+        : theme.text;
     const text = isolate(ellipsize(ctx, axis.labels[shown[i]], most));
     if (isAcross) drawUpright(ctx, text, at, edge, isFar);
     else ctx.fillText(text, edge, at + 0.5);

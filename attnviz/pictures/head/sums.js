@@ -81,11 +81,11 @@ export function drawSums(ctx, sums, geom, { theme, header }, at) {
   ctx.fillRect(right, geom.y, BAR_PX, geom.h);
   ctx.fillRect(geom.x, below, geom.w, BAR_PX);
   held.forEach((sum, row) => {
-    ctx.fillStyle = row === at.row ? theme.accent : theme.primary;
+    ctx.fillStyle = row === at.row ? theme.roles.query : theme.primary;
     ctx.fillRect(right, geom.y + row * ch + (ch - thin(ch)) / 2, BAR_PX * Math.min(1, sum), thin(ch));
   });
   received.forEach((sum, col) => {
-    ctx.fillStyle = col === at.col ? theme.accent : theme.primary;
+    ctx.fillStyle = col === at.col ? theme.roles.key : theme.primary;
     ctx.fillRect(geom.x + col * cw + (cw - thin(cw)) / 2, below, thin(cw), (BAR_PX * sum) / most);
   });
   ctx.fillStyle = theme.text;

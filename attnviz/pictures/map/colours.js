@@ -1,6 +1,6 @@
 // @ts-check
-// What the colour of a point says: each point has a level 0..255 in a table of colours. By side, blue asks and orange
-// answers; in all other ways a query is a disc and a key a square.
+// What the colour of a point says: each point has a level 0..255 in a table of colours. By side it is that of
+// its role; in all ways a query is a disc and a key a square.
 
 import { sequential } from "../shared/colors.js";
 import { rgba } from "../shared/theme.js";
@@ -22,8 +22,8 @@ const DARK = ["#7fb0ff", "#f0a860", "#6fd08c", "#e39bf0", "#a3acba", "#5fd0e6", 
 /** The colours of a head's points. @param {Points} points @param {number} head @param {Way} way @param {Theme} theme @returns {Colours} */
 export function coloursOf(points, head, way, theme) {
   if (way === "side") {
-    const table = new Uint32Array(256).fill(packed(theme.primary));
-    table[1] = packed(theme.accent);
+    const table = new Uint32Array(256).fill(packed(theme.roles.query));
+    table[1] = packed(theme.roles.key);
     return { levels: [new Uint8Array(points.n), new Uint8Array(points.n).fill(1)], table };
   }
   if (way === "norm") {

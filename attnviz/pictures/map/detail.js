@@ -33,7 +33,7 @@ export function detailNodes(points, head, point, dark, on) {
       class: "av-chip av-map-token",
       type: "button",
       "aria-pressed": String(place === position),
-      title: `${(100 * weight).toFixed(1)} %`,
+      title: `${(100 * weight).toFixed(1)}%`,
       style: {
         backgroundColor: colourFor(lut, weight, SCALE),
         color: inkOn(lut, levelFor(weight, SCALE)),

@@ -161,7 +161,7 @@ function paint(/** @type {State} */ state) {
     ctx.fillStyle = isPainted ? theme.primary : theme.bg2;
     ctx.fillRect(left + col * size + 0.5, above + row * size + 0.5, size - 1, size - 1);
   });
-  ctx.strokeStyle = theme.accent;
+  ctx.strokeStyle = theme.roles.chosen;
   ctx.lineWidth = 2;
   ctx.strokeRect(left + at.col * size, above + at.row * size, size, size);
   markDrawn(canvas);

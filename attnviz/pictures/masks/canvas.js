@@ -8,7 +8,6 @@ import { parse } from "../shared/buffer.js";
 import { makeCommitter } from "../shared/committer.js";
 import { el, oncePerFrame, pixelRatio, setBusy, setData, setText, watchSize } from "../shared/dom.js";
 import { fill } from "../shared/fmt.js";
-import { roleColours } from "../shared/panel.js";
 import { askForHead } from "../shared/picker.js";
 import { clampSelection } from "../shared/selection.js";
 import { makeBoxes, showBoxes } from "./boxes.js";
@@ -122,9 +121,6 @@ function chosenFor({ host, committer }, header, before) {
 /** Shows new data. */
 function showData(/** @type {State} */ state) {
   const { header, parts, top, theme, committer } = state;
-  const colours = roleColours(theme);
-  top.style.setProperty("--query", colours.query);
-  top.style.setProperty("--key", colours.key);
   setBusy(top, false);
   committer.write(state.selection);
   writeParts(parts, header);

@@ -4,18 +4,8 @@
 import { axisMarks, drawAxes, layoutAxes } from "../shared/axes.js";
 import { levelFor, sequential } from "../shared/colors.js";
 import { context2d, fitCanvas, markDrawn, setData } from "../shared/dom.js";
-import { cellRect, drawMatrix } from "../shared/matrix.js";
-import {
-  fittingDecimals,
-  frameBox,
-  layoutCells,
-  markCell,
-  printNumbers,
-  roleColours,
-  rowRect,
-  tagCol,
-  tagRow,
-} from "../shared/panel.js";
+import { cellRect, drawMatrix, frameBox, markCell } from "../shared/matrix.js";
+import { fittingDecimals, layoutCells, printNumbers, rowRect, tagCol, tagRow } from "../shared/panel.js";
 import { hatchMasks } from "./hatching.js";
 import { deadRows } from "./words.js";
 
@@ -145,13 +135,13 @@ export function paintMapMarks(/** @type {SentenceMap} */ map, /** @type {State} 
   const key = isHere ? state.selection.key : null;
   const { geom } = layout;
   const ctx = fitCanvas(over, layout.width, layout.height);
-  const colours = roleColours(theme);
+  const colours = theme.roles;
   if (query !== null) {
     frameBox(ctx, rowRect(geom, query), { colour: colours.query, theme });
     tagRow(ctx, layout, header.tokens[sentence][query], query, { colour: colours.query, theme });
     if (key !== null) {
       tagCol(ctx, layout, header.key_tokens[sentence][key], key, { colour: colours.key, theme });
-      markCell(ctx, cellRect(geom, query, key), colours, theme);
+      markCell(ctx, cellRect(geom, query, key), theme);
     }
   }
   if (map.hover)

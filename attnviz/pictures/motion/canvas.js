@@ -7,7 +7,6 @@ import { makeClock, wantsLessMotion } from "../shared/clock.js";
 import { diverging, sequential } from "../shared/colors.js";
 import { el, fitCanvas, markDrawn, setData, watchSize } from "../shared/dom.js";
 import { makeFilmBar } from "../shared/film_bar.js";
-import { roleColours } from "../shared/panel.js";
 import { clamp, lengthOf, momentOf, progressAt, startOf } from "../shared/scenes.js";
 import { withSubscripts } from "../shared/symbols.js";
 import { FILMS } from "./films.js";
@@ -158,7 +157,7 @@ function paint({ host, top, arrays }, header, canvas, time) {
   /** @type {Frame} */
   const frame = {
     ...{ ctx: fitCanvas(canvas, width, height), width, height, theme, header, arrays },
-    ...{ lut: sequential(theme.dark), signed: diverging(theme.dark), roles: roleColours(theme) },
+    ...{ lut: sequential(theme.dark), signed: diverging(theme.dark), roles: theme.roles },
     // a scene that is not played never begins
     so: (name, from, to) => (places.includes(name) ? so(name, from, to) : 0),
     linear: (name) => {

@@ -208,7 +208,7 @@ export function onRing(
 
 /** The colour of the i-th of several lines. */
 export function lineColour(/** @type {Frame} */ { theme, roles }, /** @type {number} */ i) {
-  return [theme.primary, theme.accent, roles.key, roles.query][i % 4];
+  return [theme.primary, theme.roles.off, roles.key, roles.query][i % 4];
 }
 
 /** How far the i-th of n things has come that begin one after the other. */

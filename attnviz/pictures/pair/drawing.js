@@ -6,7 +6,7 @@ import { drawAxes, layoutAxes } from "../shared/axes.js";
 import { paintRamp } from "../shared/colour_bar.js";
 import { colourAt } from "../shared/colors.js";
 import { context2d, fitCanvas, markDrawn, setData } from "../shared/dom.js";
-import { cellAt, drawMatrix, frameCell } from "../shared/matrix.js";
+import { cellAt, cellRect, drawMatrix, frameCell, markCell } from "../shared/matrix.js";
 
 /** @import { AxesLayout } from "../shared/axes.js" */
 /** @import { FloatArray } from "../shared/buffer.js" */
@@ -85,7 +85,7 @@ export function drawPlot(plot, theme, titles, pinned, hover, facts) {
   if (pinned.row !== null && geom.h / geom.rows >= 5)
     frameCell(ctx, geom, pinned.row, null, theme, { width: 1.5 });
   if (pinned.row !== null && pinned.col !== null)
-    frameCell(ctx, geom, pinned.row, pinned.col, theme, { width: 2.5 });
+    markCell(ctx, cellRect(geom, pinned.row, pinned.col), theme);
   if (hover && hover.row !== null && hover.col !== null)
     frameCell(ctx, geom, hover.row, hover.col, theme, { width: 1.5, colour: theme.text });
   const { rowMarks, colMarks } = plot;

@@ -129,7 +129,7 @@ function labelHeads(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {View
     /** @type {number} */ y,
   ) => {
     ctx.font = `${isChosen ? "600 " : ""}11.5px ${theme.font}`;
-    ctx.fillStyle = isChosen ? theme.accent : theme.muted;
+    ctx.fillStyle = isChosen ? theme.roles.chosen : theme.muted;
     ctx.fillText(text, x, y);
   };
   ctx.textBaseline = "middle";

@@ -188,18 +188,18 @@ export function shownLabels(count, cell, need, hi) {
 }
 
 /**
- * Font, colour and text of a label.
+ * Font, colour and text of a label; one that is highlighted has the colour of its role.
  * @param {CanvasRenderingContext2D} ctx
  * @param {AxesLayout} layout
  * @param {string} label
  * @param {number} room
- * @param {boolean} hi
+ * @param {"query" | "key" | null} role
  * @param {number} marks
  * @param {Theme} theme
  */
-function styleLabel(ctx, layout, label, room, hi, marks, theme) {
-  ctx.font = `${marks & WRITTEN ? "italic " : ""}${hi ? "600 " : ""}${layout.font}px ${theme.font}`;
-  ctx.fillStyle = hi ? theme.accent : marks & SPECIAL ? withAlpha(theme.muted, 0.75) : theme.text;
+function styleLabel(ctx, layout, label, room, role, marks, theme) {
+  ctx.font = `${marks & WRITTEN ? "italic " : ""}${role ? "600 " : ""}${layout.font}px ${theme.font}`;
+  ctx.fillStyle = role ? theme.roles[role] : marks & SPECIAL ? withAlpha(theme.muted, 0.75) : theme.text;
   return isolate(ellipsize(ctx, label, room));
 }
 
@@ -215,7 +215,7 @@ function styleLabel(ctx, layout, label, room, hi, marks, theme) {
 function drawRowLabel(ctx, layout, label, row, hi, marks, theme) {
   const { geom } = layout;
   const y = geom.y + ((row + 0.5) * geom.h) / geom.rows;
-  const text = styleLabel(ctx, layout, label, layout.rowRoom, hi, marks, theme);
+  const text = styleLabel(ctx, layout, label, layout.rowRoom, hi ? "query" : null, marks, theme);
   ctx.textAlign = "right";
   ctx.fillText(text, geom.x - GAP, y + 0.5);
 }
@@ -239,7 +239,7 @@ function drawColLabel(ctx, layout, label, col, hi, marks, theme) {
       : angle === 45
         ? (layout.colRoom - layout.font) / 0.71
         : layout.colRoom;
-  const text = styleLabel(ctx, layout, label, room + (angle === 0 ? 4 : 0), hi, marks, theme);
+  const text = styleLabel(ctx, layout, label, room + (angle === 0 ? 4 : 0), hi ? "key" : null, marks, theme);
   if (angle === 0) {
     ctx.textAlign = "center";
     ctx.fillText(text, x, y - layout.font / 2);

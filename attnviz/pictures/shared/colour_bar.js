@@ -70,7 +70,7 @@ export function paintRamp(ctx, lut, theme, { x, width, height }) {
 function markPlace(ctx, x, bar, theme) {
   ctx.fillStyle = theme.bg;
   ctx.fillRect(x - 2.5, 0, 5, bar);
-  ctx.fillStyle = theme.accent;
+  ctx.fillStyle = theme.roles.chosen;
   ctx.fillRect(x - 1.5, 0, 3, bar + 4);
 }
 

@@ -3,6 +3,7 @@
 // smoothing; where there are more cells than device pixels the strongest cell of each pixel wins, so that
 // a single peak never vanishes. Cells that a mask blocks are hatched.
 
+import { withAlpha } from "./theme.js";
 import { context2d, pixelRatio } from "./dom.js";
 import { Path } from "./path.js";
 
@@ -254,29 +255,60 @@ export function cellRect(/** @type {Geom} */ geom, /** @type {number} */ row, /*
  */
 export function frameCell(ctx, geom, row, col, theme, opts = {}) {
   const one = cellRect(geom, row ?? 0, col ?? 0);
-  const { colour = theme.accent, width = 2 } = opts;
+  const { colour = theme.roles.query, width = 2 } = opts;
   const box = {
     x: col === null ? geom.x : one.x,
     y: row === null ? geom.y : one.y,
     w: col === null ? geom.w : one.w,
     h: row === null ? geom.h : one.h,
   };
-  frameRect(ctx, box, theme, colour, width);
+  frameBox(ctx, box, { colour, theme, width });
 }
 
 /**
- * Frames a rectangle so that it stands out on light and dark.
+ * Frames a rectangle of cells, legible on any colour: a halo in the background colour below the line.
  * @param {CanvasRenderingContext2D} ctx
  * @param {{x: number, y: number, w: number, h: number}} box
- * @param {Theme} theme
- * @param {string} colour
- * @param {number} [width]
+ * @param {{colour: string, theme: Theme, dashed?: boolean, width?: number}} opts
  */
-export function frameRect(ctx, box, theme, colour, width = 2) {
+export function frameBox(ctx, box, opts) {
+  const { colour, theme, dashed = false, width = 2 } = opts;
+  const out = width / 2;
+  const rect = [box.x - out, box.y - out, box.w + width, box.h + width];
+  ctx.save();
   ctx.lineWidth = width + 2;
-  ctx.strokeStyle = theme.bg;
-  ctx.strokeRect(box.x - width / 2, box.y - width / 2, box.w + width, box.h + width);
+  ctx.strokeStyle = withAlpha(theme.bg, 0.85);
+  ctx.strokeRect(rect[0], rect[1], rect[2], rect[3]);
   ctx.lineWidth = width;
   ctx.strokeStyle = colour;
-  ctx.strokeRect(box.x - width / 2, box.y - width / 2, box.w + width, box.h + width);
+  if (dashed) ctx.setLineDash([4, 2]);
+  ctx.strokeRect(rect[0], rect[1], rect[2], rect[3]);
+  ctx.restore();
+}
+
+/**
+ * The chosen cell: solid above and below in the query's colour, dashed left and right in the key's. Cells too small
+ * to see get a larger frame.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {{x: number, y: number, w: number, h: number}} rect
+ * @param {Theme} theme
+ */
+export function markCell(ctx, rect, theme) {
+  const grow = Math.max(0, (7 - Math.min(rect.w, rect.h)) / 2) + 1;
+  const [x0, y0] = [rect.x - grow, rect.y - grow];
+  const [x1, y1] = [rect.x + rect.w + grow, rect.y + rect.h + grow];
+  ctx.save();
+  ctx.strokeStyle = theme.bg;
+  ctx.lineWidth = 5;
+  ctx.strokeRect(x0, y0, x1 - x0, y1 - y0);
+  ctx.lineWidth = 2.5;
+  ctx.lineCap = "square";
+  ctx.strokeStyle = theme.roles.query;
+  ctx.stroke(new Path(`M${x0} ${y0}H${x1}M${x0} ${y1}H${x1}`));
+  ctx.lineCap = "butt";
+  ctx.setLineDash([5, 2]);
+  ctx.lineWidth = 3;
+  ctx.strokeStyle = theme.roles.key;
+  ctx.stroke(new Path(`M${x0} ${y0 + 2}V${y1 - 2}M${x1} ${y0 + 2}V${y1 - 2}`));
+  ctx.restore();
 }

@@ -8,19 +8,12 @@ import { el, pixelRatio } from "./dom.js";
 import { fmtFixed, fmtReal } from "./fmt.js";
 import { ellipsize, isolate } from "./axes.js";
 import { cellRect } from "./matrix.js";
-import { Path } from "./path.js";
-import { withAlpha } from "./theme.js";
 
 /** @import { AxesLayout } from "./axes.js" */
 /** @import { Geom } from "./matrix.js" */
 /** @import { Theme } from "./theme.js" */
 
 const LABEL_GAP = 6;
-
-/** The colours that mean "query" and "key" everywhere in Steps and Masks. */
-export function roleColours(/** @type {Theme} */ theme) {
-  return theme.dark ? { query: "#ff7fb6", key: "#9be564" } : { query: "#b8105c", key: "#1d7a34" };
-}
 
 /**
  * Layout of a matrix whose columns have numbers, not tokens: cells end on device pixels, or share them when there
@@ -126,55 +119,6 @@ export function printNumbers(ctx, geom, values, opts) {
     ctx.fillStyle = level < 0 ? opts.plain : inkOn(opts.lut, level);
     ctx.fillText(fmtFixed(values[i], opts.decimals), box.x + box.w / 2, box.y + box.h / 2 + 0.5);
   }
-}
-
-/**
- * Frames a rectangle of cells, legible on any colour: a halo in the background colour below the line.
- * @param {CanvasRenderingContext2D} ctx
- * @param {{x: number, y: number, w: number, h: number}} box
- * @param {{colour: string, theme: Theme, dashed?: boolean, width?: number}} opts
- */
-export function frameBox(ctx, box, opts) {
-  const { colour, theme, dashed = false, width = 2 } = opts;
-  const out = width / 2;
-  const rect = [box.x - out, box.y - out, box.w + width, box.h + width];
-  ctx.save();
-  ctx.lineWidth = width + 2;
-  ctx.strokeStyle = withAlpha(theme.bg, 0.85);
-  ctx.strokeRect(rect[0], rect[1], rect[2], rect[3]);
-  ctx.lineWidth = width;
-  ctx.strokeStyle = colour;
-  if (dashed) ctx.setLineDash([4, 2]);
-  ctx.strokeRect(rect[0], rect[1], rect[2], rect[3]);
-  ctx.restore();
-}
-
-/**
- * The chosen cell: solid above and below in the query's colour, dashed left and right in the key's. Cells too small
- * to see get a larger frame.
- * @param {CanvasRenderingContext2D} ctx
- * @param {{x: number, y: number, w: number, h: number}} rect
- * @param {{query: string, key: string}} colours
- * @param {Theme} theme
- */
-export function markCell(ctx, rect, colours, theme) {
-  const grow = Math.max(0, (7 - Math.min(rect.w, rect.h)) / 2) + 1;
-  const [x0, y0] = [rect.x - grow, rect.y - grow];
-  const [x1, y1] = [rect.x + rect.w + grow, rect.y + rect.h + grow];
-  ctx.save();
-  ctx.strokeStyle = theme.bg;
-  ctx.lineWidth = 5;
-  ctx.strokeRect(x0, y0, x1 - x0, y1 - y0);
-  ctx.lineWidth = 2.5;
-  ctx.lineCap = "square";
-  ctx.strokeStyle = colours.query;
-  ctx.stroke(new Path(`M${x0} ${y0}H${x1}M${x0} ${y1}H${x1}`));
-  ctx.lineCap = "butt";
-  ctx.setLineDash([5, 2]);
-  ctx.lineWidth = 3;
-  ctx.strokeStyle = colours.key;
-  ctx.stroke(new Path(`M${x0} ${y0 + 2}V${y1 - 2}M${x1} ${y0 + 2}V${y1 - 2}`));
-  ctx.restore();
 }
 
 /** The rectangle of a whole row; a row too thin to be framed gets a taller one around it. */

@@ -4,7 +4,7 @@
 
 import { levelFor } from "./colors.js";
 import { context2d, fitCanvas, markDrawn, setData } from "./dom.js";
-import { cellAt, cellRect, frameRect } from "./matrix.js";
+import { cellAt, cellRect, frameBox } from "./matrix.js";
 import { withAlpha } from "./theme.js";
 
 /** @import { PackedArray } from "./buffer.js" */
@@ -170,8 +170,8 @@ export function drawPicture(canvas, source, geom, view) {
   outlineBlocks(ctx, geom, patches.key_boxes ?? [], theme);
   const queryBox = query === null ? null : boxOfToken(patches, "query", query);
   const keyBox = key === null ? null : boxOfToken(patches, "key", key);
-  frameBlock(ctx, geom, queryBox, theme, theme.accent);
-  frameBlock(ctx, geom, keyBox, theme, theme.text);
+  if (keyBox) frameBox(ctx, blockRect(geom, keyBox), { colour: theme.roles.key, theme, dashed: true });
+  if (queryBox) frameBox(ctx, blockRect(geom, queryBox), { colour: theme.roles.query, theme });
   setData(canvas, {
     query,
     key,
@@ -241,17 +241,6 @@ function coverPatches(ctx, geom, levels, lut) {
     ctx.fillRect(box.x, box.y, box.w, box.h);
   });
   ctx.globalAlpha = 1;
-}
-
-/**
- * @param {CanvasRenderingContext2D} ctx
- * @param {Geom} geom
- * @param {PatchBox} box
- * @param {Theme} theme
- * @param {string} colour
- */
-function frameBlock(ctx, geom, box, theme, colour) {
-  if (box) frameRect(ctx, blockRect(geom, box), theme, colour);
 }
 
 /** The rectangle of a block of patches. */

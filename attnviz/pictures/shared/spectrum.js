@@ -111,8 +111,8 @@ export function drawSpectrum(ctx, heard, strip, { theme, title, key, query }) {
       at(last) - at(first),
       BAND,
     );
-  if (query !== null) markSpan(ctx, at(query), unit, y, theme.text);
-  if (key !== null) markSpan(ctx, at(key), unit, y, theme.accent);
+  if (query !== null) markSpan(ctx, at(query), unit, y, theme.roles.query);
+  if (key !== null) markSpan(ctx, at(key), unit, y, theme.roles.key);
   ctx.restore();
   drawSeconds(ctx, heard, strip, y + BAND, theme, key);
   ctx.font = `${FONT}px ${theme.font}`;
@@ -172,7 +172,7 @@ function drawSeconds(ctx, heard, strip, y, theme, key) {
   }
   if (!span) return;
   ctx.font = `600 ${FONT}px ${theme.font}`;
-  ctx.fillStyle = theme.accent;
+  ctx.fillStyle = theme.roles.key;
   ctx.fillText(span, middle, y + 12);
 }
 

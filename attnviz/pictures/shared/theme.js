@@ -1,12 +1,17 @@
 // @ts-check
-// The page's theme as the components need it: read from the --st-* variables, light or dark by luminance.
+// The page's theme as the components need it: read from the --st-* variables, light or dark by luminance. The colours
+// by role (query, key, …) are the --av-* variables of the shared style sheet.
 
 import { plainContext } from "./dom.js";
 
+/** @typedef {"query" | "key" | "value" | "answer" | "off" | "chosen"} Role */
 /**
- * @typedef {{text: string, muted: string, faint: string, bg: string, bg2: string, border: string, primary: string, accent: string,
- *   font: string, mono: string, danger: string, dark: boolean}} Theme
+ * @typedef {{text: string, muted: string, faint: string, bg: string, bg2: string, border: string, primary: string,
+ *   roles: Readonly<Record<Role, string>>, font: string, mono: string, danger: string, dark: boolean}} Theme
  */
+
+/** @type {readonly Role[]} */
+const ROLES = ["query", "key", "value", "answer", "off", "chosen"];
 
 /**
  * @param {ShadowRoot | Element} root the component's parentElement or anything inside it
@@ -20,6 +25,8 @@ export function theme(root) {
   };
   const bg = read("--st-background-color", "#ffffff");
   const text = read("--st-text-color", "#1d2330");
+  const dark = luminance(bg) < 0.4;
+  const ofRole = (/** @type {Role} */ role) => [role, sideOf(read(`--av-${role}`, text), dark)];
   return {
     text,
     bg,
@@ -29,11 +36,17 @@ export function theme(root) {
     border: read("--st-border-color", mix(text, bg, 0.8)),
     primary: read("--st-primary-color", "#2563c9"),
     danger: read("--st-red-text-color", "#b42318"),
-    accent: read("--st-orange-color", "#b45309"),
+    roles: Object.fromEntries(ROLES.map(ofRole)),
     font: read("--st-font", "system-ui, sans-serif"),
     mono: read("--st-code-font", "ui-monospace, monospace"),
-    dark: luminance(bg) < 0.4,
+    dark,
   };
+}
+
+/** One side of `light-dark(a, b)`; any other colour as it is. */
+export function sideOf(/** @type {string} */ colour, /** @type {boolean} */ dark) {
+  const sides = /^light-dark\(\s*([^,]+?)\s*,\s*([^)]+?)\s*\)$/.exec(colour);
+  return sides ? sides[dark ? 2 : 1] : colour;
 }
 
 /** Colour a moved towards b by a fraction, as rgb(). */

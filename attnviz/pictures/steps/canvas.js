@@ -7,7 +7,6 @@ import { parse } from "../shared/buffer.js";
 import { sequential } from "../shared/colors.js";
 import { makeCommitter } from "../shared/committer.js";
 import { INVITES, el, fillNodes, oncePerFrame, setBusy, setData, watchSize } from "../shared/dom.js";
-import { roleColours } from "../shared/panel.js";
 import { askForHead } from "../shared/picker.js";
 import { pictureSource } from "../shared/picture.js";
 import { drawPicturePanel } from "../shared/picture_panel.js";
@@ -144,9 +143,6 @@ function actionsOf(/** @type {() => State} */ now) {
 function showData(/** @type {State} */ state) {
   const { top, theme, parts, header, committer } = state;
   const actions = actionsOf(() => state);
-  const colours = roleColours(theme);
-  top.style.setProperty("--query", colours.query);
-  top.style.setProperty("--key", colours.key);
   top.classList.toggle("dark", theme.dark);
   setBusy(top, false);
   committer.write(state.selection);

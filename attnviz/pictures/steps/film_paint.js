@@ -3,8 +3,7 @@
 // weights, rows of V blend into the output. In: what `film_show` made, and a moment. Out: pixels.
 
 import { fmtFixed } from "../shared/fmt.js";
-import { hatch } from "../shared/matrix.js";
-import { frameBox, roleColours } from "../shared/panel.js";
+import { frameBox, hatch } from "../shared/matrix.js";
 import { Path } from "../shared/path.js";
 import { between, clamp, eased, progressAt } from "../shared/scenes.js";
 import { FILM_SCENES, partOf, rowOf } from "./film_scenes.js";
@@ -80,7 +79,7 @@ function paintColumnTitles(/** @type {Frame} */ frame) {
 /** The keys: their words, their rows of K and later of V. */
 function paintKeys(/** @type {Frame} */ frame) {
   const { ctx, header, row, label, k, v, rowHeight, strips, so, theme } = frame;
-  const colours = roleColours(theme);
+  const colours = theme.roles;
   const isPast = so("weights", 0.5, 0.7);
   row.keys.forEach((key, i) => {
     const y = yOf(frame, i);
@@ -116,7 +115,7 @@ function passing(/** @type {Frame} */ { linear, row }) {
 /** The row of Q: it lifts off, slides along the keys, and goes. */
 function paintQuery(/** @type {Frame} */ frame) {
   const { ctx, header, row, label, k, rowHeight, strips, so, theme } = frame;
-  const colour = roleColours(theme).query;
+  const colour = theme.roles.query;
   const start = yOf(frame, Math.max(0, row.keys.indexOf(row.query)));
   const lifted = so("q", 0.25, 0.6);
   const at = passing(frame);
@@ -152,7 +151,7 @@ function paintBars(/** @type {Frame} */ frame) {
   const unit = (bar.width - 56) / (most - low);
   const soft = softened(frame);
   const zero = bar.left - low * unit * (1 - soft);
-  const colours = roleColours(theme);
+  const colours = theme.roles;
   row.keys.forEach((key, i) => {
     const y = yOf(frame, i) + 5;
     const h = rowHeight - 10;
@@ -196,7 +195,7 @@ function paintWhole(/** @type {Frame} */ frame) {
   const part = so("weights", 0.55, 0.95);
   if (part <= 0) return;
   const width = bar.width - 56;
-  const colours = roleColours(theme);
+  const colours = theme.roles;
   let x = bar.left;
   ctx.globalAlpha = kept(frame) * clamp(part * 3);
   row.keys.forEach((key, i) => {
@@ -234,7 +233,7 @@ function paintBlend(/** @type {Frame} */ frame) {
     const strip = part >= 0.95 ? (strips.mixed ?? blended[n - 1]) : blended[Math.min(n - 1, landed)];
     ctx.drawImage(strip.canvas, 0, 0, strip.cols, 1, box.x, box.y, box.w, box.h);
   }
-  frameBox(ctx, box, { colour: roleColours(theme).query, theme });
+  frameBox(ctx, box, { colour: theme.roles.query, theme });
   const font = `600 13px ${theme.font}`;
   const label = `Z · ${frame.header.tokens[row.query]}`;
   text(ctx, label, { x: box.x - 8, y: box.y + box.h / 2, font, colour: theme.text, align: "right" });
@@ -246,7 +245,7 @@ function paintHeads(/** @type {Frame} */ frame) {
   const { concat, projected } = strips;
   const part = so("projected", 0.2, 0.5);
   if (part <= 0 || !concat || !projected) return;
-  const colours = roleColours(theme);
+  const colours = theme.roles;
   const [start, stop] = header.head_slice;
   const all = { x: 0, y: TOP + 34, w: width - 4, h: 26 };
   const from = { x: v.left, y: yOf(frame, row.keys.length) + 14, w: v.width, h: rowHeight - 4 };

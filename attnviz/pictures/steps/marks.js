@@ -2,8 +2,8 @@
 // Paints the upper canvas of a panel: what feeds the chosen cell and what it feeds, and the cell under the pointer.
 
 import { fitCanvas, setData } from "../shared/dom.js";
-import { cellRect } from "../shared/matrix.js";
-import { frameBox, markCell, roleColours, rowRect, tagCol, tagRow } from "../shared/panel.js";
+import { cellRect, frameBox, markCell } from "../shared/matrix.js";
+import { rowRect, tagCol, tagRow } from "../shared/panel.js";
 import { marksOf } from "./highlight.js";
 import { marksAreOld } from "./paper.js";
 
@@ -26,7 +26,7 @@ export function paintMarks(/** @type {Picture} */ picture, /** @type {Show} */ s
   for (const mark of marks.rows)
     if (mark.row >= from.row && mark.row < from.row + geom.rows) markRow(ctx, drawn, mark, show);
   if (marks.cols && query !== null) {
-    const colour = roleColours(theme).query;
+    const colour = theme.roles.query;
     frameBox(ctx, sliceRect(geom, query - from.row, marks.cols), { colour, theme, width: 3 });
   }
   markChosen(ctx, drawn, marks, show);
@@ -50,7 +50,7 @@ export function paintMarks(/** @type {Picture} */ picture, /** @type {Show} */ s
  * @param {Show} show
  */
 function markRow(ctx, { layout, from }, { row, role }, { theme, header }) {
-  const colour = roleColours(theme)[role];
+  const colour = theme.roles[role];
   const at = row - from.row;
   frameBox(ctx, rowRect(layout.geom, at), { colour, theme, dashed: role === "key" });
   tagRow(ctx, layout, (role === "key" ? header.key_tokens : header.tokens)[row], at, { colour, theme });
@@ -65,11 +65,11 @@ function markRow(ctx, { layout, from }, { row, role }, { theme, header }) {
 function markChosen(ctx, { layout, from }, { cell, rows }, { theme, header }) {
   if (!cell) return;
   const [query, key] = cell;
-  const colours = roleColours(theme);
+  const colours = theme.roles;
   const [row, col] = [query - from.row, key - from.col];
   if (!rows.length) tagRow(ctx, layout, header.tokens[query], row, { colour: colours.query, theme });
   tagCol(ctx, layout, header.key_tokens[key], col, { colour: colours.key, theme });
-  markCell(ctx, cellRect(layout.geom, row, col), colours, theme);
+  markCell(ctx, cellRect(layout.geom, row, col), theme);
 }
 
 /**

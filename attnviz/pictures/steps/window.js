@@ -5,8 +5,7 @@
 
 import { el, fitCanvas, localPoint, markDrawn, setData } from "../shared/dom.js";
 import { fill } from "../shared/fmt.js";
-import { cellAt, drawMatrix } from "../shared/matrix.js";
-import { frameBox } from "../shared/panel.js";
+import { cellAt, drawMatrix, frameBox } from "../shared/matrix.js";
 
 /** @import { Cell, Mini, Panel, Picture, Show } from "./state.js" */
 

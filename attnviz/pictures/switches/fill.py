@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Float32
 
-from attnviz.i18n import Language, text
+from attnviz.i18n import Language, joined, text
 from attnviz.pictures.group import answers, groups
 from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.group.groups import Group, size_of
@@ -144,7 +144,7 @@ def _sentence(
 def _names(lang: Language, heads: Sequence[str]) -> str:
     """The heads by name; of many only how many they are."""
     if len(heads) <= NEW_BARS:
-        return ", ".join(heads)
+        return joined(lang, heads)
     return text(lang, "switchboard.heads", n=len(heads))
 
 

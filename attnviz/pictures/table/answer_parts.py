@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from attnviz.i18n import Language, text
+from attnviz.i18n import Language, joined, text
 from attnviz.pictures.table import TableCell, TableRow, TableView
 from attnviz.pictures.table.inside import numbers, real
 
@@ -73,10 +73,13 @@ def tokens_table(lang: Language, where: "TokenScores", labels: tuple[str, ...]) 
         TableRow(label, tuple(cells[at] for cells in columns))
         for at, label in list(enumerate(labels))[:MAX_TOKENS]
     )
-    agreement = ", ".join(
-        f"{text(lang, f'where.{name}')} {real(value, 2)}"
-        for name, value in where.agreement.items()
-        if np.isfinite(value)
+    agreement = joined(
+        lang,
+        (
+            f"{text(lang, f'where.{name}')} {real(value, 2)}"
+            for name, value in where.agreement.items()
+            if np.isfinite(value)
+        ),
     )
     return TableView(
         caption=text(lang, "where.title"),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from attnviz.i18n import Language, text
+from attnviz.i18n import Language, joined, text
 from attnviz.pictures.table import TableCell, TableRow, TableView
 
 if TYPE_CHECKING:
@@ -85,9 +85,12 @@ def sentences(
     first = patching.strongest(1, stage)[0]
     place = patching.stages.index(stage)
     shares = patching.shares[place]
-    of_stages = ", ".join(
-        f"{text(lang, f'patching.stage_{name}')} {_percent(patching.of(first, name))}%"
-        for name in patching.stages
+    of_stages = joined(
+        lang,
+        (
+            f"{text(lang, f'patching.stage_{name}')} {_percent(patching.of(first, name))}%"
+            for name in patching.stages
+        ),
     )
     control = patching.control_of(first, stage)
     return (

@@ -2,8 +2,8 @@
 // The small map: the whole matrix, one device pixel (or two) for each point of the top level, so that no peak is lost,
 // and a frame around what the large plot shows.
 
+import { frameBox } from "../shared/matrix.js";
 import { fitCanvas, localPoint, markDrawn, pixelRatio, setData } from "../shared/dom.js";
-import { frameBox } from "../shared/panel.js";
 import { tileName } from "./camera.js";
 
 /** @import { Cell } from "./camera.js" */
@@ -32,7 +32,7 @@ export function drawMap(/** @type {HTMLCanvasElement} */ canvas, /** @type {Scen
     w: Math.max(MIN_FRAME_PX, Math.min(frame.nKey, frame.w / camera.scale) * per),
     h: Math.max(MIN_FRAME_PX, Math.min(frame.nQuery, frame.h / camera.scale) * per),
   };
-  frameBox(ctx, box, { colour: theme.accent, theme, width: 1.5 });
+  frameBox(ctx, box, { colour: theme.roles.chosen, theme, width: 1.5 });
   setData(canvas, { per, pad: PAD_PX });
   markDrawn(canvas);
 }

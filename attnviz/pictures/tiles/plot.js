@@ -1,8 +1,8 @@
 // @ts-check
 // The large plot of a long head: tiles, its axes, and marks for what is chosen or found.
 
+import { frameBox } from "../shared/matrix.js";
 import { fitCanvas, markDrawn, pixelRatio, setData } from "../shared/dom.js";
-import { frameBox } from "../shared/panel.js";
 import { drawSpectrum, SPECTRUM_ROOM } from "../shared/spectrum.js";
 import { withAlpha } from "../shared/theme.js";
 import { levelOf, TILE, tileName, visibleTiles } from "./camera.js";
@@ -115,10 +115,11 @@ function drawFoundLines(
   if (!found) return;
   const { query, key } = found;
   const away = Math.max(3, camera.scale) / 2;
-  ctx.fillStyle = withAlpha(theme.accent, 0.8);
   for (const side of [-away - 1, away]) {
+    ctx.fillStyle = withAlpha(theme.roles.query, 0.8);
     if (query !== null)
       ctx.fillRect(plot.x, plot.y + (query + 0.5 - camera.y) * camera.scale + side, plot.w, 1);
+    ctx.fillStyle = withAlpha(theme.roles.key, 0.8);
     if (key !== null) ctx.fillRect(plot.x + (key + 0.5 - camera.x) * camera.scale + side, plot.y, 1, plot.h);
   }
 }
@@ -151,8 +152,8 @@ function drawCells(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {Scene
     if (x < plot.x || y < plot.y || x > plot.x + plot.w || y > plot.y + plot.h) return;
     frameBox(ctx, { x: x - size / 2, y: y - size / 2, w: size, h: size }, { colour, theme, width });
   };
-  if (pointed) frame(pointed, theme.accent, 13, 2);
-  if (pinned) frame(pinned, theme.accent, 9, 2.5);
+  if (pointed) frame(pointed, theme.roles.chosen, 13, 2);
+  if (pinned) frame(pinned, theme.roles.chosen, 9, 2.5);
   if (hover && camera.scale >= CELLS_FROM_SCALE) frame(hover, theme.text, 4, 1.5);
 }
 

@@ -48,7 +48,7 @@ function drawAxis(ctx, scene, isRow) {
   }
   if (marked !== null && isInside(marked)) {
     ctx.font = `600 ${LABEL_PX}px ${theme.font}`;
-    ctx.fillStyle = theme.accent;
+    ctx.fillStyle = theme.roles[isRow ? "query" : "key"];
     writeLabel(ctx, plot, isRow, at(marked), labels[marked]);
   }
   drawTicks(ctx, scene, isRow, at, room);
@@ -98,7 +98,7 @@ function writeLabel(ctx, plot, isRow, at, label) {
  * @param {number} room
  */
 function drawTicks(ctx, { plot, theme, places }, isRow, at, room) {
-  ctx.fillStyle = theme.accent;
+  ctx.fillStyle = theme.roles[isRow ? "query" : "key"];
   let before = -9;
   for (const place of places) {
     const i = isRow ? place.query : place.key;

@@ -73,11 +73,13 @@ class Tally:
 class Report:
     """The answers of a class: cards in the order in which they were shown, as they were set.
 
-    `members` is the number of those who joined. Answers are labels, in no order of members.
+    `members` is the number of those who joined. Answers are labels, in no order of members. `code`
+    is the class's, from which the order of options was drawn.
     """
 
     cards: tuple[tuple[CardName, str, Tally], ...]
     members: int
+    code: str = ""
 
 
 @dataclass(eq=False)

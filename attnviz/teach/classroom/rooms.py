@@ -228,7 +228,7 @@ class Rooms:
         def close(room: Room) -> Report:
             _require_key(room, key)
             room.close()
-            return room.report()
+            return replace(room.report(), code=normal(code))
 
         return self._store.change(normal(code), close)
 

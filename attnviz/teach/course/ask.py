@@ -2,7 +2,7 @@
 
     x'_i = Σ_j a_j·v_j,   a = softmax(s_i),   s_ij = q_i·k_j / √d          (Vaswani et al. 2017)
 
-Four cards compute on made-up numbers. The last one, `_real`, takes a typed text to a MiniLM head:
+Six cards compute on made-up numbers. The last one, `_real`, takes a typed text to a MiniLM head:
 the largest weight between two words beside even attention, beside the mean weight that the head's
 other rows give the same key (the control: a head in which every row attends to one key says nothing
 about this query), and beside the mean of all heads.
@@ -26,6 +26,7 @@ from attnviz.teach.lessons.cards.card import (
     ChoiceQuestion,
     Link,
     NumberQuestion,
+    Numbers,
     RealHead,
     Series,
     Slider,
@@ -54,40 +55,70 @@ WIDE = START.replace("tired", "wide")  # now "it" is rather the street
 MAX_CHARS = 120
 
 
-def _roles(inputs: CardInputs) -> Card:
-    """One query among three keys; then the same with other values."""
-    values = _integers(inputs.seed, VALUES)
-    others = VALUES[::-1] - np.array([[1.0, 3.0]])
-    scaled = Q_IT @ KEYS.T / math.sqrt(Q_IT.shape[1])
-    weights = softmax(scaled)
-    row = WORDS[2:]
-    weights_row = weights_panel("weights", weights, rows=row, columns=WORDS, sums="rows")
-    scores_board = Board(
+def _dictionary(inputs: CardInputs) -> Card:
+    """One query among three keys; the question asks for the one that fits best."""
+    keys = np.roll(KEYS, inputs.seed, axis=0)
+    scores = Q_IT @ keys.T
+    best, itself = int(scores.argmax()), len(WORDS) - 1
+    row = WORDS[itself:]
+    given = Board(
         (
             Panel("q", Q_IT, rows=row, decimals=0),
-            Panel("k_t", KEYS.T.copy(), before="·", columns=WORDS, decimals=0),
-            Panel("scaled", scaled, before="→", rows=row, columns=WORDS),
-            replace(weights_row, before="→"),
+            Panel("k", keys, rows=WORDS, decimals=0),
         )
     )
-    output_board = Board(
-        (
-            weights_row,
-            Panel("values", values, before="·", rows=WORDS, decimals=0, scale="value"),
-            Panel("output", weights @ values, before="=", rows=row, scale="value"),
-        )
-    )
-    other_values = Board(
-        (
-            weights_row,
-            Panel("others", others, before="·", rows=WORDS, decimals=0, scale="value"),
-            Panel("output", weights @ others, before="=", rows=row, scale="value"),
-        )
-    )
-    question = ChoiceQuestion(("weights", "output", "both"), "output")
+    solution = Board((Panel("scores", scores, rows=row, columns=WORDS, decimals=0),))
+    cells = [frozenset({(n, 0), (n, 1)}) for n in range(len(WORDS))]
+    wrong = {"itself": cells[itself]} if best != itself else {}
+    terms = " + ".join(f"{a:.0f}×{b:.0f}" for a, b in zip(Q_IT[0], keys[best], strict=True))
+    numbers: Numbers = {"best": WORDS[best], "terms": terms, "score": float(scores.max())}
+    return Card("dictionary", numbers, (given,), CellQuestion("k", cells[best], wrong), (solution,))
+
+
+def _weights(inputs: CardInputs) -> Card:
+    """Scores become shares of one whole; the question raises one of them."""
+    raised, watched = (0, 1) if inputs.seed % 2 == 0 else (1, 2)
+    before = Q_IT @ KEYS.T
+    after = before + np.eye(len(WORDS))[[raised]]
+    root, row = math.sqrt(Q_IT.shape[1]), WORDS[2:]
+    weights, shared = softmax(before / root), softmax(after / root)
+
+    def board(scaled: str, scores: Matrix, name: str, values: Matrix) -> Board:
+        shares = weights_panel(name, values, before="→", rows=row, columns=WORDS, sums="rows")
+        return Board((Panel(scaled, scores / root, rows=row, columns=WORDS), shares))
+
+    numbers: dict[str, float | int | str] = {
+        "d": Q_IT.shape[1],
+        "raised": WORDS[raised],
+        "watched": WORDS[watched],
+        "before": float(weights[0, watched]),
+        "after": float(shared[0, watched]),
+    }
+    question = ChoiceQuestion(("rises", "stays", "falls"), "falls", is_scale=True)
+    pictures = board("scaled", before, "weights", weights)
     return Card(
-        "roles", {"d": Q_IT.shape[1]}, (scores_board, output_board), question, (other_values,)
+        "weights", numbers, (pictures,), question, (board("raised", after, "shared", shared),)
     )
+
+
+def _values(inputs: CardInputs) -> Card:
+    """The weights average the values; the question replaces these."""
+    values = _integers(inputs.seed, VALUES)
+    others = VALUES[::-1] - np.array([[1.0, 3.0]])
+    weights, row = softmax(Q_IT @ KEYS.T / math.sqrt(Q_IT.shape[1])), WORDS[2:]
+
+    def board(name: str, rows: Matrix) -> Board:
+        return Board(
+            (
+                weights_panel("weights", weights, rows=row, columns=WORDS, sums="rows"),
+                Panel(name, rows, before="·", rows=WORDS, decimals=0, scale="value"),
+                Panel("output", weights @ rows, before="=", rows=row, scale="value"),
+            )
+        )
+
+    question = ChoiceQuestion(("weights", "output", "both"), "output")
+    pictures, reveal = board("values", values), board("others", others)
+    return Card("values", {}, (pictures,), question, (reveal,))
 
 
 def _integers(seed: int, default: Matrix) -> Matrix:
@@ -179,7 +210,10 @@ def _rotate(inputs: CardInputs) -> Card:
     numbers |= {f"angle{key}": round(angle) for key, angle in enumerate(KEY_ANGLES)}
     chart = Chart("angle", "weight", lines, marked_x=angle)
     question = ChoiceQuestion(("first", "thirds", "halves"), "halves")
-    return Card("turn", numbers, (), question, (_turning(), control, changed, chart))
+    film = _turning()
+    start = replace(film, scenes=film.played[:1])
+    reveal = (film, control, changed, chart)
+    return Card("turn", numbers, (), question, reveal, situation=(start,))
 
 
 def _weights_at(angle: float) -> Matrix:
@@ -242,9 +276,13 @@ def _real(inputs: CardInputs) -> Card:
         "query": query,
         "key": key,
     }
-    question = ChoiceQuestion(("more", "same", "less"), "less")
+    question = ChoiceQuestion(("more", "same", "less"), "less", is_scale=True)
     reveal = (RealHead(MODEL, text, LAYER, HEAD),)
-    return Card("real", numbers, (), question, reveal, Link("steps", view))
+    own = inputs.capture(MODEL, START)
+    names = own.tokens.labels
+    row = own.weights(LAYER, HEAD)[[names.index("it")]].astype(np.float64)
+    given = weights_panel("row", row, rows=("it",), columns=names)
+    return Card("real", numbers, (), question, reveal, Link("steps", view), (Board((given,)),))
 
 
 def typed(inputs: CardInputs) -> str:
@@ -280,8 +318,10 @@ LESSON = Lesson(
     "ask",
     needs=("where",),
     recipes=(
-        Recipe("roles", _roles),
+        Recipe("dictionary", _dictionary),
         Recipe("score", _score),
+        Recipe("weights", _weights),
+        Recipe("values", _values),
         Recipe("onehot", _onehot),
         Recipe("turn", _rotate, (Slider("angle", STOPS, 30.0),), "experiment"),
         Recipe("real", _real, (text_control(),)),

@@ -13,8 +13,9 @@ embedded story models were trained; the page trains `attnviz.teach.course.toy_mo
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 from typing import Literal, get_args
 
 import numpy as np
@@ -36,8 +37,10 @@ from attnviz.teach.course.toy_model import (
     MAX_LETTERS,
     STEPS,
     chance,
+    fresh_letters,
     induction_cells,
     labels,
+    repeated_letters,
 )
 from attnviz.teach.lessons.cards.card import (
     Card,
@@ -58,6 +61,7 @@ HALVES = ((1, 3, 0, 2), (2, 0, 3, 1), (3, 1, 2, 0))
 TARGET = 1  # the letter that the questions ask about
 MODELS = ("stories", "stories-llama")
 HALF = 0.5
+RACE = ("previous", "induction")  # the scores of which one passes one half first
 SHARE_REPEATED = 0.4  # of each training batch, random tokens that come twice (scripts.train)
 
 
@@ -86,7 +90,8 @@ def _needs(inputs: CardInputs) -> Card:
         "after": letters[TARGET + 1],
     }
     question = ChoiceQuestion(("itself", "before", "place"), "before")
-    return Card("needs", numbers, (), question)
+    read = replace(_film(tokens), scenes=("text",))
+    return Card("needs", numbers, (), question, situation=(read,))
 
 
 def _letters(seed: int) -> Int64[Tensor, "token"]:
@@ -123,16 +128,18 @@ def _by_hand(inputs: CardInputs) -> Card:
         "first_weight": float(hand_made.induction[half, 1]),
     }
     question = CellQuestion("induction", frozenset({(row, column)}), wrong)
-    film = Motion(
-        "induction",
-        {
-            "previous": hand_made.previous.double().numpy(),
-            "induction": hand_made.induction.double().numpy(),
-            "asked": np.array([[row, column]], dtype=np.float64),
-        },
-        {"letters": letters},
-    )
-    return Card("by_hand", numbers, (board,), question, (film,))
+    return Card("by_hand", numbers, (board,), question, (_film(tokens),))
+
+
+def _film(tokens: Int64[Tensor, "token"]) -> Motion:
+    """The circuit at work on these letters."""
+    hand_made = circuit(tokens)
+    arrays = {
+        "previous": hand_made.previous.double().numpy(),
+        "induction": hand_made.induction.double().numpy(),
+        "asked": np.array([[len(tokens) // 2 + TARGET, TARGET + 1]], dtype=np.float64),
+    }
+    return Motion("induction", arrays, {"letters": labels(tokens)})
 
 
 def circuit(tokens: Int64[Tensor, "token"], removed: Removed = "none") -> Circuit:
@@ -219,7 +226,7 @@ def _moment(inputs: CardInputs) -> Card:
         "repeated": 100 * SHARE_REPEATED,
     }
     numbers |= _step_numbers(curve, after)
-    question = ChoiceQuestion(("early", "shelf", "late"), "shelf")
+    question = ChoiceQuestion(("early", "shelf", "late"), "shelf", is_scale=True)
     chart = Chart("step", "loss", (held_out,))
     return Card("moment", numbers, (chart,), question, (losses, heads))
 
@@ -276,6 +283,13 @@ def _buys(inputs: CardInputs) -> Card:
         "repeated": 100 * SHARE_REPEATED,
     }
     steps = curve["step"]
+    span = later - before
+    numbers |= {
+        "span": int(steps[later] - steps[before]),
+        "fall": float(held_out[before] - held_out[later]),
+        "fall_before": float(held_out[before - span] - held_out[before]),
+        "fall_later": float(held_out[later] - held_out[later + span]),
+    }
     lines = (Series("held_out_loss", steps, held_out), Series("loss", steps, batches))
     chart = Chart("step", "loss", lines, marked_x=float(steps[after]))
     question = ChoiceQuestion(("falls", "hardly", "rises"), "hardly")
@@ -284,12 +298,50 @@ def _buys(inputs: CardInputs) -> Card:
 
 def _expect(inputs: CardInputs) -> Card:
     """A prediction before the training: the score on letters that do not repeat."""
-    return Card("expect", _tiny_numbers(), (), ChoiceQuestion(("high", "low", "exact"), "low"))
+    asked = {"repeated": repeated_letters(), "fresh": fresh_letters()}
+    panels = (
+        Panel(name, np.zeros((1, MAX_LETTERS)), columns=labels(letters[0]), hidden=True)
+        for name, letters in asked.items()
+    )
+    return Card(
+        "expect",
+        _tiny_numbers(),
+        (),
+        ChoiceQuestion(("high", "low", "exact"), "low"),
+        (_of_trainings("induction", "control"),),
+        situation=(Board(tuple(panels)),),
+    )
+
+
+def _of_trainings(*names: str) -> Chart:
+    """What was measured at the end of each training."""
+    trained = births()
+    lines = (Series(name, trained["seed"], trained[name]) for name in names)
+    return Chart("training", "score", tuple(lines), bars=True)
+
+
+@cache
+def births() -> dict[str, Float64[np.ndarray, "training"]]:
+    """The rows of `scripts.measure_births`, trainings from many seeds; NaN for never."""
+    source = Path(__file__).with_name("births.json").read_text(encoding="utf-8")
+    rows = json.loads(source)
+    return {name: np.array([row[name] for row in rows], dtype=np.float64) for name in rows[0]}
 
 
 def _tiny_numbers() -> dict[str, float | int | str]:
-    even = chance(MAX_LETTERS)
+    even, trained = chance(MAX_LETTERS), births()
+    induction, previous = trained["induction_step"], trained["previous_step"]
     return {
+        "trials": len(induction),
+        "control_most": float(trained["control"].max() / even.induction),
+        "induction_least": float(trained["induction"].min()),
+        "without_most": float(trained["without_previous"].max()),
+        "other_least": float(trained["without_other"].min()),
+        "copy_most": 100 * float(trained["accuracy_without_previous"].max()),
+        "first_times": int((induction < np.nan_to_num(previous, nan=np.inf)).sum()),
+        "induction_early": int(induction.min()),
+        "induction_late": int(induction.max()),
+        "previous_early": int(np.nanmin(previous)),
         "steps": STEPS,
         "layers": LAYERS,
         "heads": HEADS,
@@ -303,14 +355,17 @@ def _tiny_numbers() -> dict[str, float | int | str]:
 def _ablate(inputs: CardInputs) -> Card:
     """A prediction before the training: the head of layer 0 that the circuit needs."""
     question = ChoiceQuestion(("induction", "previous", "either"), "previous")
-    return Card("ablate", _tiny_numbers(), (), question)
+    reveal = (_of_trainings("induction", "without_previous", "without_other"),)
+    return Card("ablate", _tiny_numbers(), (), question, reveal)
 
 
 def _live(inputs: CardInputs) -> Card:
     """The training in the page, with the ablation of its heads, after a prediction of its order."""
     question = ChoiceQuestion(("previous", "induction", "together"), "induction")
     live = LiveTraining("birth", inputs.seed)
-    return Card("live", _tiny_numbers(), (), question, (live,))
+    scores = (Series(name, np.linspace(0, STEPS, 2), np.full(2, np.nan)) for name in RACE)
+    empty = Chart("step", "score", tuple(scores))
+    return Card("live", _tiny_numbers(), (), question, (live,), situation=(empty,))
 
 
 def _found(inputs: CardInputs) -> Card:
@@ -328,10 +383,18 @@ def _found(inputs: CardInputs) -> Card:
         "induction_score": induction.score,
         "induction_chance": induction.chance,
     }
+    measured = np.array([[note.score, note.chance] for note in (previous, induction)])
+    names = (previous.head, induction.head)
+    board = Board(
+        (
+            Panel("score", measured[:, :1], rows=names, signed=False),
+            Panel("chance", measured[:, 1:], rows=names, signed=False),
+        )
+    )
     view = {"model": "stories", "text": "Once kite hat dog cat kite hat dog cat"}
     link = Link("head", view | {"layer": int(layer), "head": int(head)})
     question = ChoiceQuestion(("proof", "hint", "nothing"), "hint")
-    return Card("found", numbers, (), question, link=link)
+    return Card("found", numbers, (board,), question, link=link)
 
 
 LESSON = Lesson(

@@ -9,13 +9,16 @@ of such a comparison. The cards make it on the embedded `sentiment`, with shuffl
 control.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float64
 
 from attnviz.attention.capture import Capture
 from attnviz.attention.steps import derive
+from attnviz.changes.kinds import Change
+from attnviz.changes.make import ablate, cut
+from attnviz.changes.text import write
 from attnviz.metrics.measures import induction_keys
 from attnviz.pictures.board import Board, Panel
 from attnviz.teach.course.real import INDUCTION, chance, score
@@ -49,11 +52,12 @@ SENTENCES = (
 )
 # the cards on effects
 MODEL = "sentiment"
-NEGATOR_HEAD = (0, 1)  # attends from the judging word to its negator, as its card says
 MAT, RESTING_HEAD = "The cat sat on the mat.", (4, 5)
 QUERIES = (3, 2, 6)
 REVIEW = "the hotel was not bad at all ."
 REVIEWS = (REVIEW, "the music was not awful .", "the food was never boring .")
+NEGATORS = ("not", "never")
+BACKED_UP = REVIEWS[:2]  # one cut cell changes little; in the third it is enough
 MAX_WORDS = 16
 N_SHUFFLES, SEED = 1000, 0
 START = "I loved the story but the ending was terrible ."
@@ -104,7 +108,10 @@ def _quiet(inputs: CardInputs) -> Card:
     }
     question = ChoiceQuestion(("spread", "previous", "first"), "first")
     real = RealHead("stories", GOAT_STORY, head.layer, head.head)
-    return Card("quiet", numbers, (), question, (real,))
+    labels = cap.tokens.labels
+    asking = Panel("row", np.zeros((1, len(labels))), rows=labels[-1:], columns=labels, hidden=True)
+    numbers["token"] = labels[-1]
+    return Card("quiet", numbers, (), question, (real,), situation=(Board((asking,)),))
 
 
 def _one_sentence(inputs: CardInputs) -> Card:
@@ -129,9 +136,18 @@ def _one_sentence(inputs: CardInputs) -> Card:
         "mean_chance": float(by_chance.mean()),
         "least": float(scores.min()),
         "n": len(rows),
+        "above": int((scores > by_chance).sum()),
+        "errors": _standard_errors(scores - by_chance),
     }
     question = NumberQuestion(n_counted, 0.1, {"words": words, "tokens": len(tokens), "pair": 2})
-    return Card("one", numbers, (), question, (chart,))
+    first = tuple(replace(line, x=line.x[:1], y=line.y[:1]) for line in chart.series)
+    given = replace(chart, series=first)
+    return Card("one", numbers, (), question, (chart,), situation=(given,))
+
+
+def _standard_errors(values: Float64[np.ndarray, "row"]) -> float:
+    """The mean of the values in units of its own standard error."""
+    return float(values.mean() / (values.std(ddof=1) / np.sqrt(len(values))))
 
 
 def _effect(inputs: CardInputs) -> Card:
@@ -185,9 +201,6 @@ def _without(
 def _explains(inputs: CardInputs) -> Card:
     """The question asks for the word whose removal changes the answer most."""
     effects = word_effects(inputs, tuple(REVIEWS[inputs.seed % len(REVIEWS)].split()))
-    cap = inputs.capture(MODEL, " ".join(effects.words))
-    tokens, (layer, head) = _tokens(cap, effects.words), NEGATOR_HEAD
-    carried = cap.weights(layer, head)[tokens[effects.heaviest][0], tokens[effects.strongest]].sum()
     numbers: dict[str, float | int | str] = {
         "margin": effects.margin,
         "heavy": effects.words[effects.heaviest],
@@ -197,9 +210,6 @@ def _explains(inputs: CardInputs) -> Card:
         "strong_weight": float(effects.weights[effects.strongest]),
         "strong_change": float(effects.changes[effects.strongest]),
         "after": float(effects.margin - effects.changes[effects.strongest]),
-        "carrier": f"L{layer}.H{head}",
-        "carried": float(carried),
-        "chance": 1 / len(cap.tokens),
         "typical": float(np.median(np.abs(effects.changes))),
     }
     wrong = {"heaviest": frozenset({(0, effects.heaviest)})}
@@ -249,6 +259,90 @@ def _board(effects: WordEffects, *, hidden: bool) -> Board:
     )
 
 
+def _backup(inputs: CardInputs) -> Card:
+    """One cell of layer 0 cut in one head after the other, and the same in another row."""
+    cuts = [negation_cuts(inputs, review) for review in REVIEWS]
+    own = cuts[inputs.seed % len(BACKED_UP)]
+    weights = Panel("heads", own.weights[None], columns=own.heads, signed=False)
+    n_cut = tuple(f"{n}" for n in range(len(own.heads) + 1))
+    rows = np.stack([own.verdicts, own.control])
+    verdicts = Panel("verdicts", rows, rows=(own.judging, own.bystander), columns=n_cut)
+    numbers: dict[str, float | int | str] = {
+        "text": own.text,
+        "judging": own.judging,
+        "negator": own.negator,
+        "bystander": own.bystander,
+        "head": own.heads[int(own.weights.argmax())],
+        "weight": float(own.weights.max()),
+        "heads": len(own.heads),
+        "before": float(own.verdicts[0]),
+        "one": float(own.verdicts[1]),
+        "two": float(own.verdicts[2]),
+        "all": float(own.verdicts[-1]),
+        "control": float(own.control[-1]),
+        "other_text": cuts[-1].text,
+        "other_before": float(cuts[-1].verdicts[0]),
+        "other_one": float(cuts[-1].verdicts[1]),
+    }
+    question = ChoiceQuestion(("turns", "half", "hardly"), "hardly")
+    off = ablate(HeadId(0, int(own.weights.argmax())))
+    numbers["off"] = _verdict(inputs, own.text, (off,))
+    link = Link("switches", {"model": MODEL, "text": own.text, "changes": write((off,))})
+    return Card("backup", numbers, (Board((weights,)),), question, (Board((verdicts,)),), link)
+
+
+@dataclass(frozen=True, eq=False)
+class NegationCuts:
+    """A review whose cell (judging word → negator) is cut in ever more heads of layer 0.
+
+    `weights` has that cell in each head; `verdicts` and `control` begin with nothing cut, then go
+    through the heads by their weight. The control cuts the negator in the row of a bystander.
+    """
+
+    text: str
+    judging: str
+    negator: str
+    bystander: str
+    heads: tuple[str, ...]
+    weights: Float64[np.ndarray, "head"]
+    verdicts: Float64[np.ndarray, "cut"]
+    control: Float64[np.ndarray, "cut"]
+
+
+def negation_cuts(inputs: CardInputs, text: str) -> NegationCuts:
+    """The cuts on a review, whose judging word follows its negator."""
+    cap = inputs.capture(MODEL, text)
+    labels = cap.tokens.labels
+    negator = next(n for n, label in enumerate(labels) if label in NEGATORS)
+    judging, bystander = negator + 1, negator - 1
+    weights = cap.weights(0)[:, judging, negator].astype(np.float64)
+    by_weight = [int(head) for head in np.argsort(-weights)]
+
+    def cuts(query: int, n: int) -> tuple[Change, ...]:
+        return tuple(cut(HeadId(0, head), query, negator) for head in by_weight[:n])
+
+    def verdicts(query: int) -> Float64[np.ndarray, "cut"]:
+        steps = range(len(weights) + 1)
+        return np.array([_verdict(inputs, text, cuts(query, n)) for n in steps])
+
+    return NegationCuts(
+        text=text,
+        judging=labels[judging],
+        negator=labels[negator],
+        bystander=labels[bystander],
+        heads=tuple(str(HeadId(0, head)) for head in range(len(weights))),
+        weights=weights,
+        verdicts=verdicts(judging),
+        control=verdicts(bystander),
+    )
+
+
+def _verdict(inputs: CardInputs, text: str, changes: tuple[Change, ...]) -> float:
+    logits = inputs.capture(MODEL, text, changes=changes).logits
+    assert logits is not None, "a classifier has logits"
+    return float(logits[0, 1] - logits[0, 0])
+
+
 def _review(inputs: CardInputs) -> Card:
     """The experiment: a review of the learner, and shuffled weights as the control."""
     words = tuple(inputs.text("text").split())[:MAX_WORDS]
@@ -270,7 +364,7 @@ def _review(inputs: CardInputs) -> Card:
     )
     agrees = own.heaviest == own.strongest
     numbers |= {"start": START, "start_strong": own.words[own.strongest]}
-    question = ChoiceQuestion(("yes", "no"), "yes" if agrees else "no")
+    question = ChoiceQuestion(("yes", "no"), "yes" if agrees else "no", is_scale=True)
     return Card("review", numbers, (), question, (_board(effects, hidden=False),), link)
 
 
@@ -288,6 +382,7 @@ LESSON = Lesson(
         Recipe("one", _one_sentence),
         Recipe("effect", _effect),
         Recipe("explains", _explains),
+        Recipe("backup", _backup),
         Recipe("review", _review, EFFECT_CONTROLS, "experiment"),
     ),
 )

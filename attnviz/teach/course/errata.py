@@ -9,6 +9,7 @@ scores by their sum instead of taking exp.
 
 import math
 from functools import partial
+from os.path import commonprefix
 
 import numpy as np
 import torch
@@ -31,7 +32,7 @@ from attnviz.teach.lessons.cards.card import (
 )
 
 TOLERANCE = 0.006
-PRINTED_DIGITS = 3
+PRINTED_DIGITS, PRINTED_PLACES = 3, 8  # of the weights, of the output
 # the note's program, line by line as it computes
 PROGRAM = """import numpy as np
 
@@ -125,8 +126,9 @@ def _repair(inputs: CardInputs) -> Card:
         for name, weights in (("control", control), ("changed", changed), ("one", one_repair))
     }
     further = errors["one"] > errors["control"]
-    question = ChoiceQuestion(("closer", "same", "further"), "further" if further else "closer")
-    return Card("repair", errors, (), question, (board,))
+    answer = "further" if further else "closer"
+    question = ChoiceQuestion(("closer", "same", "further"), answer, is_scale=True)
+    return Card("repair", errors, (), question, (board,), situation=(Board(board.panels[:1]),))
 
 
 def right_weights() -> Matrix:
@@ -143,7 +145,7 @@ def _digits(inputs: CardInputs) -> Card:
         (
             weights_panel("rounded", rounded, decimals=3),
             Panel("values", values, before="·", decimals=3, scale="value"),
-            Panel("printed", rounded @ values, before="=", decimals=8, scale="value"),
+            Panel("printed", rounded @ values, "=", decimals=PRINTED_PLACES, scale="value"),
         )
     )
     solution = Board((Panel("unrounded", unrounded @ values, decimals=6, scale="value"),))
@@ -154,9 +156,21 @@ def _digits(inputs: CardInputs) -> Card:
         "printed": (rounded @ values)[0, 0],
         "unrounded": (unrounded @ values)[0, 0],
     }
-    right = "all" if error < 1e-8 else ("few" if error < 10 ** (1 - PRINTED_DIGITS) else "none")
-    question = ChoiceQuestion(("all", "few", "none"), right)
+    agreeing = _agreeing_digits(float(numbers["printed"]), float(numbers["unrounded"]))
+    numbers |= {"agreeing": agreeing, "places": PRINTED_PLACES}
+    right = "all" if agreeing == PRINTED_PLACES else "few" if agreeing else "none"
+    question = ChoiceQuestion(("all", "few", "none"), right, is_scale=True)
     return Card("digits", numbers, (board,), question, (solution,))
+
+
+def _agreeing_digits(one: float, other: float) -> int:
+    """The number of digits after the point that two numbers begin with alike.
+
+    >>> _agreeing_digits(-0.48113832, -0.48124201)
+    3
+    """
+    written = [f"{abs(value):.{PRINTED_PLACES}f}".partition(".")[2] for value in (one, other)]
+    return len(commonprefix(written))
 
 
 def _erratum(inputs: CardInputs) -> Card:

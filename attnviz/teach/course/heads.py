@@ -43,6 +43,7 @@ from attnviz.teach.lessons.cards.card import (
     Slider,
     Typed,
 )
+from attnviz.teach.lessons.cards.shuffle import places
 from attnviz.types import HeadId
 
 TO_FOUR_DIGITS = 0.0006
@@ -143,6 +144,7 @@ def _patterns(inputs: CardInputs) -> Card:
         "layers": len(previous),
     }
     numbers |= {f"{name}_head": str(HeadId(*place)) for name, place in HEADS.items()}
+    numbers |= places(HEADS)
     view: dict[str, str | int] = {"model": MODEL, "text": text, "layer": layer, "head": head}
     return Card(
         "looks",
@@ -242,7 +244,8 @@ def _cut(inputs: CardInputs) -> Card:
         ),
     }
     question = ChoiceQuestion(("shapes", "sums", "numbers"), "numbers")
-    return Card("cut", numbers, (), question, (Board(panels), _drawing(), Program(PROGRAM)))
+    reveal = (Board(panels), _drawing(), Program(PROGRAM))
+    return Card("cut", numbers, (), question, reveal, situation=(Board(panels[:1]),))
 
 
 def _drawing() -> Board:

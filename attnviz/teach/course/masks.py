@@ -212,14 +212,13 @@ def _both(inputs: CardInputs) -> Card:
         name: Board((panel(mask.double().numpy(), blocked=~mask.numpy()),))
         for name, mask in _patterns().items()
     }
-    orders = (("causal", "both", "padding"), ("both", "padding", "causal"))
     numbers: dict[str, float | int | str] = {
         "n": N,
         "padding": int((~REAL).sum()),
         "open": int(_patterns()["both"].sum()),
         "all": N * N,
     }
-    question = ChoiceQuestion(orders[inputs.seed % 2], "both", pictures)
+    question = ChoiceQuestion(tuple(pictures), "both", pictures)
     return Card("both", numbers, question=question)
 
 

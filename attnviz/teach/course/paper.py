@@ -16,6 +16,7 @@ from attnviz.teach.course import lesson
 from attnviz.teach.course.recipe import CaptureText, CardInputs, Recipe
 from attnviz.teach.lessons.cards.card import RealHead
 from attnviz.teach.lessons.cards.example_words import in_language
+from attnviz.teach.lessons.cards.shuffle import shuffled
 from attnviz.teach.lessons.cards.texts import LessonTexts, lesson_texts
 from attnviz.teach.lessons.paper.sheet import LAST_SEED, PrintedCard, Worksheet
 from attnviz.teach.lessons.paper.worksheet import worksheet_html
@@ -40,15 +41,18 @@ def sheet(
             last=LAST_SEED,
         )
     recipes, texts = lesson(slug).recipes, lesson_texts(slug, lang)
-    cards = [_printed(recipe, seed, capture, texts) for recipe in recipes]
+    cards = [_printed(slug, recipe, seed, capture, texts) for recipe in recipes]
     real = partial(weights, capture)
     return worksheet_html(Worksheet(slug, lang, seed, cards, real, server, qr))
 
 
-def _printed(recipe: Recipe, seed: int, capture: CaptureText, texts: LessonTexts) -> PrintedCard:
+def _printed(
+    slug: str, recipe: Recipe, seed: int, capture: CaptureText, texts: LessonTexts
+) -> PrintedCard:
     values = recipe.start_values()
-    card = in_language(recipe.build(CardInputs(values, seed, capture)), texts)
-    return PrintedCard(card, [(control, values[control.name]) for control in recipe.controls])
+    card = shuffled(recipe.build(CardInputs(values, seed, capture)), slug, str(seed))
+    controls = [(control, values[control.name]) for control in recipe.controls]
+    return PrintedCard(in_language(card, texts), controls)
 
 
 def weights(capture: CaptureText, real: RealHead) -> Panel | None:

@@ -85,7 +85,11 @@ class TargetWeights:
         own, control, area = (
             100 * float(values.mean()) for values in (self.own, self.others, self.areas)
         )
-        times = {"over_area": own / area, "over_control": own / control}
+        times: dict[str, float | int] = {
+            "over_area": own / area,
+            "over_control": own / control,
+            "beaten": int((self.others > self.own).sum()),
+        }
         means = {"own": own, "control": control, "area": area}
         return {"head": head, "pictures": len(MANY), **means, **times}
 
@@ -266,7 +270,7 @@ def _transpose(inputs: CardInputs) -> Card:
         "control": _shape(control),
     }
     question = ChoiceQuestion(("square", "error", "narrow"), "error")
-    return Card("transpose", numbers, (), question, boards)
+    return Card("transpose", numbers, (), question, boards, situation=boards[:1])
 
 
 def _product(left: Tensor, right: Tensor) -> tuple[Tensor | None, str]:
@@ -437,7 +441,9 @@ def _many(inputs: CardInputs) -> Card:
     ]
     above_area = [float(head["over_control"]) for head in heads if float(head["over_area"]) > CLEAR]
     above_both = sum(times > CLEAR for times in above_area)
-    question = ChoiceQuestion(("all", "some", "none"), _how_many(above_both, len(above_area)))
+    question = ChoiceQuestion(
+        ("all", "some", "none"), _how_many(above_both, len(above_area)), is_scale=True
+    )
     numbers = weights.numbers(f"L{layer}.H{head}") | {
         "heads": len(heads),
         "above_area": len(above_area),

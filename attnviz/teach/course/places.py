@@ -31,11 +31,13 @@ from attnviz.teach.lessons.cards.card import (
     ChoiceQuestion,
     Link,
     NumberQuestion,
+    Numbers,
     Pick,
     Slider,
     Typed,
 )
 from attnviz.teach.lessons.cards.example_words import Gloss
+from attnviz.teach.lessons.cards.shuffle import places
 from attnviz.types import Kind
 
 LONGER = "We gave the beautiful queen a golden crown."
@@ -151,8 +153,8 @@ def _three(inputs: CardInputs) -> Card:
         for name, (weights, rows, columns) in panels.items()
     }
     question = ChoiceQuestion(tuple(pictures), "cross", pictures)
-    numbers = {"english": pair.english, "gloss": Gloss(pair.english), "start": french[0]}
-    return Card("three", numbers, (), question)
+    numbers: Numbers = {"english": pair.english, "gloss": Gloss(pair.english), "start": french[0]}
+    return Card("three", {**numbers, **places(pictures)}, (), question)
 
 
 def translate(inputs: CardInputs, english: str) -> Translation:
@@ -261,7 +263,27 @@ def _once(inputs: CardInputs) -> Card:
         "heads": len(masked),
         "rows": n,
     }
-    return Card("once", numbers, (), ChoiceQuestion(("same", "last", "none"), "same"))
+    names = whole.tokens_of(0, "decoder").labels[:n]
+    shown = {"pass": whole.weights(0, 0, "self", "decoder")[:n, :n]}
+    shown["steps"] = by_step.weights(0, 0, "self", "decoder")
+    future = np.triu(np.ones((n, n), dtype=np.bool_), 1)
+    board = Board(
+        tuple(
+            Panel(
+                name,
+                weights.astype(np.float64),
+                rows=names,
+                columns=names,
+                signed=False,
+                blocked=future,
+                decimals=1,
+                hidden=name == "steps",
+            )
+            for name, weights in shown.items()
+        )
+    )
+    question = ChoiceQuestion(("same", "last", "none"), "same")
+    return Card("once", numbers, (), question, (board,))
 
 
 def in_one_pass(inputs: CardInputs, pair: SentencePair) -> Capture:

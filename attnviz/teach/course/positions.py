@@ -194,7 +194,9 @@ def _broken(inputs: CardInputs) -> Card:
         "changed": float(np.abs(changed).max()),
         "causal": float(np.abs(_error(inputs, "causal")).max()),
     }
-    question = ChoiceQuestion(("yes", "no"), "yes" if numbers["causal"] != 0 else "no")
+    question = ChoiceQuestion(
+        ("yes", "no"), "yes" if numbers["causal"] != 0 else "no", is_scale=True
+    )
     return Card("broken", numbers, (), question, (Board(panels),))
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from jaxtyping import Bool, Float32, Float64
 
 from attnviz.attention.capture import Capture
+from attnviz.checks.cards import card
 from attnviz.metrics.measures import induction_keys, measured
 from attnviz.pictures.board import Board, Panel, Sums
 from attnviz.teach.course.recipe import CardInputs, Lesson, Recipe
@@ -27,6 +28,7 @@ from attnviz.teach.lessons.cards.card import (
     Pick,
     Typed,
 )
+from attnviz.teach.lessons.cards.shuffle import places
 from attnviz.types import HeadId, Measure
 
 INDUCTION = {"stories": HeadId(2, 1), "stories-llama": HeadId(1, 5)}
@@ -147,6 +149,7 @@ def _previous(inputs: CardInputs) -> Card:
         "mixed_text": STORY_MIXED,
         "other_head": str(PREVIOUS["stories-llama"]),
         "other": score(llama, PREVIOUS["stories-llama"], "previous"),
+        **_on_random_tokens("stories", head),
     }
     question = CellQuestion("weights", frozenset({(row, row - 1)}), wrong)
     link = Link("head", {"model": "stories", "text": STORY, "layer": head.layer, "head": head.head})
@@ -154,6 +157,15 @@ def _previous(inputs: CardInputs) -> Card:
     return Card(
         "previous", numbers, (Board((panel(cap, head, "weights"),)),), question, reveal, link
     )
+
+
+def _on_random_tokens(model: str, head: HeadId) -> dict[str, float]:
+    """The score of a head as the model's card has it, which `attnviz.checks` measures again."""
+    model_card = card(model)
+    assert model_card is not None, "the model is embedded"
+    note = next(note for note in model_card.description.heads if note.head == str(head))
+    assert note.chance is not None, "the card has a baseline"
+    return {"random": note.score, "random_chance": note.chance}
 
 
 def score(cap: Capture, head: HeadId, measure: Measure, batch: int = 0) -> float:
@@ -175,6 +187,7 @@ def _gallery(inputs: CardInputs) -> Card:
     numbers: dict[str, float | int | str] = {"chance": chance(cap, "next")}
     for name, head in GALLERY.items():
         numbers |= {f"{name}_head": str(head), name: score(cap, head, name)}
+    numbers |= places(GALLERY)
     question = ChoiceQuestion(tuple(GALLERY), "next", pictures)
     return Card("gallery", numbers, (), question)
 

@@ -34,6 +34,7 @@ from attnviz.teach.lessons.cards.card import (
     Series,
     Slider,
 )
+from attnviz.teach.lessons.cards.shuffle import places
 
 WIDTHS = (4, 8, 16, 32, 64, 128, 256, 512)
 N_KEYS = 8
@@ -152,13 +153,6 @@ def _slope(inputs: CardInputs) -> Card:
 def _lab(inputs: CardInputs) -> Card:
     """The experiment: one row of weights, and the mean of many rows, with and without √d_k."""
     d_k = int(inputs.number("d_k"))
-    row = score_row(d_k, inputs.seed)
-    board = Board(
-        (
-            weights_panel("control", softmax(row / math.sqrt(d_k)), sums="rows"),
-            weights_panel("changed", softmax(row), sums="rows"),
-        )
-    )
     entropy, gradient = rows_at(inputs.seed)
     charts = tuple(
         Chart(
@@ -190,7 +184,19 @@ def _lab(inputs: CardInputs) -> Card:
         "gradient_uniform": float(gradient_size(np.full((1, N_KEYS), 1 / N_KEYS))[0]),
     }
     question = ChoiceQuestion(("even", "one", "same"), "one")
-    return Card("lab", numbers, (), question, (board, *charts))
+    board, narrow = (_one_row(width, inputs.seed) for width in (d_k, WIDTHS[0]))
+    return Card("lab", numbers, (), question, (board, *charts), situation=(narrow,))
+
+
+def _one_row(d_k: int, seed: int) -> Board:
+    """The weights of one query, divided and not."""
+    row = score_row(d_k, seed)
+    return Board(
+        (
+            weights_panel("control", softmax(row / math.sqrt(d_k)), sums="rows"),
+            weights_panel("changed", softmax(row), sums="rows"),
+        )
+    )
 
 
 def score_row(d_k: int, seed: int) -> Matrix:
@@ -255,7 +261,7 @@ def _pictures(inputs: CardInputs) -> Card:
         "flattest": weights["flat"].max(),
         "sharpest": weights["sharp"].max(axis=1).mean(),
         "root": math.sqrt(PICTURE_WIDTH),
-    }
+    } | places(pictures)
     return Card("pictures", numbers, question=question)
 
 

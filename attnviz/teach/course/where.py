@@ -11,6 +11,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from jaxtyping import Float64
 
 from attnviz.pictures.board import Board, Panel
 from attnviz.teach.course import story
@@ -75,7 +76,9 @@ def _next(inputs: CardInputs) -> Card:
         "total": float(probabilities.sum()),
     }
     question = ChoiceQuestion(("word", "each", "sentence"), "each")
-    return Card("next", numbers, (), question, (board,))
+    names = (*_names(_ids(inputs, _text(inputs))), "?")
+    read = Panel("read", np.zeros((1, len(names))), columns=names, hidden=True)
+    return Card("next", numbers, (), question, (board,), situation=(Board((read,)),))
 
 
 def _ids(inputs: CardInputs, text: str) -> np.ndarray:
@@ -136,7 +139,9 @@ def _script(inputs: CardInputs) -> Card:
     }
     question = NumberQuestion(answer, 0.1, {"one": 1, "two": 2})
     boards = (Board((pieces.panel("pieces"),)), Board((in_bytes.panel("bytes"),)))
-    return Card("script", numbers, (), question, boards)
+    sign = np.array([[float(ord(asked))]])
+    given = Board((Panel("sign", sign, columns=(asked,), decimals=0, signed=False),))
+    return Card("script", numbers, (), question, boards, situation=(given,))
 
 
 def cut(inputs: CardInputs, model: str, text: str) -> Pieces:
@@ -160,7 +165,14 @@ def _vectors(inputs: CardInputs) -> Card:
     word, position = story.word_rows(ids), story.position_rows(len(ids))
     shown = {"word": word, "position": position, "sum": word + position}
     panels = [
-        Panel(name, values[places[:2], :N_SHOWN], before, rows=names, scale="vectors")
+        Panel(
+            name,
+            values[places[:2], :N_SHOWN],
+            before,
+            rows=names,
+            scale="vectors",
+            hidden=name == "sum",
+        )
         for (name, values), before in zip(shown.items(), ("", "+", "="), strict=True)
     ]
     start = word + position
@@ -174,7 +186,7 @@ def _vectors(inputs: CardInputs) -> Card:
         "apart": float(np.abs(start[places[0]] - start[places[1]]).max()),
     }
     question = ChoiceQuestion(("same", "position", "meaning"), "position")
-    return Card("vectors", numbers, (), question, (Board(tuple(panels)),))
+    return Card("vectors", numbers, (Board(tuple(panels)),), question)
 
 
 def _stream(inputs: CardInputs) -> Card:
@@ -203,18 +215,37 @@ def _who(inputs: CardInputs) -> Card:
     other = OTHER_ANIMALS[inputs.seed % len(TEXTS)]
     texts = (text, text.replace(animal, other))
     ids = [_ids(inputs, sentence) for sentence in texts]
-    whole = [story.run(tokens).end[-1] for tokens in ids]
-    bare = [story.run(tokens, "attention").end[-1] for tokens in ids]
+    whole = _apart(ids[0], ids[1], "none")
+    bare = _apart(ids[0], ids[1], "attention")
+    depths = ("X", *(f"L{layer}" for layer in range(story.LAYERS)))
+    board = Board(
+        tuple(
+            Panel(name, values[None], columns=depths, signed=False, scale="apart")
+            for name, values in (("whole", whole), ("bare", bare))
+        )
+    )
     numbers: Numbers = {
         "text": text,
         "animal": animal,
         "other": other,
         "last": text.split()[-1],
-        "whole": float(np.abs(whole[0] - whole[1]).max()),
-        "bare": float(np.abs(bare[0] - bare[1]).max()),
+        "whole": float(whole[-1]),
+        "bare": float(bare[-1]),
     }
     question = ChoiceQuestion(("attention", "mlp", "table"), "attention")
-    return Card("who", numbers, (), question)
+    return Card("who", numbers, (), question, (board,), situation=(Board(board.panels[:1]),))
+
+
+def _apart(
+    one: np.ndarray, other: np.ndarray, without: story.Without
+) -> Float64[np.ndarray, "depth"]:
+    """How far the last rows of two texts are apart: at the start, and after each layer."""
+    runs = [story.run(tokens, without) for tokens in (one, other)]
+    streams = [
+        np.cumsum([run.start[-1], *(pair[0][-1] + pair[1][-1] for pair in run.added)], axis=0)
+        for run in runs
+    ]
+    return np.asarray(np.abs(streams[0] - streams[1]).max(axis=1))
 
 
 def _mlp(inputs: CardInputs) -> Card:
@@ -227,8 +258,15 @@ def _mlp(inputs: CardInputs) -> Card:
     row = _names(ids)[-1:]
     inside = Panel("inside", before, rows=row, scale="inside")
     passed = Panel("passed", after, "→", rows=row, scale="inside")
-    numbers: Numbers = {"d_model": width, "hidden": answer, "times": answer // width}
-    numbers = {**numbers, "token": row[0], "shown": N_SHOWN}
+    times = answer // width
+    numbers: Numbers = {
+        "d_model": width,
+        "hidden": answer,
+        "times": times,
+        "share": 100 * 2 * times / (2 * times + 4),  # of 2·times·d² in the MLP and 4·d² beside it
+        "token": row[0],
+        "shown": N_SHOWN,
+    }
     return Card("mlp", numbers, (), question, (Board((inside, passed)),))
 
 
@@ -314,7 +352,7 @@ def _parts(inputs: CardInputs) -> Card:
     boards = tuple(Board((panel,)) for panel in panels)
     link = Link("output", {"model": story.MODEL, "text": text})
     question = ChoiceQuestion(("all", "last", "nothing"), "last")
-    return Card("parts", numbers, (), question, boards, link)
+    return Card("parts", numbers, (), question, boards, link, boards[:1])
 
 
 LESSON = Lesson(
@@ -322,7 +360,6 @@ LESSON = Lesson(
     recipes=(
         Recipe("next", _next),
         Recipe("tokens", _tokens),
-        Recipe("script", _script, (typed(),), "experiment"),
         Recipe("vectors", _vectors),
         Recipe("stream", _stream),
         Recipe("who", _who),
@@ -335,5 +372,6 @@ LESSON = Lesson(
             (Typed("text", TEXTS[0], MAX_CHARS), Pick("without", story.WITHOUT, "attention")),
             "experiment",
         ),
+        Recipe("script", _script, (typed(),), "experiment"),
     ),
 )

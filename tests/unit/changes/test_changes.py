@@ -26,6 +26,7 @@ from attnviz.changes.text import MAX_CHANGES
 from attnviz.errors import AttnVizError, BadInput, BadMask
 from attnviz.masks.spec import MaskSet
 from attnviz.types import HeadId, ModelKey
+from tests.support.shapes import unchecked
 
 OTHER = Capture(ModelKey("m", "r", "float32", "cpu"), (), {})
 ROWS = torch.tensor([[1.0, 0.0], [0.25, 0.75]])
@@ -164,7 +165,7 @@ HOSTILE = (
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_nonsense_in_an_address_is_refused_by_name(text: str) -> None:
-    with pytest.raises(AttnVizError) as error:
+    with pytest.raises(AttnVizError) as error, unchecked():
         parse(text, GIVEN)
     assert isinstance(error.value, BadInput | BadMask)
 
@@ -184,7 +185,7 @@ def test_arguments_that_do_not_go_together_are_refused() -> None:
         ablate("L0.H0", "zero", corpus=["a text"])
     with pytest.raises(BadInput, match="list of texts"):
         ablate("L0.H0", corpus="one text")
-    with pytest.raises(BadInput, match="a Capture"):
+    with pytest.raises(BadInput, match="takes Capture as source"), unchecked():
         patch("L0.H0", "other")
     with pytest.raises(BadInput, match="one of q, k, v, weights, mixed"):
         patch("L0.H0", OTHER, "scores")
@@ -200,9 +201,9 @@ def test_arguments_that_do_not_go_together_are_refused() -> None:
         pattern("L0.H0", ROWS * 2)
     with pytest.raises(BadInput, match="sum to 1"):
         pattern("L0.H0", ROWS - 0.5)
-    with pytest.raises(BadInput, match="matrix"):
+    with pytest.raises(BadInput, match="matrix"), unchecked():
         pattern("L0.H0", torch.ones(3))
-    with pytest.raises(BadMask, match="boolean"):
+    with pytest.raises(BadMask, match="boolean"), unchecked():
         mask("L0.H0", ROWS)
 
 

@@ -16,7 +16,7 @@ from attnviz.cli.main import in_words_of_the_command_line
         ("text_pair= is not used", "--pair is not used"),
         ("capture() was given a sound", "attnviz capture was given a sound"),
         ("load it with tokenizer=", "load it with tokenizer= (in Python)"),
-        ("name one head with at='L5.H11', one", "name one head with --at L5.H11, one"),
+        ("name one with head='L5.H11', one", "name one with --head L5.H11, one"),
         ("or leave least=0.01 out", "or leave --least 0.01 out"),
         ("save it with dtype='float16'", "save it with --half"),
         ("layer 9 does not exist: give 0 to 5", "layer 9 does not exist: give 0 to 5"),

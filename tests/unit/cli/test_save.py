@@ -34,10 +34,10 @@ def test_a_capture_is_saved_and_read_again(
 @pytest.mark.parametrize(
     ("name", "options", "begin"),
     [
-        ("x.svg", ["--at", "L5.H11", "--title", "T", "--width", "4"], b"<svg"),
-        ("x.pdf", ["--at", "L5.H11", "--view", "lines"], b"%PDF"),
+        ("x.svg", ["--head", "L5.H11", "--title", "T", "--width", "4"], b"<svg"),
+        ("x.pdf", ["--head", "L5.H11", "--view", "lines"], b"%PDF"),
         ("x.csv", ["--least", "0.5"], "\ufefflayer,head".encode()),
-        ("x.json", ["--at", "L0.H0"], b'{"format"'),
+        ("x.json", ["--head", "L0.H0"], b'{"format"'),
         ("x.npz", ["--half"], b"PK"),
         ("x.html", ["--heads", "L5.H11", "--lang", "zh"], b"<!doctype html>"),
         ("x.safetensors", ["--half"], b""),
@@ -96,7 +96,7 @@ def test_capture_saves_the_head_that_it_prints(
     [
         (["-o", "x.docx"], "give one of .safetensors"),
         (["-o", "x.csv", "--width", "3"], "--width means nothing for a .csv file"),
-        (["-o", "x.svg", "--at", "L9.H0"], "layer 9"),
+        (["-o", "x.svg", "--head", "L9.H0"], "layer 9"),
         (["-o", "x.svg", "--view", "bars"], "heads, head, lines"),
         (["-o", "gone/x.svg"], "a folder that exists"),
         (["-o", "x.svg", "--model", "minilm"], "leave --model out"),

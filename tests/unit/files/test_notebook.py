@@ -40,7 +40,7 @@ def test_show_opens_on_a_view_and_a_head_whose_steps_it_has(capture: attnviz.Cap
 
 @pytest.mark.parametrize(
     "arguments",
-    [{"view": "picture"}, {"at": "L9.H0"}, {"at": "head"}, {"height": 10}],
+    [{"view": "picture"}, {"head": "L9.H0"}, {"head": "head"}, {"height": 10}],
 )
 def test_show_refuses_what_a_capture_does_not_have(
     capture: attnviz.Capture, arguments: dict[str, Any]

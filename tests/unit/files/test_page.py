@@ -16,9 +16,9 @@ import attnviz
 from attnviz.attention.capture import Capture
 from attnviz.errors import BadInput, TooLarge
 from attnviz.files.page import rebuilt, store, write_page
-from attnviz.files.page.document import HERE
 from attnviz.pictures.shared.buffer import unpack
 from attnviz.pictures.shared.bundle import FOLDER
+from attnviz.pictures.shared.page import page_style
 from attnviz.types import HeadId
 from tests.support.hostile import SCRIPT
 
@@ -216,7 +216,7 @@ def test_a_page_is_written_where_a_path_says(capture: Capture, tmp_path: Path) -
 
 
 def test_the_colours_of_a_page_are_those_of_the_app() -> None:
-    css = (HERE / "page.css").read_text(encoding="utf-8")
+    css = page_style()
     config = (ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8")
     theme = tomllib.loads(config)["theme"]
     names = {
@@ -227,8 +227,6 @@ def test_the_colours_of_a_page_are_those_of_the_app() -> None:
         "linkColor": "link-color",
         "borderColor": "border-color",
         "redColor": "red-text-color",
-        "orangeColor": "orange-color",
-        "greenColor": "green-color",
     }
     light, media, dark = re.split(r"@media \(prefers|:root\[data-theme=\"dark\"\]", css)[:3]
     for part, scheme in ((light, "light"), (media, "dark"), (dark, "dark")):

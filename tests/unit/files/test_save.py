@@ -79,7 +79,7 @@ def test_layers_that_are_alike_are_one_array() -> None:
 
 
 def test_a_csv_of_one_head_is_a_matrix() -> None:
-    table = rows(content(KINDS["grouped"], ".csv", at="L1.H4"))
+    table = rows(content(KINDS["grouped"], ".csv", head="L1.H4"))
     assert table[0][1:] == [row[0] for row in table[1:]] == list(KINDS["grouped"].tokens.labels)
     matrix = np.array([row[1:] for row in table[1:]], dtype=np.float32)
     np.testing.assert_array_equal(matrix, KINDS["grouped"].weights("L1.H4"))
@@ -138,7 +138,7 @@ def test_too_many_numbers_are_refused_with_what_to_do(monkeypatch: pytest.Monkey
     with pytest.raises(TooLarge, match=r"save them as \.npz"):
         content(KINDS["grouped"], ".json")
     with pytest.raises(TooLarge, match=r"7 tokens are more than a figure shows, which is 3"):
-        content(KINDS["grouped"], ".svg", at="L0.H0")
+        content(KINDS["grouped"], ".svg", head="L0.H0")
 
 
 # --- figures -----------------------------------------------------------------------------------
@@ -153,14 +153,14 @@ def test_each_view_is_drawn(view: pictures.View) -> None:
 
 def test_two_captures_are_compared() -> None:
     pair = (KINDS["causal"], KINDS["grouped"])
-    root = ET.fromstring(content(pair, ".svg", at="L0.H2"))
+    root = ET.fromstring(content(pair, ".svg", head="L0.H2"))
     texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
     assert {"A", "B", "B − A"} <= set(texts)
 
 
 def test_the_endings_of_figures_are_drawn_by_the_extra() -> None:
-    assert content(KINDS["grouped"], ".pdf", at="L0.H0").startswith(b"%PDF")
-    assert content(KINDS["grouped"], ".PNG", at="L0.H0").startswith(b"\x89PNG")
+    assert content(KINDS["grouped"], ".pdf", head="L0.H0").startswith(b"%PDF")
+    assert content(KINDS["grouped"], ".PNG", head="L0.H0").startswith(b"\x89PNG")
 
 
 # --- what is refused ---------------------------------------------------------------------------
@@ -171,9 +171,9 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
     "another ending": ("x.docx", {}, r"cannot be saved as '\.docx'; give one of \.safetensors"),
     "no ending": ("x", {}, "'a file without an ending'"),
     "a width of a table": ("x.csv", {"width_in": 3}, r"width_in= means nothing for a \.csv file"),
-    "a head of a capture": ("x.safetensors", {"at": "L0.H0"}, "it takes dtype, with_weights"),
+    "a head of a capture": ("x.safetensors", {"head": "L0.H0"}, "it takes dtype, with_weights"),
     "W in a figure": ("x.svg", {"with_weights": True}, "with_weights= means nothing"),
-    "a head that is not there": ("x.npz", {"at": "L0.H99"}, "99"),
+    "a head that is not there": ("x.npz", {"head": "L0.H99"}, "99"),
     "a kind that is not there": ("x.json", {"kind": "cross"}, "there is self"),
     "a text that is not there": ("x.csv", {"batch": 5}, "5"),
     "another view": ("x.svg", {"view": "bars"}, "give one of heads, head, lines, steps, alignment"),

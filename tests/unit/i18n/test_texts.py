@@ -12,7 +12,7 @@ import pytest
 from attnviz import i18n
 from attnviz.metrics import Role
 
-OTHERS = [lang for lang in i18n.LANGUAGES if lang != i18n.DEFAULT]
+OTHERS = [lang for lang in i18n.COMPLETE if lang != i18n.DEFAULT]
 
 
 @pytest.mark.parametrize("lang", OTHERS)
@@ -36,6 +36,27 @@ def test_no_text_is_empty_or_padded(lang: i18n.Language) -> None:
     for key, template in i18n.catalogue(lang).items():
         assert template.strip(), key
         assert template == template.strip() or "\n" in template, key
+
+
+BETA = [lang for lang in i18n.LANGUAGES if i18n.is_beta(lang)]
+
+
+@pytest.mark.parametrize("lang", BETA)
+def test_a_language_that_lands_in_parts_is_english_where_it_has_no_text(
+    lang: i18n.Language,
+) -> None:
+    english, own = i18n.catalogue(i18n.DEFAULT), i18n.own(lang)
+    assert own.keys() <= english.keys()
+    assert i18n.catalogue(lang) == {**english, **own}
+    assert [
+        key
+        for key, template in own.items()
+        if i18n.placeholders(template) != i18n.placeholders(english[key])
+    ] == []
+
+
+def test_a_complete_language_has_no_text_of_another() -> None:
+    assert all(i18n.own(lang) == i18n.catalogue(lang) for lang in i18n.COMPLETE)
 
 
 # names of a program's parts are the same in every language
@@ -95,6 +116,7 @@ def test_a_section_holds_templates_by_the_rest_of_their_key() -> None:
         ("zh-TW", "zh"),
         ("zh-Hans-CN", "zh"),
         ("en-GB", "en"),
+        ("es-MX", "es"),
         ("fr-FR", "en"),
         ("", "en"),
         ("-", "en"),
@@ -134,3 +156,32 @@ def test_i18n_is_a_leaf() -> None:
         "sys.exit(bool({'torch', 'streamlit', 'numpy'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], timeout=300).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("lang", "words", "clauses"),
+    [
+        ("en", "a, b", "a; b"),
+        ("ja", "a、b", "a；b"),
+        ("ko", "a, b", "a; b"),
+        ("zh", "a、b", "a；b"),
+    ],
+)
+def test_parts_are_joined_as_the_language_joins_them(
+    lang: i18n.Language, words: str, clauses: str
+) -> None:
+    assert i18n.joined(lang, ["a", "b"]) == words
+    assert i18n.joined(lang, iter(["a", "b"]), "clauses") == clauses
+    assert i18n.joined(lang, ["a"]) == "a" and i18n.joined(lang, []) == ""
+
+
+@pytest.mark.parametrize("lang", i18n.LANGUAGES)
+def test_a_label_is_bold_and_no_space_follows_a_full_width_sign(lang: i18n.Language) -> None:
+    label = i18n.text(lang, "learn.goal")
+    line = i18n.labelled(label, "x")
+    assert line.startswith("**") and line.replace("**", "").replace(" x", "x") == f"{label}x"
+    assert ("： x" in line) is False and not line.split("**")[1].endswith("：")
+
+
+def test_the_tag_of_a_language_is_one_that_browsers_know() -> None:
+    assert [i18n.tag(lang) for lang in ("en", "ja", "ko", "zh")] == ["en", "ja", "ko", "zh-CN"]

@@ -41,7 +41,7 @@ VIEW = SwitchesView(
         seconds="before",
         sentence="With L0.H1 off …",
         control="Control …",
-        written=(("The model writes", SCRIPT),),
+        written=(("The model generates", SCRIPT),),
     ),
     effects="2 heads …",
 )

@@ -10,7 +10,7 @@ from attnviz.app.page_parts.classroom import entry
 from attnviz.app.page_parts.learn import open_card
 from attnviz.app.server import course_lessons
 from attnviz.app.session import current, widgets
-from attnviz.i18n import Language, text
+from attnviz.i18n import Language, labelled, text
 from attnviz.teach.lessons.cards import progress
 from attnviz.teach.lessons.cards.symbols import with_formulas
 from attnviz.teach.lessons.cards.texts import lesson_texts
@@ -28,7 +28,7 @@ def show(lang: Language) -> None:
             if standings:
                 n_right, n = standings.count("right"), len(standings)
                 st.markdown(text(lang, "learn.score", right=n_right, questions=n))
-            st.markdown(f"**{text(lang, 'learn.keep')}** {with_formulas(texts.keep)}")
+            st.markdown(labelled(text(lang, "learn.keep"), with_formulas(texts.keep)))
         with st.container(horizontal=True):
             for slug in slugs[slugs.index(learn.lesson) + 1 :][:1] if learn.lesson in slugs else ():
                 title = lesson_texts(slug, lang).title
@@ -49,7 +49,7 @@ def _standings() -> list[progress.Standing]:
     standings = (
         progress.standing(opened.card_named(name), opened.answers) for name in opened.answers
     )
-    return [standing for standing in standings if standing in ("right", "wrong")]
+    return [standing for standing in standings if standing != "shown" and standing]
 
 
 def _go_on(slug: str = "") -> None:

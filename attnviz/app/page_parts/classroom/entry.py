@@ -17,7 +17,7 @@ from attnviz.app.server.class_socket import rooms
 from attnviz.app.session import current, messages, store, widgets
 from attnviz.app.session.view import Seat
 from attnviz.errors import AttnVizError
-from attnviz.i18n import Language, text
+from attnviz.i18n import Language, labelled, text
 from attnviz.teach.classroom.rooms import normal
 from attnviz.teach.classroom.stage import Stage
 from attnviz.teach.lessons.paper.sheet import LAST_SEED
@@ -96,7 +96,7 @@ def _sheet(slug: str, lang: Language, seed: int, server: str) -> str:
 def join(lang: Language) -> None:
     """A box for the code of a class."""
     with st.form(widgets.key("class.join"), border=True):
-        st.markdown(f"**{text(lang, 'class.join_title')}** {text(lang, 'class.join_body')}")
+        st.markdown(labelled(text(lang, "class.join_title"), text(lang, "class.join_body")))
         with st.container(horizontal=True, vertical_alignment="bottom"):
             typed = st.text_input(
                 text(lang, "class.code"),

@@ -84,7 +84,8 @@ def draw(lang: Language, stage: Stage, *, answers: bool = True) -> None:
 
     Without `answers`, as on the wall, nothing is counted and no answer is anybody's own.
     """
-    opened = open_card.card_of_stage(stage.lesson, stage.card, stage.settings)
+    room = current.view().classroom.room
+    opened = open_card.card_of_stage(stage.lesson, stage.card, stage.settings, room)
     texts = lesson_texts(stage.lesson, lang)
     card = in_language(opened.card(), texts)
     _follow(stage, card)

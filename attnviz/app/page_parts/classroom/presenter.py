@@ -234,7 +234,7 @@ def _count(lang: Language, begins: bool, sees_answers: bool) -> None:
                 st.markdown(text(lang, "class.clicks", count=n_clicks), width="content")
             tally.listener(lang, "changes", changes, arrives=begins)
         if sees_answers:
-            card = open_card.card_of_stage(stage.lesson, stage.card, stage.settings).card()
+            card = open_card.card_of_stage(stage.lesson, stage.card, stage.settings, room).card()
             tally.show(lang, card, lesson_texts(stage.lesson, lang), counts, stage.revealed)
     if changes == reach.NOT_DRAWN:
         tally.listener(lang, "changes", changes)

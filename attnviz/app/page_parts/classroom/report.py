@@ -84,7 +84,7 @@ def questions(report: Report, lang: Language) -> list[Question]:
     """The questions that the class was shown, in that order; cards without one are left out."""
     found = []
     for (lesson, name), settings, counts in report.cards:
-        card = open_card.card_of_stage(lesson, name, settings).card()
+        card = open_card.card_of_stage(lesson, name, settings, report.code).card()
         texts = lesson_texts(lesson, lang)
         if card.question is None:
             continue

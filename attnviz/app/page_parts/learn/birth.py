@@ -20,7 +20,7 @@ from attnviz.app.session import messages, store, widgets
 from attnviz.app.session.fragment import fragment
 from attnviz.errors import BadInput
 from attnviz.figures import charts
-from attnviz.i18n import Language, text
+from attnviz.i18n import Language, joined, text
 from attnviz.pictures import board as boards
 from attnviz.pictures import motion as motions
 from attnviz.pictures.board import Board, BoardView, Panel
@@ -176,7 +176,9 @@ def _curve(lang: Language, snapshots: "Sequence[TrainingSnapshot]", step: float 
         key=widgets.key("birth.curve"),
         config={"displayModeBar": False, "scrollZoom": False},
         width=CHART_PX,
-        alt=text(lang, "learn.chart", x=x, y=y, series=", ".join(line.label for line in lines)),
+        alt=text(
+            lang, "learn.chart", x=x, y=y, series=joined(lang, (line.label for line in lines))
+        ),
     )
 
 

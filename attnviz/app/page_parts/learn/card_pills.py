@@ -13,13 +13,13 @@ from attnviz.app.page_parts.learn import browser_progress, open_card
 from attnviz.app.page_parts.learn.open_card import OpenCard
 from attnviz.app.session import current, widgets
 from attnviz.errors import AttnVizError
-from attnviz.i18n import Language, text
+from attnviz.i18n import Language, joined, text
 from attnviz.pictures import card_scroller
 from attnviz.pictures.card_scroller import CardScrollerView
 from attnviz.teach.lessons.cards import progress
 from attnviz.teach.lessons.cards.progress import Standing
 
-SIGNS: dict[Standing, str] = {"right": "✓", "wrong": "✗", "shown": "•"}
+SIGNS: dict[Standing, str] = {"right": "✓", "later": "↻", "wrong": "✗", "shown": "•"}
 Standings = dict[str, Standing]
 
 
@@ -53,7 +53,7 @@ def legend(lang: Language, standings: Standings) -> None:
         if standing in standings.values()
     ]
     if meanings:
-        st.caption(text(lang, "learn.marks", signs=", ".join(meanings)))
+        st.caption(text(lang, "learn.marks", signs=joined(lang, meanings)))
 
 
 def _standings(opened: OpenCard) -> Standings:

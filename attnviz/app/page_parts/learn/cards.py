@@ -11,9 +11,10 @@ from attnviz.app.page_parts.learn import card_pills, links, open_card, pictures,
 from attnviz.app.page_parts.learn.card_shown import CardShown
 from attnviz.app.page_parts.learn.open_card import OpenCard
 from attnviz.app.session import address, current, routes, widgets
-from attnviz.i18n import Language, text
+from attnviz.i18n import Language, labelled, text
 from attnviz.teach.lessons.cards.card import Card, Control, Link, Pick, Slider
 from attnviz.teach.lessons.cards.example_words import in_language
+from attnviz.teach.lessons.cards.situation import before_the_question
 from attnviz.teach.lessons.cards.symbols import with_formulas
 from attnviz.teach.lessons.cards.texts import LessonTexts, lesson_texts
 
@@ -48,10 +49,14 @@ def _card(lang: Language, texts: LessonTexts, opened: OpenCard) -> None:
     built = in_language(opened.card(), texts)
     shown = CardShown(lang, texts, built, opened.answers)
     st.header(shown.say("title"), anchor=False)
+    if opened.name in texts.in_english:
+        st.caption(text(lang, "learn.in_english"))
     st.markdown(shown.say("text"))
     words.row(lang, opened, not shown.is_open)
     if not predicts(built):
         _controls(texts, opened)
+    for number, picture in enumerate(before_the_question(built) if shown.is_open else ()):
+        pictures.show(shown, picture, f"before.{number}")
     for number, picture in enumerate(built.pictures):
         pictures.show(shown, picture, f"{number}")
     if built.question is not None:
@@ -63,7 +68,7 @@ def _card(lang: Language, texts: LessonTexts, opened: OpenCard) -> None:
     for number, picture in enumerate(built.reveal):
         pictures.show(shown, picture, f"reveal.{number}")
     with st.container(border=True, key=widgets.key("learn.takeaway")):
-        st.markdown(f"**{text(lang, 'learn.takeaway')}** {shown.say('takeaway')}")
+        st.markdown(labelled(text(lang, "learn.takeaway"), shown.say("takeaway")))
     if built.link is not None:
         _link(lang, built.link)
 

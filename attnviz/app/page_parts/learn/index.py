@@ -13,7 +13,7 @@ from attnviz.app.frame import frame
 from attnviz.app.page_parts.learn import browser_progress, card_pills, open_card, words
 from attnviz.app.server import course_lessons
 from attnviz.app.session import widgets
-from attnviz.i18n import Language, text
+from attnviz.i18n import Language, joined, labelled, text
 from attnviz.pictures.card_scroller import CardScrollerView
 from attnviz.teach.lessons.cards.symbols import with_formulas
 from attnviz.teach.lessons.cards.texts import lesson_texts
@@ -43,9 +43,9 @@ def _result(lang: Language, slug: str, n_right: int) -> None:
     with st.container(border=True, key=widgets.key("learn.result")):
         finished = text(lang, "learn.finished", lesson=texts.title)
         st.subheader(with_formulas(finished), anchor=False)
-        st.markdown(text(lang, "learn.score", right=n_right, questions=texts.n_questions))
-        st.markdown(f"**{text(lang, 'learn.keep')}** {with_formulas(texts.keep)}")
-        st.markdown(f"**{text(lang, 'learn.discuss')}** {with_formulas(texts.discuss)}")
+        st.markdown(text(lang, "learn.first_tries", right=n_right, questions=texts.n_questions))
+        st.markdown(labelled(text(lang, "learn.keep"), with_formulas(texts.keep)))
+        st.markdown(labelled(text(lang, "learn.discuss"), with_formulas(texts.discuss)))
         for next_slug in following:
             title = lesson_texts(next_slug, lang).title
             st.button(
@@ -66,7 +66,7 @@ def _lesson(lang: Language, number: int, slug: str) -> None:
         with left:
             st.subheader(with_formulas(f"{number}. {texts.title}"), anchor=False)
             st.markdown(with_formulas(texts.summary))
-            st.markdown(f"**{text(lang, 'learn.goal')}** {with_formulas(texts.goal)}")
+            st.markdown(labelled(text(lang, "learn.goal"), with_formulas(texts.goal)))
             st.caption(
                 text(
                     lang,
@@ -136,5 +136,5 @@ def _step(lang: Language, step: PlanStep, name: str) -> None:
         args=(step.slug, step.cards[0]),
     )
     numbers = [str(list(texts.cards).index(card) + 1) for card in step.cards]
-    st.caption(text(lang, "learn.plan_cards", cards=", ".join(numbers)))
-    st.markdown(f"**{text(lang, 'learn.discuss')}** {with_formulas(texts.discuss)}")
+    st.caption(text(lang, "learn.plan_cards", cards=joined(lang, numbers)))
+    st.markdown(labelled(text(lang, "learn.discuss"), with_formulas(texts.discuss)))

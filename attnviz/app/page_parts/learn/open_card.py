@@ -13,13 +13,16 @@ from attnviz.app.server import course_lessons
 from attnviz.app.server.shared import shared
 from attnviz.app.session import address_bar, current, store
 from attnviz.app.session.view import LessonPlace
+from attnviz.teach.classroom.rooms import normal
 from attnviz.teach.lessons.cards import progress
 from attnviz.teach.lessons.cards.card import Card, Value
+from attnviz.teach.lessons.cards.shuffle import shuffled
 
 if TYPE_CHECKING:
     from attnviz.teach.course.recipe import Lesson, Recipe
 
 MAX_CARDS = 128
+SEED = 0  # of the numbers on screen, which course texts print
 ANSWERS = "learn.answers"
 LAST_CARD = "learn.left"
 HERE = "learn.here"
@@ -32,7 +35,8 @@ class OpenCard:
     """A card of a lesson as one learner sees it; `answers` maps cards to answers as text.
 
     `led` is True where a presenter sets the values, `watched` on the wall, which answers nothing;
-    `order` names the cards that a presenter shows, in another order than the lesson's.
+    `order` names the cards that a presenter shows, in another order than the lesson's; `room` is
+    the code of the class, all of whose pages have one order of options.
     """
 
     lesson: "Lesson"
@@ -42,6 +46,7 @@ class OpenCard:
     led: bool = False
     watched: bool = False
     order: tuple[str, ...] = ()
+    room: str = ""
 
     @property
     def name(self) -> str:
@@ -60,22 +65,26 @@ class OpenCard:
 
     def card(self) -> Card:
         """The card with its numbers."""
-        return _built(self.lesson.slug, self.recipe.name, self.values)
+        return self._shuffled(self.name, self.values)
 
     def card_named(self, name: str) -> Card:
         """Any card of the lesson: this one with its values, another one as it opens."""
         if name == self.name:
             return self.card()
-        return _built(self.lesson.slug, name, self.lesson.recipe(name).start_values())
+        return self._shuffled(name, self.lesson.recipe(name).start_values())
+
+    def _shuffled(self, name: str, values: Mapping[str, Value]) -> Card:
+        slug = self.lesson.slug
+        return shuffled(_built(slug, name, values), slug, normal(self.room) or str(SEED))
 
 
 @shared(most=MAX_CARDS)
 def _built(slug: str, name: str, values: Mapping[str, Value]) -> Card:
-    """A card with the numbers of seed 0, for all visitors."""
+    """A card with the numbers of its seed, for all visitors."""
     from attnviz.teach.course.recipe import CardInputs
 
     recipe = course_lessons.lesson(slug).recipe(name)
-    return recipe.build(CardInputs(values, 0, course_lessons.capture))
+    return recipe.build(CardInputs(values, SEED, course_lessons.capture))
 
 
 def open_card(lesson: "Lesson") -> OpenCard:
@@ -86,14 +95,16 @@ def open_card(lesson: "Lesson") -> OpenCard:
     texts = progress.parse(learn.values) if recipe.name == learn.card else {}
     answers = progress.parse(learn.answers)
     answers = {name: answer for name, answer in answers.items() if name in recipes}
-    return OpenCard(lesson, recipe, recipe.checked(_typed(recipe, texts)), answers)
+    values, room = recipe.checked(_typed(recipe, texts)), current.view().classroom.room
+    return OpenCard(lesson, recipe, values, answers, room=room)
 
 
-def card_of_stage(slug: str, card: str, values: str) -> OpenCard:
-    """The card of a class's stage, with its values and without answers."""
+def card_of_stage(slug: str, card: str, settings: str, room: str) -> OpenCard:
+    """The card of a class's stage, with its settings and without answers."""
     lesson = course_lessons.lesson(slug)
     recipe = lesson.recipe(card)
-    return OpenCard(lesson, recipe, recipe.checked(_typed(recipe, progress.parse(values))), {})
+    values = recipe.checked(_typed(recipe, progress.parse(settings)))
+    return OpenCard(lesson, recipe, values, {}, room=room)
 
 
 def follow_moved() -> bool:
@@ -232,12 +243,15 @@ def turn(before: str, card: str) -> None:
 def answer(card: str, text: str) -> None:
     """Take an answer, "" to try again; nothing of a card that is no longer on the page.
 
-    Where the same run goes to another card, the answer is taken and the move stays.
+    The first try counts, but in a class the answer at the reveal. Where the same run goes to
+    another card, the answer is taken and the move stays.
     """
     if not _is_drawn(card):
         return
     learn = current.view().learn
-    answers = {**progress.parse(learn.answers), card: text}
+    answers = progress.parse(learn.answers)
+    in_class = bool(current.view().classroom.room)
+    answers[card] = text if in_class else progress.tried(answers.get(card, ""), text)
     answers = {name: answer for name, answer in answers.items() if answer}
     put(replace(learn, card=learn.card or card, answers=progress.write(answers)))
 

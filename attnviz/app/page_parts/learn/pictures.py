@@ -15,7 +15,7 @@ from attnviz.app.page_parts.learn import birth, open_card, pointer, real
 from attnviz.app.page_parts.learn.card_shown import CardShown
 from attnviz.app.session import widgets
 from attnviz.figures import charts
-from attnviz.i18n import text
+from attnviz.i18n import joined, text
 from attnviz.pictures import board as boards
 from attnviz.pictures import motion as motions
 from attnviz.pictures.board import Board, BoardCell, BoardView, Panel
@@ -65,7 +65,11 @@ def _chart(shown: CardShown, chart: Chart, key: str) -> None:
         config=CHART_CONFIG,
         width=CHART_PX,
         alt=text(
-            shown.lang, "learn.chart", x=x, y=y, series=", ".join(line.label for line in lines)
+            shown.lang,
+            "learn.chart",
+            x=x,
+            y=y,
+            series=joined(shown.lang, (line.label for line in lines)),
         ),
     )
 

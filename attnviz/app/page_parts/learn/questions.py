@@ -10,7 +10,7 @@ import streamlit as st
 from attnviz.app.page_parts.learn import open_card, pictures
 from attnviz.app.page_parts.learn.card_shown import CardShown
 from attnviz.app.session import store, widgets
-from attnviz.i18n import Language, text
+from attnviz.i18n import Language, labelled, text
 from attnviz.pictures.board import Board
 from attnviz.teach.lessons.cards import progress
 from attnviz.teach.lessons.cards.card import CellQuestion, ChoiceQuestion, NumberQuestion
@@ -26,7 +26,7 @@ def show(shown: CardShown, *, led: bool = False, watched: bool = False) -> None:
     """
     lang, name, is_open = shown.lang, shown.card.name, shown.is_open
     with st.container(border=True):
-        st.markdown(f"**{text(lang, 'learn.predict')}** {shown.say('question')}")
+        st.markdown(labelled(text(lang, "learn.predict"), shown.say("question")))
         if watched and is_open:
             _options_to_read(shown)
             st.caption(text(lang, "class.answer_there"))
@@ -159,7 +159,7 @@ def verdict(shown: CardShown) -> None:
         st.warning(text(lang, "learn.no_number"))
     if judged is not None and not judged.right:
         feedback = shown.say(f"feedback.{judged.mistake}")
-        st.warning(f"**✗ {text(lang, 'learn.not_right')}** {feedback}")
+        st.warning(labelled(f"✗ {text(lang, 'learn.not_right')}", feedback))
     elif not shown.is_open:
         heading = text(lang, "learn.answer" if judged is None else "learn.right")
         sign = "" if judged is None else "✓ "

@@ -11,11 +11,11 @@ import streamlit as st
 
 from attnviz.app.session import address, current, routes, widgets
 from attnviz.app.session.messages import plain
-from attnviz.app.session.openings import OPENINGS, Opening
 from attnviz.checks import card
 from attnviz.checks.cards import HeadNote, TrainingCard
 from attnviz.checks.figure import Figure
-from attnviz.i18n import DEFAULT, Language, text
+from attnviz.checks.openings import OPENINGS, Opening
+from attnviz.i18n import DEFAULT, Language, joined, text
 from attnviz.types import Site
 
 MAX_CHARS = 2000
@@ -105,7 +105,7 @@ def _training(lang: Language, model_card: TrainingCard) -> None:
     described, trained = model_card.description, model_card.training
     facts = {
         "data": _plain(described.data),
-        "languages": ", ".join(described.languages) or "–",
+        "languages": joined(lang, described.languages) or "–",
         "training": text(
             lang,
             "card.trained",

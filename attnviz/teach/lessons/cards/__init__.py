@@ -1,5 +1,5 @@
 """Cards: one screen of a lesson each, with its pictures, its question and its texts.
 
-`card` has the dataclasses, `texts` reads the sentences in four languages, `grade` judges answers,
+`card` has the dataclasses, `texts` reads the sentences in each language, `grade` judges answers,
 `progress` keeps them in the address, `times` counts the minutes of a lesson.
 """

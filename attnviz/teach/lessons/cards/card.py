@@ -107,12 +107,14 @@ class CellQuestion:
 class ChoiceQuestion:
     """Choose one option: the text "option.<name>", with a picture where `pictures` has one.
 
-    Each wrong option is the mistake of its name.
+    Each wrong option is the mistake of its name. Options are shown in an order of `shuffle`, unless
+    they are a scale.
     """
 
     options: tuple[str, ...]
     right: str
     pictures: Mapping[str, Board] = field(default_factory=dict)
+    is_scale: bool = False
 
 
 Question = NumberQuestion | CellQuestion | ChoiceQuestion
@@ -153,7 +155,7 @@ Value = float | str
 class Link:
     """A page of the app in the state that continues the card: `view` has fields of its address."""
 
-    page: Literal["overview", "head", "steps", "masks", "output", "calculator"]
+    page: Literal["overview", "head", "steps", "masks", "output", "switches", "calculator"]
     view: Mapping[str, str | int | float] = field(default_factory=dict)
 
 
@@ -161,7 +163,8 @@ class Link:
 class Card:
     """A built card. `numbers` fill the placeholders of its texts.
 
-    `pictures` are shown at once, `reveal` after the question was answered.
+    `pictures` are shown at once, `reveal` after the question was answered, `situation` until then
+    (see `situation`).
     """
 
     name: str
@@ -170,6 +173,7 @@ class Card:
     question: Question | None = None
     reveal: tuple[Picture, ...] = ()
     link: Link | None = None
+    situation: tuple[Picture, ...] = ()
 
 
 def ranges(card: Card) -> dict[str, float]:
@@ -183,7 +187,8 @@ def ranges(card: Card) -> dict[str, float]:
 
 def _panels(card: Card) -> Iterator[Panel]:
     options = card.question.pictures if isinstance(card.question, ChoiceQuestion) else {}
-    pictures: Iterable[Picture] = (*card.pictures, *card.reveal, *options.values())
+    drawn = (*card.situation, *card.pictures, *card.reveal)
+    pictures: Iterable[Picture] = (*drawn, *options.values())
     for picture in pictures:
         if isinstance(picture, Board):
             yield from picture.panels

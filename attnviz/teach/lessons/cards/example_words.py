@@ -38,6 +38,7 @@ def in_language(card: Card, texts: LessonTexts) -> Card:
         pictures=tuple(_picture(picture, words) for picture in card.pictures),
         question=question,
         reveal=tuple(_picture(picture, words) for picture in card.reveal),
+        situation=tuple(_picture(picture, words) for picture in card.situation),
     )
 
 

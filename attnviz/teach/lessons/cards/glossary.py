@@ -1,9 +1,9 @@
-"""The glossary: each term of the lessons, its meaning in four languages, the card that teaches it.
+"""The glossary: each term of the lessons, its meaning in each language, the card that teaches it.
 
 In: `content/glossary/<lang>.toml`, a table for each term with `term` and `meaning`. The English
-file also has `card`, the card that teaches the term ("ask/roles"), and `forms`, further forms under
-which the term is searched for. Out: entries in the order of teaching; the terms on a card, found in
-its English sentences, so that they are the same in every language.
+file also has `card`, the card that teaches the term ("ask/values"), and `forms`, further forms
+under which the term is searched for. Out: entries in the order of teaching; the terms on a card,
+found in its English sentences, so that they are the same in every language.
 """
 
 import re
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from attnviz.i18n import DEFAULT, Language
+from attnviz.i18n import DEFAULT, Language, is_beta
 from attnviz.teach.lessons.cards.texts import LessonTexts, lesson_texts
 
 CardPath = tuple[str, str]  # a lesson and one of its cards
@@ -90,4 +90,7 @@ def _path(entry: Mapping[str, str]) -> CardPath:
 @cache
 def _read(lang: Language) -> Mapping[str, Mapping[str, str]]:
     source = files("attnviz.teach.lessons").joinpath("content", "glossary", f"{lang}.toml")
-    return tomllib.loads(source.read_text(encoding="utf-8"))
+    if not is_beta(lang):
+        return tomllib.loads(source.read_text(encoding="utf-8"))
+    own = tomllib.loads(source.read_text(encoding="utf-8")) if source.is_file() else {}
+    return {name: own.get(name, entry) for name, entry in _read(DEFAULT).items()}

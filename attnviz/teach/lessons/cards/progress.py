@@ -1,8 +1,8 @@
 """The learner's settings and answers, and their text form in an address.
 
 In: the parts "factor=2.0&text=Hi" (values of a card's controls) and "sizes=64&erratum=1.0&mix=?"
-(answers of a lesson's cards; "?" where the answer was shown instead). Out: mappings, or `BadInput`.
-Verdicts are not kept: `grade` judges an answer each time.
+(answers of a lesson's cards; "?" where the answer was shown instead, "right!" where it was not the
+first). Out: mappings, or `BadInput`. Verdicts are not kept: `grade` judges an answer each time.
 """
 
 from collections.abc import Mapping
@@ -23,8 +23,9 @@ from attnviz.teach.lessons.cards.grade import Answer, Verdict, grade
 
 SHOWN = "?"
 UNGRADED = "~"  # before an answer that is stored but not graded until the reveal, as in a class
+RETRIED = "!"  # behind an answer that is not the first; alone where the question is asked again
 MAX_NUMBER = 1e12
-Standing = Literal["right", "wrong", "shown"]
+Standing = Literal["right", "later", "wrong", "shown"]  # "later": right, but not at the first try
 
 
 def _refusal(part: str, reason: str) -> BadInput:
@@ -82,10 +83,28 @@ def number(text: str) -> float | None:
     return None if value is None or abs(value) >= MAX_NUMBER else value
 
 
+def tried(before: str, text: str) -> str:
+    """The entry for an answer, "" for none, given after the entry `before`.
+
+    >>> tried("", "same"), tried("same", "even"), tried("even!", ""), tried("!", "same")
+    ('same', 'even!', '!', 'same!')
+    """
+    is_first = not before or before == text
+    return text if is_first else text.removesuffix(RETRIED) + RETRIED
+
+
 def answer_text(name: str, answers: Mapping[str, str]) -> str:
     """The learner's answer to a card, as text; "" for none."""
-    text = answers.get(name, "").removeprefix(UNGRADED)
-    return "" if text == SHOWN else text
+    return "" if is_shown(name, answers) else _entry(name, answers)
+
+
+def is_shown(name: str, answers: Mapping[str, str]) -> bool:
+    """True if the answer to a card was shown instead of given."""
+    return _entry(name, answers) == SHOWN
+
+
+def _entry(name: str, answers: Mapping[str, str]) -> str:
+    return answers.get(name, "").removeprefix(UNGRADED).removesuffix(RETRIED)
 
 
 def is_ungraded(name: str, answers: Mapping[str, str]) -> bool:
@@ -103,15 +122,17 @@ def verdict(card: Card, answers: Mapping[str, str]) -> Verdict | None:
 
 def standing(card: Card, answers: Mapping[str, str]) -> Standing | None:
     """The standing of a card; None for an entry that is no answer to its question."""
-    if answers.get(card.name) == SHOWN:
+    if is_shown(card.name, answers):
         return "shown"
     judged = verdict(card, answers)
-    return None if judged is None else "right" if judged.right else "wrong"
+    if judged is None or not judged.right:
+        return None if judged is None else "wrong"
+    return "later" if answers[card.name].endswith(RETRIED) else "right"
 
 
 def is_open(card: Card, answers: Mapping[str, str]) -> bool:
     """True if the card still keeps its answer back."""
-    if card.question is None or answers.get(card.name) == SHOWN:
+    if card.question is None or is_shown(card.name, answers):
         return False
     judged = verdict(card, answers)
     return judged is None or not judged.right

@@ -16,11 +16,11 @@ of its pictures.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
 
-from attnviz.i18n import Language, MissingText, particles
+from attnviz.i18n import DEFAULT, Language, MissingText, is_beta, particles
 from attnviz.teach.lessons.cards import symbols
 from attnviz.teach.lessons.cards.card import Card, Numbers
 
@@ -39,7 +39,8 @@ MARKUP = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|$~:&])")
 class LessonTexts:
     """The texts of a lesson in one language; `cards` maps card name and key to a template.
 
-    `words` maps the English words of made-up examples to those of the language.
+    `words` maps the English words of made-up examples to those of the language. The cards in
+    `in_english` have no text of the language yet.
     """
 
     title: str
@@ -49,6 +50,7 @@ class LessonTexts:
     discuss: str
     cards: Mapping[str, Mapping[str, str]]
     words: Mapping[str, str] = field(default_factory=dict)
+    in_english: frozenset[str] = frozenset()
 
     def of(self, card: str, key: str) -> str:
         """The template of a card's text; raises `MissingText` for one that is not there."""
@@ -69,9 +71,31 @@ class LessonTexts:
 
 @cache
 def lesson_texts(slug: str, lang: Language) -> LessonTexts:
-    """The texts of a lesson."""
+    """The texts of a lesson; a language that lands in parts has English cards among its own."""
     source = files("attnviz.teach.lessons").joinpath("content", slug, f"{lang}.md")
-    return parse(source.read_text(encoding="utf-8"))
+    if not is_beta(lang):
+        return parse(source.read_text(encoding="utf-8"))
+    english = lesson_texts(slug, DEFAULT)
+    if not source.is_file():
+        return replace(english, in_english=frozenset(english.cards))
+    return filled_up(parse(source.read_text(encoding="utf-8")), english)
+
+
+def filled_up(texts: LessonTexts, english: LessonTexts) -> LessonTexts:
+    """The texts with the cards in English that they do not have, in the order of the English ones.
+
+    A card whose keys or placeholders are not those of the English one is not taken: it is older.
+    """
+    missing = frozenset(name for name in english.cards if not _is_whole(texts, english, name))
+    cards = {name: (english if name in missing else texts).cards[name] for name in english.cards}
+    return replace(texts, cards=cards, in_english=missing)
+
+
+def _is_whole(texts: LessonTexts, english: LessonTexts, card: str) -> bool:
+    def holes(of: LessonTexts) -> dict[str, set[str]]:
+        return {key: placeholders(template) for key, template in of.cards[card].items()}
+
+    return card in texts.cards and holes(texts) == holes(english)
 
 
 def parse(source: str) -> LessonTexts:
@@ -89,7 +113,7 @@ def parse(source: str) -> LessonTexts:
         raise ValueError(
             f"front matter has {sorted(about)}; it needs {', '.join(FRONT_MATTER)}, then cards"
         )
-    return LessonTexts(**about, cards=cards, words=words)
+    return LessonTexts(**about, cards=cards, words=words, in_english=frozenset())
 
 
 def _entry(line: str) -> tuple[str, str]:

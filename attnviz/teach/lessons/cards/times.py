@@ -59,13 +59,13 @@ class PlanStep:
 PLANS: Mapping[int, tuple[PlanStep, ...]] = {
     45: (
         PlanStep("where", ("next", "tokens", "stream", "who")),
-        PlanStep("ask", ("roles", "score", "turn", "real")),
+        PlanStep("ask", ("dictionary", "weights", "values", "real")),
         PlanStep("block", ("mix", "products", "scale", "mask", "softmax", "sharper")),
         PlanStep("heads", ("views", "looks")),
     ),
     90: (
         PlanStep("where", ("next", "tokens", "vectors", "stream", "who", "mlp", "logits")),
-        PlanStep("ask", ("roles", "score", "onehot", "turn", "real")),
+        PlanStep("ask", ("dictionary", "score", "weights", "values", "turn", "real")),
         PlanStep("block", ("mix", "qkv", "products", "scale", "mask", "softmax", "output")),
         PlanStep("heads", ("views", "looks")),
         PlanStep("positions", ("shuffle", "broken")),

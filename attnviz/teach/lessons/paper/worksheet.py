@@ -10,19 +10,21 @@ from functools import partial
 from html import escape
 from importlib.resources import files
 
+from attnviz.pictures.board import Board
 from attnviz.teach.lessons.cards.card import (
     Card,
     CellQuestion,
     ChoiceQuestion,
     Control,
     NumberQuestion,
+    Picture,
     Question,
     Slider,
     Typed,
     Value,
 )
 from attnviz.teach.lessons.paper.answer_key import key
-from attnviz.teach.lessons.paper.boards import board_html
+from attnviz.teach.lessons.paper.boards import board_html, is_blank
 from attnviz.teach.lessons.paper.markdown import html, inline, plain
 from attnviz.teach.lessons.paper.sheet import PrintedCard, Worksheet, note, picture_html
 
@@ -66,10 +68,16 @@ def _card(sheet: Worksheet, number: int, printed: PrintedCard) -> str:
     parts = [f"<h2>{number}. {inline(sheet.say(card, 'title'))}</h2>"]
     parts.append(html(sheet.say(card, "text")))
     parts += [_setting(sheet, card, control, value) for control, value in printed.controls]
-    parts += [picture_html(sheet, card, picture) for picture in card.pictures]
+    given = [picture for picture in card.situation if not _has_only_names(picture)]
+    parts += [picture_html(sheet, card, picture) for picture in (*given, *card.pictures)]
     if card.question is not None:
         parts.append(_question(sheet, card, card.question))
     return f"<article>{''.join(parts)}</article>"
+
+
+def _has_only_names(picture: Picture) -> bool:
+    """True for matrices all of whose numbers wait for the answer: nobody fills these in."""
+    return isinstance(picture, Board) and all(is_blank(picture, of) for of in picture.panels)
 
 
 def _on_screen(sheet: Worksheet) -> str:

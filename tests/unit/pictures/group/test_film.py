@@ -3,8 +3,8 @@
 import pytest
 
 import attnviz
-from attnviz.app.session import examples
-from attnviz.app.session.openings import OPENINGS
+from attnviz.checks import examples
+from attnviz.checks.openings import OPENINGS
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.pictures.film.fill import film
 from attnviz.pictures.group.groups import groups

@@ -4,9 +4,10 @@ import numpy as np
 
 import attnviz
 from attnviz.app.server import captures
-from attnviz.app.session import examples, pictures
-from attnviz.app.session.openings import OPENINGS
+from attnviz.app.session import pictures
 from attnviz.capture.request import Request
+from attnviz.checks import examples
+from attnviz.checks.openings import OPENINGS
 from attnviz.experiment.outputs.alignment import align
 from attnviz.experiment.outputs.classes import classes
 from attnviz.pictures.gallery import fill as gallery

@@ -49,9 +49,9 @@ def test_one_hot_weights_return_the_value_exactly(seed: int) -> None:
 
 
 def test_other_values_change_the_output_alone() -> None:
-    card = _card("roles")
+    card = _card("values")
     assert np.array_equal(_panel(card, "weights"), _panel(card, "weights", reveal=True))
-    assert not np.allclose(_panel(card, "output", 1), _panel(card, "output", reveal=True))
+    assert not np.allclose(_panel(card, "output"), _panel(card, "output", reveal=True))
     terms = 1 / (1 + math.exp(-3 / math.sqrt(2)) + math.exp(-2 / math.sqrt(2)))
     assert _panel(card, "weights")[0, 0] == pytest.approx(terms)
 

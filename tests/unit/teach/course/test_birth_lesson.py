@@ -8,11 +8,12 @@ import torch
 
 from attnviz.models.registry import embedded_folder
 from attnviz.teach.course import toy_model
-from attnviz.teach.course.birth import LESSON, SHARE_REPEATED, circuit
+from attnviz.teach.course.birth import LESSON, SHARE_REPEATED, births, circuit
 from attnviz.teach.course.recipe import CardInputs
 from attnviz.teach.course.toy_model import train
 from attnviz.teach.lessons.cards.card import Card
 from attnviz.types import HeadId
+from scripts import measure_births
 from scripts.train import stories, stories_llama
 
 TOKENS = torch.tensor([1, 3, 0, 2, 1, 3, 0, 2])
@@ -94,3 +95,21 @@ def test_a_live_run_bears_out_what_the_cards_say() -> None:
         assert effects.of(previous, ablation).best_induction < 5 * even
         assert effects.of(previous, ablation).accuracy < 0.2
         assert effects.of(other, ablation).best_induction > 0.9
+
+
+def test_births_of_all_seeds_say_what_the_cards_say() -> None:
+    """The induction score is first, it goes by the letters, and it needs the one head alone."""
+    trained = births()
+    assert len(trained["seed"]) >= 12
+    assert (trained["control"] < 0.25).all() and (trained["induction"] > 0.8).all()
+    assert (trained["without_previous"] < 0.5 * trained["without_other"]).all()
+    numbers = built("live").numbers
+    assert numbers["first_times"] == numbers["trials"]
+
+
+@pytest.mark.slow
+def test_births_is_what_a_training_gives() -> None:
+    """One row, measured again: a whole training."""
+    trained, again = births(), measure_births.of_seed(1)
+    for name, values in trained.items():
+        assert values[1] == pytest.approx(again[name], abs=0.02), name

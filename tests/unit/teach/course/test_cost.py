@@ -5,6 +5,7 @@ import pytest
 
 from attnviz.teach.course.cost import products, reached, sliding
 from attnviz.teach.lessons.cards.card import NumberQuestion
+from attnviz.teach.lessons.cards.grade import grade
 from tests.support.course import captured, card, panel
 
 
@@ -21,6 +22,10 @@ def test_the_cells_outgrow_the_matrices_from_the_answer_on(seed: int) -> None:
     for tokens, larger in ((n_tokens - 1, "projections"), (n_tokens + 1, "cells")):
         cost = products(tokens, d_model)
         assert max(cost, key=lambda name: float(cost[name][0])) == larger
+    question = card("cost", "grows", seed).question
+    assert isinstance(question, NumberQuestion)
+    assert grade(question, float(n_tokens[0] + 1)).right  # the first that costs more
+    assert not grade(question, float(n_tokens[0] + 2)).right
     # one query with n keys: n·d products, and as many for the values
     assert products(np.array([3.0]), 5)["cells"] == 3 * 3 * 5 * 2
 

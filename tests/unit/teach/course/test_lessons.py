@@ -1,22 +1,34 @@
-"""Every lesson: the same cards in four languages, numbers computed, questions judged right."""
+"""Every lesson: the same cards in four languages, numbers computed, questions judged right.
+
+No place among the options and no length gives the right one away.
+"""
 
 import re
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from fractions import Fraction
 from importlib.resources import files
 
+import numpy as np
 import pytest
 
 from attnviz.errors import BadInput
-from attnviz.i18n import LANGUAGES, Language
+from attnviz.i18n import LANGUAGES, Language, is_beta
+from attnviz.pictures.board import Board
 from attnviz.teach.course import MOVED_CARDS, SLUGS, lesson
 from attnviz.teach.course.recipe import Lesson, Recipe
-from attnviz.teach.lessons.cards.card import Card, CellQuestion
-from attnviz.teach.lessons.cards.texts import lesson_texts, placeholders
+from attnviz.teach.lessons.cards.card import Card, CellQuestion, Chart, ChoiceQuestion
+from attnviz.teach.lessons.cards.shuffle import places, shuffled
+from attnviz.teach.lessons.cards.situation import before_the_question
+from attnviz.teach.lessons.cards.texts import lesson_texts, placeholders, say
 from tests.support.cases import mostly_slow
 from tests.support.lessons import SEEDS, card_problems, text_problems
 
 OfLesson = Callable[[str, int], list[tuple[Recipe, Card]]]
+# the seed of the screen, that of a worksheet, the codes of two classes
+DRAWS = ("0", "1", "K7Q-M2X", "ABC-DEF")
+LEAST, MOST, MOST_LONGEST = Fraction(25, 100), Fraction(42, 100), Fraction(40, 100)
 
 
 @pytest.mark.parametrize("seed", mostly_slow(SEEDS, 1))
@@ -89,7 +101,8 @@ def _unread(line: str) -> list[int]:
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("slug", SLUGS)
 def test_what_is_bold_is_read_as_bold(slug: str, lang: Language) -> None:
-    text = files("attnviz.teach.lessons").joinpath("content", slug, f"{lang}.md").read_text("utf-8")
+    source = files("attnviz.teach.lessons").joinpath("content", slug, f"{lang}.md")
+    text = source.read_text("utf-8") if source.is_file() or not is_beta(lang) else ""
     assert [line for line in text.splitlines() if _unread(line)] == []
 
 
@@ -102,3 +115,107 @@ def test_moved_cards_are_in_the_lesson_they_moved_to_and_not_where_they_were() -
     for (before, card), now in MOVED_CARDS.items():
         assert card in {recipe.name for recipe in lesson(now).recipes}
         assert card not in {recipe.name for recipe in lesson(before).recipes}
+
+
+def _choices(built: OfLesson) -> Iterable[tuple[str, Card, ChoiceQuestion]]:
+    """The choices of three options or more."""
+    for slug in SLUGS:
+        for _, card in built(slug, 0):
+            if isinstance(card.question, ChoiceQuestion) and len(card.question.options) > 2:
+                yield slug, card, card.question
+
+
+def _shares(places_of_right: list[int]) -> dict[int, Fraction]:
+    counts = Counter(places_of_right)
+    return {place: Fraction(counts[place], counts.total()) for place in range(3)}
+
+
+def _right_place(card: Card) -> int:
+    assert isinstance(card.question, ChoiceQuestion)
+    return card.question.options.index(card.question.right)
+
+
+def _asks_unseen(card: Card) -> bool:
+    """True if a card asks and nothing is drawn before its question."""
+    options = card.question.pictures if isinstance(card.question, ChoiceQuestion) else {}
+    return card.question is not None and not (card.pictures or options or before_the_question(card))
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_before_the_question_something_is_drawn(slug: str, built: OfLesson) -> None:
+    assert [card.name for _, card in built(slug, 0) if _asks_unseen(card)] == []
+    assert _asks_unseen(Card("words", question=ChoiceQuestion(("a", "b"), "a")))
+
+
+def test_before_the_question_an_answer_is_emptied(built: OfLesson) -> None:
+    """Matrices without numbers, charts without lines: nothing of the reveal is given away."""
+    emptied = 0
+    for slug in SLUGS:
+        for _, card in built(slug, 0):
+            for picture in () if card.situation else before_the_question(card):
+                emptied += 1
+                if isinstance(picture, Board):
+                    assert all(panel.hidden for panel in picture.panels), card.name
+                elif isinstance(picture, Chart):
+                    assert all(np.isnan(line.y).all() for line in picture.series), card.name
+                    assert picture.marked_x is None
+    assert emptied > 20
+
+
+def test_shuffled_has_the_right_option_in_each_place(built: OfLesson) -> None:
+    """On the screen's own order, and over the codes of classes."""
+    cards = [(slug, card) for slug, card, _ in _choices(built)]
+    on_screen = _shares([_right_place(shuffled(card, slug, "0")) for slug, card in cards])
+    assert all(LEAST <= share <= MOST for share in on_screen.values()), on_screen
+    of_classes = _shares(
+        [_right_place(shuffled(card, slug, f"{n}")) for slug, card in cards for n in range(100)]
+    )
+    assert all(LEAST <= share <= MOST for share in of_classes.values()), of_classes
+
+
+def test_without_shuffled_the_shares_would_fail(built: OfLesson) -> None:
+    shares = _shares([_right_place(card) for _, card, _ in _choices(built)])
+    assert not all(LEAST <= share <= MOST for share in shares.values())
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_the_right_option_is_not_mostly_the_longest(lang: Language, built: OfLesson) -> None:
+    longest = []
+    for slug, card, question in _choices(built):
+        texts = lesson_texts(slug, lang)
+        lengths = {o: len(say(texts, card, f"option.{o}", False)) for o in question.options}
+        others = max(length for name, length in lengths.items() if name != question.right)
+        longest.append(lengths[question.right] > others)
+    assert Fraction(sum(longest), len(longest)) <= MOST_LONGEST
+
+
+@pytest.mark.parametrize("draw", DRAWS)
+def test_shuffled_keeps_scales_and_all_options(draw: str, built: OfLesson) -> None:
+    for slug, card, question in _choices(built):
+        found = shuffled(card, slug, draw)
+        assert isinstance(found.question, ChoiceQuestion)
+        assert sorted(found.question.options) == sorted(question.options)
+        if question.is_scale:
+            assert found.question.options == question.options
+
+
+def test_shuffled_numbers_pictures_as_they_stand(built: OfLesson) -> None:
+    """The text of a picture's option is its place, whatever the order."""
+    card = dict((card.name, card) for _, card in built("places", 0))["three"]
+    texts = lesson_texts("places", "en")
+    orders = set()
+    for draw in DRAWS:
+        found = shuffled(card, "places", draw)
+        assert isinstance(found.question, ChoiceQuestion)
+        orders.add(found.question.options)
+        said = [say(texts, found, f"option.{name}", False) for name in found.question.options]
+        assert said == ["Picture 1", "Picture 2", "Picture 3"]
+        place = places(found.question.options)["place_cross"]
+        assert say(texts, found, "reveal", False).startswith(f"Picture {place}.")
+    assert len(orders) > 1
+
+
+def test_shuffled_leaves_other_questions_alone(built: OfLesson) -> None:
+    numbers = [card for slug in ("ask",) for _, card in built(slug, 0)]
+    others = [card for card in numbers if not isinstance(card.question, ChoiceQuestion)]
+    assert others and all(shuffled(card, lesson("ask").slug, "1") is card for card in others)

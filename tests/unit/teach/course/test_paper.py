@@ -21,6 +21,7 @@ from attnviz.teach.lessons.cards.card import (
     RealHead,
 )
 from attnviz.teach.lessons.cards.grade import grade
+from attnviz.teach.lessons.cards.shuffle import shuffled
 from attnviz.teach.lessons.cards.texts import fill, lesson_texts
 from attnviz.teach.lessons.paper.boards import is_blank
 from attnviz.teach.lessons.paper.markdown import inline
@@ -64,7 +65,7 @@ def printed(slug: str, lang: Language, seed: int = SEED) -> str:
 
 
 def built(slug: str, capture: CaptureText) -> list[Card]:
-    return [card for _, card in course.built(slug, SEED)]
+    return [shuffled(card, slug, str(SEED)) for _, card in course.built(slug, SEED)]
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from attnviz.attention.steps import derive
+from attnviz.changes.make import cut
 from attnviz.pictures.board import Board
 from attnviz.teach.course import lesson
-from attnviz.teach.course.claims import word_effects
+from attnviz.teach.course.claims import negation_cuts, word_effects
 from attnviz.teach.course.real import INDUCTION, OTHERS
 from attnviz.teach.course.recipe import CaptureText, CardInputs
 from attnviz.teach.lessons.cards.card import Card
@@ -117,7 +118,34 @@ def test_the_negator_matters_more_than_the_heaviest_word(run: CaptureText, seed:
     assert abs(number(card, "strong_change")) > 8 * abs(number(card, "heavy_change"))
     assert number(card, "strong_weight") < 0.1 < 0.5 < number(card, "heavy_weight")
     assert number(card, "margin") > 0 > number(card, "after")
-    assert number(card, "carried") > 3 * number(card, "chance")
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_backup_turns_the_verdict_only_with_the_cell_cut_in_several_heads(
+    run: CaptureText, seed: int
+) -> None:
+    """One cut cell hardly moves it, all four turn it; the same cuts in another row do nothing."""
+    card = built(run, "backup", seed)
+    before = number(card, "before")
+    assert before > 8 and number(card, "weight") > 0.75
+    assert number(card, "one") > 0.9 * before and number(card, "off") > 0.9 * before
+    assert number(card, "two") < 0 > number(card, "all")
+    assert number(card, "control") == pytest.approx(before, abs=0.05)
+    assert number(card, "other_one") < 0 < number(card, "other_before")
+
+
+def test_negation_cuts_blocks_one_cell_and_no_other(run: CaptureText) -> None:
+    """The verdict with a cell cut is that of a run in which a hand-made mask blocks it."""
+    text = "the hotel was not bad at all ."
+    own = negation_cuts(CardInputs({}, 0, run), text)
+    assert (own.negator, own.judging, own.bystander) == ("not", "bad", "was")
+    kept = run("sentiment", text, changes=(cut("L0.H1", 5, 4),)).weights(0, 1)
+    free = run("sentiment", text).weights(0, 1)
+    assert kept[5, 4] == 0
+    np.testing.assert_allclose(
+        kept[5], np.where(np.arange(10) == 4, 0, free[5]) / (1 - free[5, 4]), rtol=1e-4
+    )
+    np.testing.assert_array_equal(np.delete(kept, 5, 0), np.delete(free, 5, 0))
 
 
 def test_leaving_a_word_out_really_runs_without_it(run: CaptureText) -> None:

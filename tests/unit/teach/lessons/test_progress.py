@@ -21,6 +21,7 @@ from attnviz.teach.lessons.cards.progress import (
     parse,
     standing,
     text_of,
+    tried,
     verdict,
     write,
 )
@@ -93,3 +94,17 @@ def test_a_card_stands_as_it_was_answered(given: str, found: str | None) -> None
     """An answer to a question that the card asked in an earlier release counts as none."""
     card = Card("half", question=NUMBER)
     assert standing(card, {"half": given}) == found
+
+
+def test_standing_counts_the_first_try() -> None:
+    """Options tried one after the other end right, and do not count as right."""
+    card = Card("c", question=CHOICE)
+    entry = ""
+    for answer, wanted in (("columns", "wrong"), ("rows", "later"), ("", None), ("rows", "later")):
+        entry = tried(entry, answer)
+        assert standing(card, {"c": entry}) == wanted, entry
+    assert standing(card, {"c": tried("", "rows")}) == "right"
+    assert standing(card, {"c": tried("rows", "rows")}) == "right", "the same answer again"
+    shown = tried("columns", SHOWN)
+    assert standing(card, {"c": shown}) == "shown" and not is_open(card, {"c": shown})
+    assert parse(write({"c": entry})) == {"c": entry}

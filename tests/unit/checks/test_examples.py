@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from attnviz import i18n
-from attnviz.app.session import examples
-from attnviz.checks import cards
+from attnviz.checks import cards, examples
 from attnviz.checks.cards import Description, HeadNote, TrainingCard, TrainingRecord
 from attnviz.models import registry
 

@@ -1,0 +1,152 @@
+"""The whole answer without single edges of any heads: many cuts as rows of one batch.
+
+In: a prepared input, its answer, and edges (head, query, key). Out: `Cuts`: for each edge its
+weight and how far the answer moves without it, beside what the model says then. `edges` asks about
+one head and estimates first; here every edge is run. The two numbers side by side are the point:
+most edges with a large weight move nothing.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float32, Float64, Int64
+from torch import Tensor
+
+from attnviz.capture.changed.layout import layout_of
+from attnviz.errors import TooLarge
+from attnviz.experiment.answers import AnswerReader
+from attnviz.experiment.clean_run import CleanRun
+from attnviz.experiment.edges import HeadEdges, cut_rows
+from attnviz.experiment.rows import read_rows
+from attnviz.summary import counted
+from attnviz.types import Site, Where
+
+Edge = tuple[Where, int, int]
+ROWS = 128
+MOST_MIB = 512
+
+
+@dataclass(frozen=True, eq=False)
+class Cuts:
+    """The answer without each of some edges.
+
+    `moved` is the distance from the answer without changes, 0 to 1: of probabilities the part that
+    changes its place. `numbers` has one number for each of the `choices` that were kept. `winners`
+    are the largest choices, and `winner` the one without changes. `spread` is the largest `moved`
+    of a row without changes: rows of a batch differ by rounding.
+    """
+
+    reader: AnswerReader
+    edges: tuple[tuple[Site, int, int], ...]
+    renormalised: bool
+    weights: Float64[np.ndarray, " edge"]
+    moved: Float64[np.ndarray, " edge"]
+    winner: int
+    winners: Int64[np.ndarray, " edge"]
+    choices: tuple[int, ...]
+    numbers: Float32[np.ndarray, "edge choice"]
+    spread: float
+
+    @property
+    def flips(self) -> tuple[int, ...]:
+        """The cuts after which another choice is the largest, the largest `moved` first."""
+        places = np.flatnonzero(self.winners != self.winner)
+        return tuple(int(at) for at in places[np.argsort(-self.moved[places], kind="stable")])
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """A row for each cut, as lists."""
+        heads, queries, keys = zip(*self.edges, strict=True) if self.edges else ((), (), ())
+        return {
+            "head": [str(head) for head in heads],
+            "query": list(queries),
+            "key": list(keys),
+            "weight": self.weights.tolist(),
+            "moved": self.moved.tolist(),
+            "winner": [self.reader.name(int(at)) for at in self.winners],
+        }
+
+    def __repr__(self) -> str:
+        first = ", ".join(
+            f"{self.edges[at][0]} {self.edges[at][1]}→{self.edges[at][2]} {self.moved[at]:.3g}"
+            for at in np.argsort(-self.moved, kind="stable")[:3]
+        )
+        n = counted(len(self.edges), "cut")
+        return f"Cuts: {n}, {len(self.flips)} of them with another winner: {first}"
+
+
+def cuts(
+    prepared: CleanRun,
+    reader: AnswerReader,
+    edges: Sequence[Edge] | None = None,
+    *,
+    choices: Sequence[int] | None = None,
+    renormalise: bool = True,
+) -> Cuts:
+    """The answer without each of the edges; without any named, of all that leave a choice."""
+    if edges is None:
+        heads = layout_of(prepared.calls).heads
+        every = [HeadEdges.of(prepared, head, renormalise) for head in heads]
+        wanted = [(work, query, key) for work in every for query, key in work.with_choice()]
+    else:
+        named = {str(where): HeadEdges.of(prepared, where, renormalise) for where, _, _ in edges}
+        wanted = [(named[str(where)], query, key) for where, query, key in edges]
+        for work, query, key in wanted:
+            work.checked([(query, key)])
+    kept = range(len(reader.clean)) if choices is None else choices
+    mib = 4 * len(wanted) * len(kept) // 2**20
+    if mib > MOST_MIB:
+        raise TooLarge(
+            f"{len(wanted)} cuts with {len(kept)} numbers each take {mib} MiB, more than"
+            f" {MOST_MIB} MiB: give fewer edges, or the choices= that are to be kept",
+            code="too_many_vectors",
+            found=mib,
+            limit=MOST_MIB,
+            unit="MiB",
+        )
+    moved, winners, numbers, spread = _run(prepared, reader, wanted, list(kept))
+    works = {str(work.head): work for work, _, _ in wanted}
+    weights = {head: work.recorded.weights(work.number).cpu() for head, work in works.items()}
+    return Cuts(
+        reader=reader,
+        edges=tuple((work.head, query, key) for work, query, key in wanted),
+        renormalised=renormalise,
+        weights=np.array(
+            [float(weights[str(work.head)][query, key]) for work, query, key in wanted]
+        ),
+        moved=moved,
+        winner=int(reader.clean.argmax()),
+        winners=winners,
+        choices=tuple(kept),
+        numbers=numbers,
+        spread=spread,
+    )
+
+
+def _run(
+    prepared: CleanRun,
+    reader: AnswerReader,
+    wanted: Sequence[tuple[HeadEdges, int, int]],
+    kept: list[int],
+) -> tuple[
+    Float64[np.ndarray, " edge"],
+    Int64[np.ndarray, " edge"],
+    Float32[np.ndarray, "edge choice"],
+    float,
+]:
+    """(how far each answer moves, its winner, the numbers kept, how far clean rows were off)."""
+
+    def read(output: Any) -> Tensor:
+        numbers = reader.read(output)
+        moved, winner = reader.moved(output), numbers.argmax(-1)
+        return torch.cat([moved[:, None], winner[:, None], numbers[:, kept]], dim=1)
+
+    parts, spread = [np.empty((0, 2 + len(kept)), np.float32)], 0.0
+    for start in range(0, len(wanted), ROWS):
+        rows = read_rows(prepared, cut_rows(wanted[start : start + ROWS]), read).numpy()
+        parts.append(rows[:-1])
+        spread = max(spread, float(rows[-1, 0]))
+    table = np.concatenate(parts)
+    return table[:, 0].astype(np.float64), table[:, 1].astype(np.int64), table[:, 2:], spread

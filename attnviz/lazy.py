@@ -1,0 +1,34 @@
+"""Names of a package that are looked up on first use (PEP 562), not at its import (a leaf).
+
+    __getattr__, __dir__, __all__ = names(__name__, _HOMES)
+
+In: a package's table of its names by the module that defines them. `python -m scripts.write_stub`
+writes the same as imports into its `__init__.pyi`, for editors and type checkers.
+"""
+
+import sys
+from collections.abc import Callable, Mapping
+from importlib import import_module
+
+
+def names(
+    package: str, homes: Mapping[str, tuple[str, ...]]
+) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
+    """The `__getattr__`, `__dir__` and `__all__` of a package.
+
+    Names below the package itself are its modules. A name that was looked up stays in the package.
+    """
+    home_of = {name: home for home, defined in homes.items() for name in defined}
+    public = sorted(home_of)
+
+    def look_up(name: str) -> object:
+        home = home_of.get(name)
+        if home is None:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        if home == package:
+            return import_module(f"{package}.{name}")  # which binds it in the package
+        value: object = getattr(import_module(home), name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return look_up, lambda: public, public

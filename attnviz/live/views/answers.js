@@ -1,0 +1,240 @@
+// @ts-check
+// The model's answer as named numbers, and its change in words: mirror of attnviz/experiment/answers.py and of
+// attnviz/pictures/group/answers.py.
+
+import { fill } from "../../pictures/shared/fmt.js";
+import { labelsOfPieces } from "../reading/labels.js";
+import { fixed, general, largest, median, softmax } from "./numbers.js";
+
+/** @import { LoadedModel } from "../loading.js" */
+/** @import { Arena, Tensor } from "../engine/arena.js" */
+/** @import { Pass } from "../engine/passes.js" */
+/** @import { Said } from "../index.js" */
+
+/**
+ * One number for each choice. `exclusive` where they are one distribution; `clean` is the answer without changes. `name` is
+ * that of a choice, "" for a vector's cosine to itself.
+ * @typedef {{kind: Said["kind"], exclusive: boolean, read: (pass: Pass) => Float64Array, name: (choice: number) => string,
+ *   clean: Float64Array}} Reader
+ */
+/** The answer before and after some changes, and with the same made to other heads.
+ * @typedef {{before: Float64Array, after: Float64Array, controls: Float64Array[]}} Switched
+ */
+/** @typedef {"percent" | "points" | "number"} Unit */
+/** @typedef {Record<string, string>} Catalogue */
+
+const MULTI_LABEL = "multi_label_classification";
+const NEARLY_ONE = 0.9995; // rounds to 100.0 %
+const NO_MOVE = 0.0001; // of a cosine: what four decimals show
+
+/** A row of a tensor. */
+function rowOf(/** @type {Arena} */ arena, /** @type {Tensor} */ { at, cols }, row = 0) {
+  return arena.view({ at: at + row * cols * 4, rows: 1, cols });
+}
+
+/**
+ * How the answer of a model is read; `labels` are the ids that its decoder predicts.
+ * @param {LoadedModel} loaded
+ * @param {Pass} clean
+ * @param {readonly number[]} labels
+ * @returns {Reader}
+ */
+export function readerOf(loaded, clean, labels) {
+  const { task } = loaded.model;
+  const made =
+    task === "next_token"
+      ? nextToken(loaded)
+      : task === "translation"
+        ? targetOf(loaded, labels)
+        : task === "vectors"
+          ? cosinesTo(loaded, clean)
+          : classesOf(loaded);
+  return { ...made, clean: made.read(clean) };
+}
+
+/** @returns {Omit<Reader, "clean">} */
+function nextToken(/** @type {LoadedModel} */ { arena, tokenizer }) {
+  return {
+    kind: "next_token",
+    exclusive: true,
+    read: ({ logits, hidden }) => softmax(rowOf(arena, /** @type {any} */ (logits)(hidden.rows - 1))), // a decoder has them
+    name: (choice) => labelOfId(tokenizer, choice),
+  };
+}
+
+/** The label of a token that stands alone. */
+function labelOfId(/** @type {LoadedModel["tokenizer"]} */ tokenizer, /** @type {number} */ id) {
+  if (!tokenizer) return String(id);
+  return labelsOfPieces([{ id, piece: tokenizer.piece(id) }], tokenizer.unknown)[0];
+}
+
+/** The names of a model's classes in the order of its logits. */
+export function classNames(/** @type {LoadedModel} */ { config }, /** @type {number} */ count) {
+  const names = /** @type {Record<string, unknown>} */ (config.id2label ?? {});
+  return Array.from({ length: count }, (_, place) =>
+    Object.hasOwn(names, String(place)) ? String(names[place]) : String(place),
+  );
+}
+
+/** @returns {Omit<Reader, "clean">} */
+function classesOf(/** @type {LoadedModel} */ loaded) {
+  const { arena, config } = loaded;
+  const exclusive = config.problem_type !== MULTI_LABEL;
+  return {
+    kind: "classes",
+    exclusive,
+    read: ({ logits }) => {
+      const scores = rowOf(arena, /** @type {any} */ (logits)(0)); // a classifier has them
+      return exclusive ? softmax(scores) : Float64Array.from(scores, (score) => 1 / (1 + Math.exp(-score)));
+    },
+    name: (choice) => classNames(loaded, choice + 1)[choice],
+  };
+}
+
+/** The probability of each token of a target, after those before it. @returns {Omit<Reader, "clean">} */
+function targetOf(/** @type {LoadedModel} */ { arena, tokenizer }, /** @type {readonly number[]} */ labels) {
+  const entries = labels.map((id) => ({ id, piece: tokenizer?.piece(id) ?? "" }));
+  const names = labelsOfPieces(entries, tokenizer?.unknown ?? null);
+  return {
+    kind: "target",
+    exclusive: false,
+    read: ({ logits }) => {
+      const rows = /** @type {any} */ (logits)(0); // a translator has them
+      return Float64Array.from(labels, (id, row) => softmax(rowOf(arena, rows, row))[id]);
+    },
+    name: (choice) => names[choice],
+  };
+}
+
+/** The cosine to the text's own vector without changes. @returns {Omit<Reader, "clean">} */
+function cosinesTo(/** @type {LoadedModel} */ { arena }, /** @type {Pass} */ clean) {
+  const known = meanVector(arena, clean.hidden);
+  return {
+    kind: "cosines",
+    exclusive: false,
+    read: ({ hidden }) => {
+      const own = meanVector(arena, hidden);
+      return Float64Array.of(own.reduce((sum, x, i) => sum + x * known[i], 0));
+    },
+    name: () => "",
+  };
+}
+
+/** The mean of all rows, scaled to length 1. */
+function meanVector(/** @type {Arena} */ arena, /** @type {Tensor} */ hidden) {
+  const mean = new Float64Array(hidden.cols);
+  const numbers = arena.view(hidden);
+  for (let i = 0; i < numbers.length; i++) mean[i % hidden.cols] += numbers[i];
+  const length = Math.hypot(...mean);
+  return mean.map((x) => x / length);
+}
+
+// --- in words ---------------------------------------------------------------------------------------------------------
+
+/** How far an answer moved, 0 to 1. */
+export function moved(
+  /** @type {Pick<Reader, "kind" | "exclusive">} */ { kind, exclusive },
+  /** @type {Float64Array} */ before,
+  /** @type {Float64Array} */ after,
+) {
+  if (kind === "cosines") return Math.max(0, 1 - after[0]); // rounding may leave a cosine just above 1
+  const change = before.reduce((sum, number, place) => sum + Math.abs(after[place] - number), 0);
+  return exclusive ? change / 2 : change / before.length;
+}
+
+/** @returns {Unit} */
+export function unitOf(/** @type {Pick<Reader, "kind" | "exclusive">} */ { kind, exclusive }) {
+  if (kind === "cosines") return "number";
+  return exclusive ? "percent" : "points";
+}
+
+/** A probability in percent; one just below 1 is never printed as 100. */
+export function share(/** @type {number} */ value) {
+  if (value >= NEARLY_ONE && value < 1) return ">99.9";
+  const percent = 100 * value;
+  if (percent > 0 && percent < 0.01) return "<0.01";
+  return percent < 1 ? general(percent, 2) : fixed(percent, 1);
+}
+
+/** A cosine; one just below 1 is never printed as 1. */
+export function cosine(/** @type {number} */ value) {
+  return value > 1 - NO_MOVE / 2 && value < 1 ? `>${1 - NO_MOVE}` : fixed(value, 4);
+}
+
+/** The distance that an answer moved. */
+export function amount(
+  /** @type {Catalogue} */ texts,
+  /** @type {number} */ value,
+  /** @type {Unit} */ unit,
+) {
+  if (unit === "number") return value > 0 && value < NO_MOVE / 2 ? `<${NO_MOVE}` : fixed(value, 4);
+  return fill(texts[`switchboard.${unit}`], { value: share(value) });
+}
+
+/** An amount after one that has named what it is a percentage of. */
+const amountAgain = (
+  /** @type {Catalogue} */ texts,
+  /** @type {number} */ value,
+  /** @type {Unit} */ unit,
+) => (unit === "percent" ? `${share(value)}%` : amount(texts, value, unit));
+
+/** A change of a probability in percentage points, with its sign. */
+const points = (/** @type {number} */ change) =>
+  change ? `${change < 0 ? "−" : "+"}${share(Math.abs(change))}` : "0";
+
+const best = (/** @type {Float64Array} */ numbers) => largest(numbers, 1)[0];
+
+/**
+ * What became of the answer with some heads off.
+ * @param {Catalogue} texts
+ * @param {Reader} reader
+ * @param {Switched} result
+ * @param {string} heads
+ */
+export function changedSentence(texts, reader, { before, after }, heads) {
+  if (reader.kind === "cosines")
+    return fill(texts["switchboard.turned"], { cosine: cosine(after[0]), heads });
+  const change = before.map((number, place) => Math.abs(after[place] - number));
+  const first = reader.exclusive ? best(before) : best(change);
+  const now = reader.exclusive ? best(after) : first;
+  const values = {
+    heads,
+    before: reader.name(first),
+    after: reader.name(now),
+    was: share(before[first]),
+    left: share(after[first]),
+    share: share(after[now]),
+    points: points(after[first] - before[first]),
+  };
+  if (!reader.exclusive) return fill(texts["switchboard.loses"], values);
+  return fill(texts[first === now ? "switchboard.stays" : "switchboard.turns"], values);
+}
+
+/** The answer while all heads are on. */
+export function cleanSentence(
+  /** @type {Catalogue} */ texts,
+  /** @type {Reader} */ { clean, exclusive, name },
+) {
+  if (!exclusive) return texts["switchboard.all_on"];
+  const first = best(clean);
+  return fill(texts["switchboard.says"], { answer: name(first), share: share(clean[first]) });
+}
+
+/** How far the answer moved, and how far other heads, drawn at random, move it: the level of chance. */
+export function controlSentence(
+  /** @type {Catalogue} */ texts,
+  /** @type {Reader} */ reader,
+  /** @type {Switched} */ { before, after, controls },
+  /** @type {number} */ n,
+) {
+  if (!controls.length) return "";
+  const unit = unitOf(reader);
+  const moves = controls.map((row) => moved(reader, before, row));
+  return fill(texts["switchboard.control"], {
+    n,
+    draws: controls.length,
+    own: amount(texts, moved(reader, before, after), unit),
+    median: amountAgain(texts, median(moves), unit),
+    most: amountAgain(texts, Math.max(...moves), unit),
+  });
+}

@@ -1,0 +1,182 @@
+// @ts-check
+// The switchboard: every head as a switch, the answer before and after, its control, the effect of each head alone. Mirror
+// of attnviz/pictures/switches.
+
+import { fill } from "../../pictures/shared/fmt.js";
+import { amount, changedSentence, cleanSentence, controlSentence, unitOf } from "./answers.js";
+import { changeText, headName, headsOf, prefixOf } from "./changes.js";
+import { largest, median } from "./numbers.js";
+import { floats, pack, roots } from "./packing.js";
+
+/** @import { Group } from "../engine/passes.js" */
+/** @import { Arena } from "../engine/arena.js" */
+/** @import { Attention } from "../engine/families.js" */
+/** @import { Off, Texts } from "../index.js" */
+/** @import { AnswerView, SwitchGroup } from "../../pictures/switches/types.js" */
+/** @import { PackableArray } from "./packing.js" */
+/** @import { Reader, Switched } from "./answers.js" */
+/** @import { OffHead } from "./changes.js" */
+
+/** The distance that the answer moves without each head, in the order of `headsOf`. @typedef {Float64Array} Effects */
+/** Small pictures of all heads of an attention. @typedef {{weights: Float32Array, shape: number[]}} Tiny */
+
+const TINY = 32; // the longest side of a small heatmap, in cells
+const FIRST_BARS = 5;
+const NEW_BARS = 3;
+const MOST_BARS = 40;
+const NAMED_HEADS = 3;
+
+/** The weights of all heads in at most `TINY` cells a side, each the largest that it stands for. @returns {Tiny} */
+export function tinyWeights(
+  /** @type {Arena} */ arena,
+  /** @type {Group} */ { weights, layers, heads, n, m },
+) {
+  const [down, across] = [Math.ceil(n / TINY), Math.ceil(m / TINY)];
+  const [rows, columns] = [Math.ceil(n / down), Math.ceil(m / across)];
+  const numbers = arena.view(weights);
+  const out = new Float32Array(layers * heads * rows * columns);
+  for (let head = 0, at = 0; head < layers * heads; head++)
+    for (let query = 0; query < n; query++) {
+      const row = (head * rows + Math.floor(query / down)) * columns;
+      for (let key = 0; key < m; key++, at++) {
+        const to = row + Math.floor(key / across);
+        if (numbers[at] > out[to]) out[to] = numbers[at];
+      }
+    }
+  return { weights: out, shape: [layers, heads, rows, columns] };
+}
+
+/**
+ * @param {Texts} texts
+ * @param {string} model its name
+ * @param {{attentions: readonly Attention[], tiny: readonly Tiny[], off: readonly OffHead[], to: Off, effects: Effects | null}} board
+ * @param {Reader} reader
+ * @param {Switched} result
+ * @param {[before: string, after: string] | null} written
+ */
+export function switchesBytes(texts, model, board, reader, result, written) {
+  const { catalogue, strings } = texts;
+  const { attentions, tiny, off, to, effects } = board;
+  const grids = attentions.map((own) => (effects ? gridOf(effects, attentions, own) : null));
+  /** @type {Record<string, PackableArray>} */
+  const arrays = {};
+  tiny.forEach(({ weights, shape }, place) => {
+    arrays[`groups.${place}.weights`] = roots(weights, shape, 8);
+    const grid = grids[place];
+    if (grid) arrays[`groups.${place}.effects`] = floats(shape.slice(0, 2), grid);
+  });
+  const isPercent = reader.kind !== "cosines";
+  const first = effects ? headsOf(attentions)[largest(effects.map(Math.abs), 1)[0]] : null;
+  const header = {
+    strings: strings.switches,
+    model,
+    groups: attentions.map((own) => switchGroup(catalogue, own, attentions.length > 1)),
+    off: off.map((head) => ({ head: headName(head), to: head.to, change: changeText(head) })),
+    to,
+    answer: answerView(catalogue, reader, result, off, written),
+    effects: effects ? effectsSentence(catalogue, attentions, reader, effects) : "",
+    effects_percent: isPercent,
+    suggested: first ? headName(first) : "",
+    most: effects ? Math.fround(Math.max(0, ...effects)) : 0,
+  };
+  return pack(header, arrays);
+}
+
+/** @returns {SwitchGroup} */
+const switchGroup = (
+  /** @type {Record<string, string>} */ catalogue,
+  /** @type {Attention} */ { name, layers, heads },
+  /** @type {boolean} */ isOneOfMany,
+) => ({
+  title: isOneOfMany ? catalogue[`attention.${name}`] : "",
+  prefix: prefixOf(name),
+  heads: Array(layers).fill(heads),
+});
+
+/** The effects of the heads of one attention. */
+function gridOf(
+  /** @type {Effects} */ effects,
+  /** @type {readonly Attention[]} */ attentions,
+  /** @type {Attention} */ own,
+) {
+  const sites = headsOf(attentions);
+  return Float32Array.from([...effects].filter((_, place) => sites[place].group === own.name));
+}
+
+/** @returns {AnswerView} */
+function answerView(
+  /** @type {Record<string, string>} */ catalogue,
+  /** @type {Reader} */ reader,
+  /** @type {Switched} */ result,
+  /** @type {readonly OffHead[]} */ off,
+  /** @type {[before: string, after: string] | null} */ written,
+) {
+  const isOff = off.length > 0;
+  const heads = headsSaid(catalogue, off);
+  const bars = chosenBars(reader, result).map((place) => ({
+    label: reader.kind === "cosines" ? catalogue["switchboard.itself"] : reader.name(place),
+    value: result.after[place],
+    second: isOff ? result.before[place] : null,
+    mark: "",
+    muted: false,
+  }));
+  return {
+    title: catalogue[`switchboard.${reader.kind}`],
+    bars,
+    values: isOff ? catalogue["switchboard.after"] : "",
+    seconds: isOff ? catalogue["switchboard.before"] : "",
+    sentence: isOff ? changedSentence(catalogue, reader, result, heads) : cleanSentence(catalogue, reader),
+    control: isOff ? controlSentence(catalogue, reader, result, off.length) : "",
+    percent: reader.kind !== "cosines",
+    written: writtenTexts(catalogue, written, isOff ? heads : null),
+  };
+}
+
+/** The likeliest choices before, and those that the changes brought up; all of a short list. */
+function chosenBars(/** @type {Reader} */ { exclusive }, /** @type {Switched} */ { before, after }) {
+  if (!exclusive) return Array.from({ length: Math.min(MOST_BARS, before.length) }, (_, place) => place);
+  const both = new Set([...largest(before, FIRST_BARS), ...largest(after, NEW_BARS)]);
+  const most = (/** @type {number} */ place) => Math.max(before[place], after[place]);
+  return [...both].sort((a, b) => most(b) - most(a));
+}
+
+/** The heads by name; of many only how many they are. */
+function headsSaid(/** @type {Record<string, string>} */ catalogue, /** @type {readonly OffHead[]} */ off) {
+  if (off.length <= NAMED_HEADS)
+    return off.map(headName).join(fill(catalogue["joint.list"], { before: "", after: "" }));
+  return fill(catalogue["switchboard.heads"], { n: off.length });
+}
+
+/** @returns {[string, string][]} */
+function writtenTexts(
+  /** @type {Record<string, string>} */ catalogue,
+  /** @type {[before: string, after: string] | null} */ written,
+  /** @type {string | null} */ heads,
+) {
+  if (!written) return [];
+  const [before, after] = written;
+  /** @type {[string, string]} */
+  const first = [catalogue["switchboard.writes"], before];
+  return heads === null ? [first] : [first, [fill(catalogue["switchboard.writes_off"], { heads }), after]];
+}
+
+/** The head that matters most, the one that matters least, and what a head picked at random does. */
+function effectsSentence(
+  /** @type {Record<string, string>} */ catalogue,
+  /** @type {readonly Attention[]} */ attentions,
+  /** @type {Reader} */ reader,
+  /** @type {Effects} */ effects,
+) {
+  const unit = unitOf(reader);
+  const sites = headsOf(attentions);
+  const order = largest(effects.map(Math.abs), effects.length);
+  const [first, control] = [order[0], order[order.length - 1]];
+  return fill(catalogue["switchboard.effects"], {
+    n: effects.length,
+    first: headName(sites[first]),
+    most: amount(catalogue, effects[first], unit),
+    control: headName(sites[control]),
+    least: amount(catalogue, Math.max(0, effects[control]), unit),
+    median: amount(catalogue, median([...effects].map(Math.abs)), unit),
+  });
+}

@@ -1,0 +1,59 @@
+"""A page in each language: what the document says, which glyphs it is set in, where lines break."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from attnviz.i18n import LANGUAGES, Language, tag
+from tests.browser.conftest import OpenVisit
+from tests.support.waiting import expect_equal, expect_true
+
+# the family that a machine with Noto has for each script, and the breaks of a paragraph
+GLYPHS: dict[Language, str] = {
+    "ja": "Noto Sans CJK JP",
+    "ko": "Noto Sans CJK KR",
+    "zh": "Noto Sans CJK SC",
+}
+BREAKS: dict[Language, tuple[str, str]] = {
+    "ja": ("break-word", "strict"),
+    "ko": ("keep-all", "auto"),
+}
+PARAGRAPH = "[data-testid=stMain] p"
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_the_document_says_its_language(visit: OpenVisit, lang: Language) -> None:
+    page = visit("overview", lang=lang).page
+    expect_equal(lambda: page.evaluate("document.documentElement.lang"), tag(lang))
+    expect(page.locator(PARAGRAPH).first).to_be_visible()
+    word, line = BREAKS.get(lang, ("break-word", "auto"))
+    style = "node => [getComputedStyle(node).wordBreak, getComputedStyle(node).lineBreak]"
+    expect_equal(lambda: page.locator(PARAGRAPH).first.evaluate(style), [word, line])
+
+
+@pytest.mark.parametrize("lang", GLYPHS)
+def test_a_language_is_set_in_its_own_glyphs(visit: OpenVisit, lang: Language) -> None:
+    page = visit("overview", lang=lang).page
+    expect_equal(lambda: page.evaluate("document.documentElement.lang"), tag(lang))
+    session = page.context.new_cdp_session(page)
+
+    def families() -> set[str]:
+        for domain in ("DOM", "CSS"):
+            session.send(f"{domain}.enable")
+        root = session.send("DOM.getDocument")["root"]["nodeId"]
+        found: Any = session.send(
+            "DOM.querySelectorAll", {"nodeId": root, "selector": f"{PARAGRAPH}, h1, h2"}
+        )
+        return {
+            font["familyName"]
+            for node in found["nodeIds"]
+            for font in session.send("CSS.getPlatformFontsForNode", {"nodeId": node})["fonts"]
+            if "CJK" in font["familyName"]
+        }
+
+    expect_true(lambda: families() <= {GLYPHS[lang]})  # none where the machine has no Noto
+    family = page.locator(PARAGRAPH).first.evaluate("node => getComputedStyle(node).fontFamily")
+    asked = [name for name in family.split(", ") if name.strip('"') in GLYPHS.values()]
+    assert asked[0] == f'"{GLYPHS[lang]}"'
+    session.detach()

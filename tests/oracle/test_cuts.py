@@ -1,0 +1,89 @@
+"""`Experiment.cuts`: the truth that Start tells, against captures with that edge cut."""
+
+import numpy as np
+import pytest
+
+import attnviz
+from attnviz.changes import cut
+from attnviz.errors import BadInput, TooLarge
+from attnviz.experiment import Experiment, cuts
+from attnviz.experiment.cuts import Cuts
+
+BOOK = "When Mary and John went to the store, John gave a book to"
+TO, MARY = 14, 2
+ROUNDING = 2e-5
+
+
+@pytest.fixture(scope="module")
+def run() -> Experiment:
+    return attnviz.experiment("stories", BOOK)
+
+
+@pytest.fixture(scope="module")
+def every(run: Experiment) -> Cuts:
+    return run.cuts(choices=[])
+
+
+def test_cuts_says_that_one_look_of_all_changes_the_word(every: Cuts) -> None:
+    """16 heads × (15·16/2 − 1) looks: the first row has a single key."""
+    assert len(every.edges) == 16 * (15 * 16 // 2 - 1) == 1904
+    assert [(str(head), query, key) for head, query, key in every.edges if query == 0] == []
+    (only,) = every.flips
+    head, query, key = every.edges[only]
+    assert (str(head), query, key) == ("L2.H1", TO, MARY)
+    assert every.reader.name(int(every.winners[only])) == "John"
+    assert every.moved[only] == pytest.approx(0.944, abs=0.001)
+
+
+def test_cuts_says_that_looking_is_not_moving(every: Cuts) -> None:
+    strong, moves = every.weights > 0.5, every.moved > 0.01
+    assert (strong.sum(), (strong & moves).sum(), moves.sum()) == (132, 4, 5)
+    assert np.corrcoef(every.weights, every.moved)[0, 1] == pytest.approx(0.12, abs=0.005)
+    assert every.spread < ROUNDING
+
+
+@pytest.mark.parametrize("renormalise", [True, False])
+def test_cuts_are_captures_with_that_edge_cut(run: Experiment, renormalise: bool) -> None:
+    """Heads of several layers in one batch, each edge in its own row."""
+    edges = [("L2.H1", TO, MARY), ("L0.H2", 7, 3), ("L3.H0", TO, MARY)]
+    found = run.cuts(edges, renormalise=renormalise)
+    assert [(str(head), query, key) for head, query, key in found.edges] == edges
+    for row, (head, query, key) in zip(found.numbers, edges, strict=True):
+        changes = [cut(head, query, key, renormalise=renormalise)]
+        logits = attnviz.capture("stories", BOOK, changes=changes).logits
+        assert logits is not None
+        after = logits[0, -1].softmax(-1).numpy()
+        assert np.abs(row - after).max() < ROUNDING
+        clean = run.answer.numbers
+        moved = found.moved[edges.index((head, query, key))]
+        assert moved == pytest.approx(np.abs(after - clean).sum() / 2, abs=ROUNDING)
+
+
+def test_cuts_keeps_the_choices_that_are_asked_for(run: Experiment) -> None:
+    whole = run.cuts([("L2.H1", TO, MARY)])
+    some = run.cuts([("L2.H1", TO, MARY)], choices=[5, 7])
+    assert np.abs(some.numbers[0] - whole.numbers[0, [5, 7]]).max() < ROUNDING
+    assert some.winners == whole.winners and some.choices == (5, 7)
+
+
+def test_cuts_of_a_sentence_encoder_turn_its_vector() -> None:
+    """L3.H1's look from "it" at "animal" is strong, 0.68, and moves next to nothing."""
+    text = "The animal didn't cross the street because it was too tired."
+    found = attnviz.experiment("minilm", text).cuts([("L3.H1", 10, 2)])
+    assert found.weights[0] == pytest.approx(0.677, abs=0.001)
+    assert 1e-5 < found.moved[0] < 2e-4
+
+
+def test_cuts_names_an_edge_that_a_mask_hides(run: Experiment) -> None:
+    with pytest.raises(BadInput, match="may not attend from 2 to 5"):
+        run.cuts([("L2.H1", 2, 5)])
+    with pytest.raises(BadInput, match="L9"):
+        run.cuts([("L9.H1", 2, 1)])
+
+
+def test_cuts_refuses_more_numbers_than_fit(
+    run: Experiment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cuts, "MOST_MIB", 0)
+    with pytest.raises(TooLarge, match="give fewer edges, or the choices="):
+        run.cuts([("L2.H1", TO, key) for key in range(15)] * 20)

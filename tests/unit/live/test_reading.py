@@ -1,0 +1,166 @@
+"""The worker's tokens, labels and words beside the library's, for texts of many scripts."""
+
+import random
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import attnviz
+from attnviz import i18n
+from attnviz.models.loaded_model import LoadedModel
+from attnviz.tokens.words import words
+from attnviz.types import Tokens
+from tests.support.node import in_node, needs_node
+
+pytestmark = needs_node
+
+MODELS = ("minilm", "stories", "stories-llama", "translator", "dates", "sentiment")
+N_QUICK, N_ALL = 150, 2000
+WORDS = (
+    "the cat sat on mat Anna gave ball to Tom was not good film Monday January 12 1948 black small"
+    " birds do see une"
+).split()
+ODD = (
+    "👩‍👩‍👧‍👦",
+    "🏳️‍🌈",
+    "👍🏽",
+    "🇫🇷🇯🇵",
+    "☕️",
+    "é",
+    "e\u0301",
+    "ﬁne",
+    "Straße",
+    "İstanbul",
+    "ΟΔΥΣΣΕΥΣ",
+    "naïve café",
+    "don’t",
+    "l’homme",
+    "aujourd'hui",
+    "½ ² ①",
+    "\u200bzero",
+    "a\u00a0b",
+    "tab\there",
+    "line\nbreak",
+    "  two  spaces ",
+    "\u3000全角",
+    "ﾊﾝｶｸ",
+    "한글",
+    "\u1100\u1161\u11a8",
+    "नमस्ते",
+    "สวัสดี",
+    "שלום",
+    "مرحبا",
+    "x²+y²",
+    "3.14159",
+    "1,000",
+    "https://a.b/c?d=e",
+    "<|endoftext|>",
+    "[MASK] word",
+    "</s>",
+    "[CLS]",
+    "Mr. O'Neil's",
+    "rock-n-roll",
+    "\ufeffbom",
+    "\u202eabc",
+    "\x00nul",
+    "\x07bell",
+    "…",
+    "—dash—",
+    "\u00ad soft",
+    "𝔘𝔫𝔦",
+    "𠮷野家",
+    "Ǆ",
+    "ß",
+    "ﷺ",
+    "\ud7a3",
+    "々時",
+    "__proto__",
+    "constructor",
+)
+
+
+def leaves(table: object) -> Iterator[str]:
+    """Every text of a catalogue."""
+    if isinstance(table, str):
+        yield table
+    elif isinstance(table, dict):
+        for value in table.values():
+            yield from leaves(value)
+
+
+def texts(count: int) -> list[str]:
+    """Texts of the interface in four languages, and odd ones among plain words."""
+    draw = random.Random(5)
+    folder = Path(i18n.__file__).parent
+    pool = [*ODD, "", " ", "a" * 130]
+    for lang in i18n.LANGUAGES:
+        known = tomllib.loads((folder / f"{lang}.toml").read_text(encoding="utf-8"))
+        pool += draw.sample(sorted(set(leaves(known))), count // 6)
+    while len(pool) < count:
+        parts = draw.choices(ODD, k=draw.randint(0, 4)) + draw.choices(WORDS, k=draw.randint(0, 8))
+        draw.shuffle(parts)
+        start = draw.choice(["", " ", "  ", "\n"])
+        pool.append(start + draw.choice([" ", " ", "  ", "", "\t"]).join(parts))
+    return pool[:count]
+
+
+def file_of(lm: LoadedModel) -> str:
+    """The tokenizer.json of a model."""
+    written: str = lm.text_tokenizer().backend_tokenizer.to_str()
+    return written
+
+
+def by_library(lm: LoadedModel, text: str) -> Tokens:
+    encoded = lm.tokenize(text, return_offsets_mapping=True, return_special_tokens_mask=True)
+    return lm.tokens(
+        text,
+        encoded["input_ids"],
+        encoded["offset_mapping"],
+        encoded["special_tokens_mask"],
+        encoded["attention_mask"],
+    )
+
+
+ENCODED = """async ({ file, texts }) => {
+  const { Tokenizer } = await load("../live/reading/tokenizer.js");
+  const { wordsOf } = await load("../live/reading/words.js");
+  const tokenizer = new Tokenizer(JSON.parse(file));
+  return texts.map((text) => {
+    const tokens = tokenizer.encode(text);
+    const words = wordsOf(tokens, [...text], (pieces) => tokenizer.join(pieces));
+    return {
+      ids: tokens.map(({ id }) => id),
+      offsets: tokens.map(({ from, to }) => [from, to]),
+      labels: tokens.map(({ label }) => label),
+      special: tokens.map(({ special }) => special),
+      words: words.map(({ text, start, stop, special }) => [text, start, stop, special]),
+    };
+  });
+}"""
+
+
+def as_node_has_it(lm: LoadedModel, tokens: Tokens) -> dict[str, Any]:
+    join = lm.text_tokenizer().convert_tokens_to_string
+    spelled = words(tokens, join) if tokens.text else ()
+    return {
+        "ids": tokens.ids.tolist(),
+        "offsets": [list(offset) for offset in tokens.offsets],
+        "labels": list(tokens.labels),
+        "special": tokens.special.tolist(),
+        "words": [[word.text, word.start, word.stop, word.special] for word in spelled],
+    }
+
+
+@pytest.mark.parametrize(
+    "count", [N_QUICK, pytest.param(N_ALL, marks=pytest.mark.slow)], ids=["quick", "all"]
+)
+@pytest.mark.parametrize("name", MODELS)
+def test_encode_and_words_are_those_of_the_library(name: str, count: int) -> None:
+    lm = attnviz.load(name)
+    pool = [text for text in texts(count) if text]
+    found = in_node(ENCODED, {"file": file_of(lm), "texts": pool})
+    for text, ours in zip(pool, found, strict=True):
+        assert ours == as_node_has_it(lm, by_library(lm, text)), repr(text)
