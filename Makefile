@@ -10,7 +10,7 @@
 #                     both in turns, with their ratios  (BENCH_ARGS, e.g. --rounds 30)
 #   make format       rewrite the sources in the house format
 #   make screenshots  take the pictures of the docs from the running app
-#   make demo         write a static site of offline pages into DEMO=site: a page for each embedded model, and an index
+#   make demo         write the demo site into DEMO=site: models that run in the browser, and pages with fixed texts
 #   make ranges       install the wheel with the lowest and the newest versions that pyproject.toml allows and run the
 #                     library there; downloads torch, several GB with CUDA
 #   make train NAME=… make an embedded model again, e.g. NAME=stories  (TRAIN_ARGS, e.g. --threads 1)

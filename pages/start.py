@@ -1,4 +1,4 @@
-"""Start: a film of what one head does with one word, miniatures of the rest, and doors to it."""
+"""Start: a stage on which one forbids a look and sees the answer move; miniatures of the rest."""
 
 from attnviz.app.frame import frame
 from attnviz.app.page_parts import start
@@ -7,8 +7,7 @@ from attnviz.app.page_parts import start
 def main() -> None:
     """Draw the page."""
     lang = frame.open_page("start", heading="heading")
-    start.show_film(lang)
-    start.show_doors(lang)
+    start.show_stage(lang)
     start.show_gallery(lang)
 
 

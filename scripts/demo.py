@@ -1,9 +1,10 @@
-"""Writes a static site of offline pages: `make demo`, or `python -m scripts.demo FOLDER`.
+"""Writes the demo site: `make demo`, or `python -m scripts.demo FOLDER`.
 
-In: a folder, and the names of embedded models (all of them by default). Out: a page for each model
-on its first example, with the steps of its opening and of the heads that its card names, and an
-index that links to each of these heads; the same in a folder for each other language. Any web space
-can serve the folder, and it opens from a disk: no page asks for anything but itself.
+In: a folder, and the names of embedded models (all of them by default). Out: the live page, on
+which these models run in the reader's browser. Below it, in `pages`, a page for each model on its
+first example, with the steps of its opening and of the heads that its card names, and an index that
+links to each of these heads; the same in a folder for each other language. Any web space can serve
+the folder; the pages with fixed texts open from a disk, too: they ask for nothing but themselves.
 """
 
 import argparse
@@ -22,8 +23,11 @@ from attnviz.app.session import pictures
 from attnviz.capture.plan.images import seen_picture
 from attnviz.checks import card, examples
 from attnviz.checks.openings import OPENINGS
+from attnviz.cli.live import embedded
 from attnviz.experiment.outputs.answer import answer
 from attnviz.i18n import DEFAULT, LANGUAGES, Language, text
+from attnviz.live.model import live_model
+from attnviz.live.site import write_site
 from attnviz.models.registry import REGISTRY
 from attnviz.notebook.frame import still
 from attnviz.pictures.group.groups import Group, groups
@@ -31,6 +35,7 @@ from attnviz.pictures.group.titles import model_title
 from attnviz.pictures.shared.page import page_style, source_hash
 from attnviz.types import HeadId, Site
 
+FIXED = "pages"  # the folder of the pages with fixed texts
 STYLE = """
 main.models {
   display: grid; gap: 20px;
@@ -123,7 +128,14 @@ def exhibit(name: str) -> Exhibit:
     return Exhibit(name, lm, attnviz.capture(lm, first, target=target), None)
 
 
-def write_site(folder: Path, names: Sequence[str], languages: Sequence[Language]) -> None:
+def write_live(folder: Path, names: Sequence[str], languages: Sequence[Language]) -> None:
+    """Write the live page of those of these models that read a text or a picture."""
+    runnable = [name for name in embedded() if name in names]
+    models = [live_model(name, languages=languages) for name in runnable]
+    write_site(folder, models, languages, FIXED)
+
+
+def write_pages(folder: Path, names: Sequence[str], languages: Sequence[Language]) -> None:
     """Write the pages of these models and their indices; English stands in the folder itself."""
     exhibits = [exhibit(name) for name in names]
     for lang in languages:
@@ -216,9 +228,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--models", nargs="+", default=list(REGISTRY), choices=list(REGISTRY))
     parser.add_argument("--languages", nargs="+", default=list(LANGUAGES), choices=LANGUAGES)
     options = parser.parse_args(arguments)
-    write_site(options.folder, options.models, options.languages)
+    write_pages(options.folder / FIXED, options.models, options.languages)
+    write_live(options.folder, options.models, options.languages)
     pages = list(options.folder.rglob("*.html"))
-    n_mb = sum(page.stat().st_size for page in pages) / 1e6
+    n_mb = sum(file.stat().st_size for file in options.folder.rglob("*") if file.is_file()) / 1e6
     print(f"{options.folder / 'index.html'}: {len(pages)} pages, {n_mb:.1f} MB")
     return 0
 

@@ -9,6 +9,7 @@ typed would be lost.
 Page files are beside the package in a checkout (pages/) and inside it in an installed wheel.
 """
 
+import json
 from base64 import b64encode
 from pathlib import Path
 
@@ -30,10 +31,23 @@ from attnviz.app.session import (
     widgets,
 )
 from attnviz.app.sidebar import sidebar
-from attnviz.i18n import Language, tag, text
+from attnviz.i18n import DEFAULT, Language, catalogue, tag, text
 from attnviz.pictures.shared.pages import ROWS
 
 STYLE = Path(__file__).with_name("style.css")
+# the words of Streamlit that no option changes, and our texts for them
+STREAMLIT_SAYS = {
+    "Choose an option": "streamlit.choose",
+    "Copy to clipboard": "streamlit.copy",
+    "Help": "streamlit.help",
+    "Help for": "streamlit.help_for",
+    "Link to heading": "streamlit.heading_link",
+    "MB per file": "streamlit.size",
+    "Open": "streamlit.open",
+    "Skip to main content": "streamlit.skip",
+    "Upload": "streamlit.upload",
+    "file upload": "streamlit.file",
+}
 MARK = Path(__file__).with_name("mark.svg")
 
 
@@ -46,7 +60,7 @@ def style(lang: Language) -> str:
     mark = b64encode(MARK.read_bytes()).decode("ascii")
     sheet = STYLE.read_text(encoding="utf-8")
     shown = (
-        f":root {{ --attnviz-language: {tag(lang)};"
+        f":root {{ --attnviz-language: {tag(lang)}; --attnviz-words: {_words(lang)};"
         f' --attnviz-mark: url("data:image/svg+xml;base64,{mark}"); }}'
     )
     icons = "\n".join(
@@ -54,6 +68,13 @@ def style(lang: Language) -> str:
         for row in ROWS
     )
     return f"<style>{shown}\n{sheet}\n{icons}</style>"
+
+
+def _words(lang: Language) -> str:
+    """What Streamlit itself says on a page, in the language: JSON in a string of CSS."""
+    said = {english: catalogue(lang)[key] for english, key in STREAMLIT_SAYS.items()}
+    table = json.dumps({} if lang == DEFAULT else said, ensure_ascii=False)
+    return json.dumps(table, ensure_ascii=False)
 
 
 turns.page_run = turns.PageRun(messages.waiting, store.let_end)

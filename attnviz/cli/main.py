@@ -20,6 +20,7 @@ from attnviz.cli import (
     compare,
     completion,
     effects,
+    live,
     models,
     save,
     show,
@@ -33,7 +34,7 @@ ARGUMENT = re.compile(r"\b([a-z_]+)=('[^']*'|[\w.]*)")
 CALL = re.compile(r"\b(capture|load|save)\(\)")
 SAME_NAMES = (
     "target image sound generate chat cut device dtype revision head kind stack batch least view"
-    " scale cells title heads lang"
+    " scale cells title heads lang live"
 )
 OPTIONS = {
     "text_pair": "--pair",
@@ -51,6 +52,7 @@ COMMANDS = {
         app.COMMAND,
         capture.COMMAND,
         save.COMMAND,
+        live.COMMAND,
         show.COMMAND,
         compare.COMMAND,
         effects.COMMAND,

@@ -6,6 +6,7 @@ the tolerance.
 """
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,7 @@ CHOICES = {
     "head": "head", "kind": "kind", "stack": "stack", "batch": "batch", "least": "least",
     "with_weights": "with_weights", "with_outputs": "with_outputs", "view": "view",
     "width": "width_in", "size": "size_pt", "scale": "scale", "cells": "cells", "title": "title",
-    "lang": "lang",
+    "lang": "lang", "live": "live",
 }  # fmt: skip
 
 
@@ -51,18 +52,20 @@ def declare(parser: argparse.ArgumentParser) -> None:
     add("--scale", metavar="SCALE", help="weights to colours: sqrt, linear or log (sqrt)")
     add("--cells", metavar="CELLS", help="image, or vector for up to 64 tokens (image)")
     add("--title", metavar="TEXT", help="a title above the figure or the page")
-    declare_page(parser)
+    add = declare_page(parser)
+    add("--live", action="store_true", help="a page on which the model runs, and one can type")
     add = parser.add_argument_group("captures").add_argument
     add("--half", action="store_true", help="keep numbers as float16, also in an .npz")
     add("--with-weights", action="store_true", help="keep W_Q, W_K, W_V and W_O: all steps")
     add("--with-outputs", action="store_true", help="keep the logits and the last hidden state")
 
 
-def declare_page(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of a page."""
+def declare_page(parser: argparse.ArgumentParser) -> Callable[..., argparse.Action]:
+    """Add the arguments of a page; returns what adds more of them."""
     add = parser.add_argument_group("pages").add_argument
     add("--heads", metavar="HEADS", help="those with Steps: L5.H11,L0.H2 or all (L0.H0)")
     add("--lang", metavar="LANG", help="language of a page: en, ja, ko or zh (en)")
+    return add
 
 
 def heads(argument: str | None) -> dict[str, Any]:
@@ -121,6 +124,7 @@ COMMAND = Command(
         "attnviz save --from cat.safetensors -o steps.svg --head L5.H11 --view steps",
         'attnviz save "The cat sat" -o cat.csv --least 0.01',
         'attnviz save "The cat sat" -o cat.html --heads L5.H11',
+        'attnviz save "Once upon a time" --model stories -o live.html --live',
     ),
     declare=declare,
     run=run,

@@ -87,7 +87,7 @@ def changed_rows(
 def read_rows(
     prepared: CleanRun, changes: Sequence[RowChange], read: Read
 ) -> Float[Tensor, "row *number"]:
-    """What `read` gives of each changed row, and in the last row of one without a change."""
+    """The numbers of each changed row, and in the last row those of one without a change."""
     lm, n_row = prepared.lm, len(changes) + 1
     calls = [call for change in changes for call in change.calls]
     known = prepared.once(_finished).before_first(calls)

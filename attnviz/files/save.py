@@ -41,11 +41,12 @@ What = Captures | Survey
 Writer = Callable[[BufferedIOBase], object]
 
 PLACE = ("head", "kind", "stack", "batch")
+LIVE = ("live", "lang", "model")  # the choices of a page on which the model runs
 FIGURE = ("view", *PLACE, *Style.__annotations__)
 # the ending of a file → the arguments that it takes
 ENDINGS: dict[str, tuple[str, ...]] = {
     ".safetensors": ("dtype", "with_weights", "with_outputs"),
-    ".html": ("lang", "heads", "title", "model", "picture"),
+    ".html": ("lang", "heads", "title", "model", "picture", "live"),
     ".npz": (*PLACE, "dtype"),
     ".csv": (*PLACE, "least"),
     ".json": PLACE,
@@ -65,10 +66,11 @@ class Choices(TypedDict, total=False):
     `batch`, one attention and one text; `dtype`, "float16" in an archive; `least`, the smallest
     weight that has a row in a CSV. Page (.html): `heads`, those that have Steps and Masks in it, or
     "all"; `lang`, "en", "ja", "ko" or "zh"; `title`; `model`, a `LoadedModel` that joins words and
-    knows a translation's alignment; `picture`, what the model saw. Figures (.svg, .pdf,
-    .png, .eps): `view`, the place as above, and the choices of `attnviz.figures`. Of a survey a
-    figure takes `measures`, two of them, `width_in`, `size_pt` and `title`, a page `measures` and
-    `lang`.
+    knows a translation's alignment; `picture`, what the model saw; `live` for a page in which the
+    model itself runs, so that its reader can type: it takes `lang` and `model` alone. Figures
+    (.svg, .pdf, .png, .eps): `view`, the place as above, and the choices of `attnviz.figures`. Of a
+    survey a figure takes `measures`, two of them, `width_in`, `size_pt` and `title`, a page
+    `measures` and `lang`.
     """
 
     view: View | None
@@ -90,6 +92,7 @@ class Choices(TypedDict, total=False):
     heads: "Heads"
     model: "LoadedModel | None"
     picture: "np.ndarray | None"
+    live: bool
     row_title: str
     column_title: str
 
@@ -149,9 +152,7 @@ def _writer(what: What, ending: str, choices: Choices) -> Writer:
     if ending == ".safetensors":
         return lambda file: capture_writer.write(what, file, **options)
     if ending == ".html":
-        from attnviz.files.page import write_page  # the canvases are read for a page alone
-
-        page = write_page(what, **options)
+        page = _page(what, options)
         return lambda file: file.write(page)
     return _table(what, ending, options)
 
@@ -197,6 +198,25 @@ def _require_captures(what: object, ending: str) -> None:
             found=", ".join(kinds),
             allowed=allowed,
         )
+
+
+def _page(cap: Capture, options: dict[str, Any]) -> bytes:
+    """The page of a capture, or one on which its model runs; the canvases are read for it alone."""
+    if not options.pop("live", False):
+        from attnviz.files.page import write_page
+
+        return write_page(cap, **options)
+    from attnviz.live.one_file import live_page
+
+    for name in options:
+        if name not in LIVE:
+            raise bad_argument(
+                f"{name}= means nothing for a page with live=True; it takes {', '.join(LIVE)}",
+                name=name,
+                found=".html",
+                allowed=", ".join(LIVE),
+            )
+    return live_page(cap, **options)
 
 
 def _figure(what: Captures, ending: str, options: dict[str, Any]) -> Writer:

@@ -215,7 +215,7 @@ function placed(/** @type {Drawing} */ { request, scene: { group } }) {
 
 /** @type {Record<View, (drawing: Drawing) => Uint8Array<ArrayBuffer> | null>} */
 const DRAWN = {
-  grid: ({ scene, sentences, request }) => gridBytes(scene, sentences, request.measures),
+  grid: ({ scene, sentences }) => gridBytes(scene, sentences),
   head: ({ scene, sentences }) => headBytes(scene, sentences),
   patches: ({ scene, sentences }) => patchesBytes(scene, sentences),
   steps: (drawing) => {

@@ -95,8 +95,6 @@ export interface ShowRequest {
   writes?: number;
   /** How tokens are drawn, for `writing` and `bars`. */
   sampling?: Sampling;
-  /** True to compute the measures by which the heads of `grid` can be sorted. */
-  measures?: boolean;
 }
 
 /** Lets a decoder write; answered by `Written`. A few tokens at a time let a page show them as they come. */

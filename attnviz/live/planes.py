@@ -30,8 +30,9 @@ class Planes:
 
     def values(self, exact: bool = True) -> Float32[np.ndarray, "row column"]:
         """The weights that the codes stand for; of the high plane alone unless `exact`."""
-        codes = self.high + self.low.astype(np.float32) / LOW if exact else self.high
-        return (codes * self.scale[:, None]).astype(np.float32)
+        low = self.low.astype(np.float32) / LOW if exact else np.float32(0)
+        values: np.ndarray = (self.high + low) * self.scale[:, None]
+        return values
 
 
 def planes(matrix: Float32[np.ndarray, "row column"]) -> Planes:

@@ -6,11 +6,12 @@ processor, card and key. Any error that a damaged or unknown model raises in tra
 """
 
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import weakref
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -49,17 +50,41 @@ PROCESSOR_CLASSES: dict[ModelKind, Any] = {
 
 
 @dataclass(frozen=True)
+class Spread:
+    """Where the parts of a model go that is not put on one device, in accelerate's words.
+
+    `device_map` has a device, "cpu" or "disk" for each part, or is "auto"; `max_memory` what each
+    may hold; what goes to the disk and is not in safetensors already is kept in `offload_folder`.
+    """
+
+    device_map: Literal["auto"] | Mapping[str, int | str]
+    max_memory: Mapping[int | str, int | str] | None = None
+    offload_folder: Path | None = None
+
+    def options(self) -> dict[str, object]:
+        """The arguments of `from_pretrained`."""
+        places = self.device_map
+        return {
+            "device_map": places if isinstance(places, str) else dict(places),
+            "max_memory": None if self.max_memory is None else dict(self.max_memory),
+            "offload_folder": None if self.offload_folder is None else str(self.offload_folder),
+        }
+
+
+@dataclass(frozen=True)
 class Settings:
     """Where and how a model is loaded.
 
     `within` are the directories that its files may really lie in; None allows any. `rehearse` is
     called with the checked copy of the folder and the model's name before anything else reads it.
+    With `spread` the model's parts go to several places.
     """
 
     device: str
     dtype: torch.dtype
     within: tuple[Path, ...] | None = None
     rehearse: Callable[[Path, str], None] | None = None
+    spread: Spread | None = None
 
 
 def read(
@@ -73,10 +98,14 @@ def read(
     Raises `ModelNotFound` for files that are not allowed, damaged or incomplete, and `TooLarge` for
     a model over the limit.
     """
-    with seal(folder, settings.within) as sealed, _no_progress_bar(), _as_cannot_load(name, folder):
-        if settings.rehearse is not None:
-            settings.rehearse(sealed.folder, name)
-        loaded = _read(sealed.folder, name, revision, settings)
+    with ExitStack() as stack:
+        with _no_progress_bar(), _as_cannot_load(name, folder):
+            sealed = stack.enter_context(seal(folder, settings.within))
+            if settings.rehearse is not None:
+                settings.rehearse(sealed.folder, name)
+            loaded = _read(sealed.folder, name, revision, settings)
+        if settings.spread is not None:  # what lies on the disk is read from there at each run
+            weakref.finalize(loaded.model, stack.pop_all().close)
     for part in (loaded.model, loaded.model.config, loaded.tokenizer):
         if part is not None:
             part.name_or_path = str(folder)  # type: ignore[union-attr]
@@ -84,29 +113,37 @@ def read(
 
 
 def _read(folder: Path, name: str, revision: str | None, settings: Settings) -> LoadedModel:
-    config, model = _model(folder, name, settings.dtype)
-    kind = architecture.kind_of(config)
+    config, model = _model(folder, name, settings)
+    kind, device = architecture.kind_of(config), settings.device
+    if settings.spread is None:
+        model.to(device)  # type: ignore[arg-type]
+    else:
+        device = _device_of_inputs(model, next(model.parameters()))
     loaded = LoadedModel(
         card=_card(name, kind, model, revision),
-        key=ModelKey(name, revision or "main", _name(settings.dtype), settings.device),
-        model=model.to(settings.device).eval(),  # type: ignore[arg-type]
+        key=ModelKey(name, revision or "main", _name(settings.dtype), device),
+        model=model.eval(),  # type: ignore[no-untyped-call]
     )
     _add_parts(loaded, tokenizer_in(folder), processor_in(folder, kind))
     return loaded
 
 
-def _model(folder: Path, name: str, dtype: torch.dtype) -> tuple[PreTrainedConfig, PreTrainedModel]:
-    config = AutoConfig.from_pretrained(folder, **OFFLINE)
-    weights.require_room(weights.on_meta(config), name, files.weight_files(folder), dtype)
+def _model(folder: Path, name: str, settings: Settings) -> tuple[PreTrainedConfig, PreTrainedModel]:
+    config, spread = AutoConfig.from_pretrained(folder, **OFFLINE), settings.spread
+    shell, parts = weights.on_meta(config), files.weight_files(folder)
+    if spread is None:
+        weights.require_memory(shell, name, settings.dtype)
+    weights.require_stored(shell, name, parts)
     with seeded(0):  # some classes draw before they read: from nobody else's random numbers
         model, report = architecture.class_for(config).from_pretrained(
             folder,
             config=config,
             use_safetensors=True,
-            dtype=dtype,
+            dtype=settings.dtype,
             local_files_only=True,
             output_loading_info=True,
             ignore_mismatched_sizes=True,
+            **({} if spread is None else spread.options()),
         )
     weights.require_complete(model, report, name)
     _require_finite(model, name)
@@ -265,7 +302,9 @@ def _require_finite(model: PreTrainedModel, name: str) -> None:
     bad = [
         key
         for key, tensor in model.named_parameters()
-        if tensor.is_floating_point() and not bool(torch.isfinite(tensor).all())
+        if not tensor.is_meta  # on the disk
+        and tensor.is_floating_point()
+        and not bool(torch.isfinite(tensor).all())
     ]
     if bad:
         raise ModelNotFound(

@@ -7,10 +7,11 @@ only; code from a hub is never run.
 """
 
 import weakref
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import torch
@@ -20,10 +21,10 @@ from safetensors import safe_open
 from torch import nn
 from transformers import PreTrainedTokenizerBase
 
-from attnviz.errors import AttnVizError, BadInput, ModelNotFound
+from attnviz.errors import AttnVizError, BadInput, ModelNotFound, require_package
 from attnviz.models import download, files, rehearsal, seeded_models
 from attnviz.models.files import first_line
-from attnviz.models.from_folder import Settings, add_parts, cannot_load, read, wrap
+from attnviz.models.from_folder import Settings, Spread, add_parts, cannot_load, read, wrap
 from attnviz.models.loaded_model import LoadedModel, Processor
 from attnviz.models.registry import (
     HUB_ID,
@@ -52,6 +53,9 @@ def load(
     dtype: str | torch.dtype | None = None,
     revision: str | None = None,
     local_files_only: bool = False,
+    device_map: Literal["auto"] | Mapping[str, int | str] | None = None,
+    max_memory: Mapping[int | str, int | str] | None = None,
+    offload_folder: str | Path | None = None,
 ) -> LoadedModel:
     """Load a model by its registered name, hub id or folder, or take a module as it is.
 
@@ -61,21 +65,45 @@ def load(
     or commit. `local_files_only` never uses the network; a hub model that was downloaded before is
     also used if the hub cannot be reached.
 
+    A model that one device does not hold is spread: `device_map="auto"`, or a device, "cpu" or
+    "disk" for each part; `max_memory` bounds what each holds, such as {0: "20GIB", "cpu": "60GIB"}.
+    The operator's limit does not count then. This needs the extra `spread`.
+
     Raises `ModelNotFound` for an unknown name, for a folder that does not exist, for files that are
     missing, damaged, pickled or of an unknown architecture, for a hub id that does not exist or
     cannot be reached, and for NaN weights; `TooLarge` for weights over the operator's limit;
     `BadInput` for a device or dtype that does not exist, and for an argument that does not go with
-    the source, such as `device=` with a module.
+    the source, such as `device=` with a module; `MissingExtra` for `device_map` without accelerate.
     """
     if isinstance(source, nn.Module):
-        _require_unused("a module in memory", device=device, dtype=dtype, revision=revision)
+        given = {"device": device, "dtype": dtype, "revision": revision, "device_map": device_map}
+        _require_unused("a module in memory", **given)
         loaded = wrap(source)
     else:
-        settings = Settings(_device(device), _dtype(dtype))
+        spread = _spread(device, device_map, max_memory, offload_folder)
+        settings = Settings(_device(device), _dtype(dtype), spread=spread)
         loaded = _loaded(source, settings, revision, local=local_files_only)
     if tokenizer is not None or processor is not None:
         add_parts(loaded, tokenizer, processor)
     return loaded
+
+
+def _spread(
+    device: str | None,
+    device_map: Literal["auto"] | Mapping[str, int | str] | None,
+    max_memory: Mapping[int | str, int | str] | None,
+    offload_folder: str | Path | None,
+) -> Spread | None:
+    """Where the parts of a model go; None for one device."""
+    if device_map is None:
+        _require_unused(
+            "a model on one device", max_memory=max_memory, offload_folder=offload_folder
+        )
+        return None
+    _require_unused("a model with device_map=", device=device)
+    require_package("accelerate", "load(device_map=)", "spread")
+    folder = None if offload_folder is None else Path(offload_folder)
+    return Spread(device_map, max_memory, folder)
 
 
 def load_foreign(
@@ -122,7 +150,8 @@ def _loaded(
     _require_unused(f"the model {name}, which is on this machine,", revision=revision)
     if folder is not None:
         files.check_folder(folder)
-        files.check_size(files.size_mib(folder), name)
+        if settings.spread is None:
+            files.check_size(files.size_mib(folder), name)
         return read(folder, folder.name, None, settings)
     return _load_registered(find(name), settings, local=local)
 
@@ -181,7 +210,8 @@ def _from_hub(
         raise cannot_load(name, reason)
     try:
         files.check_folder(snapshot.folder)
-        files.check_size(files.size_mib(snapshot.folder), name)
+        if settings.spread is None:
+            files.check_size(files.size_mib(snapshot.folder), name)
         return read(snapshot.folder, name, snapshot.commit, settings)
     except AttnVizError as error:  # nobody asked for the place in the cache
         raise error.worded(str(snapshot.folder), hub_id) from error
@@ -218,6 +248,7 @@ def check_weights(path: Path, entry: PackagedModel | EmbeddedModel) -> None:
 
 def _load_registered(entry: Entry, settings: Settings, *, local: bool) -> LoadedModel:
     if isinstance(entry, BuiltModel):
+        _require_unused(f"the model {entry.card.name}", device_map=settings.spread)
         module, example = seeded_models.BUILDERS[entry.card.name]()
         loaded = wrap(module.to(device=settings.device, dtype=settings.dtype))
         loaded.example = example.to(settings.device, settings.dtype)

@@ -40,17 +40,18 @@ def on_meta(config: PreTrainedConfig) -> nn.Module:
     return model
 
 
-def require_room(shell: nn.Module, name: str, weights: Sequence[Path], dtype: torch.dtype) -> None:
-    """Raise if a model needs more memory than the limit, or many more numbers than its files hold.
-
-    `shell` is the model on the meta device. Raises `TooLarge` and `ModelNotFound`.
-    """
+def require_memory(shell: nn.Module, name: str, dtype: torch.dtype) -> None:
+    """Raise `TooLarge` if a model on the meta device would need more memory than the limit."""
     tensors = {id(tensor): tensor for tensor in (*shell.parameters(), *shell.buffers())}
     n_bytes = sum(
         tensor.numel() * (dtype.itemsize if tensor.is_floating_point() else tensor.itemsize)
         for tensor in tensors.values()
     )
     files.check_size(n_bytes // MIB, name)
+
+
+def require_stored(shell: nn.Module, name: str, weights: Sequence[Path]) -> None:
+    """Raise `ModelNotFound` if a model has many more numbers than its files, or other types."""
     stored = _stored(weights)
     wanted = sum(parameter.numel() for parameter in shell.parameters())
     if wanted > MAX_TIMES * sum(prod(shape) for shape, _ in stored.values()) + MAX_MORE:

@@ -17,10 +17,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
     arguments = [str(folder), "--models", *MODELS, "--languages", "en", "ja"]
     assert demo.main(arguments) == 0
-    return folder
+    return folder / demo.FIXED
 
 
-def test_write_site_makes_pages_that_open_without_a_network(site: Path, browser: Browser) -> None:
+def test_write_pages_makes_pages_that_open_without_a_network(site: Path, browser: Browser) -> None:
     context = browser.new_context(offline=True, viewport={"width": 390, "height": 900})
     page = context.new_page()
     asked: list[str] = []

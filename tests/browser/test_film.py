@@ -18,12 +18,17 @@ def film(visit: Visit) -> Locator:
     return visit.page.locator(".av.film")
 
 
+def play(visit: Visit) -> None:
+    visit.page.get_by_role("button", name="Play the 30 s film").click()
+
+
 def drawn(visit: Visit) -> int:
     return int(data(film(visit).locator("canvas").first)["drawn"])
 
 
-def test_the_film_starts_by_itself_stops_and_is_set_to_any_moment(visit: OpenVisit) -> None:
+def test_the_film_starts_when_it_comes_stops_and_is_set_to_any_moment(visit: OpenVisit) -> None:
     opened = visit("")
+    play(opened)
     top, page = film(opened), opened.page
     expect_data(top, running="1")
     before = drawn(opened)
@@ -57,6 +62,7 @@ def test_the_film_starts_by_itself_stops_and_is_set_to_any_moment(visit: OpenVis
 
 def test_a_film_is_skipped_and_a_sentence_opens_on_overview(visit: OpenVisit) -> None:
     opened = visit("")
+    play(opened)
     opened.page.get_by_role("button", name="Skip to your sentence").click()
     expect_data(film(opened), running=None, scene="yours")
     box = opened.page.get_by_role("textbox", name="Now your sentence")
@@ -73,13 +79,14 @@ def test_a_film_is_skipped_and_a_sentence_opens_on_overview(visit: OpenVisit) ->
     opened.wait_for_parameters(text="The cat sat on the mat.", layer=0, head=2, query=3, key=2)
     opened.page.get_by_role("heading", name="Overview", exact=True).wait_for()
     opened.page.get_by_role("link", name="Start", exact=True).click()
-    expect_data(film(opened), running="1")
+    expect_data(opened.page.locator(".av.stage"), scene="book")
 
 
 def test_with_less_motion_the_film_is_five_stills(visit: OpenVisit) -> None:
     opened = visit("")
     opened.page.emulate_media(reduced_motion="reduce")
     opened.page.reload()
+    play(opened)
     expect_data(film(opened), scene="stills", running=None)
     stills = film(opened).locator(".film-stills canvas[data-drawn]")
     expect(stills).to_have_count(5)

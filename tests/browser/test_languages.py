@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from attnviz.i18n import LANGUAGES, Language, tag
+from attnviz.i18n import LANGUAGES, Language, tag, text
 from tests.browser.conftest import OpenVisit
 from tests.support.waiting import expect_equal, expect_true
 
@@ -57,3 +57,15 @@ def test_a_language_is_set_in_its_own_glyphs(visit: OpenVisit, lang: Language) -
     asked = [name for name in family.split(", ") if name.strip('"') in GLYPHS.values()]
     assert asked[0] == f'"{GLYPHS[lang]}"'
     session.detach()
+
+
+def test_streamlits_own_words_are_in_the_language_of_the_page(visit: OpenVisit) -> None:
+    opened = visit("calculator", lang="ja")
+    page = opened.page
+    help_of_x = page.get_by_role(
+        "button", name=text("ja", "streamlit.help_for", what="X"), exact=True
+    )
+    expect(help_of_x.first).to_be_attached()
+    expect(page.locator("[data-testid=stSkipToContent]")).to_have_text(text("ja", "streamlit.skip"))
+    english = page.locator("[aria-label^='Help'], [aria-label='Open'], [placeholder^='Choose']")
+    expect(english).to_have_count(0)

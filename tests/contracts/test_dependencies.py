@@ -16,7 +16,9 @@ from tests.contracts import project, rules
 PIN = re.compile(r'^([A-Za-z0-9_.-]+)==([^\s#;]+)(?:; (python_version < "[\d.]+"))?$')
 REQUIREMENTS = ("requirements.txt", "requirements-dev.txt")
 IF_PRESENT = ("pyarrow",)  # reads a .parquet file; streamlit, in the extra `app`, brings it
-APART = ("jobs",)  # extras for a cluster: neither in `all` nor in the tests' environment
+# extras for a cluster and for models larger than memory: neither in `all` nor in the tests'
+# environment
+APART = ("jobs", "spread")
 
 
 def pins(text: str) -> dict[str, Version]:

@@ -61,8 +61,11 @@ def outside(settings: dict[str, Any]) -> list[str]:
 
 def test_nothing_is_loaded_from_elsewhere() -> None:
     assert not outside(SETTINGS)
+    assert "var(--attnviz-fonts" in SETTINGS["theme"]["font"]
+    families = project.read(project.UI / "style.css")
     for script in ("Hiragino", "CJK JP", "CJK KR", "CJK SC"):
-        assert script in SETTINGS["theme"]["font"], script
+        assert script in families, script
+    assert not re.search(r"url\((?!\"?data:)|@import", families)
 
 
 def test_a_remote_font_is_found() -> None:

@@ -1,44 +1,47 @@
-"""The page Start: the film with real numbers, the doors, and addresses older than the page."""
-
-from urllib.parse import parse_qsl
+"""The page Start: the stage with real numbers, the film, and addresses older than the page."""
 
 import pytest
 
 from attnviz import i18n
 from attnviz.app.page_parts import start
 from attnviz.app.session import address_bar, routes, store
-from attnviz.pictures import film, resume
+from attnviz.pictures import film, resume, stage
 from attnviz.pictures import gallery as component
 from attnviz.pictures.shared.buffer import unpack
+from attnviz.pictures.stage.scenes import STAGED
 from tests.pages.conftest import Visit, parameters
 
 
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)
-def test_start_shows_the_film_and_a_door_to_each_group(visit: Visit, lang: i18n.Language) -> None:
+def test_start_shows_the_stage(visit: Visit, lang: i18n.Language) -> None:
     app = visit("start", lang=lang)
     assert app.title[0].value == i18n.text(lang, "page.start.heading")
-    (mounted,) = [
-        part
-        for part in app.main.get("bidi_component")
-        if part.proto.component_name == film.CANVAS.element
-    ]
-    header, _ = unpack(mounted.proto.bytes)
-    assert (header["layer"], header["head"]) == (3, 1)
-    assert header["strings"]["yours"] == i18n.text(lang, "component.film.yours")
-    assert header["first"]["key"]["weight"] == pytest.approx(0.677, abs=5e-4)
-    captions = [caption.value for caption in app.main.caption]
-    for door in ("explore", "apart", "learn", "teach"):
-        assert i18n.text(lang, f"start.{door}_text") in captions
+    header = _shown(app, stage.CANVAS.element)
+    assert (header["scene"], header["winner"], header["key"]) == ("book", "Mary", 2)
+    assert header["strings"]["forbid"] == i18n.text(lang, "component.stage.forbid")
+    assert [scene for scene, _ in header["examples"]] == ["ball", "animal"]
     assert parameters(app) == {"lang": lang}
 
 
-def test_a_link_has_what_its_page_will_have_in_its_address(visit: Visit) -> None:
-    """A parameter that a page adds to its address itself is one more step for Back."""
-    links = [part.proto for part in visit("start").get("page_link")]
-    sent = {
-        dict(parse_qsl(link.query_string)).get("head") for link in links if "steps" in link.page
-    }
-    assert sent == {parameters(visit("steps"))["head"]} == {"1"}
+def test_a_sentence_of_ones_own_comes_onto_the_stage_of_start(visit: Visit) -> None:
+    """The rule that chooses the look prefers a word of the text to the largest effect."""
+    app = visit("start")
+    app.session_state[f"{store.PREFIX}{start.STAGE}"] = ("own", STAGED["ball"].text)
+    header = _shown(app.run(), stage.CANVAS.element)
+    assert not app.error
+    assert (header["scene"], header["winner"]) == ("own", "blue")
+    assert header["tokens"][header["key"]] == "blue" and "red" in header["winners"]
+    assert header["n_tried"] > 10
+
+
+def test_start_shows_the_film_when_it_is_asked_for(visit: Visit) -> None:
+    app = visit("start")
+    kinds = [part.proto.component_name for part in app.main.get("bidi_component")]
+    assert film.CANVAS.element not in kinds
+    app.session_state[f"{store.PREFIX}{start.FILM}"] = True
+    header = _shown(app.run(), film.CANVAS.element)
+    assert (header["layer"], header["head"]) == (3, 1)
+    assert header["first"]["key"]["weight"] == pytest.approx(0.677, abs=5e-4)
 
 
 def test_an_address_with_a_view_opens_it_as_before_there_was_a_start_page(visit: Visit) -> None:
@@ -107,9 +110,11 @@ def test_the_gallery_has_the_miniatures_that_were_asked_for(visit: Visit) -> Non
 
 
 def _gallery(app) -> dict:  # type: ignore[no-untyped-def, type-arg]
+    return _shown(app, component.CANVAS.element)
+
+
+def _shown(app, element: str) -> dict:  # type: ignore[no-untyped-def, type-arg]
     (mounted,) = [
-        part
-        for part in app.main.get("bidi_component")
-        if part.proto.component_name == component.CANVAS.element
+        part for part in app.main.get("bidi_component") if part.proto.component_name == element
     ]
     return unpack(mounted.proto.bytes)[0]

@@ -1,11 +1,12 @@
-"""The start page: a film of one head, doors to the other pages, a gallery of live miniatures.
+"""The start page: a stage that one plays on, a film behind it, a gallery of live miniatures.
 
-In: a language; the film and the miniatures are of the embedded models, whatever the view shows.
-Out: the page. The film is the opening of MiniLM and its contrast; a sentence that the visitor typed
-or chose is opened on Overview, with the head, query and key worth seeing. A door has all that its
-page will have in its address: what the page added itself would be one more step for Back. One
-miniature is computed in each run of its fragment, so that each is drawn as soon as its numbers are
-there; the last, the training of the lesson's first seed, is drawn while it goes on.
+In: a language; stage, film and miniatures are of the embedded models, whatever the view shows. Out:
+the page. The stage has a sentence with all that forbidding one look does, so a click needs no
+server; a visitor's own sentence comes onto the same stage. The film is the opening of MiniLM and
+its contrast; a sentence that is typed below it is opened on Overview, with the head, query and key
+worth seeing. One miniature is computed in each run of its fragment, so that each is drawn as soon
+as its numbers are there; the last, the training of the lesson's first seed, is drawn while it goes
+on.
 """
 
 from dataclasses import replace
@@ -14,7 +15,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app.host.draw import draw
-from attnviz.app.server import captures, sources, trainings
+from attnviz.app.server import answer_runs, captures, sources, trainings
 from attnviz.app.session import (
     address,
     address_bar,
@@ -26,14 +27,14 @@ from attnviz.app.session import (
     widgets,
 )
 from attnviz.app.session.fragment import fragment
-from attnviz.app.session.openings import opened
 from attnviz.app.session.view import DEFAULT_MODEL
 from attnviz.capture.request import Request
 from attnviz.checks import examples
 from attnviz.checks.openings import OPENINGS, sight
-from attnviz.i18n import Language, text
+from attnviz.i18n import Language
 from attnviz.pictures import film as film_picture
 from attnviz.pictures import gallery as gallery_picture
+from attnviz.pictures import stage as stage_picture
 from attnviz.pictures.film import FilmView
 from attnviz.pictures.film import fill as film_fill
 from attnviz.pictures.gallery import (
@@ -48,13 +49,12 @@ from attnviz.pictures.gallery import (
 from attnviz.pictures.gallery import fill as gallery_fill
 from attnviz.pictures.group.app_capture import AppCapture
 from attnviz.pictures.shared.pages import Page
+from attnviz.pictures.stage import Scene, StageView
+from attnviz.pictures.stage import fill as stage_fill
+from attnviz.pictures.stage.scenes import STAGED
 
-DOORS: dict[str, Page] = {
-    "explore": "overview",
-    "apart": "steps",
-    "learn": "learn",
-    "teach": "learn",
-}
+STAGE = "stage"  # the scene and the text that this visitor's stage shows
+FILM = "film"  # True once this visitor has asked for it
 N_LOOKED_AT = "gallery"  # how many miniatures this visitor's page has asked for
 N_TOKENS = 16  # of the story; the last one that is generated is never read
 PAGES: dict[Miniature, Page] = {
@@ -64,10 +64,62 @@ PAGES: dict[Miniature, Page] = {
     "birth": "learn",
 }
 SEED = 0
+MAX_OWN_CHARS = 400  # what the box takes
+OPENING: tuple[Scene, str] = ("book", STAGED["book"].text)
 N_STEPS = 200  # a quarter of the lesson's training: the head copies from the hundredth step on
 
 
 @fragment()
+def show_stage(lang: Language) -> None:
+    """The stage, and in its place the film once it is asked for."""
+    with messages.guard(lang):
+        scene, sentence = store.get(STAGE) or OPENING
+        key = widgets.component_key("stage")
+        draw(
+            stage_picture.CANVAS,
+            lambda: stage_view(scene, sentence),
+            key,
+            lang,
+            {
+                "text": lambda: _stage_own(key),
+                "scene": lambda: _stage_scene(key),
+                "film": lambda: store.put(FILM, True),
+            },
+            kept=f"{scene} {sentence}",
+        )
+        if store.get(FILM):
+            show_film(lang)
+
+
+def stage_view(scene: Scene, sentence: str) -> StageView:
+    """A sentence with the answer without each look of its last word, or of the scene's own."""
+    staged = STAGED.get(scene)
+    source = sources.source("stories" if staged is None else staged.model)
+    request = Request.of((sentence,))
+    captured = captures.recall(source, request)
+    others = () if staged is None else tuple(text for _, text in staged.yardsticks)
+    run = answer_runs.answers(captured, request, others).run
+    examples = tuple((name, one.text) for name, one in STAGED.items() if name != scene)
+    if staged is None:
+        return stage_fill.next_word(captured, run, scene, examples)
+    if not staged.yardsticks:
+        return stage_fill.next_word(captured, run, scene, examples, staged.key, staged.tried)
+    names = [name for name, _ in staged.yardsticks]
+    return stage_fill.meaning(captured, run, scene, (staged.query, staged.key), names, examples)
+
+
+def _stage_own(key: str) -> None:
+    sentence = address.cleaned("text", widgets.component_value(key, "text")).strip()
+    if sentence:
+        store.put(STAGE, ("own", sentence[:MAX_OWN_CHARS]))
+
+
+def _stage_scene(key: str) -> None:
+    scene = stage_picture.parse_scene(widgets.component_value(key, "scene"))
+    if scene is not None:
+        store.put(STAGE, (scene, STAGED[scene].text))
+
+
 def show_film(lang: Language) -> None:
     """The film, and below it the box for another sentence."""
     with messages.guard(lang):
@@ -117,22 +169,6 @@ def _take_text(key: str) -> None:
     current.update(replace(view, place=place))
     address_bar.mount_anew()
     st.switch_page(routes.file("overview"), query_params=address.params(current.view()))
-
-
-def show_doors(lang: Language) -> None:
-    """The doors beside each other, or below each other where the page is narrow."""
-    view = current.view()
-    with st.container(key=widgets.key("doors"), horizontal=True):
-        for name, page in DOORS.items():
-            with st.container(border=True, key=widgets.key(f"door.{name}")):
-                st.page_link(
-                    str(routes.file(page)),
-                    label=f"**{text(lang, f'start.{name}_title')}**",
-                    query_params=address.params(
-                        view if page in routes.WITHOUT_MODEL else opened(view)
-                    ),
-                )
-                st.caption(text(lang, f"start.{name}_text"))
 
 
 @fragment()

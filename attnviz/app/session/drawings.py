@@ -14,14 +14,13 @@ import numpy as np
 from jaxtyping import UInt8
 from PIL import Image
 
+from attnviz.pictures.drawing_pad.fill import PAD_SIDE_PX, PAINTS
 from attnviz.worlds import shapes
-from attnviz.worlds.forms import PALETTE, Paint
+from attnviz.worlds.forms import Paint
 
-PAD_SIDE_PX = 384
 SIDE_CELLS = shapes.SIDE_PX
 CELL_PX = PAD_SIDE_PX // SIDE_CELLS
 GROUND: Paint = (255, 255, 255)
-PAINTS: dict[str, Paint] = {**PALETTE, "black": (28, 30, 34)}
 COLOURS = np.array([GROUND, *PAINTS.values()], dtype=np.uint8)
 MAX_CHARS = 4096  # cells of random paints take 1,200
 NAME = re.compile(rf"drawing-([A-Za-z0-9_-]{{1,{MAX_CHARS}}})")

@@ -16,6 +16,7 @@ from PIL import Image, ImageDraw, ImageOps
 
 from attnviz.app.session import drawings
 from attnviz.errors import BadInput, TooLarge
+from attnviz.pictures.drawing_pad.fill import PAD_SIDE_PX
 from attnviz.types import MIB
 from attnviz.worlds import shapes
 
@@ -149,7 +150,7 @@ def from_pad(sent: object) -> Image.Image:
         except ValueError:
             data = b""
     image = uploaded(data)
-    side = drawings.PAD_SIDE_PX
+    side = PAD_SIDE_PX
     if image.size != (side, side):
         raise BadInput(
             f"a drawing has {side} × {side} pixels, not {image.width} × {image.height}; draw it on"

@@ -4,20 +4,18 @@ In: the language. Out: widgets that show the model's picture, and change it. Wha
 or draws is checked before it is kept; a refusal is shown beside the widget.
 """
 
-import numpy as np
 import streamlit as st
 
 from attnviz.app.host.draw import draw
 from attnviz.app.session import current, drawings, messages, pictures, uploads, widgets
 from attnviz.i18n import Language, text
 from attnviz.pictures import drawing_pad
+from attnviz.pictures.drawing_pad.fill import pad
 from attnviz.types import MIB
-from attnviz.worlds.forms import OUTLINES
 
 SAMPLE, DRAWING = "sample", "drawing"  # in the list: one of the generated ones, the drawn one
 PREVIEW_PX = 192
 TALLEST = 4  # times as high as wide
-FORM_SEED = 1  # of the outline that the pad places for a form
 
 
 def choice(lang: Language) -> None:
@@ -101,13 +99,8 @@ def _take_upload() -> None:
 
 
 def _pad(lang: Language) -> None:
-    view = drawing_pad.DrawingPadView(
-        side_px=drawings.PAD_SIDE_PX,
-        paints=drawings.PAINTS,
-        outlines={name: form(np.random.default_rng(FORM_SEED)) for name, form in OUTLINES.items()},
-    )
     key = widgets.key("pad")
-    draw(drawing_pad.CANVAS, view, key, lang, {"picture": _take_drawing})
+    draw(drawing_pad.CANVAS, pad(), key, lang, {"picture": _take_drawing})
     problem = uploads.problem("pad")
     if problem is not None:
         messages.show(lang, problem)

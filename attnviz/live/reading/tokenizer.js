@@ -371,7 +371,7 @@ export class Tokenizer {
     this.isByteLevel = objectOf(json.pre_tokenizer, "pre_tokenizer").type === "ByteLevel";
     this.model = this.modelOf(model);
     this.template = templateOf(json, this.vocabulary);
-    this.trims = objectOf(json.post_processor ?? {}, "post_processor").type === "ByteLevel";
+    this.trim = trimOf(json.post_processor);
     this.join = decoderOf(json.decoder);
     const escaped = added.map(({ content }) => content.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
     this.literal = escaped.length ? new RegExp(escaped.join("|"), "gu") : null;
@@ -434,7 +434,8 @@ export class Tokenizer {
       rest = to;
     }
     found.push(...this.findBetween(chars.slice(rest)));
-    return this.trims ? found.map((token) => trimmed(token, chars)) : found;
+    const { trim } = this;
+    return trim ? found.map((token) => trim(token, this.piece(token.id))) : found;
   }
 
   /** @returns {Found[]} */
@@ -446,9 +447,17 @@ export class Tokenizer {
   }
 }
 
-/** A token without the white space at its ends, as GPT-2's post-processor counts it. */
-function trimmed(/** @type {Found} */ { id, from, to }, /** @type {readonly Char[]} */ chars) {
-  while (from < to && SPACE.test(chars[from].char)) from++;
-  while (to > from && SPACE.test(chars[to - 1].char)) to--;
-  return { id, from, to };
+/**
+ * What GPT-2's post-processor takes from the places of tokens: the spaces at the ends of their pieces.
+ * @returns {((token: Found, piece: string) => Found) | null}
+ */
+function trimOf(/** @type {unknown} */ part) {
+  const { type, trim_offsets: trims, add_prefix_space: isPrefixed } = objectOf(part ?? {}, "post_processor");
+  if (type !== "ByteLevel" || trims !== true) return null;
+  return ({ id, from, to }, piece) => {
+    const leading = [...(/^[Ġ\p{White_Space}]*/u.exec(piece)?.[0] ?? "")].length;
+    const trailing = [...(/[Ġ\p{White_Space}]*$/u.exec(piece)?.[0] ?? "")].length;
+    const first = Math.min(from + Math.max(0, leading - (from === 0 && isPrefixed ? 1 : 0)), to);
+    return { id, from: leading ? first : from, to: to >= trailing ? Math.max(to - trailing, first) : to };
+  };
 }

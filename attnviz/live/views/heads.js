@@ -117,9 +117,9 @@ function measuredNumbers(
   return floats([measured.length, layers, heads], data);
 }
 
-/** Every head as a small heatmap. */
-export function gridBytes(/** @type {Scene} */ scene, /** @type {string[][]} */ sentences, measures = false) {
-  const { header, arrays } = headsView(scene, sentences, { small: true, measures });
+/** Every head as a small heatmap, with the numbers to sort them by. */
+export function gridBytes(/** @type {Scene} */ scene, /** @type {string[][]} */ sentences) {
+  const { header, arrays } = headsView(scene, sentences, { small: true, measures: true });
   return pack({ strings: scene.texts.strings.grid, ...header }, arrays);
 }
 

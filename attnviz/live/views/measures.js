@@ -4,13 +4,11 @@
 import { byHead, countedQueries, matrixOf, meanMass, PATTERNS, patternCell, rowsWith } from "./roles.js";
 import { sees, weightsOf } from "./scene.js";
 
+/** @import { PatternRows } from "./roles.js" */
 /** @import { Scene } from "./scene.js" */
 
-const SMALLEST = 2 ** -126; // what a logarithm is taken of at least
 /** @type {Record<string, string>} all others are shares */
 const UNITS = { entropy: "bits", distance: "tokens" };
-
-/** A measure of a matrix of weights. @typedef {(w: Float32Array) => number} HeadNumber */
 
 /**
  * Every measure that this text has, with its numbers [layer, head].
@@ -19,46 +17,53 @@ const UNITS = { entropy: "bits", distance: "tokens" };
 export function measuresOf(scene) {
   const { arena, group, texts } = scene;
   const weights = weightsOf(arena, group);
-  return Object.entries(measuresOfMatrix(scene)).flatMap(([name, number]) => {
-    const values = byHead(group, (layer, head) => number(matrixOf(weights, group, layer, head))).flat();
+  const shares = shareRows(scene);
+  const counted = countedQueries(scene.queries.tokens);
+  const byName = byHead(group, (layer, head) => {
+    const w = matrixOf(weights, group, layer, head);
+    const masses = Object.entries(shares).map(([name, rows]) => [name, meanMass(w, rows)]);
+    return { ...Object.fromEntries(masses), ...rowMeans(w, counted, group) };
+  }).flat();
+  return Object.keys(byName[0] ?? {}).flatMap((name) => {
+    const values = byName.map((numbers) => numbers[name]);
     if (!values.some(Number.isFinite)) return [];
     return [{ name, label: texts.catalogue[`measure.${name}`], unit: UNITS[name] ?? "share", values }];
   });
 }
 
-/** @returns {Record<string, HeadNumber>} */
-function measuresOfMatrix(/** @type {Scene} */ scene) {
+/** The cells whose mass counts for each share. @returns {Record<string, PatternRows>} */
+function shareRows(/** @type {Scene} */ scene) {
   const { queries, group } = scene;
-  const { m, cross } = group;
-  const counted = countedQueries(queries.tokens);
-  /** @type {(isCell: (query: number, key: number) => boolean) => HeadNumber} */
-  const share = (isCell) => {
-    const rows = rowsWith(counted, m, (query, key) => isCell(query, key) && sees(group, query, key));
-    return (w) => meanMass(w, rows);
-  };
-  /** The mean over the counted queries of a number of each row. @type {(row: (w: Float32Array, at: number, query: number) => number) => HeadNumber} */
-  const mean = (row) => (w) =>
-    counted.reduce((sum, query) => sum + row(w, query * m, query), 0) / counted.length;
   const { tokens } = queries;
+  const counted = countedQueries(tokens);
+  const rows = (/** @type {(query: number, key: number) => boolean} */ isCell) =>
+    rowsWith(counted, group.m, (query, key) => isCell(query, key) && sees(group, query, key));
+  const afterAnEarlierCopy = (/** @type {number} */ query, /** @type {number} */ key) =>
+    !group.cross && key > 0 && key <= query && tokens[query].id === tokens[key - 1].id;
   return {
-    ...Object.fromEntries(PATTERNS.map((name) => [name, share(patternCell(name, scene))])),
-    induction: share(
-      (query, key) => !cross && key > 0 && key <= query && tokens[query].id === tokens[key - 1].id,
-    ),
-    entropy: mean((w, at) => {
-      let bits = 0;
-      for (let key = 0; key < m; key++) bits -= w[at + key] * Math.log2(Math.max(w[at + key], SMALLEST));
-      return bits;
-    }),
-    distance: mean((w, at, query) => {
-      let far = cross ? NaN : 0;
-      for (let key = 0; key < m; key++) far += w[at + key] * Math.abs(key - query);
-      return far;
-    }),
-    peak: mean((w, at) => {
-      let most = 0;
-      for (let key = 0; key < m; key++) most = Math.max(most, w[at + key]);
-      return most;
-    }),
+    ...Object.fromEntries(PATTERNS.map((name) => [name, rows(patternCell(name, scene))])),
+    induction: rows(afterAnEarlierCopy),
   };
+}
+
+/** The means over the counted queries of each row's entropy, distance and largest weight. */
+function rowMeans(
+  /** @type {Float32Array} */ w,
+  /** @type {readonly number[]} */ counted,
+  /** @type {Scene["group"]} */ { m, cross },
+) {
+  let [bits, far, peaks] = [0, 0, 0];
+  for (const query of counted) {
+    let most = 0;
+    for (let key = 0, at = query * m; key < m; key++, at++) {
+      const weight = w[at];
+      if (weight === 0) continue;
+      bits -= weight * Math.log2(weight);
+      far += weight * Math.abs(key - query);
+      if (weight > most) most = weight;
+    }
+    peaks += most;
+  }
+  const n = counted.length;
+  return { entropy: bits / n, distance: cross ? NaN : far / n, peak: peaks / n };
 }

@@ -17,7 +17,7 @@ export function general(/** @type {number} */ value, /** @type {number} */ digit
     .toExponential(digits - 1)
     .split("e")
     .map(Number);
-  if (exponent >= -4 && exponent < digits) return String(Number(value.toPrecision(digits)));
+  if (exponent >= -4 && exponent < digits) return String(Number(fixed(value, digits - 1 - exponent)));
   const sign = exponent < 0 ? "-" : "+";
   return `${mantissa}e${sign}${String(Math.abs(exponent)).padStart(2, "0")}`;
 }

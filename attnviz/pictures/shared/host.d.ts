@@ -5,6 +5,7 @@
 import type { Miniature } from "../gallery/paint.js";
 import type { AddressSelection, Place } from "./selection.js";
 import type { ShownPicture } from "./snapshot.js";
+import type { Header as Stage } from "../stage/types.js";
 import type { Theme } from "./theme.js";
 
 /** Fills the root of a host. Nothing is drawn before the first data. */
@@ -97,8 +98,12 @@ export interface Events {
   geometry: { tab: string; vectors: string; turns: string };
   /** mask_painter: the painted cells, "query.key,…". */
   cells: string;
-  /** film, atlas: a text to look at. */
+  /** film, atlas, stage: a text to look at. */
   text: string;
+  /** stage: the scene that was chosen. */
+  scene: Stage["scene"];
+  /** stage: the film is wanted. */
+  film: number;
   /** gallery: how often it has asked for miniatures that are in sight and not there yet. */
   look: number;
   /** gallery: the miniature that was clicked. */

@@ -6,6 +6,13 @@ import { theme } from "./theme.js";
 
 /** @import { Component, Host, Mounted } from "./host.js" */
 
+/** An element that Python wrote into the page. */
+export function byId(/** @type {string} */ id) {
+  const node = document.getElementById(id);
+  if (!node) throw new Error(`the page has no ${id}`);
+  return node;
+}
+
 /** The style sheets of components by name, parsed once. @returns {Record<string, CSSStyleSheet>} */
 export function parsedSheets(/** @type {Record<string, string>} */ styles) {
   const parsed = Object.entries(styles).map(([name, text]) => {

@@ -56,9 +56,14 @@ def block(name: str, data: bytes) -> str:
     return f'<script type="application/gzip-base64" data-part="{name}">{packed}</script>'
 
 
+def plain_json(value: object) -> str:
+    """JSON without spaces, in ASCII."""
+    return json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+
+
 def safe_json(value: object) -> str:
     """JSON that can stand in a script element: no markup, no line separators of JavaScript."""
-    written = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    written = plain_json(value)
     for char in "<>&":
         written = written.replace(char, f"\\u{ord(char):04x}")
     return written

@@ -5,6 +5,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
+import transformers
+from safetensors.numpy import load, save
+from torch import nn
 
 import attnviz
 from attnviz.capture.arguments import as_pictures
@@ -12,6 +16,8 @@ from attnviz.capture.plan.images import pixel_inputs
 from attnviz.live import prepared
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.worlds import shapes
+from scripts.build_kernels import BINARY
+from tests.support.cases import mostly_slow
 from tests.support.live_worker import answers, model_files, opening
 from tests.support.node import needs_node
 
@@ -71,11 +77,100 @@ def test_verify_finds_torchs_weights_of_a_picture(tmp_path: Path) -> None:
 
 
 def test_verify_finds_a_wrong_weight(tmp_path: Path) -> None:
-    from safetensors.numpy import load, save
-
     lm = attnviz.load("stories")
     tensors = {name: np.array(array) for name, array in load(reference_of(lm, 9)).items()}
     tensors["self"][2, 1, 5, 3] += 1e-3
     found = verified(lm, save(tensors, metadata={"text": "", "torch": ""}), tmp_path)
     assert not found["ok"] and 0.9e-3 < found["weights"] < 1.1e-3
     assert not found["ids"]
+
+
+# --- checkpoints of other sizes: distinct primes, biases, shared heads, other activations ---------
+
+
+def bert() -> nn.Module:
+    sizes = {"hidden_size": 44, "num_attention_heads": 11, "intermediate_size": 52}
+    more = {"num_hidden_layers": 3, "max_position_embeddings": 31, "hidden_act": "gelu_new"}
+    return transformers.BertModel(transformers.BertConfig(vocab_size=97, **sizes, **more))
+
+
+def bert_classes() -> nn.Module:
+    sizes = {"hidden_size": 28, "num_attention_heads": 7, "intermediate_size": 52, "num_labels": 5}
+    more = {"num_hidden_layers": 2, "max_position_embeddings": 31}
+    config = transformers.BertConfig(vocab_size=97, **sizes, **more)
+    return transformers.BertForSequenceClassification(config)
+
+
+def gpt2() -> nn.Module:
+    sizes = {"n_embd": 52, "n_layer": 3, "n_head": 13, "n_positions": 31, "n_inner": 36}
+    more = {"activation_function": "gelu", "tie_word_embeddings": False}
+    config = transformers.GPT2Config(vocab_size=97, **sizes, **more)
+    return transformers.GPT2LMHeadModel(config)
+
+
+def llama() -> nn.Module:
+    sizes = {"hidden_size": 36, "num_attention_heads": 6, "num_key_value_heads": 3, "head_dim": 10}
+    more = {"intermediate_size": 44, "num_hidden_layers": 3, "max_position_embeddings": 31}
+    biases = {"attention_bias": True, "mlp_bias": True, "tie_word_embeddings": False}
+    config = transformers.LlamaConfig(vocab_size=97, **sizes, **more, **biases)
+    return transformers.LlamaForCausalLM(config)
+
+
+def llama_half() -> nn.Module:
+    sizes = {"hidden_size": 44, "num_attention_heads": 11, "num_key_value_heads": 1}
+    more = {"intermediate_size": 44, "num_hidden_layers": 2, "max_position_embeddings": 31}
+    config = transformers.LlamaConfig(vocab_size=97, **sizes, **more, tie_word_embeddings=True)
+    return transformers.LlamaForCausalLM(config).to(torch.bfloat16)
+
+
+def marian() -> nn.Module:
+    sizes = {"d_model": 44, "encoder_attention_heads": 11, "decoder_attention_heads": 11}
+    layers = {"encoder_layers": 2, "decoder_layers": 3, "encoder_ffn_dim": 36}
+    more = {"decoder_ffn_dim": 28, "activation_function": "swish", "scale_embedding": False}
+    tokens = {"pad_token_id": 96, "decoder_start_token_id": 96, "eos_token_id": 0}
+    config = transformers.MarianConfig(
+        vocab_size=97, max_position_embeddings=31, **sizes, **layers, **more, **tokens
+    )
+    return transformers.MarianMTModel(config)
+
+
+def vit() -> nn.Module:
+    sizes = {"hidden_size": 44, "num_attention_heads": 11, "intermediate_size": 52}
+    more = {"num_hidden_layers": 3, "image_size": 35, "patch_size": 7, "num_labels": 5}
+    return transformers.ViTForImageClassification(transformers.ViTConfig(**sizes, **more))
+
+
+OTHERS = {
+    made.__name__: made for made in (gpt2, llama, bert, bert_classes, llama_half, marian, vit)
+}
+SPREAD = 5  # times the weights as they are drawn: else every row is nearly even
+
+
+@pytest.mark.parametrize("name", mostly_slow(OTHERS, 2))
+def test_verify_finds_torchs_weights_of_other_checkpoints(name: str, tmp_path: Path) -> None:
+    torch.manual_seed(7)
+    model = OTHERS[name]().eval()
+    for parameter in model.parameters():
+        parameter.data *= SPREAD if parameter.dim() > 1 else 1
+    model.save_pretrained(tmp_path)  # type: ignore[operator]
+    lm = attnviz.load(tmp_path)
+    pixels = torch.randn(1, 3, 35, 35)
+    given: dict[str, Any] = {"input_ids": torch.randint(0, 96, (1, 17))}
+    if name == "marian":
+        given["decoder_input_ids"] = torch.randint(0, 96, (1, 11))
+    capture = attnviz.capture(lm, inputs={"pixel_values": pixels} if name == "vit" else given)
+    assert capture.calls[0].weights().max() > 1.5 / capture.calls[0].n_key
+    written = prepared.reference(capture, "", pixels[0].numpy() if name == "vit" else None)
+    (tmp_path / "reference").write_bytes(written)
+    info = {
+        "name": name,
+        "titles": {},
+        "kernels": str(BINARY),
+        "config": str(tmp_path / "config.json"),
+        "weights": {"form": "plain", "file": str(tmp_path / "model.safetensors")},
+        "most": 31,
+        "reference": str(tmp_path / "reference"),
+    }
+    loaded, found = answers([{"kind": "load", "model": info}, {"kind": "verify", "model": name}])
+    assert loaded["kind"] == "loaded", loaded
+    assert found["weights"] <= WEIGHTS and found["output"] <= 1e-3, found

@@ -1,17 +1,22 @@
 """The worker's tokens, labels and words beside the library's, for texts of many scripts."""
 
+import json
 import random
+import sys
 import tomllib
+import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import tokenizers
 
 import attnviz
 from attnviz import i18n
 from attnviz.models.loaded_model import LoadedModel
-from attnviz.tokens.words import words
+from attnviz.tokens.labels import visible
+from attnviz.tokens.words import _joins, words
 from attnviz.types import Tokens
 from tests.support.node import in_node, needs_node
 
@@ -164,3 +169,76 @@ def test_encode_and_words_are_those_of_the_library(name: str, count: int) -> Non
     found = in_node(ENCODED, {"file": file_of(lm), "texts": pool})
     for text, ours in zip(pool, found, strict=True):
         assert ours == as_node_has_it(lm, by_library(lm, text)), repr(text)
+
+
+# --- files of other models ------------------------------------------------------------------------
+
+BERT_POST = {"type": "BertProcessing", "sep": ["[SEP]", 102], "cls": ["[CLS]", 101]}
+GPT2_POST = {
+    "type": "ByteLevel",
+    "add_prefix_space": False,
+    "trim_offsets": True,
+    "use_regex": True,
+}
+CASED = {
+    "type": "BertNormalizer",
+    "clean_text": True,
+    "handle_chinese_chars": True,
+    "strip_accents": None,
+    "lowercase": False,
+}
+METASPACE = {
+    "type": "Metaspace",
+    "replacement": "▁",
+    "prepend_scheme": "first",
+    "split": True,
+}
+VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "as GPT-2": ("stories", {"post_processor": GPT2_POST}),
+    "as GPT-2, untrimmed": ("stories", {"post_processor": GPT2_POST | {"trim_offsets": False}}),
+    "as GPT-2, prefixed": ("stories", {"post_processor": GPT2_POST | {"add_prefix_space": True}}),
+    "without a template": ("stories", {"post_processor": None}),
+    "as BERT, cased": ("minilm", {"normalizer": CASED, "post_processor": BERT_POST}),
+    "decomposed": ("stories", {"normalizer": {"type": "NFD"}}),
+    "compatible": ("stories", {"normalizer": {"type": "NFKC"}}),
+    "words by signs": ("translator", {"pre_tokenizer": METASPACE}),
+}
+
+
+@pytest.mark.parametrize("case", VARIANTS)
+def test_encode_reads_files_of_other_models(case: str) -> None:
+    name, parts = VARIANTS[case]
+    file = json.loads(file_of(attnviz.load(name))) | parts | {"truncation": None, "padding": None}
+    library = tokenizers.Tokenizer.from_str(json.dumps(file))
+    pool = [text for text in texts(N_QUICK) if text]
+    found = in_node(ENCODED, {"file": json.dumps(file), "texts": pool})
+    for text, ours in zip(pool, found, strict=True):
+        wanted = library.encode(text)
+        assert ours["ids"] == wanted.ids, repr(text)
+        assert ours["offsets"] == [list(offset) for offset in wanted.offsets], repr(text)
+
+
+# --- every character ------------------------------------------------------------------------------
+
+
+def test_visible_and_joins_are_those_of_the_library_for_every_character() -> None:
+    """Characters that Python's older table of Unicode does not have are left out."""
+    codes = [
+        code
+        for code in range(sys.maxunicode + 1)
+        if unicodedata.category(chr(code)) not in ("Cn", "Cs")
+    ]
+    found = in_node(
+        """async (codes) => {
+          const { visible } = await load("../live/reading/labels.js");
+          const { joins } = await load("../live/reading/words.js");
+          const char = (code) => String.fromCodePoint(code);
+          return [
+            codes.filter((code) => visible(char(code)) !== char(code)),
+            codes.filter((code) => joins(char(code))),
+          ];
+        }""",
+        codes,
+    )
+    assert found[0] == [code for code in codes if visible(chr(code)) != chr(code)]
+    assert found[1] == [code for code in codes if _joins(chr(code))]

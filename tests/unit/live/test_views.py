@@ -100,7 +100,6 @@ def test_show_packs_what_the_library_packs(name: str, lang: Language, tmp_path: 
             ["grid", "head", "steps", "masks"],
             input={"text": TEXTS[name], "target": TARGETS.get(name)},
             group=group.name,
-            measures=True,
             **PLACE,
         )
         for group in captured.groups

@@ -14,15 +14,14 @@ from attnviz.app.host.draw import draw
 from attnviz.app.session import address, current, messages, routes, widgets
 from attnviz.app.session.fragment import fragment
 from attnviz.app.sidebar.navigation import NAVIGATION
-from attnviz.checks import card
-from attnviz.checks.cards import HeadNote
 from attnviz.i18n import text
 from attnviz.pictures import alignment as component
-from attnviz.pictures.alignment import AlignmentView, ShownWord, Stated
+from attnviz.pictures.alignment import AlignmentView, ShownWord
+from attnviz.pictures.alignment.fill import stated
 from attnviz.pictures.group.app_capture import AppCapture, PageContext
-from attnviz.pictures.group.groups import Group, chosen
+from attnviz.pictures.group.groups import chosen
 from attnviz.pictures.shared.selection import Extent, parse_open
-from attnviz.types import Kind, Site, Stack
+from attnviz.types import Kind, Stack
 
 STACK: Stack
 KIND: Kind
@@ -78,26 +77,6 @@ def _view(shown: PageContext, target: str) -> AlignmentView:
         stated=stated(shown.captured.name, shown.group),
         probability=alignment.probability,
     )
-
-
-def stated(name: str, group: Group) -> Stated:
-    """The model card's note on cross-attention: about a head, a layer's mean, or all heads."""
-    model_card = card(name)
-    notes = () if model_card is None else model_card.description.heads
-    for note in notes:
-        if (note.stack, note.kind) == (STACK, KIND):
-            return _stated(note, group)
-    return Stated()
-
-
-def _stated(note: HeadNote, group: Group) -> Stated:
-    site = Site.parse(note.head)
-    if site is None:
-        return Stated(does=note.does)
-    layer, head = site.layer, site.head or 0
-    if layer >= group.n_layers or head >= group.call(layer).n_heads:
-        return Stated()
-    return Stated(layer, head, "layer" if site.head is None else None, note.does)
 
 
 def _keep_choice(key: str, extent: Extent) -> Callable[[], None]:

@@ -1,0 +1,117 @@
+"""A site on which models run: written from Python alone, served by anything that serves files.
+
+In: a folder, models, languages. Out: a page for each language, and beside them the script, the
+worker, the kernels, the style sheet and each model's files. Names of files contain what is in them,
+so that a browser may keep them for good. Nothing asks for anything outside the folder.
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from attnviz.errors import cannot_write
+from attnviz.i18n import DEFAULT, LANGUAGES, Language, text
+from attnviz.live.document import (
+    KERNELS,
+    Link,
+    Place,
+    index,
+    live_style,
+    page_script,
+    site_page,
+    worker_script,
+)
+from attnviz.live.model import LiveModel
+from attnviz.pictures.shared.bundle import join
+from attnviz.pictures.shared.page import alone, plain_json
+
+OFFLINE = "offline.js"
+HERE = Path(__file__).parent
+
+
+def write_site(
+    folder: str | Path,
+    models: Iterable[LiveModel],
+    languages: Sequence[Language] = LANGUAGES,
+    fixed: str | None = None,
+) -> Path:
+    """Write the site into a folder; returns its first page.
+
+    The first model is the one that opens. `fixed` is a folder in it that has pages with fixed texts
+    in the same languages. Raises `BadInput` where the folder cannot be written.
+    """
+    whole = _files(tuple(models), languages, fixed)
+    try:
+        for name, content in whole.items():
+            path = Path(folder) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+    except OSError as error:
+        raise cannot_write(folder, error) from error
+    return Path(folder) / "index.html"
+
+
+def _files(
+    models: Sequence[LiveModel], languages: Sequence[Language], fixed: str | None
+) -> dict[str, bytes]:
+    """Every file of the site by its name."""
+    code = {
+        "worker": _named("worker", ".js", worker_script().encode()),
+        "kernels": _named("kernels", ".wasm", KERNELS.read_bytes()),
+        "script": _named("page", ".js", page_script().encode()),
+        "style": _named("style", ".css", live_style().encode()),
+    }
+    names = {part: name for part, (name, _) in code.items()}
+    folders = {f"models/{model.name}.{model.digest}/": model for model in models}
+    pages = {
+        f"{_folder(lang)}index.html": _page(lang, folders, names, languages, fixed)
+        for lang in languages
+    }
+    kept = {**pages, **dict(code.values())}
+    weights = {
+        f"{folder}{name}": content
+        for folder, model in folders.items()
+        for name, content in model.files.items()
+    }
+    return {**kept, OFFLINE: _offline(kept), **weights}
+
+
+def _named(stem: str, ending: str, content: bytes) -> tuple[str, bytes]:
+    """A file whose name contains what is in it."""
+    return f"code/{stem}.{hashlib.sha256(content).hexdigest()[:8]}{ending}", content
+
+
+def _folder(lang: Language) -> str:
+    """The folder of a language's page; English stands in the site's own."""
+    return "" if lang == DEFAULT else f"{lang}/"
+
+
+def _page(
+    lang: Language,
+    folders: Mapping[str, LiveModel],
+    names: Mapping[str, str],
+    languages: Sequence[Language],
+    fixed: str | None,
+) -> bytes:
+    root = "" if lang == DEFAULT else "../"
+    place = Place(root or "./", names["worker"], names["kernels"], OFFLINE)
+    others = [
+        Link(text(other, "language.name"), f"{root}{_folder(other)}index.html", other)
+        for other in languages
+        if other != lang
+    ]
+    links = (
+        [] if fixed is None else [Link(text(lang, "live.fixed"), f"{root}{_folder(lang)}{fixed}")]
+    )
+    told = index(folders, lang, place)
+    page = site_page(told, root + names["script"], root + names["style"], others, links)
+    return page.encode(errors="replace")  # a lone surrogate has no UTF-8 form
+
+
+def _offline(kept: Mapping[str, bytes]) -> bytes:
+    """The service worker, which keeps the pages and what they are made of."""
+    version = hashlib.sha256(b"".join(kept[name] for name in sorted(kept))).hexdigest()[:8]
+    pages = {name: "./" + name.removesuffix("index.html") for name in kept}
+    bundle = join({"offline": HERE / "offline.js"})
+    start = f"{bundle.entries['offline']}.default(self, {plain_json(version)}, "
+    return alone(f"{bundle.script}{start}{plain_json(list(pages.values()))});\n").encode()

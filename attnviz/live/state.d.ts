@@ -1,0 +1,89 @@
+// What Python writes into a page for its script, a mirror of attnviz/live/document.py and model.py; and what the script knows.
+
+import type { Component, Host, Mounted } from "../pictures/shared/host.js";
+import type { AddressSelection } from "../pictures/shared/selection.js";
+import type { Input, Loaded, ModelFiles, Shown, Texts, Verified, View } from "./index.js";
+import type { Line } from "./line.js";
+import type { Inside } from "./start_worker.js";
+
+export type Tab = "overview" | "picture" | "head" | "steps" | "masks" | "switches" | "output";
+
+export interface PageIndex {
+  language: string;
+  /** The folder that addresses are relative to, as the page sees it; null in a page that is one file. */
+  root: string | null;
+  worker: string;
+  /** The service worker, beside the root; null where there is none. */
+  offline: string | null;
+  /** Models by name; the first one is opened. */
+  models: Record<string, PageModel>;
+  titles: Record<Tab, string>;
+  /** The attentions by the names that the worker gives them. */
+  groups: Record<string, string>;
+  /** Below "live." of the catalogue. */
+  texts: Record<string, string>;
+  /** What heads say while they are off, by its name. */
+  off: Record<string, string>;
+  worker_texts: Texts;
+  /** The data of the drawing pad, and the first picture, row by row; base64. Null without a model of pictures. */
+  pad: { view: string; side: number; first: string; first_side: number } | null;
+}
+
+export interface PageModel {
+  files: ModelFiles;
+  description: string;
+  kind: "encoder" | "decoder" | "encoder-decoder" | "vision";
+  /** Texts to start from; the first one is opened. */
+  examples: string[];
+  /** The cell that the first example is opened at. */
+  opening: { group: string; layer: number; head: number; query: number | null; key: number | null } | null;
+  /** The bytes of its files. */
+  bytes: number;
+}
+
+/** A canvas in its place, with what it shows. */
+export interface Place {
+  pane: HTMLElement;
+  mounted: Mounted;
+  data: Uint8Array;
+}
+
+/** A model with its worker: what it was given, what it answered, and what it wrote behind the text. */
+export interface Session {
+  name: string;
+  line: Line;
+  loaded: Loaded | null;
+  verified: Verified | null;
+  /** The bytes of the weights that are not there yet, once that is known. */
+  left: number | null;
+  text: string;
+  picture: Input["picture"];
+  written: number[];
+  continuation: string;
+  isWriting: boolean;
+  seed: number;
+  /** The input whose effects were asked for last. */
+  effects: string;
+  /** True while the Switchboard lacks what takes many passes. */
+  isSketch: boolean;
+  shown: Shown | null;
+  trouble: string;
+}
+
+export interface Page {
+  index: PageIndex;
+  components: Record<string, Component>;
+  sheets: Record<string, CSSStyleSheet>;
+  host: Omit<Host, "root" | "theme">;
+  sessions: Map<string, Session>;
+  /** The model that is looked at. */
+  session: Session;
+  tab: Tab;
+  chosen: AddressSelection;
+  places: Map<View, Place>;
+  pad: Mounted | null;
+  /** The timer that runs until nobody types. */
+  resting: number;
+  /** The files of a page that is one file. */
+  inside: Inside | null;
+}

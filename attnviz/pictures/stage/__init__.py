@@ -1,0 +1,113 @@
+"""The stage of the start page: a sentence, the looks of its last word, and each one forbidden.
+
+In: a frozen `StageView` with the answer without each of the looks of all heads at one word: a click
+needs no server. Out: a sentence that a visitor types (event `text`), a scene that was chosen
+(`scene`), and a wish to see the film (`film`).
+
+Of a language model the answer is its next word. Of a sentence encoder it is how far the meaning
+moves, beside what other changes of the text do.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal, get_args
+
+import numpy as np
+from jaxtyping import Bool, Float32
+
+from attnviz.pictures.shared.canvas import INLINE, LISTED, Canvas, derived, roots
+
+Scene = Literal["book", "ball", "animal", "own"]
+SCENES: tuple[Scene, ...] = get_args(Scene)
+LEAST_GUESS = 0.05  # below it the model's first word is no guess
+
+
+@dataclass(frozen=True)
+class Tried:
+    """All looks of a sentence, each of them forbidden: what is true of them together.
+
+    `strong` looks are above 0.5; `moving` of these move the answer by more than 1 %; `flips` change
+    the word. `others` is what the first word keeps where the decisive look goes in other ways: its
+    weight at 0 while its row stays, its head at zero, at the mean, at outputs drawn elsewhere.
+    """
+
+    looks: int
+    strong: int
+    moving: int
+    flips: int
+    others: tuple[float, float, float, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Looks:
+    """A query's looks at a key in every head, layer by layer, and how far each moves the answer.
+
+    `rows` are the query's weights in full: where a look goes instead is computed from them.
+    """
+
+    tokens: tuple[str, ...]
+    special: Annotated[Bool[np.ndarray, "token"], LISTED]
+    query: int
+    key: int
+    weights: Annotated[Float32[np.ndarray, "layer head query key"], roots(8)]
+    rows: Float32[np.ndarray, "number key"]
+    moved: Float32[np.ndarray, "number"]
+
+    @derived
+    def n_layers(self) -> int:
+        """The number of layers."""
+        return len(self.weights)
+
+    @derived
+    def n_heads(self) -> int:
+        """The number of heads of a layer."""
+        n_heads: int = self.weights.shape[1]
+        return n_heads
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """The answer as it is, and without each of the looks.
+
+    `choices` are names of answers with what they have `before` and `after`. `winners` are the
+    largest answers after, of all `n_words`. Of an encoder the choices are other changes of the
+    text, and `before` says how far these move the meaning.
+    """
+
+    choices: tuple[str, ...]
+    before: Float32[np.ndarray, "choice"]
+    after: Float32[np.ndarray, "number bar"]
+    winner: str = ""
+    share: float = 0.0
+    winners: tuple[str, ...] = ()
+    shares: tuple[float, ...] = ()
+    n_words: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class StageView:
+    """One sentence on the stage.
+
+    The key was chosen from `n_tried` cuts; there are none where the scene fixes it.
+    """
+
+    kind: Literal["next", "meaning"]
+    scene: Scene
+    text: str
+    looks: Annotated[Looks, INLINE]
+    answers: Annotated[Answers, INLINE]
+    examples: tuple[tuple[Scene, str], ...] = ()
+    n_tried: int = 0
+    tried: Tried | None = None
+
+    @derived
+    def guesses(self) -> bool:
+        """True if the model has an idea of what comes next."""
+        return self.kind == "meaning" or self.answers.share >= LEAST_GUESS
+
+
+CANVAS = Canvas("stage", (StageView,))
+
+
+def parse_scene(value: object) -> Scene | None:
+    """The scene that a browser names, None for anything else."""
+    return next((scene for scene in SCENES if scene == value and scene != "own"), None)

@@ -1,0 +1,329 @@
+// @ts-check
+// The stage: a sentence, an arc for each strong look of its last word with a switch on it, the answer as bars, and all
+// heads as small switches. A click forbids one look: it falls apart, grows where it goes instead, and the bars move, all
+// from numbers that came with the page. Visitors who asked for less motion see only the end of each movement.
+
+import { parse } from "../shared/buffer.js";
+import { levelTable, sequential } from "../shared/colors.js";
+import { wantsLessMotion } from "../shared/clock.js";
+import { el, fitCanvas, markDrawn, setData, setText, watchSize } from "../shared/dom.js";
+import { fill, headName } from "../shared/fmt.js";
+import { makeAtlas, stampHead } from "../shared/thumbs.js";
+import { arcBetween, arcNode, swung, widthOf } from "./arcs.js";
+import { makeBars, onAxis } from "./bars.js";
+import { makeParts } from "./parts.js";
+import { lookName, percent, printedWeight, sayings } from "./words.js";
+
+/** @import { Host, Mounted } from "../shared/host.js" */
+/** @import { Place } from "./arcs.js" */
+/** @import { Bars } from "./bars.js" */
+/** @import { Parts } from "./parts.js" */
+/** @import { Arrays, Header } from "./types.js" */
+
+/** A head of the stage; `number` is its place among all. @typedef {{number: number, name: string, weight: number}} Look */
+/**
+ * `forbidden` is the number of the head whose look is off. `pills` and `squares` are its switches.
+ * @typedef {{host: Host, top: HTMLElement, parts: Parts, bars: Bars, header: Header | null, arrays: Arrays | null,
+ *   shown: Look[], pills: HTMLButtonElement[], squares: HTMLButtonElement[], tokens: HTMLElement[],
+ *   forbidden: number | null, before: number | null}} State
+ */
+
+const STRONG = 0.5;
+const WORTH_A_SWING = 0.3; // what a weaker look leaves behind hardly changes the row
+const MOST_PILLS = 3;
+const NARROW_PX = 760;
+const [FIRST_APEX, NEXT_APEX] = [24, 54];
+const MANY_HEADS = 32;
+const FONTS = [20, 18, 16]; // the largest that leaves the sentence in one line
+const GROW = { duration: 600, easing: "ease-out", fill: /** @type {FillMode} */ ("backwards") };
+
+/** @returns {Mounted} */
+export default function stage(/** @type {Host} */ host) {
+  const top = el("section", { class: "av stage" });
+  const parts = makeParts(host, (square, by) => moveFocus(state, square, by));
+  const bars = makeBars(parts.bars);
+  /** @type {State} */
+  const state = {
+    ...{ host, top, parts, bars, header: null, arrays: null, shown: [], pills: [], squares: [], tokens: [] },
+    ...{ forbidden: null, before: null },
+  };
+  top.append(...parts.nodes);
+  host.root.append(top);
+  const stop = watchSize(top, () => draw(state, false));
+  return {
+    refresh(data) {
+      const isNew = build(state, parse(data));
+      draw(state, false);
+      if (isNew) void open(state);
+    },
+    destroy() {
+      stop();
+      bars.stop();
+      top.remove();
+    },
+  };
+}
+
+/** Puts new data on the stage; true if it is another sentence. */
+function build(
+  /** @type {State} */ state,
+  /** @type {{header: Header, arrays: Arrays}} */ { header, arrays },
+) {
+  const isNew = state.header?.text !== header.text;
+  Object.assign(state, { header, arrays });
+  if (isNew) state.forbidden = state.before = null;
+  const { parts } = state;
+  state.shown = looksOf(header, arrays);
+  parts.write(header);
+  state.tokens = parts.writeTokens(header);
+  state.bars.write(header, arrays);
+  state.pills = state.shown.map((look) => makePill(state, look));
+  parts.pills.replaceChildren(...state.pills);
+  state.squares = makeSquares(state);
+  setData(state.top, { scene: header.scene, kind: header.kind, guesses: header.guesses ? "1" : null });
+  return isNew;
+}
+
+/** The looks that stand as arcs: the strong ones, and the one that moves the answer most. */
+function looksOf(/** @type {Header} */ header, /** @type {Arrays} */ { rows, moved }) {
+  if (!header.guesses) return [];
+  const n = rows.shape[1];
+  const all = Array.from(moved.data, (_, number) => ({
+    ...{ number, name: nameOf(header, number), weight: rows.data[number * n + header.key] },
+  }));
+  const strong = all.filter(({ weight }) => weight >= STRONG).sort((a, b) => b.weight - a.weight);
+  const best = all.reduce((one, other) => (moved.data[other.number] > moved.data[one.number] ? other : one));
+  const first = strong.slice(0, MOST_PILLS);
+  if (header.kind === "next" && !first.includes(best)) first.splice(MOST_PILLS - 1, 1, best);
+  return first.sort((a, b) => b.weight - a.weight);
+}
+
+function nameOf(/** @type {Header} */ { n_heads: nHeads }, /** @type {number} */ number) {
+  return headName(Math.floor(number / nHeads), number % nHeads);
+}
+
+/** @returns {HTMLButtonElement} */
+function makePill(/** @type {State} */ state, /** @type {Look} */ { number, name, weight }) {
+  const pill = makeSwitch(state, number, "stage-pill");
+  pill.append(el("b", {}, name), el("span", { class: "av-number" }, printedWeight(weight)));
+  pill.append(el("i", { class: "stage-knob", "aria-hidden": "true" }));
+  return pill;
+}
+
+function makeSwitch(/** @type {State} */ state, /** @type {number} */ number, /** @type {string} */ name) {
+  return el("button", {
+    ...{ type: "button", class: name, role: "switch", "aria-checked": "true", "data-head": number },
+    on: { click: () => toggle(state, number) },
+  });
+}
+
+/** All heads as small pictures, a group for each layer, with two bars below each: how it looks, and what it moves. */
+function makeSquares(/** @type {State} */ state) {
+  const { header, arrays, parts, host } = state;
+  if (!header || !arrays || !header.guesses) {
+    parts.squares.replaceChildren();
+    return [];
+  }
+  const { n_layers: layers, n_heads: heads, strings } = header;
+  const side = layers * heads > MANY_HEADS ? 30 : 52;
+  const theme = host.theme();
+  const atlas = makeAtlas(
+    { array: arrays.weights, lut: sequential(theme.dark), levels: levelTable("u8", "sqrt") },
+    side,
+  );
+  const groups = Array.from({ length: layers }, () => el("div", { class: "stage-layer" }));
+  const squares = Array.from({ length: layers * heads }, (_, number) => {
+    const [layer, head] = [Math.floor(number / heads), number % heads];
+    const [look, move] = [weightOf(header, arrays, number), arrays.moved.data[number]];
+    const canvas = el("canvas", { "aria-hidden": "true" });
+    const ctx = fitCanvas(canvas, side, side);
+    ctx.imageSmoothingEnabled = false;
+    stampHead(ctx, atlas, layer, head, { x: 0, y: 0, w: side, h: side });
+    markDrawn(canvas);
+    const node = makeSwitch(state, number, "stage-square");
+    node.append(
+      canvas,
+      smallBar("looks", look),
+      smallBar("moves", header.kind === "next" ? move : onAxis(move)),
+    );
+    const values = { head: nameOf(header, number), key: header.tokens[header.key] };
+    const name = fill(strings.square, {
+      ...values,
+      ...{ weight: printedWeight(look), moved: printedMove(header, move) },
+    });
+    node.setAttribute("aria-label", name);
+    node.title = name;
+    node.tabIndex = number === 0 ? 0 : -1;
+    groups[layer].append(node);
+    return node;
+  });
+  parts.squares.replaceChildren(...groups);
+  return squares;
+}
+
+function smallBar(/** @type {string} */ kind, /** @type {number} */ share) {
+  const fillNode = el("i", { style: { width: `${100 * Math.min(1, Math.max(0, share))}%` } });
+  return el("span", { class: `stage-small ${kind}` }, fillNode);
+}
+
+function printedMove(/** @type {Header} */ { kind }, /** @type {number} */ moved) {
+  return kind === "next" ? percent(moved) : moved.toPrecision(1);
+}
+
+function weightOf(
+  /** @type {Header} */ { key },
+  /** @type {Arrays} */ { rows },
+  /** @type {number} */ number,
+) {
+  return rows.data[number * rows.shape[1] + key];
+}
+
+/** Arrow keys go from square to square; Tab enters and leaves all of them at once. */
+function moveFocus(/** @type {State} */ state, /** @type {Element} */ square, /** @type {number} */ by) {
+  const { squares } = state;
+  const at = squares.findIndex((one) => one === square);
+  const next = squares[at + by];
+  if (at < 0 || !next) return;
+  squares[at].tabIndex = -1;
+  next.tabIndex = 0;
+  next.focus();
+}
+
+/** Forbids a look, or allows it again; there is never more than one. */
+function toggle(/** @type {State} */ state, /** @type {number} */ number) {
+  state.before = state.forbidden;
+  state.forbidden = state.forbidden === number ? null : number;
+  state.pills[0]?.classList.remove("stage-beckons");
+  draw(state, true);
+}
+
+/** Shows the choice: switches, answer, sentence and arcs; `moves` is true right after a click. */
+function draw(/** @type {State} */ state, /** @type {boolean} */ moves) {
+  const { header, arrays, forbidden, top, parts, bars, pills, squares } = state;
+  if (!header || !arrays || top.clientWidth <= 0) return;
+  const isMoving = moves && !wantsLessMotion();
+  const { head, text, idle } = sayings(header, arrays, forbidden, state.shown);
+  for (const node of [...pills, ...squares])
+    node.setAttribute("aria-checked", String(Number(node.dataset.head) !== forbidden));
+  pills.forEach((pill, at) => pill.setAttribute("aria-label", lookName(header, state.shown[at])));
+  bars.show(forbidden, isMoving);
+  setText(parts.gap, forbidden === null ? header.winner : header.winners[forbidden]);
+  parts.gap.hidden = header.kind !== "next" || !header.guesses;
+  parts.says.replaceChildren(...text);
+  parts.answers.hidden = !header.guesses && header.kind !== "next";
+  setData(top, {
+    forbidden: head,
+    idle: idle ? "1" : null,
+    narrow: top.clientWidth < NARROW_PX ? "1" : null,
+  });
+  fitSentence(state);
+  drawArcs(state, isMoving);
+}
+
+/** A sentence in one line has its looks above it; on a phone, and where it is too long, it has several. */
+function fitSentence(/** @type {State} */ { top, parts, tokens }) {
+  const isNarrow = top.clientWidth < NARROW_PX;
+  const last = parts.gap.hidden ? tokens[tokens.length - 1] : parts.gap;
+  const isOneLine = (/** @type {number} */ px) => {
+    parts.words.style.fontSize = `${px}px`;
+    return tokens[0].getBoundingClientRect().bottom > last.getBoundingClientRect().top;
+  };
+  parts.words.style.fontSize = "";
+  if (!isNarrow && !FONTS.some(isOneLine)) parts.words.style.fontSize = "";
+}
+
+/** Where a word stands on the sheet of the arcs. @returns {Place} */
+function placeOf(/** @type {State} */ { tokens, parts }, /** @type {number} */ at) {
+  const [word, sheet] = [tokens[at].getBoundingClientRect(), parts.sentence.getBoundingClientRect()];
+  return { x: word.left - sheet.left + word.width / 2, top: word.top - sheet.top };
+}
+
+function drawArcs(/** @type {State} */ state, /** @type {boolean} */ isMoving) {
+  const { header, parts, shown, pills, forbidden, top } = state;
+  if (!header) return;
+  const [from, to] = [placeOf(state, header.query), placeOf(state, header.key)];
+  const isNarrow = top.clientWidth < NARROW_PX;
+  const highest = Math.min(from.top, to.top);
+  const step = isNarrow ? (highest - 30) / Math.max(1, shown.length) : NEXT_APEX;
+  const arcs = shown.flatMap(({ number, weight }, at) => {
+    const apex = (isNarrow ? 14 : FIRST_APEX) + step * at;
+    const arc = arcBetween(from, to, apex, 6 * (at - (shown.length - 1) / 2));
+    pills[at].style.left = isNarrow ? "" : `${arc.x}px`;
+    pills[at].style.top = isNarrow ? "" : `${arc.y}px`;
+    if (number !== forbidden) return [arcNode(arc, forbidden === null ? "looks" : "other", widthOf(weight))];
+    const gone = arcNode(arc, "forbidden", 2);
+    return isMoving ? [gone, falling(arcNode(arc, "falls", widthOf(weight)))] : [gone];
+  });
+  parts.arcs.replaceChildren(...arcs, ...swungArcs(state, from, isMoving));
+}
+
+/** What was forbidden falls apart. */
+function falling(/** @type {SVGPathElement} */ path) {
+  const fall = { transform: "translateY(46px)", opacity: 0 };
+  path.animate([{}, fall], { duration: 450, easing: "ease-in", fill: "forwards" });
+  return path;
+}
+
+/** Where the head looks instead. @returns {Element[]} */
+function swungArcs(/** @type {State} */ state, /** @type {Place} */ from, /** @type {boolean} */ isMoving) {
+  const { header, arrays, forbidden, parts, top } = state;
+  if (!header || !arrays || forbidden === null) return [];
+  if (weightOf(header, arrays, forbidden) < WORTH_A_SWING) return [];
+  const n = arrays.rows.shape[1];
+  const row = arrays.rows.data.subarray(forbidden * n, (forbidden + 1) * n);
+  const isNarrow = top.clientWidth < NARROW_PX;
+  return swung(row, header.query, header.key).flatMap(({ at, weight }, rank) => {
+    const to = placeOf(state, at);
+    const rise = 24 + Math.abs(from.x - to.x) * (isNarrow ? 0.12 : 0.14);
+    const path = arcNode(
+      arcBetween(from, to, Math.max(14, Math.min(from.top, to.top) - rise), 2),
+      "swung",
+      widthOf(weight),
+    );
+    if (isMoving)
+      path.animate(
+        [
+          { strokeDasharray: "1", strokeDashoffset: 1 },
+          { strokeDasharray: "1", strokeDashoffset: 0 },
+        ],
+        {
+          ...GROW,
+          ...{ duration: 450, delay: 120 },
+        },
+      );
+    return isNarrow && rank ? [path] : [path, parts.label(printedWeight(weight), to.x, to.top - 26)];
+  });
+}
+
+/** The arcs grow one after the other. The font first: with it words get their places. */
+async function open(/** @type {State} */ state) {
+  const { parts, pills } = state;
+  if (wantsLessMotion() || !pills.length) return;
+  parts.arcs.style.visibility = parts.pills.style.visibility = "hidden";
+  await Promise.race([
+    document.fonts.load("600 20px Inter").catch(() => []),
+    new Promise((end) => setTimeout(end, 800)),
+  ]);
+  parts.arcs.style.visibility = parts.pills.style.visibility = "";
+  draw(state, false);
+  [...parts.arcs.querySelectorAll("path")].forEach((path, at) =>
+    path.animate(
+      [
+        { strokeDasharray: "1", strokeDashoffset: 1 },
+        { strokeDasharray: "1", strokeDashoffset: 0 },
+      ],
+      {
+        ...GROW,
+        delay: 250 * at,
+      },
+    ),
+  );
+  pills.forEach((pill, at) =>
+    pill.animate([{ opacity: 0 }, { opacity: 1 }], {
+      duration: 250,
+      delay: 600 + 250 * at,
+      fill: "backwards",
+    }),
+  );
+  pills[0].classList.add("stage-beckons");
+}

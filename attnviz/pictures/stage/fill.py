@@ -1,0 +1,136 @@
+"""The looks of one word, forbidden one by one: the stage of a language model or a sentence encoder.
+
+In: a capture and a run of its text. Out: a `StageView`. Every number is of a pass with that one
+look cut, the rest of its row grown to 1 again (`Experiment.cuts`).
+
+No head is the star of every sentence, so the word that is looked at is measured. Candidates are the
+two strongest looks of the last word in each head; those count first after which the model writes
+another word that stands in the text, then the largest effect.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Float32
+
+from attnviz.pictures.group import groups
+from attnviz.pictures.group.app_capture import AppCapture
+from attnviz.pictures.stage import Answers, Looks, Scene, StageView, Tried
+
+if TYPE_CHECKING:
+    from attnviz.experiment.cuts import Cuts
+    from attnviz.experiment.run import Experiment
+
+LEAST_LOOK = 0.15
+FIRST, MOST_CHOICES = 3, 6
+Weights = Float32[np.ndarray, "layer head query key"]
+
+
+def next_word(
+    captured: AppCapture,
+    run: "Experiment",
+    scene: Scene,
+    examples: Sequence[tuple[Scene, str]] = (),
+    key: int | None = None,
+    tried: Tried | None = None,
+) -> StageView:
+    """The stage of a language model; the word that is looked at is chosen where none is given."""
+    weights = groups.stacked(captured.groups[0])
+    query = weights.shape[2] - 1
+    n_tried = 0
+    if key is None:
+        candidates = strong_looks(weights)
+        n_tried = len(candidates)
+        key = _chosen(run.cuts(candidates), _words(captured)) if candidates else max(0, query - 1)
+    cuts = run.cuts(_all_heads(weights, query, key))
+    clean = run.answer.numbers
+    best = cuts.numbers[int(np.argmax(cuts.moved))]
+    first = np.argsort(-clean, kind="stable")[:FIRST].tolist()
+    risen = np.argsort(-best, kind="stable")[:MOST_CHOICES].tolist()
+    choices = list(dict.fromkeys([*first, *risen]))[:MOST_CHOICES]
+    shares = np.take_along_axis(cuts.numbers, cuts.winners[:, None], axis=1)[:, 0]
+    answers = Answers(
+        choices=tuple(run.reader.name(at).strip() for at in choices),
+        before=clean[choices].astype(np.float32),
+        after=cuts.numbers[:, choices],
+        winner=run.reader.name(cuts.winner).strip(),
+        share=float(clean[cuts.winner]),
+        winners=tuple(run.reader.name(int(at)).strip() for at in cuts.winners),
+        shares=tuple(shares.tolist()),
+        n_words=len(clean),
+    )
+    looked_at = _looks(captured, weights, query, key, cuts)
+    return StageView(
+        "next", scene, _text(captured), looked_at, answers, tuple(examples), n_tried, tried
+    )
+
+
+def meaning(
+    captured: AppCapture,
+    run: "Experiment",
+    scene: Scene,
+    cell: tuple[int, int],
+    yardsticks: Sequence[str],
+    examples: Sequence[tuple[Scene, str]] = (),
+) -> StageView:
+    """The stage of a sentence encoder: `run` compares the text with others, named `yardsticks`."""
+    weights = groups.stacked(captured.groups[0])
+    cuts = run.cuts(_all_heads(weights, *cell))
+    answers = Answers(
+        choices=tuple(yardsticks),
+        before=(1 - run.answer.numbers[1:]).astype(np.float32),
+        after=np.zeros((len(cuts.moved), 0), np.float32),
+    )
+    looked_at = _looks(captured, weights, *cell, cuts)
+    return StageView("meaning", scene, _text(captured), looked_at, answers, tuple(examples))
+
+
+def strong_looks(weights: Weights) -> list[tuple[str, int, int]]:
+    """The two strongest looks of the last word in each head, but at the first token or itself."""
+    query = weights.shape[2] - 1
+    found = []
+    for layer, of_layer in enumerate(weights):
+        for head, pattern in enumerate(of_layer):
+            row = pattern[query].copy()
+            row[[0, query]] = 0
+            strongest = np.argsort(-row, kind="stable")[:2]
+            found += [
+                (f"L{layer}.H{head}", query, int(k)) for k in strongest if row[k] >= LEAST_LOOK
+            ]
+    return found
+
+
+def _chosen(cuts: "Cuts", words: frozenset[str]) -> int:
+    """The key of the cut to show: a flip to a word of the text if there is one."""
+    named = [at for at in cuts.flips if cuts.reader.name(int(cuts.winners[at])).strip() in words]
+    best = named[0] if named else int(np.argmax(cuts.moved))
+    return cuts.edges[best][2]
+
+
+def _words(captured: AppCapture) -> frozenset[str]:
+    return frozenset(label.strip() for label in groups.keys(captured.groups[0]).labels)
+
+
+def _all_heads(weights: Weights, query: int, key: int) -> list[tuple[str, int, int]]:
+    n_layers, n_heads = weights.shape[:2]
+    heads = [f"L{layer}.H{head}" for layer in range(n_layers) for head in range(n_heads)]
+    return [(head, query, key) for head in heads]
+
+
+def _text(captured: AppCapture) -> str:
+    return "" if captured.request is None else captured.request.text[0]
+
+
+def _looks(captured: AppCapture, weights: Weights, query: int, key: int, cuts: "Cuts") -> Looks:
+    tokens = groups.keys(captured.groups[0])
+    rows = weights[:, :, query]
+    return Looks(
+        tokens=tuple(label.strip() for label in tokens.labels),
+        special=tokens.special,
+        query=query,
+        key=key,
+        weights=weights,
+        rows=np.ascontiguousarray(rows.reshape(-1, rows.shape[-1])),
+        moved=cuts.moved.astype(np.float32),
+    )

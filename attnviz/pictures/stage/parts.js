@@ -1,0 +1,143 @@
+// @ts-check
+// The nodes of the stage: title, sentence, switches, answer, all heads, a box for another sentence.
+
+import { el, fillNodes, setText } from "../shared/dom.js";
+import { fill } from "../shared/fmt.js";
+import { svg, svgText } from "../shared/svg.js";
+import { percent } from "./words.js";
+
+/** @import { Host } from "../shared/host.js" */
+/** @import { Header } from "./types.js" */
+
+/** @typedef {ReturnType<typeof makeParts>} Parts */
+
+const MAX_CHARS = 400;
+
+/**
+ * @param {Host} host
+ * @param {(square: Element, by: number) => void} moveFocus
+ */
+export function makeParts(host, moveFocus) {
+  const title = el("h2", { class: "stage-title" });
+  const arcs = svg("svg", { class: "stage-arcs", "aria-hidden": "true" });
+  const words = el("p", { class: "stage-tokens" });
+  const pills = el("div", { class: "stage-pills", role: "group" });
+  const sentence = el("div", { class: "stage-sentence" }, arcs, words, pills);
+  const heading = el("h3", { class: "av-heading" });
+  const bars = el("ul", { class: "stage-bars" });
+  const answers = el("div", { class: "stage-answers" }, heading, bars);
+  const gap = el("span", { class: "stage-token gap", dir: "auto" });
+  const says = el("p", { class: "stage-says", role: "status" });
+  const legend = el("p", { class: "stage-legend av-caption" });
+  const squares = el("div", { class: "stage-squares", role: "group" });
+  squares.addEventListener("keydown", (event) => {
+    const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    if (!by || !(event.target instanceof Element)) return;
+    event.preventDefault();
+    moveFocus(event.target, by);
+  });
+  const tried = el("p", { class: "stage-tried av-caption" });
+  const own = makeOwn(host);
+  const how = el("summary", {});
+  const howText = el("p", {});
+  const howOthers = el("p", {});
+  const details = el("details", { class: "stage-how" }, how, howText, howOthers);
+  const body = el("div", { class: "stage-body" }, sentence, answers);
+  const foot = el("div", { class: "stage-foot" }, own.film, details);
+  return {
+    nodes: [title, body, says, legend, squares, tried, own.node, foot],
+    ...{ sentence, words, arcs, pills, bars, answers, gap, says, squares },
+    /** A number over the end of an arc. */
+    label: (/** @type {string} */ text, /** @type {number} */ x, /** @type {number} */ y) =>
+      svgText("stage-number", text, Math.max(14, x), y),
+    /** The words of the sentence, one node each; the place of the next one stands behind them. */
+    writeTokens(/** @type {Header} */ { tokens, special, query, key, guesses }) {
+      const nodes = tokens.map((label, at) => {
+        const role = at === query ? " query" : at === key && guesses ? " key" : "";
+        const name = `stage-token${special[at] ? " special" : ""}${role}`;
+        return el(
+          "span",
+          { class: name, dir: "auto", title: special[at] ? label : null },
+          special[at] ? "▸" : label,
+        );
+      });
+      words.replaceChildren(...nodes.flatMap((node) => [node, " "]), gap);
+      return nodes;
+    },
+    write(/** @type {Header} */ header) {
+      const { strings, scene, kind, guesses, n_layers: layers, n_heads: heads, tokens, key } = header;
+      const name = kind === "meaning" ? "title_meaning" : scene === "book" ? "title_book" : "title_next";
+      setText(title, strings[name]);
+      setText(heading, kind === "meaning" ? strings.meaning : strings.answer);
+      pills.setAttribute("aria-label", strings.label);
+      squares.setAttribute("aria-label", strings.label);
+      const word = el("b", { class: "stage-word key", dir: "auto" }, tokens[key]);
+      legend.hidden = !guesses;
+      legend.replaceChildren(
+        el("span", {}, ...fillNodes(fill(strings.squares, { n: layers * heads }), { key: word })),
+        el("span", { class: "stage-sign looks" }, strings.looks),
+        el("span", { class: "stage-sign moves" }, strings.moves),
+      );
+      tried.hidden = !header.tried;
+      if (header.tried) setText(tried, fill(strings.tried, countsOf(header.tried)));
+      setText(how, strings.how);
+      setText(howText, kind === "meaning" ? strings.how_meaning : strings.how_text);
+      howOthers.hidden = !header.tried;
+      if (header.tried) setText(howOthers, fill(strings.how_others, othersOf(header)));
+      own.write(header);
+    },
+  };
+}
+
+function countsOf(/** @type {NonNullable<Header["tried"]>} */ { strong, moving, flips }) {
+  return { strong, moving, flips };
+}
+
+function othersOf(/** @type {Header} */ { tried, winner }) {
+  const [a, b, c, d] = (tried?.others ?? []).map(percent);
+  return { word: winner, a, b, c, d };
+}
+
+/** A box for the visitor's sentence, and sentences to begin with. */
+function makeOwn(/** @type {Host} */ host) {
+  const input = el("input", { type: "text", class: "stage-input", maxlength: MAX_CHARS, dir: "auto" });
+  const button = el("button", { type: "submit", class: "av-button stage-look" });
+  const examples = el("div", { class: "stage-examples", role: "group" });
+  const node = el("form", { class: "stage-own" }, input, button, examples);
+  const film = el("button", {
+    type: "button",
+    class: "av-button",
+    on: { click: () => host.trigger("film", 1) },
+  });
+  node.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const text = input.value.trim();
+    if (text) host.trigger("text", text);
+    else input.focus();
+  });
+  return {
+    node,
+    film,
+    write(/** @type {Header} */ { strings, examples: scenes }) {
+      input.setAttribute("placeholder", strings.text);
+      input.setAttribute("aria-label", strings.text);
+      setText(button, strings.look);
+      setText(film, strings.film);
+      examples.setAttribute("aria-label", strings.examples);
+      examples.replaceChildren(
+        ...scenes.map(([scene, text]) =>
+          el(
+            "button",
+            {
+              type: "button",
+              class: "av-button",
+              dir: "auto",
+              on: { click: () => host.trigger("scene", scene) },
+            },
+            text,
+          ),
+        ),
+      );
+    },
+  };
+}

@@ -1,0 +1,59 @@
+"""The sentences that the stage opens with, and what is true of all looks of the first.
+
+`BOOK_TRIED` is measured: a test runs all of them again.
+"""
+
+from dataclasses import dataclass
+
+from attnviz.pictures.stage import Scene, Tried
+
+BOOK_TRIED = Tried(looks=1904, strong=132, moving=4, flips=1, others=(0.41, 0.44, 0.44, 0.50))
+
+
+@dataclass(frozen=True)
+class Staged:
+    """A sentence for a model, and the tokens that ask and answer.
+
+    A sentence encoder's has other texts beside it, by what differs; "" is another sentence.
+    """
+
+    model: str
+    text: str
+    query: int
+    key: int
+    tried: Tried | None = None
+    yardsticks: tuple[tuple[str, str], ...] = ()
+
+
+STAGED: dict[Scene, Staged] = {
+    "book": Staged(
+        "stories",
+        "When Mary and John went to the store, John gave a book to",
+        query=14,
+        key=2,
+        tried=BOOK_TRIED,
+    ),
+    "ball": Staged(
+        "stories",
+        "Lily had a red ball. Tom had a blue ball. Lily's ball was",
+        query=16,
+        key=10,
+    ),
+    "animal": Staged(
+        "minilm",
+        "The animal didn't cross the street because it was too tired.",
+        query=10,
+        key=2,
+        yardsticks=(
+            (
+                "didn't → did not",
+                "The animal did not cross the street because it was too tired.",
+            ),
+            (
+                "tired → wide",
+                "The animal didn't cross the street because it was too wide.",
+            ),
+            ("", "She sat on the bank of the river."),
+        ),
+    ),
+}

@@ -1,0 +1,104 @@
+// @ts-check
+// What the stage says: one sentence about the look that is forbidden, or about what one may forbid.
+
+import { el, fillNodes } from "../shared/dom.js";
+import { fill, fmtFixed, fmtPercent, headName } from "../shared/fmt.js";
+
+/** @import { Arrays, Header } from "./types.js" */
+
+/** @typedef {{number: number, name: string, weight: number}} Look */
+
+const DECIMALS = 2;
+const WORTH_SAYING = 0.15; // below it one does not say that a head looks
+const LOOKS = 0.3;
+
+/** A share of 1 as a percentage: 99 %, 0.41 %, <0.01 %. */
+export function percent(/** @type {number} */ share) {
+  return `${fmtPercent(share)}%`;
+}
+
+export function printedWeight(/** @type {number} */ weight) {
+  return fmtFixed(weight, DECIMALS);
+}
+
+/** The name of a switch on an arc. */
+export function lookName(/** @type {Header} */ { strings, tokens, query, key }, /** @type {Look} */ look) {
+  const values = { query: tokens[query], key: tokens[key], weight: printedWeight(look.weight) };
+  return fill(strings.switch, { head: look.name, ...values });
+}
+
+/**
+ * The sentence; `head` is the one whose look is forbidden, `idle` is true where none is.
+ * @param {Header} header
+ * @param {Arrays} arrays
+ * @param {number | null} forbidden
+ * @param {Look[]} shown
+ */
+export function sayings(header, arrays, forbidden, shown) {
+  const { strings, tokens, query, key } = header;
+  const mark = (/** @type {string} */ role, /** @type {string} */ text) =>
+    el("b", { class: `stage-word ${role}`, dir: "auto" }, text);
+  const words = { query: mark("query", tokens[query]), key: mark("key", tokens[key]) };
+  const say = (
+    /** @type {string} */ template,
+    /** @type {Record<string, Node | string>} */ nodes = {},
+    /** @type {Record<string, string | number>} */ values = {},
+  ) => fillNodes(fill(template, values), { ...words, ...nodes });
+  if (!header.guesses) {
+    const text = say(strings.no_guess, {}, { n: header.n_words, share: percent(header.share) });
+    return { head: null, text, idle: true };
+  }
+  if (forbidden === null) {
+    const n = shown.filter(({ weight }) => weight >= WORTH_SAYING).length;
+    const forbid = el("b", {}, strings.forbid);
+    const head = shown[0] ? mark("", shown[0].name) : "";
+    const weight = shown[0] ? printedWeight(shown[0].weight) : "";
+    const template =
+      header.kind === "meaning" ? strings.idle_meaning : header.n_tried ? strings.idle_chosen : strings.idle;
+    return {
+      head: null,
+      text: say(template, { forbid, head, weight }, { n, tried: header.n_tried }),
+      idle: true,
+    };
+  }
+  const name = headName(Math.floor(forbidden / header.n_heads), forbidden % header.n_heads);
+  const text = say(...consequence(header, arrays, forbidden, name, mark));
+  return { head: name, text, idle: false };
+}
+
+/**
+ * The template for a forbidden look, with its nodes and numbers.
+ * @param {Header} header
+ * @param {Arrays} arrays
+ * @param {number} forbidden
+ * @param {string} name
+ * @param {(role: string, text: string) => HTMLElement} mark
+ * @returns {[template: string, nodes: Record<string, Node | string>, values: Record<string, string | number>]}
+ */
+function consequence(header, arrays, forbidden, name, mark) {
+  const { strings } = header;
+  const moved = arrays.moved.data[forbidden];
+  const look = arrays.rows.data[forbidden * arrays.rows.shape[1] + header.key];
+  const weight = printedWeight(look);
+  if (header.kind === "meaning") {
+    const first = arrays.before.data[0];
+    const times = moved > 0 ? Math.max(1, Math.round(first / moved)) : 0;
+    return [
+      strings.moves_meaning,
+      { yardstick: mark("", header.choices[0]) },
+      { weight, times, moved: moved.toPrecision(1) },
+    ];
+  }
+  const others = Array.from(arrays.moved.data).filter((_, at) => at !== forbidden);
+  const most = Math.max(0, ...others);
+  const nodes = {
+    head: mark("off", name),
+    answer: mark("answer", `${header.winners[forbidden]} ${percent(header.shares[forbidden])}`),
+    moved: mark("", percent(moved)),
+  };
+  const values = { weight, others: others.length, most: percent(most), n: others.length + 1 };
+  if (header.winners[forbidden] !== header.winner) return [strings.turns, nodes, values];
+  const neverTurns = header.winners.every((winner) => winner === header.winner);
+  if (neverTurns && moved >= most) return [strings.nothing, nodes, values];
+  return [look >= LOOKS ? strings.stays : strings.weak, nodes, values];
+}

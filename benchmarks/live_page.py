@@ -1,0 +1,145 @@
+"""The live page in Chromium, from a folder of files: first paint, first picture, each key, memory.
+
+`python -m benchmarks.live_page` writes the site into a temporary folder. Key → picture: from the
+time stamp of a real key event to the frame after the one in which the canvas of its answer was
+painted, one to two frames (16 to 33 ms) being the floor of this measure; texts of 16 and 64 tokens.
+First visits are throttled by Chromium to 10 Mbit/s and 50 ms, with an empty cache; texts are sent
+compressed, as web spaces send them. Answers are compared with torch by the page itself: a row is
+WRONG unless its badge says so.
+"""
+
+import argparse
+import gzip
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from playwright.sync_api import Browser, CDPSession, Page
+
+import attnviz
+from attnviz.live.model import live_model
+from attnviz.live.site import write_site
+from benchmarks.measure import Result, table
+from benchmarks.texts import text_of
+from tests.support.browser import chromium
+from tests.support.static_site import served
+
+LINE = {"latency": 50, "downloadThroughput": 1.25e6, "uploadThroughput": 1.25e6, "offline": False}
+KEYS = {("stories", 16): 25, ("stories", 64): 35, ("minilm", 16): 45, ("minilm", 64): 90}
+MEMORY_MB = {"stories": 50, "minilm": 200}
+FIRST_PAINT_MS, FIRST_PICTURE_MS, CODE_KB = 800, 3000, 120
+SLOW_FRAME_MS = 34
+MARK = """() => {
+    const view = document.getElementById("view");
+    window.avFirst = null;
+    window.avKeys = [];
+    let key = null;
+    addEventListener("keydown", (event) => (key ??= event.timeStamp), true);
+    new MutationObserver(() => {
+        const since = key;
+        key = null;
+        requestAnimationFrame(() => requestAnimationFrame(() => {
+            avFirst ??= performance.now();
+            if (since !== null) avKeys.push(performance.now() - since);
+        }));
+    }).observe(view, { attributeFilter: ["data-shown"] });
+}"""
+FRAMES = """() => {
+    window.avFrames = [];
+    let before = performance.now();
+    const frame = (now) => {
+        avFrames.push(now - before);
+        before = now;
+        requestAnimationFrame(frame);
+    };
+    requestAnimationFrame(frame);
+}"""
+
+
+def measure(browser: Browser, site: Path, rounds: int) -> list[Result]:
+    """All rows."""
+    code = [path for path in (site / "code").iterdir()] + [site / "index.html"]
+    compressed = sum(len(gzip.compress(path.read_bytes())) for path in code) / 1000
+    results = [Result("code, gzip", (compressed,), "kB", CODE_KB)]
+    with served(site) as url:
+        results += first_visit(browser, url, min(rounds, 5))
+        for name, n_tokens in KEYS:
+            results += typed(browser, url, name, n_tokens, rounds)
+    return results
+
+
+def opened(browser: Browser, url: str, *, throttled: bool = False) -> tuple[Page, CDPSession]:
+    """A page that shows its first picture, in a browser that knows nothing of it."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, service_workers="block")
+    page = context.new_page()
+    session = context.new_cdp_session(page)
+    if throttled:
+        session.send("Network.enable")
+        session.send("Network.emulateNetworkConditions", LINE)
+    page.add_init_script(f"addEventListener('DOMContentLoaded', {MARK})")
+    page.goto(url)
+    page.locator("#badge[data-state=ok], #badge[data-state=coarse]").wait_for(timeout=120_000)
+    return page, session
+
+
+def first_visit(browser: Browser, url: str, rounds: int) -> list[Result]:
+    """The first paint and the first picture of the model that opens, over a line of 10 Mbit/s."""
+    paints, pictures = [], []
+    for _ in range(rounds):
+        page, _ = opened(browser, url, throttled=True)
+        paint = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
+        paints.append(page.evaluate(paint))
+        pictures.append(page.evaluate("avFirst"))
+        page.context.close()
+    return [
+        Result("first paint, 10 Mbit/s", tuple(paints), "ms", FIRST_PAINT_MS),
+        Result("first picture of stories, 10 Mbit/s", tuple(pictures), "ms", FIRST_PICTURE_MS),
+    ]
+
+
+def typed(browser: Browser, url: str, name: str, n_tokens: int, rounds: int) -> list[Result]:
+    """Keys in a text of so many tokens: each to its picture, frames meanwhile, memory after."""
+    lm = attnviz.load(name)
+    page, session = opened(browser, f"{url}?model={name}")
+    field = page.locator("#text")
+    field.fill(text_of(lm, n_tokens - rounds // 4 - 2))
+    page.locator("#badge[data-state=ok]").wait_for(timeout=300_000)
+    page.evaluate(FRAMES)
+    page.evaluate("avKeys.length = 0")
+    field.focus()
+    page.keyboard.press("Control+End")
+    for place in range(rounds):
+        page.keyboard.type(" " if place % 4 == 0 else "a", delay=170)
+    page.wait_for_timeout(500)
+    frames, keys = page.evaluate("[avFrames, avKeys]")
+    slow = 100 * sum(frame > SLOW_FRAME_MS for frame in frames) / len(frames)
+    session.send("HeapProfiler.collectGarbage")
+    heap = session.send("Runtime.getHeapUsage")["usedSize"] / 1e6
+    state = page.locator("#badge").get_attribute("data-state")
+    wrong = None if state == "ok" else f"the page compared itself with torch and says {state}"
+    page.context.close()
+    label = f"{name}, {n_tokens} tokens"
+    return [
+        Result(f"key → picture, {label}", tuple(keys), "ms", KEYS[name, n_tokens], wrong),
+        Result(f"key → picture, {label}, least", (min(keys),), "ms"),
+        Result(f"frames over {SLOW_FRAME_MS} ms, {label}", (slow,), "%", 1),
+        Result(f"heap of the page, {label}", (heap,), "MB", MEMORY_MB[name]),
+    ]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the table; exit code 1 if a result is wrong."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--rounds", type=int, default=42)
+    options = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory() as folder, chromium() as browser:
+        names = dict.fromkeys(name for name, _ in KEYS)
+        write_site(folder, [live_model(name, languages=("en",)) for name in names], ("en",))
+        results = measure(browser, Path(folder), options.rounds)
+    print(table(results))
+    return int(any(result.wrong for result in results))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
