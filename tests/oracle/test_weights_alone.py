@@ -34,7 +34,7 @@ from attnviz.teach.course import toy_model
 from tests.support.shapes import unchecked
 from tests.support.tiny.models import make_peaky
 
-SIZES = {
+SIZES: dict[str, Any] = {
     "vocab_size": 53,
     "hidden_size": 48,
     "intermediate_size": 37,
@@ -42,8 +42,8 @@ SIZES = {
     "num_attention_heads": 6,
     "max_position_embeddings": 64,
 }
-IDS = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
-SHARED = {"num_key_value_heads": 2, **IDS}
+IDS: dict[str, Any] = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
+SHARED: dict[str, Any] = {"num_key_value_heads": 2, **IDS}
 
 
 @pytest.fixture(scope="module")
@@ -108,15 +108,15 @@ def test_ov_of_stories_is_that_of_its_whole_circuit(stories: Circuits) -> None:
 
 @torch.no_grad()
 def test_the_table_of_all_heads_has_the_shares_of_each(stories: Circuits) -> None:
-    table = stories.to_dict()
-    for circuit, through, name in (
-        (stories.ov, "embedding", "ov"),
-        (stories.ov, "mlp0", "ov_mlp0"),
-        (stories.qk, "embedding", "qk"),
-        (stories.qk, "mlp0", "qk_mlp0"),
-    ):
-        alone = circuit("L2.H1", through=through).share  # type: ignore[operator]
-        assert table[name][table["head"].index("L2.H1")] == pytest.approx(alone, abs=1e-4)
+    table: dict[str, Any] = dict(stories.to_dict())
+    at = table["head"].index("L2.H1")
+    for name, alone in {
+        "ov": stories.ov("L2.H1"),
+        "ov_mlp0": stories.ov("L2.H1", through="mlp0"),
+        "qk": stories.qk("L2.H1"),
+        "qk_mlp0": stories.qk("L2.H1", through="mlp0"),
+    }.items():
+        assert table[name][at] == pytest.approx(alone.share, abs=1e-4)
     assert np.isnan(table["ov_mlp0"][0])  # layer 0 reads a token before MLP 0 does
     assert json.loads(json.dumps(table))["head"][0] == "L0.H0"
 
@@ -175,7 +175,8 @@ def test_the_norm_behind_w_o_is_folded_too() -> None:
     lm = random_model(Gemma2ForCausalLM(Gemma2Config(**SIZES, **SHARED, head_dim=8)))
     circuits = attnviz.circuits(lm)
     layer = circuits.layers.layers[1]
-    block: Any = lm.model.model.layers[1]  # type: ignore[union-attr]
+    model: Any = lm.model
+    block = model.model.layers[1]
     behind = 1 + block.post_attention_layernorm.weight
     o = block.self_attn.o_proj.weight.T[8:16] * behind
     assert layer.part("out", 1).numpy() == pytest.approx(o.detach().numpy(), rel=1e-3, abs=1e-5)
@@ -271,9 +272,10 @@ def test_an_encoder_with_norms_between_has_compositions_alone() -> None:
     circuits = attnviz.circuits(lm)
     assert "norms between the layers: composition is approximate" in circuits.folded.left_out
     assert np.isfinite(circuits.composition("v").of("L0.H1", "L2.H3"))
-    for ask in (lambda: circuits.ov("L1.H0"), lambda: circuits.qk("L1.H0")):
-        with pytest.raises(UnsupportedAttention, match="norms stand between"):
-            ask()
+    with pytest.raises(UnsupportedAttention, match="norms stand between"):
+        circuits.ov("L1.H0")
+    with pytest.raises(UnsupportedAttention, match="norms stand between"):
+        circuits.qk("L1.H0")
     assert abs(circuits.qk("L0.H0").share) <= 1  # the first layer reads the tokens themselves
 
 
@@ -296,11 +298,11 @@ def test_normed_queries_and_keys_have_no_qk() -> None:
     assert np.isfinite(circuits.composition("v").of("L0.H0", "L1.H0"))
 
 
-def test_parallel_blocks_send_tokens_through_mlp_0(stories: Circuits) -> None:
+def test_parallel_blocks_send_tokens_through_mlp_0() -> None:
     lm = random_model(GPTNeoXForCausalLM(GPTNeoXConfig(**SIZES, **IDS)))
     circuits = attnviz.circuits(lm)
-    block: Any = lm.model.gpt_neox.layers[0]  # type: ignore[union-attr]
-    table = lm.model.get_input_embeddings().weight  # type: ignore[operator]
+    model: Any = lm.model
+    block, table = model.gpt_neox.layers[0], model.gpt_neox.embed_in.weight
     with torch.no_grad():
         whole = table + block.mlp(block.post_attention_layernorm(table))
     assert circuits.vocabulary is not None

@@ -15,6 +15,7 @@ from typing import Any, get_args
 import numpy as np
 import torch
 from jaxtyping import Float, Float64
+from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
 from attnviz.attention.projection import apply_linear
@@ -370,7 +371,9 @@ class Circuits:
 
 
 def circuits(
-    lm: LoadedModel | nn.Module | str | Path, *, inputs: Mapping[str, object] | None = None
+    lm: LoadedModel | nn.Module | str | Path,
+    *,
+    inputs: Mapping[str, ArrayLike | None] | None = None,
 ) -> Circuits:
     """The circuits of a model's heads from its weights alone; no text is needed.
 

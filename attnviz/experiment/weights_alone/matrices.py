@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import torch
+from numpy.typing import ArrayLike
 from torch import Tensor
 
 from attnviz.attention.call import AttentionCall
@@ -107,7 +108,7 @@ class Layers:
         return tuple(head for layer in self.layers for head in layer.heads)
 
 
-def layers_of(lm: LoadedModel, inputs: Mapping[str, object] | None = None) -> Layers:
+def layers_of(lm: LoadedModel, inputs: Mapping[str, ArrayLike | None] | None = None) -> Layers:
     """The folded weights of every head of a model; `inputs` are what it reads, where that is rare.
 
     Raises what `attnviz.capture` raises for a model that cannot be recorded.
