@@ -2,7 +2,7 @@
 
 It only names the real entry, ``attnviz/app/main.py``. With the page list in this file instead, the
 first visitor of a fresh server who opens a deep link (``/head?text=…``) would get Streamlit's old
-page mode: that page alone, without the sidebar and with untranslated names. The path is taken from
+page mode: that page alone, without the bar and with untranslated names. The path is taken from
 the package, so that the same file works in a checkout and in an installed wheel.
 """
 
@@ -13,6 +13,7 @@ from starlette.middleware import Middleware
 
 import attnviz
 from attnviz.app.host import script
+from attnviz.app.host.first_paint import FirstPaint
 from attnviz.app.server import class_socket
 from attnviz.app.server.edge import health, heap, settings, streamlit_patches
 from attnviz.app.server.edge.lifetime import lifetime
@@ -25,5 +26,5 @@ app = st.App(
     Path(attnviz.__file__).parent / "app" / "main.py",
     routes=[*class_socket.routes(), *script.routes(), *health.routes()],
     lifespan=lifetime,
-    middleware=[Middleware(Shield)],
+    middleware=[Middleware(Shield), Middleware(FirstPaint)],
 )

@@ -19,6 +19,7 @@ import attnviz
 from attnviz.attention.capture import Capture
 from attnviz.attention.steps import Steps
 from attnviz.models.loaded_model import LoadedModel
+from attnviz.pictures import grid
 from attnviz.pictures.shared.buffer import unpack
 from benchmarks.measure import Result, timed
 from benchmarks.texts import text_of
@@ -135,7 +136,8 @@ def payload(
     app = AppTest.from_file(ENTRY, default_timeout=RUN_LIMIT_S)
     for parameter, value in {"text": text, **parameters}.items():
         app.query_params[parameter] = value
-    (component,) = app.run().main.get("bidi_component")  # another one is in the sidebar
+    mounted = app.run().main.get("bidi_component")  # the bar has others
+    (component,) = [part for part in mounted if part.proto.component_name == grid.CANVAS.element]
     data: bytes = component.proto.bytes
     weights = capture.all_weights()
     off = float(np.abs(unpack(data)[1]["weights"] / 255 - np.sqrt(weights)).max())

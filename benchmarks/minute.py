@@ -1,7 +1,7 @@
 """The first minute: `python -m benchmarks.minute`.
 
 Cold start: from starting the server to the film's first painted frame in a browser that waits.
-Page change: from the click on a link of the sidebar to the first painted canvas of the next page,
+Page change: from the click on a link of the bar to the first painted canvas of the next page,
 on a server that has shown both. Film frame and drag frame: the main thread's time in the slowest
 tenth of the animation frames of the film and of a dragged arrow, 16 tokens and less, and of the
 film on Steps with 64 tokens, half as many frames a second. On a machine with other work all of them
@@ -17,6 +17,8 @@ import time
 from playwright.sync_api import Browser
 
 import attnviz
+from attnviz.i18n import text
+from attnviz.pictures.shared.pages import Page
 from benchmarks.measure import WRONG, Result, table
 from benchmarks.texts import text_of
 from tests.support.browser import chromium
@@ -26,7 +28,7 @@ from tests.support.visit import Visit, open_visit
 COLD_MS, CHANGE_MS, FRAME_MS, LONG_FRAME_MS = 8000.0, 400.0, 16.0, 33.0
 LONG = 64  # tokens
 ROUNDS, FRAMES = 3, 240
-PAGES = ("Head", "Steps", "Masks", "Overview")  # begun on Overview: each is another page
+PAGES: tuple[Page, ...] = ("head", "steps", "masks", "overview")  # begun on Overview
 # every callback of an animation frame is timed, also those that paint nothing
 WATCH = """() => {
     window.avFrames = [];
@@ -117,14 +119,15 @@ def frames(visit: Visit, name: str, most_ms: float = FRAME_MS) -> Result:
 
 
 def changes(browser: Browser, url: str, rounds: int) -> Result:
-    """Milliseconds from a click in the sidebar to the next page's first canvas, all pages seen."""
+    """Milliseconds from a click in the bar to the next page's first canvas, all pages seen."""
     visit = open_visit(browser, url, "overview")
     samples = []
     for done in range(rounds + 1):  # the first round opens them
         for name in PAGES:
             start = time.perf_counter()
-            visit.page.get_by_test_id("stSidebar").get_by_role("link", name=name).click()
-            visit.page.get_by_role("heading", level=1, name=name).wait_for()
+            visit.go(name)
+            title = text("en", f"page.{name}.title")
+            visit.page.get_by_role("heading", level=1, name=title).wait_for()
             visit.page.locator("[data-testid=stMain] canvas[data-drawn]").first.wait_for()
             if done:
                 samples.append(1000 * (time.perf_counter() - start))

@@ -56,6 +56,7 @@ def measure(model: nn.Module, length: int, rounds: int) -> list[Result]:
 def _measured(browser: Browser, url: str, folder: Path, length: int, rounds: int) -> list[Result]:
     opened = open_visit(browser, url, "head", model=folder / "model", text="the cat")
     plot = opened.page.locator("canvas.av-tiles-plot")
+    opened.open_menu("menu.model")
     opened.page.get_by_text("Long text from a file").click()
     start = time.perf_counter()
     opened.page.locator("input[type=file]").set_input_files(folder / "text.txt")

@@ -4,7 +4,7 @@ Reads the sheet from the view, shows its inputs, derives its steps, gives them a
 a picture.
 """
 
-from attnviz.app.frame import frame, take
+from attnviz.app.frame import frame
 from attnviz.app.page_parts import calculator
 
 
@@ -12,7 +12,6 @@ def main() -> None:
     """Draw the page."""
     lang = frame.open_page("calculator")
     calculator.show(lang)
-    take.offer_picture(lang)
 
 
 main()

@@ -4,7 +4,7 @@ Reads the view, runs the model through the cache, shows the board with the answe
 verified.
 """
 
-from attnviz.app.frame import capture_of_view, frame, frame_line
+from attnviz.app.frame import capture_of_view, frame, frame_line, take
 from attnviz.app.page_parts import switches
 from attnviz.app.session import current
 
@@ -17,6 +17,7 @@ def main() -> None:
         switches.board(shown)
         if not frame_line.ends(shown):
             frame.verification(shown, all_on=False)
+            take.offer(shown, "switches")
 
 
 main()

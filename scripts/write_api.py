@@ -51,6 +51,7 @@ RESULTS = {
     "Paths": ("attnviz.experiment", "paths"),
     "Path": ("attnviz.experiment", "paths"),
     "CutPath": ("attnviz.experiment", "cut_path"),
+    "Circuit": ("attnviz.experiment", "circuit"),
     "Direct": ("attnviz.experiment", "direct"),
     "DirectByToken": ("attnviz.experiment", "by_token"),
     "Lens": ("attnviz.experiment", "lens"),

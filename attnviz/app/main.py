@@ -1,12 +1,12 @@
-"""The entry of the app: address, language, sidebar, and the page of the address.
+"""The entry of the app: address, language, bar, and the page of the address.
 
 Runs once per visit and again after every change, when its turn has come. The order matters: the
 address is read before anything is shown, written back before the page's body, so that a component
-finds its selection in it, and the sidebar is drawn before the model is loaded, so that the first
-paint comes early. In a frame (`?embed=true`) there is no sidebar. The top of a page with a model is
-drawn here: a widget of a page's own file is another one on each page, and a text that was just
-typed would be lost.
-Page files are beside the package in a checkout (pages/) and inside it in an installed wheel.
+finds its selection in it, and the bar is drawn before the model is loaded, so that the first paint
+comes early. In a frame (`?embed=true`) and on a class's wall there is no bar. The top of a page
+with a model is drawn here: a widget of a page's own file is another one on each page, and a text
+that was just typed would be lost. Page files are beside the package in a checkout (pages/) and
+inside it in an installed wheel.
 """
 
 import json
@@ -15,7 +15,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from attnviz.app.frame import frame, frame_line, notices
+from attnviz.app.bar import bar
+from attnviz.app.frame import frame, frame_line, notices, take
 from attnviz.app.page_parts import classroom
 from attnviz.app.page_parts.learn import links
 from attnviz.app.server import opened_captures, page_queue, turns, visitors
@@ -30,9 +31,7 @@ from attnviz.app.session import (
     store,
     widgets,
 )
-from attnviz.app.sidebar import sidebar
 from attnviz.i18n import DEFAULT, Language, catalogue, tag, text
-from attnviz.pictures.shared.pages import ROWS
 
 STYLE = Path(__file__).with_name("style.css")
 # the words of Streamlit that no option changes, and our texts for them
@@ -52,22 +51,18 @@ MARK = Path(__file__).with_name("mark.svg")
 
 
 def style(lang: Language) -> str:
-    """The style sheet, with the language of the page, the mark beside the name, and page icons.
+    """The style sheets of page and bar, with the language of the page and the mark beside the name.
 
     The language stands in a property that a script of the page copies to the document
     (`host/language.js`): the rules for a language read it there.
     """
     mark = b64encode(MARK.read_bytes()).decode("ascii")
-    sheet = STYLE.read_text(encoding="utf-8")
     shown = (
         f":root {{ --attnviz-language: {tag(lang)}; --attnviz-words: {_words(lang)};"
         f' --attnviz-mark: url("data:image/svg+xml;base64,{mark}"); }}'
     )
-    icons = "\n".join(
-        f".{widgets.class_name(f'page.{row.name}')} {{ --attnviz-icon: {row.image}; }}"
-        for row in ROWS
-    )
-    return f"<style>{shown}\n{sheet}\n{icons}</style>"
+    sheets = (sheet.read_text(encoding="utf-8") for sheet in (bar.CSS, STYLE))
+    return "<style>" + "\n".join((shown, *sheets)) + "</style>"
 
 
 def _words(lang: Language) -> str:
@@ -99,12 +94,11 @@ def main() -> None:
     if name == routes.DEFAULT and address_bar.leads_on():
         st.switch_page(pages[routes.BEFORE], query_params=address_bar.as_it_stands())
     in_frame = embedding.is_embedded()
-    on_wall = current.view().classroom.wall
     st.set_page_config(
         page_title=f"{page.title} · {text(lang, 'app.name')}",
         page_icon=MARK,
         layout="wide",
-        initial_sidebar_state="collapsed" if in_frame or on_wall else "auto",
+        initial_sidebar_state="collapsed",
     )
     st.html(style(lang))
     target = classroom.page_to_follow(name)
@@ -114,8 +108,8 @@ def main() -> None:
         openings.open_where_nothing_is_chosen()
     if name != routes.DEFAULT or not address_bar.names_a_view():
         address_bar.write(with_view=name != routes.DEFAULT)
-    if not in_frame:
-        sidebar.sidebar(lang, pages, name)
+    if not (in_frame or current.view().classroom.wall):
+        bar.show(lang, pages, name)
     notices.adjusted(lang)
     if name != "learn" and not in_frame:
         links.back_to_lesson(lang)
@@ -125,6 +119,7 @@ def main() -> None:
             frame.open_page(name)
         with opened_captures.first_look(current.view().input.capture, name):
             page.run()
+    take.offer_picture(lang)
     if name in routes.WITHOUT_MODEL:
         frame_line.line_without_model(lang)
 

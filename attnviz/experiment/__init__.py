@@ -7,7 +7,8 @@ exact, in batches (`rows`), one number each. By data flow: `direct` splits the a
 head, MLP and embedding wrote and `by_token` what a head wrote into the tokens that it read, `lens`
 reads the stream after each layer, `why` splits a score into writers × writers, `paths` finds which
 head moves which later one and `cut_path` cuts one such path, `tokens` follows the answer back to
-the tokens and holds that against hiding each. `sets` asks the same of many texts or pairs (`groups`
+the tokens and holds that against hiding each. `circuit` cuts all edges of the stream but a few
+(`edgewise`). `sets` asks the same of many texts or pairs (`groups`
 share a batch, `set_results` have their intervals). A share is not a cause: each stands beside an
 intervention. `answer_measures` name what is measured and `readouts` read it; `outputs` is what the
 model itself says; `dataflow` knows no models; `weights_alone` reads no text. The names below are
@@ -20,6 +21,7 @@ _HOMES = {
     "attnviz.experiment.answer_measures": ("AnswerMeasure",),
     "attnviz.experiment.answers": ("Answer",),
     "attnviz.experiment.by_token": ("DirectByToken",),
+    "attnviz.experiment.circuit": ("Circuit",),
     "attnviz.experiment.components": ("Component",),
     "attnviz.experiment.cut_path": ("CutPath",),
     "attnviz.experiment.cuts": ("Cuts",),

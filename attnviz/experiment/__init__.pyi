@@ -3,6 +3,7 @@
 from attnviz.experiment.answer_measures import AnswerMeasure as AnswerMeasure
 from attnviz.experiment.answers import Answer as Answer
 from attnviz.experiment.by_token import DirectByToken as DirectByToken
+from attnviz.experiment.circuit import Circuit as Circuit
 from attnviz.experiment.components import Component as Component
 from attnviz.experiment.cut_path import CutPath as CutPath
 from attnviz.experiment.cuts import Cuts as Cuts

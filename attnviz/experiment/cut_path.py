@@ -25,8 +25,10 @@ from attnviz.experiment.clean_run import CleanRun
 from attnviz.experiment.effects import ReplacementKind, one_site, replacement_of
 from attnviz.experiment.paths import (
     SIDES,
+    Between,
     FedSide,
     by_head,
+    held_between,
     moved_by,
     patterns,
     recorded_without,
@@ -103,13 +105,15 @@ def cut_path(
     *,
     to: ReplacementKind = "mean",
     corpus: CorpusTexts | None = None,
+    between: Between = "nothing",
     seed: int = 0,
 ) -> CutPath:
     """One path cut, and the same path from up to 23 other heads that run as early.
 
-    `side` is the receiver's input that comes from a run without the sender, through everything
-    between them; `read` reads the answer with that input. The others are drawn at random by `seed`
-    where there are more. Raises `BadInput` for a receiver that does not run after the sender.
+    `side` is the receiver's input that comes from a run without the sender, with nothing, heads or
+    all between them held; `read` reads the answer with that input. The others are drawn at random
+    by `seed` where there are more. Raises `BadInput` for a receiver that does not run after the
+    sender.
     """
     layout, column = layout_of(prepared.calls), side_index(side)
     fed = SIDES[column]
@@ -117,7 +121,8 @@ def cut_path(
     at = _require_later(layout, giver, taker)
     controls = _controls(layout, giver, at, seed)
     givers = [giver, *controls]
-    without = recorded_without(prepared, replacement_of(prepared.lm, to, corpus), givers)
+    replacement, held = replacement_of(prepared.lm, to, corpus), held_between(prepared, between)
+    without = recorded_without(prepared, replacement, givers, held)
     own, other = prepared.calls[at].inputs, without[at].inputs
     assert isinstance(own, AttentionInputs) and isinstance(other, AttentionInputs)
     assert taker.head is not None, "one head"

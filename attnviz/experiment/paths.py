@@ -3,33 +3,41 @@
 In: a model and a text. Out: `Paths`: for each sender and each head that runs after it, how much
 the receiver's attention moves when its queries, its keys or its values alone come from a run
 without the sender. That is the sender's total effect on them, through every head and MLP between
-the two as well as straight along the residual stream. It is exact and takes one pass for every two
-dozen senders; the picture of a circuit is its strongest paths.
+the two as well as straight along the residual stream. Direct paths hold what lies between the two
+as it was: all other heads (path patching, Wang et al. 2022), or all heads and MLPs, which leaves
+the residual stream and the norms. It is exact and takes one pass for every two dozen senders; the
+picture of a circuit is its strongest paths. With the answer, each path is cut too: the measure is
+read where the receiver's one input comes from the pass without the sender. A path may move much
+attention and change nothing of the answer.
 
     q, k   ½ Σ |α′ − α| over keys, mean over queries: the attention that moves, 0 to 1
     v      ‖Σ α·(v′ − v)‖ ÷ ‖Σ α·v‖ over all queries: the part of the output that changes
 """
 
 import threading
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 import numpy as np
 import torch
 from jaxtyping import Float, Float64
-from torch import Tensor
+from torch import Tensor, nn
 
 from attnviz.attention import formula
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.inputs import AttentionInputs
+from attnviz.attention.stage_changes import Function, Pairs
 from attnviz.capture.changed.layout import Layout, layout_of
+from attnviz.capture.changed.resolve import require_changeable
 from attnviz.capture.changed.run import changes_made
 from attnviz.capture.record.recorder import record
 from attnviz.changes.kinds import CorpusTexts
 from attnviz.changes.site import place_among
-from attnviz.errors import Cancelled, bad_argument, require_index
+from attnviz.errors import Cancelled, UnsupportedAttention, bad_argument, require_index
 from attnviz.experiment.clean_run import CleanRun, takes
+from attnviz.experiment.dataflow.stream import states, writer_of
 from attnviz.experiment.effects import (
     Replacement,
     ReplacementKind,
@@ -37,11 +45,19 @@ from attnviz.experiment.effects import (
     replacement_of,
     sites_of,
 )
-from attnviz.experiment.rows import PASS_ROWS, RowChange, by_place
+from attnviz.experiment.rows import (
+    PASS_ROWS,
+    RowChange,
+    changed_rows,
+    placed_in_rows,
+)
+from attnviz.experiment.traced_run import traced_run
 from attnviz.summary import shortened
 from attnviz.types import Site, Where, ignore
 
 FedSide = Literal["q", "k", "v"]
+Between = Literal["nothing", "heads", "all"]
+BETWEEN: tuple[Between, ...] = ("nothing", "heads", "all")
 SIDES: tuple[FedSide, ...] = ("q", "k", "v")
 
 
@@ -49,17 +65,20 @@ SIDES: tuple[FedSide, ...] = ("q", "k", "v")
 class Path:
     """One arrow of a circuit: `moved` is how much of the receiver's attention the sender moves.
 
-    It is a total effect: what the sender does through heads and MLPs between the two is in it, so
-    that it can be large where the sender writes nothing that the receiver reads directly.
+    With nothing held between the two it is a total effect, through heads and MLPs between them: it
+    can be large where the sender writes nothing that the receiver reads directly. `answer` is the
+    change of the measure's number where this path alone is cut; None where it was not asked for.
     """
 
     sender: Site
     receiver: Site
     side: FedSide
     moved: float
+    answer: float | None = None
 
     def __str__(self) -> str:
-        return f"{self.sender} → {self.receiver}.{self.side} {self.moved:.2f}"
+        answer = "" if self.answer is None else f", answer {self.answer:+.2f}"
+        return f"{self.sender} → {self.receiver}.{self.side} {self.moved:.2f}{answer}"
 
     def __repr__(self) -> str:
         return f"Path({self})"
@@ -69,7 +88,9 @@ class Path:
 class Paths:
     """`moved[sender, receiver, side]`, NaN where the receiver does not run after the sender.
 
-    `to` says what a sender was replaced by, `corpus` over what.
+    `to` says what a sender was replaced by, `corpus` over what; `between` what was held at the
+    clean pass: "nothing", the other "heads", or "all", heads and MLPs. `answer` has the change of
+    the measure's number where each path alone is cut, None where it was not asked for.
     """
 
     senders: tuple[Site, ...]
@@ -77,22 +98,30 @@ class Paths:
     moved: Float64[np.ndarray, "sender receiver side"]
     to: str
     corpus: str
+    between: Between = "nothing"
+    answer: Float64[np.ndarray, "sender receiver side"] | None = None
 
-    def strongest(self, count: int, sides: Sequence[FedSide] = ("q", "k")) -> tuple[Path, ...]:
-        """The paths that move most attention, the strongest first.
+    def strongest(self, count: int, sides: Sequence[FedSide] | None = None) -> tuple[Path, ...]:
+        """The paths that change the answer most where that was asked, else move most attention.
 
-        Paths into values are left out unless "v" is among the `sides`: their number, the part of
-        the output that changes, has another unit.
+        Without the answer, paths into values are left out unless "v" is among the `sides`: their
+        number, the part of the output that changes, has another unit.
         """
-        kept = [side_index(side) for side in sides]
-        table = np.nan_to_num(self.moved[:, :, kept], nan=-1.0)
+        every: Sequence[FedSide] = ("q", "k") if self.answer is None else SIDES
+        kept = [side_index(side) for side in (every if sides is None else sides)]
+        sizes = self.moved if self.answer is None else np.abs(self.answer)
+        table = np.nan_to_num(sizes[:, :, kept], nan=-1.0)
         order = np.argsort(-table, axis=None, kind="stable")[:count]
         places = zip(*np.unravel_index(order, table.shape), strict=True)
         return tuple(
-            Path(self.senders[i], self.receivers[j], SIDES[kept[side]], float(table[i, j, side]))
-            for i, j, side in places
-            if table[i, j, side] >= 0
+            self._path(i, j, kept[side]) for i, j, side in places if table[i, j, side] >= 0
         )
+
+    def _path(self, sender: int, receiver: int, side: int) -> Path:
+        place = sender, receiver, side
+        answer = None if self.answer is None else float(self.answer[place])
+        ends = self.senders[sender], self.receivers[receiver]
+        return Path(*ends, SIDES[side], float(self.moved[place]), answer)
 
     def of(self, sender: Where, receiver: Where, side: FedSide) -> float:
         """One path; `BadInput` for heads that are not among the senders and receivers."""
@@ -103,17 +132,21 @@ class Paths:
     def to_dict(self) -> dict[str, list[str] | list[float]]:
         """A row for each path there is, the strongest of each side first, as lists."""
         paths = [path for side in SIDES for path in self.strongest(self.moved.size, (side,))]
-        return {
+        table: dict[str, list[str] | list[float]] = {
             "sender": [str(path.sender) for path in paths],
             "receiver": [str(path.receiver) for path in paths],
             "side": [str(path.side) for path in paths],
             "moved": [path.moved for path in paths],
         }
+        if self.answer is not None:
+            table["answer"] = [path.answer or 0.0 for path in paths]
+        return table
 
     def __repr__(self) -> str:
         senders, receivers = len(self.senders), len(self.receivers)
         first = ", ".join(map(str, self.strongest(3)))
-        return f"Paths of {senders} senders into {receivers} receivers ({self.to}): {first}"
+        held = "" if self.between == "nothing" else f", {self.between} between held"
+        return f"Paths of {senders} senders into {receivers} receivers ({self.to}{held}): {first}"
 
 
 def side_index(side: str) -> int:
@@ -131,6 +164,8 @@ def side_index(side: str) -> int:
 def paths(
     prepared: CleanRun,
     *,
+    between: Between = "nothing",
+    answer: bool = False,
     to: ReplacementKind = "mean",
     corpus: CorpusTexts | None = None,
     senders: Sequence[Where] | str | None = None,
@@ -140,42 +175,173 @@ def paths(
 ) -> Paths:
     """The effect of every head, or of each sender, on the attention of all that run after it.
 
-    Each number is a total effect: the receiver's q, k or v comes from a whole run without the
-    sender, later heads and MLPs that answer to it included. A sender is replaced as in `effects`,
-    "resample" by one draw. `progress` is told what fraction is done; raises
-    `Cancelled` soon after `cancel` was set.
+    A sender is replaced as in `effects`, "resample" by one draw. `progress` is told what fraction
+    is done; raises `Cancelled` soon after `cancel` was set.
     """
     layout = layout_of(prepared.calls)
     replacement, chosen = replacement_of(prepared.lm, to, corpus), sites_of(layout, senders)
-    receivers = layout.heads
+    receivers, held = layout.heads, held_between(prepared, between)
     moved = np.full((len(chosen), len(receivers), len(SIDES)), np.nan)
+    answers = np.full_like(moved, np.nan) if answer else None
     for start in range(0, len(chosen), rows):
-        if cancel is not None and cancel.is_set():
-            raise Cancelled("stopped on request; call again for the paths", code="cancelled")
+        _require_wanted(cancel)
         batch = chosen[start : start + rows]
-        calls = recorded_without(prepared, replacement, batch)
-        moved[start : start + rows] = _moved(prepared, layout, batch, receivers, calls)
+        calls = recorded_without(prepared, replacement, batch, held)
+        some = slice(start, start + rows)
+        moved[some] = _moved(prepared, layout, batch, receivers, calls)
+        if answers is not None:
+            answers[some] = _answers(prepared, layout, receivers, calls, moved[some], cancel)
         progress(min(1.0, (start + rows) / len(chosen)))
-    return Paths(chosen, receivers, moved, replacement.to, replacement.name)
+    return Paths(chosen, receivers, moved, replacement.to, replacement.name, between, answers)
+
+
+def _require_wanted(cancel: threading.Event | None) -> None:
+    if cancel is not None and cancel.is_set():
+        raise Cancelled("stopped on request; call again for the paths", code="cancelled")
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """What stays as it was while a sender is away: heads, and modules with their output."""
+
+    heads: bool = False
+    modules: Mapping[str, Tensor] = field(default_factory=dict)
+
+
+def held_between(prepared: CleanRun, between: str) -> Held:
+    """What is held between a sender and a receiver; `BadInput` for any other word.
+
+    Raises `UnsupportedAttention` with "all" for a model of several stacks, of which the MLPs of one
+    alone are found.
+    """
+    if between not in BETWEEN:
+        raise bad_argument(
+            f"between= is {shortened(repr(between))}; give one of {', '.join(BETWEEN)}",
+            name="between",
+            found=shortened(str(between)),
+            allowed=", ".join(BETWEEN),
+        )
+    return Held(between != "nothing", _mlps(prepared) if between == "all" else {})
+
+
+def _mlps(prepared: CleanRun) -> dict[str, Tensor]:
+    """The layers that write into the stream and are no W_O, by name, with what they wrote."""
+    run = traced_run(prepared)
+    if len({call.stack for call in run.calls}) > 1:
+        raise UnsupportedAttention(
+            f"{prepared.lm.name} has several stacks, and MLPs are found in that of the answer"
+            " alone: give between='heads'",
+            code="several_stacks",
+            name=prepared.lm.name,
+        )
+    name = "logits" if isinstance(run.output.get("logits"), Tensor) else "last_hidden_state"
+    writers = [writer_of(state) for state in states(run.value(name))]
+    found: dict[str, Tensor] = {}
+    for writer in writers:
+        if writer is not None and run.written_by(writer) is None:
+            returned = run.trace.outputs_of[writer.module][writer.run]
+            assert returned is not None, "a linear layer returns a tensor"
+            found[writer.module] = returned.tensor.detach()
+    return found
+
+
+@contextmanager
+def _answering(model: nn.Module, outputs: Mapping[str, Tensor]) -> Iterator[None]:
+    """While the block runs, some modules return what they returned before, in every row."""
+
+    def answer(known: Tensor) -> Callable[[nn.Module, Any, Tensor], Tensor]:
+        return lambda _module, _args, output: known.to(output).expand_as(output)
+
+    handles = [
+        model.get_submodule(name).register_forward_hook(answer(known))
+        for name, known in outputs.items()
+    ]
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+NOT_HELD = Held()
 
 
 def recorded_without(
-    prepared: CleanRun, replacement: Replacement, senders: Sequence[Site]
+    prepared: CleanRun, replacement: Replacement, senders: Sequence[Site], held: Held = NOT_HELD
 ) -> list[AttentionCall]:
-    """The calls of a pass in which row r has sender r taken away."""
+    """The calls of a pass in which row r has sender r taken away, and what is held as it was."""
     lm, layout = prepared.lm, layout_of(prepared.calls)
     options = dict(prepared.options)
     if takes(lm, "logits_to_keep"):
         options["logits_to_keep"] = 1  # none is looked at
-    changes: list[RowChange] = [replacement.changes(layout, sender)[0] for sender in senders]
+    changes = [(row, replacement.changes(layout, sender)[0]) for row, sender in enumerate(senders)]
+    if held.heads:
+        changes += _heads_as_they_were(prepared, layout, senders)
     with (
         lm.lock,
         torch.no_grad(),
-        changes_made(lm.model, by_place(changes)),
+        changes_made(lm.model, placed_in_rows(changes)),
+        _answering(lm.model, held.modules),
         record(lm.model) as calls,
     ):
         lm.model(**prepared.repeated(len(senders)), **options)
     return list(calls)
+
+
+def _heads_as_they_were(
+    prepared: CleanRun, layout: Layout, senders: Sequence[Site]
+) -> list[tuple[int, RowChange]]:
+    """Every head of every row but the row's sender at its clean output."""
+
+    def clean(output: Float[Tensor, "query head d_value"]) -> Function:
+        return lambda values, pairs: output.transpose(0, 1)[pairs.heads].to(values)
+
+    changes = []
+    for call, recorded in zip(layout.calls, prepared.calls, strict=True):
+        if not call.projected:
+            require_changeable(call.site, call)
+        function = clean(recorded.output[0].float())
+        for head in range(call.n_heads):
+            change = RowChange((call,), "mixed", (function,), head)
+            own = call.site.with_head(head)
+            changes += [(row, change) for row, sender in enumerate(senders) if sender != own]
+    return changes
+
+
+def _answers(
+    prepared: CleanRun,
+    layout: Layout,
+    receivers: tuple[Site, ...],
+    without: Sequence[AttentionCall],
+    moved: Float64[np.ndarray, "sender receiver side"],
+    cancel: threading.Event | None,
+) -> Float64[np.ndarray, "sender receiver side"]:
+    """The change of the number where one receiver's q, k or v comes from the pass of each row."""
+    answers = np.full_like(moved, np.nan)
+    cells = [tuple(map(int, cell)) for cell in np.argwhere(~np.isnan(moved))]
+    order = [call.site for call in layout.calls]
+    for start in range(0, len(cells), 2 * PASS_ROWS):
+        _require_wanted(cancel)
+        some = cells[start : start + 2 * PASS_ROWS]
+        new = []
+        for sender, receiver, side in some:
+            inputs = without[order.index(receivers[receiver].whole_layer)].inputs
+            taker = receivers[receiver].head
+            assert isinstance(inputs, AttentionInputs) and taker is not None, "one head"
+            head = taker if side == 0 else inputs.kv_head(taker)
+            new.append((inputs.query, inputs.key, inputs.value)[side][sender, head])
+
+        def fed(values: Tensor, pairs: Pairs, new: list[Tensor] = new) -> Tensor:
+            return torch.stack([new[row] for row in pairs.rows.tolist()]).to(values)
+
+        changes = [
+            RowChange(layout.find(site)[:1], SIDES[side], (fed,), site.head)
+            for site, side in ((receivers[receiver], side) for _, receiver, side in some)
+            if site.head is not None
+        ]
+        numbers, own = changed_rows(prepared, changes)
+        answers[tuple(np.transpose(some))] = numbers.double().numpy() - own
+    return answers
 
 
 def _moved(

@@ -24,6 +24,7 @@ from attnviz.changes.kinds import Change, CorpusTexts, PatchedStage
 from attnviz.errors import bad_argument
 from attnviz.experiment import (
     by_token,
+    circuit,
     cut_path,
     cuts,
     direct,
@@ -38,6 +39,7 @@ from attnviz.experiment import (
 from attnviz.experiment.answer_measures import AnswerMeasure, as_measure
 from attnviz.experiment.answers import Answer, AnswerReader, answer_of
 from attnviz.experiment.by_token import DirectByToken
+from attnviz.experiment.circuit import Circuit
 from attnviz.experiment.clean_run import CleanRun, as_target, prepare_request
 from attnviz.experiment.cut_path import CutPath
 from attnviz.experiment.cuts import Cuts, Edge
@@ -46,7 +48,7 @@ from attnviz.experiment.edges import Cell, Edges
 from attnviz.experiment.effects import Effects, ReplacementKind
 from attnviz.experiment.lens import Lens
 from attnviz.experiment.patching import Patching
-from attnviz.experiment.paths import FedSide, Paths
+from attnviz.experiment.paths import Between, FedSide, Paths
 from attnviz.experiment.readouts import Read, readout
 from attnviz.experiment.rows import PASS_ROWS
 from attnviz.experiment.sets import ExperimentSet, experiment_set
@@ -327,6 +329,8 @@ class Experiment:
     def paths(
         self,
         *,
+        between: Between = "nothing",
+        answer: bool = False,
         to: ReplacementKind = "mean",
         corpus: CorpusTexts | None = None,
         senders: Sequence[Where] | str | None = None,
@@ -336,19 +340,27 @@ class Experiment:
     ) -> Paths:
         """The attention of every head that moves where an earlier head is taken away.
 
-        Each number is a total effect: the receiver's q, k or v comes from a whole run without the
-        sender, later heads and MLPs that answer to it included.
+        By default each number is a total effect: the receiver's q, k or v comes from a whole run
+        without the sender, later heads and MLPs that answer to it included. Direct paths hold what
+        lies between the two as it was (path patching).
 
         Parameters:
 
+        - `between`: "nothing" is held; the other "heads" are, MLPs and norms answer (Wang et al.
+          2022); or "all", heads and MLPs, which leaves the residual stream. What goes through MLPs
+          is the difference of the last two.
+        - `answer`: cut each path too and read the measure's number, one row of a batch for each:
+          much attention may move and nothing change.
         - `to`, `corpus`: what replaces a sender, as in `effects`; "resample" is one draw.
         - `senders`: the heads that are taken away; all of them by default.
         - `rows`, `progress`, `cancel`: as in `effects`.
 
-        Returns `Paths`: `strongest(count)`, `of(sender, receiver, side)`, the table `moved`.
+        Returns `Paths`: `strongest(count)`, `of(sender, receiver, side)`, the tables `moved` and
+        `answer`.
 
-        Raises `BadInput` for a head that the model does not have; `Cancelled` soon after `cancel`
-        was set.
+        Raises `BadInput` for a head that the model does not have, and with `answer` without a
+        measure; `UnsupportedAttention` with "all" for a model of several stacks; `Cancelled` soon
+        after `cancel` was set.
 
         Example:
 
@@ -358,6 +370,8 @@ class Experiment:
         """
         return paths.paths(
             self.prepared,
+            between=between,
+            answer=answer,
             to=to,
             corpus=corpus,
             senders=senders,
@@ -372,15 +386,16 @@ class Experiment:
         receiver: Where,
         side: FedSide,
         *,
+        between: Between = "nothing",
         to: ReplacementKind = "mean",
         corpus: CorpusTexts | None = None,
         seed: int = 0,
     ) -> CutPath:
         """One path of `paths` cut, and the same path from up to 23 other heads (path patching).
 
-        The receiver's one input comes from a run without the sender, through everything between the
-        two; the answer is read with that input: the measure's number, or without a measure the
-        whole answer.
+        The receiver's one input comes from a run without the sender, with what is `between` the
+        two held as in `paths`; the answer is read with that input: the measure's number, or without
+        a measure the whole answer.
 
         Parameters:
 
@@ -405,7 +420,72 @@ class Experiment:
         if self.prepared.on is not None:
             read = readout(self.prepared).read
         return cut_path.cut_path(
-            self.prepared, sender, receiver, side, read, to=to, corpus=corpus, seed=seed
+            self.prepared,
+            sender,
+            receiver,
+            side,
+            read,
+            between=between,
+            to=to,
+            corpus=corpus,
+            seed=seed,
+        )
+
+    def circuit(
+        self,
+        other: "Experiment",
+        *,
+        exact: int | None = circuit.EXACT,
+        steps: int = circuit.STEPS,
+        progress: Progress = ignore,
+        cancel: threading.Event | None = None,
+    ) -> Circuit:
+        """The edges of the residual stream that carry the difference to another run.
+
+        Edge attribution with integrated gradients for all edges between heads (q, k, v), MLPs and
+        the answer; the largest are run exactly. Then the circuit is kept and all else comes from
+        the other run, and the other way round, beside as many random edges.
+
+        Parameters:
+
+        - `other`: the experiment on a text of the same length whose answer differs.
+        - `exact`: so many of the largest estimates are run, one row of a batch each; None for all.
+        - `steps`: points between the two runs at which the gradient is taken; 1 at the middle.
+        - `progress`, `cancel`: as in `effects`.
+
+        Returns `Circuit`: `order`, `estimate`, `exact`, the curves `faithful` and `complete` at
+        `points`, `keep(n)`, `least`, `agreement`.
+
+        Raises `UnsupportedAttention` for a model whose layers do not each read the stream and add
+        to it (norms after sums, parallel layers, several stacks); `BadInput` for texts whose tokens
+        do not stand at the same places, or with the same answer; `Cancelled`.
+
+        Example:
+
+        >>> lm, on = attnviz.load("stories"), attnviz.NextToken(" Mary", against=" John")
+        >>> text = "When Mary and John went to the store, John gave a drink to"
+        >>> run, swapped = (
+        ...     attnviz.experiment(lm, text.replace("John gave", f"{name} gave"), on=on)
+        ...     for name in ("John", "Mary")
+        ... )
+        >>> run.circuit(swapped, exact=40).keep(40) > 0.9
+        True
+        """
+        if not isinstance(other, Experiment):
+            raise bad_argument(
+                f"circuit() takes an experiment, not {type(other).__name__}: give"
+                " attnviz.experiment(lm, other_text)",
+                name="other",
+                found=type(other).__name__,
+                allowed="an Experiment",
+            )
+        return circuit.circuit(
+            self._moving,
+            other.prepared,
+            exact=exact,
+            steps=steps,
+            progress=progress,
+            cancel=cancel,
         )
 
     # --- how the numbers of this pass came about --------------------------------------------------

@@ -6,7 +6,8 @@ import pytest
 from playwright.sync_api import expect
 
 from attnviz.app.session import routes
-from attnviz.i18n import LANGUAGES, text
+from attnviz.i18n import LANGUAGES, Language, text
+from attnviz.pictures.shared.pages import Page
 from tests.browser.conftest import OpenVisit
 from tests.support.browser import settle
 from tests.support.cases import mostly_slow
@@ -27,7 +28,6 @@ VIEW = {
     "special": "hide",
 }
 PAGES = ("overview", "head", "steps", "masks")
-ALL_PAGES = tuple(routes.files())
 
 
 @pytest.fixture
@@ -37,21 +37,26 @@ def fresh_server() -> Iterator[str]:
         yield url
 
 
-def expect_language(visit: Visit, lang: str, page: str) -> None:
-    """Waits until navigation, title and sidebar speak this language."""
+def expect_language(visit: Visit, lang: Language, page: Page) -> None:
+    """Waits until the bar, the title and the text box speak this language."""
     links = visit.page.get_by_test_id("stPageLink-NavLink")
-    expect(links).to_have_text([text(lang, f"page.{name}.title") for name in ALL_PAGES])
+    rooms = [text(lang, f"room.{room}") for room in routes.ROOMS if room != routes.DEFAULT]
+    faces = [text(lang, f"page.{face}.title") for face in routes.ROOMS[routes.room(page)]]
+    expect(links).to_have_text([text(lang, "app.name"), *rooms, *faces])
+    current = visit.page.locator("a[aria-current=page]")
+    shown = [text(lang, f"room.{routes.room(page)}"), text(lang, f"page.{page}.title")]
+    expect(current).to_have_text(shown)
     title = text(lang, f"page.{page}.title")
     expect(visit.page.get_by_role("heading", level=1)).to_have_text(title)
     expect(visit.page).to_have_title(f"{title} · {text(lang, 'app.name')}")
-    box = visit.page.get_by_role("textbox", name=text(lang, "sidebar.text"), exact=True)
+    box = visit.page.get_by_role("textbox", name=text(lang, "menu.text"), exact=True)
     expect(box).to_be_visible()
 
 
-def check_restored(visit: Visit, page: str) -> None:
+def check_restored(visit: Visit, page: Page) -> None:
     expect_language(visit, "ja", page)
     expect(visit.page.get_by_test_id("stSidebarNav")).to_have_count(0)  # Streamlit's old page mode
-    box = visit.page.get_by_role("textbox", name=text("ja", "sidebar.text"), exact=True)
+    box = visit.page.get_by_role("textbox", name=text("ja", "menu.text"), exact=True)
     expect(box).to_have_value(TEXT)
     visit.wait_for_parameters(**VIEW)
 
@@ -85,7 +90,7 @@ def test_masks_on_a_fresh_server(visit: OpenVisit, fresh_server: str) -> None:
     expect(maps).to_have_count(2)
     expect_data(maps.first, layer=4, head=6, cell="5,3")
     expect(opened.page.locator(".legend")).to_contain_text("log")
-    second = opened.page.get_by_role("textbox", name=text("ja", "sidebar.text2"), exact=True)
+    second = opened.page.get_by_role("textbox", name=text("ja", "menu.text2"), exact=True)
     expect(second).to_have_value(SECOND)
 
 
@@ -111,11 +116,10 @@ def test_reloading_keeps_what_was_chosen_in_the_component(visit: OpenVisit) -> N
 def test_the_language_is_switched_and_kept(visit: OpenVisit) -> None:
     opened = visit("overview", text=TEXT)
     expect_language(opened, "en", "overview")
-    opened.choose("Language", text("ko", "language.name"))
+    opened.choose("Language", text("ko", "language.name"), menu="menu.more")
     expect_language(opened, "ko", "overview")
     opened.wait_for_parameters(lang="ko", text=TEXT)
-    links = opened.page.get_by_test_id("stPageLink-NavLink")
-    links.nth(2).click(delay=50)
+    opened.go("head", "ko")
     expect_language(opened, "ko", "head")
     opened.wait_for_parameters(lang="ko", text=TEXT)
     opened.page.reload()

@@ -32,7 +32,8 @@ def drawn(page: Page) -> None:
 
 @pytest.mark.slow
 def test_a_class_of_two_and_a_latecomer(visit: OpenVisit) -> None:
-    lead = visit("learn", lesson="block", card="order", canvases=False).page
+    presenter = visit("learn", lesson="block", card="order", canvases=False)
+    lead = presenter.page
     expect(lead.get_by_text(EN.of("order", "option.nothing"), exact=True)).to_be_visible()
     lead.get_by_role("button", name="Teach this lesson").click()
     lead.get_by_role("button", name="Open a class").click()
@@ -72,7 +73,8 @@ def test_a_class_of_two_and_a_latecomer(visit: OpenVisit) -> None:
 
 @pytest.mark.slow
 def test_a_class_goes_along_survives_a_reload_and_ends_with_a_card(visit: OpenVisit) -> None:
-    lead = visit("learn", lesson="block", card="order", canvases=False).page
+    presenter = visit("learn", lesson="block", card="order", canvases=False)
+    lead = presenter.page
     expect(lead.get_by_text(EN.of("order", "option.nothing"), exact=True)).to_be_visible()
     lead.get_by_role("button", name="Teach this lesson").click()
     lead.get_by_role("button", name="Open a class").click()
@@ -88,9 +90,9 @@ def test_a_class_goes_along_survives_a_reload_and_ends_with_a_card(visit: OpenVi
     expect(lead.get_by_role("button", name="Next →")).to_be_visible()
     expect_true(lambda: "host" not in lead.url and "seat" not in one.page.url)
 
-    lead.get_by_role("link", name="Head", exact=True).first.click()
+    presenter.go("head")
     expect(one.page).to_have_url(re.compile("/head"))
-    lead.get_by_role("link", name="Learn", exact=True).first.click()
+    presenter.go("learn")
     expect(one.page).to_have_url(re.compile("/learn"))
 
     lead.get_by_role("button", name="End the class").click()

@@ -23,7 +23,8 @@ def folder(tiny: Tiny) -> Path:
 def pad(visit: OpenVisit, folder: Path) -> Visit:
     """The page Output with the pad open."""
     opened = visit("output", model=str(folder), text="")
-    opened.page.get_by_test_id("stSidebar").get_by_text("Draw a picture").click()
+    opened.open_menu("menu.model")
+    opened.page.get_by_text("Draw a picture").click()
     expect(above(opened)).to_be_visible()
     still_box(opened)
     return opened
@@ -44,7 +45,7 @@ def colour_at(visit: Visit, x: float, y: float) -> Colour:
 
 
 def still_box(visit: Visit) -> FloatRect:
-    """Where the pad lies, once the sidebar around it has stopped moving."""
+    """Where the pad lies, once the menu around it has stopped moving."""
     above(visit).scroll_into_view_if_needed()
     box = at_rest(above(visit).bounding_box)
     assert box is not None
@@ -106,6 +107,7 @@ def test_the_model_sees_what_was_drawn(pad: Visit) -> None:
     drawn = [[44, 104, 214, 255], [255, 255, 255, 255]]
     pad.wait_until(lambda: colours() == drawn)
     pad.page.goto(pad.page.url)  # as whoever is sent the link would
+    pad.open_menu("menu.model")
     pad.wait_until(lambda: colours() == drawn)
 
 
@@ -154,10 +156,11 @@ def test_the_keyboard_draws(pad: Visit) -> None:
 
 def test_a_drawing_outlives_a_change_of_page(pad: Visit) -> None:
     stroke(pad, (0.1, 0.5), (0.9, 0.5))
-    pad.page.get_by_test_id("stSidebar").get_by_role("link", name="Head").click()
+    pad.go("head")
     expect(pad.page.get_by_role("heading", name="Head", exact=True)).to_be_visible()
+    pad.open_menu("menu.model")
     if not above(pad).is_visible():
-        pad.page.get_by_test_id("stSidebar").get_by_text("Draw a picture").click()
+        pad.page.get_by_text("Draw a picture").click()
     expect(above(pad)).to_be_visible()
     expect_data(surface(pad), deeds=1)
     expect_colours(pad, {(0.5, 0.5): RED})

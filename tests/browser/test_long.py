@@ -61,10 +61,12 @@ def slow_server(folder: Path) -> Iterator[str]:
 def upload(opened: Visit, folder: Path) -> Locator:
     """The plot, after the text was uploaded as a visitor does it."""
     page = opened.page
+    opened.open_menu("menu.model")
     page.get_by_text("Long text from a file").click()
     page.locator("input[type=file]").first.set_input_files(folder / "book.txt")
     plot_ = page.locator("canvas.av-tiles-plot")
     plot_.wait_for()
+    opened.open_menu("menu.model", wanted=False)
     return plot_
 
 

@@ -47,7 +47,7 @@ def test_cross_attention_is_a_rectangle_of_its_two_texts(
     x, y = cell_middle(heatmap, *last, call.n_query, call.n_key)
     heatmap.click(position={"x": x, "y": y})
     opened.wait_for_parameters(query=last[0], key=last[1])
-    opened.page.get_by_role("link", name=text("en", "page.steps.title"), exact=True).click()
+    opened.go("steps")
     shapes = {"q": call.n_query, "k": call.n_key, "v": call.n_key, "weights": call.n_query}
     for stage, n_row in shapes.items():
         panel = opened.page.locator(f".panel[data-stage={stage}]")
@@ -58,8 +58,9 @@ def test_cross_attention_is_a_rectangle_of_its_two_texts(
 
 def choose_other(opened: Visit, name: str) -> None:
     """Types a model's name into the box that the last entry of the list opens."""
-    opened.choose(text("en", "sidebar.model"), text("en", "sidebar.other_model"))
-    box = opened.page.get_by_role("textbox", name=text("en", "sidebar.model_name"), exact=True)
+    other = text("en", "menu.other_model")
+    opened.choose(text("en", "menu.model"), other, menu="menu.model")
+    box = opened.page.get_by_role("textbox", name=text("en", "menu.model_name"), exact=True)
     box.fill(name)
     box.press("Enter")
 
@@ -70,7 +71,7 @@ def test_a_folder_is_opened_from_its_box_and_another_refused(visit: OpenVisit, t
     refused = opened.page.get_by_test_id("stAlert")
     expect(refused).to_contain_text("/etc")
     expect(refused).to_contain_text(sources.VARIABLE)
-    box = opened.page.get_by_role("textbox", name=text("en", "sidebar.model_name"), exact=True)
+    box = opened.page.get_by_role("textbox", name=text("en", "menu.model_name"), exact=True)
     box.fill(str(tiny("llama")))
     box.press("Enter")
     opened.wait_for_parameters(model=tiny("llama"))
@@ -105,6 +106,7 @@ def test_an_uploaded_picture_lies_under_its_patches(visit: OpenVisit, tiny: Tiny
     expect_data(picture, first=1)
     middles = cell_points(picture, [(row, col) for row in range(3) for col in range(3)], 3, 3)
     before = pixels(picture, middles)
+    opened.open_menu("menu.model")
     file = opened.page.locator("input[type=file]").first
     file.set_input_files({"name": "a.png", "mimeType": "image/png", "buffer": png((255, 0, 0))})
     opened.wait_for_parameters(image="own")
@@ -121,8 +123,9 @@ def test_an_uploaded_picture_lies_under_its_patches(visit: OpenVisit, tiny: Tiny
 @pytest.mark.parametrize("n_rounds", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_text_outlives_models_that_read_none(visit: OpenVisit, tiny: Tiny, n_rounds: int) -> None:
     opened = visit("head", model=tiny("bert"), text=SOURCE)
-    name = opened.page.get_by_role("textbox", name=text("en", "sidebar.model_name"), exact=True)
-    box = opened.page.get_by_role("textbox", name=text("en", "sidebar.text"), exact=True)
+    opened.open_menu("menu.model")
+    name = opened.page.get_by_role("textbox", name=text("en", "menu.model_name"), exact=True)
+    box = opened.page.get_by_role("textbox", name=text("en", "menu.text"), exact=True)
     heatmap = opened.canvas("Attention weights of")
     for _ in range(n_rounds):
         for other, rows in (("vit", 10), ("forms", 17), ("bert", 8)):

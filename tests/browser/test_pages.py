@@ -11,7 +11,7 @@ from attnviz.models.loaded_model import LoadedModel
 from tests.browser.conftest import OpenVisit
 from tests.support.browser import settle
 from tests.support.cases import mostly_slow
-from tests.support.visit import Visit, expect_data
+from tests.support.visit import PRESS_MS, Visit, expect_data
 from tests.support.waiting import expect_equal
 
 PAGES = {
@@ -23,17 +23,10 @@ PAGES = {
 }
 TEXT = "When Mary and John went to the store, John gave a book to Mary."
 LIMIT = 512
-PRESS_MS = 50
 
 
 def heatmap(visit: Visit) -> Locator:
     return visit.canvas("Attention weights of")
-
-
-def go(visit: Visit, name: str) -> None:
-    """Follows a link of the sidebar; pressed as long as a person presses."""
-    links = visit.page.get_by_test_id("stPageLink-NavLink")
-    links.filter(has_text=name).click(delay=PRESS_MS)
 
 
 @pytest.mark.parametrize("path", mostly_slow(PAGES, 2))
@@ -122,22 +115,22 @@ def test_a_head_that_does_not_exist_is_answered_with_those_that_do(visit: OpenVi
     expect(alert).to_have_count(0)
 
 
-def test_the_sidebar_keeps_the_head_that_was_chosen_in_a_component(visit: OpenVisit) -> None:
+def test_the_bar_keeps_the_head_that_was_chosen_in_a_component(visit: OpenVisit) -> None:
     opened = visit("overview", text=TEXT)
     cell = opened.page.locator(".av-picker-cell[data-layer='0'][data-head='0']")
     cell.focus()
     for key in ["ArrowDown"] * 4 + ["ArrowRight"] * 9:
         opened.page.keyboard.press(key)
     expect_data(heatmap(opened), layer=4, head=9)
-    go(opened, "Head")
+    opened.go("head")
     expect(opened.page.get_by_role("heading", name="Head", exact=True)).to_be_visible()
     expect_data(heatmap(opened), layer=4, head=9)
-    go(opened, "Steps")
+    opened.go("steps")
     steps = opened.page.locator(".panel[data-stage=weights] canvas[role=img]")
     expect_data(steps, layer=4, head=9)
-    go(opened, "Masks")
+    opened.go("masks")
     expect_data(opened.page.locator(".map canvas[role=img]").first, layer=4, head=9)
-    go(opened, "Overview")
+    opened.go("overview")
     expect_data(heatmap(opened), layer=4, head=9)
     opened.wait_for_parameters(text=TEXT, layer=4, head=9)
 
@@ -177,7 +170,7 @@ def test_a_selection_made_on_a_page_is_what_back_returns_to(visit: OpenVisit) ->
     heatmap(opened).focus()
     opened.page.keyboard.press("]")
     expect_data(heatmap(opened), layer=1, head=2)
-    go(opened, "Steps")
+    opened.go("steps")
     weights = opened.page.locator(".panel[data-stage=weights] canvas[role=img]")
     expect_data(weights, layer=1, head=2)
     opened.page.go_back()

@@ -222,7 +222,8 @@ def test_the_head_opens_with_the_patch_that_asks(output: OpenVisit) -> None:
 @pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_axe_finds_nothing_serious(output: OpenVisit, scheme: str) -> None:
     opened = output(layer=1, head=2, query=3, scheme=scheme)
-    opened.page.get_by_test_id("stSidebar").get_by_text("Draw a picture").click()
+    opened.open_menu("menu.model")
+    opened.page.get_by_text("Draw a picture").click()
     expect(opened.page.locator(".av-drawing-pad-above")).to_be_visible()
     assert accessibility_problems(opened.page) == []
 

@@ -39,7 +39,7 @@ def test_a_summary_is_enlarged_and_kept_but_not_opened(
 
     eventually(check)
     page.locator(".av-picker-cell[data-extra='2']").click()
-    page.get_by_role("heading", name="Overview", exact=True).hover()
+    opened.leave_picture()
     expect_data(preview, extra=2)
     expect(page.locator(".av-title")).to_have_text("L2 mean")
     expect(page.get_by_role("button", name="Open this head")).to_be_disabled()

@@ -69,7 +69,7 @@ def test_leaving_the_component_commits_once(visit: OpenVisit) -> None:
     before = len(opened.seen.sent)
     picker_cell(opened, 4, 7).click()
     expect_data(heatmap(opened), layer=4, head=7)
-    opened.page.get_by_role("heading", name="Head", exact=True).hover()
+    opened.leave_picture()
     opened.wait_until(lambda: len(opened.seen.sent) > before)
     links = opened.page.get_by_test_id("stPageLink-NavLink")
     expect(links.nth(1)).to_have_attribute("href", re.compile("layer=4&head=7"))
@@ -135,7 +135,7 @@ def test_overview_names_and_enlarges_what_is_pointed_at(visit: OpenVisit) -> Non
     expect(opened.page.locator(".av-sentence")).to_have_text(sentence)
     thumb = float(data(opened.canvas("All heads of"))["size"])
     expect_true(lambda: float(data(preview)["w"]) > 3 * thumb)
-    opened.page.get_by_role("heading", name="Overview", exact=True).hover()
+    opened.leave_picture()
     expect_data(preview, layer=0, head=0)
     assert opened.seen.sent[before:] == []
 

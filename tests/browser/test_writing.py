@@ -212,16 +212,15 @@ def test_a_step_is_in_the_links_to_other_pages(play: OpenVisit) -> None:
     opened = play("output")
     press(opened, "One token back")
     query = GIVEN + WRITTEN - 2
-    links = opened.page.get_by_test_id("stPageLink-NavLink")
-    links.filter(has_text="Head").click(delay=50)
+    opened.go("head")
     expect_data(opened.canvas("Attention weights of"), query=query)
     # a choice that two components made in turn is the newest one's
     press(opened, "One token forward")
-    links.filter(has_text="Overview").click(delay=50)
+    opened.go("overview")
     expect(opened.canvas("All heads of")).to_be_visible()
     expect_data(opened.canvas("Attention weights of"), query=query + 1)
     press(opened, "One token back")
-    links.filter(has_text="Head").click(delay=50)
+    opened.go("head")
     expect_data(opened.canvas("Attention weights of L"), query=query, rows=GIVEN + WRITTEN)
 
 
@@ -245,8 +244,7 @@ def test_a_busy_server_loses_no_step(play: OpenVisit) -> None:
     holding = True
     opened.page.locator("body").press("r")  # all is to run again
     press(opened, "One token back")
-    links = opened.page.get_by_test_id("stPageLink-NavLink")
-    links.filter(has_text="Head").click(delay=50)
+    opened.go("overview")
     opened.wait_until(lambda: len(held) >= 2)
     holding = False
     for message in held:

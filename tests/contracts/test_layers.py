@@ -28,7 +28,7 @@ BROKEN = [  # a line put into a file, and the contract that has to refuse what i
     ("attnviz/masks/kinds.py", "import attnviz.attention.formula", "one direction"),
     ("attnviz/metrics/__init__.py", "import attnviz.figures", "one direction"),
     (
-        "attnviz/app/sidebar/sidebar.py",
+        "attnviz/app/bar/bar.py",
         "import attnviz.app.frame.frame",
         "one direction inside app",
     ),

@@ -7,6 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from attnviz.app.host.first_paint import HEAD
 from attnviz.figures import sheet
 from attnviz.pictures.shared.bundle import FOLDER, stylesheet
 from tests.contracts import project
@@ -110,6 +111,14 @@ def test_the_theme_and_the_figures_take_their_colours_from_the_table() -> None:
         assert config[scheme]["primaryColor"] == table(scheme)["answer"]
         assert config[scheme]["orangeColor"] == table(scheme)["off"]
     assert (sheet.PRIMARY, sheet.CHOSEN) == (table("light")["answer"], table("light")["off"])
+
+
+def test_the_first_paint_has_the_colours_of_the_page() -> None:
+    known = {code for scheme in SCHEMES for code in table(scheme).values()}
+    themes = [SETTINGS["theme"][scheme] for scheme in SCHEMES]
+    known |= {theme[name] for theme in themes for name in ("textColor", "backgroundColor")}
+    used = set(re.findall(r"#[0-9a-f]{6}", HEAD))
+    assert len(used) == 8 and used <= known
 
 
 def second_tables(texts: dict[str, str]) -> list[str]:

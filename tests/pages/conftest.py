@@ -120,7 +120,7 @@ def tiny(saved: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> Calla
 
 
 def sent(app: AppTest, player: bool = False) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Header and arrays of the one component beside the sidebar, or of the player above it."""
+    """Header and arrays of the one component beside the bar, or of the player above it."""
     found = [unpack(component.proto.bytes) for component in _components(app)]
     # a card scroller is not seen, and a moving picture stands beside what it shows
     seen = [each for each in found if not {"arrivals", "film"} & each[0].keys()]
@@ -129,17 +129,29 @@ def sent(app: AppTest, player: bool = False) -> tuple[dict[str, Any], dict[str, 
 
 
 def component_name(app: AppTest) -> str:
-    """The name of the one component beside the sidebar."""
+    """The name of the one component beside the bar."""
     (component,) = _components(app)
     return str(component.proto.component_name)
 
 
 def _components(app: AppTest) -> list[Any]:
-    """The components beside the sidebar, but for tables of what an answer is made of."""
-    found = app.main.get("bidi_component")
-    return [
-        component for component in found if component.proto.component_name != table.CANVAS.element
-    ]
+    """The components beside the bar, but for tables of what an answer is made of."""
+    return [each for each in beside_bar(app) if each.proto.component_name != table.CANVAS.element]
+
+
+def bar(app: AppTest) -> Any:
+    """The bar at the top of the page, with its menus."""
+    return app.container(key=widgets.key("bar"))
+
+
+def beside_bar(app: AppTest, kind: str = "bidi_component") -> list[Any]:
+    """The elements of a kind that the page has beside the bar, components for instance."""
+    in_bar = {id(each) for bar in app.container if _is_bar(bar) for each in bar.get(kind)}
+    return [each for each in app.main.get(kind) if id(each) not in in_bar]
+
+
+def _is_bar(container: Any) -> bool:
+    return bool(container.key == widgets.key("bar"))
 
 
 def parameters(app: AppTest) -> dict[str, str]:

@@ -6,7 +6,7 @@ from streamlit.testing.v1 import AppTest
 from attnviz import i18n
 from attnviz.app.session import address, address_bar, store, widgets
 from attnviz.app.session.view import default_view
-from tests.pages.conftest import Visit, parameters, sent
+from tests.pages.conftest import Visit, bar, beside_bar, parameters, sent
 
 TEXT = "The cat sat."
 KEY = widgets.key
@@ -77,7 +77,7 @@ def test_an_address_is_not_read_again_on_a_rerun(visit: Visit) -> None:
 
 def test_back_and_forward_read_the_address(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     app = visit("steps", text=TEXT, layer="1", head="1", lang="ja")
-    (before,) = app.main.get("bidi_component")
+    (before,) = beside_bar(app)
     monkeypatch.setattr(address_bar, "_went_back_or_forward", lambda: True)
     app.query_params.clear()
     app.query_params["head"] = "3"
@@ -86,7 +86,7 @@ def test_back_and_forward_read_the_address(visit: Visit, monkeypatch: pytest.Mon
     assert (header["layer"], header["head"]) == (0, 3)
     assert app.text_area(KEY("text")).value == default_view().input.text
     assert parameters(app) == {"head": "3"}
-    (after,) = app.main.get("bidi_component")
+    (after,) = beside_bar(app)
     assert before.proto.id != after.proto.id  # mounts anew and reads the address itself
 
 
@@ -130,7 +130,14 @@ def test_a_strange_address_is_said(visit: Visit, lang: i18n.Language) -> None:
 
 def test_links_carry_the_view(visit: Visit) -> None:
     app = visit("overview", text=TEXT, layer="3")
-    start, *others = app.sidebar.get("page_link")
+    start, *others = bar(app).get("page_link")
     assert start.proto.query_string == "", "the start page shows no view"
+    assert len(others) == 8  # five rooms, three faces
     for link in others:
         assert link.proto.query_string == "text=The+cat+sat.&layer=3"
+
+
+def test_the_room_and_the_face_that_are_shown_are_marked(visit: Visit) -> None:
+    app = visit("masks", text=TEXT)
+    current = [each.key for each in app.container if "current." in (each.key or "")]
+    assert current == [KEY("current.compute"), KEY("current.masks")]

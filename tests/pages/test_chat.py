@@ -10,7 +10,7 @@ from transformers import AutoTokenizer
 from attnviz import i18n
 from attnviz.app.server import sources
 from attnviz.app.session import widgets
-from tests.pages.conftest import Visit, parameters, sent
+from tests.pages.conftest import Visit, bar, parameters, sent
 from tests.support import folders
 
 Tiny = Callable[[str], str]
@@ -48,7 +48,7 @@ def test_an_address_opens_a_message_and_its_answer(visit: Visit, tiny: Tiny) -> 
 @pytest.mark.parametrize("name", ["gpt2", "bert"])
 def test_there_is_no_switch_without_a_template(visit: Visit, tiny: Tiny, name: str) -> None:
     app = visit("overview", text=TEXT, model=tiny(name), chat="1")
-    assert not app.error and not app.sidebar.toggle
+    assert not app.error and not bar(app).toggle
     assert "<|im_start|>" not in labels(app)
 
 

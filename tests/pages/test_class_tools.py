@@ -14,14 +14,14 @@ from attnviz.app.server import class_socket
 from attnviz.pictures.shared.buffer import unpack
 from attnviz.pictures.shared.pages import Page
 from tests.pages.a_class import JA, KEY, bars, code, place, press, said, turn
-from tests.pages.conftest import Visit, parameters
+from tests.pages.conftest import Visit, beside_bar, parameters
 from tests.support.hostile import TEXT as HOSTILE
 
 pytestmark = pytest.mark.usefixtures("fresh_rooms")
 
 
 def headers(app: AppTest, part: str) -> list[dict[str, object]]:
-    found = [unpack(each.proto.bytes)[0] for each in app.main.get("bidi_component")]
+    found = [unpack(each.proto.bytes)[0] for each in beside_bar(app)]
     return [header for header in found if part in header]
 
 

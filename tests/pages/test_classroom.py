@@ -28,7 +28,7 @@ from tests.pages.a_class import (
     said,
     turn,
 )
-from tests.pages.conftest import Visit, parameters
+from tests.pages.conftest import Visit, beside_bar, parameters
 
 pytestmark = pytest.mark.usefixtures("fresh_rooms")
 
@@ -185,7 +185,7 @@ def test_who_comes_back_has_its_seat_and_its_answer(presenter: AppTest, visit: V
     press(presenter, "class.begin")
     press(presenter, "class.show")
     assert sorted(bars(presenter)) == sorted(option_bars(nothing=1))
-    assert presenter.main.get("bidi_component")
+    assert beside_bar(presenter)
     tally = class_socket.rooms().tally(code(presenter), ("block", "order"))
     assert (tally.present, tally.answered) == (1, 1)
 
@@ -212,7 +212,7 @@ def test_a_cell_that_the_presenter_points_at_is_marked_for_all(
 
 
 def headers(app: AppTest, part: str) -> list[dict[str, object]]:
-    found = [unpack(each.proto.bytes)[0] for each in app.main.get("bidi_component")]
+    found = [unpack(each.proto.bytes)[0] for each in beside_bar(app)]
     return [header for header in found if part in header]
 
 

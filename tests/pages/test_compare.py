@@ -10,7 +10,7 @@ from attnviz import i18n
 from attnviz.app.page_parts import compare
 from attnviz.app.session import messages, widgets
 from attnviz.compare import token_pairs
-from tests.pages.conftest import Visit, parameters, sent
+from tests.pages.conftest import Visit, beside_bar, parameters, sent
 
 KEY = widgets.key
 A, B = "The cat sat on the mat.", "The dog sat quietly on the mat."
@@ -93,7 +93,7 @@ def test_two_vocabularies_share_the_pieces_of_one_text(visit: Visit) -> None:
 def test_two_vocabularies_on_two_texts_are_refused(visit: Visit, lang: i18n.Language) -> None:
     app = visit("compare", lang=lang, text=A, text_b=B, model_b="stories")
     assert [each.value for each in app.error] == [i18n.text(lang, "error.no_pairing")]
-    assert not app.main.get("bidi_component")
+    assert not beside_bar(app)
 
 
 def test_texts_too_long_to_stand_side_by_side(
@@ -103,7 +103,7 @@ def test_texts_too_long_to_stand_side_by_side(
     app = visit("compare", text=A, text_b=B)
     (said,) = [each.value for each in app.info]
     assert said.startswith("The longer side has 10 tokens")
-    assert not app.main.get("bidi_component")
+    assert not beside_bar(app)
 
 
 def test_two_pictures_are_compared_patch_by_patch(visit: Visit) -> None:
@@ -164,9 +164,9 @@ def test_the_right_side_reads_a_target_of_its_own(visit: Visit) -> None:
 
 def test_a_model_of_ones_own_is_named_for_the_right_side(visit: Visit, tiny: Tiny) -> None:
     app = visit("compare", text=A)
-    assert not app.main.text_input
+    assert not beside_bar(app, "text_input")
     listed = app.selectbox(KEY("model_b.en"))
-    other = i18n.text("en", "sidebar.other_model")
+    other = i18n.text("en", "menu.other_model")
     assert listed.options[-1] == other
     listed.set_value(compare.OTHER).run()
     assert app.selectbox(KEY("model_b.en")).value == compare.OTHER
@@ -182,7 +182,7 @@ def test_a_model_of_ones_own_is_named_for_the_right_side(visit: Visit, tiny: Tin
     own = attnviz.capture(attnviz.load(tiny("bert")), A)
     np.testing.assert_allclose(arrays["weights_b"], own.all_weights(), atol=1e-5)
     app.selectbox(KEY("model_b.en")).set_value(compare.SAME).run()
-    assert not app.main.text_input
+    assert not beside_bar(app, "text_input")
     assert "model_b" not in parameters(app)
 
 

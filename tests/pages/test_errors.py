@@ -8,7 +8,7 @@ from attnviz.app.server import captures, unexpected
 from attnviz.app.session import address, messages, widgets
 from attnviz.capture import run as capture_run
 from attnviz.models.registry import REGISTRY
-from tests.pages.conftest import Visit, parameters, sent
+from tests.pages.conftest import Visit, beside_bar, parameters, sent
 
 PAGES = ("overview", "head", "steps", "masks")
 LONG = "cat " * 600
@@ -27,7 +27,7 @@ def first_tokens(app: AppTest) -> list[str]:
 def test_an_empty_text_says_what_to_do(visit: Visit, page: str, lang: i18n.Language) -> None:
     app = visit(page, lang=lang, text=" \n ")
     assert app.subheader[0].value == i18n.text(lang, "empty.title")
-    assert not app.main.get("bidi_component")
+    assert not beside_bar(app)
     assert not app.error
     app.button(KEY("example.short")).click().run()
     assert app.text_area(KEY("text")).value == i18n.text(lang, "example.short")
@@ -171,4 +171,4 @@ def test_an_edit_outside_the_matrix_is_refused_with_a_way_out(
     assert "q.99.0=1" in app.error[0].value.replace("\\", "")
     app.button(key="attnviz.widget.way_out.edit_outside").click().run()
     assert not app.error
-    assert len(app.main.get("bidi_component")) == 1
+    assert len(beside_bar(app)) == 1

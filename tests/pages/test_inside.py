@@ -9,7 +9,7 @@ import attnviz
 from attnviz import i18n
 from attnviz.pictures import table
 from attnviz.pictures.shared.buffer import unpack
-from tests.pages.conftest import Visit
+from tests.pages.conftest import Visit, beside_bar
 
 STORE = "When Mary and John went to the store, John gave a drink to"
 CELL = {"layer": "2", "head": "1", "query": "14", "key": "2"}
@@ -18,7 +18,7 @@ CELL = {"layer": "2", "head": "1", "query": "14", "key": "2"}
 def drawn_tables(app: AppTest) -> list[dict[str, Any]]:
     mounted = [
         one.proto.bytes
-        for one in app.main.get("bidi_component")
+        for one in beside_bar(app)
         if one.proto.component_name == table.CANVAS.element
     ]
     return [unpack(data)[0] for data in mounted]
@@ -69,8 +69,9 @@ def test_without_a_cell_one_is_asked_for(visit: Visit) -> None:
 def test_with_the_switches_off_nothing_is_computed(visit: Visit) -> None:
     app = visit("head", model="stories", text=STORE)
     assert drawn_tables(app) == []
-    assert [toggle.value for toggle in app.main.toggle] == [False] * len(app.main.toggle)
-    assert len(app.main.toggle) >= 2  # one for each view of this page
+    toggles = [toggle.value for toggle in beside_bar(app, "toggle")]
+    assert toggles == [False] * len(toggles)
+    assert len(toggles) >= 2  # one for each view of this page
 
 
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)

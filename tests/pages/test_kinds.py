@@ -12,7 +12,7 @@ from attnviz import i18n
 from attnviz.app.session import pictures, widgets
 from attnviz.experiment.outputs.answer import answer
 from attnviz.masks.spec import MASK_NAMES
-from tests.pages.conftest import Visit, parameters, sent
+from tests.pages.conftest import Visit, bar, beside_bar, parameters, sent
 from tests.support.cases import mostly_slow
 
 KEY = widgets.key
@@ -174,7 +174,7 @@ def test_minilm_is_asked_for_nothing_more(visit: Visit) -> None:
     app = visit("overview", text=TEXT, generate="5", target="x")
     assert not app.error
     assert not app.number_input
-    assert not app.sidebar.text_input
+    assert not bar(app).text_input
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -237,12 +237,12 @@ def test_attention_of_own_code_is_said(
 ) -> None:
     app = visit(page, lang=lang, text=TEXT, text2="", model=tiny("deberta"))
     assert not app.error
-    assert not app.main.get("bidi_component")
+    assert not beside_bar(app)
     (said,) = app.info
     module = "deberta.encoder.layer.0.attention.self"
     assert said.value.replace("\\", "") == i18n.text(lang, "own_code.body", module=module)
     assert i18n.text(lang, "own_code.link") in [
-        link.proto.label for link in app.main.get("page_link")
+        link.proto.label for link in beside_bar(app, "page_link")
     ]
 
 

@@ -18,7 +18,7 @@ from attnviz.teach.lessons.cards.progress import parse
 from attnviz.teach.lessons.cards.symbols import with_formulas
 from attnviz.teach.lessons.cards.texts import fill, lesson_texts
 from tests.pages.a_class import pills, turn
-from tests.pages.conftest import Visit, parameters, sent
+from tests.pages.conftest import Visit, beside_bar, parameters, sent
 from tests.support.cases import mostly_slow
 
 KEY = widgets.key
@@ -208,7 +208,7 @@ def test_the_way_tells_right_from_wrong_and_shown(visit: Visit) -> None:
     assert "Marks: ✓ right, ✗ not right yet, • answer shown" in said
     header, _ = next(
         found
-        for found in (unpack(each.proto.bytes) for each in app.main.get("bidi_component"))
+        for found in (unpack(each.proto.bytes) for each in beside_bar(app))
         if "arrivals" in found[0]
     )
     assert header["labels"][4:10] == [
@@ -262,7 +262,7 @@ def test_the_prompt_names_the_panel_unless_every_panel_takes_the_answer(
 
 
 def headers(app: AppTest) -> list[dict[str, Any]]:
-    return [unpack(each.proto.bytes)[0] for each in app.main.get("bidi_component")]
+    return [unpack(each.proto.bytes)[0] for each in beside_bar(app)]
 
 
 def test_to_show_the_answer_is_a_button_to_be_seen(visit: Visit) -> None:
@@ -340,11 +340,11 @@ def test_the_real_head_leads_back_to_its_card(visit: Visit) -> None:
     app.button(key=KEY("learn.try")).click().run()
     assert app.title[0].value == i18n.text("en", "page.steps.title")
     assert "text" not in parameters(app)  # the model's first example, not what was read before
-    back = app.main.get("page_link")[0].proto
+    back = beside_bar(app, "page_link")[0].proto
     assert back.label == i18n.text("en", "learn.back_to", lesson=EN.title)
     assert {"lesson=block", "card=mix"} <= set(back.query_string.split("&"))
     away = visit("steps", text="Short.")
-    assert not away.main.get("page_link")
+    assert not beside_bar(away, "page_link")
 
 
 def test_a_card_with_a_real_head_draws_its_very_head(visit: Visit) -> None:

@@ -18,7 +18,7 @@ from attnviz.app.session import address, widgets
 from attnviz.app.session.text_files import MAX_BYTES, TextFile
 from attnviz.errors import Cancelled
 from attnviz.pictures.group.groups import MAX_CELLS, MAX_WHOLE, groups, size_of
-from tests.pages.conftest import Visit, component_name, parameters, sent
+from tests.pages.conftest import Visit, beside_bar, component_name, parameters, sent
 from tests.support.folders import WORDS
 from tests.support.waiting import eventually, expect_equal
 
@@ -93,7 +93,7 @@ def test_overview_says_its_limit_and_the_way_to_head(
         lang, "long.all_heads", tokens="3,001", cells="54", longest="2,048", limit="403"
     )
     assert [each.value for each in app.info] == [said]
-    assert not app.main.get("bidi_component") and not app.error
+    assert not beside_bar(app) and not app.error
     labels = [link.proto.label for link in app.get("page_link")]
     assert i18n.text(lang, "long.link") in labels
 
@@ -106,7 +106,7 @@ def test_steps_and_masks_say_their_limit(
     app = visit_long(page, long_text(), lang=lang)
     said = i18n.text(lang, "long.matrices", tokens="3,001", limit="2,048")
     assert [each.value for each in app.info] == [said]
-    assert not app.main.get("bidi_component") and not app.error
+    assert not beside_bar(app) and not app.error
 
 
 def test_what_fits_is_shown_as_before(visit_long: Callable[..., AppTest]) -> None:
@@ -166,7 +166,7 @@ def test_an_address_without_its_file(
 ) -> None:
     app = visit(page, lang=lang, file="1", text="The cat sat.")
     assert app.subheader[0].value == i18n.text(lang, "empty.file_title")
-    assert not app.main.get("bidi_component") and not app.error
+    assert not beside_bar(app) and not app.error
     app = app.button(KEY("start.box")).click().run()
     assert "file" not in parameters(app)
     assert "cat" in str(sent(app)[0]["tokens"])
@@ -181,7 +181,7 @@ def test_a_file_is_uploaded_read_and_left(visit: Visit, tiny: Tiny) -> None:
     assert sent(app)[0]["tokens"][:4] == ["a", "dog", "sat", "and"]
     said = [each.value for each in app.main.caption]
     name = r"my \*book\*\.txt"
-    assert i18n.text("en", "sidebar.reading_file", name=name, characters="23") in said
+    assert i18n.text("en", "menu.reading_file", name=name, characters="23") in said
     app = app.button(KEY("use_box")).click().run()
     assert sent(app)[0]["tokens"] == ["the", "cat"]
     assert "file" not in parameters(app)

@@ -14,7 +14,7 @@ from attnviz import i18n
 from attnviz.app.server import captures, loading, sources
 from attnviz.app.session import messages, widgets
 from attnviz.capture.request import Request
-from tests.pages.conftest import Visit, parameters, sent
+from tests.pages.conftest import Visit, bar, parameters, sent
 
 KEY = widgets.key
 TEXT = "the cat sat on a mat"
@@ -38,7 +38,7 @@ def test_a_model_is_opened_from_a_folder(visit: Visit, tiny: Tiny) -> None:
     weights = attnviz.capture(attnviz.load(tiny("bert")), TEXT).all_weights()
     shown = (arrays["weights"] / 255.0) ** 2
     assert np.abs(np.sqrt(shown) - np.sqrt(weights)).max() <= 0.5 / 255 + 1e-6
-    said = [each.value for each in app.sidebar.caption]
+    said = [each.value for each in bar(app).caption]
     assert any("2 layers × 3 heads" in each for each in said)
 
 
@@ -186,7 +186,7 @@ def test_a_model_with_inputs_of_its_own_needs_no_text(
     app = visit(page, model="mha-55", lang=lang, text="", text2=TEXT)
     assert not app.error and not app.warning
     assert not app.text_area and not app.text_input
-    said = [each.value for each in app.sidebar.markdown]
+    said = [each.value for each in bar(app).markdown]
     assert i18n.text(lang, "model.mha-55.input") in said
     tokens = sent(app)[0]["tokens"]
     expected = [f"x{number}" for number in range(1, 6)]

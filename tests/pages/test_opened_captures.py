@@ -12,17 +12,17 @@ from streamlit.testing.v1 import AppTest
 
 import attnviz
 from attnviz import i18n
+from attnviz.app.bar import capture_file
 from attnviz.app.server import loading, opened_captures, turns
 from attnviz.app.server.turns import WaitingLine
 from attnviz.app.session import messages, widgets
-from attnviz.app.sidebar import capture_file
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.errors import TooLarge
 from attnviz.files.capture_file.digest import VARIABLE, digest_of_bytes
 from attnviz.files.capture_file.read import read
 from attnviz.files.save import content
-from tests.pages.conftest import Visit, component_name, parameters, sent
+from tests.pages.conftest import Visit, bar, beside_bar, component_name, parameters, sent
 from tests.support import captures
 
 TEXT = "The cat sat on the mat."
@@ -68,9 +68,9 @@ def test_a_file_is_uploaded_shown_and_closed(visit: Visit, file: bytes) -> None:
     assert not app.error and not app.exception
     assert parameters(app)["capture"] == digest_of_bytes(file)
     assert not parameters(app).keys() & {"layer", "head", "masks"}
-    captions = [caption.value for caption in app.sidebar.caption]
+    captions = [caption.value for caption in bar(app).caption]
     assert any("Capture file of" in caption for caption in captions)
-    assert not app.text_area and len(app.sidebar.selectbox) == 1  # the language alone
+    assert not app.text_area and len(bar(app).selectbox) == 1  # the language alone
     header, _ = sent(app)
     assert header["tokens"][:3] == ["[CLS]", "The", "cat"]
     app.button(widgets.key("opened.close")).click().run()
@@ -102,7 +102,7 @@ def test_what_needs_the_model_is_said_in_one_line(
     app = visit(page, capture=uploaded(file))
     title = messages.plain(say("model.minilm.label"))
     assert say("opened.needs_model", model=title) in [info.value for info in app.info]
-    assert not app.error and len(app.main.button) <= 2
+    assert not app.error and len(beside_bar(app, "button")) <= 1
 
 
 def test_the_model_is_run_on_the_text_of_a_file(visit: Visit, file: bytes) -> None:

@@ -9,11 +9,10 @@ from attnviz.app.session import embedding, routes, widgets
 from attnviz.app.session.view import default_view
 from attnviz.masks.spec import MASK_NAMES
 from attnviz.teach.lessons.cards.symbols import with_formulas
-from tests.pages.conftest import Visit, component_name, sent
+from tests.pages.conftest import Visit, bar, beside_bar, component_name, sent
 
 KEY = widgets.key
 PAGES = ("overview", "head", "steps", "masks")
-ALL_PAGES = tuple(routes.files())
 TEXT = "The cat sat."
 SECOND = "Dogs ran home fast."
 
@@ -29,7 +28,7 @@ def test_a_page_speaks_the_language(visit: Visit, page: str, lang: i18n.Language
     templates = set(i18n.section(lang, "component").values())
     assert header["strings"]
     assert set(header["strings"].values()) <= templates
-    assert app.text_area(KEY("text")).label == i18n.text(lang, "sidebar.text")
+    assert app.text_area(KEY("text")).label == i18n.text(lang, "menu.text")
     assert not app.error
     assert not app.warning
 
@@ -37,8 +36,10 @@ def test_a_page_speaks_the_language(visit: Visit, page: str, lang: i18n.Language
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)
 def test_the_navigation_is_translated(visit: Visit, lang: i18n.Language) -> None:
     app = visit("overview", lang=lang, text=TEXT)
-    links = [link.proto.label for link in app.sidebar.get("page_link")]
-    assert links == [i18n.text(lang, f"page.{page}.title") for page in ALL_PAGES]
+    links = [link.proto.label for link in bar(app).get("page_link")]
+    rooms = [i18n.text(lang, f"room.{room}") for room in routes.ROOMS if room != routes.DEFAULT]
+    faces = [i18n.text(lang, f"page.{page}.title") for page in routes.ROOMS["look"]]
+    assert links == [i18n.text(lang, "app.name"), *rooms, *faces]
 
 
 def test_overview_shows_the_librarys_weights(visit: Visit, minilm: attnviz.LoadedModel) -> None:
@@ -136,9 +137,9 @@ def test_each_page_has_its_component(visit: Visit) -> None:
 
 def test_a_rerun_sends_the_same_bytes(visit: Visit) -> None:
     app = visit("overview", text=TEXT)
-    (before,) = app.main.get("bidi_component")
+    (before,) = beside_bar(app)
     app.run()
-    (after,) = app.main.get("bidi_component")
+    (after,) = beside_bar(app)
     assert before.proto.bytes == after.proto.bytes
     assert before.proto.id == after.proto.id
 
@@ -155,7 +156,7 @@ def test_a_picture_stands_alone_in_a_frame(
 ) -> None:
     monkeypatch.setattr(embedding, "is_embedded", lambda: True)
     app = visit(page, layer="2", head="3", lang="en")
-    assert not app.error and not app.title and not app.sidebar.children
+    assert not app.error and not app.title and not app.main.get("page_link")
     [link] = app.get("link_button")
     assert "layer=2" in link.proto.url and "embed" not in link.proto.url
     if page != "calculator":

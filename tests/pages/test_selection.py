@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from attnviz.app.frame import fragments
 from attnviz.app.session import address, store
 from attnviz.app.session.view import View
-from tests.pages.conftest import Visit, sent
+from tests.pages.conftest import Visit, bar, beside_bar, sent
 
 TEXT = "The cat sat."
 CHOSEN = {"layer": 3, "head": 5, "query": 1, "key": 2, "scale": "log", "special": "hide"}
@@ -19,7 +19,7 @@ CHOSEN = {"layer": 3, "head": 5, "query": 1, "key": 2, "scale": "log", "special"
 
 def commit(app: AppTest, name: str, value: Any) -> AppTest:
     """Send a component's state, or a trigger, as its JavaScript does."""
-    (component,) = app.main.get("bidi_component")
+    (component,) = beside_bar(app)
     widget = WidgetState()
     if name == "open":
         widget.id = f"{STREAMLIT_INTERNAL_KEY_PREFIX}_{component.proto.id}__events"
@@ -76,7 +76,7 @@ def test_nonsense_is_not_kept(visit: Visit, nonsense: object) -> None:
 
 def test_links_follow_a_commit(visit: Visit) -> None:
     app = commit(visit("overview", text=TEXT), "selection", CHOSEN)
-    _, *others = app.sidebar.get("page_link")  # the start page shows no view
+    _, *others = bar(app).get("page_link")  # the start page shows no view
     links = {link.proto.query_string for link in others}
     assert links == {"text=The+cat+sat.&layer=3&head=5&query=1&key=2&scale=log&special=hide"}
 

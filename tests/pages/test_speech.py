@@ -14,7 +14,7 @@ from attnviz.audio.sound import Sound
 from attnviz.errors import BadInput, TooLarge
 from attnviz.pictures.grid import pooled as pooled_overview
 from attnviz.pictures.group import groups
-from tests.pages.conftest import Visit, parameters, sent
+from tests.pages.conftest import Visit, bar, parameters, sent
 from tests.support import folders
 
 KEY = widgets.key
@@ -68,8 +68,8 @@ def test_each_written_token_is_the_likeliest(tiny: Tiny) -> None:
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)
 def test_a_transcript_is_typed(visit: Visit, tiny: Tiny, lang: i18n.Language) -> None:
     app = visit("head", lang=lang, model=tiny("whisper"), stack="decoder", kind="cross")
-    (box,) = app.sidebar.text_area
-    assert box.label == i18n.text(lang, "sidebar.transcript") and box.value == ""
+    (box,) = bar(app).text_area
+    assert box.label == i18n.text(lang, "menu.transcript") and box.value == ""
     box.set_value("the cat sat").run()
     assert not app.error
     header, arrays = sent(app)
@@ -259,9 +259,9 @@ def test_how_much_is_written_of_a_sound_is_asked_for(visit: Visit, tiny: Tiny) -
         cap = attnviz.capture(lm, sound=sound.sample(), generate=n)
         assert cap.n_generated == n, "the case is about a model that does not end before"
         assert tuple(sent(opened)[0]["tokens"]) == cap.tokens_of(stack="decoder").labels
-    app.sidebar.text_area[0].set_value("the cat sat").run()
-    assert not app.sidebar.number_input
-    assert not visit("head", model=tiny("wav2vec2"), generate="5").sidebar.number_input
+    bar(app).text_area[0].set_value("the cat sat").run()
+    assert not bar(app).number_input
+    assert not bar(visit("head", model=tiny("wav2vec2"), generate="5")).number_input
 
 
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)

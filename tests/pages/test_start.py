@@ -9,7 +9,7 @@ from attnviz.pictures import film, resume, stage
 from attnviz.pictures import gallery as component
 from attnviz.pictures.shared.buffer import unpack
 from attnviz.pictures.stage.scenes import STAGED
-from tests.pages.conftest import Visit, parameters
+from tests.pages.conftest import Visit, beside_bar, parameters
 
 
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)
@@ -67,13 +67,12 @@ def test_who_goes_back_to_the_start_page_sees_it(
         app.run()
 
 
-def test_the_browser_is_asked_where_one_left_on_a_first_run_alone(visit: Visit) -> None:
+def test_the_start_page_alone_offers_to_lead_back(visit: Visit) -> None:
     app = visit("start")
-    headers = [_recall(app), _recall(app.run())]
-    assert [header["asks"] for header in headers] == [1, 0]
+    assert (_recall(app)["page"], _recall(app)["offers"]) == ("start", 1)
     app.switch_page("../../pages/head.py").run()
     header = _recall(app)
-    assert (header["page"], header["asks"]) == ("head", 0)
+    assert (header["page"], header["offers"]) == ("head", 0)
     assert "layer=3" in header["query"]
 
 
@@ -84,8 +83,8 @@ def test_a_class_is_not_kept(visit: Visit) -> None:
     ]
 
 
-def test_every_page_stands_in_one_group_of_the_navigation() -> None:
-    assert [page for pages in routes.GROUPS.values() for page in pages] == list(routes.files())
+def test_every_page_stands_in_one_room() -> None:
+    assert [page for pages in routes.ROOMS.values() for page in pages] == list(routes.files())
 
 
 def _recall(app) -> dict:  # type: ignore[no-untyped-def, type-arg]
@@ -114,7 +113,5 @@ def _gallery(app) -> dict:  # type: ignore[no-untyped-def, type-arg]
 
 
 def _shown(app, element: str) -> dict:  # type: ignore[no-untyped-def, type-arg]
-    (mounted,) = [
-        part for part in app.main.get("bidi_component") if part.proto.component_name == element
-    ]
+    (mounted,) = [part for part in beside_bar(app) if part.proto.component_name == element]
     return unpack(mounted.proto.bytes)[0]

@@ -1,4 +1,4 @@
-"""Export and share: each button makes its file, and the code gives the same numbers."""
+"""The menu Share: each button makes the file that it names, and the code gives the same numbers."""
 
 import re
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from attnviz.app.session import widgets
 from attnviz.attention import edits
 from attnviz.attention.steps import Steps
 from attnviz.changes import parse
-from tests.pages.conftest import Visit
+from tests.pages.conftest import Visit, bar
 
 TEXT = "The cat sat."
 BEGINS = {
@@ -31,7 +31,7 @@ Files = dict[str, bytes]
 
 @pytest.fixture
 def opened(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[AppTest, Files]]:
-    """A function that opens a page, switches the offer on and presses every button."""
+    """A function that opens a page and its menu Share, and presses every button."""
 
     def offered(page: str, **parameters: str) -> tuple[AppTest, Files]:
         files: Files = {}
@@ -43,7 +43,8 @@ def opened(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple
         monkeypatch.setattr(st, "download_button", press)
         app = visit(page, **parameters)
         assert not files, "nothing is made before it is asked for"
-        app.toggle(widgets.key("take")).set_value(True).run()
+        app.session_state[widgets.key("take")] = True
+        app.run()
         assert not app.exception and not app.error
         return app, files
 
@@ -83,7 +84,7 @@ def run(app: AppTest, files: Files, folder: Path, monkeypatch: pytest.MonkeyPatc
         (folder / file).write_bytes(data)
     monkeypatch.chdir(folder)
     names: dict[str, Any] = {}
-    exec(app.code[-1].value, names)
+    exec(bar(app).code[-1].value, names)
     return names
 
 
@@ -151,7 +152,7 @@ def test_the_link_says_what_it_does_not_carry(
     opened: Callable[..., tuple[AppTest, Files]],
 ) -> None:
     app, _ = opened("head", text=TEXT, layer="2", head="3")
-    assert app.code[0].value.endswith("?text=The+cat+sat.&layer=2&head=3")
+    assert bar(app).code[0].value.endswith("?text=The+cat+sat.&layer=2&head=3")
     assert i18n.text("en", "take.qr_long") not in [caption.value for caption in app.caption]
     app, _ = opened("head", text="cat " * 300)
     assert i18n.text("en", "take.qr_long") in [caption.value for caption in app.caption]
@@ -199,4 +200,5 @@ def test_the_code_for_a_view_gives_its_numbers(
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)
 def test_the_offer_speaks_the_language(lang: i18n.Language, visit: Visit) -> None:
     app = visit("head", lang=lang, text=TEXT)
-    assert app.toggle(widgets.key("take")).label == i18n.text(lang, "take.title")
+    [menu] = [each for each in bar(app) if getattr(each, "key", None) == widgets.key("take")]
+    assert menu.proto.popover.label == i18n.text(lang, "take.title")

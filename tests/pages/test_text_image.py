@@ -1,4 +1,4 @@
-"""Models that read a text and a picture: both in the sidebar, a choice of stacks, every page."""
+"""Models that read a text and a picture: both in the menu, a choice of stacks, every page."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ import attnviz
 from attnviz import i18n
 from attnviz.app.session import pictures, uploads, widgets
 from attnviz.errors import BadInput
-from tests.pages.conftest import Visit, parameters, sent
+from tests.pages.conftest import Visit, bar, parameters, sent
 
 KEY = widgets.key
 TEXT = "the cat sat on a mat"
@@ -27,9 +27,7 @@ STACKS = {
 def test_both_are_read_and_stacks_are_chosen(visit: Visit, tiny: Tiny, model: str) -> None:
     app = visit("overview", text=TEXT, model=tiny(model), image="landscape")
     assert not app.error
-    assert (
-        app.text_area(KEY("text")) and app.sidebar.selectbox(KEY("image.en")).value == "landscape"
-    )
+    assert app.text_area(KEY("text")) and bar(app).selectbox(KEY("image.en")).value == "landscape"
     (control,) = app.segmented_control
     names = [i18n.text("en", f"attention.{name}") for name in STACKS[model]]
     assert [option.content for option in control.proto.options] == names
@@ -128,7 +126,7 @@ def test_one_text_goes_with_one_picture(tiny: Tiny) -> None:
 def test_a_model_of_text_and_picture_writes(visit: Visit, tiny: Tiny, page: str) -> None:
     app = visit(page, text=TEXT, model=tiny("llava"), stack="text", generate="4")
     assert not app.error
-    assert app.sidebar.number_input(KEY("generate")).value == 4
+    assert bar(app).number_input(KEY("generate")).value == 4
     header = sent(app)[0]
     if page == "masks":
         labels = header["tokens"][0]
@@ -163,7 +161,7 @@ def test_a_model_that_only_reads_both_is_not_asked_to_write(
     visit: Visit, tiny: Tiny, model: str
 ) -> None:
     app = visit("overview", text=TEXT, model=tiny(model), generate="4")
-    assert not app.error and not app.sidebar.number_input
+    assert not app.error and not bar(app).number_input
 
 
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)

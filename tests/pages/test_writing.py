@@ -12,7 +12,7 @@ from attnviz.capture.generation.settings import Generation
 from attnviz.experiment.outputs.next_token import distribution
 from attnviz.pictures.shared.buffer import unpack
 from attnviz.pictures.writing import CANVAS, NO_SLOT
-from tests.pages.conftest import Visit, parameters, sent
+from tests.pages.conftest import Visit, bar, beside_bar, parameters, sent
 from tests.pages.test_selection import view
 
 KEY = widgets.key
@@ -77,7 +77,7 @@ def test_sampling_is_what_the_library_samples(visit: Visit, tiny: Tiny) -> None:
         assert parameters(app)[name] == HOT[name]
 
 
-def test_the_sidebar_changes_how_it_draws(visit: Visit, tiny: Tiny) -> None:
+def test_the_menu_changes_how_it_draws(visit: Visit, tiny: Tiny) -> None:
     app = visit("output", text=TEXT, model=tiny("gpt2"), generate="5", query="2")
     assert app.number_input(KEY("top_k")).disabled
     before = sent(app)[0]["tokens"]
@@ -114,7 +114,7 @@ def test_an_encoder_is_asked_for_no_sampling(visit: Visit) -> None:
 def test_the_controls_speak_every_language(visit: Visit, tiny: Tiny, lang: i18n.Language) -> None:
     app = visit("output", lang=lang, text=TEXT, model=tiny("gpt2"), generate="3", **HOT)
     assert not app.error
-    assert i18n.text(lang, "sampling.title") in [each.label for each in app.sidebar.expander]
+    assert i18n.text(lang, "sampling.title") in [each.label for each in bar(app).expander]
     assert app.slider(KEY("top_p")).label == i18n.text(lang, "sampling.top_p")
 
 
@@ -126,7 +126,7 @@ def test_the_player_stands_above_what_was_written(visit: Visit, tiny: Tiny, page
     assert header["written"] == [0] * 4 + [1] * 4
     assert not arrays
     again = visit(page, text=TEXT, model=tiny("gpt2"))
-    assert len(again.main.get("bidi_component")) == 1
+    assert len(beside_bar(again)) == 1
 
 
 def test_a_translators_player_belongs_to_the_stack_that_writes(visit: Visit, tiny: Tiny) -> None:
@@ -136,17 +136,13 @@ def test_a_translators_player_belongs_to_the_stack_that_writes(visit: Visit, tin
     header, _ = sent(app, player=True)
     assert header["cross"] == 1
     app = visit("overview", **asked, stack="encoder", kind="self")
-    assert len(app.main.get("bidi_component")) == 1
+    assert len(beside_bar(app)) == 1
 
 
 def test_a_translator_shows_what_it_drew_from(visit: Visit, tiny: Tiny) -> None:
     app = visit("output", text=TEXT, model=tiny("t5"), generate="5")
     assert not app.error
-    (component,) = [
-        each
-        for each in app.main.get("bidi_component")
-        if each.proto.component_name == CANVAS.element
-    ]
+    (component,) = [each for each in beside_bar(app) if each.proto.component_name == CANVAS.element]
     header, arrays = unpack(component.proto.bytes)
     cap = attnviz.capture(attnviz.load(tiny("t5")), TEXT, generate=6)
     assert header["tokens"] == list(cap.tokens_of(0, "decoder").labels)

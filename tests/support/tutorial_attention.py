@@ -339,33 +339,6 @@ class DecoderStep(Base):
         return torch.bmm(weights.unsqueeze(1), encoded).squeeze(1)
 
 
-class PerHeadModules(nn.Module):
-    """A list of heads, each a module that a video course calls Head."""
-
-    class Head(nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.key, self.query, self.value = (nn.Linear(D, DH, bias=False) for _ in range(3))
-            self.truth: Tensor | None = None
-
-        def forward(self, x: Tensor) -> Tensor:
-            n = x.shape[1]
-            scores = self.query(x) @ self.key(x).transpose(-2, -1) * DH**-0.5
-            scores = scores.masked_fill(torch.tril(torch.ones(n, n)) == 0, float("-inf"))
-            weights = functional.softmax(scores, dim=-1)
-            self.truth = weights.detach().clone()[:, None]
-            return weights @ self.value(x)
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.head_list = nn.ModuleList(self.Head() for _ in range(H))
-        self.proj = nn.Linear(D, D)
-
-    def forward(self, x: Tensor) -> Tensor:
-        out: Tensor = self.proj(torch.cat([head(x) for head in self.head_list], dim=-1))
-        return out
-
-
 EXACT: tuple[type[nn.Module], ...] = (
     MultiQuery,
     GroupedQuery,
@@ -388,5 +361,4 @@ EXACT: tuple[type[nn.Module], ...] = (
     Captioner,
     ConvolutionHeads,
     DecoderStep,
-    PerHeadModules,
 )

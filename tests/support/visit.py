@@ -11,22 +11,22 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import parse_qs, urlencode, urlsplit
 
-from playwright.sync_api import (
-    Browser,
-    Locator,
-    Page,
-    TimeoutError,
-    expect,
-)
+from playwright.sync_api import Browser, Locator, TimeoutError, expect
+from playwright.sync_api import Page as BrowserPage
 
+from attnviz.app.session import routes, widgets
+from attnviz.i18n import Language, text
+from attnviz.pictures.shared.pages import Page
 from tests.support.browser import settle
 from tests.support.seen import Seen, watch
 from tests.support.waiting import LIMIT_MS, LIMIT_S, NOT_YET
 
 POLL_MS = 20
+Menu = Literal["menu.model", "menu.more", "take"]  # the keys of the menus of the bar
+PRESS_MS = 50
 OPEN_MS = 1000  # how long the options of a box may take to show
 ANYTHING = re.compile(".+")  # an empty attribute says no, as a missing one
 VIEWPORT = {"width": 1280, "height": 900}
@@ -48,7 +48,7 @@ new MutationObserver((_, observer) => {
 class Visit:
     """A page that is open, where it came from, and what it did so far."""
 
-    page: Page
+    page: BrowserPage
     url: str
     seen: Seen
 
@@ -78,8 +78,38 @@ class Visit:
         """The canvas whose accessible name begins with these words."""
         return self.page.locator(f'canvas[aria-label^="{name}"]')
 
-    def choose(self, label: str, option: str, limit_s: float = LIMIT_S) -> None:
-        """Opens a select box and takes one of its options; opens it again if a run closed it."""
+    def go(self, page: Page, lang: Language = "en") -> None:
+        """Follows the links of the bar to a page; each is pressed as long as a person presses."""
+        room = routes.room(page)
+        faces = self.page.locator(f".{widgets.class_name('faces')}")
+        face = faces.get_by_role("link", name=text(lang, f"page.{page}.title"), exact=True)
+        if not face.is_visible():
+            rooms = self.page.locator(f".{widgets.class_name('pages')}")
+            link = rooms.get_by_role("link", name=text(lang, f"room.{room}"), exact=True)
+            link.click(delay=PRESS_MS)
+            if page == routes.ROOMS[room][0]:
+                return
+        face.click(delay=PRESS_MS)
+
+    def leave_picture(self) -> None:
+        """Moves the pointer off the components, which tell the server then."""
+        self.page.locator(f".{widgets.class_name('bar.home')}").hover()
+
+    def open_menu(self, name: Menu, *, wanted: bool = True) -> None:
+        """Opens a menu of the bar, or closes it."""
+        button = self.page.locator(f".{widgets.class_name(name)}").get_by_role("button")
+        if (button.get_attribute("aria-expanded") == "true") != wanted:
+            button.click()
+
+    def choose(
+        self, label: str, option: str, limit_s: float = LIMIT_S, *, menu: Menu | None = None
+    ) -> None:
+        """Opens a select box and takes one of its options; opens it again if a run closed it.
+
+        The box may be in a menu of the bar.
+        """
+        if menu is not None:
+            self.open_menu(menu)
         box = self.page.get_by_role("combobox", name=label, exact=True)
         wanted = self.page.get_by_role("option", name=option)
         deadline = time.monotonic() + limit_s
@@ -91,10 +121,10 @@ class Visit:
                 wanted.wait_for(timeout=OPEN_MS)
         wanted.click()
 
-    def type_text(self, text: str, label: str = "Text") -> None:
-        """Puts a text into the sidebar's box and applies it, as a visitor does."""
+    def type_text(self, typed: str, label: str = "Text") -> None:
+        """Puts a text into the box for it and applies it, as a visitor does."""
         box = self.page.get_by_role("textbox", name=label, exact=True)
-        box.fill(text)
+        box.fill(typed)
         box.press("Control+Enter")
 
 
@@ -125,7 +155,7 @@ def open_visit(
     return show(new_page(browser, scheme, locale), url, path, **options)
 
 
-def new_page(browser: Browser, scheme: Any = "light", locale: str = "en") -> Page:
+def new_page(browser: Browser, scheme: Any = "light", locale: str = "en") -> BrowserPage:
     """A page that shares nothing with other pages of the browser."""
     context = browser.new_context(color_scheme=scheme, locale=locale, viewport=VIEWPORT)  # type: ignore[arg-type]
     context.set_default_timeout(LIMIT_MS)
@@ -134,7 +164,7 @@ def new_page(browser: Browser, scheme: Any = "light", locale: str = "en") -> Pag
 
 
 def show(
-    page: Page, url: str, path: str = "", *, canvases: bool = True, **parameters: object
+    page: BrowserPage, url: str, path: str = "", *, canvases: bool = True, **parameters: object
 ) -> Visit:
     """Open the app at `url` in this page, and wait until it is drawn.
 
@@ -163,5 +193,5 @@ def expect_data(locator: Locator, **wanted: object) -> None:
 
 
 def main_text(visit: Visit) -> str:
-    """What stands on the page beside the sidebar, components aside."""
+    """What stands on the page, components aside."""
     return visit.page.get_by_test_id("stMain").inner_text()

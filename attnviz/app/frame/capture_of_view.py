@@ -69,7 +69,7 @@ def _opened(lang: Language, digest: str) -> PageContext | None:
 
 
 def load(lang: Language, source: sources.Source, name: str) -> "LoadedModel":
-    """Load the model of a name; the app runs again if its card was not known to the sidebar."""
+    """Load the model of a name; the app runs again if its card was not known to the menu."""
     download.download(lang, source)
     title = messages.plain(model_title(lang, name))
     with st.spinner(text(lang, "wait.model", model=title), show_time=name not in REGISTRY):

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 import attnviz
+from attnviz.app.bar.navigation import NAVIGATION
 from attnviz.app.frame import mask_code, notices
 from attnviz.app.host.draw import draw
 from attnviz.app.server.shared import shared
 from attnviz.app.session import address, current, messages, routes, widgets
 from attnviz.app.session.fragment import fragment
-from attnviz.app.sidebar.navigation import NAVIGATION
 from attnviz.attention import edits
 from attnviz.i18n import text
 from attnviz.pictures import grid as grids

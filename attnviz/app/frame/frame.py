@@ -1,4 +1,4 @@
-"""The frame of a page: title, explanation and text above the component, the verification below it.
+"""The frame of a page: heading and text above the component, the verification below it.
 
 In: a page's name, or what is shown. Out: what is on the page before and after its component.
 """
@@ -11,28 +11,28 @@ from attnviz.app.session import current, embedding, messages, routes, widgets
 from attnviz.i18n import Language, joined, text
 from attnviz.pictures import switches
 from attnviz.pictures.group.app_capture import PageContext
+from attnviz.pictures.shared.pages import Page
 from attnviz.teach.lessons.cards.symbols import with_formulas
 
 MAX_REASON_CHARS = 300
 MAX_HEADS_CHARS = 80
 
 
-def open_page(name: str, heading: str = "title") -> Language:
-    """Show a page's title, or another heading, explanation and text; the language to go on in.
+def open_page(name: Page, heading: str = "title", *, reads_alone: bool = False) -> Language:
+    """Give a page its heading, and its text above the picture; the language to go on in.
 
-    In a frame none of them is shown, on a page without a model no text.
+    The bar says where the visitor is: the heading is for who hears the page, but for one that
+    `reads_alone`, where it is seen, with the introduction. In a frame there is neither.
     """
     lang = current.language()
     if embedding.is_embedded():
         return lang
-    with st.container(key=widgets.key("top"), gap="xsmall"):
-        with _row():
-            st.title(with_formulas(text(lang, f"page.{name}.{heading}")), width="stretch")
-            with st.popover(text(lang, "explain.label")):
-                st.markdown(with_formulas(text(lang, f"page.{name}.explain")))
-        st.markdown(with_formulas(text(lang, f"page.{name}.intro")))
-        if name not in routes.WITHOUT_MODEL:
-            text_box.show(lang)
+    with st.container(key=widgets.key("top" if reads_alone else "heading"), gap="xsmall"):
+        st.title(with_formulas(text(lang, f"page.{name}.{heading}")))
+        if reads_alone:
+            st.markdown(with_formulas(text(lang, f"page.{name}.intro")))
+    if name not in routes.WITHOUT_MODEL:
+        text_box.show(lang)
     return lang
 
 

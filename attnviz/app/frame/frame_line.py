@@ -9,9 +9,9 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from attnviz.app.bar.navigation import NAVIGATION
 from attnviz.app.session import address, current, embedding, messages, widgets
 from attnviz.app.session.fragment import fragment
-from attnviz.app.sidebar.navigation import NAVIGATION
 from attnviz.i18n import Language, text
 from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.group.titles import model_title

@@ -25,7 +25,7 @@ def show(lang: Language) -> None:
     st.code(link, language=None, wrap_lines=True)
     for note in _notes(link):
         st.caption(text(lang, f"take.{note}"))
-    with st.popover(text(lang, "take.qr")):
+    with st.expander(text(lang, "take.qr")):
         if len(link.encode("utf-8")) > MAX_QR_BYTES:
             st.caption(text(lang, "take.qr_long"))
         else:

@@ -11,7 +11,7 @@ from attnviz.i18n import Language, text
 
 def say_no_model(lang: Language) -> None:
     """No model is chosen."""
-    _say_missing(lang, "model", name=text(lang, "sidebar.model_name"))
+    _say_missing(lang, "model", name=text(lang, "menu.model_name"))
 
 
 def say_no_picture(lang: Language) -> None:
@@ -35,9 +35,9 @@ def say_no_text(lang: Language, typed: str | None) -> None:
 
 def say_no_file(lang: Language) -> None:
     """The text was uploaded in another session; offers the text of the box."""
-    _say_missing(lang, "file", file=text(lang, "sidebar.file"))
+    _say_missing(lang, "file", file=text(lang, "menu.file"))
     st.button(
-        text(lang, "sidebar.use_box"),
+        text(lang, "menu.use_box"),
         key=widgets.key("start.box"),
         on_click=current.read_box,
     )
@@ -50,7 +50,7 @@ def say_no_capture(lang: Language) -> None:
 
 def say_no_target(lang: Language) -> None:
     """The decoder has no target; offers to let the model generate it."""
-    _say_missing(lang, "target", target=text(lang, "sidebar.target"))
+    _say_missing(lang, "target", target=text(lang, "menu.target"))
     st.button(
         text(lang, "action.let_write"),
         key=widgets.key("start.write"),

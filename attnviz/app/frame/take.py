@@ -1,9 +1,10 @@
-"""Export and share: what a page shows as files, a link, and the code that gives the same numbers.
+"""The menu Share: a link, what a page shows as files, and the code that gives the same numbers.
 
-In: what is shown, the page, and the view of a figure for each button. Out: buttons that make their
-file when they are pressed (`attnviz.files`), one that saves the pictures as they are on the
-screen, the link, and a block of code. Nothing is made before; another choice in the picture renews
-the names of the files. Pages without a capture (Calculator, Learn) offer picture and link.
+In: what is shown, the page, and the view of a figure for each button. Out: in the bar the link,
+buttons that make their file when they are pressed (`attnviz.files`), one that saves the pictures as
+they are on the screen, and a block of code. Nothing is made while the menu is closed; another
+choice in the picture renews link and names. A page without a capture (Calculator, Learn) offers
+picture and link.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,6 +14,7 @@ from typing import Any
 
 import streamlit as st
 
+from attnviz.app.bar import bar
 from attnviz.app.frame import link, view_code
 from attnviz.app.host.draw import draw
 from attnviz.app.session import current, messages, widgets
@@ -21,7 +23,7 @@ from attnviz.files.page import MAX_SHOWN
 from attnviz.files.pictures import View
 from attnviz.files.save import content
 from attnviz.i18n import Language, text
-from attnviz.pictures import save_image
+from attnviz.pictures import save_image, switches
 from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.group.titles import model_title
 from attnviz.pictures.shared.pages import Page
@@ -41,58 +43,82 @@ class TakeFile:
     make: Callable[[], bytes]
 
 
-@fragment(FRAGMENT)
 def offer(
     shown: PageContext,
     page: Page,
     *figures: View,
     right: PageContext | None = None,
     right_text: str = "",
-    changes: str = "",
 ) -> None:
-    """A switch, and below it files, link and code; `figures` are drawn as SVG.
+    """Everything that can be taken along from a page; `figures` are drawn as SVG.
 
-    `right` is the right side of Compare with the text that it reads; `changes` are the heads that
-    are off on Switches.
+    `right` is the right side of Compare with the text that it reads.
     """
-    with messages.guard(shown.lang):
-        lang = shown.lang
-        if not _is_wanted(lang, "take.help"):
-            return
-        widgets.rerun_too(FRAGMENT)
-        head = HeadId(*shown.size.nearest_head(*current.view().place.layer_and_head))
-        files = _files(shown, head, figures) + ([] if right is None else _files_of(right))
-        with st.container(horizontal=True):
-            for file in files:
-                st.download_button(
-                    text(lang, f"take.{file.name}", head=str(head)),
-                    file.make,
-                    _file_name(shown, head, file.name, file.ending),
-                    key=widgets.key(f"take.{file.name}"),
-                    on_click="ignore",
-                )
-        _camera(lang, _origins(shown, page, head, right))
-        link.show(lang)
-        st.caption(text(lang, "take.code"))
-        saved = (_file_name(shown, head, name, ".safetensors") for name in ("capture", "capture_b"))
-        sources = [view_code.of_left(shown, next(saved), page)]
-        if right is not None:
-            sources.append(view_code.of_right(right, next(saved), right_text))
-        st.code(view_code.code(shown, page, head, sources, changes), language="python")
+    place = bar.share_place()
+    if place is not None:
+        with place:
+            _menu(shown.lang, shown, page, figures, right, right_text)
+
+
+def offer_picture(lang: Language) -> None:
+    """The pictures as they are on the screen, and the link; nothing where more was offered."""
+    place = bar.share_place()
+    if place is not None:
+        with place:
+            _menu(lang)
 
 
 @fragment(FRAGMENT)
-def offer_picture(lang: Language) -> None:
-    """A switch, and below it the pictures as they are on the screen, and the link."""
-    with messages.guard(lang):
-        if _is_wanted(lang, "take.help_picture"):
+def _menu(
+    lang: Language,
+    shown: PageContext | None = None,
+    page: Page = "start",
+    figures: tuple[View, ...] = (),
+    right: PageContext | None = None,
+    right_text: str = "",
+) -> None:
+    menu = st.popover(
+        text(lang, "take.title"), type="tertiary", key=widgets.key("take"), on_change="rerun"
+    )
+    if not menu.open:
+        return
+    with menu, messages.guard(lang):
+        link.show(lang)
+        if shown is None:
             _camera(lang)
-            link.show(lang)
+        else:
+            _files_and_code(shown, page, figures, right, right_text)
 
 
-def _is_wanted(lang: Language, tip: str) -> bool:
-    """True if the switch is on."""
-    return st.toggle(text(lang, "take.title"), key=widgets.key("take"), help=text(lang, tip))
+def _files_and_code(
+    shown: PageContext,
+    page: Page,
+    figures: tuple[View, ...],
+    right: PageContext | None,
+    right_text: str,
+) -> None:
+    lang = shown.lang
+    head = HeadId(*shown.size.nearest_head(*current.view().place.layer_and_head))
+    files = _files(shown, head, figures) + ([] if right is None else _files_of(right))
+    st.caption(text(lang, "take.help"))
+    with st.container(horizontal=True):
+        for file in files:
+            st.download_button(
+                text(lang, f"take.{file.name}", head=str(head)),
+                file.make,
+                _file_name(shown, head, file.name, file.ending),
+                key=widgets.key(f"take.{file.name}"),
+                on_click="ignore",
+            )
+    _camera(lang, _origins(shown, page, head, right))
+    st.caption(text(lang, "take.code"))
+    saved = (_file_name(shown, head, name, ".safetensors") for name in ("capture", "capture_b"))
+    sources = [view_code.of_left(shown, next(saved), page)]
+    if right is not None:
+        sources.append(view_code.of_right(right, next(saved), right_text))
+    off = switches.parse(current.view().switches.changes) if page == "switches" else ()
+    changes = switches.write(off) if off else ""
+    st.code(view_code.code(shown, page, head, sources, changes), language="python")
 
 
 def _camera(lang: Language, origins: Sequence[str] = ()) -> None:

@@ -9,10 +9,10 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from attnviz.app.bar import text_file
 from attnviz.app.session import address, current, model_cards, uploads, widgets
 from attnviz.app.session.labels import reads_text, text_label
 from attnviz.app.session.messages import plain
-from attnviz.app.sidebar import text_file
 from attnviz.checks import examples
 from attnviz.checks.openings import sight
 from attnviz.i18n import Language, text
@@ -38,7 +38,7 @@ def _box(lang: Language) -> None:
         text_label(lang),
         key=widgets.showing("text", current.view().input.text),
         height=HEIGHT_PX,
-        placeholder=text(lang, "sidebar.text_placeholder"),
+        placeholder=text(lang, "menu.text_placeholder"),
         on_change=_take_text,
         label_visibility="collapsed",
     )

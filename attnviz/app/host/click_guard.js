@@ -6,7 +6,7 @@
 const SETTLE_MS = 60;
 const RECEIPT_MS = 1500;
 const LOOK_MS = 20;
-const PAGE_LINKS = ".st-key-attnviz-widget-pages";
+const PAGE_LINKS = ":is(.st-key-attnviz-widget-pages, .st-key-attnviz-widget-faces)";
 
 /**
  * Watches the clicks of the page. `told` says that a selection is being sent now; clicks inside of `root` are let through.

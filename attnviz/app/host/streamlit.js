@@ -5,6 +5,7 @@
 import { makeChannel, pageAddress } from "../../pictures/shared/address.js";
 import { theme } from "../../pictures/shared/theme.js";
 import { holdLinksWhileTextIsSent, makeClickGuard } from "./click_guard.js";
+import { markCurrentPage } from "./current_page.js";
 import { applyOnEnter } from "./enter.js";
 import { speakLanguage } from "./language.js";
 import { pageScheme } from "./scheme.js";
@@ -42,6 +43,7 @@ let opening = null;
 export default function streamlit(sheets) {
   applyOnEnter();
   holdLinksWhileTextIsSent();
+  markCurrentPage();
   /** @param {Component} component @param {string[]} names */
   return (component, names) => (/** @type {StreamlitCall} */ call) => {
     if (!call.data) return undefined;

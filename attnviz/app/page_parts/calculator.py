@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
+from attnviz.app.bar.navigation import NAVIGATION
 from attnviz.app.host.draw import draw
 from attnviz.app.session import current, messages, store, widgets
 from attnviz.app.session.fragment import fragment
-from attnviz.app.sidebar.navigation import NAVIGATION
 from attnviz.errors import BadInput
 from attnviz.i18n import Language, text
 from attnviz.pictures import steps as strip

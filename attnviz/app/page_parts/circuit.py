@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
+from attnviz.app.bar.navigation import NAVIGATION, renew
 from attnviz.app.frame import head_links, inputs, measurement, needs_model
 from attnviz.app.host.draw import draw
 from attnviz.app.server import answer_runs
@@ -19,7 +20,6 @@ from attnviz.app.server.answer_runs import Answering
 from attnviz.app.server.jobs import Job
 from attnviz.app.session import current, embedding, messages, widgets
 from attnviz.app.session.fragment import fragment
-from attnviz.app.sidebar.navigation import NAVIGATION, renew
 from attnviz.i18n import Language, text
 from attnviz.models.registry import REGISTRY
 from attnviz.pictures import circuit as component

@@ -14,6 +14,8 @@ import numpy as np
 import streamlit as st
 from PIL.Image import Image
 
+from attnviz.app.bar import menus
+from attnviz.app.bar.navigation import NAVIGATION
 from attnviz.app.frame import (
     attention_choice,
     capture_of_view,
@@ -44,8 +46,6 @@ from attnviz.app.session.fragment import fragment
 from attnviz.app.session.labels import READS_NO_TEXT, READS_PICTURES
 from attnviz.app.session.messages import plain
 from attnviz.app.session.view import RightSide
-from attnviz.app.sidebar import sidebar
-from attnviz.app.sidebar.navigation import NAVIGATION
 from attnviz.capture.request import Request
 from attnviz.checks import examples
 from attnviz.compare import token_pairs
@@ -278,7 +278,7 @@ def _model(lang: Language) -> None:
     named = current.view().right.model
     own = named not in (SAME, *REGISTRY)
     same = "opened.same" if current.view().input.capture else "compare.same_model"
-    titles = {SAME: text(lang, same), OTHER: text(lang, "sidebar.other_model")}
+    titles = {SAME: text(lang, same), OTHER: text(lang, "menu.other_model")}
     # the browser answers with a label: in another language it must be another widget
     widget = f"model_b.{lang}"
     st.selectbox(
@@ -291,7 +291,7 @@ def _model(lang: Language) -> None:
     )
     if own or _is_naming():
         label = text(lang, "compare.model_name")
-        sidebar.name_box(lang, label, "model_name_b", named if own else "", _take_model_name)
+        menus.name_box(lang, label, "model_name_b", named if own else "", _take_model_name)
 
 
 def _models() -> tuple[str, str]:
@@ -353,7 +353,7 @@ def _text(lang: Language, side: Side) -> None:
 def _target(lang: Language, side: Side, hears: bool) -> None:
     """A box for the right decoder's target; if it is empty the model generates it."""
     label = text(lang, "compare.transcript" if hears else "compare.target")
-    sidebar.target_box(lang, label, "target_b", side.target, _take_target, hears)
+    menus.target_box(lang, label, "target_b", side.target, _take_target, hears)
 
 
 def _take_text() -> None:

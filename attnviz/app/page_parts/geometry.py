@@ -8,12 +8,12 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from attnviz.app.bar.navigation import NAVIGATION
 from attnviz.app.frame import fragments, frame
 from attnviz.app.host.draw import draw
 from attnviz.app.server.shared import shared
 from attnviz.app.session import current, messages, widgets
 from attnviz.app.session.fragment import fragment
-from attnviz.app.sidebar.navigation import NAVIGATION
 from attnviz.i18n import Language, text
 from attnviz.pictures import geometry as component
 from attnviz.pictures.geometry import GeometryView

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from attnviz.app.bar.navigation import renew
 from attnviz.app.frame import inputs, needs_model
 from attnviz.app.host.draw import draw
 from attnviz.app.server import answer_runs, buffers
@@ -17,7 +18,6 @@ from attnviz.app.server.answer_runs import Answering
 from attnviz.app.session import address, current, messages, routes, widgets
 from attnviz.app.session.fragment import fragment
 from attnviz.app.session.view import Inside
-from attnviz.app.sidebar.navigation import renew
 from attnviz.i18n import text
 from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.group.axes import token_axes

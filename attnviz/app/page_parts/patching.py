@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from attnviz.app.bar.navigation import renew
 from attnviz.app.frame import head_links, measurement, needs_model
 from attnviz.app.host.draw import draw
 from attnviz.app.page_parts import compare
@@ -19,7 +20,6 @@ from attnviz.app.server.jobs import Job
 from attnviz.app.session import current, messages, widgets
 from attnviz.app.session.fragment import fragment
 from attnviz.app.session.view import PATCH_STAGES, PatchingChoice
-from attnviz.app.sidebar.navigation import renew
 from attnviz.capture.request import Request
 from attnviz.i18n import text
 from attnviz.pictures import table

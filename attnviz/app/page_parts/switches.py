@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, cast
 
 import streamlit as st
 
-from attnviz.app.frame import head_links, inputs, measurement, needs_model, take
+from attnviz.app.bar.navigation import NAVIGATION, renew
+from attnviz.app.frame import head_links, inputs, measurement, needs_model
 from attnviz.app.frame.attention_choice import group_title
 from attnviz.app.host.draw import draw
 from attnviz.app.server import answer_runs
@@ -19,7 +20,6 @@ from attnviz.app.server.answer_runs import Answering
 from attnviz.app.server.jobs import Job
 from attnviz.app.session import current, embedding, messages, widgets
 from attnviz.app.session.fragment import fragment
-from attnviz.app.sidebar.navigation import NAVIGATION, renew
 from attnviz.i18n import Language, text
 from attnviz.models.registry import REGISTRY
 from attnviz.pictures import switches as component
@@ -76,8 +76,6 @@ def board(shown: PageContext) -> None:
                 {"switches": _take(name), "open": head_links.open_from_canvas(name, shown)},
                 kept=f"{key} {to} {off} {effects is None}",
             )
-        if not embedding.is_embedded():
-            take.offer(shown, "switches", changes=component.write(off) if off else "")
 
 
 def _example(lang: Language) -> None:

@@ -8,5 +8,5 @@ import streamlit as st
 
 
 def is_embedded() -> bool:
-    """True if the page shows its picture alone, without sidebar, title and explanations."""
+    """True if the page shows its picture alone, without bar, title and explanations."""
     return bool(st.context.is_embedded)

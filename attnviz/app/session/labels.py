@@ -1,6 +1,6 @@
 """The label of the text box, and the kinds of model by what they read.
 
-In: the current view and what is known of its model. Out: labels for the page and the sidebar.
+In: the current view and what is known of its model. Out: labels for the page and the menu.
 """
 
 from attnviz.app.session import current, model_cards
@@ -15,7 +15,7 @@ def text_label(lang: Language) -> str:
     """The label of the box for the text: a model with a target reads a source."""
     card = model_cards.card(current.view().model)
     has_target = card is not None and card.kind == "encoder-decoder"
-    return text(lang, "sidebar.source" if has_target else "sidebar.text")
+    return text(lang, "menu.source" if has_target else "menu.text")
 
 
 def reads_text(card: ModelCard | None) -> bool:

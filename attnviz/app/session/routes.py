@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import get_args
 
 import attnviz
-from attnviz.pictures.shared.pages import PAGES, ROWS, Group, Page
+from attnviz.pictures.shared.pages import PAGES, ROWS, Page, Room
 
 DEFAULT: Page = "start"
 BEFORE: Page = "overview"  # what "/" with parameters showed before there was a start page
 WITHOUT_MODEL: tuple[Page, ...] = tuple(row.name for row in ROWS if not row.needs_model)
-# the groups of the navigation, by the last part of their texts' keys
-GROUPS: dict[Group, tuple[Page, ...]] = {
-    group: tuple(row.name for row in ROWS if row.group == group) for group in get_args(Group)
+# the pages of each room, its faces; a link to the room opens the first
+ROOMS: dict[Room, tuple[Page, ...]] = {
+    room: tuple(row.name for row in ROWS if row.room == room) for room in get_args(Room)
 }
 PACKAGE = Path(attnviz.__file__).resolve().parent
 
@@ -30,3 +30,8 @@ def file(page: Page) -> Path:
 def files() -> dict[Page, Path]:
     """The file of each page, in the order of the navigation."""
     return {page: file(page) for page in PAGES}
+
+
+def room(page: Page) -> Room:
+    """The room of a page."""
+    return next(row.room for row in ROWS if row.name == page)

@@ -66,6 +66,7 @@ class Changer:
     def __init__(
         self, modules: Mapping[str, nn.Module], by_place: Mapping[CallPlace, PlacedChanges]
     ) -> None:
+        self.modules = modules
         self.made: set[CallPlace] = set()
         self.ran: set[str] = set()
         self.n_passes = 0

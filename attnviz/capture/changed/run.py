@@ -74,7 +74,8 @@ def changes_made(
 def _require_made(changer: Changer, by_place: Mapping[CallPlace, PlacedChanges]) -> None:
     """Raise `UnsupportedAttention` for changes that were not made."""
     for place in changer.missed:
-        if place.module in changer.ran:  # but not through the attention interface
+        is_list = isinstance(changer.modules.get(place.module), nn.ModuleList)
+        if place.module in changer.ran or is_list:  # but not through the attention interface
             raise own_code_unchanged(by_place[place].changes[0], place.module)
     if changer.missed:
         missed = ", ".join(dict.fromkeys(place.module for place in changer.missed))

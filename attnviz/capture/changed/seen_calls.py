@@ -21,6 +21,7 @@ from attnviz.attention.stored_weights import StoredWeights
 from attnviz.capture.changed.changed_output import applied, no_gradient, outputs_changed
 from attnviz.capture.locate.own_code import own_code_modules
 from attnviz.capture.record.fast_path import fast_path
+from attnviz.capture.record.head_lists import inputs_together
 from attnviz.capture.record.interface import active, inside
 from attnviz.capture.record.switch import eagerly
 from attnviz.capture.record.trace import SeenAttention
@@ -36,6 +37,7 @@ class SeenCalls:
     def __init__(self, modules: Mapping[str, nn.Module], wanted: Collection[str]) -> None:
         self._names = {id(module): name for name, module in modules.items()}
         self._wanted = wanted
+        self._lists = {n for n in wanted if isinstance(modules.get(n), nn.ModuleList)}
         self._newest: dict[str, SeenAttention] = {}
         self.watch = Watch(modules, self._take)
 
@@ -46,22 +48,29 @@ class SeenCalls:
 
     def _take(self, seen: SeenAttention) -> None:
         name = self._names.get(id(seen.module)) or type(seen.module).__name__
-        if name in self._wanted:
+        if name in self._wanted or name.rpartition(".")[0] in self._lists:
             self._newest[name] = seen
+
+    def _newest_of(self, module: str) -> tuple[AttentionInputs, Tensor] | None:
+        """The inputs and the output of the newest call of a module, or of a list of heads."""
+        is_list = module in self._lists
+        names = [n for n in self._newest if (n.rpartition(".")[0] if is_list else n) == module]
+        heads = [self._newest.pop(name) for name in names]
+        inputs = inputs_together([head.inputs for head in heads]) if heads else None
+        if not isinstance(inputs, AttentionInputs):
+            return None
+        return inputs, torch.cat([head.output for head in heads], dim=2)
 
     def read(self, module: str, layer: nn.Module, read: Tensor, bound: Bound) -> Tensor | None:
         """The input of W_O, `layer`, in place of `read`; None for an unknown call."""
         token = inside.set(True)
         try:
             self.watch.decide_by(read)
-            seen = self._newest.pop(module, None)
-            if seen is None or not isinstance(seen.inputs, AttentionInputs):
+            seen = self._newest_of(module)
+            if seen is None or not torch.equal(seen[1].flatten(2), read.detach()):
                 return None
-            if not torch.equal(seen.output.flatten(2), read.detach()):
-                return None
-            inputs = seen.inputs
+            inputs, output = seen[0], read.reshape(seen[1].shape)
             changes = bound(inputs.n_query, inputs.n_key)
-            output = read.reshape(seen.output.shape)
             return _told(layer, read, applied(replace(inputs, changes=changes), output), changes)
         finally:
             inside.reset(token)

@@ -26,6 +26,7 @@ from transformers.pytorch_utils import Conv1D
 
 from attnviz.attention.called_layer import CalledLayer
 from attnviz.attention.projection import Projection, WrittenLayer, apply_linear
+from attnviz.attention.stage_changes import StageChange
 from attnviz.attention.tolerance import max_difference
 from attnviz.capture.locate.layers import (
     LinearRun,
@@ -77,6 +78,18 @@ class AwaitedOutput:
         return self.by_value and has_type and torch.equal(read, output.flatten(2))
 
 
+@dataclass(frozen=True, eq=False)
+class SideBySide:
+    """The outputs of several single heads that a layer read side by side, and all as one output.
+
+    `changes` are those that were made to it on its way to the layer.
+    """
+
+    parts: tuple[AwaitedOutput, ...]
+    whole: AwaitedOutput
+    changes: tuple[StageChange, ...] = ()
+
+
 @dataclass(eq=False)
 class ReadOutput:
     """The output of an attention call that was read, and the layers that read it so far."""
@@ -123,6 +136,7 @@ class LinearWatch:
         self._guesses: list[PendingGuess] = []
         self._awaited: dict[int, AwaitedOutput] = {}
         self._attending: set[str] = set()  # modules in which attention ran
+        self.read_together: list[SideBySide] = []
         self._read: ReadOutput | None = None
         self._made: list[MadeBy] = []
         self._copies: deque[tuple[Tensor, int | None, Tensor]] = deque(maxlen=KEPT_COPIES)
@@ -292,7 +306,9 @@ class LinearWatch:
         self._attending |= {module, *_paths_above(module)}
         self._read = None
 
-    def exchange(self, read: Tensor, output: Tensor) -> AwaitedOutput | None:
+    def exchange(
+        self, read: Tensor, output: Tensor, changes: tuple[StageChange, ...]
+    ) -> AwaitedOutput | None:
         """The awaited output that a layer is to read, with other numbers; None if none is."""
         for storage, awaited in self._awaited.items():
             if awaited.is_read_as(read):
@@ -300,11 +316,18 @@ class LinearWatch:
                 changed = replace(awaited, output=output)
                 self._awaited[storage_of(output)] = changed
                 return changed
-        return None
+        whole = self._joined_into(read)
+        if whole is not None:
+            together = self.read_together[-1]
+            whole = replace(whole, output=output)
+            self.read_together[-1] = replace(together, whole=whole, changes=changes)
+            self._awaited[storage_of(output)] = whole
+        return whole
 
     def _match_output(self, layer: LinearRun) -> None:
         if self._read is None or not self._read.awaited.is_read_as(layer.input):
-            awaited = self._awaited.pop(storage_of(layer.input), None) or self._copied_into(layer)
+            awaited = self._awaited.pop(storage_of(layer.input), None)
+            awaited = awaited or self._copied_into(layer) or self._joined_into(layer.input)
             if awaited is None or not awaited.is_read_as(layer.input):
                 return
             self._read = ReadOutput(awaited, [])
@@ -341,6 +364,25 @@ class LinearWatch:
             if awaited.by_value and awaited.is_read_as(layer.input):
                 return self._awaited.pop(storage)
         return None
+
+    def _joined_into(self, read: Tensor) -> AwaitedOutput | None:
+        """The last outputs of single heads as one, if a layer reads them side by side."""
+        last = next(reversed(self._awaited.values()), None)
+        count, rest = (0, 1) if last is None else divmod(read.shape[-1], last.output.shape[3])
+        parts = list(self._awaited.values())[-count:] if count > 1 and not rest else []
+        is_single = all(part.by_value and part.output.shape[2] == 1 for part in parts)
+        if len(parts) < max(count, 2) or not is_single:
+            return None
+        if len({part.output.shape for part in parts}) > 1:
+            return None
+        output = torch.cat([part.output for part in parts], dim=2)
+        whole = AwaitedOutput(output, {}, {}, parts[0].row_step, by_value=True)
+        if not whole.is_read_as(read):
+            return None
+        for part in parts:
+            del self._awaited[storage_of(part.output)]
+        self.read_together.append(SideBySide(tuple(parts), whole))
+        return whole
 
     def _maker(self, tensor: Tensor) -> tuple[LinearRun | None, tuple[int, ...] | None]:
         """The layer of whose output a tensor is a view, with the first column of each head.

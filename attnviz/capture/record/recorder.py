@@ -41,6 +41,7 @@ from attnviz.capture.record.busy import alone
 from attnviz.capture.record.fast_path import fast_path
 from attnviz.capture.record.function_callers import AskingModules
 from attnviz.capture.record.gaps import OVERWRITTEN, Missing, absent_stages
+from attnviz.capture.record.head_lists import Recorded, with_whole_layers
 from attnviz.capture.record.interface import active, is_recording
 from attnviz.capture.record.runs import ModuleRun, RunCounter, with_layers
 from attnviz.capture.record.steps import StepCall, newest_step, whole_step
@@ -91,6 +92,8 @@ class Recorder:
         self.turn = object()
         self._thin, self._newest = thin, newest
         self._names = {id(module): name for name, module in modules.items()}
+        self._lists = {name for name, m in modules.items() if isinstance(m, nn.ModuleList)}
+        self.attended: set[str] = set()  # the modules of all recorded calls
         self._runs: list[ModuleRun] = []
         self._first_calls: dict[str, AttentionCall] = {}
         self._states: list[list[TensorState]] = []
@@ -130,7 +133,9 @@ class Recorder:
         """
         if self.watch is not None:
             self.watch.decide_by(read)
-        awaited = self._linears.exchange(read, output)
+        awaited = self._linears.exchange(read, output, changes)
+        if any(together.whole is awaited for together in self._linears.read_together):
+            return  # of a list of heads, which becomes one call in the end
         calls = enumerate(self.calls)
         at = [n for n, call in calls if awaited and call.projections is awaited.projections]
         if awaited is None or not at:
@@ -284,7 +289,13 @@ class Recorder:
         self._linears.settle()
         self._linears.check()
         self._drop_overwritten()
-        self.missing.add_not_asked({call.module for call in self.calls}, self._asking.ran)
+        self.attended = {call.module for call in self.calls}
+        self.missing.add_not_asked(self.attended, self._asking.ran)
+        if not self._newest:
+            recorded = map(Recorded, self.calls, self._runs)
+            whole = with_whole_layers(list(recorded), self._lists, self._linears.read_together)
+            self.calls[:] = [one.call for one in whole]
+            self._runs = [one.run for one in whole]
         self.calls[:] = where_coarse(with_layers(self.calls, self._runs))
         if self._newest:
             pairs = zip(self.steps, self.calls, strict=True)
@@ -420,8 +431,7 @@ def recording(
         )
     recorder.finish()
     if watch is not None:
-        recorded = {call.module for call in recorder.calls}
-        recorder.missing.add_unseen(recorded, watch.ran.values(), watch.chained.values())
+        recorder.missing.add_unseen(recorder.attended, watch.ran.values(), watch.chained.values())
     if not recorder.calls:
         raise recorder.missing.error() or _no_attention(model, NOTHING_RAN)
 

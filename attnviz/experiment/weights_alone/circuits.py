@@ -29,7 +29,7 @@ from attnviz.experiment.weights_alone.norms import read_from
 from attnviz.experiment.weights_alone.results import (
     ByDistance,
     Candidate,
-    Circuit,
+    CircuitName,
     Composition,
     Folded,
     TokenCircuit,
@@ -57,7 +57,7 @@ DRAWN_TOKENS = 200  # over which scores by distance are means
 # a pair of heads is a candidate above this z, if the sender gives so much to the token before
 CANDIDATE_Z, CANDIDATE_WEIGHT = 10.0, 0.4
 # what each circuit of a head is made of
-ENDS: dict[Circuit, set[Part]] = {"OV": {"v", "out"}, "QK": {"q", "k"}}
+ENDS: dict[CircuitName, set[Part]] = {"OV": {"v", "out"}, "QK": {"q", "k"}}
 Table = dict[str, list[str] | list[float]]
 
 
@@ -283,11 +283,11 @@ class Circuits:
         assert self.unembedding is not None
         return self.unembedding
 
-    def _columns(self, circuit: Circuit, words: Words, block: slice) -> Tensor:
+    def _columns(self, circuit: CircuitName, words: Words, block: slice) -> Tensor:
         """The vectors that a circuit ends in: those that read logits, or those of the keys."""
         return self._unembedding().columns(block) if circuit == "OV" else words.rows(block).T
 
-    def _token_circuit(self, head: Where, circuit: Circuit, through: Through) -> TokenCircuit:
+    def _token_circuit(self, head: Where, circuit: CircuitName, through: Through) -> TokenCircuit:
         """One circuit of one head with its controls."""
         layer, number = self._at(head)
         words, (near, far) = self._words(layer, through), _near_and_far(layer, number, circuit)
@@ -312,13 +312,13 @@ class Circuits:
             shuffled=scores.shuffled_shares(left, right, SHUFFLES),
         )
 
-    def _shares(self, circuit: Circuit, through: Through) -> Float64[np.ndarray, " head"]:
+    def _shares(self, circuit: CircuitName, through: Through) -> Float64[np.ndarray, " head"]:
         """Every head's share at once, from one product over the vocabulary; NaN where refused."""
         compute = partial(self._all_shares, circuit, through)
         shares: np.ndarray = self._once((circuit, through), compute)
         return shares
 
-    def _all_shares(self, circuit: Circuit, through: Through) -> Float64[np.ndarray, " head"]:
+    def _all_shares(self, circuit: CircuitName, through: Through) -> Float64[np.ndarray, " head"]:
         shares = np.full(len(self.heads), np.nan)
         no_logits = _no_unembedding(self.layers, self.vocabulary, self.unembedding)
         reached = [
@@ -400,7 +400,7 @@ def circuits(
         return Circuits(loaded, layers, vocabulary_of(layers), unembedding_of(layers))
 
 
-def _near_and_far(layer: Layer, number: int, circuit: Circuit) -> tuple[Tensor, Tensor]:
+def _near_and_far(layer: Layer, number: int, circuit: CircuitName) -> tuple[Tensor, Tensor]:
     """The factors of a head's circuit: [d_model, d_head], that reads, and [d_head, d_model]."""
     if circuit == "OV":
         return layer.part("v", number), layer.part("out", number)

@@ -16,7 +16,7 @@ from attnviz.experiment.weights_alone.vocabulary import Through
 from attnviz.summary import counted, shortened
 from attnviz.types import Site, Where
 
-Circuit = Literal["OV", "QK"]
+CircuitName = Literal["OV", "QK"]
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class TokenCircuit:
     """
 
     head: Site
-    circuit: Circuit
+    circuit: CircuitName
     through: Through
     eigenvalues: Complex128[np.ndarray, " d_head"]
     share: float

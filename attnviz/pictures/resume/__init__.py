@@ -1,7 +1,7 @@
-"""Resume: where a visitor left, kept in the browser alone, and told once to a start page.
+"""Resume: where a visitor left, kept in the browser alone, and a button that leads back there.
 
-In: a frozen `ResumeView`; nothing is drawn. It keeps the page and the query of the address in the
-browser's storage; on a start page that asks, it sends what was kept as the event `resume`, which
+In: a frozen `ResumeView`. It keeps the page and the query of the address in the browser's storage;
+a start page keeps nothing and offers what was kept: a click sends it as the event `resume`, which
 `parse` validates. Nothing is kept on a server.
 """
 
@@ -17,11 +17,11 @@ MAX_CHARS = 60_000
 
 @dataclass(frozen=True)
 class ResumeView:
-    """The page that is shown and the query of its address; `asks` True to be told what was kept."""
+    """The page that is shown and the query of its address; `offers` True to lead back."""
 
     page: Page
     query: str
-    asks: bool = False
+    offers: bool = False
 
 
 CANVAS = Canvas("resume", (ResumeView,))

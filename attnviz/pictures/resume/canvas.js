@@ -1,7 +1,8 @@
 // @ts-check
-// Resume: nothing to see. Keeps the page and the query of the address in this browser, and tells a start page that asks.
+// Resume: keeps the page and the query of the address in this browser; on a start page a button leads back to them.
 
 import { parse } from "../shared/buffer.js";
+import { el } from "../shared/dom.js";
 
 /** @import { Host, Mounted } from "../shared/host.js" */
 /** @import { Arrays, Header } from "./types.js" */
@@ -10,17 +11,21 @@ const PLACE = "attnviz.left";
 
 /** @returns {Mounted} */
 export default function resume(/** @type {Host} */ host) {
-  let hasAsked = false;
+  const box = el("section", { class: "av av-resume" });
   return {
     refresh(data) {
       /** @type {{header: Header, arrays: Arrays}} */
       const { header } = parse(data);
-      const left = header.asks && !hasAsked ? kept() : null;
-      hasAsked = true;
-      if (left && left.page !== header.page) host.trigger("resume", left);
-      else keep({ page: header.page, query: header.query });
+      if (!header.offers) keep({ page: header.page, query: header.query });
+      const left = header.offers ? kept() : null;
+      box.remove();
+      if (!left) return;
+      const button = el("button", { type: "button", class: "av-button" }, header.strings.label);
+      button.addEventListener("click", () => host.trigger("resume", left));
+      box.replaceChildren(button);
+      host.root.append(box);
     },
-    destroy() {},
+    destroy: () => box.remove(),
   };
 }
 

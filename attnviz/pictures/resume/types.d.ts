@@ -2,12 +2,12 @@
 
 import type { SharedStrings } from "../shared/heads.js";
 
-/** The page that is shown and the query of its address; `asks` True to be told what was kept. */
+/** The page that is shown and the query of its address; `offers` True to lead back. */
 export interface Header {
   strings: Strings;
   page: Page;
   query: string;
-  asks: boolean;
+  offers: boolean;
 }
 
 export type Page =
@@ -15,18 +15,20 @@ export type Page =
   | "overview"
   | "head"
   | "compare"
+  | "switches"
+  | "circuit"
   | "output"
   | "steps"
   | "masks"
   | "geometry"
-  | "switches"
-  | "circuit"
+  | "calculator"
   | "map"
   | "atlas"
-  | "learn"
-  | "calculator";
+  | "learn";
 
 export type Arrays = Record<never, never>;
 
 /** The texts of this canvas, and the shared ones. */
-export interface Strings extends SharedStrings {}
+export interface Strings extends SharedStrings {
+  readonly label: string;
+}

@@ -43,7 +43,7 @@ TEXTS = {
     "sentiment": "the film was not good at all .",
     "translator": "the big black dog sees a small bird",
 }
-TARGET = "le chien noir voit un oiseau"
+TARGET = "le chien noir voit un ornithorynque"  # a word of several pieces
 OFF = {
     "stories": "L0.H0.mixed=zero,L2.H1.mixed=mean",
     "stories-llama": "L1.H2.weights=even",

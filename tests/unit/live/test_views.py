@@ -27,7 +27,7 @@ TEXTS = {
     "stories": "Anna has a red ball. Tom has a blue hat. Tom gives the hat to",
     "stories-llama": "Anna has a red ball. Tom has a blue hat. Tom gives the hat to",
     "minilm": "The keys to the old cabinet are on the table.",
-    "sentiment": "the film was not good at all .",
+    "sentiment": "the film was not good , the film was bad .",
     "translator": "the big black dog sees a small bird",
     "dates": "Monday January 12 1948",
 }

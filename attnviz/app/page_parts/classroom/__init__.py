@@ -71,7 +71,7 @@ def _out_of_reach(lang: Language) -> None:
 
 def _unknown_class(lang: Language, error: BadInput) -> None:
     """Say that there is no such class, with a button to the lessons and a box for another code."""
-    frame.open_page("learn")
+    frame.open_page("learn", reads_alone=True)
     messages.show(lang, error)
     st.button(text(lang, "class.to_lessons"), key=widgets.key("class.out"), on_click=entry.leave)
     entry.join(lang)

@@ -22,7 +22,7 @@ from attnviz.teach.lessons.cards.times import PLANS, PlanStep, minutes, taken
 
 def show(lang: Language, first: Callable[[Language], None]) -> None:
     """Draw the list, and `first` above it: the way into a class, which a phone shows at once."""
-    frame.open_page("learn")
+    frame.open_page("learn", reads_alone=True)
     first(lang)
     open_card.n_moves("")
     result = open_card.finished()

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from attnviz.app.bar.navigation import renew
 from attnviz.app.frame import head_links, inputs, measurement
 from attnviz.app.host.draw import draw
 from attnviz.app.server import answer_runs
@@ -21,7 +22,6 @@ from attnviz.app.server.jobs import Job
 from attnviz.app.server.shared import shared
 from attnviz.app.session import address, current, messages, widgets
 from attnviz.app.session.fragment import fragment
-from attnviz.app.sidebar.navigation import renew
 from attnviz.experiment.outputs.classes import has_classes
 from attnviz.i18n import Language, text
 from attnviz.models.registry import REGISTRY

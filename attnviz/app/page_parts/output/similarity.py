@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from attnviz.app.bar import menus
 from attnviz.app.frame.inputs import OTHERS
 from attnviz.app.host.draw import draw
 from attnviz.app.server.shared import shared
 from attnviz.app.session import current, messages
-from attnviz.app.sidebar import sidebar
 from attnviz.i18n import text
 from attnviz.pictures import similarity as component
 from attnviz.pictures.group.app_capture import AppCapture, PageContext
@@ -42,7 +42,7 @@ def show(shown: PageContext) -> None:
     lang, trained = shown.lang, shown.captured.name in FOR_SENTENCES
     st.subheader(text(lang, "similarity.title" if trained else "similarity.title_hidden"))
     st.markdown(text(lang, "similarity.intro" if trained else "similarity.intro_hidden"))
-    sidebar.second_text(lang)
+    menus.second_text(lang)
     typed = current.view().input
     own = tuple(sentence for sentence in (typed.text, typed.text2) if sentence.strip())
     others = tuple(sentence for sentence in OTHERS if sentence not in own)

@@ -10,10 +10,10 @@ from dataclasses import replace
 
 import streamlit as st
 
+from attnviz.app.bar.navigation import NAVIGATION
 from attnviz.app.host.draw import draw
 from attnviz.app.session import address, current, messages, routes, widgets
 from attnviz.app.session.fragment import fragment
-from attnviz.app.sidebar.navigation import NAVIGATION
 from attnviz.i18n import text
 from attnviz.pictures import alignment as component
 from attnviz.pictures.alignment import AlignmentView, ShownWord

@@ -1,4 +1,4 @@
-"""The sidebar's switch for a text as a chat message, for models with a chat template.
+"""The menu's switch for a text as a chat message, for models with a chat template.
 
 In: the language, and what is known of a model. Out: the switch, which changes the view.
 """
@@ -18,9 +18,9 @@ def chat_switch(lang: Language) -> None:
     if card is None or not card.takes_messages:
         return
     st.toggle(
-        text(lang, "sidebar.chat"),
+        text(lang, "menu.chat"),
         key=widgets.showing("chat", view.input.chat),
-        help=text(lang, "sidebar.chat_help"),
+        help=text(lang, "menu.chat_help"),
         on_change=_take_chat,
     )
 

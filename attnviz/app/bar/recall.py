@@ -1,7 +1,7 @@
-"""Where a visitor left: kept in the browser, and opened again by a visit that names no page.
+"""Where a visitor left: kept in the browser, and offered on the start page.
 
-In: the page that is shown. Out: the view and the page of the last visit, validated like any
-address. A place in a class is not kept: it belongs to one hour.
+In: the page that is shown. Out: a button to the view and the page of the last visit, validated like
+any address. A place in a class is not kept: it belongs to one hour.
 """
 
 from urllib.parse import parse_qsl, urlencode
@@ -19,15 +19,14 @@ KEY = "recall"
 
 
 def keep_visit(page: Page) -> None:
-    """Have the browser keep this page and the view; on a first run, ask where the visitor left."""
+    """Have the browser keep this page and the view; on the start page, offer what it kept."""
     if current.view().classroom != Seat():
         return
-    with_view = page != routes.DEFAULT
-    query = urlencode(address_bar.parameters(with_view=with_view))
-    asks = not with_view and address_bar.n_runs() == 1
+    on_start = page == routes.DEFAULT
+    query = urlencode(address_bar.parameters(with_view=not on_start))
     key = f"{store.PREFIX}component.{KEY}"
     on = {"resume": lambda: _go_back_to(key)}
-    draw(resume.CANVAS, ResumeView(page, query, asks), key, current.language(), on)
+    draw(resume.CANVAS, ResumeView(page, query, on_start), key, current.language(), on)
 
 
 def _go_back_to(key: str) -> None:

@@ -1,4 +1,4 @@
-"""An uploader of the sidebar: one file, checked before it is kept, its refusal shown below.
+"""An uploader of a menu: one file, checked before it is kept, its refusal shown below.
 
 In: what may be uploaded, and what to do with the bytes. Out: a widget; the file is handed on once,
 when it arrives. A refusal stays until the next file.

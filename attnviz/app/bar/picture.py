@@ -1,4 +1,4 @@
-"""The sidebar of a vision model: generated pictures, drawn ones, an upload, a drawing pad.
+"""The menu of a vision model: generated pictures, drawn ones, an upload, a drawing pad.
 
 In: the language. Out: widgets that show the model's picture, and change it. What a visitor uploads
 or draws is checked before it is kept; a refusal is shown beside the widget.
@@ -28,7 +28,7 @@ def choice(lang: Language) -> None:
     if seed is not None:
         _samples(lang, seed)
     _preview(lang)
-    with st.expander(text(lang, "sidebar.draw"), key=widgets.key("draw")):
+    with st.expander(text(lang, "menu.draw"), key=widgets.key("draw")):
         _pad(lang)
     _upload(lang)
 
@@ -38,7 +38,7 @@ def _selectbox(lang: Language, chosen: str) -> None:
     own = [chosen] if chosen in (pictures.OWN, DRAWING) else []
     widget = f"image.{lang}"
     st.selectbox(
-        text(lang, "sidebar.picture"),
+        text(lang, "menu.picture"),
         [*([SAMPLE] if samples else []), *pictures.DRAWN, *own],
         key=widgets.showing(widget, chosen),
         format_func=lambda name: text(lang, f"picture.{name}"),
@@ -73,16 +73,16 @@ def _preview(lang: Language) -> None:
     if image is not None:
         height = PREVIEW_PX * image.height // image.width
         large = image.resize((PREVIEW_PX, min(max(height, 1), TALLEST * PREVIEW_PX)))
-        st.image(large, width=PREVIEW_PX, alt=text(lang, "sidebar.preview"))
+        st.image(large, width=PREVIEW_PX, alt=text(lang, "menu.preview"))
 
 
 def _upload(lang: Language) -> None:
     file = st.file_uploader(
-        text(lang, "sidebar.upload"),
+        text(lang, "menu.upload"),
         type=["png", "jpg", "jpeg"],
         max_upload_size=pictures.MAX_BYTES // MIB,
         key=widgets.key("upload"),
-        help=text(lang, "sidebar.upload_help"),
+        help=text(lang, "menu.upload_help"),
         on_change=_take_upload,
     )
     problem = uploads.problem("upload")

@@ -1,4 +1,4 @@
-"""The part of the sidebar for a text from a file, which is too long for the text box.
+"""The part of the menu for a text from a file, which is too long for the text box.
 
 In: the language. Out: an uploader; or, while a file is read, its name and a way back to the text
 box. An upload is checked before it is kept, in this session only.
@@ -6,9 +6,9 @@ box. An upload is checked before it is kept, in this session only.
 
 import streamlit as st
 
+from attnviz.app.bar.uploader import Uploader, keep
 from attnviz.app.session import current, messages, text_files, uploads, widgets
 from attnviz.app.session.messages import plain
-from attnviz.app.sidebar.uploader import Uploader, keep
 from attnviz.i18n import Language, text
 from attnviz.types import MIB
 
@@ -21,10 +21,10 @@ def replaces_box(lang: Language) -> bool:
     if not current.view().input.file or file is None:
         return False
     count = f"{len(file.text):,}"
-    st.caption(text(lang, "sidebar.reading_file", name=plain(file.name), characters=count))
+    st.caption(text(lang, "menu.reading_file", name=plain(file.name), characters=count))
     st.caption(text(lang, "compare.quote", text=plain(file.text.strip())))
     st.button(
-        text(lang, "sidebar.use_box"),
+        text(lang, "menu.use_box"),
         key=widgets.key("use_box"),
         on_click=current.read_box,
         width="stretch",
@@ -34,15 +34,15 @@ def replaces_box(lang: Language) -> bool:
 
 def upload(lang: Language) -> None:
     """An uploader, folded away."""
-    with st.expander(text(lang, "sidebar.file"), key=widgets.key("file")):
+    with st.expander(text(lang, "menu.file"), key=widgets.key("file")):
         most = text_files.MAX_BYTES // MIB
-        texts = text(lang, "sidebar.file_upload"), text(lang, "sidebar.file_help")
+        texts = text(lang, "menu.file_upload"), text(lang, "menu.file_help")
         Uploader(WIDGET, "txt", most, *texts).show(lang, _take)
 
 
 def take_pasted(typed: str) -> None:
     """Read a text that is too long for the box as if it had come from a file."""
-    name = text(current.language(), "sidebar.pasted")
+    name = text(current.language(), "menu.pasted")
     keep(PASTED, _take, name, typed.encode("utf-8", "replace"))
 
 

@@ -1,4 +1,4 @@
-"""The part of the sidebar for a capture from a file, which is shown without its model.
+"""The part of the menu for a capture from a file, which is shown without its model.
 
 In: the language. Out: an uploader; or, while a capture is open, what it is and a way back to the
 model. An upload is checked before it is kept; a refusal is shown beside the uploader.
@@ -6,10 +6,10 @@ model. An upload is checked before it is kept; a refusal is shown beside the upl
 
 import streamlit as st
 
+from attnviz.app.bar.uploader import Uploader
 from attnviz.app.server import opened_captures
 from attnviz.app.session import current, widgets
 from attnviz.app.session.messages import plain
-from attnviz.app.sidebar.uploader import Uploader
 from attnviz.i18n import Language, text
 from attnviz.pictures.group.titles import model_title
 from attnviz.types import MIB

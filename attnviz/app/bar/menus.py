@@ -1,60 +1,63 @@
-"""The sidebar that all pages share: links to pages, input, model, language.
+"""The menus of the bar: what the model reads and which model it is; the app itself.
 
-In: the pages and the language. Out: widgets that show the current `View` and change it. A widget
+In: the page and the language. Out: widgets that show the current `View` and change it. A widget
 never holds a value of its own: it is told what to show before it appears, and its callback puts
 what the visitor did into the view.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 
 import streamlit as st
-from streamlit.navigation.page import StreamlitPage
 
+from attnviz.app.bar import capture_file, chat, picture, sampling, sound, text_file
 from attnviz.app.host.draw import draw
 from attnviz.app.session import address, current, model_cards, routes, store, view_request, widgets
 from attnviz.app.session.labels import READS_NO_TEXT, READS_PICTURES, reads_text
-from attnviz.app.sidebar import capture_file, chat, picture, sampling, sound, text_file
-from attnviz.app.sidebar.navigation import navigation
+from attnviz.app.session.messages import plain
 from attnviz.i18n import LANGUAGES, Language, is_beta, text
 from attnviz.models.registry import REGISTRY
 from attnviz.pictures import theme_switch
 from attnviz.pictures.group.titles import model_title
 from attnviz.pictures.shared import numbers
 from attnviz.pictures.shared.pages import Page
+from attnviz.teach.lessons.cards.symbols import with_formulas
 
 TARGET_HEIGHT_PX = 82
-SWITCH_WIDTH_PX = 96
 OTHER = ""  # in the list of models: one that is named in a box of its own
 
 
-def sidebar(lang: Language, pages: Mapping[Page, StreamlitPage], page: Page) -> None:
-    """Draw the sidebar of a page; input and model only on pages that show one."""
-    with st.sidebar:
-        _name(lang)
-        navigation(lang, pages, page)
+def model(lang: Language, page: Page) -> None:
+    """The menu under the model's name: model, input, generation; none on pages without a model."""
+    if page in routes.WITHOUT_MODEL:
+        return
+    opened = current.view()
+    if opened.input.capture:
+        title = text(lang, "opened.file")
+    else:
+        title = plain(model_title(lang, opened.model)) or text(lang, "menu.model")
+    with st.popover(title, type="tertiary", key=widgets.key("menu.model")):
+        if not capture_file.replaces_input(lang):
+            _model(lang)
+            _input(lang)
+            _generating(lang)
+
+
+def more(lang: Language, page: Page) -> None:
+    """The menu of the app: what the page shows, a capture to open, language, light or dark."""
+    with st.popover(text(lang, "bar.more"), type="tertiary", key=widgets.key("menu.more")):
+        with st.expander(text(lang, "explain.label"), key=widgets.key("explain")):
+            st.markdown(with_formulas(text(lang, f"page.{page}.intro")))
+            st.markdown(with_formulas(text(lang, f"page.{page}.explain")))
         if page not in routes.WITHOUT_MODEL:
-            if not capture_file.replaces_input(lang):
-                _input(lang)
-                _model(lang)
-                _generating(lang)
             capture_file.upload(lang)
         _language(lang)
-
-
-def _name(lang: Language) -> None:
-    """The name of the app, before which the style puts the mark, and the switch of the scheme."""
-    row = st.container(
-        key=widgets.key("name"),
-        horizontal=True,
-        horizontal_alignment="distribute",
-        vertical_alignment="center",
-    )
-    with row:
-        st.markdown(f"**{text(lang, 'app.name')}**", width="content")
-        with st.container(width=SWITCH_WIDTH_PX):
-            key = f"{store.PREFIX}component.theme_switch"
-            draw(theme_switch.CANVAS, theme_switch.ThemeSwitchView(), key, lang)
+        draw(
+            theme_switch.CANVAS,
+            theme_switch.ThemeSwitchView(),
+            f"{store.PREFIX}component.theme_switch",
+            lang,
+        )
 
 
 def _input(lang: Language) -> None:
@@ -68,7 +71,7 @@ def _input(lang: Language) -> None:
         sound.choice(lang)
         if card.transcribes:
             typed = current.view().input.target
-            label = text(lang, "sidebar.transcript")
+            label = text(lang, "menu.transcript")
             target_box(lang, label, "target", typed, _take_target, hears=True)
     elif card is not None and card.kind == "module":
         st.markdown(text(lang, f"model.{card.name}.input"))
@@ -84,11 +87,11 @@ def second_text(lang: Language) -> None:
     if reads_no_text or view.input.capture:
         return
     st.text_input(
-        text(lang, "sidebar.text2"),
+        text(lang, "menu.text2"),
         key=widgets.showing("text2", view.input.text2),
         max_chars=address.MAX_CHARS["text2"],
-        placeholder=text(lang, "sidebar.text2_placeholder"),
-        help=text(lang, "sidebar.text2_help"),
+        placeholder=text(lang, "menu.text2_placeholder"),
+        help=text(lang, "menu.text2_help"),
         on_change=_take_second_text,
     )
 
@@ -103,17 +106,17 @@ def _model(lang: Language) -> None:
     # the browser answers with a label: in another language it must be another widget
     widget = f"model.{lang}"
     st.selectbox(
-        text(lang, "sidebar.model"),
+        text(lang, "menu.model"),
         [*REGISTRY, OTHER],
         key=widgets.showing(widget, opened if opened in REGISTRY else OTHER),
         format_func=lambda name: (
-            text(lang, "sidebar.other_model") if name == OTHER else model_title(lang, name)
+            text(lang, "menu.other_model") if name == OTHER else model_title(lang, name)
         ),
         on_change=_take_model,
         args=(widget,),
     )
     if opened not in REGISTRY:
-        label = text(lang, "sidebar.model_name")
+        label = text(lang, "menu.model_name")
         name_box(lang, label, "model_name", opened, _take_model_name)
     _card(lang, opened)
 
@@ -124,8 +127,8 @@ def name_box(lang: Language, label: str, widget: str, named: str, take: Callable
         label,
         key=widgets.showing(widget, named),
         max_chars=address.MAX_NAME_CHARS,
-        placeholder=text(lang, "sidebar.model_name_placeholder"),
-        help=text(lang, "sidebar.model_name_help"),
+        placeholder=text(lang, "menu.model_name_placeholder"),
+        help=text(lang, "menu.model_name_help"),
         on_change=take,
     )
 
@@ -141,12 +144,12 @@ def _card(lang: Language, name: str) -> None:
         "parameters": f"{card.parameters:,}",
     }
     if name in REGISTRY:
-        key = "sidebar.module_card" if card.kind == "module" else "sidebar.model_card"
+        key = "menu.module_card" if card.kind == "module" else "menu.model_card"
         caption = text(lang, key, licence=card.licence, **numbers)
         st.caption(caption, help=text(lang, f"model.{name}.description"))
     else:
         kind = text(lang, f"model_kind.{card.kind}")
-        key = "sidebar.other_card" if card.heads else "sidebar.uneven_card"  # layers may differ
+        key = "menu.other_card" if card.heads else "menu.uneven_card"  # layers may differ
         st.caption(text(lang, key, kind=kind, **numbers))
 
 
@@ -174,8 +177,8 @@ def target_box(
         key=widgets.showing(widget, typed),
         height=TARGET_HEIGHT_PX,
         max_chars=address.MAX_CHARS["target"],
-        placeholder=text(lang, "sidebar.target_placeholder"),
-        help=text(lang, "sidebar.transcript_help" if hears else "sidebar.target_help"),
+        placeholder=text(lang, "menu.target_placeholder"),
+        help=text(lang, "menu.transcript_help" if hears else "menu.target_help"),
         on_change=take,
     )
 
@@ -183,12 +186,12 @@ def target_box(
 def _target(lang: Language) -> None:
     """The target of an encoder-decoder, and a button that lets the model generate it."""
     view = current.view()
-    target_box(lang, text(lang, "sidebar.target"), "target", view.input.target, _take_target)
+    target_box(lang, text(lang, "menu.target"), "target", view.input.target, _take_target)
     translates = view.model in REGISTRY
     st.button(
         text(lang, "action.translate" if translates else "action.let_write"),
         key=widgets.key("translate"),
-        help=text(lang, "sidebar.translate_help"),
+        help=text(lang, "menu.translate_help"),
         on_click=current.want_target,
         disabled=not view.input.text.strip(),
         width="stretch",
@@ -205,17 +208,17 @@ def _generating(lang: Language) -> None:
     if not model_cards.generates(card):  # from a sound it always generates, greedily
         if not typed:
             n_tokens = n_tokens or view_request.N_HEARD
-            _n_tokens(lang, 1, n_tokens, "sidebar.generate_heard_help")
+            _n_tokens(lang, 1, n_tokens, "menu.generate_heard_help")
         return
     if card.kind == "encoder-decoder" and typed:
         return
-    _n_tokens(lang, 0, n_tokens, "sidebar.generate_help")
+    _n_tokens(lang, 0, n_tokens, "menu.generate_help")
     sampling.sampling_expander(lang)
 
 
 def _n_tokens(lang: Language, least: int, number: int, help_key: str) -> None:
     st.number_input(
-        text(lang, "sidebar.generate"),
+        text(lang, "menu.generate"),
         min_value=least,
         max_value=numbers.MAX_WRITTEN,
         key=widgets.showing("generate", number),

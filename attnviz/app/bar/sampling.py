@@ -1,4 +1,4 @@
-"""The sidebar's controls for sampling: temperature, top-k, top-p and seed.
+"""The menu's controls for sampling: temperature, top-k, top-p and seed.
 
 In: the language. Out: widgets that show these numbers of the current `View` and change them.
 Temperature 0 is greedy: the other three then have no effect and are disabled.

@@ -1,4 +1,4 @@
-"""The sidebar in haste: what is done right after something else still does what it says."""
+"""The bar in haste: what is done right after something else still does what it says."""
 
 import pytest
 from playwright.sync_api import expect
@@ -10,6 +10,7 @@ from tests.support.waiting import expect_equal
 
 TEXT = "The cat sat on the mat."
 TYPED = "Dogs ran home."
+COMPUTE = text("en", "room.compute")  # opens on Steps
 
 
 def title(page: str, lang: str = "en") -> str:
@@ -20,9 +21,9 @@ def title(page: str, lang: str = "en") -> str:
 def test_a_link_takes_along_what_was_just_typed(visit: OpenVisit, press_ms: int) -> None:
     """The press on the link ends typing, so a new text and a new page reach the server at once."""
     opened = visit("head", lang="en")
-    box = opened.page.get_by_role("textbox", name=text("en", "sidebar.text"), exact=True)
+    box = opened.page.get_by_role("textbox", name=text("en", "menu.text"), exact=True)
     box.fill(TYPED)
-    opened.page.get_by_role("link", name=title("steps"), exact=True).click(delay=press_ms)
+    opened.page.get_by_role("link", name=COMPUTE, exact=True).click(delay=press_ms)
     expect(opened.page.get_by_role("heading", level=1)).to_have_text(title("steps"))
     opened.wait_for_parameters(text=TYPED)
     expect(box).to_have_value(TYPED)
@@ -31,9 +32,9 @@ def test_a_link_takes_along_what_was_just_typed(visit: OpenVisit, press_ms: int)
 def test_a_link_pressed_before_the_text_was_sent_opens_its_page(visit: OpenVisit) -> None:
     """In a slow browser Streamlit's timer for the text comes after the click, as it does here."""
     opened = visit("head", lang="en")
-    box = opened.page.get_by_role("textbox", name=text("en", "sidebar.text"), exact=True)
+    box = opened.page.get_by_role("textbox", name=text("en", "menu.text"), exact=True)
     box.fill(TYPED)
-    link = opened.page.get_by_role("link", name=title("steps"), exact=True)
+    link = opened.page.get_by_role("link", name=COMPUTE, exact=True)
     box.evaluate("(box, link) => { box.blur(); link.click(); }", link.element_handle())
     expect(opened.page.get_by_role("heading", level=1)).to_have_text(title("steps"))
     opened.wait_for_parameters(text=TYPED)
@@ -45,7 +46,7 @@ def test_a_tap_on_a_link_takes_along_the_head_just_chosen(visit: OpenVisit) -> N
     opened.page.locator(".av-head-left canvas").focus()
     for _ in range(3):
         opened.page.keyboard.press("]")
-    opened.page.get_by_role("link", name=title("steps"), exact=True).click()
+    opened.page.get_by_role("link", name=COMPUTE, exact=True).click()
     expect(opened.page.get_by_role("heading", level=1)).to_have_text(title("steps"))
     opened.wait_for_parameters(layer=0, head=3)
 
@@ -53,7 +54,7 @@ def test_a_tap_on_a_link_takes_along_the_head_just_chosen(visit: OpenVisit) -> N
 def test_back_returns_in_one_step(visit: OpenVisit) -> None:
     opened = visit("overview", lang="en", text=TEXT, layer=2, head=3)
     before = opened.page.evaluate("history.length")
-    opened.page.get_by_role("link", name=title("head"), exact=True).click()
+    opened.go("head")
     expect(opened.page.get_by_role("heading", level=1)).to_have_text(title("head"))
     opened.wait_for_parameters(text=TEXT, layer=2, head=3)
     expect_equal(lambda: opened.page.evaluate("history.length"), before + 1)
@@ -61,9 +62,9 @@ def test_back_returns_in_one_step(visit: OpenVisit) -> None:
 
 def test_the_model_outlives_a_change_of_language(visit: OpenVisit) -> None:
     opened = visit("masks", lang="en", text=TEXT)
-    opened.choose(text("en", "language.label"), text("zh", "language.name"))
+    opened.choose(text("en", "language.label"), text("zh", "language.name"), menu="menu.more")
     expect(opened.page.get_by_role("heading", level=1)).to_have_text(title("masks", "zh"))
-    second = opened.page.get_by_role("textbox", name=text("zh", "sidebar.text2"))
+    second = opened.page.get_by_role("textbox", name=text("zh", "menu.text2"))
     second.fill("")
     second.press("Enter")
     expect(opened.page.locator(".map canvas[role=img]")).to_have_count(1)
@@ -72,7 +73,7 @@ def test_the_model_outlives_a_change_of_language(visit: OpenVisit) -> None:
 
 def test_enter_applies_a_text_and_a_chip_brings_an_example(visit: OpenVisit) -> None:
     opened = visit("masks", lang="en", text=TEXT)
-    box = opened.page.get_by_role("textbox", name=text("en", "sidebar.text"), exact=True)
+    box = opened.page.get_by_role("textbox", name=text("en", "menu.text"), exact=True)
     box.fill("Dogs")
     box.press("Shift+Enter")
     box.press_sequentially("ran.")

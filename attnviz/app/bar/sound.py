@@ -1,4 +1,4 @@
-"""The sidebar of a speech model: a sound made here, or an upload, to be heard and seen.
+"""The menu of a speech model: a sound made here, or an upload, to be heard and seen.
 
 In: the language. Out: widgets that show the chosen sound, and change it. An upload is checked
 before it is kept; a refusal is shown beside the widget.
@@ -6,8 +6,8 @@ before it is kept; a refusal is shown beside the widget.
 
 import streamlit as st
 
+from attnviz.app.bar.uploader import Uploader
 from attnviz.app.session import current, sounds, widgets
-from attnviz.app.sidebar.uploader import Uploader
 from attnviz.audio import sound
 from attnviz.i18n import Language, text
 from attnviz.types import MIB

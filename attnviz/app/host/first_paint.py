@@ -1,0 +1,87 @@
+"""The first paint: Streamlit's page with our title, description and font, a mark and a sentence.
+
+In: an answer of Streamlit that is its page. Out: the same page, in which a tab and the preview of a
+link have our name before any script has run, and the page is not white. What is painted stands in
+the element that Streamlit's script fills: it takes it away with its first frame.
+"""
+
+import re
+
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from attnviz.app.host import script
+
+TITLE = "attnviz: words look at words"
+DESCRIPTION = (
+    "See which words a language model looks at, forbid one look, and watch its answer change."
+)
+ASIDE = re.compile(r"/(static|_stcore|scripts|media|component)/|\.\w+$")
+# a compressed page, a part of it or "not modified" could not be written anew
+UNREADABLE = (b"accept-encoding", b"range", b"if-none-match", b"if-modified-since")
+ROOT = '<div id="root"></div>'
+FONT = re.compile(r'<link\s+rel="preload"\s+href="\./static/media/SourceSans[^>]*>')
+HEAD = f"""<title>{TITLE}</title>
+    <meta name="description" content="{DESCRIPTION}" />
+    <meta property="og:title" content="{TITLE}" />
+    <meta property="og:description" content="{DESCRIPTION}" />
+    <meta property="og:type" content="website" />
+    <style>
+      .av-first {{ color-scheme: light dark; position: fixed; inset: 0; display: grid;
+        place-content: center; justify-items: center; gap: 12px; text-align: center;
+        font: 600 18px/1.4 Inter, system-ui, sans-serif;
+        color: light-dark(#0f1716, #eef4f2); background: light-dark(#fdfdfb, #10171a); }}
+      .av-first path {{ stroke: light-dark(#2c7d1f, #b8ef9a); }}
+      .av-first circle {{ fill: light-dark(#2c7d1f, #b8ef9a); }}
+      .av-first circle + circle {{ fill: light-dark(#8e0b57, #ff5c93); }}
+    </style>"""
+PAINTED = f"""<div id="root"><div class="av-first" aria-hidden="true">
+      <svg width="120" height="64" viewBox="0 0 120 64" fill="none" stroke-linecap="round">
+        <path d="M106 56C106 2,14 2,14 56" stroke-width="8" />
+        <circle cx="14" cy="58" r="5" />
+        <circle cx="106" cy="58" r="5" />
+      </svg><span>{TITLE}</span></div></div>"""
+
+
+class FirstPaint:
+    """The ASGI middleware."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, and write the page anew where the answer is one."""
+        is_page = scope["type"] == "http" and scope["method"] == "GET"
+        if not is_page or ASIDE.search(scope["path"]):
+            await self.app(scope, receive, send)
+            return
+        start: Message | None = None
+        body = b""
+
+        async def answer(message: Message) -> None:
+            nonlocal start, body
+            if message["type"] == "http.response.start":
+                if b"text/html" in dict(message["headers"]).get(b"content-type", b""):
+                    start = message
+                    return
+            elif start is not None and message["type"] == "http.response.body":
+                body += message.get("body", b"")
+                if message.get("more_body"):
+                    return
+                page = painted(body.decode()).encode()
+                headers = MutableHeaders(scope=start)
+                headers["content-length"] = str(len(page))
+                del headers["etag"]
+                await send(start)
+                message = {**message, "body": page}
+            await send(message)
+
+        headers = [(name, value) for name, value in scope["headers"] if name not in UNREADABLE]
+        await self.app({**scope, "headers": headers}, receive, answer)
+
+
+def painted(page: str) -> str:
+    """Streamlit's page with our head and first paint; any other page as it is."""
+    font = f'<link rel="preload" href="./{script.PLACE}/{script.font_name()}" as="font"'
+    page = FONT.sub(f'{font} type="font/woff2" crossorigin />', page)
+    return page.replace("<title>Streamlit</title>", HEAD).replace(ROOT, PAINTED)

@@ -1,0 +1,53 @@
+"""`FirstPaint` and `painted`: the page of the Streamlit that is installed, written anew."""
+
+from pathlib import Path
+
+import pytest
+import streamlit
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from attnviz.app.host import script
+from attnviz.app.host.first_paint import DESCRIPTION, FONT, ROOT, TITLE, FirstPaint, painted
+
+PAGE = (Path(streamlit.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
+
+
+def answer(request: Request) -> Response:
+    if "json" in request.url.path:
+        return JSONResponse({"title": "<title>Streamlit</title>"})
+    if "/static/" not in request.url.path and "_stcore" not in request.url.path:
+        assert "accept-encoding" not in request.headers  # a compressed page cannot be read
+    return HTMLResponse(PAGE, headers={"etag": "old"})
+
+
+@pytest.fixture
+def client() -> TestClient:
+    routes = [Route("/{path:path}", answer)]
+    return TestClient(Starlette(routes=routes, middleware=[Middleware(FirstPaint)]))
+
+
+def test_painted_finds_each_of_its_places_in_the_installed_page() -> None:
+    assert PAGE.count("<title>Streamlit</title>") == PAGE.count(ROOT) == 1
+    assert len(FONT.findall(PAGE)) == 1
+    page = painted(PAGE)
+    assert "SourceSans" not in page and f"./{script.PLACE}/{script.font_name()}" in page
+
+
+@pytest.mark.parametrize("path", ["/", "/head", "/learn?lang=ja"])
+def test_a_page_has_our_name_before_any_script(client: TestClient, path: str) -> None:
+    found = client.get(path)
+    assert f"<title>{TITLE}</title>" in found.text and DESCRIPTION in found.text
+    assert "<title>Streamlit" not in found.text and 'class="av-first"' in found.text
+    assert int(found.headers["content-length"]) == len(found.content)
+    assert "etag" not in found.headers
+
+
+@pytest.mark.parametrize("path", ["/static/index", "/_stcore/health", "/json"])
+def test_other_answers_stay_as_they_are(client: TestClient, path: str) -> None:
+    found = client.get(path)
+    assert "<title>Streamlit</title>" in found.text and "av-first" not in found.text
