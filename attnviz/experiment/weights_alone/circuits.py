@@ -83,11 +83,11 @@ class Circuits:
 
     @property
     def folded(self) -> Folded:
-        """What was folded into the weights, and what was left out."""
+        """The lists of what was folded into the weights, and what was left out."""
         return _folded(self.layers)
 
     def ov(self, head: Where, through: Through = "embedding") -> TokenCircuit:
-        """What a head does to the logits with a token that it attends to: W_E·W_V·W_O·W_U.
+        """The OV circuit of a head, W_E·W_V·W_O·W_U: from a token that it attends to, to logits.
 
         Raises `UnsupportedAttention` where W_V or W_O is not known, where the logits are not read
         off the stream, or where norms stand between the layers.
@@ -95,14 +95,14 @@ class Circuits:
         return self._token_circuit(head, "OV", through)
 
     def qk(self, head: Where, through: Through = "embedding") -> TokenCircuit:
-        """Which tokens a head matches with which, positions aside: W_E·W_Q·W_Kᵀ·W_Eᵀ.
+        """The QK circuit of a head, W_E·W_Q·W_Kᵀ·W_Eᵀ: the match of tokens, positions aside.
 
         Raises `UnsupportedAttention` where W_Q or W_K is not known.
         """
         return self._token_circuit(head, "QK", through)
 
     def composition(self, side: Side) -> Composition:
-        """How far the q, k or v of each head can read what each earlier head writes.
+        """The composition of each head with each earlier one, on the side of its q, k or v.
 
         ‖OV of the sender · X of the receiver‖ ÷ (‖OV‖·‖X‖), X = QK, QKᵀ or OV (Elhage et al. 2021).
         A candidate, never a circuit: what goes through an MLP is not in it.

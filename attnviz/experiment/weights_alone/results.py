@@ -21,7 +21,7 @@ CircuitName = Literal["OV", "QK"]
 
 @dataclass(frozen=True)
 class Folded:
-    """What was folded into the weights exactly, and what no weights alone can say."""
+    """The lists of what was folded into the weights exactly, and what they alone cannot say."""
 
     exact: tuple[str, ...]
     left_out: tuple[str, ...]
@@ -77,7 +77,7 @@ class TokenCircuit:
 
 @dataclass(frozen=True, eq=False)
 class Composition:
-    """How much of what each head writes the q, k or v of a later head can read, 0 to 1.
+    """The share of what each head writes that the q, k or v of a later head can read, 0 to 1.
 
     `values` are NaN where the sender does not write into what the receiver reads. `baseline` is
     1/√d_model, the root of the mean square over random rotations between the two; `z` says how many
