@@ -34,7 +34,7 @@ _HOMES = {
     "attnviz.corpus.survey": ("survey",),
     "attnviz.errors": ("AttnVizError", "BadInput"),
     "attnviz.experiment.answer_measures": ("Class", "Cosine", "Divergence", "NextToken", "Target"),
-    "attnviz.experiment.run": ("experiment",),
+    "attnviz.experiment.start": ("experiment",),
     "attnviz.experiment.weights_alone.circuits": ("circuits",),
     "attnviz.files.from_tools.attentions": ("from_attentions",),
     "attnviz.files.save": ("read", "save"),

@@ -43,7 +43,7 @@ RESULTS = {
     "Answer": ("attnviz.experiment", "answers"),
     "ExperimentSet": ("attnviz.experiment", "sets"),
     "SetResult": ("attnviz.experiment", "set_results"),
-    "WordSlot": ("attnviz.experiment", "sets"),
+    "WordSlot": ("attnviz.experiment", "slots"),
     "Effects": ("attnviz.experiment", "effects"),
     "Edges": ("attnviz.experiment", "edges"),
     "Patching": ("attnviz.experiment", "patching"),

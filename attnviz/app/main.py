@@ -66,7 +66,7 @@ def style(lang: Language) -> str:
 
 
 def _words(lang: Language) -> str:
-    """What Streamlit itself says on a page, in the language: JSON in a string of CSS."""
+    """The words of Streamlit itself in the language: JSON in a string of CSS."""
     said = {english: catalogue(lang)[key] for english, key in STREAMLIT_SAYS.items()}
     table = json.dumps({} if lang == DEFAULT else said, ensure_ascii=False)
     return json.dumps(table, ensure_ascii=False)

@@ -17,7 +17,7 @@ from attnviz.experiment.paths import Paths as Paths
 from attnviz.experiment.run import Experiment as Experiment
 from attnviz.experiment.set_results import SetResult as SetResult
 from attnviz.experiment.sets import ExperimentSet as ExperimentSet
-from attnviz.experiment.sets import WordSlot as WordSlot
+from attnviz.experiment.slots import WordSlot as WordSlot
 from attnviz.experiment.switches import ChangedRun as ChangedRun
 from attnviz.experiment.tokens import TokenScores as TokenScores
 from attnviz.experiment.weights_alone.circuits import Circuits as Circuits

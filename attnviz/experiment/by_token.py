@@ -17,6 +17,7 @@ two thirds of the large cells.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 import torch
@@ -33,14 +34,14 @@ from attnviz.capture.changed.layout import layout_of
 from attnviz.capture.changed.run import changes_made
 from attnviz.capture.record.recorder import record
 from attnviz.changes.site import place_among
-from attnviz.errors import require_index
+from attnviz.errors import bad_argument, require_index
 from attnviz.experiment.answer_measures import AnswerMeasure
 from attnviz.experiment.clean_run import CleanRun
 from attnviz.experiment.components import Component, Naming, site_of
 from attnviz.experiment.dataflow.parts import Walk
 from attnviz.experiment.dataflow.rules import Leaf, Rules
 from attnviz.experiment.dataflow.trace import Value
-from attnviz.experiment.direct import SplitNumber, answer_number, linear_of
+from attnviz.experiment.direct import Direct, SplitNumber, answer_number, direct, linear_of
 from attnviz.experiment.edges import effective
 from attnviz.experiment.readouts import Readout, readout
 from attnviz.experiment.rows import PASS_ROWS, RowChange, by_place, changed_rows
@@ -245,6 +246,43 @@ def direct_by_token(prepared: CleanRun) -> DirectByToken:
     # a cut is read with the number that is split, the measure's linear companion
     companion = replace(prepared, on=lambda answer: linear(answer[output]))
     return _split(companion, number, prepared.on)
+
+
+def direct_by(
+    prepared: CleanRun,
+    by: Literal["component", "token"],
+    of: Where | None,
+    query: int | None,
+    key: int | None,
+    side: Side,
+) -> Direct | DirectByToken:
+    """The answer's number by component or by token; by token also a score of a head."""
+    chosen = {"of": of, "query": query, "key": key}
+    given = [name for name, value in chosen.items() if value is not None]
+    if by not in ("component", "token"):
+        raise bad_argument(
+            f"by= is {shortened(repr(by))}; give component or token",
+            name="by",
+            found=shortened(str(by)),
+            allowed="component, token",
+        )
+    if by == "component" and given:
+        raise bad_argument(
+            f"{given[0]}= goes with by='token'; why(head, query, key) splits a score by component",
+            name=given[0],
+            found=shortened(str(chosen[given[0]])),
+            allowed="None",
+        )
+    if not given:
+        return direct(prepared) if by == "component" else direct_by_token(prepared)
+    if of is None or query is None or key is None:
+        raise bad_argument(
+            f"{given[0]}= is given alone: a score needs of=, query= and key=",
+            name=given[0],
+            found=", ".join(given),
+            allowed="of, query, key",
+        )
+    return score_by_token(prepared, of, query, key, side)
 
 
 def score_by_token(

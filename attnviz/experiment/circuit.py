@@ -22,7 +22,7 @@ from jaxtyping import Bool, Float, Float64, Int64
 from torch import Tensor
 
 from attnviz.attention.tolerance import rounding
-from attnviz.errors import BadInput, require_index
+from attnviz.errors import BadInput, bad_argument
 from attnviz.experiment.answer_measures import AnswerMeasure
 from attnviz.experiment.clean_run import CleanRun
 from attnviz.experiment.edgewise import Edgewise, Receiver, edgewise
@@ -95,7 +95,13 @@ class Circuit:
 
     def keep(self, n: int) -> float:
         """The share of the answer with the first n edges kept and all else from the other run."""
-        require_index("n", n, len(self.edges) + 1)
+        if not 0 <= n <= len(self.edges):
+            raise bad_argument(
+                f"n={n} edges: there are {len(self.edges)}",
+                name="n",
+                found=n,
+                allowed=f"0 to {len(self.edges)}",
+            )
         kept = self.work.masks([self.order[:n]], kept=True)
         return float(self.work.shares(kept)[0])
 

@@ -35,7 +35,7 @@ PASS_BYTES = 2**28  # of what all writers wrote, in the rows of one pass
 
 @dataclass(frozen=True)
 class Receiver:
-    """What reads the stream: a head's q, k or v, an MLP, or the answer; prints as "L2.H1.k"."""
+    """A reader of the stream: a head's q, k or v, an MLP, or the answer; prints as "L2.H1.k"."""
 
     name: str
     side: FedSide | None
@@ -118,7 +118,7 @@ class Edgewise:
         return answer, torch.stack(written, dim=1)
 
     def _attended(self, step: Step, call: AttentionCall, read: object) -> Tensor:
-        """What each head writes, [row, head, token, d_model]."""
+        """The output of each head, [row, head, token, d_model]."""
         inputs, out = call.inputs, call.projections["out"]
         assert isinstance(inputs, AttentionInputs) and callable(read), "own code is refused"
         stages: tuple[Tensor, ...] = (inputs.query, inputs.key, inputs.value)

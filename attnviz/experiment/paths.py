@@ -202,14 +202,14 @@ def _require_wanted(cancel: threading.Event | None) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Held:
-    """What stays as it was while a sender is away: heads, and modules with their output."""
+    """The parts that stay while a sender is away: heads, and modules with their output."""
 
     heads: bool = False
     modules: Mapping[str, Tensor] = field(default_factory=dict)
 
 
 def held_between(prepared: CleanRun, between: str) -> Held:
-    """What is held between a sender and a receiver; `BadInput` for any other word.
+    """The parts that are held between a sender and a receiver; `BadInput` for any other word.
 
     Raises `UnsupportedAttention` with "all" for a model of several stacks, of which the MLPs of one
     alone are found.

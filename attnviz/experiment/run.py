@@ -8,26 +8,18 @@ copies of the input; attributions split numbers of the pass. An attribution neve
 """
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Literal, overload
 
-from numpy.typing import ArrayLike
-from torch import nn
-
-from attnviz.audio.sound import Sound
-from attnviz.capture.arguments import Picture
-from attnviz.capture.request import Request, Text
 from attnviz.changes.kinds import Change, CorpusTexts, PatchedStage
-from attnviz.errors import bad_argument
+from attnviz.errors import require_type
 from attnviz.experiment import (
     by_token,
     circuit,
     cut_path,
     cuts,
-    direct,
     edges,
     effects,
     lens,
@@ -40,7 +32,7 @@ from attnviz.experiment.answer_measures import AnswerMeasure, as_measure
 from attnviz.experiment.answers import Answer, AnswerReader, answer_of
 from attnviz.experiment.by_token import DirectByToken
 from attnviz.experiment.circuit import Circuit
-from attnviz.experiment.clean_run import CleanRun, as_target, prepare_request
+from attnviz.experiment.clean_run import CleanRun
 from attnviz.experiment.cut_path import CutPath
 from attnviz.experiment.cuts import Cuts, Edge
 from attnviz.experiment.direct import Direct
@@ -51,16 +43,14 @@ from attnviz.experiment.patching import Patching
 from attnviz.experiment.paths import Between, FedSide, Paths
 from attnviz.experiment.readouts import Read, readout
 from attnviz.experiment.rows import PASS_ROWS
-from attnviz.experiment.sets import ExperimentSet, experiment_set
 from attnviz.experiment.switches import DRAWS, ChangedRun, changed_run
 from attnviz.experiment.tokens import TokenScores
 from attnviz.experiment.why import Side, Why
-from attnviz.models.loaded_model import LoadedModel
-from attnviz.models.loader import load
-from attnviz.summary import counted, shortened
+from attnviz.summary import counted
 from attnviz.types import Where, ignore
 
 Progress = Callable[[float], None]
+OTHER_RUN = "give attnviz.experiment(lm, other_text)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -282,14 +272,7 @@ class Experiment:
         >>> str(patched.strongest()[0])
         'L0.H0'
         """
-        if not isinstance(other, Experiment):
-            raise bad_argument(
-                f"patched_from() takes an experiment, not {type(other).__name__}: give"
-                " attnviz.experiment(lm, other_text)",
-                name="other",
-                found=type(other).__name__,
-                allowed="an Experiment",
-            )
+        require_type("patched_from", "other", other, Experiment, OTHER_RUN)
         return patching.patching(
             self._moving,
             other.prepared,
@@ -471,14 +454,7 @@ class Experiment:
         >>> run.circuit(swapped, exact=40).keep(40) > 0.9
         True
         """
-        if not isinstance(other, Experiment):
-            raise bad_argument(
-                f"circuit() takes an experiment, not {type(other).__name__}: give"
-                " attnviz.experiment(lm, other_text)",
-                name="other",
-                found=type(other).__name__,
-                allowed="an Experiment",
-            )
+        require_type("circuit", "other", other, Experiment, OTHER_RUN)
         return circuit.circuit(
             self._moving,
             other.prepared,
@@ -541,35 +517,7 @@ class Experiment:
         >>> tokens.tokens[0][int(tokens.by_token(["L2.H1"]).argmax())]
         'ball'
         """
-        chosen = {"of": of, "query": query, "key": key}
-        given = [name for name, value in chosen.items() if value is not None]
-        if by not in ("component", "token"):
-            raise bad_argument(
-                f"by= is {shortened(repr(by))}; give component or token",
-                name="by",
-                found=shortened(str(by)),
-                allowed="component, token",
-            )
-        if by == "component":
-            if given:
-                raise bad_argument(
-                    f"{given[0]}= goes with by='token'; why(head, query, key) splits a score by"
-                    " component",
-                    name=given[0],
-                    found=shortened(str(chosen[given[0]])),
-                    allowed="None",
-                )
-            return direct.direct(self.prepared)
-        if not given:
-            return by_token.direct_by_token(self.prepared)
-        if of is None or query is None or key is None:
-            raise bad_argument(
-                f"{given[0]}= is given alone: a score needs of=, query= and key=",
-                name=given[0],
-                found=", ".join(given),
-                allowed="of, query, key",
-            )
-        return by_token.score_by_token(self.prepared, of, query, key, side)
+        return by_token.direct_by(self.prepared, by, of, query, key, side)
 
     def lens(self, *, count: int = lens.DEFAULT_COUNT) -> Lens:
         """The `count` likeliest tokens after each state of the residual stream (logit lens).
@@ -647,101 +595,3 @@ class Experiment:
         n_heads = sum(call.n_heads for call in prepared.calls)
         size = f"{counted(prepared.n_token, 'token')}, {counted(n_heads, 'head')}"
         return f"Experiment on {prepared.lm.name}, {size}: {self.answer}"
-
-
-@overload
-def experiment(
-    lm: LoadedModel | nn.Module | str | Path,
-    text: str | None = None,
-    on: AnswerMeasure | None = None,
-    *,
-    text_pair: Text | None = None,
-    target: Text | None = None,
-    image: Picture | Sequence[Picture] | None = None,
-    sound: Sound | str | Path | None = None,
-    inputs: Mapping[str, ArrayLike | None] | None = None,
-    cut: bool = False,
-    chat: bool = False,
-) -> Experiment: ...
-@overload
-def experiment(
-    lm: LoadedModel | nn.Module | str | Path,
-    text: list[str] | tuple[str, ...] | list[tuple[str, str]],
-    on: AnswerMeasure | Sequence[AnswerMeasure],
-) -> ExperimentSet: ...
-def experiment(
-    lm: LoadedModel | nn.Module | str | Path,
-    text: Text | list[tuple[str, str]] | None = None,
-    on: AnswerMeasure | Sequence[AnswerMeasure] | None = None,
-    *,
-    text_pair: Text | None = None,
-    target: Text | None = None,
-    image: Picture | Sequence[Picture] | None = None,
-    sound: Sound | str | Path | None = None,
-    inputs: Mapping[str, ArrayLike | None] | None = None,
-    cut: bool = False,
-    chat: bool = False,
-) -> Experiment | ExperimentSet:
-    """One clean pass of a model, kept for every question on it; or of many texts.
-
-    A question after the first runs no second clean pass: `run.effects()`, `run.edges(head)`,
-    `run.direct()`, `run.why(head, query, key)` and their like share it. Of a list of texts, or of
-    pairs of a text and its partner, `effects`, `direct`, `lens` and `patching` by slot are asked
-    of all at once, with intervals.
-
-    Parameters:
-
-    - `lm`: a loaded model; a module, or a name, hub id or folder, is loaded first.
-    - `text`, `text_pair`, `target`, `image`, `sound`, `inputs`, `cut`, `chat`: what the model
-      reads, one of it, as in `attnviz.capture`; or `text` alone as a list of texts or pairs.
-    - `on`: the number of the answer that the questions are about: `attnviz.NextToken`, `Class`,
-      `Cosine`, `Target` or `Divergence`, or a function of the model's output that gives a tensor of
-      one number for each row: `output["logits"]` is [row, token, vocab]. Without it `effects` and
-      `edges` measure how far the whole answer moves. Of several texts, one for all or a list.
-
-    Returns an `Experiment`; of a list of texts or pairs an `ExperimentSet`.
-
-    Raises what `attnviz.capture` raises, and `BadInput` for a measure that the model's answer does
-    not have; of several texts with the number of the text.
-
-    Example:
-
-    >>> lm = attnviz.load("stories")
-    >>> text = "When Mary and John went to the store, John gave a drink to"
-    >>> run = attnviz.experiment(lm, text, on=attnviz.NextToken(" Mary", against=" John"))
-    >>> run.answer.unit, run.answer.value > 5
-    ('logit', True)
-    >>> pairs = [(text, text.replace("John gave", "Mary gave"))]
-    >>> attnviz.experiment(lm, pairs, on=attnviz.NextToken(" Mary", against=" John")).n_solved
-    1
-    """
-    loaded = lm if isinstance(lm, LoadedModel) else load(lm)
-    if text is not None and not isinstance(text, str):
-        others = (text_pair, target, image, sound, inputs, cut or None, chat or None)
-        if any(other is not None for other in others):
-            raise bad_argument(
-                "a list of texts or pairs goes with on= alone",
-                name="text",
-                found="a list",
-                allowed="one text",
-            )
-        return experiment_set(loaded, text, on)
-    if isinstance(on, Sequence):
-        raise bad_argument(
-            "on= is a list: one text has one measure", name="on", found="a list", allowed="one"
-        )
-    measure = None if on is None else as_measure(on)
-    request = Request.of(
-        text,
-        text_pair,
-        target=as_target(measure, target),
-        image=image,
-        sound=sound,
-        inputs=inputs,
-        cut=cut,
-        chat=chat,
-    )
-    prepared = prepare_request(loaded, request, measure)
-    if measure is not None:
-        readout(prepared)  # refuses a measure that this answer does not have
-    return Experiment(prepared)

@@ -188,7 +188,7 @@ class SetResult:
 
     @cached_property
     def _drawn(self) -> Float64[np.ndarray, "draw text"]:
-        """How often each text is in each bootstrap."""
+        """The times that each text is in each bootstrap."""
         n = self.n_text
         counts = np.random.default_rng(SEED).multinomial(n, np.full(n, 1 / n), size=DRAWS)
         return counts.astype(np.float64)

@@ -7,7 +7,6 @@ output from the partner slot by slot: a slot is a named place that each text has
 need not be equally long; patterns, q and k need that, and are refused.
 """
 
-import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,29 +32,15 @@ from attnviz.experiment.patching import require_apart
 from attnviz.experiment.readouts import Linear, class_index, readout, token_id
 from attnviz.experiment.rows import PASS_ROWS, RowChange, placed_in_rows, require_wanted
 from attnviz.experiment.set_results import SetResult
+from attnviz.experiment.slots import SlotPlace, last_token, position_of, words_of
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.summary import counted, shortened
-from attnviz.types import Site, Tokens, Where, ignore
+from attnviz.types import Site, Where, ignore
 
 Unit = Literal["head", "layer"]
 SlotStage = Literal["mixed", "v"]
 SET_ROWS = 2 * PASS_ROWS
 SEED = 0
-
-
-@dataclass(frozen=True)
-class WordSlot:
-    """A place that every text has: the last token of a word.
-
-    `word` is one for all texts, one for each, or a pair for each text and its partner.
-    `occurrence` counts from 0 where the word comes several times; −1 is the last.
-    """
-
-    word: str | Sequence[str] | Sequence[tuple[str, str]]
-    occurrence: int = -1
-
-
-SlotPlace = WordSlot | str | int  # a slot, a word of all texts, or a position; −1 is the last token
 
 
 @dataclass(frozen=True, eq=False)
@@ -572,7 +557,7 @@ def _places(
     n = len(run.texts)
     sides = []
     for side, groups in enumerate((run.groups, run.other_groups)):
-        words = None if isinstance(slot, int) else _words(name, slot, n, side)
+        words = None if isinstance(slot, int) else words_of(name, slot, n, side)
         places = np.zeros(n, np.int64)
         for group in groups:
             for text, place in enumerate(group.places):
@@ -580,59 +565,9 @@ def _places(
                     tokens = group.tokens(text)
                     if words is None:
                         assert isinstance(slot, int), "a position"
-                        places[place] = _position(name, slot, len(tokens))
+                        places[place] = position_of(name, slot, len(tokens))
                     else:
                         word, occurrence = words[place]
                         places[place] = last_token(name, tokens, word, occurrence)
         sides.append(places)
     return sides[0], sides[1]
-
-
-def _position(name: str, at: int, n: int) -> int:
-    if not -n <= at < n:
-        raise BadInput(
-            f"slot {name!r}: position {at} does not exist: the text has {n} tokens",
-            code="bad_position",
-            asked=str(at),
-            last=n - 1,
-        )
-    return at % n
-
-
-def _words(name: str, slot: WordSlot | str, n: int, side: int) -> list[tuple[str, int]]:
-    """(the word, its occurrence) of every text on one side."""
-    chosen = slot if isinstance(slot, WordSlot) else WordSlot(slot)
-    if isinstance(chosen.word, str):
-        return [(chosen.word, chosen.occurrence)] * n
-    if len(chosen.word) != n:
-        raise bad_argument(
-            f"slot {name!r} has {counted(len(chosen.word), 'word')} and there are {n} texts: give"
-            " one for all, or one for each",
-            name="slots",
-            found=str(len(chosen.word)),
-            allowed=f"1 or {n}",
-        )
-    return [
-        (word if isinstance(word, str) else word[side], chosen.occurrence) for word in chosen.word
-    ]
-
-
-def last_token(name: str, tokens: Tokens, word: str, occurrence: int) -> int:
-    """The last token of a whole word of a text; `BadInput` where the text does not have it."""
-    bare = word.strip()
-    starts = [match.end() for match in re.finditer(rf"(?<!\w){re.escape(bare)}(?!\w)", tokens.text)]
-    found = [
-        place
-        for end in starts
-        for place, (start, stop) in enumerate(tokens.offsets)
-        if start < end <= stop
-    ]
-    if not bare or not -len(found) <= occurrence < len(found):
-        raise BadInput(
-            f"slot {name!r}: {shortened(repr(word))} is {counted(len(found), 'time')} in"
-            f" {shortened(repr(tokens.text))}, and occurrence {occurrence} was asked for",
-            code="no_slot",
-            slot=shortened(name),
-            word=shortened(word),
-        )
-    return found[occurrence]

@@ -71,7 +71,7 @@ ALONE = (  # the policy of both forms
 
 
 @dataclass(frozen=True)
-class Link:
+class PageLink:
     """A link in the page: its text, its address, and the language that it leads to."""
 
     label: str
@@ -80,7 +80,7 @@ class Link:
 
 
 @dataclass(frozen=True)
-class Place:
+class SitePlace:
     """Where the page finds its files: their folder, and the addresses in it.
 
     `root` is None in a page that is one file; `offline` is None where there is no service worker.
@@ -92,7 +92,7 @@ class Place:
     offline: str | None = None
 
 
-def index(models: Mapping[str, LiveModel], lang: Language, place: Place) -> dict[str, Any]:
+def index(models: Mapping[str, LiveModel], lang: Language, place: SitePlace) -> dict[str, Any]:
     """`PageIndex` of state.d.ts; models by the folder of their files."""
     first = first_picture()
     has_pictures = any(model.info["kind"] == "vision" for model in models.values())
@@ -126,8 +126,8 @@ def site_page(
     told: Mapping[str, Any],
     script: str,
     style: str,
-    languages: Sequence[Link],
-    links: Iterable[Link],
+    languages: Sequence[PageLink],
+    links: Iterable[PageLink],
 ) -> str:
     """A page of a site, whose script and style sheet are files."""
     policy = (
@@ -182,8 +182,8 @@ def _document(
     policy: Iterable[str],
     head: str,
     end: str,
-    languages: Sequence[Link],
-    links: Sequence[Link],
+    languages: Sequence[PageLink],
+    links: Sequence[PageLink],
 ) -> str:
     lang: Language = told["language"]
     say = {name: html.escape(catalogue(lang)[f"live.{name}"]) for name in SAID_BY_PAGE}
@@ -252,7 +252,7 @@ def _number(name: str, said: str, most: float, step: float, first: float) -> str
     )
 
 
-def _nav(links: Sequence[Link]) -> str:
+def _nav(links: Sequence[PageLink]) -> str:
     """Links in a row; nothing without any."""
     anchors = (
         f"<a{'' if link.lang is None else f' lang={link.lang} hreflang={link.lang}'}"

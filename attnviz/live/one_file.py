@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from attnviz.errors import TooLarge, bad_argument
 from attnviz.i18n import DEFAULT, Language
-from attnviz.live.document import KERNELS, Place, index, single_page
+from attnviz.live.document import KERNELS, SitePlace, index, single_page
 from attnviz.live.model import LiveModel, live_model
 from attnviz.models.registry import REGISTRY
 
@@ -51,6 +51,6 @@ def one_file(model: LiveModel, lang: Language) -> str:
             limit=MAX_BYTES,
             unit="bytes",
         )
-    place = Place(root=None)
+    place = SitePlace(root=None)
     files = {**model.files, place.kernels: KERNELS.read_bytes()}
     return single_page(index({"": model}, lang, place), files)

@@ -13,8 +13,8 @@ from attnviz.errors import cannot_write
 from attnviz.i18n import DEFAULT, LANGUAGES, Language, text
 from attnviz.live.document import (
     KERNELS,
-    Link,
-    Place,
+    PageLink,
+    SitePlace,
     index,
     live_style,
     page_script,
@@ -94,14 +94,16 @@ def _page(
     fixed: str | None,
 ) -> bytes:
     root = "" if lang == DEFAULT else "../"
-    place = Place(root or "./", names["worker"], names["kernels"], OFFLINE)
+    place = SitePlace(root or "./", names["worker"], names["kernels"], OFFLINE)
     others = [
-        Link(text(other, "language.name"), f"{root}{_folder(other)}index.html", other)
+        PageLink(text(other, "language.name"), f"{root}{_folder(other)}index.html", other)
         for other in languages
         if other != lang
     ]
     links = (
-        [] if fixed is None else [Link(text(lang, "live.fixed"), f"{root}{_folder(lang)}{fixed}")]
+        []
+        if fixed is None
+        else [PageLink(text(lang, "live.fixed"), f"{root}{_folder(lang)}{fixed}")]
     )
     told = index(folders, lang, place)
     page = site_page(told, root + names["script"], root + names["style"], others, links)

@@ -51,6 +51,7 @@ CODE_WORDS = {
     "notebook",
     "jobs",
     "maps",
+    "spread",
     "app",
     "redis",
     "float",

@@ -236,7 +236,7 @@ def test_a_word_of_several_tokens_is_found_at_its_last(lm: LoadedModel) -> None:
     ids = lm.text_tokenizer()(text)["input_ids"]
     assert len(ids) > 10  # the name is several tokens
     found = attnviz.experiment(lm, [(text, "Tom ran home. Tom sat by Zebulon")], NextToken(" the"))
-    from attnviz.experiment.sets import last_token
+    from attnviz.experiment.slots import last_token
 
     tokens = found.groups[0].tokens(0)
     assert last_token("who", tokens, "Zebulon", -1) == len(tokens) - 1

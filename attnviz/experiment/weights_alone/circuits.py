@@ -464,7 +464,7 @@ def _asked(
 
 
 def _factors(layers: Layers) -> tuple[Factors, dict[Side, np.ndarray]]:
-    """What every head writes and reads, and which pairs meet; what is not known is zeros."""
+    """All that heads write and read, and the pairs that meet; what is not known is zeros."""
     heads = [(layer, number) for layer in layers.layers for number in range(layer.call.n_heads)]
     known = [layer.norms["out"].scale for layer in layers.layers if "out" in layer.norms]
     if not known:

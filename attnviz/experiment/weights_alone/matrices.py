@@ -147,7 +147,7 @@ def any_input(lm: LoadedModel) -> Request:
 
 
 def _values(run: TracedRun, call: AttentionCall) -> dict[Part, Value]:
-    """What the layers of q, k and v read in a call, and what W_O wrote, as far as it was seen."""
+    """The values that q, k and v of a call read, and that W_O wrote, as far as they were seen."""
     values: dict[Part, Value] = {}
     earlier = run.calls[: run.calls.index(call)]
     for part in PARTS:

@@ -60,7 +60,7 @@ class Words:
 
     @cached_property
     def mean(self) -> Float[Tensor, " d_model"]:
-        """What all tokens share."""
+        """The mean row, which all tokens share."""
         return sum_of(self.raw(block).sum(0) for block in self.blocks()) / self.n
 
 
@@ -130,7 +130,7 @@ class Vocabulary:
     def run_from(
         self, start: Value, stream: Float[Tensor, "position d_model"], end: Value
     ) -> Float[Tensor, "position d_read"]:
-        """What a later value of the pass becomes where other rows stand in the stream."""
+        """The rows of a later value of the pass where other rows stand in the stream."""
         new = stream.reshape(start.tensor.shape).to(start.tensor.dtype)
         read = replay(self.layers.run.trace, start, new, end)
         return read.float().reshape(len(stream), -1)
@@ -157,7 +157,7 @@ class Vocabulary:
 
     @cached_property
     def _writes(self) -> tuple[Value, ...]:
-        """What linear layers beside attention wrote into the stream before the second layer."""
+        """The values that MLPs wrote into the stream before the second layer."""
         layers = self.layers.layers
         behind = [
             layer for layer in layers[layers.index(self.first) + 1 :] if _alike(layer, self.first)
@@ -190,7 +190,7 @@ def _position(value: Value) -> int:
 
 
 def _unembedded(run: TracedRun) -> Value:
-    """What the last linear layer reads."""
+    """The states that the last linear layer reads."""
     return before_last_linear(_answer(run))
 
 

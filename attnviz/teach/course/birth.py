@@ -66,7 +66,7 @@ SHARE_REPEATED = 0.4  # of each training batch, random tokens that come twice (s
 
 
 @dataclass(frozen=True, eq=False)
-class Circuit:
+class CircuitWeights:
     """The weights of the heads of both layers; the output of a removed head is 0."""
 
     previous: Float[Tensor, "query key"]
@@ -142,7 +142,7 @@ def _film(tokens: Int64[Tensor, "token"]) -> Motion:
     return Motion("induction", arrays, {"letters": labels(tokens)})
 
 
-def circuit(tokens: Int64[Tensor, "token"], removed: Removed = "none") -> Circuit:
+def circuit(tokens: Int64[Tensor, "token"], removed: Removed = "none") -> CircuitWeights:
     """The circuit on these tokens, whole or with one head of layer 0 removed."""
     letters = torch.nn.functional.one_hot(tokens).double()
     positions = torch.eye(len(tokens), dtype=torch.float64)
@@ -154,7 +154,7 @@ def circuit(tokens: Int64[Tensor, "token"], removed: Removed = "none") -> Circui
     # the stream of layer 1 has a subspace for each: the letter and both outputs
     stream = torch.cat([letters, previous_output, other_output], dim=1)
     n_letters = letters.shape[1]
-    return Circuit(
+    return CircuitWeights(
         previous, other, _weights(stream[:, :n_letters], stream[:, n_letters : 2 * n_letters])
     )
 
@@ -314,7 +314,7 @@ def _expect(inputs: CardInputs) -> Card:
 
 
 def _of_trainings(*names: str) -> Chart:
-    """What was measured at the end of each training."""
+    """The scores that were measured at the end of each training."""
     trained = births()
     lines = (Series(name, trained["seed"], trained[name]) for name in names)
     return Chart("training", "score", tuple(lines), bars=True)

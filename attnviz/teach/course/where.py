@@ -239,7 +239,7 @@ def _who(inputs: CardInputs) -> Card:
 def _apart(
     one: np.ndarray, other: np.ndarray, without: story.Without
 ) -> Float64[np.ndarray, "depth"]:
-    """How far the last rows of two texts are apart: at the start, and after each layer."""
+    """The distance between the last rows of two texts: at the start, and after each layer."""
     runs = [story.run(tokens, without) for tokens in (one, other)]
     streams = [
         np.cumsum([run.start[-1], *(pair[0][-1] + pair[1][-1] for pair in run.added)], axis=0)
