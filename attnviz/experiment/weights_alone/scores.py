@@ -65,7 +65,7 @@ def shuffled_shares(
 
 @dataclass(frozen=True, eq=False)
 class Factors:
-    """The factors that each head writes, A [head, d_value, d_model], and reads, B [head, d_model, n].
+    """The factors a head writes, A [head, d_value, d_model], and reads, B [head, d_model, n].
 
     The far factor of each product is there as its `root`. A head whose weights are not known has
     zeros.
