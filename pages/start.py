@@ -6,7 +6,7 @@ from attnviz.app.page_parts import start
 
 def main() -> None:
     """Draw the page."""
-    lang = frame.open_page("start", heading="heading", reads_alone=True)
+    lang = frame.open_page("start", heading="heading")
     start.show_stage(lang)
     start.show_gallery(lang)
 

@@ -70,11 +70,13 @@ def test_the_switch_repaints_page_and_canvas_and_the_browser_keeps_it(visit: Ope
     opened = visit("head", text=TEXT, layer=3, head=1, scheme="light")
     canvas = opened.page.locator(CANVAS["head"])
     expect_true(lambda: luminance(faintest_cell(canvas)) > 0.7)
+    opened.open_menu("menu.more")
     opened.page.get_by_role("radio", name="Dark", exact=True).click()
     opened.wait_until(lambda: luminance(background(opened)) < 0.2)
     expect_true(lambda: luminance(faintest_cell(canvas)) < 0.3)
     opened.page.reload()
     opened.wait_until(lambda: luminance(background(opened)) < 0.2)
+    opened.open_menu("menu.more")
     opened.page.get_by_role("radio", name="Match system", exact=True).click()
     opened.wait_until(lambda: luminance(background(opened)) > 0.8)
 
