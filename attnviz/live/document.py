@@ -53,8 +53,8 @@ SAID_BY_SCRIPT = (
     *(f"refused.{reason}" for reason in REASONS),
 )  # fmt: skip
 SAID_BY_PAGE = (
-    "tagline", "model", "about", "text", "examples", "loading", "write", "clear", "settings", "temperature",
-    "top_k", "top_p", "exact", "retry", "whole",
+    "tagline", "model", "about", "text", "examples", "loading", "write", "clear", "settings",
+    "temperature", "top_k", "top_p", "exact", "retry", "whole",
 )  # fmt: skip
 SAMPLING = {  # the largest value, the step, the value at first
     "temperature": (5, 0.1, 0.8),
