@@ -35,6 +35,7 @@ _HOMES = {
     "attnviz.errors": ("AttnVizError", "BadInput"),
     "attnviz.experiment.answer_measures": ("Class", "Cosine", "Divergence", "NextToken", "Target"),
     "attnviz.experiment.start": ("experiment",),
+    "attnviz.experiment.weights_alone.circuits": ("circuits",),
     "attnviz.files.from_tools.attentions": ("from_attentions",),
     "attnviz.files.save": ("read", "save"),
     "attnviz.models.loaded_model": ("LoadedModel",),

@@ -28,6 +28,7 @@ from attnviz.experiment.answer_measures import Divergence as Divergence
 from attnviz.experiment.answer_measures import NextToken as NextToken
 from attnviz.experiment.answer_measures import Target as Target
 from attnviz.experiment.start import experiment as experiment
+from attnviz.experiment.weights_alone.circuits import circuits as circuits
 from attnviz.files.from_tools.attentions import from_attentions as from_attentions
 from attnviz.files.save import read as read
 from attnviz.files.save import save as save

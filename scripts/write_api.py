@@ -34,7 +34,7 @@ a row for each query and a column for each key.
 ORDER = """
 load models capture show save read from_attentions derive record Capture LoadedModel Generation
 Sound survey embed
-experiment NextToken Class Cosine Target Divergence
+experiment circuits NextToken Class Cosine Target Divergence
 changed ablate patch pattern cut edit mask
 """.split()
 # returned by what is exported, each with the package that it is imported from
@@ -58,6 +58,13 @@ RESULTS = {
     "Why": ("attnviz.experiment", "why"),
     "TokenScores": ("attnviz.experiment", "tokens"),
     "Component": ("attnviz.experiment", "components"),
+    "Circuits": ("attnviz.experiment", "weights_alone.circuits"),
+    "TokenCircuit": ("attnviz.experiment", "weights_alone.results"),
+    "Composition": ("attnviz.experiment", "weights_alone.results"),
+    "ByDistance": ("attnviz.experiment", "weights_alone.results"),
+    "TopTokens": ("attnviz.experiment", "weights_alone.results"),
+    "Candidate": ("attnviz.experiment", "weights_alone.results"),
+    "Folded": ("attnviz.experiment", "weights_alone.results"),
     "AnswerMeasure": ("attnviz.experiment", "answer_measures"),
     "AttentionCall": ("attnviz.attention", "call"),
     "Steps": ("attnviz.attention", "steps"),
@@ -87,7 +94,7 @@ INNER = {
 # packages that are documented, but no names of `attnviz`
 PACKAGES = ("changes",)
 # classes whose methods are told of in full
-IN_FULL = ("Experiment", "ExperimentSet")
+IN_FULL = ("Experiment", "ExperimentSet", "Circuits")
 WORDS = "Kind Stack Stage AxisName MaskKind ModelKind Measure Head Where".split()
 PROPERTIES = {"property", "cached_property"}
 FLAT = 100  # characters of a signature on one line

@@ -199,11 +199,7 @@ class TypesFile:
             return None
         if name not in self.declared:
             values = values or [self._type(one, shape) for one in get_args(hint)]
-            line = f"export type {name} = {' | '.join(values)};\n"
-            rows = "".join(f"\n  | {value}" for value in values)
-            self.declared[name] = (
-                line if len(line) <= WIDTH + 1 else f"export type {name} ={rows};\n"
-            )
+            self.declared[name] = _union(name, values)
         return name
 
 
@@ -244,6 +240,17 @@ def _declared(name: str, bases: list[str], fields: list[str], doc: str) -> str:
     extends = f" extends {', '.join(bases)}" if bases else ""
     lines = "\n" + "".join(f"  {field}\n" for field in fields) if fields else ""
     return f"{_documented(doc)}export interface {name}{extends} {{{lines}}}\n"
+
+
+def _union(name: str, values: list[str]) -> str:
+    """The alias of a union as prettier breaks it: in one line, in two, or a row for each value."""
+    joined = f"{' | '.join(values)};"
+    if len(f"export type {name} = {joined}") <= WIDTH:
+        return f"export type {name} = {joined}\n"
+    if len(f"  {joined}") <= WIDTH:
+        return f"export type {name} =\n  {joined}\n"
+    rows = "".join(f"\n  | {value}" for value in values)
+    return f"export type {name} ={rows};\n"
 
 
 def _documented(doc: str) -> str:

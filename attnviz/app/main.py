@@ -33,7 +33,6 @@ from attnviz.app.session import (
 )
 from attnviz.i18n import DEFAULT, Language, catalogue, tag, text
 
-STYLE = Path(__file__).with_name("style.css")
 # the words of Streamlit that no option changes, and our texts for them
 STREAMLIT_SAYS = {
     "Choose an option": "streamlit.choose",
@@ -51,18 +50,16 @@ MARK = Path(__file__).with_name("mark.svg")
 
 
 def style(lang: Language) -> str:
-    """The style sheets of page and bar, with the language of the page and the mark beside the name.
+    """The language of the page and the mark beside the name, as properties for the style sheets.
 
-    The language stands in a property that a script of the page copies to the document
-    (`host/language.js`): the rules for a language read it there.
+    A script of the page copies the language to the document (`host/language.js`): the rules for a
+    language read it there. The sheets themselves come with the page (`host/first_paint.py`).
     """
     mark = b64encode(MARK.read_bytes()).decode("ascii")
-    shown = (
-        f":root {{ --attnviz-language: {tag(lang)}; --attnviz-words: {_words(lang)};"
-        f' --attnviz-mark: url("data:image/svg+xml;base64,{mark}"); }}'
+    return (
+        f"<style>:root {{ --attnviz-language: {tag(lang)}; --attnviz-words: {_words(lang)};"
+        f' --attnviz-mark: url("data:image/svg+xml;base64,{mark}"); }}</style>'
     )
-    sheets = (sheet.read_text(encoding="utf-8") for sheet in (bar.CSS, STYLE))
-    return "<style>" + "\n".join((shown, *sheets)) + "</style>"
 
 
 def _words(lang: Language) -> str:

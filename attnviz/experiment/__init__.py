@@ -11,8 +11,8 @@ writers, `paths` finds which head moves which later one and `cut_path` cuts one 
 all edges of the stream but a few (`edgewise`). `sets` asks the same of many texts or pairs
 (`groups` share a batch, `set_results` have their intervals). A share is not a cause: each stands
 beside an intervention. `answer_measures` name what is measured and `readouts` read it; `outputs`
-is what the model itself says; `dataflow` knows no models. The names below are looked up on first
-use: importing the package loads no torch.
+is what the model itself says; `dataflow` knows no models; `weights_alone` reads no text. The names
+below are looked up on first use: importing the package loads no torch.
 """
 
 from attnviz.lazy import names
@@ -37,6 +37,15 @@ _HOMES = {
     "attnviz.experiment.slots": ("WordSlot",),
     "attnviz.experiment.switches": ("ChangedRun",),
     "attnviz.experiment.tokens": ("TokenScores",),
+    "attnviz.experiment.weights_alone.circuits": ("Circuits",),
+    "attnviz.experiment.weights_alone.results": (
+        "ByDistance",
+        "Candidate",
+        "Composition",
+        "Folded",
+        "TokenCircuit",
+        "TopTokens",
+    ),
     "attnviz.experiment.why": ("Why",),
 }
 

@@ -20,4 +20,11 @@ from attnviz.experiment.sets import ExperimentSet as ExperimentSet
 from attnviz.experiment.slots import WordSlot as WordSlot
 from attnviz.experiment.switches import ChangedRun as ChangedRun
 from attnviz.experiment.tokens import TokenScores as TokenScores
+from attnviz.experiment.weights_alone.circuits import Circuits as Circuits
+from attnviz.experiment.weights_alone.results import ByDistance as ByDistance
+from attnviz.experiment.weights_alone.results import Candidate as Candidate
+from attnviz.experiment.weights_alone.results import Composition as Composition
+from attnviz.experiment.weights_alone.results import Folded as Folded
+from attnviz.experiment.weights_alone.results import TokenCircuit as TokenCircuit
+from attnviz.experiment.weights_alone.results import TopTokens as TopTokens
 from attnviz.experiment.why import Why as Why

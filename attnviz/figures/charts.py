@@ -24,7 +24,7 @@ MARKERS = ("circle", "square", "diamond", "cross", "triangle-up")
 PATTERNS = ("", "/", ".", "x", "-")
 MAX_MARKED = 24  # points beyond which a line has no markers
 MAX_TICKS = 10  # points beyond which a logarithmic axis names round numbers instead
-HEIGHT_PX = 380
+HEIGHT_PX, EMPTY_PX = 380, 240
 FONT_PX = 15
 MARK = "#7f8c8d"  # stands out on light and on dark
 SYMBOL = re.compile(r"\b(d|W)_(k|model|[QKVO])\b")
@@ -60,8 +60,6 @@ def chart(
     if log_x:
         figure.update_xaxes(type="log", tickmode="array", tickvals=_log_ticks(lines))
     figure.update_yaxes(title_text=_label(y_title), rangemode="tozero")
-    if not any(np.isfinite(line.y).any() for line in lines):
-        _leave_empty(figure, lines, log_x)
     if marked_x is not None:
         figure.add_vline(x=marked_x, line_dash="dash", line_width=2, line_color=MARK)
     figure.update_layout(
@@ -73,6 +71,8 @@ def chart(
         margin={"l": 60, "r": 20, "t": 40, "b": 60},
         hoverlabel={"namelength": -1},
     )
+    if not any(np.isfinite(line.y).any() for line in lines):
+        _leave_empty(figure, lines, log_x)
     return figure
 
 
@@ -82,6 +82,7 @@ def _leave_empty(figure: "Figure", lines: Sequence[Line], log_x: bool) -> None:
     low, high = float(x.min()), float(x.max())
     figure.update_xaxes(range=[math.log10(low), math.log10(high)] if log_x else [low, high])
     figure.update_yaxes(range=[0, 1], showticklabels=False)
+    figure.update_layout(height=EMPTY_PX)
 
 
 def _log_ticks(lines: Sequence[Line]) -> list[float]:

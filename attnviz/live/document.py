@@ -53,8 +53,8 @@ SAID_BY_SCRIPT = (
     *(f"refused.{reason}" for reason in REASONS),
 )  # fmt: skip
 SAID_BY_PAGE = (
-    "tagline", "model", "text", "examples", "loading", "write", "clear", "settings", "temperature",
-    "top_k", "top_p", "exact", "retry", "whole",
+    "tagline", "model", "about", "text", "examples", "loading", "write", "clear", "settings",
+    "temperature", "top_k", "top_p", "exact", "retry", "whole",
 )  # fmt: skip
 SAMPLING = {  # the largest value, the step, the value at first
     "temperature": (5, 0.1, 0.8),
@@ -94,9 +94,8 @@ class SitePlace:
 
 def index(models: Mapping[str, LiveModel], lang: Language, place: SitePlace) -> dict[str, Any]:
     """`PageIndex` of state.d.ts; models by the folder of their files."""
-    first = first_picture()
     has_pictures = any(model.info["kind"] == "vision" for model in models.values())
-    view = packed(drawing_pad.CANVAS, pad(), lang)
+    view = packed(drawing_pad.CANVAS, pad(first_picture()), lang)
     return {
         "language": lang,
         "root": place.root,
@@ -111,12 +110,7 @@ def index(models: Mapping[str, LiveModel], lang: Language, place: SitePlace) -> 
         "texts": {name: catalogue(lang)[f"live.{name}"] for name in SAID_BY_SCRIPT},
         "off": {name: text(lang, f"switchboard.to_{name}") for name in OFF},
         "worker_texts": worker_texts(lang),
-        "pad": {
-            "view": base64.b64encode(view).decode(),
-            "side": PAD_SIDE_PX,
-            "first": base64.b64encode(first.tobytes()).decode(),
-            "first_side": len(first),
-        }
+        "pad": {"view": base64.b64encode(view).decode(), "side": PAD_SIDE_PX}
         if has_pictures
         else None,
     }
@@ -188,6 +182,7 @@ def _document(
     lang: Language = told["language"]
     say = {name: html.escape(catalogue(lang)[f"live.{name}"]) for name in SAID_BY_PAGE}
     title, about = html.escape(text(lang, "live.title")), say["tagline"]
+    theme = html.escape(text(lang, "file.theme"))
     lines = (
         "<!doctype html>",
         f'<html lang="{lang}">',
@@ -199,9 +194,9 @@ def _document(
         f'<meta name="description" content="{about}">',
         f'<title>{title}</title><link rel="icon" href="data:,">',
         f"{head}</head>",
-        f"<body><header><h1>attnviz</h1><p>{about}</p>",
+        f"<body><header><h1>attnviz</h1>{_choices(told, say)}",
         _nav(languages),
-        f'<button type="button" id="theme" hidden>{html.escape(text(lang, "file.theme"))}</button>',
+        f'<button type="button" id="theme" aria-label="{theme}" title="{theme}" hidden>◐</button>',
         "</header>",
         _main(told, lang, say),
         f'<footer>{_nav(links)}<a class="whole" target="_blank" rel="noopener"'
@@ -212,6 +207,16 @@ def _document(
     return "\n".join(lines)
 
 
+def _choices(told: Mapping[str, Any], say: Mapping[str, str]) -> str:
+    """The model, what it is, and its examples, in the line of the heading."""
+    first = next(iter(told["models"].values()))
+    return f"""<div class="controls"><label><span class="unseen">{say["model"]}</span>
+<select id="model"></select></label>
+<details class="about"><summary aria-label="{say["about"]}" title="{say["about"]}">?</summary>
+<p id="about">{html.escape(first["description"])}</p></details>
+<select id="example" aria-label="{say["examples"]}" hidden></select></div>"""
+
+
 def _main(told: Mapping[str, Any], lang: Language, say: Mapping[str, str]) -> str:
     """The field, the lines under it, the tabs and the place of the canvases."""
     first = next(iter(told["models"].values()))
@@ -220,21 +225,19 @@ def _main(told: Mapping[str, Any], lang: Language, say: Mapping[str, str]) -> st
     views, groups = (html.escape(text(lang, f"file.{name}")) for name in ("views", "groups"))
     off, measure = (html.escape(text(lang, f"switchboard.{name}")) for name in ("to", "measure"))
     return f"""<main id="live"><noscript>{needs_script}</noscript>
-<div class="controls"><label><span>{say["model"]}</span> <select id="model"></select></label>
-<select id="example" aria-label="{say["examples"]}" hidden></select>
-<p id="about">{html.escape(first["description"])}</p></div>
-<textarea id="text" rows="2" maxlength="{MAX_CHARS}" aria-label="{say["text"]}" dir="auto"
+<p class="tagline">{say["tagline"]}</p>
+<textarea id="text" rows="1" maxlength="{MAX_CHARS}" aria-label="{say["text"]}" dir="auto"
  spellcheck="false" autocomplete="off" autocapitalize="off">{typed}</textarea>
 <div id="pad" hidden></div>
 <p id="continuation" dir="auto"></p>
-<p id="answer"></p>
+<div class="told"><p id="answer"></p>
 <div id="writer" hidden><button type="button" id="write">{say["write"]}</button>
 <button type="button" id="clear" hidden>{say["clear"]}</button>
 <details><summary>{say["settings"]}</summary>
 {"".join(_number(name, say[name], *limits) for name, limits in SAMPLING.items())}</details></div>
 <p class="state"><span id="status">{say["loading"]}</span> <span id="badge"></span>
 <button type="button" id="exact" hidden>{say["exact"]}</button>
-<button type="button" id="retry" hidden>{say["retry"]}</button></p>
+<button type="button" id="retry" hidden>{say["retry"]}</button></p></div>
 <p id="problem" role="alert" hidden></p>
 <div class="bar"><div class="tabs" id="tabs" role="tablist" aria-label="{views}"></div>
 <select id="group" aria-label="{groups}" hidden></select></div>

@@ -57,7 +57,7 @@ function answerNodes(/** @type {Page} */ { index, session }, /** @type {Shown} *
   const top = said.top
     .slice(0, session.loaded?.task === "next_token" ? 5 : 3)
     .map(({ name, value }, i) =>
-      el("span", { class: "choice" }, el(i ? "bdi" : "b", {}, name), ` ${fmtPercent(value)} %`),
+      el("span", { class: "choice" }, el(i ? "bdi" : "b", {}, name), ` ${fmtPercent(value)}%`),
     );
   return fillNodes(label, { choices: el("span", { class: "choices" }, ...top) });
 }

@@ -3,6 +3,7 @@
 // typed goes out at once; while an answer is under way the latest text waits, so nothing is delayed and nothing piles up.
 
 import { makeChannel, ownAddress } from "../pictures/shared/address.js";
+import { parse } from "../pictures/shared/buffer.js";
 import { el, setText } from "../pictures/shared/dom.js";
 import { fill } from "../pictures/shared/fmt.js";
 import { byId, mountIn, moveAmong, parsedSheets, watchTheme } from "../pictures/shared/page.js";
@@ -10,9 +11,10 @@ import { readSelection, selectionParameters } from "../pictures/shared/selection
 import { keepForOffline, withRoot } from "./addresses.js";
 import { follow } from "./follow.js";
 import { say, sayLoading, savesData, spoken } from "./lines.js";
-import { bytesOf, pixelsOf } from "./picture.js";
+import { bytesOf, pictureOf, pixelsOf } from "./picture.js";
 import { startWorker, unpackInside } from "./start_worker.js";
 
+/** @import { Arrays as PadArrays } from "../pictures/drawing_pad/types.js" */
 /** @import { Component, Events } from "../pictures/shared/host.js" */
 /** @import { Answer, Input, Loaded, Off, Refined, Sampling, Shown, View, Written } from "./index.js" */
 /** @import { Page, PageIndex, Session, Tab } from "./state.js" */
@@ -454,6 +456,7 @@ function buildControls(/** @type {Page} */ page) {
   byId("model").parentElement?.toggleAttribute("hidden", models.length < 2);
   const off = Object.entries(index.off).map(([to, said]) => el("option", { value: to }, said));
   choice("to").replaceChildren(...off);
+  choice("to").value = saidWhileOff(page.host.address.get("changes") ?? "") ?? Object.keys(index.off)[0];
   /** @type {Record<string, () => void>} */
   const changes = {
     model: () => openModel(page, choice("model").value),
@@ -497,6 +500,12 @@ function takeOff(/** @type {Page} */ page) {
   rest(page);
 }
 
+/** What the first head that is off says instead. */
+function saidWhileOff(/** @type {string} */ changes) {
+  const [, side, said] = /\.(mixed|weights)=(\w+)/.exec(changes) ?? [];
+  return side === "weights" ? "even" : said;
+}
+
 function writeOrStop(/** @type {Page} */ page) {
   const { session } = page;
   session.isWriting = !session.isWriting;
@@ -523,9 +532,11 @@ function showControls(/** @type {Page} */ page) {
   choice("example").value = "";
   choice("example").hidden = model.examples.length < 2;
   if (!readsPictures || !index.pad) return;
-  const { first, first_side: side, view } = index.pad;
-  session.picture ??= { rows: side, columns: side, rgb: bytesOf(first) };
+  const pad = bytesOf(index.pad.view);
+  /** @type {{arrays: PadArrays}} */
+  const { arrays } = parse(pad);
+  if (arrays.first) session.picture ??= pictureOf(arrays.first);
   if (page.pad) return;
   page.pad = mountIn(byId("pad"), "drawing_pad", page.components.drawing_pad, page.sheets, page.host);
-  page.pad.refresh(bytesOf(view));
+  page.pad.refresh(pad);
 }

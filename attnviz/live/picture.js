@@ -3,9 +3,19 @@
 
 import { plainContext } from "../pictures/shared/dom.js";
 
+/** @import { PackedArray } from "../pictures/shared/buffer.js" */
+/** @import { Input } from "./index.js" */
+
+/** @typedef {NonNullable<Input["picture"]>} Picture */
+
 /** The bytes that a text in base64 stands for. */
 export function bytesOf(/** @type {string} */ base64) {
   return Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
+}
+
+/** A picture [row, column, rgb] as a model reads it. @returns {Picture} */
+export function pictureOf(/** @type {PackedArray} */ { shape: [rows, columns], data }) {
+  return { rows, columns, rgb: Uint8Array.from(data) };
 }
 
 /** The red, green and blue of each pixel of a picture, at most `side` of them in a row, on white. */

@@ -25,8 +25,8 @@ export interface PageIndex {
   /** What heads say while they are off, by its name. */
   off: Record<string, string>;
   worker_texts: Texts;
-  /** The data of the drawing pad, and the first picture, row by row; base64. Null without a model of pictures. */
-  pad: { view: string; side: number; first: string; first_side: number } | null;
+  /** The data of the drawing pad with the first picture, in base64. Null without a model of pictures. */
+  pad: { view: string; side: number } | null;
 }
 
 export interface PageModel {

@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import streamlit as st
+from starlette.middleware import Middleware
 
 import attnviz
 from attnviz import tiles
 from attnviz.app.host import script
+from attnviz.app.host.first_paint import FirstPaint
 
 BLOCK_S = 0.3
 original = tiles.build
@@ -31,4 +33,8 @@ def slow_build(call: Any, head: int, *, progress: Callable[[float], None], **opt
 
 
 tiles.build = slow_build
-app = st.App(Path(attnviz.__file__).parent / "app" / "main.py", routes=script.routes())
+app = st.App(
+    Path(attnviz.__file__).parent / "app" / "main.py",
+    routes=script.routes(),
+    middleware=[Middleware(FirstPaint)],
+)

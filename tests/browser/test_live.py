@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 import attnviz
 from attnviz.i18n import LANGUAGES, Language, text
-from attnviz.live.model import live_model
+from attnviz.live.model import first_picture, live_model
 from attnviz.live.site import write_site
 from tests.support.cases import mostly_slow
 from tests.support.static_site import served
@@ -158,6 +158,27 @@ def test_a_head_is_switched_off_with_its_control(visitor: Visitor, address: str)
     page = visitor.open(f"{address}?view=switches&changes=L0.H0.mixed=zero")
     expect(page.locator("[data-component=switches]")).to_contain_text("John")
     expect(page.locator("[data-component=switches]")).to_contain_text("random")
+    expect(page.locator("#to")).to_have_value("zero")
+
+
+def test_the_pad_shows_the_picture_that_is_answered(visitor: Visitor, address: str) -> None:
+    page = visitor.open(f"{address}?model=shapes")
+    pad = page.locator(".av-drawing-pad-surface[data-deeds='1']")
+    corner = "c => [...c.getContext('2d').getImageData(0, 0, c.width, c.height).data.slice(0, 3)]"
+    assert pad.evaluate(corner) == first_picture()[0, 0].tolist()
+    before = page.locator("#answer").inner_text()
+    page.get_by_role("button", name="Clear", exact=True).click()
+    expect(page.locator("#answer")).not_to_have_text(before)
+
+
+def test_the_picture_begins_in_the_first_third_of_a_screen(visitor: Visitor, address: str) -> None:
+    visitor.page.set_viewport_size({"width": 1440, "height": 900})
+    page = visitor.open(address)
+    expect(page.locator("#badge")).to_have_attribute("data-state", "ok")
+    assert page.evaluate("document.getElementById('view').getBoundingClientRect().top") < 300
+    expect(page.locator("#about")).to_be_hidden()
+    page.locator(".about summary").click()
+    expect(page.locator("#about")).to_be_visible()
 
 
 def test_the_page_comes_without_a_network_after_the_first_visit(

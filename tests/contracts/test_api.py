@@ -15,7 +15,7 @@ from tests.contracts import project
 
 PUBLIC = (
     "AttnVizError BadInput Capture Class Cosine Divergence Generation LoadedModel "
-    "NextToken Sound Target ablate capture changed compare cut derive edit embed "
+    "NextToken Sound Target ablate capture changed circuits compare cut derive edit embed "
     "experiment figures from_attentions load mask masks metrics models patch pattern read "
     "record save show survey tiles"
 ).split()

@@ -123,7 +123,7 @@ def sent(app: AppTest, player: bool = False) -> tuple[dict[str, Any], dict[str, 
     """Header and arrays of the one component beside the bar, or of the player above it."""
     found = [unpack(component.proto.bytes) for component in _components(app)]
     # a card scroller is not seen, and a moving picture stands beside what it shows
-    seen = [each for each in found if not {"arrivals", "film"} & each[0].keys()]
+    seen = [each for each in found if not {"arrivals", "film", "lit"} & each[0].keys()]
     (one,) = [each for each in seen if bool(each[0].get("compact")) == player]
     return one
 

@@ -6,7 +6,6 @@ shared is known. `bar.css` gives all of it a fixed height before anything is dra
 """
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -18,7 +17,6 @@ from attnviz.app.session import address_bar, routes, store, widgets
 from attnviz.i18n import Language, text
 from attnviz.pictures.shared.pages import Page
 
-CSS = Path(__file__).with_name("bar.css")
 SHARE = "share"  # the empty place of the menu Share in this run
 
 

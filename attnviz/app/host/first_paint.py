@@ -1,11 +1,15 @@
-"""The first paint: Streamlit's page with our title, description and font, a mark and a sentence.
+"""The first paint: Streamlit's page with our title, font and style sheets, a mark and a sentence.
 
 In: an answer of Streamlit that is its page. Out: the same page, in which a tab and the preview of a
 link have our name before any script has run, and the page is not white. What is painted stands in
-the element that Streamlit's script fills: it takes it away with its first frame.
+the element that Streamlit's script fills: it takes it away with its first frame. The style sheets
+of page and bar stand behind that element, and so after Streamlit's own, which go into the head:
+nothing is drawn without them, and of two rules of one weight ours counts.
 """
 
 import re
+from functools import cache
+from pathlib import Path
 
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -16,6 +20,8 @@ TITLE = "attnviz: words look at words"
 DESCRIPTION = (
     "See which words a language model looks at, forbid one look, and watch its answer change."
 )
+APP = Path(__file__).parents[1]
+SHEETS = (APP / "bar" / "bar.css", APP / "style.css")
 ASIDE = re.compile(r"/(static|_stcore|scripts|media|component)/|\.\w+$")
 # a compressed page, a part of it or "not modified" could not be written anew
 UNREADABLE = (b"accept-encoding", b"range", b"if-none-match", b"if-modified-since")
@@ -81,7 +87,14 @@ class FirstPaint:
 
 
 def painted(page: str) -> str:
-    """Streamlit's page with our head and first paint; any other page as it is."""
+    """Streamlit's page with our head, first paint and styles; any other page as it is."""
     font = f'<link rel="preload" href="./{script.PLACE}/{script.font_name()}" as="font"'
     page = FONT.sub(f'{font} type="font/woff2" crossorigin />', page)
-    return page.replace("<title>Streamlit</title>", HEAD).replace(ROOT, PAINTED)
+    return page.replace("<title>Streamlit</title>", HEAD).replace(ROOT, PAINTED + styles())
+
+
+@cache
+def styles() -> str:
+    """The style sheets of page and bar."""
+    sheets = (sheet.read_text(encoding="utf-8") for sheet in SHEETS)
+    return "<style>" + "\n".join(sheets) + "</style>"

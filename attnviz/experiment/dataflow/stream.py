@@ -46,6 +46,14 @@ def _before(made_by: Operation, in_stream: bool) -> Value | None:
 
 def before_last_linear(value: Value) -> Value:
     """The input of the last linear layer on the way to a value: the states that are unembedded."""
+    made_by = last_linear(value)
+    if made_by is None:
+        return value
+    return made_by.value(made_by.args[1] if made_by.packet is aten.addmm else made_by.args[0])
+
+
+def last_linear(value: Value) -> Operation | None:
+    """The last linear layer on the way to a value; None if there is none."""
     current = value
     while current.made_by is not None and current.made_by.packet not in ops.LINEAR:
         learned = [
@@ -54,12 +62,9 @@ def before_last_linear(value: Value) -> Value:
             if source.learned and not source.constant
         ]
         if not learned:
-            return value
+            return None
         current = max(learned, key=lambda source: source.tensor.numel())
-    if current.made_by is None:
-        return value
-    made_by = current.made_by
-    return made_by.value(made_by.args[1] if made_by.packet is aten.addmm else made_by.args[0])
+    return current.made_by
 
 
 def writer_of(state: Value) -> Operation | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
-from jaxtyping import Float64
+from jaxtyping import Float64, UInt8
 
 from attnviz.pictures.shared.canvas import LOCAL, Canvas, derived
 
@@ -34,12 +34,13 @@ class DrawingForm:
 class DrawingPadView:
     """The colours to draw with, and the forms as points within ±1, each by its name.
 
-    `side_px` is the side of the picture that is sent.
+    `side_px` is the side of the picture that is sent; `first` is one that is drawn upon.
     """
 
     side_px: int
     paints: Annotated[Mapping[str, tuple[int, int, int]], LOCAL]
     outlines: Annotated[Mapping[str, Float64[np.ndarray, "point 2"]], LOCAL]
+    first: UInt8[np.ndarray, "row column rgb"] | None = None
 
     @derived
     def colours(self) -> tuple[Colour, ...]:

@@ -16,7 +16,7 @@ import {
   watchSize,
 } from "../shared/dom.js";
 import { fill } from "../shared/fmt.js";
-import { asPng, GROUND, paintDeed, paintDeeds, tracePath } from "./drawing.js";
+import { asPng, filledWith, GROUND, paintDeed, paintDeeds, tracePath } from "./drawing.js";
 import { buildParts, SIZES } from "./parts.js";
 
 /** @import { Host, Mounted } from "../shared/host.js" */
@@ -53,7 +53,8 @@ export default function drawingPad(/** @type {Host} */ host) {
   return {
     refresh(data) {
       /** @type {{header: Header, arrays: Arrays}} */
-      const { header } = parse(data);
+      const { header, arrays } = parse(data);
+      if (arrays.first && !KEPT.deeds.length) KEPT.deeds.push(filledWith(arrays.first));
       // the same again, after a run of the page, must not take the focus from a hand that draws
       if (state?.shown !== JSON.stringify(header)) state = build(host, box, header);
       layout(state);

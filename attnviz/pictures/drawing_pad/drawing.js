@@ -8,10 +8,13 @@
 
 import { context2d } from "../shared/dom.js";
 
+/** @import { PackedArray } from "../shared/buffer.js" */
+
 /** A place on the pad, in shares of its side. @typedef {[x: number, y: number]} Spot */
 /** @typedef {{kind: "line", colour: string, width: number, points: Spot[]}} Line */
 /** A form of half-side `size` around `at`; its points are within ±1. @typedef {{at: Spot, size: number, points: Point[]}} Outline */
-/** "clear" hides all deeds before it. @typedef {Line | (Outline & {kind: "form", colour: string}) | {kind: "clear"}} Deed */
+/** A picture that fills the pad. @typedef {{kind: "picture", picture: HTMLCanvasElement}} Filled */
+/** "clear" hides all deeds before it. @typedef {Line | (Outline & {kind: "form", colour: string}) | Filled | {kind: "clear"}} Deed */
 
 export const GROUND = "#ffffff";
 
@@ -36,6 +39,7 @@ export function paintDeeds(ctx, deeds, side) {
  */
 export function paintDeed(ctx, deed, side) {
   if (deed.kind === "line") paintLine(ctx, deed, side);
+  else if (deed.kind === "picture") ctx.drawImage(deed.picture, 0, 0, side, side);
   else if (deed.kind === "form") {
     ctx.fillStyle = deed.colour;
     tracePath(ctx, deed, side);
@@ -72,6 +76,17 @@ function paintLine(ctx, { colour, width, points }, side) {
   }
   for (const [x, y] of points) ctx.lineTo(x * side, y * side);
   ctx.stroke();
+}
+
+/** The deed that fills the pad with the red, green and blue of each pixel, row by row. @returns {Filled} */
+export function filledWith(/** @type {PackedArray} */ { shape: [rows, columns], data }) {
+  const picture = document.createElement("canvas");
+  Object.assign(picture, { width: columns, height: rows });
+  const image = new ImageData(columns, rows);
+  for (let pixel = 0; pixel < rows * columns; pixel++)
+    image.data.set([data[3 * pixel], data[3 * pixel + 1], data[3 * pixel + 2], 255], 4 * pixel);
+  context2d(picture).putImageData(image, 0, 0);
+  return { kind: "picture", picture };
 }
 
 /** The drawing as a PNG in a data URL. */

@@ -1,10 +1,11 @@
 // Written by `python -m scripts.write_canvas_types` from attnviz/pictures/drawing_pad: change that, not this.
 
+import type { PackedArray } from "../shared/buffer.js";
 import type { SharedStrings } from "../shared/heads.js";
 
 /**
  * The colours to draw with, and the forms as points within ±1, each by its name.
- * `side_px` is the side of the picture that is sent.
+ * `side_px` is the side of the picture that is sent; `first` is one that is drawn upon.
  */
 export interface Header {
   strings: Strings;
@@ -27,7 +28,10 @@ export interface DrawingForm {
   points: [number, number][];
 }
 
-export type Arrays = Record<never, never>;
+export interface Arrays {
+  /** [row, column, rgb] */
+  first?: PackedArray;
+}
 
 /** The texts of this canvas, and the shared ones. */
 export interface Strings extends SharedStrings {

@@ -3,6 +3,7 @@
 // Streamlit's host is attnviz/app/host/streamlit.js.
 
 import type { Miniature } from "../gallery/paint.js";
+import type { PartName } from "../model_map/types.js";
 import type { AddressSelection, Place } from "./selection.js";
 import type { ShownPicture } from "./snapshot.js";
 import type { Header as Stage } from "../stage/types.js";
@@ -108,6 +109,8 @@ export interface Events {
   look: number;
   /** gallery: the miniature that was clicked. */
   miniature: Miniature;
+  /** model_map: the part of the model that was clicked. */
+  part: PartName;
   /** resume: the page and the query of the address where the visitor left. */
   resume: { page: string; query: string };
 }

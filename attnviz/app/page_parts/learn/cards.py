@@ -7,7 +7,15 @@ a page that follows a presenter can draw the same.
 import streamlit as st
 
 from attnviz.app.frame import take
-from attnviz.app.page_parts.learn import card_pills, links, open_card, pictures, questions, words
+from attnviz.app.page_parts.learn import (
+    card_pills,
+    links,
+    model_map,
+    open_card,
+    pictures,
+    questions,
+    words,
+)
 from attnviz.app.page_parts.learn.card_shown import CardShown
 from attnviz.app.page_parts.learn.open_card import OpenCard
 from attnviz.app.session import address, current, routes, widgets
@@ -31,6 +39,7 @@ def show(lang: Language, opened: OpenCard) -> None:
         )
         st.title(with_formulas(texts.title), anchor=False)
         standings = card_pills.show(lang, opened)
+        model_map.show(lang, opened)
     card(lang, texts, opened)
     _next(lang, opened, sum(standing == "right" for standing in standings.values()))
     card_pills.legend(lang, standings)

@@ -12,7 +12,7 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from attnviz.app.host import script
-from attnviz.app.host.first_paint import DESCRIPTION, FONT, ROOT, TITLE, FirstPaint, painted
+from attnviz.app.host.first_paint import DESCRIPTION, FONT, ROOT, SHEETS, TITLE, FirstPaint, painted
 
 PAGE = (Path(streamlit.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
 
@@ -36,6 +36,13 @@ def test_painted_finds_each_of_its_places_in_the_installed_page() -> None:
     assert len(FONT.findall(PAGE)) == 1
     page = painted(PAGE)
     assert "SourceSans" not in page and f"./{script.PLACE}/{script.font_name()}" in page
+
+
+def test_the_style_sheets_stand_once_behind_what_is_painted() -> None:
+    page = painted(PAGE)
+    for sheet in SHEETS:
+        rules = sheet.read_text(encoding="utf-8")
+        assert page.count(rules) == 1 and page.index(rules) > page.index('class="av-first"')
 
 
 @pytest.mark.parametrize("path", ["/", "/head", "/learn?lang=ja"])

@@ -16,8 +16,10 @@ import pytest
 from attnviz.errors import BadInput
 from attnviz.i18n import LANGUAGES, Language, is_beta
 from attnviz.pictures.board import Board
+from attnviz.pictures.model_map import PARTS
 from attnviz.teach.course import MOVED_CARDS, SLUGS, lesson
 from attnviz.teach.course.recipe import Lesson, Recipe
+from attnviz.teach.lessons.cards import parts
 from attnviz.teach.lessons.cards.card import Card, CellQuestion, Chart, ChoiceQuestion
 from attnviz.teach.lessons.cards.shuffle import places, shuffled
 from attnviz.teach.lessons.cards.situation import before_the_question
@@ -219,3 +221,14 @@ def test_shuffled_leaves_other_questions_alone(built: OfLesson) -> None:
     numbers = [card for slug in ("ask",) for _, card in built(slug, 0)]
     others = [card for card in numbers if not isinstance(card.question, ChoiceQuestion)]
     assert others and all(shuffled(card, lesson("ask").slug, "1") is card for card in others)
+
+
+def test_parts_of_the_map_lead_to_cards_and_are_lit_on_cards(built: OfLesson) -> None:
+    known = {(slug, card.name) for slug in SLUGS for _, card in built(slug, 0)}
+    assert parts.CARDS.keys() == set(PARTS)
+    assert set(parts.CARDS.values()) <= known and parts.ABOUT.keys() <= known
+    lit = {part for path in known for part in parts.about(*path)}
+    assert lit == set(PARTS), "each part is what some card is about"
+    assert all(
+        part in parts.about(*path) or part == "attention" for part, path in parts.CARDS.items()
+    )
