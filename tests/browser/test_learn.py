@@ -6,12 +6,14 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Locator, Page, ViewportSize, expect
 
+from attnviz.app.page_parts.learn.open_card import SEED
 from attnviz.capture.run import capture
 from attnviz.models.loader import load
 from attnviz.teach.course import SLUGS, lesson
 from attnviz.teach.course.recipe import CaptureText
 from attnviz.teach.lessons.cards.card import Card, CellQuestion, ChoiceQuestion
 from attnviz.teach.lessons.cards.glossary import entries, terms_on
+from attnviz.teach.lessons.cards.shuffle import shuffled
 from attnviz.teach.lessons.cards.symbols import with_formulas
 from attnviz.teach.lessons.cards.texts import lesson_texts
 from tests.browser.conftest import OpenVisit
@@ -45,7 +47,7 @@ def test_a_lesson_can_be_walked_to_its_end(
 ) -> None:
     opened = visit("learn", canvases=False, lesson=slug)
     page, texts = opened.page, lesson_texts(slug, "en")
-    built = [card for _, card in cards(lesson(slug), capture_text)]
+    built = [shuffled(card, slug, str(SEED)) for _, card in cards(lesson(slug), capture_text)]
     for place, card in enumerate(built):
         title = with_formulas(texts.of(card.name, "title").partition("[[")[0]).partition("$")[0]
         heading = page.get_by_role("heading", level=2).first

@@ -1,4 +1,8 @@
-"""Parts of the model by card: those that a card is about, and the card that teaches a part."""
+"""Parts of the model by card: those that a card is about, and the card that teaches a part.
+
+In: lesson and card. Out: names of parts, as the map of the model has them. `CARDS` leads from a
+part to the card that teaches it.
+"""
 
 from collections.abc import Mapping
 
