@@ -407,7 +407,8 @@ function showGroups(/** @type {Page} */ { index, session, host }) {
 /** Draws the pictures of an answer, with the token that is looked at where it is now. */
 function draw(/** @type {Page} */ page, /** @type {Shown} */ shown) {
   const { session, places, components, sheets, host } = page;
-  keepPlace(page, session.shown, shown);
+  const moved = keptPlace(page, session.shown, shown);
+  if (moved) host.address.set(selectionParameters(moved));
   session.shown = shown;
   const wanted = wantedViews(page);
   const root = byId("view");
@@ -430,19 +431,20 @@ function draw(/** @type {Page} */ page, /** @type {Shown} */ shown) {
     place.data = data;
     place.mounted.refresh(data);
   }
+  if (moved) host.channel.post({ selection: moved, from: null }); // now that each canvas has the tokens it is about
   root.dataset.shown = String(shown.number);
 }
 
-/** Moves the selection with the tokens, for all canvases and the address. */
-function keepPlace(/** @type {Page} */ page, /** @type {Shown | null} */ before, /** @type {Shown} */ now) {
-  const { chosen, host } = page;
-  if (!before || before.group !== now.group) return;
+/** The selection where its tokens are now, if they moved. */
+function keptPlace(
+  /** @type {Page} */ { chosen },
+  /** @type {Shown | null} */ before,
+  /** @type {Shown} */ now,
+) {
+  if (!before || before.group !== now.group) return null;
   const query = follow(chosen.query, before.queries, now.queries);
   const key = query === null ? null : follow(chosen.key, before.keys, now.keys);
-  if (query === chosen.query && key === chosen.key) return;
-  const selection = { ...chosen, query, key };
-  host.address.set(selectionParameters(selection));
-  host.channel.post({ selection, from: null });
+  return query === chosen.query && key === chosen.key ? null : { ...chosen, query, key };
 }
 
 // --- the controls ----------------------------------------------------------------------------------------------------
