@@ -43,7 +43,8 @@ def test_the_report_of_a_class_has_its_answers_and_no_names(
     (asked, *_) = report.questions(kept, "en")
     assert (asked.n_answers, asked.right_share) == (3, "67%")
     sheet = report.as_csv("en", [asked]).splitlines()
-    assert len(sheet) == 3 and sheet[1].endswith(",1,0.333") and sheet[2].endswith(",yes,2,0.667")
+    counted = {tuple(line.split(",")[-3:]) for line in sheet[1:]}  # in the order of this class
+    assert counted == {("", "1", "0.333"), ("yes", "2", "0.667")}
     page = report.as_html("ja", kept, report.questions(kept, "ja"))
     assert escape(JA.of("order", "option.sums")) in page and "<script" not in page
     press(presenter, "report.close")
