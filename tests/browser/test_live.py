@@ -119,6 +119,7 @@ def test_every_tab_of_a_decoder_draws(visitor: Visitor, address: str) -> None:
 
 def test_the_row_that_is_looked_at_stays_the_word(visitor: Visitor, address: str) -> None:
     page = visitor.open(f"{address}?view=head&layer=2&head=1&query=14&key=2")
+    expect(page.locator("#badge")).to_have_attribute("data-state", "ok")  # at rest
     page.locator("#text").focus()
     page.keyboard.press("Control+Home")
     page.keyboard.type("Then ")
