@@ -120,12 +120,17 @@ def require_type(function: str, name: str, value: object, wanted: type, hint: st
         )
 
 
+def whole(value: SupportsIndex) -> int:
+    """The number as an `int`; −1 for what is no whole number."""
+    try:
+        return as_index(value)
+    except TypeError:
+        return -1
+
+
 def require_index(name: str, value: SupportsIndex, count: int) -> int:
     """The number as an `int`; `BadInput` unless it is a whole number from 0 to count − 1."""
-    try:
-        number = as_index(value)
-    except TypeError:
-        number = -1
+    number = whole(value)
     if not 0 <= number < count:
         only = f"there is only {name} 0"
         allowed = only if count == 1 else f"give a whole number from 0 to {count - 1}"

@@ -22,7 +22,7 @@ from jaxtyping import Bool, Float, Float64, Int64
 from torch import Tensor
 
 from attnviz.attention.tolerance import rounding
-from attnviz.errors import BadInput, bad_argument
+from attnviz.errors import BadInput, bad_argument, whole
 from attnviz.experiment.answer_measures import AnswerMeasure
 from attnviz.experiment.clean_run import CleanRun
 from attnviz.experiment.edgewise import Edgewise, Receiver, edgewise
@@ -95,11 +95,11 @@ class Circuit:
 
     def keep(self, n: int) -> float:
         """The share of the answer with the first n edges kept and all else from the other run."""
-        if not 0 <= n <= len(self.edges):
+        if not 0 <= whole(n) <= len(self.edges):
             raise bad_argument(
-                f"n={n} edges: there are {len(self.edges)}",
+                f"n={n} is no number of edges: there are {len(self.edges)}",
                 name="n",
-                found=n,
+                found=str(n),
                 allowed=f"0 to {len(self.edges)}",
             )
         kept = self.work.masks([self.order[:n]], kept=True)

@@ -209,8 +209,9 @@ def test_models_and_texts_without_such_edges_are_refused_by_name(names: Circuit)
         run.circuit(run)
     with unchecked(), pytest.raises(BadInput, match="takes Experiment as other and was given str"):
         run.circuit(STORE)  # type: ignore[arg-type]
-    with pytest.raises(BadInput, match="n"):
-        names.keep(480)
+    for n in (480, -1, 1.5):
+        with unchecked(), pytest.raises(BadInput, match="is no number of edges"):
+            names.keep(n)  # type: ignore[arg-type]
     review = attnviz.load("sentiment")
     good, bad = (
         attnviz.experiment(review, f"the food was {word} .", on=Class("positive"))

@@ -140,7 +140,9 @@ def film_view() -> FilmView:
     opening = OPENINGS[DEFAULT_MODEL]
     first = examples.texts(DEFAULT_MODEL)[0]
     second = examples.contrast(DEFAULT_MODEL, first)
-    groups = [_read(sentence).groups[0] for sentence in (first, second)]
+    groups = [
+        _recalled(DEFAULT_MODEL, Request.of((sentence,))).groups[0] for sentence in (first, second)
+    ]
     return film_fill.film(groups[0], groups[1], opening.head, opening.query, opening.key)
 
 
@@ -148,10 +150,6 @@ def offered() -> tuple[str, ...]:
     """Examples in the model's language, other than the sentence of the film."""
     texts = examples.texts(DEFAULT_MODEL)[1:]
     return tuple(text for text in texts if not examples.foreign_letters(DEFAULT_MODEL, text))
-
-
-def _read(sentence: str) -> AppCapture:
-    return captures.recall(sources.source(DEFAULT_MODEL), Request.of((sentence,)))
 
 
 def _take_text(key: str) -> None:
