@@ -12,6 +12,7 @@ from scripts import run_notebooks
 from tests.contracts import project
 
 NAMES = [path.stem for path in run_notebooks.notebooks()]
+LONG = {"indirect-object"}  # of 20 pairs, with two circuits
 MAX_BYTES = 300_000
 # what differs from one machine or run to the next: digits, an object's address, padding
 VARIES = re.compile(r"@[0-9a-f]+|[−-]?\d[\d.,e+−-]*|\s+")
@@ -35,7 +36,9 @@ def numbers(outputs: Sequence[Any]) -> list[float]:
     ]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name in LONG else ()) for name in NAMES]
+)
 def test_a_notebook_runs_and_shows_what_it_says(name: str, tmp_path: Path) -> None:
     notebook = run_notebooks.read(run_notebooks.FOLDER / f"{name}.ipynb")
     cells = run_notebooks.code_cells(notebook)
