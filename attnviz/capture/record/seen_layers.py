@@ -241,6 +241,20 @@ class SeenLayers:
             return None
         return "self" if is_same_source(read[0], read[1]) else "cross"
 
+    def kind_by_length(self, layout: HeadLayout, query: Tensor, key: Tensor) -> Kind | None:
+        """ "cross" for q and k of different lengths of which none is part of the other's source.
+
+        Where no layer wrote one of them it stands for itself: the states of a recurrent layer, or
+        memory that was given. None for equal lengths, which show nothing.
+        """
+        if query.shape[-2] == key.shape[-2]:
+            return None
+        sources = []
+        for tensor in (query, key):
+            read = self._read_by_writer(layout, tensor)
+            sources.append(tensor.flatten(0, -2) if read is None else read)
+        return "self" if is_same_source(*sources) else "cross"
+
     def _read_by_writer(self, layout: HeadLayout, tensor: Tensor) -> Tensor | None:
         """The input of the layer that wrote a tensor; None if no layer did."""
         for layer in reversed(self.runs):

@@ -5,6 +5,8 @@ by elementwise operations, and "self" or "cross" for queries and keys, whatever 
 since their layers: a norm, a rotation, a scale.
 """
 
+from collections.abc import Iterable
+
 from torch import Tensor
 
 from attnviz.capture.locate.structure import is_same_source
@@ -40,3 +42,19 @@ class Sources(dict[int, ScoreSource]):
                 return None
             reads.append(layers[0].left.flatten(0, -2))
         return "self" if is_same_source(*reads) else "cross"
+
+    def kind_of_scores(self, scores: Iterable[ScoreSource]) -> Kind | None:
+        """The kind by what layers read behind scores that a layer computed (additive attention).
+
+        None unless two layers or more entered what that layer read.
+        """
+        reads = [
+            source.left.flatten(0, -2)
+            for score in scores
+            if score.is_learned
+            for source in self.entering(score.left)
+            if source.has_learned_columns
+        ]
+        if len(reads) < 2:
+            return None
+        return "self" if all(is_same_source(reads[0], other) for other in reads[1:]) else "cross"

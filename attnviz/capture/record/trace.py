@@ -408,10 +408,11 @@ class ThreadTrace:
     def _decide_by_reader(self, layer: LayerRun) -> None:
         """Report the waiting attention if a layer reads its mixed values under some layout."""
         call = self._undecided
-        if call is None or layer.read.numel() != call.mixed.numel():
+        if call is None or layer.read.numel() < call.mixed.numel():
             return
         if call.layout is not None:
-            self._decide_late()
+            if layer.read.numel() == call.mixed.numel():
+                self._decide_late()
             return
         n_heads = head_layout.head_count(call.stack)
         for way in (call, *call.instead):
@@ -451,12 +452,19 @@ class ThreadTrace:
         query, key, before, kind = None, None, None, None
         if call.factors is not None:
             query, key = (layout.by_head(tensor) for tensor in call.factors[:2])
-            kind = self._layers.kind(layout, *call.factors[:2]) or self._sources.kind(
-                *call.factors[:2]
+            kind = (
+                self._layers.kind(layout, *call.factors[:2])
+                or self._sources.kind(*call.factors[:2])
+                or self._layers.kind_by_length(layout, *call.factors[:2])
             )
             scaling = call.scaling
             if scaling is not None and ops.is_same_view(scaling.after, call.factors[2].left):
                 before = multihead.ScoreProduct(scaling.before, call.factors[2].added)
+        else:
+            n_query, n_key = call.weights.shape[-2:]
+            kind = self._sources.kind_of_scores(call.softmax.sources)
+            if kind is None and 1 < n_query != n_key:
+                kind = "cross"
         stored = StoredWeights(
             layout.by_head(call.weights), query, key, layout.by_head(call.values)
         )
