@@ -34,7 +34,8 @@ MAX_GROWTH = 16  # of a layer's output over its input: scores of a vocabulary ar
 class Undecided:
     """An attention of which no layer has shown the order of its axes yet.
 
-    `instead` has the other orders of a call whose heads are rows of its product.
+    `instead` has the other orders of a call whose heads are rows of its product; `kind` is what the
+    scores show of two lengths that differ.
     """
 
     softmax: OpenSoftmax
@@ -48,6 +49,7 @@ class Undecided:
     layout: HeadLayout | None
     number: int
     instead: tuple["Undecided", ...] = ()
+    kind: Kind | None = None
 
     @property
     def lead(self) -> tuple[int, ...]:
@@ -240,20 +242,6 @@ class SeenLayers:
         if read[0] is None or read[1] is None:
             return None
         return "self" if is_same_source(read[0], read[1]) else "cross"
-
-    def kind_by_length(self, layout: HeadLayout, query: Tensor, key: Tensor) -> Kind | None:
-        """ "cross" for q and k of different lengths of which none is part of the other's source.
-
-        Where no layer wrote one of them it stands for itself: the states of a recurrent layer, or
-        memory that was given. None for equal lengths, which show nothing.
-        """
-        if query.shape[-2] == key.shape[-2]:
-            return None
-        sources = []
-        for tensor in (query, key):
-            read = self._read_by_writer(layout, tensor)
-            sources.append(tensor.flatten(0, -2) if read is None else read)
-        return "self" if is_same_source(*sources) else "cross"
 
     def _read_by_writer(self, layout: HeadLayout, tensor: Tensor) -> Tensor | None:
         """The input of the layer that wrote a tensor; None if no layer did."""

@@ -309,6 +309,10 @@ class ThreadTrace:
                     softmax.fault = common[-1], self._why_changed(softmax, turned, common)
                     continue
                 break
+            n_query, n_key = call.weights.shape[-2:]
+            if n_query != n_key:  # scores that show no sides of several queries: another text's
+                shown = self._sources.kind_by_reads(softmax.sources)
+                call.kind = shown or ("cross" if n_query > 1 else None)
             self._close(number)
             self._decide_late()
             self._take(call)
@@ -449,22 +453,17 @@ class ThreadTrace:
             self._finish_attention(call, layout)
 
     def _finish_attention(self, call: Undecided, layout: HeadLayout) -> None:
-        query, key, before, kind = None, None, None, None
+        query, key, before, kind = None, None, None, call.kind
         if call.factors is not None:
             query, key = (layout.by_head(tensor) for tensor in call.factors[:2])
             kind = (
                 self._layers.kind(layout, *call.factors[:2])
                 or self._sources.kind(*call.factors[:2])
-                or self._layers.kind_by_length(layout, *call.factors[:2])
+                or call.kind
             )
             scaling = call.scaling
             if scaling is not None and ops.is_same_view(scaling.after, call.factors[2].left):
                 before = multihead.ScoreProduct(scaling.before, call.factors[2].added)
-        else:
-            n_query, n_key = call.weights.shape[-2:]
-            kind = self._sources.kind_of_scores(call.softmax.sources)
-            if kind is None and 1 < n_query != n_key:
-                kind = "cross"
         stored = StoredWeights(
             layout.by_head(call.weights), query, key, layout.by_head(call.values)
         )
