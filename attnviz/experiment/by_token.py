@@ -152,8 +152,7 @@ class DirectByToken:
 
     def by_token(self, heads: Sequence[Where] | None = None) -> Float64[np.ndarray, " key"]:
         """The part of every token through some heads, or through all."""
-        places = range(len(self.heads)) if heads is None else [self._place(head) for head in heads]
-        by_key: np.ndarray = self.values[list(places)].sum(0)
+        by_key: np.ndarray = self.values[self._places(heads)].sum(0)
         return by_key
 
     @cached_property
@@ -190,10 +189,11 @@ class DirectByToken:
             cuts += [Cut(self.heads[place], query, key, renormalise=False) for query in chosen]
         return tuple(cuts)
 
-    def cut_tokens(self) -> Float64[np.ndarray, " key"]:
-        """The change of the number with every head's edges to a token cut at once, exactly.
+    def cut_tokens(self, heads: Sequence[Where] | None = None) -> Float64[np.ndarray, " key"]:
+        """The change of the number with the edges of some heads, or all, to a token cut at once.
 
-        `BadInput` for a split score: it is read with the head's other side as it was.
+        Exact, one run for each token. `BadInput` for a split score: it is read with the head's
+        other side as it was.
         """
         if isinstance(self.number, ScoreCell):
             raise bad_argument(
@@ -202,11 +202,12 @@ class DirectByToken:
                 found=str(self.number),
                 allowed="None",
             )
-        changes = np.zeros(self.values.shape[1])
+        places = self._places(heads)
+        changes = np.zeros(max(len(self.tokens[place]) for place in places))
         for start in range(0, len(changes), PASS_ROWS):
             keys = range(len(changes))[start : start + PASS_ROWS]
             sets = [
-                self.cuts_of([(at, key) for at, own in enumerate(self.tokens) if key < len(own)])
+                self.cuts_of([(at, key) for at in places if key < len(self.tokens[at])])
                 for key in keys
             ]
             rows = read_in_rows(self.prepared, readout(self.prepared).read, sets)[:, 0]
@@ -265,6 +266,11 @@ class DirectByToken:
         places, keys = np.unravel_index(order, self.values.shape)
         there = keys < np.array([len(labels) for labels in self.tokens])[places]
         return places[there][:count], keys[there][:count]
+
+    def _places(self, heads: Sequence[Where] | None) -> list[int]:
+        if heads is None:
+            return list(range(len(self.heads)))
+        return [self._place(head) for head in heads]
 
     def _place(self, head: Where) -> int:
         return place_among(head, self.heads, "adds nothing to this number directly; these do:")

@@ -35,6 +35,27 @@ def test_a_click_switches_a_head_and_the_answer_follows(visit: OpenVisit) -> Non
     opened.wait_for_parameters(layer="1", head="0")
 
 
+def test_a_click_on_a_word_forbids_the_look_at_it(visit: OpenVisit) -> None:
+    opened = visit("switches", model="stories", text=STORE)
+    page = opened.page
+    mary = page.locator("[data-word='2']")
+    expect(mary).to_have_attribute("aria-label", "Mary: +1.48. Forbid this look")
+    mary.focus()
+    page.keyboard.press("Enter")
+    expect(mary).to_have_attribute("aria-pressed", "true")
+    opened.wait_for_parameters(word="@2")
+    expect(mary).to_be_focused()
+    page.locator("[data-through='L2.H1']").click()
+    opened.wait_for_parameters(word="L2.H1@2")
+    expect(page.locator(".av-words-said")).to_contain_text("Really forbidden:")
+    expect(page.locator(".av-switches .av-switches-now")).to_contain_text("L2.H1’s look at “Mary”")
+    page.get_by_label("Through").select_option("L2.H2")
+    opened.wait_for_parameters(word="L2.H2@2")
+    mary.click()
+    expect(mary).to_have_attribute("aria-pressed", "false")
+    expect(page.locator(".av-words-heads")).to_have_count(0)
+
+
 def test_hostile_text_stays_text_on_the_switchboard(visit: OpenVisit) -> None:
     opened = visit("switches", model="stories", text=HOSTILE)
     expect(opened.page.locator(".av-switches .av-bar").first).to_be_visible()
