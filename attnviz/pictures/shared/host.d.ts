@@ -111,6 +111,8 @@ export interface Events {
   miniature: Miniature;
   /** model_map: the part of the model that was clicked. */
   part: PartName;
+  /** motion: the numbers of a film that were set by hand, by their names. */
+  set: Readonly<Record<string, number>>;
   /** resume: the page and the query of the address where the visitor left. */
   resume: { page: string; query: string };
 }
