@@ -42,7 +42,7 @@ def test_a_hand_on_a_ring_stops_the_film_and_moves_the_slider(visit: OpenVisit) 
     """Hand and slider set the same number: each follows the other, and playing on forgets both."""
     opened = visit("learn?lesson=ask&card=turn&answers=turn%3D%3F&values=angle%3D90.0")
     page, top = opened.page, opened.page.locator(".av.motion")
-    ring = top.get_by_role("button", name="query")
+    ring = top.get_by_role("button", name="tip of the query")
     expect(top.locator("canvas")).to_be_visible()
     ring.focus()
     ring.press("Shift+ArrowRight")
