@@ -140,8 +140,13 @@ function drawLabel(ctx, plane, theme, { to, from = [0, 0], colour, label = "" })
  * @param {(index: number) => Move} moveOf
  */
 export function placeHandles(plane, tips, moveOf) {
-  const move = (/** @type {number} */ index, /** @type {Vector} */ to, /** @type {boolean} */ isDone) =>
-    moveOf(index)(/** @type {Vector} */ (to.map((value) => within(value, plane.reach))), isDone);
+  // redrawn in the next frame: until then a tip stands where it was put last
+  const move = (/** @type {number} */ index, /** @type {Vector} */ [x, y], isDone = false) => {
+    /** @type {Vector} */
+    const to = [within(x, plane.reach), within(y, plane.reach)];
+    plane.placed[index].dataset.at = to.join();
+    moveOf(index)(to, isDone);
+  };
   const standing = (/** @type {number} */ index) =>
     /** @type {Vector} */ ((plane.placed[index].dataset.at ?? "0,0").split(",").map(Number));
   plane.placed = plane.handles.place(
@@ -149,12 +154,12 @@ export function placeHandles(plane, tips, moveOf) {
     (index) => ({
       to([x, y]) {
         const unit = (2 * plane.reach) / plane.side;
-        move(index, [(x - plane.side / 2) * unit, (plane.side / 2 - y) * unit], false);
+        move(index, [(x - plane.side / 2) * unit, (plane.side / 2 - y) * unit]);
       },
       by([right, up], isLong) {
         const step = isLong ? BIG_STEP : STEP;
         const [x, y] = standing(index);
-        move(index, [x + right * step, y + up * step], false);
+        move(index, [x + right * step, y + up * step]);
       },
       done: () => move(index, standing(index), true),
     }),

@@ -1,4 +1,4 @@
-"""What a direction means: rows as arrows, one matrix for queries and keys, a value moves a row.
+"""Directions: rows as arrows, one matrix for queries and keys, a value that moves a row.
 
     q·k = |q|·|k|·cos,   S = X·W_Q·(X·W_K)ᵀ = X·(W_Q·W_Kᵀ)·Xᵀ        (Vaswani et al. 2017)
 
