@@ -262,7 +262,7 @@ def _together(inputs: CardInputs) -> Card:
         handles=("keys", "queries"),
     )
     question = ChoiceQuestion(("none", "nearer", "even"), "none")
-    view = {"model": MODEL, "text": START, "layer": LAYER, "head": HEAD, "query": row}
+    view: Numbers = {"model": MODEL, "text": START, "layer": LAYER, "head": HEAD, "query": row}
     return Card("together", numbers, (), question, (film,), Link("map", view), (film.still(),))
 
 
@@ -282,7 +282,7 @@ class Copying:
 
     @property
     def arrow(self) -> Float64[np.ndarray, "d_model"]:
-        return self.head.arrows[self.key]
+        return np.asarray(self.head.arrows[self.key])
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -305,7 +305,7 @@ def _list(seed: int) -> str:
 def _carries(inputs: CardInputs) -> Card:
     """The word whose row is nearest to what a value adds."""
     found = copying(inputs)
-    shown = list(range(found.key - 1, found.key + 3))
+    shown = np.arange(found.key - 1, found.key + 3)
     cosines = _units(found.head.arrows) @ _units(_words()).T
     own = cosines[1:].argmax(axis=1) == found.ids[1:]
     names = tuple(found.names[token] for token in shown)
@@ -374,7 +374,7 @@ def _moves(inputs: CardInputs) -> Card:
         values={"times": times},
     )
     question = ChoiceQuestion(("same", "little", "most"), "little")
-    view = {"model": story.MODEL, "text": _list(inputs.seed), "query": len(found.ids) - 1}
+    view: Numbers = {"model": story.MODEL, "text": _list(inputs.seed), "query": len(found.ids) - 1}
     return Card("moves", numbers, (), question, (film,), Link("output", view), (film.still(),))
 
 
