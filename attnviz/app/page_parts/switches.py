@@ -8,7 +8,7 @@ forbidden. A click reruns this fragment alone.
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -18,7 +18,6 @@ from attnviz.app.frame.attention_choice import group_title
 from attnviz.app.host.draw import draw
 from attnviz.app.server import answer_runs
 from attnviz.app.server.answer_runs import Answering
-from attnviz.app.server.jobs import Job
 from attnviz.app.session import current, embedding, messages, widgets
 from attnviz.app.session.fragment import fragment
 from attnviz.i18n import Language, text
@@ -31,7 +30,7 @@ from attnviz.pictures.switches.words import words_of
 
 if TYPE_CHECKING:
     from attnviz.changes import Change
-    from attnviz.experiment.effects import Effects, ReplacementKind
+    from attnviz.experiment.effects import Effects
 
 FRAGMENT = "switches"
 N_WRITTEN = 8
@@ -63,7 +62,7 @@ def board(shown: PageContext) -> None:
             if not (is_quick or current.view().switches.effects):
                 _measure_button(lang)
         measured = is_quick or current.view().switches.effects
-        effects = _effects(lang, key, answered, to) if measured else None
+        effects = measurement.head_effects(lang, key, answered, to) if measured else None
         off = component.parse(current.view().switches.changes) or ()
         look = Look.parse(current.view().switches.word) if measured else None
         with st.spinner(text(lang, "wait.effects")):
@@ -136,16 +135,6 @@ def _measure() -> None:
     view = current.view()
     current.update(replace(view, switches=replace(view.switches, effects=True)))
     renew(FRAGMENT)
-
-
-def _effects(lang: Language, key: str, answered: Answering, to: str) -> "Effects | None":
-    """The effect of each head, with a progress bar while it is measured."""
-
-    def work(job: Job) -> "Effects":
-        chosen = cast("ReplacementKind", to)
-        return answered.run.effects(to=chosen, progress=job.report, cancel=job.cancel)
-
-    return measurement.result(lang, "switchboard", f"{key} {to}", work)
 
 
 def _view(
