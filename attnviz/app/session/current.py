@@ -46,7 +46,7 @@ def update(after: View, *, keeps: Collection[str] = ()) -> None:
     before = view()
     if "masks" not in keeps and _input(before) != _input(after):
         after = replace(after, drawing=replace(after.drawing, masks=""))
-    if "word" not in keeps and _input(before) != _input(after):
+    if "word" not in keeps and before.input != after.input:
         after = replace(after, switches=replace(after.switches, word=""))
     if "edits" not in keeps and _head(before) != _head(after):
         after = replace(after, drawing=replace(after.drawing, edits=""))

@@ -6,7 +6,6 @@ forbidden; a request to open a head. Heads are drawn as small heatmaps, with the
 each below it where it is known. Under them stand the words with what each adds to the answer.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal, get_args
@@ -17,8 +16,10 @@ from jaxtyping import Bool, Float32
 from attnviz.changes.entry import read_entry
 from attnviz.errors import BadInput
 from attnviz.notation import TextForm, refusal
+from attnviz.pictures.shared import numbers
 from attnviz.pictures.shared.bars import Bar
 from attnviz.pictures.shared.canvas import LISTED, Canvas, derived, roots
+from attnviz.types import Site
 
 # what a head that is switched off says instead, or where it looks
 Off = Literal["mean", "resample", "zero", "even"]
@@ -26,7 +27,6 @@ OFF: tuple[Off, ...] = get_args(Off)
 ALL_ON = "none"
 MAX_CHARS = 6000
 MAX_SWITCHES = 256
-LOOK = re.compile(r"((?:[a-z_]{1,24}\.){0,2}L\d{1,4}\.H\d{1,4})?(?:@(\d{1,5}))?", re.ASCII)
 TINY = 32  # the longest side of a small heatmap, in cells
 
 
@@ -98,16 +98,18 @@ class Look:
     @staticmethod
     def parse(text: str) -> "Look":
         """The look that a text names; raises `BadInput` for other text."""
-        found = LOOK.fullmatch(text)
-        if found is None:
+        name, at, key = text.partition("@")
+        head = Site.parse(name)
+        named = not name or (head is not None and head.head is not None)
+        index, exact = numbers.index(key) if at else (None, True)
+        if not (named and exact and (index is not None) == bool(at)):
             raise _refuse(text, "it is not a head, @ and a position, such as L2.H1@2")
-        head, key = found.groups()
-        return Look(head or "", None if key is None else int(key))
+        return Look(name, index)
 
 
 @dataclass(frozen=True, eq=False)
 class WordsView:
-    """What each word adds to a number of the answer, through each head; a look that is forbidden.
+    """Words with what each adds to a number of the answer; a look that is forbidden.
 
     `values` are direct shares, whose sums over words are the heads' own. `cut` has the number's
     exact change where each head's look at the word is forbidden alone, None where no word is

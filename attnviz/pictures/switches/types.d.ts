@@ -69,7 +69,7 @@ export interface Bar {
 }
 
 /**
- * What each word adds to a number of the answer, through each head; a look that is forbidden.
+ * Words with what each adds to a number of the answer; a look that is forbidden.
  * `values` are direct shares, whose sums over words are the heads' own. `cut` has the number's exact change
  * where each head's look at the word is forbidden alone, None where no word is chosen. `sentences` say what
  * was found, `notes` have the control.

@@ -56,7 +56,7 @@ class Words:
         return Look(look.head if look.head in self.heads else "", key)
 
     def changes(self, look: Look) -> "tuple[Change, ...]":
-        """What forbids the look; nothing where no word is chosen."""
+        """The changes that forbid the look; none where no word is chosen."""
         if look.key is None:
             return ()
         return self.split.cuts_of([(place, look.key) for place in self._asked(look)])
@@ -68,7 +68,7 @@ class Words:
         return text(self.lang, f"word_shares.{form}", head=look.head, word=word)
 
     def view(self, look: Look) -> WordsView:
-        """What the page shows; the cuts are run here."""
+        """The words as the page shows them; the cuts are run here."""
         from attnviz.attention.axis_tokens import key_tokens
 
         cut = None if look.key is None else self._cut(look.key)
@@ -167,7 +167,7 @@ class Words:
 
 
 def verdict(share: float, change: float) -> str:
-    """How share and exact change go together; "" where they agree, as far as they are printed."""
+    """The key of the sentence on share and exact change; "" where they agree, as printed."""
     if not change:
         return "idle" if share else ""
     if not share:
