@@ -15,9 +15,9 @@ import { bytesOf, pictureOf, pixelsOf } from "./picture.js";
 import { startWorker, unpackInside } from "./start_worker.js";
 
 /** @import { Arrays as PadArrays } from "../pictures/drawing_pad/types.js" */
-/** @import { Component, Events } from "../pictures/shared/host.js" */
+/** @import { Component, Events, Host } from "../pictures/shared/host.js" */
 /** @import { Answer, Input, Loaded, Off, Refined, Sampling, Shown, Staged, View, Written } from "./index.js" */
-/** @import { Page, PageIndex, Session, Tab } from "./state.js" */
+/** @import { Page, PageIndex, PageModel, Session, Tab } from "./state.js" */
 
 /** @type {Record<Tab, readonly View[]>} */
 const VIEWS = {
@@ -64,7 +64,7 @@ export default async function live(components, styles) {
     },
     sessions: new Map(),
     session: newSession(index, name),
-    tab: TABS.find((tab) => tab === address.get("view")) ?? firstTab(address),
+    tab: TABS.find((tab) => tab === address.get("view")) ?? firstTab(address, index.models[name].kind),
     chosen: readSelection(address),
     places: new Map(),
     pad: null,
@@ -87,14 +87,15 @@ const field = () => /** @type {HTMLTextAreaElement} */ (byId("text"));
 const choice = (/** @type {string} */ id) => /** @type {HTMLSelectElement} */ (byId(id));
 const number = (/** @type {string} */ id) => Number(/** @type {HTMLInputElement} */ (byId(id)).value);
 
-function isEmbedded(/** @type {import("../pictures/shared/host.js").Address} */ address) {
+function isEmbedded(/** @type {Host["address"]} */ address) {
   return address.get("embed") !== null;
 }
 
 /** A page opens on the stage, one that was sent for a head in a frame with that head, others with all heads. @returns {Tab} */
-function firstTab(/** @type {import("../pictures/shared/host.js").Address} */ address) {
+function firstTab(/** @type {Host["address"]} */ address, /** @type {PageModel["kind"]} */ kind) {
   if (isEmbedded(address)) return "head";
-  return address.get("layer") === null && address.get("changes") === null ? "stage" : "overview";
+  const isPlain = address.get("layer") === null && address.get("changes") === null;
+  return isPlain && kind === "decoder" ? "stage" : "overview"; // an encoder needs a second for the stage
 }
 
 /** The text behind "#text=" of the address: this part of it never leaves the browser. */
@@ -243,7 +244,7 @@ function rest(/** @type {Page} */ page) {
   page.resting = setTimeout(() => {
     const { session } = page;
     const { loaded, shown } = session;
-    if (!loaded || !shown) return;
+    if (!loaded || !shown) return session.trouble ? undefined : rest(page); // a slow machine
     writeText(page);
     setText(byId("said"), spoken(page, shown));
     if (session.isSketch) ask(page);

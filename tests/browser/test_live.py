@@ -346,6 +346,7 @@ def test_a_phone_shows_it_in_every_language(lang: Language, browser: Browser, ad
     for tab in page.locator("#tabs button").all():
         tab.click()
         expect_true(lambda: page.evaluate(width) <= 390)
+    page.locator("#tabs [data-view=output]").click()
     page.locator("#write").click()
     expect(page.locator("[data-component=writing] .av")).to_be_visible()
     expect_true(lambda: page.evaluate(width) <= 390)
