@@ -18,6 +18,33 @@ export function pageAddress() {
   };
 }
 
+/**
+ * An address that is written at most every `everyMs`, and read as if it were written at once: browsers refuse an address
+ * that changes with every key.
+ * @param {Address} address
+ * @param {number} everyMs
+ * @returns {Address & {flush: () => void}} `flush` writes what waits
+ */
+export function calm(address, everyMs) {
+  /** @type {Map<string, string | null>} */
+  const waiting = new Map();
+  let timer = 0;
+  const flush = () => {
+    clearTimeout(timer);
+    timer = 0;
+    if (waiting.size) address.set(Object.fromEntries(waiting));
+    waiting.clear();
+  };
+  return {
+    get: (name) => (waiting.has(name) ? (waiting.get(name) ?? null) : address.get(name)),
+    set(changes) {
+      for (const [name, value] of Object.entries(changes)) waiting.set(name, value);
+      timer ||= setTimeout(flush, everyMs);
+    },
+    flush,
+  };
+}
+
 /** A channel for components that are shown together. @returns {Channel} */
 export function makeChannel() {
   /** @type {Set<(message: Announcement) => void>} */
