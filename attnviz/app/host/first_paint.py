@@ -92,7 +92,7 @@ def painted(page: str) -> str:
 
 @cache
 def head() -> str:
-    """What our page has in its head: its name, font and script, and where its server is."""
+    """The head of our page: its name, font and script, and where its server is."""
     font, module = (f"./{script.PLACE}/{name}" for name in (script.font_name(), script.file_name()))
     return f"""{META}
     <link rel="preload" href="{font}" as="font" type="font/woff2" crossorigin />
