@@ -7,13 +7,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from playwright.sync_api import ConsoleMessage, Dialog, Page, Request, WebSocket
+from streamlit.proto.BackMsg_pb2 import BackMsg
 
 LOCAL = ("blob:", "data:")
 
 
 @dataclass(eq=False)
 class Seen:
-    """What a page of the app at `url` did; `sent` holds the frames that went to the server."""
+    """What a page of the app at `url` did.
+
+    `sent` holds the frames that went to the server, but for those by which a page asks, as long as
+    a job runs beside it, if the job is over.
+    """
 
     url: str
     sent: list[bytes | str] = field(default_factory=list)
@@ -58,7 +63,8 @@ class Seen:
         socket.on("framesent", self._frame)
 
     def _frame(self, frame: bytes | str) -> None:
-        self.sent.append(frame)
+        if isinstance(frame, str) or not BackMsg.FromString(frame).rerun_script.is_auto_rerun:
+            self.sent.append(frame)
 
     def _console(self, message: ConsoleMessage) -> None:
         where = message.location.get("url", "")
