@@ -72,7 +72,9 @@ export default async function live(components, styles) {
     resting: 0,
     inside: await unpackInside(index),
   };
-  page.host.channel.listen(({ selection }) => (page.chosen = selection));
+  page.host.channel.listen((message) => {
+    if ("selection" in message) page.chosen = message.selection;
+  });
   document.documentElement.classList.toggle("embedded", isEmbedded(address));
   buildControls(page);
   watchTheme(() => {
