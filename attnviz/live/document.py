@@ -129,7 +129,7 @@ def index(models: Mapping[str, LiveModel], lang: Language, place: SitePlace) -> 
 
 def _rooms(lang: Language) -> list[tuple[str, list[str]]]:
     """The rooms of the app that have tabs here, each with its name; the stage stands alone."""
-    own = {row.name: row.room for row in ROWS}
+    own: dict[str, str] = {row.name: row.room for row in ROWS}
     rooms: dict[str, list[str]] = {}
     for tab in TABS:
         rooms.setdefault(ROOMS.get(tab) or own[tab], []).append(tab)
