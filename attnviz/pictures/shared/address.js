@@ -1,7 +1,7 @@
 // @ts-check
 // What a host needs that lives in an ordinary page: the page's own address, and a channel for its components.
 
-/** @import { Address, Announcement, Channel } from "./host.js" */
+/** @import { Address, Channel, Message } from "./host.js" */
 
 /** The query of the page's address, changed in place: no entry is added to the history. @returns {Address} */
 export function pageAddress() {
@@ -47,7 +47,7 @@ export function calm(address, everyMs) {
 
 /** A channel for components that are shown together. @returns {Channel} */
 export function makeChannel() {
-  /** @type {Set<(message: Announcement) => void>} */
+  /** @type {Set<(message: Message) => void>} */
   const callbacks = new Set();
   return {
     post(message) {
