@@ -1,4 +1,7 @@
-"""Spearman's rank correlation, by which attributions are compared with exact changes."""
+"""Spearman's rank correlation, by which attributions are compared with exact changes.
+
+In: two lists of numbers. Out: one from −1 to 1; equal numbers share the mean of their ranks.
+"""
 
 import numpy as np
 from jaxtyping import Float64

@@ -128,8 +128,7 @@ class Experiment:
           examples that come with attnviz, whatever the model was trained on: of the world of an
           embedded model, else generated English stories or pictures. The result names it.
         - `heads`: the heads or layers that are taken away; all of them by default.
-        - `exact`: False for an estimate from one backward pass (attribution patching; gradient ×
-          input for "zero"). `estimate.agreement(exact)` says how far it can be trusted.
+        - `exact`: False estimates from one backward pass (attribution patching, gradient × input).
         - `rows`: the most rows of one batch.
         - `progress`: a function that is told what fraction is done; `cancel` stops the work.
 

@@ -225,7 +225,8 @@ def _require_captures(what: object, ending: str) -> None:
 def _page(cap: Capture, options: dict[str, Any]) -> bytes:
     """The page of a capture, or one on which its model runs; the canvases are read for it alone."""
     if not options.pop("live", False):
-        from attnviz.files.page import PageOpening, write_page
+        from attnviz.files.page import write_page
+        from attnviz.files.page.first_view import PageOpening
 
         opening = PageOpening(options.pop("view", None), options.pop("head", None))
         return write_page(cap, opening=opening, **options)

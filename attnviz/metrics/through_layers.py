@@ -1,4 +1,4 @@
-"""What reaches a token through all layers, from weights alone: rollout and flow.
+"""The tokens that reach another through all layers, from weights alone: rollout and flow.
 
 In: the mean weights of each layer, the first layer first. Out: shares of the tokens. With the
 residual stream as half of each layer, A = ½·mean over heads of α + ½·I,
@@ -61,7 +61,7 @@ def _largest(layers: Sequence[Shares], n: int, start: int, end: int) -> float:
 
 
 def _distances(free: list[dict[int, float]], start: int, end: int) -> list[int] | None:
-    """How many edges with room lead from `start` to each node; None if none leads to `end`."""
+    """The number of edges with room from `start` to each node; None if none leads to `end`."""
     far = [-1] * len(free)
     far[start], waiting = 0, deque([start])
     while waiting:
