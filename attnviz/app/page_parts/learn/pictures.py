@@ -75,17 +75,20 @@ def _chart(shown: CardShown, chart: Chart, key: str) -> None:
 
 
 def _motion(shown: CardShown, motion: Motion, key: str) -> None:
+    draw(motions.CANVAS, motion_view(shown, motion), widgets.component_key(key), shown.lang)
+
+
+def motion_view(shown: CardShown, motion: Motion) -> MotionView:
     """A moving picture with the card's sentences for its scenes."""
     plain = partial(shown.say, markup=False)
     named = {axis: tuple(map(plain, keys)) for axis, keys in motion.named.items()}
     captions = {scene: plain(f"scene.{scene}") for scene in motion.played}
-    view = MotionView(motion, plain("title"), captions, {**motion.labels, **named})
-    draw(motions.CANVAS, view, widgets.component_key(key), shown.lang)
+    return MotionView(motion, plain("title"), captions, {**motion.labels, **named})
 
 
 def _board(shown: CardShown, picture: Board, key: str, narrow: bool) -> None:
     asking = asking_panels(shown.card, picture)
-    view = _view(shown, picture, key, narrow)
+    view = board_view(shown, picture, pointed=_pointed(key), narrow=narrow, reports=pointer.leads())
     component = widgets.component_key(key)
     take: Callable[[], None] = ignore
     if asking and shown.is_open:
@@ -95,7 +98,15 @@ def _board(shown: CardShown, picture: Board, key: str, narrow: bool) -> None:
     draw(boards.CANVAS, view, component, shown.lang, {"cell": take})
 
 
-def _view(shown: CardShown, picture: Board, key: str, narrow: bool) -> BoardView:
+def board_view(
+    shown: CardShown,
+    picture: Board,
+    *,
+    pointed: tuple[int, int, int] | None,
+    narrow: bool = False,
+    reports: bool = False,
+    roomy: bool = False,
+) -> BoardView:
     """The board with the answer that was given, if its cells answer the card's question."""
     card, is_open, verdict = shown.card, shown.is_open, shown.verdict
     asking = asking_panels(card, picture)
@@ -114,8 +125,9 @@ def _view(shown: CardShown, picture: Board, key: str, narrow: bool) -> BoardView
         right=None if verdict is None else verdict.right,
         answers=_answers(card) if asking and not is_open else frozenset(),
         ranges=ranges(card),
-        reports=pointer.leads(),
-        pointed=_pointed(key),
+        reports=reports,
+        pointed=pointed,
+        roomy=roomy,
     )
 
 
