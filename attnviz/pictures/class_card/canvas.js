@@ -30,6 +30,7 @@ import { fitWall, wallHead } from "./wall.js";
  */
 
 const MOUNTS = { board, motion };
+const WIDE_PX = 900; // as in the style sheet: question and picture stand side by side
 const ANY_COUNT = -1; // no count is ever this one: the page runs in any case
 const CALM_MS = 1500; // within which pages ask for what only a run draws: two hundred at once would queue
 const AGAIN_MS = 4000; // a run that was asked for and never came is asked for again
@@ -172,6 +173,7 @@ function seatParts(
   /** @type {HTMLElement} */ pictures,
 ) {
   const { strings } = /** @type {Header} */ (state.view);
+  const isWide = state.top.clientWidth >= WIDE_PX;
   const head = el("p", { class: "cc-where" }, `${card.lesson_title} · ${card.where}`);
   const text = el("div", { class: "cc-sentences" }, ...passageNodes(card.text));
   const terms = card.words.map(({ term, meaning }) =>

@@ -7,8 +7,9 @@ import { svg } from "../shared/svg.js";
 
 /** @import { Header, StagedCard } from "./types.js" */
 
-const [LEAST_PX, MOST_PX, STEP_PX] = [28, 46, 2];
-const [LEAST_ZOOM, MOST_ZOOM, STEP_ZOOM] = [0.5, 2.6, 0.1];
+const [LEAST_PX, STEP_PX] = [28, 2];
+const MOST_OF_HEIGHT = 0.062; // of the screen's, for a letter
+const [LEAST_ZOOM, MOST_ZOOM, STEP_ZOOM] = [0.5, 3, 0.1];
 
 /** The title, and how to join. */
 export function wallHead(
@@ -55,7 +56,7 @@ export function fitWall(/** @type {HTMLElement} */ card) {
         node && (node.scrollHeight > node.clientHeight + 1 || node.scrollWidth > node.clientWidth + 1),
     );
   zoom(LEAST_ZOOM);
-  for (let px = MOST_PX; px >= LEAST_PX; px -= STEP_PX) {
+  for (let px = Math.max(LEAST_PX, Math.floor(MOST_OF_HEIGHT * innerHeight)); px >= LEAST_PX; px -= STEP_PX) {
     card.style.fontSize = `${px}px`;
     if (!overflows()) break;
   }

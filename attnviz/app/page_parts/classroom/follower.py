@@ -165,7 +165,7 @@ def _take_answer(component: str) -> None:
     if sent is None or sent[:2] != stage.name or stage.revealed:
         return
     card = staged_card.shown_on(stage, seat.room, current.language()).card
-    answer = card.question and progress.answer_of(card.question, sent[2])
+    answer = None if card.question is None else progress.answer_of(card.question, sent[2])
     if answer is None:
         return
     _follow(stage, card)

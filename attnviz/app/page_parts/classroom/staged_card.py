@@ -188,7 +188,7 @@ def _options(shown: CardShown, stage: Stage) -> Iterator[CardOption]:
         return
     for name in question.options:
         picture = question.pictures.get(name)
-        drawn = picture and _picture(shown, stage, picture, f"option.{name}")
+        drawn = None if picture is None else _picture(shown, stage, picture, f"option.{name}")
         yield CardOption(name, markdown.spans(shown.say(f"option.{name}")), drawn)
 
 

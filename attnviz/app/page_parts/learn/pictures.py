@@ -94,7 +94,7 @@ def _board(shown: CardShown, picture: Board, key: str, narrow: bool) -> None:
     if asking and shown.is_open:
         take = partial(_take_cell, component, asking, shown.card.name)
     if pointer.leads():
-        take = partial(_take_point, component, picture, key, take)
+        take = partial(_take_point, component, picture, key)
     draw(boards.CANVAS, view, component, shown.lang, {"cell": take})
 
 
@@ -137,15 +137,14 @@ def _pointed(key: str) -> tuple[int, int, int] | None:
     return target.at if target is not None and target.picture == key else None
 
 
-def _take_point(component: str, picture: Board, key: str, otherwise: Callable[[], None]) -> None:
-    """Point the class at a cell, then do `otherwise`, which may take the cell as an answer."""
+def _take_point(component: str, picture: Board, key: str) -> None:
+    """Point the class at a cell; it answers nothing: that would reveal."""
     value = widgets.component_value(component, "cell")
     before = pointer.pointing()
     for number, panel in enumerate(picture.panels):
         cell = boards.parse_cell(value, panel)
         if cell is not None and before is not None:
             pointer.point(replace(before, picture=key, at=(number, *cell)))
-    otherwise()
 
 
 def asking_panels(card: Card, picture: Board) -> tuple[Panel, ...]:
