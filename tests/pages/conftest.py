@@ -54,6 +54,7 @@ def patient() -> Iterator[None]:
     """However busy the machine is, what a job measures is there when the page is drawn."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(measurement, "PATIENCE_S", LIMIT_S)
+        patch.setattr(measurement, "SHORT_PATIENCE_S", LIMIT_S)
         yield
 
 

@@ -187,10 +187,10 @@ function seatParts(
     el("header", {}, head, title),
     askNode(state, card),
     el("div", { class: "cc-shown" }, settings, pictures, ...afterwards(state, card)),
-    // without a question the text is what the card has to say
+    // a phone shows the question and its picture; without a question the text is what the card has to say
     el(
       "details",
-      { class: "cc-text", open: card.question.length ? null : "" },
+      { class: "cc-text", open: isWide || !card.question.length ? "" : null },
       el("summary", {}, strings.text),
       text,
       glossary,
@@ -255,6 +255,7 @@ function pictureNode(/** @type {State} */ state, /** @type {CardPicture} */ pict
     send: (name, value) => {
       if (name === "cell") takeCell(state, /** @type {{row: number, column: number}} */ (value));
     },
+    trigger: () => undefined, // who leads sets the numbers of a film
   });
   inner.refresh(base64Bytes(picture.data));
   state.inner.push(inner);

@@ -75,7 +75,9 @@ def _chart(shown: CardShown, chart: Chart, key: str) -> None:
 
 
 def _motion(shown: CardShown, motion: Motion, key: str) -> None:
-    draw(motions.CANVAS, motion_view(shown, motion), widgets.component_key(key), shown.lang)
+    component = widgets.component_key(key)
+    take = partial(_take_numbers, component, motion, shown.card.name)
+    draw(motions.CANVAS, motion_view(shown, motion), component, shown.lang, {"set": take})
 
 
 def motion_view(shown: CardShown, motion: Motion) -> MotionView:
@@ -83,7 +85,15 @@ def motion_view(shown: CardShown, motion: Motion) -> MotionView:
     plain = partial(shown.say, markup=False)
     named = {axis: tuple(map(plain, keys)) for axis, keys in motion.named.items()}
     captions = {scene: plain(f"scene.{scene}") for scene in motion.played}
-    return MotionView(motion, plain("title"), captions, {**motion.labels, **named})
+    handles = {handle: plain(f"handle.{handle}") for handle in motion.handles}
+    return MotionView(motion, plain("title"), captions, {**motion.labels, **named}, handles)
+
+
+def _take_numbers(component: str, motion: Motion, card: str) -> None:
+    """Set the card's controls to the numbers that were set by hand in a moving picture."""
+    sent = widgets.component_value(component, "set")
+    for name, number in motions.parse(sent, motion.values).items():
+        open_card.set_nearest(card, name, number)
 
 
 def _board(shown: CardShown, picture: Board, key: str, narrow: bool) -> None:
