@@ -38,7 +38,7 @@ def test_a_card_gives_nothing_away_before_the_reveal_and_everything_after(slug: 
     for recipe in course_lessons.lesson(slug).recipes:
         stage = Stage(slug, recipe.name)
         room = opened(stage)
-        before = staged_card.staged(room.code, 1, "en", stage).card
+        before = staged_card.staged(room.code, "en", stage).card
         told = (before.right, before.reveal, before.takeaway, before.feedback, before.bars)
         assert not any(told) and before.title and before.question and before.takes
         for picture in before.pictures:
@@ -47,7 +47,7 @@ def test_a_card_gives_nothing_away_before_the_reveal_and_everything_after(slug: 
                 assert board["answers"] == [] and board["chosen"] is None and board["is_open"]
                 assert board["roomy"]
         shown = replace(stage, revealed=True, shown=True)
-        after = staged_card.staged(room.code, 2, "en", shown).card
+        after = staged_card.staged(room.code, "en", shown).card
         assert after.reveal and after.takeaway and after.feedback and after.bars
         assert (after.right != "") == (after.takes != "cell")
         assert after.needs_page == ((slug, recipe.name) in BY_PAGE)

@@ -2,16 +2,12 @@
 
 In: a room's code, what a page heeds, and as the first message the seat of a member or the
 presenter's key. Out, each time it grows, a count as text, for which the page asks for a run: of all
-changes for the presenter ("changes"), of the stage for a follower beside the lessons ("stage").
-Who shows a card ("card", and "wall" for the projected page) is sent the card of the new stage
-instead, in its language: bytes that were prepared once for all. Before it comes how the page's own
-answer was judged, once that is revealed. The wall is told how many have answered. A count means
-that the page has to run: the class is on another page of the app. A member is present while one of
-their pages listens: each holds a lease that it renews. Who has neither seat nor key hears nothing,
-and takes no place from a class.
-
-Rooms live in the memory of this process, or with ATTNVIZ_REDIS in a store that several processes
-share. While that store is out of reach, sockets are closed; pages say so and try again.
+changes for the presenter ("changes"), of the stage for who follows on another page ("stage"). Who
+shows a card ("card", and "wall") is sent the card of the new stage instead, prepared once for all
+pages of a language, and how the page's own answer was judged; the wall also, how many answered. A
+member is present while one of their pages listens: each holds a lease that it renews. Who has
+neither seat nor key hears nothing, and takes no place from a class. Rooms live in this process, or
+with ATTNVIZ_REDIS in a store that several share: while that is out of reach, sockets are closed.
 
 A socket rather than polling, by measurement (thirty followers, two cores): 0.004 cores while
 nothing happens against 0.11 for a run every half second, and 0.14 s against 0.49 s to reach them.

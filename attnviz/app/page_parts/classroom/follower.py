@@ -119,7 +119,7 @@ def _card(lang: Language, stage: Stage) -> None:
 def card_view(lang: Language, stage: Stage) -> ClassCardView:
     """The card for this page's canvas, as all pages of the class see it."""
     seat = current.view().classroom
-    ready = staged_card.staged(seat.room, stage.version, lang, stage)
+    ready = staged_card.staged(seat.room, lang, stage)
     return ClassCardView(class_socket.FOLDER, seat.room, seat.seat, "card", lang, ready.card)
 
 

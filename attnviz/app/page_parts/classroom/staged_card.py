@@ -78,10 +78,10 @@ class Staged:
 
 
 @shared(most=MAX_STAGED)
-def staged(code: str, version: int, lang: Language, _stage: Stage) -> Staged:
+def staged(code: str, lang: Language, stage: Stage) -> Staged:
     """The card of this version of a class's stage."""
-    card = _card(code, _stage, lang)
-    labels = rooms().labels(code, _stage.name) if _stage.revealed else {}
+    card = _card(code, stage, lang)
+    labels = rooms().labels(code, stage.name) if stage.revealed else {}
     message = json.dumps(plain(card), ensure_ascii=False, separators=(",", ":")).encode()
     return Staged(card, gzip.compress(message, 6, mtime=0), labels)
 
@@ -91,7 +91,7 @@ def prepare(code: str, lang: Language) -> Prepared | None:
     stage = rooms().stage(code)
     if stage.page != LEARN:
         return None
-    ready = staged(code, stage.version, lang, stage)
+    ready = staged(code, lang, stage)
     return Prepared(ready.bytes, ready.labels, stage.version)
 
 
