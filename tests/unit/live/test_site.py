@@ -95,7 +95,7 @@ def test_the_service_worker_keeps_the_pages_and_their_code(site: Path) -> None:
     assert all(
         (site / name / ("index.html" if name.endswith("/") else "")).exists() for name in kept
     )
-    assert len(kept) == len(LANGUAGES) + 4  # worker, kernels, script and style
+    assert len(kept) == len(LANGUAGES) + 5  # worker, kernels, two scripts, style
 
 
 def test_live_model_has_a_reference_that_is_torchs_and_files_as_they_are(
