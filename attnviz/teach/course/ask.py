@@ -117,7 +117,9 @@ def _values(inputs: CardInputs) -> Card:
 
     question = ChoiceQuestion(("weights", "output", "both"), "output")
     pictures, reveal = board("values", values), board("others", others)
-    return Card("values", {}, (pictures,), question, (reveal,))
+    best = int(weights.argmax())
+    numbers: Numbers = {"heaviest": WORDS[best], "weight": float(weights[0, best])}
+    return Card("values", numbers, (pictures,), question, (reveal,))
 
 
 def _integers(seed: int, default: Matrix) -> Matrix:

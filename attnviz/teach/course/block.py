@@ -24,15 +24,19 @@ from attnviz.teach.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.teach.lessons.cards.card import (
     Card,
     CellQuestion,
+    Chart,
     ChoiceQuestion,
     Link,
     NumberQuestion,
     Numbers,
+    Series,
     Slider,
 )
 from attnviz.teach.lessons.cards.example_words import ExampleWord
 
 TO_TWO_DIGITS, ONE_DIGIT = 0.006, 0.06  # tolerances of numbers typed with two digits, with one
+# one head as wide as the module, or narrow ones; scores on a circle, large enough to point
+WIDTH, NARROW, LARGE = 64, 8, 2000.0
 WIDE = ((512, 8), (768, 12), (256, 4))  # (d_model, heads) of models of the usual size
 HEAD: Mapping[str, str | int] = {"model": "minilm", "layer": 3, "head": 1}
 TIRED, CAT, WAS = 3, 1, 2
@@ -337,6 +341,27 @@ def _output(inputs: CardInputs) -> Card:
     return Card("output", numbers, (board,), question)
 
 
+def _rank(inputs: CardInputs) -> Card:
+    """One wide head beside narrow ones: the share of random scores that a rank can keep."""
+    random = np.random.default_rng(inputs.seed).normal(size=(WIDTH, WIDTH))
+    sizes = np.linalg.svd(random, compute_uv=False) ** 2
+    kept = np.cumsum(sizes) / sizes.sum()  # by the nearest matrix of each rank (Eckart and Young)
+    turns = 2 * np.pi * np.arange(WIDTH) / WIDTH
+    circle = np.stack([np.cos(turns), np.sin(turns)], axis=1)
+    pointed = as_numbers(formula.weights(torch.from_numpy(LARGE * circle @ circle.T)))
+    numbers: Numbers = {
+        "width": WIDTH,
+        "heads": WIDTH // NARROW,
+        "narrow": NARROW,
+        "kept": float(kept[NARROW - 1]),
+        "pointed": float(np.diag(pointed).min()),
+    }
+    question = ChoiceQuestion(("larger", "rank", "none"), "rank")
+    line = Series("kept", np.arange(1, WIDTH + 1, dtype=np.float64), kept)
+    chart = Chart("rank", "share", (line,), marked_x=float(NARROW))
+    return Card("rank", numbers, (), question, (chart,))
+
+
 def _order(inputs: CardInputs) -> Card:
     """The eight operations as a list; the question asks for a mask behind the softmax."""
     question = ChoiceQuestion(("nothing", "sums", "error"), "sums")
@@ -384,6 +409,7 @@ LESSON = Lesson(
         Recipe("softmax", _softmax),
         Recipe("sizes", _sizes),
         Recipe("output", _output),
+        Recipe("rank", _rank),
         Recipe("order", _order),
         Recipe("sharper", _sharper, (FACTOR,), "experiment"),
     ),

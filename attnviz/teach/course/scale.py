@@ -24,7 +24,6 @@ from attnviz.teach.course.ask import MODEL, strongest, text_control, typed
 from attnviz.teach.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.teach.lessons.cards.card import (
     Card,
-    CellQuestion,
     Chart,
     ChoiceQuestion,
     Control,
@@ -41,7 +40,6 @@ N_KEYS = 8
 N_ROWS = 500
 BINS = np.linspace(-40, 40, 81)
 TEMPERATURES = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 16.0, 64.0)
-HOTTER = 4.0
 SCORES = ((3.0, 1.0, 2.0, 0.0, -1.0), (0.5, 2.5, 1.5, -0.5, 0.0), (1.0, -1.0, 0.0, 4.0, 2.0))
 ADDED = 100.0
 LAYER, HEAD = 3, 1  # as in `ask`: its row of "it" differs from its other rows
@@ -265,29 +263,6 @@ def _pictures(inputs: CardInputs) -> Card:
     return Card("pictures", numbers, question=question)
 
 
-def loses(inputs: CardInputs) -> Card:
-    """A higher temperature; the question asks for a key that loses weight."""
-    cool, hot = softmax(_row(inputs.seed)), softmax(_row(inputs.seed) / HOTTER)
-    board = Board(
-        (
-            Panel("scores", _row(inputs.seed), decimals=1),
-            weights_panel("cool", cool, before="→", sums="rows"),
-        )
-    )
-    hot_board = Board((weights_panel("hot", hot, sums="rows"),))
-    loses = frozenset((0, int(key)) for key in np.flatnonzero(hot[0] < cool[0]))
-    gains = frozenset((0, int(key)) for key in np.flatnonzero(hot[0] >= cool[0]))
-    numbers = {
-        "temperature": HOTTER,
-        "before": cool.max(),
-        "after": hot.max(),
-        "losing": ", ".join(str(key) for _, key in sorted(loses)),
-        "uniform": 1 / cool.shape[1],
-    }
-    question = CellQuestion("cool", loses, {"gains": gains}, also=("scores",))
-    return Card("loses", numbers, (board,), question, (hot_board,))
-
-
 def _row(seed: int) -> Matrix:
     return np.array([SCORES[seed % len(SCORES)]])
 
@@ -416,7 +391,6 @@ LESSON = Lesson(
         Recipe("slope", _slope),
         Recipe("lab", _lab, (Slider("d_k", tuple(map(float, WIDTHS)), 64.0),), "experiment"),
         Recipe("pictures", _pictures),
-        Recipe("loses", loses),
         Recipe(
             "temperature", temperature, (Slider("temperature", TEMPERATURES, 4.0),), "experiment"
         ),
