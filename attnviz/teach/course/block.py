@@ -131,7 +131,7 @@ def _mix(inputs: CardInputs) -> Card:
     }
     question = NumberQuestion(answer, ONE_DIGIT, apart(answer, mistakes, ONE_DIGIT))
     labels = {"keys": WORDS, "query": WORDS[TIRED:]}
-    film = Motion("blend", {"weights": weights, "values": head.v}, labels)
+    film = Motion("blend", {"weights": weights, "values": head.v}, labels, handles=("weight",))
     return Card("mix", numbers, (board,), question, (film,), Link("steps", HEAD))
 
 
@@ -293,7 +293,8 @@ def _softmax(inputs: CardInputs) -> Card:
         "rest": rest,
     }
     mistakes = apart(weight, {"divided": divided, "swapped": rest}, TO_TWO_DIGITS)
-    film = Motion("softmax", {"scores": head.masked[CAT : CAT + 1]}, {"keys": WORDS})
+    row = head.masked[CAT : CAT + 1]
+    film = Motion("softmax", {"scores": row}, {"keys": WORDS}, handles=("scores",))
     question = NumberQuestion(weight, TO_TWO_DIGITS, mistakes)
     return Card("softmax", numbers, (board,), question, (film,))
 

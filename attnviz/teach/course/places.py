@@ -307,7 +307,7 @@ def _align(inputs: CardInputs) -> Card:
     view: dict[str, str | int] = {"model": MODEL, "text": pair.english, "layer": LAYER}
     link = Link("output", view | {"head": HEAD, "kind": "cross", "stack": "decoder"})
     words = {"source": translation.source, "written": translation.written}
-    film = Motion("alignment", {"weights": weights}, words)
+    film = Motion("alignment", {"weights": weights}, words, handles=("word",))
     question = CellQuestion("weights", right, wrong)
     return Card("align", numbers, (board,), question, (film,), link)
 

@@ -19,6 +19,7 @@ from torch import Tensor
 
 from attnviz.attention import formula
 from attnviz.pictures.board import Board, Panel
+from attnviz.pictures.motion.scenes import Motion
 from attnviz.teach.course.arrays import Matrix, apart, as_numbers, entropy_bits, softmax
 from attnviz.teach.course.ask import MODEL, strongest, text_control, typed
 from attnviz.teach.course.recipe import CardInputs, Lesson, Recipe
@@ -315,7 +316,11 @@ def _shift(inputs: CardInputs) -> Card:
         "before": before.max(),
     }
     question = ChoiceQuestion(("sharper", "nothing", "flatter"), "nothing")
-    return Card("shift", numbers, (board,), question, (solution,))
+    names = tuple(str(key) for key in range(scores.shape[1]))
+    film = Motion(
+        "softmax", {"scores": scores}, {"keys": names}, scenes=("scores",), handles=("scores",)
+    )
+    return Card("shift", numbers, (board,), question, (solution, film))
 
 
 def _real(inputs: CardInputs) -> Card:

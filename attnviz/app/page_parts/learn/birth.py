@@ -243,7 +243,8 @@ def _film_view(lang: Language, training: Training, tokens: "Int64[Tensor, 'token
         "step": (text(lang, "birth.step"),),
     }
     captions = {"training": text(lang, "birth.time_lapse")}
-    return MotionView(_film(training, tokens), captions["training"], captions, labels)
+    handles = {"moment": text(lang, "birth.step")}
+    return MotionView(_film(training, tokens), captions["training"], captions, labels, handles)
 
 
 def _film(training: Training, tokens: "Int64[Tensor, 'token']") -> Motion:
