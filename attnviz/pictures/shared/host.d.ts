@@ -95,6 +95,8 @@ export interface Events {
   picture: string;
   /** switches: what is off, in the text form of changes, or "none". */
   switches: string;
+  /** switches: the look at a word that is forbidden, "L2.H1@2". */
+  word: string;
   /** table: what the clicked cell opens. */
   table: string;
   /** circuit: the chosen head or path, the least that an arrow moves, and the sides that are drawn. */
