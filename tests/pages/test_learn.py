@@ -341,7 +341,7 @@ def test_the_real_head_leads_back_to_its_card(visit: Visit) -> None:
     assert app.title[0].value == i18n.text("en", "page.steps.title")
     assert "text" not in parameters(app)  # the model's first example, not what was read before
     back = beside_bar(app, "page_link")[0].proto
-    assert back.label == i18n.text("en", "learn.back_to", lesson=EN.title)
+    assert back.label == i18n.text("en", "learn.back_to", number=1, title=EN.of("mix", "title"))
     assert {"lesson=block", "card=mix"} <= set(back.query_string.split("&"))
     away = visit("steps", text="Short.")
     assert not beside_bar(away, "page_link")

@@ -393,7 +393,7 @@ def _found(inputs: CardInputs) -> Card:
         )
     )
     view = {"model": "stories", "text": "Once kite hat dog cat kite hat dog cat"}
-    link = Link("head", view | {"layer": int(layer), "head": int(head)})
+    link = Link("circuit", view | {"layer": int(layer), "head": int(head)}, task=True)
     question = ChoiceQuestion(("proof", "hint", "nothing"), "hint")
     return Card("found", numbers, (board,), question, link=link)
 

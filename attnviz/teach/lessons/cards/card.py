@@ -160,10 +160,14 @@ Value = float | str
 
 @dataclass(frozen=True)
 class Link:
-    """A page of the app in the state that continues the card: `view` has fields of its address."""
+    """A page of the app in the state that continues the card: `view` has fields of its address.
+
+    With a `task` the card says what to do there, in its text "task".
+    """
 
     page: Page
     view: Mapping[str, str | int | float] = field(default_factory=dict)
+    task: bool = False
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ def card_minutes(texts: LessonTexts, card: str, in_class: bool = False) -> float
     )
     n_words = _words(heard)
     has_options = any(key.startswith("option.") for key in of_card)
-    seconds = (CHOICE_S if has_options else ANSWER_S) * ("question" in of_card)
+    seconds = float((CHOICE_S if has_options else ANSWER_S) * ("question" in of_card))
     if not in_class:
         seconds *= TRIES
         feedback = [_words(of_card[key]) for key in of_card if key.startswith("feedback.")]
