@@ -283,7 +283,7 @@ def _real(inputs: CardInputs) -> Card:
     names = own.tokens.labels
     row = own.weights(LAYER, HEAD)[[names.index("it")]].astype(np.float64)
     given = weights_panel("row", row, rows=("it",), columns=names)
-    beside = {"model_b": MODEL, "text_b": WIDE, "layer_b": LAYER, "head_b": HEAD}
+    beside: Numbers = {"model_b": MODEL, "text_b": WIDE, "layer_b": LAYER, "head_b": HEAD}
     link = Link("compare", {**view, "text": START, **beside}, task=True)
     return Card("real", numbers, (), question, reveal, link, (Board((given,)),))
 

@@ -34,7 +34,7 @@ def card_minutes(texts: LessonTexts, card: str, in_class: bool = False) -> float
         for key, template in of_card.items()
         if key in HEARD or key.startswith(("option.", "panel."))
     )
-    n_words = _words(heard)
+    n_words = float(_words(heard))
     has_options = any(key.startswith("option.") for key in of_card)
     seconds = float((CHOICE_S if has_options else ANSWER_S) * ("question" in of_card))
     if not in_class:
