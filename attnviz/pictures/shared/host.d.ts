@@ -75,6 +75,8 @@ export interface Lasting {
   cell: { panel: string; row: number; column: number; at: number };
   /** card_scroller: the progress in the lessons that this browser keeps. */
   progress: string;
+  /** class_card: what a follower answers to the card on the stage. */
+  answer: { lesson: string; card: string; text: string; at: number };
   /** class_messages: the count that came from the class, and when. */
   heard: { count: number; at: number };
   /** class_messages: the seat, or the presenter's key, that this tab kept over a reload. */
