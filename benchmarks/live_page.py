@@ -101,7 +101,7 @@ def first_visit(browser: Browser, url: str, rounds: int) -> list[Result]:
 def typed(browser: Browser, url: str, name: str, n_tokens: int, rounds: int) -> list[Result]:
     """Keys in a text of so many tokens: each to its picture, frames meanwhile, memory after."""
     lm = attnviz.load(name)
-    page, session = opened(browser, f"{url}?model={name}")
+    page, session = opened(browser, f"{url}?view=overview&model={name}")
     field = page.locator("#text")
     field.fill(text_of(lm, n_tokens - rounds // 4 - 2))
     page.locator("#badge[data-state=ok]").wait_for(timeout=300_000)

@@ -8,7 +8,7 @@ what a visitor types as text nodes only.
 import base64
 import html
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -29,18 +29,26 @@ from attnviz.pictures.shared.page import (
     script_with,
     source_hash,
 )
+from attnviz.pictures.shared.pages import ROWS
+from attnviz.pictures.stage.scenes import STAGED
 
 HERE = Path(__file__).parent
 KERNELS = HERE / "engine" / "kernels.wasm"
 COMPONENTS = (
-    "grid", "head", "patches", "steps", "masks", "switches", "bars", "writing", "alignment",
-    "drawing_pad",
+    "stage", "grid", "head", "patches", "steps", "masks", "switches", "bars", "writing",
+    "alignment", "drawing_pad",
 )  # fmt: skip
 TABS = {
-    **{name: f"page.{name}.title" for name in ("overview", "head", "steps", "masks", "switches")},
+    "stage": "page.start.title",
+    "overview": "page.overview.title",
     "picture": "file.picture",
+    "head": "page.head.title",
+    "switches": "page.switches.title",
     "output": "page.output.title",
+    "steps": "page.steps.title",
+    "masks": "page.masks.title",
 }
+ROOMS = {"stage": "start", "picture": "look"}  # of tabs that are no page of the app by that name
 GROUPS = ("self", "encoder_self", "decoder_self", "decoder_cross")
 OFF = ("mean", "zero", "even")  # `Off` of index.d.ts
 REASONS = (  # `Reason` of index.d.ts
@@ -106,6 +114,9 @@ def index(models: Mapping[str, LiveModel], lang: Language, place: SitePlace) -> 
             for folder, model in models.items()
         },
         "titles": {tab: text(lang, key) for tab, key in TABS.items()},
+        "rooms": _rooms(lang),
+        "scenes": _scenes(models.values()),
+        "other_text": STAGED["animal"].yardsticks[-1][1],
         "groups": {name: text(lang, f"attention.{name}") for name in GROUPS},
         "texts": {name: catalogue(lang)[f"live.{name}"] for name in SAID_BY_SCRIPT},
         "off": {name: text(lang, f"switchboard.to_{name}") for name in OFF},
@@ -114,6 +125,35 @@ def index(models: Mapping[str, LiveModel], lang: Language, place: SitePlace) -> 
         if has_pictures
         else None,
     }
+
+
+def _rooms(lang: Language) -> list[tuple[str, list[str]]]:
+    """The rooms of the app that have tabs here, each with its name; the stage stands alone."""
+    own: dict[str, str] = {row.name: row.room for row in ROWS}
+    rooms: dict[str, list[str]] = {}
+    for tab in TABS:
+        rooms.setdefault(ROOMS.get(tab) or own[tab], []).append(tab)
+    return [
+        ("" if room == "start" else text(lang, f"room.{room}"), tabs)
+        for room, tabs in rooms.items()
+    ]
+
+
+def _scenes(models: Iterable[LiveModel]) -> list[dict[str, Any]]:
+    """The sentences of the stage whose models are there."""
+    names = {model.name for model in models}
+    return [
+        {
+            "scene": scene,
+            "model": staged.model,
+            "text": staged.text,
+            "cell": {"query": staged.query, "key": staged.key},
+            "tried": None if staged.tried is None else asdict(staged.tried),
+            "yardsticks": staged.yardsticks,
+        }
+        for scene, staged in STAGED.items()
+        if staged.model in names
+    ]
 
 
 def site_page(

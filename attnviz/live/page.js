@@ -15,19 +15,20 @@ import { bytesOf, pictureOf, pixelsOf } from "./picture.js";
 import { startWorker, unpackInside } from "./start_worker.js";
 
 /** @import { Arrays as PadArrays } from "../pictures/drawing_pad/types.js" */
-/** @import { Component, Events } from "../pictures/shared/host.js" */
-/** @import { Answer, Input, Loaded, Off, Refined, Sampling, Shown, View, Written } from "./index.js" */
-/** @import { Page, PageIndex, Session, Tab } from "./state.js" */
+/** @import { Component, Events, Host } from "../pictures/shared/host.js" */
+/** @import { Answer, Input, Loaded, Off, Refined, Sampling, Shown, Staged, View, Written } from "./index.js" */
+/** @import { Page, PageIndex, PageModel, Session, Tab } from "./state.js" */
 
 /** @type {Record<Tab, readonly View[]>} */
 const VIEWS = {
+  stage: ["stage"],
   overview: ["grid"],
   picture: ["patches"],
   head: ["head"],
-  steps: ["steps"],
-  masks: ["masks"],
   switches: ["switches"],
   output: ["alignment", "bars", "writing"],
+  steps: ["steps"],
+  masks: ["masks"],
 };
 const TABS = /** @type {Tab[]} */ (Object.keys(VIEWS));
 const OF_HEAD = /** @type {readonly Tab[]} */ (["steps", "masks"]);
@@ -63,7 +64,7 @@ export default async function live(components, styles) {
     },
     sessions: new Map(),
     session: newSession(index, name),
-    tab: TABS.find((tab) => tab === address.get("view")) ?? (isEmbedded(address) ? "head" : "overview"),
+    tab: TABS.find((tab) => tab === address.get("view")) ?? firstTab(address, index.models[name].kind),
     chosen: readSelection(address),
     places: new Map(),
     pad: null,
@@ -88,8 +89,15 @@ const field = () => /** @type {HTMLTextAreaElement} */ (byId("text"));
 const choice = (/** @type {string} */ id) => /** @type {HTMLSelectElement} */ (byId(id));
 const number = (/** @type {string} */ id) => Number(/** @type {HTMLInputElement} */ (byId(id)).value);
 
-function isEmbedded(/** @type {import("../pictures/shared/host.js").Address} */ address) {
+function isEmbedded(/** @type {Host["address"]} */ address) {
   return address.get("embed") !== null;
+}
+
+/** A page opens on the stage, one that was sent for a head in a frame with that head, others with all heads. @returns {Tab} */
+function firstTab(/** @type {Host["address"]} */ address, /** @type {PageModel["kind"]} */ kind) {
+  if (isEmbedded(address)) return "head";
+  const isPlain = address.get("layer") === null && address.get("changes") === null;
+  return isPlain && kind === "decoder" ? "stage" : "overview"; // an encoder needs a second for the stage
 }
 
 /** The text behind "#text=" of the address: this part of it never leaves the browser. */
@@ -184,23 +192,38 @@ function wantedViews(/** @type {Page} */ { session, tab }) {
   return VIEWS[tab].filter((view) => there.includes(view) && (view !== "writing" || session.written.length));
 }
 
+/** What is known of the sentence that a model reads. @returns {Staged} */
+function stagedOf(/** @type {Page} */ { index, session }, isTyped = false) {
+  const { name, text, loaded, written } = session;
+  const here = index.scenes.find((one) => one.model === name && one.text === text && !written.length);
+  const others = index.scenes.filter((scene) => scene !== here);
+  /** @type {Staged["yardsticks"]} */
+  const yardsticks = here?.yardsticks ?? (loaded?.task === "vectors" ? [["", index.other_text]] : []);
+  return {
+    ...{ scene: here?.scene ?? "own", text, cell: here?.cell ?? null, tried: here?.tried ?? null },
+    ...{ yardsticks, examples: others.map(({ scene, text: other }) => [scene, other]), isTyped },
+  };
+}
+
 /** Asks for the pictures of the tab, on what is typed now; while one types without what takes many passes. */
 function ask(/** @type {Page} */ page, isTyping = false) {
   const { session, host, tab } = page;
   if (!session.loaded) return;
   const { layer, head } = readSelection(host.address);
-  session.isSketch = isTyping && tab === "switches";
+  const cutsTakeLong = tab === "stage" && session.loaded.task === "vectors";
+  session.isSketch = isTyping && (tab === "switches" || cutsTakeLong);
   const show = (/** @type {Input} */ input) =>
     session.line.ask({
       kind: "show",
       model: session.name,
       input,
-      views: wantedViews(page),
+      views: isTyping && cutsTakeLong ? [] : wantedViews(page),
       group: host.address.get("group") ?? undefined,
       layer: layer ?? 0,
       head: head ?? 0,
-      off: host.address.get("changes") ?? "",
+      off: tab === "stage" ? "" : (host.address.get("changes") ?? ""),
       to: /** @type {Off} */ (choice("to").value),
+      staged: tab === "stage" ? stagedOf(page, isTyping) : undefined,
       controls: isTyping ? 0 : CONTROLS,
       writes: isTyping ? 0 : WRITTEN_OFF,
       sampling: sampling(session),
@@ -223,7 +246,7 @@ function rest(/** @type {Page} */ page) {
   page.resting = setTimeout(() => {
     const { session } = page;
     const { loaded, shown } = session;
-    if (!loaded || !shown) return;
+    if (!loaded || !shown) return session.trouble ? undefined : rest(page); // a slow machine
     writeText(page);
     setText(byId("said"), spoken(page, shown));
     if (session.isSketch) ask(page);
@@ -361,10 +384,22 @@ function hear(page, name, value) {
     ask(page);
     rest(page);
   }
+  if (name === "scene") openScene(page, /** @type {Events["scene"]} */ (value));
   if (name === "picture")
     void pixelsOf(/** @type {string} */ (value), page.index.pad?.side ?? 1).then((picture) =>
       take(page, { picture }),
     );
+}
+
+/** A sentence of the stage, and its model. */
+function openScene(/** @type {Page} */ page, /** @type {Events["scene"]} */ name) {
+  const scene = page.index.scenes.find((one) => one.scene === name);
+  if (!scene) return;
+  if (scene.model !== page.session.name) return openModel(page, scene.model, scene.text);
+  field().value = scene.text;
+  Object.assign(page.session, { text: scene.text, written: [], continuation: "" });
+  ask(page);
+  rest(page);
 }
 
 // --- what is shown ---------------------------------------------------------------------------------------------------
@@ -382,7 +417,8 @@ function openTab(/** @type {Page} */ page, /** @type {Tab} */ wanted) {
   const tabs = TABS.filter((tab) => VIEWS[tab].some((view) => there.includes(view)));
   clearPlaces(page);
   page.tab = tabs.includes(wanted) ? wanted : "overview";
-  host.address.set({ view: page.tab === (isEmbedded(host.address) ? "head" : "overview") ? null : page.tab });
+  host.address.set({ view: page.tab });
+  byId("live").dataset.tab = page.tab;
   const nodes = tabs.map((tab) =>
     el(
       "button",
@@ -400,7 +436,13 @@ function openTab(/** @type {Page} */ page, /** @type {Tab} */ wanted) {
   );
   const bar = byId("tabs");
   const hadFocus = bar.contains(document.activeElement);
-  bar.replaceChildren(...nodes);
+  const inRoom = (/** @type {Tab[]} */ room) => nodes.filter((_, at) => room.includes(tabs[at]));
+  const rooms = index.rooms.filter(([, room]) => inRoom(room).length);
+  bar.replaceChildren(
+    ...rooms.map(([name, room]) =>
+      el("span", { class: "room", role: "presentation", "data-room": name }, ...inRoom(room)),
+    ),
+  );
   bar.onkeydown = (event) => moveAmong(nodes, event, (place) => openTab(page, tabs[place]));
   if (hadFocus) nodes[tabs.indexOf(page.tab)].focus();
   showGroups(page);

@@ -2,11 +2,11 @@
 
 import type { Component, Host, Mounted } from "../pictures/shared/host.js";
 import type { AddressSelection } from "../pictures/shared/selection.js";
-import type { Input, Loaded, ModelFiles, Shown, Texts, Verified, View } from "./index.js";
+import type { Input, Loaded, ModelFiles, Shown, Staged, Texts, Verified, View } from "./index.js";
 import type { Line } from "./line.js";
 import type { Inside } from "./start_worker.js";
 
-export type Tab = "overview" | "picture" | "head" | "steps" | "masks" | "switches" | "output";
+export type Tab = "stage" | "overview" | "picture" | "head" | "steps" | "masks" | "switches" | "output";
 
 export interface PageIndex {
   language: string;
@@ -18,6 +18,12 @@ export interface PageIndex {
   /** Models by name; the first one is opened. */
   models: Record<string, PageModel>;
   titles: Record<Tab, string>;
+  /** The rooms of the app with their tabs; the first one has no name. */
+  rooms: [name: string, tabs: Tab[]][];
+  /** The sentences of the stage, with their models. */
+  scenes: (Pick<Staged, "scene" | "text" | "cell" | "tried" | "yardsticks"> & { model: string })[];
+  /** The last yardstick of a sentence of one's own. */
+  other_text: string;
   /** The attentions by the names that the worker gives them. */
   groups: Record<string, string>;
   /** Below "live." of the catalogue. */

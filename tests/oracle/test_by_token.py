@@ -12,6 +12,8 @@ import attnviz
 from attnviz.errors import BadInput
 from attnviz.experiment import DirectByToken, Experiment
 from attnviz.experiment.answer_measures import AnswerMeasure, Class, NextToken
+from attnviz.experiment.readouts import readout
+from attnviz.experiment.switches import read_in_rows
 from tests.support.cases import mostly_slow
 from tests.support.questions import CASES, MARY, STORE
 from tests.support.shapes import unchecked
@@ -162,6 +164,40 @@ def test_the_number_of_a_cut_is_the_number_that_is_split() -> None:
     plain = attnviz.experiment(lm, STORE, on=NextToken(" Mary")).direct(by="token")
     np.testing.assert_allclose(found.values, plain.values, atol=1e-6)
     np.testing.assert_allclose(found.exact, plain.exact, atol=1e-5)
+
+
+def test_a_token_cut_in_every_head_is_a_capture_with_all_these_edges_cut() -> None:
+    _, found = stories_run()
+    lm, last = attnviz.load("stories"), found.shares[0].call.n_query - 1
+    by_key = found.cut_tokens()
+    mary, john = (lm.text_tokenizer().encode(word)[-1] for word in (" Mary", " John"))
+    for key in (2, 7):
+        cut = [attnviz.cut(head, last, key, renormalise=False) for head in found.heads]
+        assert found.cuts_of([(at, key) for at in range(len(cut))]) == tuple(cut)
+        logits = attnviz.capture(lm, STORE, changes=cut).logits
+        assert logits is not None
+        after = float(logits[0, -1, mary] - logits[0, -1, john])
+        assert by_key[key] == pytest.approx(after - found.own, abs=2e-5)
+    assert len(by_key) == found.values.shape[1]
+
+
+def test_a_cut_of_several_queries_is_the_same_as_changes() -> None:
+    """A model that pools all positions: every query's edge to a token is cut."""
+    lm = attnviz.load("minilm")
+    run = attnviz.experiment(lm, "The cat sat.", on=attnviz.Cosine(to="A dog ran."))
+    found = run.direct(by="token")
+    (cut,) = found.cuts_of([(7, 2)])
+    assert cut == attnviz.cut("L0.H7", None, 2, renormalise=False)
+    change = found.cut([(7, 2)])[7, 2]
+    rows = read_in_rows(found.prepared, readout(found.prepared).read, [[cut]])[:, 0]
+    assert change == pytest.approx(rows[0] - rows[1], abs=2e-6)
+
+
+def test_a_split_score_has_no_cut_of_whole_tokens() -> None:
+    run = attnviz.experiment(attnviz.load("stories"), STORE)
+    found = run.direct(by="token", of="L2.H1", query=14, key=2)
+    with pytest.raises(BadInput, match="split an answer"):
+        found.cut_tokens()
 
 
 @pytest.mark.parametrize("side", ["k", "q"])

@@ -9,8 +9,6 @@ from typing import Any
 from playwright.sync_api import ConsoleMessage, Dialog, Page, Request, WebSocket
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-# Streamlit asks for these beside a deep link first, then at the root
-KNOWN_404 = ("/_stcore/health", "/_stcore/host-config")
 LOCAL = ("blob:", "data:")
 
 
@@ -70,7 +68,7 @@ class Seen:
 
     def _console(self, message: ConsoleMessage) -> None:
         where = message.location.get("url", "")
-        if message.type == "error" and not where.endswith(KNOWN_404):
+        if message.type == "error":
             self.complaints.append(f"{message.text} ({where})")
 
     def _error(self, error: object) -> None:

@@ -77,15 +77,17 @@ def script() -> Script:
         f"export const components = {{ {listed} }};\n"
         f"const sheets = {json.dumps(sheets)};\n"
         f"export const streamlit = {bundle.entries['streamlit']}.default(sheets);\n"
-        f"const place = new URL({json.dumps(font_name())}, import.meta.url);\n"
-        f"export const font = {bundle.entries['streamlit']}.loadFont(place);\n"
+        f"export const font = {bundle.entries['streamlit']}.waitForFont();\n"
     ).encode()
     return Script(text, gzip.compress(text, mtime=0))
 
 
-def stub(component: str) -> str:
-    """The lines that mount one component: what Streamlit sends in place of its code."""
-    sheets = json.dumps([SHARED, component])
+def stub(component: str, mounts: tuple[str, ...] = ()) -> str:
+    """The lines that mount one component: what Streamlit sends in place of its code.
+
+    `mounts` names the components that it draws inside of itself.
+    """
+    sheets = json.dumps([SHARED, *mounts, component])
     return STUB.format(place=PLACE, name=file_name(), component=component, sheets=sheets)
 
 

@@ -57,8 +57,9 @@ class Sources(dict[int, ScoreSource]):
                 first, *others = [*self._reads_behind(score.left)] or [score.left]
                 pairs += [(first, other) for other in others]
             else:
-                sides = ([*self._reads_behind(t)] or [t] for t in (score.left, score.right.mT))
-                pairs += product(*sides)
+                sides = score.left, score.right.mT
+                asked, answering = ([*self._reads_behind(side)] or [side] for side in sides)
+                pairs += product(asked, answering)
         if not pairs:
             return None
         return "self" if any(self._are_one_source(*pair) for pair in pairs) else "cross"

@@ -15,7 +15,7 @@ from attnviz.app.session import address_bar, current, store
 from attnviz.app.session.view import LessonPlace
 from attnviz.teach.classroom.rooms import normal
 from attnviz.teach.lessons.cards import progress
-from attnviz.teach.lessons.cards.card import Card, Value
+from attnviz.teach.lessons.cards.card import Card, Slider, Value
 from attnviz.teach.lessons.cards.shuffle import shuffled
 
 if TYPE_CHECKING:
@@ -34,17 +34,14 @@ DRAWN = "learn.drawn"
 class OpenCard:
     """A card of a lesson as one learner sees it; `answers` maps cards to answers as text.
 
-    `led` is True where a presenter sets the values, `watched` on the wall, which answers nothing;
     `order` names the cards that a presenter shows, in another order than the lesson's; `room` is
-    the code of the class, all of whose pages have one order of options.
+    the code of the class that this page leads, all of whose pages have one order of options.
     """
 
     lesson: "Lesson"
     recipe: "Recipe"
     values: Mapping[str, Value]
     answers: Mapping[str, str]
-    led: bool = False
-    watched: bool = False
     order: tuple[str, ...] = ()
     room: str = ""
 
@@ -277,3 +274,11 @@ def set_value(card: str, name: str, value: Value) -> None:
     learn = current.view().learn
     values = {**progress.parse(learn.values), name: str(value)}
     put(replace(learn, card=card, values=progress.write(values)))
+
+
+def set_nearest(card: str, name: str, number: float) -> None:
+    """Set a slider of the open card to its stop nearest to a number."""
+    controls = course_lessons.lesson(current.view().learn.lesson).recipe(card).controls
+    for control in controls:
+        if control.name == name and isinstance(control, Slider):
+            set_value(card, name, min(control.stops, key=lambda stop: abs(stop - number)))
