@@ -3,7 +3,7 @@
 import type { FloatArray } from "../shared/buffer.js";
 import type { SharedStrings } from "../shared/heads.js";
 
-/** A film with the sentence of each scene, all labels as they are shown, the words of handles. */
+/** A film with the sentence of each scene, all labels as they are shown, words of handles. */
 export interface Header {
   strings: Strings;
   label: string;

@@ -24,7 +24,7 @@ def follow(parameters: Mapping[str, str | int | float]) -> None:
     assert values.keys() == parameters.keys(), parameters
     if "model" in values:
         blank = _of_another_input(current.view(), default_view(values["model"]).input.text)
-        current.update(address.changed(blank, values), keeps=("masks", "edits"))
+        current.update(address.changed(blank, values), keeps=("masks", "edits", "word"))
     else:
         current.take(values)
 

@@ -34,17 +34,14 @@ DRAWN = "learn.drawn"
 class OpenCard:
     """A card of a lesson as one learner sees it; `answers` maps cards to answers as text.
 
-    `led` is True where a presenter sets the values, `watched` on the wall, which answers nothing;
     `order` names the cards that a presenter shows, in another order than the lesson's; `room` is
-    the code of the class, all of whose pages have one order of options.
+    the code of the class that this page leads, all of whose pages have one order of options.
     """
 
     lesson: "Lesson"
     recipe: "Recipe"
     values: Mapping[str, Value]
     answers: Mapping[str, str]
-    led: bool = False
-    watched: bool = False
     order: tuple[str, ...] = ()
     room: str = ""
 
