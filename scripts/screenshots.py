@@ -28,10 +28,10 @@ VIEWPORT = (1280, 860)
 PAINT_MS = 400  # the last fonts and transitions
 FILM_MS = 17_000  # until the film of the start page shows its one head
 
-ONLY_THE_STAGE = "<style>.stage-own, .stage-foot, .stage-tried { display: none }</style>"
+ONLY_THE_STAGE = "<style>.stage-own, .stage-foot, .stage-tried { display: none !important }</style>"
 WITHOUT_BAR = """
     .st-key-attnviz-widget-bar { display: none; }
-    [data-testid=stMainBlockContainer] { padding-top: 64px !important; }
+    [data-testid=stMainBlockContainer] { padding-top: 90px !important; }
     [class*=component-gallery] { visibility: hidden; }
 """
 
