@@ -59,12 +59,14 @@ def test_the_largest_flow_is_the_smallest_cut(query: int) -> None:
 
 
 def test_a_flow_that_has_to_be_led_back_is_found() -> None:
-    """The first shortest path takes an edge that the largest flow cannot use."""
+    """The first paths down fill an edge that the largest flow needs for another: .1 without."""
     layers = [
-        np.array([[0.5, 0, 0], [0.5, 0, 0], [0, 0, 0]]),
-        np.array([[0, 0, 0.0], [0, 0, 0], [0.6, 0.4, 0]]),
+        np.array([[0.3, 0.1, 0.3], [0.3, 0.0, 0.4], [0.0, 0.1, 0.4]]),
+        np.array([[0.0, 0.3, 0.0], [0.0, 0.0, 0.1], [0.1, 0.3, 0.4]]),
+        np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.2, 0.3, 0.1]]),
     ]
-    assert flow(layers, 2)[0] == pytest.approx(smallest_cut(layers, 2, 0)) == pytest.approx(0.9)
+    assert flow(layers, 2) == pytest.approx([0.3, 0.2, 0.4])
+    assert flow(layers, 2)[1] == pytest.approx(smallest_cut(layers, 2, 1))
 
 
 def test_a_query_that_is_not_there_is_refused() -> None:
