@@ -3,8 +3,8 @@
 In: a language, a dotted key ("page.head.title") and the values of its placeholders. Out: the text.
 Each language is one TOML file beside this one; tables are joined with dots, so `[page.head]` with
 `title = "…"` is the key `page.head.title`. The files of the languages in `COMPLETE` have the same
-keys and placeholders, which a test checks. Another language may land in parts: what its file does not have
-yet, or has with other placeholders, is English (`is_beta`). A key that no file has, or a
+keys and placeholders, which a test checks. Another language may land in parts: what its file does
+not have yet, or has with other placeholders, is English (`is_beta`). A key that no file has, or a
 placeholder without a value, raises: a hole in a sentence is never shown.
 
 A placeholder with two words between a bar is a plural, `{count:token|tokens}`: it prints the first
