@@ -205,7 +205,7 @@ def test_the_other_run_needs_no_measure_of_its_own(names: Circuit) -> None:
     lm = attnviz.load("stories")
     own = attnviz.experiment(lm, STORE, on=MARY)
     other = attnviz.experiment(lm, STORE.replace("John gave", "Mary gave"))
-    found = own.circuit(other, exact=1, draws=1)
+    found = own.circuit(other, exact=1)
     assert found.other == pytest.approx(names.other, abs=1e-5)
     np.testing.assert_allclose(found.estimate, names.estimate, atol=1e-4)
 
