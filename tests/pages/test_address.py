@@ -6,7 +6,15 @@ from streamlit.testing.v1 import AppTest
 from attnviz import i18n
 from attnviz.app.session import address, address_bar, store, widgets
 from attnviz.app.session.view import default_view
-from tests.pages.conftest import Visit, bar, beside_bar, parameters, sent
+from tests.pages.conftest import (
+    Visit,
+    bar,
+    beside_bar,
+    parameters,
+    pieces,
+    sent,
+    type_text,
+)
 
 TEXT = "The cat sat."
 KEY = widgets.key
@@ -30,7 +38,7 @@ def test_a_deep_link_restores_the_view(visit: Visit) -> None:
     app = visit("steps", **wanted)
     header, _ = sent(app)
     assert (header["layer"], header["head"]) == (4, 9)
-    assert app.text_area(KEY("text")).value == TEXT
+    assert pieces(app)["text"]["text"] == TEXT
     assert app.selectbox(KEY("lang")).value == "ko"
     assert parameters(app) == wanted
 
@@ -59,7 +67,7 @@ def test_a_page_without_a_model_names_no_head(visit: Visit, page: str) -> None:
 
 def test_a_new_text_is_written_into_the_address(visit: Visit) -> None:
     app = visit("overview", layer="3", head="1")
-    app.text_area(KEY("text")).set_value(TEXT).run()
+    type_text(app, TEXT)
     assert parameters(app) == {"text": TEXT, "layer": "3", "head": "1"}
     assert sent(app)[0]["tokens"][:3] == ["[CLS]", "The", "cat"]
 
@@ -84,7 +92,7 @@ def test_back_and_forward_read_the_address(visit: Visit, monkeypatch: pytest.Mon
     app.run()
     header, _ = sent(app)
     assert (header["layer"], header["head"]) == (0, 3)
-    assert app.text_area(KEY("text")).value == default_view().input.text
+    assert pieces(app)["text"]["text"] == default_view().input.text
     assert parameters(app) == {"head": "3"}
     (after,) = beside_bar(app)
     assert before.proto.id != after.proto.id  # mounts anew and reads the address itself
@@ -109,14 +117,14 @@ def test_the_language_can_be_switched(visit: Visit) -> None:
 
 def test_an_example_can_be_chosen(visit: Visit) -> None:
     app = visit("overview", cut="1")
-    app.button(KEY("example.short")).click().run()
-    assert app.text_area(KEY("text")).value == i18n.text("en", "example.short")
+    type_text(app, i18n.text("en", "example.short"))
+    assert pieces(app)["text"]["text"] == i18n.text("en", "example.short")
     assert parameters(app) == {"text": i18n.text("en", "example.short")}
 
 
 def test_a_second_sentence_can_be_typed(visit: Visit) -> None:
     app = visit("masks", text=TEXT)
-    app.text_input(KEY("text2")).set_value("").run()
+    type_text(app, "", "text2")
     assert len(sent(app)[0]["tokens"]) == 1
     assert parameters(app) == {"text": TEXT, "text2": ""}
 
