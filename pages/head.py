@@ -4,8 +4,10 @@ Reads the view, runs the model through the cache, shows the head, and says what 
 too long for all heads is shown one head at a time, by tiles.
 """
 
+import streamlit as st
+
 from attnviz.app.frame import attention_choice, capture_of_view, fragments, frame, frame_line, take
-from attnviz.app.page_parts import atlas, head_search, inside, long_head
+from attnviz.app.page_parts import atlas, effects, head_search, inside, long_head
 from attnviz.app.session import current
 
 
@@ -17,6 +19,7 @@ def main() -> None:
         fragments.player(shown)
         show = fragments.head if shown.size.all_at_once else long_head.head
         show(shown)
+        beside = st.container()
         if frame_line.ends(shown):
             return
         head_search.ask(shown)
@@ -24,6 +27,8 @@ def main() -> None:
         inside.show(shown)
         frame.verification(shown)
         take.offer(shown, "head", "head", "lines")
+        with beside:
+            effects.of_heads(shown)
 
 
 main()

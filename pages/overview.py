@@ -3,8 +3,10 @@
 Reads the view, runs the model through the cache, shows the grid, and says what was verified.
 """
 
+import streamlit as st
+
 from attnviz.app.frame import attention_choice, capture_of_view, fragments, frame, frame_line, take
-from attnviz.app.page_parts import atlas, head_search
+from attnviz.app.page_parts import atlas, effects, head_search
 from attnviz.app.session import current
 
 
@@ -15,6 +17,7 @@ def main() -> None:
         shown = attention_choice.choice(shown)
         fragments.player(shown)
         fragments.grid(shown)
+        beside = st.container()
         if frame_line.ends(shown):
             return
         head_search.ask(shown)
@@ -22,6 +25,8 @@ def main() -> None:
         head_search.draw_pattern(shown)
         frame.verification(shown)
         take.offer(shown, "overview", "heads")
+        with beside:
+            effects.of_heads(shown)
 
 
 main()

@@ -32,6 +32,7 @@ from attnviz.app.session import (
     widgets,
 )
 from attnviz.i18n import DEFAULT, Language, catalogue, tag, text
+from attnviz.pictures.shared.pages import path as path_of
 
 # the words of Streamlit that no option changes, and our texts for them
 STREAMLIT_SAYS = {
@@ -81,7 +82,7 @@ def main() -> None:
         name: st.Page(
             path,
             title=text(lang, f"page.{name}.title"),
-            url_path=routes.path(name),
+            url_path=path_of(name),
             default=name == routes.DEFAULT,
         )
         for name, path in routes.files().items()

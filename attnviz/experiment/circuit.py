@@ -93,8 +93,21 @@ class Circuit:
             return float("nan"), float("nan")
         return float(np.corrcoef(guess, true)[0, 1]), ranked(np.abs(guess), np.abs(true))
 
-    def keep(self, n: int) -> float:
-        """The share of the answer with the first n edges kept and all else from the other run."""
+    def keep(self, n: int, *, of: "Circuit | None" = None) -> float:
+        """The share of the answer with the first n edges kept and all else from the other run.
+
+        `of` is the circuit of another pair of texts, whose first n edges are kept here: what keeps
+        its own answer alone belongs to those words.
+        """
+        found = self if of is None else of
+        if found.edges != self.edges:
+            raise bad_argument(
+                f"of= has {counted(len(found.edges), 'edge')} of another model: give a circuit of"
+                " the same one",
+                name="of",
+                found=counted(len(found.edges), "edge"),
+                allowed="a circuit of the same model",
+            )
         if not 0 <= whole(n) <= len(self.edges):
             raise bad_argument(
                 f"n={n} is no number of edges: there are {len(self.edges)}",
@@ -102,7 +115,7 @@ class Circuit:
                 found=str(n),
                 allowed=f"0 to {len(self.edges)}",
             )
-        kept = self.work.masks([self.order[:n]], kept=True)
+        kept = self.work.masks([found.order[:n]], kept=True)
         return float(self.work.shares(kept)[0])
 
     def to_dict(self) -> dict[str, list[str] | list[float]]:

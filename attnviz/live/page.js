@@ -2,7 +2,7 @@
 // A page on which models run: a text field, the app's own canvases, and for each model a worker that computes. What is
 // typed goes out at once; while an answer is under way the latest text waits, so nothing is delayed and nothing piles up.
 
-import { makeChannel, ownAddress } from "../pictures/shared/address.js";
+import { calm, makeChannel, ownAddress } from "../pictures/shared/address.js";
 import { parse } from "../pictures/shared/buffer.js";
 import { el, setText } from "../pictures/shared/dom.js";
 import { fill } from "../pictures/shared/fmt.js";
@@ -31,6 +31,7 @@ const VIEWS = {
 };
 const TABS = /** @type {Tab[]} */ (Object.keys(VIEWS));
 const OF_HEAD = /** @type {readonly Tab[]} */ (["steps", "masks"]);
+const ADDRESS_EVERY_MS = 400; // Safari takes 100 addresses in 30 s
 const REST_MS = 700; // after the last key: then the reader is told, and what takes longer is begun
 const MOST_WRITTEN = 64;
 const CONTROLS = 8;
@@ -45,7 +46,7 @@ const REFINED_AT_ONCE = 1.5e6; // bytes between two keys
  */
 export default async function live(components, styles) {
   const index = /** @type {PageIndex} */ (JSON.parse(byId("index").textContent ?? ""));
-  const address = ownAddress();
+  const address = calm(ownAddress(), ADDRESS_EVERY_MS);
   const asked = address.get("model") ?? "";
   const name = Object.hasOwn(index.models, asked) ? asked : Object.keys(index.models)[0];
   /** @type {Page} */
@@ -66,16 +67,21 @@ export default async function live(components, styles) {
     chosen: readSelection(address),
     places: new Map(),
     pad: null,
+    writeAddress: address.flush,
     resting: 0,
     inside: await unpackInside(index),
   };
-  page.host.channel.listen(({ selection }) => (page.chosen = selection));
+  page.host.channel.listen((message) => {
+    if ("selection" in message) page.chosen = message.selection;
+  });
   document.documentElement.classList.toggle("embedded", isEmbedded(address));
   buildControls(page);
   watchTheme(() => {
     for (const { mounted, data } of page.places.values()) mounted.refresh(data);
   });
-  openModel(page, name, textOfAddress());
+  addEventListener("pagehide", address.flush);
+  const { value, defaultValue } = field();
+  openModel(page, name, textOfAddress(), value === defaultValue ? null : value); // typed while this script was on its way
 }
 
 const field = () => /** @type {HTMLTextAreaElement} */ (byId("text"));
@@ -100,6 +106,7 @@ function newSession(/** @type {PageIndex} */ index, /** @type {string} */ name) 
     loaded: null,
     verified: null,
     left: null,
+    opened: examples[0] ?? "",
     text: examples[0] ?? "",
     picture: undefined,
     written: [],
@@ -120,6 +127,7 @@ function openModel(
   /** @type {Page} */ page,
   /** @type {string} */ name,
   text = /** @type {string | null} */ (null),
+  typed = /** @type {string | null} */ (null),
 ) {
   const { index, host, sessions } = page;
   const model = index.models[name];
@@ -127,14 +135,16 @@ function openModel(
   const isFirst = !sessions.size;
   page.session = known ?? (isFirst ? page.session : newSession(index, name));
   const session = page.session;
-  if (text !== null) session.text = text;
+  if (text !== null) session.opened = session.text = text;
+  if (typed !== null) session.text = typed;
   if (!known) {
     sessions.set(name, session);
     session.line = startWorker(index, page.inside, (answer) => hearWorker(page, session, answer));
     session.line.ask({ kind: "texts", texts: index.worker_texts });
     load(session, index);
   }
-  const isOpening = session.text === (model.examples[0] ?? "") && model.opening;
+  const shows = session.shown ? session.text : session.opened;
+  const isOpening = shows === (model.examples[0] ?? "") && model.opening;
   const isChosen = isFirst && host.address.get("layer") !== null;
   if (!isChosen) {
     const { group, ...place } = (isOpening && model.opening) || {
@@ -159,7 +169,7 @@ function load(/** @type {Session} */ { line, name }, /** @type {PageIndex} */ { 
 }
 
 /** What the model reads now. @returns {Input} */
-function inputOf(/** @type {Session} */ { picture, text, written }) {
+function inputOf(/** @type {Pick<Session, "picture" | "text" | "written">} */ { picture, text, written }) {
   if (picture) return { picture };
   return written.length ? { text, written } : { text };
 }
@@ -180,20 +190,24 @@ function ask(/** @type {Page} */ page, isTyping = false) {
   if (!session.loaded) return;
   const { layer, head } = readSelection(host.address);
   session.isSketch = isTyping && tab === "switches";
-  session.line.ask({
-    kind: "show",
-    model: session.name,
-    input: inputOf(session),
-    views: wantedViews(page),
-    group: host.address.get("group") ?? undefined,
-    layer: layer ?? 0,
-    head: head ?? 0,
-    off: host.address.get("changes") ?? "",
-    to: /** @type {Off} */ (choice("to").value),
-    controls: isTyping ? 0 : CONTROLS,
-    writes: isTyping ? 0 : WRITTEN_OFF,
-    sampling: sampling(session),
-  });
+  const show = (/** @type {Input} */ input) =>
+    session.line.ask({
+      kind: "show",
+      model: session.name,
+      input,
+      views: wantedViews(page),
+      group: host.address.get("group") ?? undefined,
+      layer: layer ?? 0,
+      head: head ?? 0,
+      off: host.address.get("changes") ?? "",
+      to: /** @type {Off} */ (choice("to").value),
+      controls: isTyping ? 0 : CONTROLS,
+      writes: isTyping ? 0 : WRITTEN_OFF,
+      sampling: sampling(session),
+    });
+  // who typed before the first picture: what is chosen is a place in the text that was opened
+  if (!session.shown && session.text !== session.opened) show(inputOf({ ...session, text: session.opened }));
+  show(inputOf(session));
 }
 
 /** Another text or picture: what was written behind the old one goes with it. */
@@ -221,7 +235,8 @@ function rest(/** @type {Page} */ page) {
 }
 
 /** The text into the address, and the link of a frame to the whole page. */
-function writeText(/** @type {Page} */ { index, session }) {
+function writeText(/** @type {Page} */ { index, session, writeAddress }) {
+  writeAddress();
   const isExample = session.text === (index.models[session.name].examples[0] ?? "");
   const hash = isExample ? "" : `#${new URLSearchParams({ text: session.text })}`;
   try {
@@ -408,7 +423,8 @@ function showGroups(/** @type {Page} */ { index, session, host }) {
 function draw(/** @type {Page} */ page, /** @type {Shown} */ shown) {
   const { session, places, components, sheets, host } = page;
   const moved = keptPlace(page, session.shown, shown);
-  if (moved) host.address.set(selectionParameters(moved));
+  const write = () => moved && host.address.set(selectionParameters(moved));
+  write();
   session.shown = shown;
   const wanted = wantedViews(page);
   const root = byId("view");
@@ -432,6 +448,7 @@ function draw(/** @type {Page} */ page, /** @type {Shown} */ shown) {
     place.mounted.refresh(data);
   }
   if (moved) host.channel.post({ selection: moved, from: null }); // now that each canvas has the tokens it is about
+  write(); // again: a canvas may have written an older choice that waited
   root.dataset.shown = String(shown.number);
 }
 

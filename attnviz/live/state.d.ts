@@ -56,6 +56,8 @@ export interface Session {
   verified: Verified | null;
   /** The bytes of the weights that are not there yet, once that is known. */
   left: number | null;
+  /** The text that it was opened with, which the first selection is about. */
+  opened: string;
   text: string;
   picture: Input["picture"];
   written: number[];
@@ -82,6 +84,8 @@ export interface Page {
   chosen: AddressSelection;
   places: Map<View, Place>;
   pad: Mounted | null;
+  /** Brings the address up to date now. */
+  writeAddress: () => void;
   /** The timer that runs until nobody types. */
   resting: number;
   /** The files of a page that is one file. */

@@ -88,7 +88,8 @@ def test_a_class_goes_along_survives_a_reload_and_ends_with_a_card(visit: OpenVi
     lead.reload()  # the address has no key, the tab has
     live(lead)
     expect(lead.get_by_role("button", name="Next →")).to_be_visible()
-    expect_true(lambda: "host" not in lead.url and "seat" not in one.page.url)
+    expect(lead).not_to_have_url(re.compile("host"))
+    expect(one.page).not_to_have_url(re.compile("seat"))
 
     presenter.go("head")
     expect(one.page).to_have_url(re.compile("/head"))

@@ -17,7 +17,7 @@ def test_an_arrow_is_dragged_moved_by_keys_and_kept_in_the_address(visit: OpenVi
     q, k = (np.array(part.split(",")[:2], float) for part in DEFAULT_VECTORS.split("/")[:2])
     first = float(data(plane)["scaled"].split(",")[0])
     np.testing.assert_allclose(first, q @ k / 2**0.5, atol=1e-9)
-    handle = page.locator(".av-geometry-handle").first
+    handle = page.locator(".av-handle").first
     box = handle.bounding_box()
     board = plane.bounding_box()
     assert box is not None and board is not None

@@ -1,10 +1,11 @@
 """The live page: models that run in the browser, on a site and in one file, held to the library."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 import attnviz
 from attnviz.i18n import LANGUAGES, Language, text
@@ -67,6 +68,12 @@ def type_at_end(page: Page, words: str) -> None:
     page.keyboard.type(words)
 
 
+def type_at_start(page: Page, words: str) -> None:
+    page.locator("#text").focus()
+    page.keyboard.press("Control+Home")
+    page.keyboard.type(words)
+
+
 def chances(page: Page) -> dict[str, float]:
     """The choices under the text with their percentages."""
     found = {}
@@ -117,14 +124,71 @@ def test_every_tab_of_a_decoder_draws(visitor: Visitor, address: str) -> None:
         expect(page.locator("#problem")).to_be_hidden()
 
 
-def test_the_row_that_is_looked_at_stays_the_word(visitor: Visitor, address: str) -> None:
-    page = visitor.open(f"{address}?view=head&layer=2&head=1&query=14&key=2")
-    expect(page.locator("#badge")).to_have_attribute("data-state", "ok")  # at rest
-    page.locator("#text").focus()
-    page.keyboard.press("Control+Home")
-    page.keyboard.type("Then ")
-    expect_true(lambda: "query=15" in page.url and "key=3" in page.url)
+HELD = """
+    const answers = [];
+    let left = {count};
+    window.Worker = class extends Worker {{
+        set onmessage(hear) {{
+            this.addEventListener("message", (event) => {{
+                if (event.data.kind === "progress") return hear(event);
+                if (left-- > 0) hear(event);
+                else answers.push(() => hear(event));
+            }});
+        }}
+    }};
+    window.avRelease = () => {{
+        left = Infinity;
+        for (const answer of answers.splice(0)) answer();
+    }};
+"""
+
+
+@pytest.mark.parametrize("count", range(5))  # texts, model, first picture, comparison, nothing held
+def test_what_is_typed_between_two_answers_is_kept_and_its_row_stays_the_word(
+    count: int, visitor: Visitor, address: str
+) -> None:
+    page = visitor.page
+    page.add_init_script(HELD.format(count=count))
+    page.goto(f"{address}?view=head&layer=2&head=1&query=14&key=2")
+    if count > 2:
+        page.locator("#view[data-shown]").wait_for(timeout=LIMIT_MS)
+    expect(page.locator("#model option")).to_have_count(len(MODELS))  # the script runs
+    type_at_start(page, "Then ")
+    page.evaluate("avRelease()")
+    expect(page).to_have_url(re.compile("query=15&key=3.*#text=Then"))
     expect(page.locator("#text")).to_have_value(f"Then {STORE}")
+    expect(page.locator("#status")).to_contain_text("16 tokens")
+
+
+def test_what_is_typed_before_the_script_has_come_is_kept(visitor: Visitor, address: str) -> None:
+    page = visitor.page
+    held: list[Route] = []
+    page.route("**/code/page.*.js", lambda route: held.append(route))
+    page.goto(f"{address}?view=head&layer=2&head=1&query=14&key=2", wait_until="commit")
+    type_at_start(page, "Then ")
+    expect_true(lambda: page.evaluate("1") and held)
+    held[0].continue_()
+    expect(page).to_have_url(re.compile("query=15&key=3.*#text=Then"))
+    expect(page.locator("#text")).to_have_value(f"Then {STORE}")
+
+
+def test_an_address_is_not_written_with_each_key(visitor: Visitor, address: str) -> None:
+    page = visitor.page
+    page.add_init_script("""
+        window.avWritten = 0;
+        const replace = history.replaceState;
+        history.replaceState = function (...to) {
+            avWritten++;
+            return replace.apply(this, to);
+        };
+    """)
+    visitor.open(f"{address}?view=head&layer=2&head=1&query=14&key=2")
+    before = page.evaluate("avWritten")
+    started = page.evaluate("performance.now()")
+    type_at_start(page, "a b c d e f g h i j k l m n o p q r s t ")
+    expect(page).to_have_url(re.compile("query=36&key=24.*#text=a"))
+    seconds = (page.evaluate("performance.now()") - started) / 1000
+    assert page.evaluate("avWritten") - before <= 2.5 * seconds + 2
 
 
 def test_a_decoder_writes_and_its_text_moves_the_heads(visitor: Visitor, address: str) -> None:

@@ -36,3 +36,22 @@ def test_visitors_who_want_less_motion_get_a_still_for_each_scene(visit: OpenVis
     expect_data(top, scene="stills", running=None)
     expect(top.locator(".motion-stills canvas[data-drawn]")).to_have_count(len(SCENES["blend"]))
     expect(top.locator(".av-film-bar")).to_be_hidden()
+
+
+def test_a_hand_on_a_ring_stops_the_film_and_moves_the_slider(visit: OpenVisit) -> None:
+    """Hand and slider set the same number: each follows the other, and playing on forgets both."""
+    opened = visit("learn?lesson=ask&card=turn&answers=turn%3D%3F&values=angle%3D90.0")
+    page, top = opened.page, opened.page.locator(".av.motion")
+    ring = top.get_by_role("button", name="tip of the query")
+    expect(top.locator("canvas")).to_be_visible()
+    ring.focus()
+    ring.press("Shift+ArrowRight")
+    expect_data(top, running=None, handled="1")
+    slider = page.get_by_role("slider", name="Direction of the query")
+    before = int(slider.get_attribute("aria-valuenow") or "0")
+    for _ in range(3):
+        ring.press("Shift+ArrowRight")
+    expect(slider).not_to_have_attribute("aria-valuenow", str(before))
+    assert accessibility_problems(page) == []
+    page.get_by_role("button", name="Play", exact=True).click()
+    expect_data(top, running="1", handled=None)

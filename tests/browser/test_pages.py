@@ -1,19 +1,17 @@
 """Every page opens; texts are taken, refused, cut; moving between pages keeps what was chosen."""
 
 import re
-from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Locator, expect
 
 import attnviz
-from attnviz.app.session import routes
 from attnviz.models.loaded_model import LoadedModel
+from attnviz.pictures.shared.pages import path as path_of
 from tests.browser.conftest import OpenVisit
 from tests.support.browser import settle
 from tests.support.cases import mostly_slow
 from tests.support.visit import PRESS_MS, Visit, expect_data
-from tests.support.waiting import expect_equal
 
 PAGES = {
     "overview": "Overview",
@@ -161,7 +159,7 @@ def expect_page(visit: Visit, name: str, layer: int, head: int) -> None:
     expect(visit.page.get_by_role("heading", name=name, exact=True)).to_be_visible()
     expect_data(heatmap(visit), layer=layer, head=head)
     path = next(path for path, title in PAGES.items() if title == name)
-    expect_equal(lambda: urlsplit(visit.page.url).path, f"/{routes.path(path)}")
+    expect(visit.page).to_have_url(re.compile(rf"/{path_of(path)}(\?|$)"))
     visit.wait_for_parameters(text=TEXT, layer=layer, head=head)
 
 

@@ -167,4 +167,4 @@ def test_overview_opens_a_head(visit: OpenVisit, how: str) -> None:
     expect(opened.page.get_by_role("heading", name="Head", exact=True)).to_be_visible()
     expect_data(heatmap(opened), layer=3, head=2, rows=N)
     opened.wait_for_parameters(layer=3, head=2, text=None)
-    expect_true(lambda: opened.page.url.startswith(f"{opened.url}/head?"))
+    expect(opened.page).to_have_url(re.compile(re.escape(f"{opened.url}/head?")))

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from attnviz.app.host.first_paint import HEAD
+from attnviz.app.host.first_paint import FIRST_SHEET
 from attnviz.figures import sheet
 from attnviz.pictures.shared.bundle import FOLDER, stylesheet
 from tests.contracts import project
@@ -117,7 +117,7 @@ def test_the_first_paint_has_the_colours_of_the_page() -> None:
     known = {code for scheme in SCHEMES for code in table(scheme).values()}
     themes = [SETTINGS["theme"][scheme] for scheme in SCHEMES]
     known |= {theme[name] for theme in themes for name in ("textColor", "backgroundColor")}
-    used = set(re.findall(r"#[0-9a-f]{6}", HEAD))
+    used = set(re.findall(r"#[0-9a-f]{6}", project.read(FIRST_SHEET)))
     assert len(used) == 8 and used <= known
 
 

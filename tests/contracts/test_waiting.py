@@ -24,6 +24,7 @@ def test_no_browser_test_asserts_what_it_read_once() -> None:
         "assert data(box)['step'] == '1'",
         "shown = box.all_inner_texts()\n    assert shown == ['1']",
         "assert number_of(box) == 1",
+        "expect_true(lambda: '1' in opened.page.url)",
     ],
 )
 def test_a_single_reading_is_found(lines: str) -> None:

@@ -2,7 +2,8 @@
 
 In: a file's name and its text. Out: one line for each assertion that compares what a page says at
 one moment, though a browser and a server answer when they can. A function whose name is given to
-`eventually` is made again until it holds, so its assertions may read.
+`eventually` is made again until it holds, so its assertions may read. `page.url` may not be read
+even there: it is the address that Playwright last heard of, and it hears nothing between two calls.
 """
 
 import ast
@@ -38,6 +39,12 @@ def single_readings(name: str, source: str) -> list[str]:
         for function in functions(tree)
         if function.name not in repeated
         for assertion in _assertions(function, readers)
+    ] + [
+        f"{name}:{part.lineno}: a wait reads an old address; use expect(page).to_have_url"
+        for waiting in ast.walk(tree)
+        if isinstance(waiting, ast.Lambda)
+        for part in ast.walk(waiting)
+        if _is_address(part)
     ]
 
 
@@ -102,6 +109,10 @@ def _reads(node: ast.AST, readers: set[str]) -> bool:
                 return True
             if isinstance(part.func, ast.Name) and part.func.id in readers:
                 return True
-        if isinstance(part, ast.Attribute) and dotted(part).endswith("page.url"):
+        if _is_address(part):
             return True
     return False
+
+
+def _is_address(part: ast.AST) -> bool:
+    return isinstance(part, ast.Attribute) and dotted(part).endswith("page.url")

@@ -223,3 +223,21 @@ def test_models_and_texts_without_such_edges_are_refused_by_name(names: Circuit)
     cats = attnviz.experiment(translator, "a cat .", on=attnviz.Target("un chat ."))
     with pytest.raises(UnsupportedAttention, match="several stacks"):
         cats.circuit(cats)
+
+
+def test_the_edges_of_one_pair_of_texts_are_kept_on_another() -> None:
+    """The order of the first pair, the runs of the second: own switches say the same."""
+    own, other = runs(tiny("gpt2"))
+    found = own.circuit(other, exact=3)
+    ids = torch.tensor([[6, 17, 13, 30, 9]])
+    unseen = attnviz.experiment(own.prepared.lm, on=ON, inputs={"input_ids": ids}).circuit(
+        other, exact=3
+    )
+    first = {found.edges[at] for at in found.order[:23]}
+    on = unseen.work.model.allowed.clone()
+    for at, (receiver, sender) in enumerate(unseen.work.places):
+        on[receiver, sender] = unseen.edges[at] in first
+    assert unseen.keep(23, of=found) == pytest.approx(float(unseen.work.shares(on[None])[0]))
+    assert unseen.keep(23, of=found) != pytest.approx(unseen.keep(23), abs=1e-3)
+    with pytest.raises(BadInput, match="edges of another model"):
+        unseen.keep(3, of=runs(tiny("llama"))[0].circuit(runs(tiny("llama"))[1], exact=0))

@@ -23,6 +23,7 @@ from attnviz.models.rehearsal import Rehearsal
 from attnviz.pictures import strip as strip_picture
 from attnviz.pictures import table
 from attnviz.pictures.shared.buffer import unpack
+from attnviz.pictures.shared.pages import path as path_of
 from tests.support.waiting import LIMIT_S
 
 TIMEOUT_S = 3 * LIMIT_S
@@ -59,6 +60,7 @@ def patient() -> Iterator[None]:
     """However busy the machine is, what a job measures is there when the page is drawn."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(measurement, "PATIENCE_S", LIMIT_S)
+        patch.setattr(measurement, "SHORT_PATIENCE_S", LIMIT_S)
         yield
 
 
@@ -96,7 +98,7 @@ def visit(root: Path) -> Visit:
         for name, value in parameters.items():
             app.query_params[name] = value
         if page != routes.DEFAULT:
-            app._page_hash = calc_hash(routes.path(page))  # AppTest goes by the names of files
+            app._page_hash = calc_hash(path_of(page))  # AppTest goes by the names of files
         app.run()
         assert not app.exception
         return app

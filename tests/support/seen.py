@@ -7,15 +7,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from playwright.sync_api import ConsoleMessage, Dialog, Page, Request, WebSocket
+from streamlit.proto.BackMsg_pb2 import BackMsg
 
-# Streamlit asks for these beside a deep link first, then at the root
-KNOWN_404 = ("/_stcore/health", "/_stcore/host-config")
 LOCAL = ("blob:", "data:")
 
 
 @dataclass(eq=False)
 class Seen:
-    """What a page of the app at `url` did; `sent` holds the frames that went to the server."""
+    """What a page of the app at `url` did.
+
+    `sent` holds the frames that went to the server, but for those by which a page asks, as long as
+    a job runs beside it, if the job is over.
+    """
 
     url: str
     sent: list[bytes | str] = field(default_factory=list)
@@ -60,11 +63,12 @@ class Seen:
         socket.on("framesent", self._frame)
 
     def _frame(self, frame: bytes | str) -> None:
-        self.sent.append(frame)
+        if isinstance(frame, str) or not BackMsg.FromString(frame).rerun_script.is_auto_rerun:
+            self.sent.append(frame)
 
     def _console(self, message: ConsoleMessage) -> None:
         where = message.location.get("url", "")
-        if message.type == "error" and not where.endswith(KNOWN_404):
+        if message.type == "error":
             self.complaints.append(f"{message.text} ({where})")
 
     def _error(self, error: object) -> None:

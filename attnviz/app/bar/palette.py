@@ -7,7 +7,6 @@ the menu ⋯; what is taken there changes the view, and leads to the page where 
 import re
 from functools import cache
 from importlib.resources import files
-from typing import cast
 
 import streamlit as st
 
@@ -112,7 +111,7 @@ def _take() -> None:
         return
     value = pick.value
     if pick.kind == "page" and value in PAGES:
-        _go_to(cast(Page, value))
+        _go_to(value)
     elif pick.kind == "head" and (named := HEAD.fullmatch(value)):
         current.open_head(int(named[1]), int(named[2]))
         _go_to("head")

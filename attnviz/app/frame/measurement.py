@@ -7,16 +7,22 @@ of all visitors share their results.
 
 from collections.abc import Callable
 from functools import partial
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import streamlit as st
 
 from attnviz.app.server import answer_runs
+from attnviz.app.server.answer_runs import Answering
 from attnviz.app.server.jobs import SHORT_S, Job
 from attnviz.app.session import widgets
 from attnviz.app.session.fragment import fragment
 from attnviz.i18n import Language, text
+from attnviz.pictures.switches import Off
 
+if TYPE_CHECKING:
+    from attnviz.experiment.effects import Effects
+
+SHORT_PATIENCE_S = 0.2  # other pages wait for this one
 PATIENCE_S = 3.0  # an embedded model records its corpus and measures every head in less
 
 Result = TypeVar("Result")
@@ -28,17 +34,22 @@ def result(
     key: str,
     work: Callable[[Job], Result],
     estimate_s: float = SHORT_S,
+    *,
+    with_bar: bool = True,
 ) -> Result | None:
     """The result of `work`; None while it is measured, or if a visitor stopped it.
 
     `name` is the section of the texts, `key` names all that determines the result. Of the work that
-    waits, that with the smallest estimate is done first.
+    waits, that with the smallest estimate is done first. Without a bar the page is done at once and
+    runs again when the result is there; nobody can stop it then.
     """
     key = f"{name} {key}"
     measurement = answer_runs.measurement(key, work, estimate_s)
-    measurement.job.wait(PATIENCE_S)
+    measurement.job.wait(PATIENCE_S if with_bar else SHORT_PATIENCE_S)
     with st.container():  # holds its place, so that the component below stays where it is
-        if not measurement.job.over:
+        if not with_bar:
+            _wait(measurement.job)
+        elif not measurement.job.over:
             job_progress(lang, measurement.job, partial(_label, lang, name), f"{name}.cancel")
         elif measurement.job.state == "stopped":
             st.info(text(lang, f"{name}.stopped"))
@@ -51,11 +62,34 @@ def result(
     return measurement.ready()
 
 
+def head_effects(
+    lang: Language, key: str, answered: Answering, to: Off, *, with_bar: bool = True
+) -> "Effects | None":
+    """The effect of each head on an answer; `key` names all that determines the answer."""
+
+    def work(job: Job) -> "Effects":
+        return answered.run.effects(to=to, progress=job.report, cancel=job.cancel)
+
+    return result(lang, "switchboard", f"{key} {to}", work, with_bar=with_bar)
+
+
 def _label(lang: Language, name: str, percent: str) -> str:
     return text(lang, f"{name}.measuring", percent=percent)
 
 
 POLL_S = 0.4
+
+
+def _wait(job: Job) -> None:
+    """Have the page run again when the job is over."""
+    if not job.over:
+        _look_again(job)
+
+
+@fragment(run_every=POLL_S)
+def _look_again(job: Job) -> None:
+    if job.over:
+        st.rerun()
 
 
 @fragment(run_every=POLL_S)

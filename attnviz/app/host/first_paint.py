@@ -4,7 +4,9 @@ In: an answer of Streamlit that is its page. Out: the same page, in which a tab 
 link have our name before any script has run, and the page is not white. What is painted stands in
 the element that Streamlit's script fills: it takes it away with its first frame. The style sheets
 of page and bar stand behind that element, and so after Streamlit's own, which go into the head:
-nothing is drawn without them, and of two rules of one weight ours counts.
+nothing is drawn without them, and of two rules of one weight ours counts. Font and script are
+fetched beside Streamlit's own and not after them, so that no letter changes its width later; and
+its script is told where the server is, instead of trying addresses until one answers.
 """
 
 import re
@@ -15,32 +17,27 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attnviz.app.host import script
+from attnviz.pictures.shared.pages import PAGES
+from attnviz.pictures.shared.pages import path as path_of
 
 TITLE = "attnviz: words look at words"
 DESCRIPTION = (
     "See which words a language model looks at, forbid one look, and watch its answer change."
 )
 APP = Path(__file__).parents[1]
+FIRST_SHEET = Path(__file__).with_name("first_paint.css")
+SERVER = Path(__file__).with_name("server_place.js")
 SHEETS = (APP / "bar" / "bar.css", APP / "style.css")
 ASIDE = re.compile(r"/(static|_stcore|scripts|media|component)/|\.\w+$")
 # a compressed page, a part of it or "not modified" could not be written anew
 UNREADABLE = (b"accept-encoding", b"range", b"if-none-match", b"if-modified-since")
 ROOT = '<div id="root"></div>'
-FONT = re.compile(r'<link\s+rel="preload"\s+href="\./static/media/SourceSans[^>]*>')
-HEAD = f"""<title>{TITLE}</title>
+FONT_TAG = re.compile(r'<link\s+rel="preload"\s+href="\./static/media/SourceSans[^>]*>')
+META = f"""<title>{TITLE}</title>
     <meta name="description" content="{DESCRIPTION}" />
     <meta property="og:title" content="{TITLE}" />
     <meta property="og:description" content="{DESCRIPTION}" />
-    <meta property="og:type" content="website" />
-    <style>
-      .av-first {{ color-scheme: light dark; position: fixed; inset: 0; display: grid;
-        place-content: center; justify-items: center; gap: 12px; text-align: center;
-        font: 600 18px/1.4 Inter, system-ui, sans-serif;
-        color: light-dark(#0f1716, #eef4f2); background: light-dark(#fdfdfb, #10171a); }}
-      .av-first path {{ stroke: light-dark(#2c7d1f, #b8ef9a); }}
-      .av-first circle {{ fill: light-dark(#2c7d1f, #b8ef9a); }}
-      .av-first circle + circle {{ fill: light-dark(#8e0b57, #ff5c93); }}
-    </style>"""
+    <meta property="og:type" content="website" />"""
 PAINTED = f"""<div id="root"><div class="av-first" aria-hidden="true">
       <svg width="120" height="64" viewBox="0 0 120 64" fill="none" stroke-linecap="round">
         <path d="M106 56C106 2,14 2,14 56" stroke-width="8" />
@@ -88,13 +85,24 @@ class FirstPaint:
 
 def painted(page: str) -> str:
     """Streamlit's page with our head, first paint and styles; any other page as it is."""
-    font = f'<link rel="preload" href="./{script.PLACE}/{script.font_name()}" as="font"'
-    page = FONT.sub(f'{font} type="font/woff2" crossorigin />', page)
-    return page.replace("<title>Streamlit</title>", HEAD).replace(ROOT, PAINTED + styles())
+    page = FONT_TAG.sub("", page)
+    return page.replace("<title>Streamlit</title>", head()).replace(
+        ROOT, f"{PAINTED}<style>{read(*SHEETS)}</style>"
+    )
 
 
 @cache
-def styles() -> str:
-    """The style sheets of page and bar."""
-    sheets = (sheet.read_text(encoding="utf-8") for sheet in SHEETS)
-    return "<style>" + "\n".join(sheets) + "</style>"
+def head() -> str:
+    """The head of our page: its name, font and script, and where its server is."""
+    font, module = (f"./{script.PLACE}/{name}" for name in (script.font_name(), script.file_name()))
+    return f"""{META}
+    <link rel="preload" href="{font}" as="font" type="font/woff2" crossorigin />
+    <link rel="modulepreload" href="{module}" />
+    <style>@font-face {{ font-family: Inter; font-weight: 400 700; src: url("{font}"); }}
+    {read(FIRST_SHEET)}</style>
+    <script>{read(SERVER).replace("PAGES", "|".join(map(path_of, PAGES)))}</script>"""
+
+
+def read(*files: Path) -> str:
+    """The text of files, one after the other."""
+    return "\n".join(file.read_text(encoding="utf-8") for file in files)

@@ -77,8 +77,7 @@ def script() -> Script:
         f"export const components = {{ {listed} }};\n"
         f"const sheets = {json.dumps(sheets)};\n"
         f"export const streamlit = {bundle.entries['streamlit']}.default(sheets);\n"
-        f"const place = new URL({json.dumps(font_name())}, import.meta.url);\n"
-        f"export const font = {bundle.entries['streamlit']}.loadFont(place);\n"
+        f"export const font = {bundle.entries['streamlit']}.waitForFont();\n"
     ).encode()
     return Script(text, gzip.compress(text, mtime=0))
 

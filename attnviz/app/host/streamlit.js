@@ -3,6 +3,7 @@
 // of its data or of the theme; what that function returns is called when the element goes.
 
 import { makeChannel, pageAddress } from "../../pictures/shared/address.js";
+import { setData } from "../../pictures/shared/dom.js";
 import { theme } from "../../pictures/shared/theme.js";
 import { holdLinksWhileTextIsSent, makeClickGuard } from "./click_guard.js";
 import { markCurrentPage } from "./current_page.js";
@@ -21,7 +22,7 @@ import { pageScheme } from "./scheme.js";
  * @typedef {{mounted: Mounted, call: StreamlitCall, destroy: () => void}} Place
  */
 
-const FONT = "Inter";
+const FONT = "16px Inter";
 const LONGEST_WAIT_MS = 2000;
 const CHANNEL = makeChannel();
 const SCHEME = pageScheme();
@@ -55,17 +56,21 @@ export default function streamlit(sheets) {
       PLACES.set(root, place);
     }
     place.mounted.refresh(call.data);
+    whenAtRest(() => setData(root.host, { mounted: "1" })); // style.css shows it then, and what stands below
     if (opening === names[names.length - 1]) takeFocus(root);
     return place.destroy;
   };
 }
 
-/** Gives the page its font; ends when it is there, or cannot be had: canvases are drawn with what there is then. */
-export async function loadFont(/** @type {URL} */ place) {
-  const face = new FontFace(FONT, `url("${place.href}")`, { weight: "400 700" });
-  document.fonts.add(face);
+/** Calls back once a new picture has the size that it takes in its first frame. */
+function whenAtRest(/** @type {() => void} */ work) {
+  requestAnimationFrame(() => requestAnimationFrame(work));
+}
+
+/** Ends when the page has its font, or cannot have it: canvases are drawn with what there is then. */
+export async function waitForFont() {
   const late = new Promise((end) => setTimeout(end, LONGEST_WAIT_MS));
-  await Promise.race([face.load().catch(() => undefined), late]);
+  await Promise.race([document.fonts.load(FONT).catch(() => undefined), late]);
 }
 
 /**

@@ -7,7 +7,7 @@ suggested. A click reruns this fragment alone.
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -17,7 +17,6 @@ from attnviz.app.frame.attention_choice import group_title
 from attnviz.app.host.draw import draw
 from attnviz.app.server import answer_runs
 from attnviz.app.server.answer_runs import Answering
-from attnviz.app.server.jobs import Job
 from attnviz.app.session import current, embedding, messages, widgets
 from attnviz.app.session.fragment import fragment
 from attnviz.i18n import Language, text
@@ -29,7 +28,7 @@ from attnviz.pictures.switches import fill as views
 
 if TYPE_CHECKING:
     from attnviz.changes import Change
-    from attnviz.experiment.effects import Effects, ReplacementKind
+    from attnviz.experiment.effects import Effects
 
 FRAGMENT = "switches"
 N_WRITTEN = 8
@@ -61,7 +60,7 @@ def board(shown: PageContext) -> None:
             if not (is_quick or current.view().switches.effects):
                 _measure_button(lang)
         effects = (
-            _effects(lang, key, answered, to)
+            measurement.head_effects(lang, key, answered, to)
             if is_quick or current.view().switches.effects
             else None
         )
@@ -132,16 +131,6 @@ def _measure() -> None:
     view = current.view()
     current.update(replace(view, switches=replace(view.switches, effects=True)))
     renew(FRAGMENT)
-
-
-def _effects(lang: Language, key: str, answered: Answering, to: str) -> "Effects | None":
-    """The effect of each head, with a progress bar while it is measured."""
-
-    def work(job: Job) -> "Effects":
-        chosen = cast("ReplacementKind", to)
-        return answered.run.effects(to=chosen, progress=job.report, cancel=job.cancel)
-
-    return measurement.result(lang, "switchboard", f"{key} {to}", work)
 
 
 def _view(

@@ -21,12 +21,6 @@ ROOMS: dict[Room, tuple[Page, ...]] = {
 PACKAGE = Path(attnviz.__file__).resolve().parent
 
 
-def path(page: Page) -> str:
-    """The path of a page's address: the first face of a room has the room's own name."""
-    own = room(page)
-    return own if ROOMS[own][0] == page else page
-
-
 def file(page: Page) -> Path:
     """The file of a page."""
     inside, beside = PACKAGE / "pages", PACKAGE.parent / "pages"

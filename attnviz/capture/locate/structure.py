@@ -22,7 +22,10 @@ CROSS_PARTS = frozenset(
     "encoder_attn cross_attn cross_attention crossattention EncDecAttention enc_dec_attention"
     " encdec_attn encoder_attention encoder_decoder_attention cross_attn_layer".split()
 )
-CROSS = re.compile(r"cross_att|crossatt|src_att|enc_dec_att|encdec_att", re.IGNORECASE)
+CROSS = re.compile(
+    r"cross_att|crossatt|src_att|enc_dec_att|encdec_att|.*(token_to_image|image_to_token)",
+    re.IGNORECASE,
+)
 COMPARED_ROWS = 4  # of the shorter input, looked for among the rows of the longer one
 STACK_PARTS: dict[str, Stack] = {
     "encoder": "encoder",

@@ -125,13 +125,28 @@ def written_in_order(layout: HeadLayout, tensor: Tensor, written: Tensor) -> boo
 
 
 def read_by(layout: HeadLayout, tensor: Tensor, read: Tensor) -> bool:
-    """True if a layer read [row, column] all heads of `tensor` [axes, token, d] side by side."""
+    """True if a layer read [row, column] all heads of `tensor` [axes, token, d] side by side.
+
+    They may stand among other columns: Luong's attention joins them to the queries.
+    """
     heads = layout.by_head(tensor)
     n_batch, n_head, n_token, width = heads.shape
-    if read.numel() != heads.numel() or read.shape[-1] != n_head * width:
+    n_rows, n_columns = read.numel() // max(read.shape[-1], 1), read.shape[-1]
+    if n_rows != n_batch * n_token or n_columns < n_head * width:
         return False
     joined = heads.transpose(1, 2).flatten(2)
-    return any(_are_equal(joined, rows) for rows in _row_orders(read, layout, n_token))
+    return any(
+        _are_equal(joined, rows[..., start : start + n_head * width])
+        for rows in _row_orders(read, layout, n_token)
+        for start in _starts(joined[0, 0], rows[0, 0])
+    )
+
+
+def _starts(part: Tensor, row: Tensor) -> list[int]:
+    """The places at which a row has the numbers of a part of it."""
+    windows = row.unfold(0, len(part), 1)
+    starts: list[int] = (windows == part.to(row.dtype)).all(-1).nonzero()[:, 0].tolist()
+    return starts
 
 
 def declared(lead: tuple[int, ...], n_heads: int | None) -> HeadLayout | None:

@@ -70,6 +70,7 @@ class RunCounter:
 
 def with_layers(calls: Sequence[AttentionCall], runs: Sequence[ModuleRun]) -> list[AttentionCall]:
     """The calls with their stack, and with layers numbered as they first ran in it."""
+    calls = _with_one_kind(calls)
     stack_of_module = stacks(dict.fromkeys(call.module for call in calls))
     layers: dict[tuple[object, str], dict[ModuleRun, int]] = {}
     numbered = []
@@ -78,3 +79,18 @@ def with_layers(calls: Sequence[AttentionCall], runs: Sequence[ModuleRun]) -> li
         numbers = layers.setdefault((stack, call.kind), {})
         numbered.append(replace(call, stack=stack, layer=numbers.setdefault(run, len(numbers))))
     return numbered
+
+
+def _with_one_kind(calls: Sequence[AttentionCall]) -> list[AttentionCall]:
+    """The calls, "cross" where a call of the same module and the same two lengths is.
+
+    A decoder that asks step by step begins with the encoder's last state, which is one of its keys.
+    """
+
+    def sizes(call: AttentionCall) -> tuple[str, int, int]:
+        return call.module, call.n_query, call.n_key
+
+    crossing = {
+        sizes(call) for call in calls if call.kind == "cross" and call.n_query != call.n_key
+    }
+    return [replace(call, kind="cross") if sizes(call) in crossing else call for call in calls]

@@ -34,7 +34,8 @@ MAX_GROWTH = 16  # of a layer's output over its input: scores of a vocabulary ar
 class Undecided:
     """An attention of which no layer has shown the order of its axes yet.
 
-    `instead` has the other orders of a call whose heads are rows of its product.
+    `instead` has the other orders of a call whose heads are rows of its product; `kind` is what the
+    scores show of two lengths that differ.
     """
 
     softmax: OpenSoftmax
@@ -48,6 +49,7 @@ class Undecided:
     layout: HeadLayout | None
     number: int
     instead: tuple["Undecided", ...] = ()
+    kind: Kind | None = None
 
     @property
     def lead(self) -> tuple[int, ...]:

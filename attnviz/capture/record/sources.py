@@ -5,11 +5,14 @@ by elementwise operations, and "self" or "cross" for queries and keys, whatever 
 since their layers: a norm, a rotation, a scale.
 """
 
+from collections.abc import Iterable, Iterator
+from itertools import product
+
 from torch import Tensor
 
 from attnviz.capture.locate.structure import is_same_source
 from attnviz.capture.record.operations import ScoreSource
-from attnviz.capture.record.origins import Origins
+from attnviz.capture.record.origins import ONLY_PARAMETER, Origins
 from attnviz.types import Kind
 
 
@@ -40,3 +43,34 @@ class Sources(dict[int, ScoreSource]):
                 return None
             reads.append(layers[0].left.flatten(0, -2))
         return "self" if is_same_source(*reads) else "cross"
+
+    def kind_by_reads(self, scores: Iterable[ScoreSource]) -> Kind | None:
+        """ "cross" if nothing common was read for the two sides of any product of the scores.
+
+        The sides of additive attention are the layers behind the one that computes its scores. What
+        no layer made stands for itself: memory that was given, states of a recurrent layer. None if
+        the scores show no sides. Asked for only where there are more keys than queries, or fewer.
+        """
+        pairs: list[tuple[Tensor, Tensor]] = []
+        for score in scores:
+            if score.is_learned:
+                first, *others = [*self._reads_behind(score.left)] or [score.left]
+                pairs += [(first, other) for other in others]
+            else:
+                sides = score.left, score.right.mT
+                asked, answering = ([*self._reads_behind(side)] or [side] for side in sides)
+                pairs += product(asked, answering)
+        if not pairs:
+            return None
+        return "self" if any(self._are_one_source(*pair) for pair in pairs) else "cross"
+
+    def _reads_behind(self, tensor: Tensor) -> Iterator[Tensor]:
+        """The inputs of the layers that entered a tensor."""
+        return (source.left for source in self.entering(tensor) if source.has_learned_columns)
+
+    def _are_one_source(self, left: Tensor, right: Tensor) -> bool:
+        """True for the same numbers, and for what was pooled or cut out of the same products."""
+        behind = self._origins.of(left) - ONLY_PARAMETER
+        if behind and behind == self._origins.of(right) - ONLY_PARAMETER:
+            return True
+        return is_same_source(left.flatten(0, -2), right.flatten(0, -2))

@@ -309,6 +309,10 @@ class ThreadTrace:
                     softmax.fault = common[-1], self._why_changed(softmax, turned, common)
                     continue
                 break
+            n_query, n_key = call.weights.shape[-2:]
+            if n_query != n_key:  # scores that show no sides of several queries: another text's
+                shown = self._sources.kind_by_reads(softmax.sources)
+                call.kind = shown or ("cross" if n_query > 1 else None)
             self._close(number)
             self._decide_late()
             self._take(call)
@@ -408,10 +412,11 @@ class ThreadTrace:
     def _decide_by_reader(self, layer: LayerRun) -> None:
         """Report the waiting attention if a layer reads its mixed values under some layout."""
         call = self._undecided
-        if call is None or layer.read.numel() != call.mixed.numel():
+        if call is None or layer.read.numel() < call.mixed.numel():
             return
         if call.layout is not None:
-            self._decide_late()
+            if layer.read.numel() == call.mixed.numel():
+                self._decide_late()
             return
         n_heads = head_layout.head_count(call.stack)
         for way in (call, *call.instead):
@@ -448,11 +453,13 @@ class ThreadTrace:
             self._finish_attention(call, layout)
 
     def _finish_attention(self, call: Undecided, layout: HeadLayout) -> None:
-        query, key, before, kind = None, None, None, None
+        query, key, before, kind = None, None, None, call.kind
         if call.factors is not None:
             query, key = (layout.by_head(tensor) for tensor in call.factors[:2])
-            kind = self._layers.kind(layout, *call.factors[:2]) or self._sources.kind(
-                *call.factors[:2]
+            kind = (
+                self._layers.kind(layout, *call.factors[:2])
+                or self._sources.kind(*call.factors[:2])
+                or call.kind
             )
             scaling = call.scaling
             if scaling is not None and ops.is_same_view(scaling.after, call.factors[2].left):

@@ -101,6 +101,17 @@ class Circuits:
         """
         return self._token_circuit(head, "QK", through)
 
+    def shares(
+        self, circuit: CircuitName, through: Through = "embedding"
+    ) -> Float64[np.ndarray, " head"]:
+        """The `share` of one circuit of every head, from one product over the vocabulary.
+
+        NaN where it has no meaning or is not known: `ov` and `qk` of that head say why.
+        """
+        compute = partial(self._all_shares, circuit, through)
+        shares: np.ndarray = self._once((circuit, through), compute)
+        return shares
+
     def composition(self, side: Side) -> Composition:
         """The composition of each head with each earlier one, on the side of its q, k or v.
 
@@ -194,7 +205,7 @@ class Circuits:
             back = self.previous().get(sender, 0.0)
             if z > CANDIDATE_Z and back > CANDIDATE_WEIGHT:
                 through = self._deepest(receiver)
-                copies = self._shares("OV", through)[self.heads.index(receiver)]
+                copies = self.shares("OV", through)[self.heads.index(receiver)]
                 found.append(Candidate(sender, receiver, value, z, back, float(copies)))
         return tuple(found)
 
@@ -206,10 +217,10 @@ class Circuits:
         previous = self.previous()
         return {
             "head": [str(head) for head in self.heads],
-            "ov": self._shares("OV", "embedding").tolist(),
-            "ov_mlp0": self._shares("OV", "mlp0").tolist(),
-            "qk": self._shares("QK", "embedding").tolist(),
-            "qk_mlp0": self._shares("QK", "mlp0").tolist(),
+            "ov": self.shares("OV", "embedding").tolist(),
+            "ov_mlp0": self.shares("OV", "mlp0").tolist(),
+            "qk": self.shares("QK", "embedding").tolist(),
+            "qk_mlp0": self.shares("QK", "mlp0").tolist(),
             "previous": [previous.get(head, float("nan")) for head in self.heads],
         }
 
@@ -312,12 +323,6 @@ class Circuits:
             shuffled=scores.shuffled_shares(left, right, SHUFFLES),
         )
 
-    def _shares(self, circuit: CircuitName, through: Through) -> Float64[np.ndarray, " head"]:
-        """Every head's share at once, from one product over the vocabulary; NaN where refused."""
-        compute = partial(self._all_shares, circuit, through)
-        shares: np.ndarray = self._once((circuit, through), compute)
-        return shares
-
     def _all_shares(self, circuit: CircuitName, through: Through) -> Float64[np.ndarray, " head"]:
         shares = np.full(len(self.heads), np.nan)
         no_logits = _no_unembedding(self.layers, self.vocabulary, self.unembedding)
@@ -340,7 +345,7 @@ class Circuits:
 
     def _compositions(self) -> dict[Side, Composition]:
         factors, known = _factors(self.layers)
-        squares = scores.squared_composition(factors)
+        squares = scores.squared_composition(factors, known)
         d_model = factors.written.shape[2]
         found: dict[Side, Composition] = {}
         for side, square in squares.items():

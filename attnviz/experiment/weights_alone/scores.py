@@ -10,7 +10,7 @@ d_model × d_model. Out: plain numbers, each with its control.
 After Elhage et al. 2021, "A mathematical framework for transformer circuits".
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -21,6 +21,7 @@ from torch import Tensor
 
 Side = Literal["q", "k", "v"]
 ROWS = 64  # of d_model × d_model at once
+SENDERS = 24  # of one product
 
 
 def eigenvalues(
@@ -83,9 +84,12 @@ def root(factor: Float[Tensor, "head d_model n"]) -> Float[Tensor, "head n n"]:
     return roots
 
 
-def squared_composition(factors: Factors) -> dict[Side, Float[Tensor, "sender receiver"]]:
-    """‖A·B‖² ÷ (‖A‖²·‖B‖²) of every sender and receiver."""
+def squared_composition(
+    factors: Factors, meet: Mapping[Side, Bool[np.ndarray, "sender receiver"]]
+) -> dict[Side, Float[Tensor, "sender receiver"]]:
+    """‖A·B‖² ÷ (‖A‖²·‖B‖²) of every sender and receiver that meet; others may be left at 0."""
     a, d_model = factors.written, factors.written.shape[2]
+    spans = {side: list(_spans(table)) for side, table in meet.items()}
     sums = {side: torch.zeros(len(a), len(b), device=a.device) for side, b in factors.read.items()}
     for start in range(0, d_model, ROWS):
         stop = min(start + ROWS, d_model)
@@ -94,12 +98,22 @@ def squared_composition(factors: Factors) -> dict[Side, Float[Tensor, "sender re
         gram[:, :, stop - start :] *= 2
         for side, b in factors.read.items():
             other = b[:, start:stop] @ b[:, start:].transpose(1, 2)
-            sums[side].addmm_(gram.flatten(1), other.flatten(1).T)
+            for senders, receivers in spans[side]:
+                some = gram[senders].flatten(1), other[receivers].flatten(1)
+                sums[side][senders, receivers].addmm_(some[0], some[1].T)
     size = a.square().sum((1, 2))
     return {
         side: sums[side].clamp(min=0) / (size[:, None] * b.square().sum((1, 2))[None])
         for side, b in factors.read.items()
     }
+
+
+def _spans(meet: Bool[np.ndarray, "sender receiver"]) -> Iterator[tuple[slice, slice]]:
+    """Some senders each with the range of receivers that any of them meets."""
+    for start in range(0, len(meet), SENDERS):
+        met = np.flatnonzero(meet[start : start + SENDERS].any(0))
+        if len(met):
+            yield slice(start, start + SENDERS), slice(int(met[0]), int(met[-1]) + 1)
 
 
 def spread_over_rotations(factors: Factors, side: Side) -> Float[Tensor, "sender receiver"]:

@@ -28,6 +28,7 @@ from attnviz.experiment.weights_alone.norms import Norm, norm_between, read_from
 Through = Literal["embedding", "mlp0"]
 Which = slice | Int64[Tensor, " token"]
 BLOCK = 4096  # so many tokens of the vocabulary at once
+COLUMNS = 96  # of a product at once
 # operations that send each token elsewhere, as a router of experts does
 ROUTES = frozenset((aten.topk, aten.sort, aten.nonzero))
 
@@ -37,12 +38,28 @@ def sum_of(tensors: Iterable[Tensor]) -> Tensor:
     return reduce(torch.add, tensors)
 
 
+def products_of(blocks: Iterable[Tensor]) -> Tensor:
+    """Σ XᵀX over blocks of rows; it is symmetric, and half of it is multiplied out."""
+    whole = torch.zeros(0)
+    for x in blocks:
+        width = x.shape[1]
+        whole = whole if len(whole) else x.new_zeros(width, width)
+        for start in range(0, width, COLUMNS):
+            some = slice(start, min(start + COLUMNS, width))
+            whole[some, start:].addmm_(x[:, some].T, x[:, start:])
+    return whole.triu() + whole.triu(1).T
+
+
 @dataclass(frozen=True, eq=False)
 class Words:
-    """Every token of the vocabulary as a vector of the stream; `raw` gives some of them."""
+    """Every token of the vocabulary as a vector of the stream; `raw` gives some of them.
+
+    `scaled` is (W_E, s) where these are the rows of W_E times a scale for each component.
+    """
 
     n: int
     raw: Callable[[Which], Tensor]
+    scaled: tuple[Tensor, Float[Tensor, " d_model"]] | None = None
 
     def blocks(self) -> Iterator[slice]:
         """The vocabulary in pieces."""
@@ -55,8 +72,12 @@ class Words:
 
     def gram(self) -> Float[Tensor, "d_model d_model"]:
         """Σ of the products of each row with itself."""
-        whole = sum_of(self.raw(block).T @ self.raw(block) for block in self.blocks())
-        return whole - self.n * torch.outer(self.mean, self.mean)
+        return self.products - self.n * torch.outer(self.mean, self.mean)
+
+    @cached_property
+    def products(self) -> Float[Tensor, "d_model d_model"]:
+        """The same with what all tokens share."""
+        return products_of(self.raw(block) for block in self.blocks())
 
     @cached_property
     def mean(self) -> Float[Tensor, " d_model"]:
@@ -76,9 +97,15 @@ class Unembedding:
         return self.norm.before(self.weight[:, which].detach().float() - self._mean)
 
     def times(self, words: Words) -> Float[Tensor, "d_model d_model"]:
-        """W_U·W_E: Σ over the tokens of what reads a token's logit with that token's row."""
+        """W_U·W_E: Σ over the tokens of what reads a token's logit with that token's row.
+
+        Where one table serves as both, that is the product that W_E·W_Eᵀ needs anyway.
+        """
         weight = self.weight.detach()
-        whole = sum_of(weight[:, block].float() @ words.raw(block) for block in words.blocks())
+        if words.scaled is not None and _are_one(weight.T, words.scaled[0]):
+            whole = words.products / words.scaled[1][:, None]
+        else:
+            whole = sum_of(weight[:, block].float() @ words.raw(block) for block in words.blocks())
         return self.norm.before(whole - words.n * torch.outer(self._mean[:, 0], words.mean))
 
     @cached_property
@@ -110,7 +137,12 @@ class Vocabulary:
     @cached_property
     def _embedding(self) -> Words:
         table, norm = self.table, self.norm
-        return Words(len(table), lambda which: norm.of(table[which].detach().float()))
+        plain = norm.kind == "none" and bool(norm.scale.all())
+        return Words(
+            len(table),
+            lambda which: norm.of(table[which].detach().float()),
+            (table, norm.scale) if plain else None,
+        )
 
     @cached_property
     def _effective(self) -> Words:
@@ -177,6 +209,12 @@ class Vocabulary:
     def _operations(self, stop: int) -> list[Operation]:
         """The operations of the pass behind `entry`."""
         return self.layers.run.trace.operations[_position(self.entry) + 1 : stop]
+
+
+def _are_one(a: Tensor, b: Tensor) -> bool:
+    """True if two tensors are the same memory."""
+    same = (a.shape, a.stride(), a.dtype) == (b.shape, b.stride(), b.dtype)
+    return same and a.data_ptr() == b.data_ptr()
 
 
 def _alike(layer: Layer, first: Layer) -> bool:

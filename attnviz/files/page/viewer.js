@@ -74,8 +74,9 @@ export default async function viewer(components, styles) {
     pane,
   };
   state.select = groupSelect(state);
-  state.host.channel.listen(({ selection }) => {
-    state.chosen = selection;
+  state.host.channel.listen((message) => {
+    if (!("selection" in message)) return;
+    state.chosen = message.selection;
     tell(state);
   });
   root.replaceChildren(el("div", { class: "bar" }, tabs, state.select), pane);

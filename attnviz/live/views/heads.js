@@ -64,6 +64,7 @@ export function headsView(scene, sentences, { small = false, words = false, meas
   /** @type {HeadsView} */
   const header = {
     model: title,
+    capture: "",
     ...axesOf(scene),
     n_layers: layers,
     n_heads: perLayer,
@@ -86,7 +87,7 @@ export function headsView(scene, sentences, { small = false, words = false, meas
       ...(picture
         ? { "patches.picture": { data: picture.rgb, shape: [picture.side, picture.side, 3] } }
         : {}),
-      ...(group.causal && !small ? { visible: visibleCells(n, m) } : {}),
+      ...(group.causal ? { visible: visibleCells(n, m) } : {}),
       ...(measured.length ? { measured: measuredNumbers(measured, layers, perLayer) } : {}),
     },
   };

@@ -27,10 +27,6 @@ import { PAINTS } from "./paint.js";
 const NAMES = ["translator", "picture", "story", "birth"];
 const LENGTH_MS = 4500;
 const HEIGHT = 168;
-const COLUMNS = [
-  { from: 920, count: 4 },
-  { from: 500, count: 2 },
-];
 const FIRST_ASK_MS = 600; // not while the page above still grows, nor for somebody who scrolls by
 const ASK_AGAIN_MS = 1000; // a training that goes on
 const SEEN = 0.4; // of a card, from which on it plays
@@ -38,15 +34,16 @@ const DECIMALS = 2;
 
 /** @returns {Mounted} */
 export default function gallery(/** @type {Host} */ host) {
-  const top = el("section", { class: "av gallery" });
+  const line = el("div", { class: "gallery-cards" });
+  const top = el("section", { class: "av gallery" }, line);
   /** @type {State} */
   const state = { host, top, cards: [], header: null, arrays: null, asked: 0, timer: 0 };
   state.cards = NAMES.map((name) => makeCard(state, name));
-  top.append(...state.cards.map(({ node }) => node));
+  line.append(...state.cards.map(({ node }) => node));
   host.root.append(top);
   const sight = new IntersectionObserver((entries) => look(state, entries), { threshold: SEEN });
   for (const { node } of state.cards) sight.observe(node);
-  const stop = watchSize(top, () => layOut(state));
+  const stop = watchSize(top, () => state.cards.forEach((card) => paint(state, card)));
   return {
     refresh(data) {
       Object.assign(state, parse(data));
@@ -61,14 +58,6 @@ export default function gallery(/** @type {Host} */ host) {
       top.remove();
     },
   };
-}
-
-/** Four in a line, two or one: three and one below would leave a hole. */
-function layOut(/** @type {State} */ state) {
-  const width = state.top.clientWidth;
-  const columns = COLUMNS.find(({ from }) => width >= from)?.count ?? 1;
-  state.top.style.setProperty("--gallery-columns", String(columns));
-  for (const card of state.cards) paint(state, card);
 }
 
 /** @returns {Card} */

@@ -1,9 +1,9 @@
 // @ts-check
 // A square plane with the origin in its middle: its rings and axes, arrows with labels, and handles at the tips of those
-// that can be dragged. A handle is a button, so that arrow keys move it and a screen reader says where it stands.
+// that can be dragged.
 
-import { swallow } from "../shared/controls.js";
-import { el, fitCanvas, localPoint, markDrawn } from "../shared/dom.js";
+import { el, fitCanvas, markDrawn } from "../shared/dom.js";
+import { makeHandles } from "../shared/handles.js";
 
 /** @import { Theme } from "../shared/theme.js" */
 /** @import { Vector } from "./maths.js" */
@@ -14,8 +14,8 @@ import { el, fitCanvas, localPoint, markDrawn } from "../shared/dom.js";
  *   dash?: readonly number[]}} Arrow
  */
 /** Where a tip went, and whether the hand let go of it. @typedef {(to: Vector, isDone: boolean) => void} Move */
-/** @typedef {{node: HTMLElement, canvas: HTMLCanvasElement, title: HTMLElement, handles: HTMLElement[], side: number,
- *   reach: number}} Plane */
+/** @typedef {{node: HTMLElement, canvas: HTMLCanvasElement, title: HTMLElement,
+ *   handles: ReturnType<typeof makeHandles>, placed: HTMLElement[], side: number, reach: number}} Plane */
 
 const STEP = 0.1;
 const BIG_STEP = 0.5;
@@ -23,8 +23,6 @@ const FAINTEST = 0.3;
 const TIP_PX = 10;
 const LABEL_FONT = 13;
 const LABEL_GAP = 12;
-/** @type {Record<string, Vector>} */
-const KEYS = { ArrowUp: [0, 1], ArrowDown: [0, -1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
 
 /**
  * A tab: what stands above, and below it drawings beside what is said of them.
@@ -43,7 +41,7 @@ export function makePlane() {
   const title = el("h3", { class: "av-heading" });
   const board = el("div", { class: "av-geometry-board" }, canvas);
   const node = el("div", { class: "av-geometry-plane" }, title, board);
-  return { node, canvas, title, handles: [], side: 0, reach: 1 };
+  return { node, canvas, title, handles: makeHandles(canvas), placed: [], side: 0, reach: 1 };
 }
 
 /**
@@ -136,63 +134,37 @@ function drawLabel(ctx, plane, theme, { to, from = [0, 0], colour, label = "" })
 }
 
 /**
- * Puts a handle on each tip, in the order of the tab key; handles that are there stay, and so does the focus.
+ * Puts a handle on each tip, in the order of the tab key.
  * @param {Plane} plane
  * @param {readonly {at: Vector, label: string}[]} tips
  * @param {(index: number) => Move} moveOf
  */
 export function placeHandles(plane, tips, moveOf) {
-  const board = plane.canvas.parentElement;
-  while (plane.handles.length < tips.length) {
-    const handle = makeHandle(plane, plane.handles.length, moveOf);
-    plane.handles.push(handle);
-    board?.append(handle);
-  }
-  for (const extra of plane.handles.splice(tips.length)) extra.remove();
-  tips.forEach(({ at, label }, index) => {
-    const handle = plane.handles[index];
-    const [x, y] = place(plane, at);
-    Object.assign(handle.style, { left: `${x}px`, top: `${y}px` });
-    handle.setAttribute("aria-label", label);
-    handle.title = label;
-    handle.dataset.at = at.join();
-  });
-}
-
-/**
- * @param {Plane} plane
- * @param {number} index
- * @param {(index: number) => Move} moveOf
- */
-function makeHandle(plane, index, moveOf) {
-  const handle = el("button", { type: "button", class: "av-geometry-handle" });
-  let isHeld = false;
-  const move = (/** @type {Vector} */ to, /** @type {boolean} */ isDone) =>
-    moveOf(index)(/** @type {Vector} */ (to.map((value) => within(value, plane.reach))), isDone);
-  const pointed = (/** @type {PointerEvent} */ event) => {
-    const { x, y } = localPoint(event, plane.canvas);
-    const unit = (2 * plane.reach) / plane.side;
-    return /** @type {Vector} */ ([(x - plane.side / 2) * unit, (plane.side / 2 - y) * unit]);
+  // redrawn in the next frame: until then a tip stands where it was put last
+  const move = (/** @type {number} */ index, /** @type {Vector} */ [x, y], isDone = false) => {
+    /** @type {Vector} */
+    const to = [within(x, plane.reach), within(y, plane.reach)];
+    plane.placed[index].dataset.at = to.join();
+    moveOf(index)(to, isDone);
   };
-  handle.addEventListener("pointerdown", (event) => {
-    isHeld = true;
-    handle.setPointerCapture(event.pointerId);
-  });
-  handle.addEventListener("pointermove", (event) => isHeld && move(pointed(event), false));
-  for (const type of /** @type {const} */ (["pointerup", "pointercancel"]))
-    handle.addEventListener(type, () => {
-      if (isHeld) move(/** @type {Vector} */ (handle.dataset.at?.split(",").map(Number)), true);
-      isHeld = false;
-    });
-  handle.addEventListener("keydown", (event) => {
-    const by = KEYS[event.key];
-    if (!by || event.ctrlKey || event.metaKey || event.altKey) return;
-    swallow(event);
-    const step = event.shiftKey ? BIG_STEP : STEP;
-    const [x, y] = (handle.dataset.at ?? "0,0").split(",").map(Number);
-    move([x + by[0] * step, y + by[1] * step], true);
-  });
-  return handle;
+  const standing = (/** @type {number} */ index) =>
+    /** @type {Vector} */ ((plane.placed[index].dataset.at ?? "0,0").split(",").map(Number));
+  plane.placed = plane.handles.place(
+    tips.map(({ at, label }) => ({ at: place(plane, at), label })),
+    (index) => ({
+      to([x, y]) {
+        const unit = (2 * plane.reach) / plane.side;
+        move(index, [(x - plane.side / 2) * unit, (plane.side / 2 - y) * unit]);
+      },
+      by([right, up], isLong) {
+        const step = isLong ? BIG_STEP : STEP;
+        const [x, y] = standing(index);
+        move(index, [x + right * step, y + up * step]);
+      },
+      done: () => move(index, standing(index), true),
+    }),
+  );
+  plane.placed.forEach((handle, index) => (handle.dataset.at = tips[index].at.join()));
 }
 
 /** A coordinate in hundredths, not beyond the edge. */

@@ -1,14 +1,18 @@
 // @ts-check
 // The canvas of the overview: a small heatmap in every place, with the names of layers and heads, or, where heads are
-// sorted, with the name and the number of each below it.
+// sorted, with the name and the number of each below it. Under each: how strongly the chosen row looks at the chosen key,
+// and how far the answer moves without the head, each on a track with its control as a tick.
 
 import { shownLabels } from "../shared/axes.js";
 import { fitCanvas, markDrawn, pixelRatio, setData } from "../shared/dom.js";
+import { effectAt, lookAt } from "../shared/effects.js";
 import { headName } from "../shared/fmt.js";
 import { stampHead, thumbRect } from "../shared/thumbs.js";
 import { measureText } from "./order.js";
 import { summaryOf, summaryPlaces } from "./summaries.js";
 
+/** @import { PackedArray } from "../shared/buffer.js" */
+/** @import { CellAt, HeadEffects } from "../shared/effects.js" */
 /** @import { Arrangement } from "../shared/head_picker.js" */
 /** @import { LayeredHeader } from "../shared/layers.js" */
 /** @import { Theme } from "../shared/theme.js" */
@@ -17,17 +21,24 @@ import { summaryOf, summaryPlaces } from "./summaries.js";
 /** @import { Header } from "./types.js" */
 
 /** A head, or a summary of several. @typedef {{layer: number, head: number, extra: null} | {layer: null, head: null, extra: number}} Subject */
-/** `isNamed`: each place has a name below. @typedef {ThumbGeom & {rowGap: number, isNamed: boolean}} BoardGeom */
+/** `bars` is the room for the two bars below each place; `isNamed`: there is a name below these. */
+/** @typedef {ThumbGeom & {rowGap: number, bars: number, isNamed: boolean}} BoardGeom */
+/** What the bars show: a cell of every head, and the effects as soon as they are known. */
+/** @typedef {{weights: PackedArray, visible: PackedArray | null, cell: CellAt | null, effects: HeadEffects | null}} BarsView */
 /**
  * `at` is shown large, `row` is the chosen row of it; `own` has the tokens of its layer.
  * @typedef {{header: Header, own: LayeredHeader<Header>, rows: Arrangement, geom: BoardGeom, atlas: Atlas,
- *   summaryAtlas: Atlas | null, theme: Theme, at: Subject, row: number | null, sorting: Sorting | null}} BoardView
+ *   summaryAtlas: Atlas | null, theme: Theme, at: Subject, row: number | null, sorting: Sorting | null,
+ *   bars: BarsView}} BoardView
  */
 
 const LEFT_PX = 36;
 const ABOVE_PX = 20;
 const UNDER_PX = 28;
 const NAMED_PX = 44;
+const BARS_PX = 13; // two bars, below the frame of the chosen head
+const UNDER_FRAME_PX = 5;
+const BAR_PX = 3;
 const MAX_PIXELS = 48e6;
 const WIDE_STEP_PX = 34; // room for the word of a summary over its column
 
@@ -42,9 +53,10 @@ export function sortedColumns(/** @type {Header} */ header, /** @type {number} *
  * @param {boolean} isSorted
  * @param {number} width
  * @param {number} n tokens of a head
+ * @param {boolean} hasBars
  * @returns {BoardGeom}
  */
-export function boardGeometry(rows, isSorted, width, n) {
+export function boardGeometry(rows, isSorted, width, n, hasBars) {
   const x = isSorted ? 3 : LEFT_PX;
   const y = isSorted ? 3 : ABOVE_PX;
   const columns = rows[0].length;
@@ -54,10 +66,11 @@ export function boardGeometry(rows, isSorted, width, n) {
   const most = Math.max(10, Math.min(84, room - gap));
   const whole = (Math.floor((most * ratio) / n) * n) / ratio;
   const size = whole >= 0.85 * most ? whole : Math.floor(most * ratio) / ratio;
-  const pixels = width * rows.length * (size + gap + UNDER_PX) * ratio ** 2;
+  const pixels = width * rows.length * (size + gap + BARS_PX + UNDER_PX) * ratio ** 2;
   const isNamed = isSorted && pixels <= MAX_PIXELS;
-  const rowGap = gap + (isNamed ? UNDER_PX : 0);
-  return { x, y, size, gap, rowGap, isNamed, layers: rows.length, heads: columns };
+  const bars = hasBars ? BARS_PX : 0;
+  const rowGap = gap + bars + (isNamed ? UNDER_PX : 0);
+  return { x, y, size, gap, rowGap, bars, isNamed, layers: rows.length, heads: columns };
 }
 
 /** Draws the board. */
@@ -76,10 +89,13 @@ export function drawBoard(/** @type {HTMLCanvasElement} */ canvas, /** @type {Bo
     else if (summaryAtlas) stampHead(ctx, summaryAtlas, Math.floor(extra / places), extra % places, box);
   });
   if (chosen !== null) markRows(ctx, view, chosen);
+  if (geom.bars) drawBars(ctx, view);
   if (!sorting) labelSides(ctx, view);
   else if (geom.isNamed) labelPlaces(ctx, view, sorting);
   const place = { layer: at.layer, head: at.head, extra: at.extra, query: chosen, order: sorting?.name };
-  setData(canvas, { ...place, x, y, size, gap, step: size + geom.rowGap, columns: geom.heads });
+  const { cell, effects } = view.bars;
+  setData(canvas, { ...place, key: cell?.key, effects: effects?.most });
+  setData(canvas, { x, y, size, gap, step: size + geom.rowGap, columns: geom.heads });
   markDrawn(canvas);
 }
 
@@ -93,6 +109,45 @@ function eachPlace(
       if (index !== null) callback(index, row, column);
     }),
   );
+}
+
+/** Two bars under every head: how strongly the chosen row looks at the chosen key, how far the answer moves without it. */
+function drawBars(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {BoardView} */ view) {
+  const { rows, geom, theme, header, at } = view;
+  const { weights, visible, cell, effects } = view.bars;
+  const isUneven = header.layers.length > 0;
+  eachPlace(rows, (index, row, column) => {
+    const [layer, head] = [Math.floor(index / header.n_heads), index % header.n_heads];
+    if (layer >= header.n_layers) return; // a summary
+    const { x, y } = thumbRect(geom, row, column);
+    const top = y + geom.size + UNDER_FRAME_PX;
+    const bar = barPen(ctx, theme, x, geom.size);
+    const look =
+      cell && (!isUneven || layer === at.layer) ? lookAt(weights, visible, { layer, head }, cell) : null;
+    if (look) bar(top, theme.roles.key, look.weight, look.others);
+    const effect = effectAt(effects, layer, head);
+    if (effects && effect !== null)
+      bar(top + BAR_PX + 2, theme.roles.answer, effect / effects.most, effects.median / effects.most);
+  });
+}
+
+/**
+ * Draws bars on tracks of one width, each with the tick of its control; both are parts of the track.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {Theme} theme
+ * @param {number} x
+ * @param {number} width
+ * @returns {(y: number, colour: string, part: number, control: number) => void}
+ */
+function barPen(ctx, theme, x, width) {
+  return (y, colour, part, control) => {
+    ctx.fillStyle = theme.faint;
+    ctx.fillRect(x, y, width, BAR_PX);
+    ctx.fillStyle = colour;
+    ctx.fillRect(x, y, Math.max(1, width * Math.min(1, part)), BAR_PX);
+    ctx.fillStyle = theme.text;
+    ctx.fillRect(x + Math.min(width - 1, width * Math.min(1, control)), y - 0.5, 1, BAR_PX + 1);
+  };
 }
 
 /** A pair of lines across every small heatmap, around the row that is chosen. */
@@ -191,9 +246,9 @@ function labelPlaces(
     const room = geom.size + geom.gap;
     ctx.font = `${isChosen ? "600 " : ""}10px ${theme.font}`;
     ctx.fillStyle = isChosen ? theme.roles.chosen : theme.muted;
-    ctx.fillText(headName(layer, head), middle, y + geom.size + 14, room);
+    ctx.fillText(headName(layer, head), middle, y + geom.size + geom.bars + 14, room);
     ctx.font = `600 11px ${theme.font}`;
     ctx.fillStyle = isChosen ? theme.roles.chosen : theme.text;
-    ctx.fillText(measureText(sorting, index), middle, y + geom.size + 26, room);
+    ctx.fillText(measureText(sorting, index), middle, y + geom.size + geom.bars + 26, room);
   });
 }

@@ -8,13 +8,14 @@ import { moveAlongChips } from "../shared/chips.js";
 import { levelTable, sequential } from "../shared/colors.js";
 import { makeCommitter } from "../shared/committer.js";
 import { dataAt, el, oncePerFrame, watchSize } from "../shared/dom.js";
+import { cellOf, factNodes, followEffects, lookAt } from "../shared/effects.js";
 import { fill, headName } from "../shared/fmt.js";
 import { pictureSource } from "../shared/picture.js";
 import { clampSelection, fitLayer } from "../shared/selection.js";
 import { makeAtlas } from "../shared/thumbs.js";
 import { boardGeometry, drawBoard, sortedColumns } from "./board.js";
 import { arranged, BY_LAYER, measureText, sortings } from "./order.js";
-import { buildParts } from "./parts.js";
+import { buildParts, showLegend } from "./parts.js";
 import { drawPreview } from "./preview.js";
 import { summarise, summarisedRows, summaryOf, summaryText } from "./summaries.js";
 import { buildText, fillText, lightText, pressChip, scrollToChip } from "./text.js";
@@ -22,6 +23,7 @@ import { buildText, fillText, lightText, pressChip, scrollToChip } from "./text.
 /** @import { PackedArray } from "../shared/buffer.js" */
 /** @import { Committer } from "../shared/committer.js" */
 /** @import { Request } from "../shared/dom.js" */
+/** @import { HeadEffects } from "../shared/effects.js" */
 /** @import { Arrangement } from "../shared/head_picker.js" */
 /** @import { LayeredHeader } from "../shared/layers.js" */
 /** @import { Host, Mounted } from "../shared/host.js" */
@@ -40,7 +42,7 @@ import { buildText, fillText, lightText, pressChip, scrollToChip } from "./text.
 /**
  * The elements that live as long as the component.
  * @typedef {{host: Host, box: HTMLElement, text: TextNodes, left: HTMLElement, side: HTMLElement,
- *   committer: Committer, show: Request}} Frame
+ *   committer: Committer, show: Request, askEffects: () => void}} Frame
  */
 /**
  * What width, theme and order decide.
@@ -49,9 +51,9 @@ import { buildText, fillText, lightText, pressChip, scrollToChip } from "./text.
  */
 /**
  * `hover` is under the pointer, `extra` is a summary that was kept, `chip` is the token under the pointer; `summaries`
- * are made when they are first shown.
+ * are made when they are first shown, `effects` come when they are measured.
  * @typedef {{frame: Frame, data: Uint8Array, header: Header, headers: LayeredHeader<Header>[], weights: PackedArray,
- *   whole: HTMLCanvasElement | null, sortings: Sorting[], selection: GridSelection, parts: Parts, chips: TextChips,
+ *   visible: PackedArray | null, effects: HeadEffects | null, whole: HTMLCanvasElement | null, sortings: Sorting[], selection: GridSelection, parts: Parts, chips: TextChips,
  *   summaries: PackedArray | null, hover: Subject | null, extra: number | null, chip: number | null,
  *   layout: Layout | null}} State
  */
@@ -74,14 +76,21 @@ export default function grid(/** @type {Host} */ host) {
   let state = null;
   const committer = makeCommitter(host, box, (selection) => state && follow(state, selection));
   const show = oncePerFrame(() => state && showAll(state));
+  const { ask: askEffects, stop: stopFollowing } = followEffects(host, (effects) => {
+    if (state) takeEffects(state, effects);
+  });
   const unwatch = watchSize(box, () => state && layout(state));
   listen(box, text, () => state);
   return {
     refresh(data) {
-      if (state?.data !== data) state = takeData({ host, box, text, left, side, committer, show }, data);
+      if (state?.data !== data) {
+        state = takeData({ host, box, text, left, side, committer, show, askEffects }, data);
+        askEffects();
+      }
       layout(state);
     },
     destroy() {
+      stopFollowing();
       unwatch();
       show.cancel();
       committer.destroy();
@@ -147,6 +156,8 @@ function takeData(/** @type {Frame} */ frame, /** @type {Uint8Array} */ data) {
     header,
     headers,
     weights: arrays.weights,
+    visible: arrays.visible ?? null,
+    effects: null,
     whole,
     sortings: sorted,
     selection,
@@ -172,6 +183,13 @@ function takeData(/** @type {Frame} */ frame, /** @type {Uint8Array} */ data) {
 /** The header with the number of tokens that there are, where several share a point. */
 function wholeOf(/** @type {Header} */ header) {
   return header.pooled ? { ...header, n_query: header.pooled.n_query, n_key: header.pooled.n_key } : header;
+}
+
+/** Takes what was measured of the heads that are shown. */
+function takeEffects(/** @type {State} */ state, /** @type {HeadEffects} */ effects) {
+  if (effects.capture !== state.header.capture) return;
+  state.effects = effects;
+  state.frame.show();
 }
 
 /** How many tokens share a point. */
@@ -310,7 +328,8 @@ function layoutFor(state, room, sorting, isSummed) {
   const lut = sequential(theme.dark);
   const heads = arranged(header, sorting, sortedColumns(header, room));
   const rows = isSummed ? summarisedRows(heads, header) : heads;
-  const geom = boardGeometry(rows, sorting !== null, room, Math.max(header.n_query, header.n_key));
+  const longest = Math.max(header.n_query, header.n_key);
+  const geom = boardGeometry(rows, sorting !== null, room, longest, !header.pooled);
   const atlasOf = (/** @type {PackedArray} */ array) =>
     makeAtlas({ array, lut, levels: levelTable(array.dtype, SCALE) }, geom.size);
   if (isSummed) state.summaries ??= summarise(weights);
@@ -329,12 +348,19 @@ function showAll(/** @type {State} */ state) {
   const chosen = isUneven && at.layer !== selection.layer ? null : rowOf(state);
   const row = chip ?? chosen;
   pressChip(state.chips, chosen);
-  drawBoard(parts.canvas, { ...layout, header, own, at, row: isUneven ? row : rowOf(state) });
+  const { weights, visible, effects } = state;
+  const cell = chosen === null || header.pooled ? null : cellOf(weights, selection);
+  const bars = { weights, visible, cell, effects };
+  drawBoard(parts.canvas, { ...layout, header, own, at, row: isUneven ? row : rowOf(state), bars });
+  const tokens = cell && { query: own.tokens[cell.query], key: own.key_tokens[cell.key] };
+  showLegend(parts.legend, header, tokens, effects);
   const enlarged = enlargedOf(state, at, layout.sorting);
   const first = lightText(frame.text, state.chips, enlarged, layout.lut, row);
   if (chip === null) scrollToChip(frame.text.chips, state.chips.chips[first]);
   const { theme, lut, previewWidth: width } = layout;
-  drawPreview(parts.preview, { ...enlarged, header: own, at, row, whole, theme, lut, width });
+  const look = cell && at.layer !== null ? lookAt(weights, visible, at, cell) : null;
+  const facts = at.layer === null ? [] : factNodes(header.strings, tokens, look, effects, at);
+  drawPreview(parts.preview, { ...enlarged, facts, header: own, at, row, whole, theme, lut, width });
 }
 
 /**

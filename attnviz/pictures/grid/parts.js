@@ -1,6 +1,7 @@
 // @ts-check
 // The elements of the overview that are built for a capture: options, the picker of heads over its canvas, the preview.
 
+import { isolate } from "../shared/axes.js";
 import { headCounts } from "../shared/buffer.js";
 import { checkbox } from "../shared/controls.js";
 import { el, fillNodes, keycaps } from "../shared/dom.js";
@@ -10,6 +11,7 @@ import { orderSelect } from "./order.js";
 import { makePreview } from "./preview.js";
 import { summaryOf, summaryPlaces, summaryText } from "./summaries.js";
 
+/** @import { HeadEffects } from "../shared/effects.js" */
 /** @import { Subject } from "./board.js" */
 /** @import { Sorting } from "./order.js" */
 /** @import { Header } from "./types.js" */
@@ -40,7 +42,27 @@ export function buildParts(header, sortings, actions) {
   const touch = el("p", { class: "av-hint av-hint-touch" }, strings.hint_touch);
   const picker = buildPicker(header, canvas, actions);
   const preview = makePreview(header, actions.open);
-  return { canvas, order, cells, picker, preview, left: [options, picker.node, hint, touch] };
+  const legend = el("p", { class: "av-note av-legend", hidden: true });
+  return { canvas, order, cells, picker, preview, legend, left: [options, picker.node, legend, hint, touch] };
+}
+
+/**
+ * What the two bars under each head are, with their scales; nothing for a bar that is not there.
+ * @param {HTMLElement} node
+ * @param {Header} header
+ * @param {{query: string, key: string} | null} tokens of the cell
+ * @param {HeadEffects | null} effects
+ */
+export function showLegend(node, { strings }, tokens, effects) {
+  const line = (/** @type {string} */ role, /** @type {string} */ text) =>
+    el("span", {}, el("i", { class: `av-swatch av-swatch-${role}` }), text);
+  const looks =
+    tokens && fill(strings.legend_looks, { query: isolate(tokens.query), key: isolate(tokens.key) });
+  node.hidden = !looks && !effects;
+  node.replaceChildren(
+    ...(looks ? [line("key", looks)] : []),
+    ...(effects ? [line("answer", effects.legend)] : []),
+  );
 }
 
 /**

@@ -20,8 +20,8 @@ import { drawPicturePanel, makePicturePanel } from "../shared/picture_panel.js";
 /** The matrix of a head, or of a summary of several, with its name and what it does. */
 /** @typedef {{name: string, sentence: string, values: Values, dtype: Dtype}} Enlarged */
 /**
- * `row` is the chosen query; `whole` is the picture that the tokens are patches of.
- * @typedef {Enlarged & {header: LayeredHeader<Header>, at: Subject, row: number | null,
+ * `row` is the chosen query, `facts` what is said of it; `whole` is the picture that the tokens are patches of.
+ * @typedef {Enlarged & {facts: Node[], header: LayeredHeader<Header>, at: Subject, row: number | null,
  *   whole: HTMLCanvasElement | null, theme: Theme, lut: Uint32Array, width: number}} PreviewView
  */
 /** @typedef {ReturnType<typeof makePreview>} Preview */
@@ -38,6 +38,7 @@ export function makePreview(
 ) {
   const title = el("h2", { class: "av-title" });
   const sentence = el("p", { class: "av-sentence" });
+  const facts = el("p", { class: "av-facts" });
   const canvas = el("canvas", { role: "img" });
   const barLabel = fill(strings.colour_bar, { scale: strings.scale_sqrt });
   const bar = el("canvas", { role: "img", "aria-label": barLabel });
@@ -53,14 +54,14 @@ export function makePreview(
   const node = el(
     "div",
     { style: { display: "contents" } },
-    el("div", {}, title, sentence),
+    el("div", {}, title, facts, sentence),
     canvas,
     el("div", {}, bar, note, pooledNote),
     el("div", { class: "av-row" }, ...openers),
     picture.node,
     spoken,
   );
-  return { node, picture, title, sentence, canvas, bar, openers, spoken };
+  return { node, picture, title, facts, sentence, canvas, bar, openers, spoken };
 }
 
 /** Draws one head, or a summary of several, into the panel; only a head can be opened. */
@@ -70,7 +71,9 @@ export function drawPreview(/** @type {Preview} */ panel, /** @type {PreviewView
   for (const opener of panel.openers) opener.disabled = at.extra !== null;
   setText(panel.title, name);
   setText(panel.sentence, view.sentence);
-  setText(panel.spoken, fill(strings.status, { head: name, sentence: view.sentence }));
+  panel.facts.replaceChildren(...view.facts);
+  const said = [...view.facts.map(({ textContent }) => textContent), view.sentence].join(" ");
+  setText(panel.spoken, fill(strings.status, { head: name, sentence: said }));
   const label = fill(strings.preview, { head: name, rows: nQuery, cols: nKey });
   panel.canvas.setAttribute("aria-label", label);
   drawHead(panel.canvas, view);

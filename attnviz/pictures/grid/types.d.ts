@@ -42,4 +42,5 @@ export interface Strings extends SharedStrings {
   readonly of_all: string;
   readonly mean_says: string;
   readonly max_says: string;
+  readonly legend_looks: string;
 }

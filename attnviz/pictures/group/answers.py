@@ -84,8 +84,8 @@ def control_sentence(
         f"{section}.control",
         draws=len(controls),
         own=amount(lang, own, unit),
-        median=_amount_again(lang, float(np.median(controls)), unit),
-        most=_amount_again(lang, controls[-1], unit),
+        median=amount_again(lang, float(np.median(controls)), unit),
+        most=amount_again(lang, controls[-1], unit),
         **words,
     )
 
@@ -107,7 +107,7 @@ def amount(lang: Language, value: float, unit: Unit) -> str:
     return text(lang, f"switchboard.{unit}", value=share(value))
 
 
-def _amount_again(lang: Language, value: float, unit: Unit) -> str:
+def amount_again(lang: Language, value: float, unit: Unit) -> str:
     """An amount after one that has named what it is a percentage of."""
     return f"{share(value)}%" if unit == "percent" else amount(lang, value, unit)
 

@@ -5,6 +5,7 @@ texts. Nothing is computed here: the numbers come from the capture and from `vie
 """
 
 from dataclasses import replace
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -42,7 +43,15 @@ def all_heads(shown: PageContext, measured: Measured) -> HeadsView:
         patches=picture_places.picture(shown.captured, group),
         visible=None if uneven else groups.stacked_masks(group),
         layers=_layers(shown) if uneven else (),
+        capture=capture_name(shown),
     )
+
+
+def capture_name(shown: PageContext) -> str:
+    """A short name of all that determined the weights that are shown; "" if no app keeps them."""
+    if not shown.captured.key:
+        return ""
+    return sha256(shown.key.encode()).hexdigest()[:16]
 
 
 def overview(shown: PageContext, measured: Measured) -> HeadsView:

@@ -8,6 +8,7 @@ import { sequential } from "../shared/colors.js";
 import { makeCommitter } from "../shared/committer.js";
 import { swallow } from "../shared/controls.js";
 import { afterPaint, el, oncePerFrame, setText, watchSize } from "../shared/dom.js";
+import { cellOf, factNodes, followEffects, lookAt } from "../shared/effects.js";
 import { fill, headName } from "../shared/fmt.js";
 import { headStep, neighbour } from "../shared/headkeys.js";
 import { weightAt } from "../shared/numbers.js";
@@ -28,6 +29,7 @@ import { caption, hiddenText, readout } from "./sentences.js";
 import { saySums } from "./sums.js";
 import { chosenAxes, isAcross, layerAxes, makeView } from "./view.js";
 
+/** @import { HeadEffects } from "../shared/effects.js" */
 /** @import { Address, Host, Mounted } from "../shared/host.js" */
 /** @import { AddressSelection } from "../shared/selection.js" */
 /** @import { Drawn, Frame, Look, State } from "./state.js" */
@@ -47,6 +49,9 @@ export default function head(/** @type {Host} */ host) {
   host.root.append(box);
   /** @type {State | null} */
   let state = null;
+  const { ask: askEffects, stop: stopFollowing } = followEffects(host, (effects) => {
+    if (state) takeEffects(state, effects);
+  });
   /** @type {Frame} */
   const frame = {
     host,
@@ -57,6 +62,7 @@ export default function head(/** @type {Host} */ host) {
     drawLinesLater: afterPaint(() => state && drawUnfocusedLines(state)),
     cells: document.createElement("canvas"),
     lineCache: makeLineCache(),
+    askEffects,
   };
   const unwatch = watchSize(box, () => state && layout(state));
   box.addEventListener("keydown", (event) => {
@@ -64,10 +70,14 @@ export default function head(/** @type {Host} */ host) {
   });
   return {
     refresh(data) {
-      if (state?.data !== data) state = takeData(frame, data);
+      if (state?.data !== data) {
+        state = takeData(frame, data);
+        askEffects();
+      }
       layout(state);
     },
     destroy() {
+      stopFollowing();
       unwatch();
       frame.show.cancel();
       frame.point.cancel();
@@ -95,7 +105,7 @@ function takeData(/** @type {Frame} */ frame, /** @type {Uint8Array} */ data) {
   });
   const own = layerAxes(headers[selection.layer], capture.whole);
   const pointed = { hover: null, focus: null, keptToken: null };
-  const drawn = { look: null, drawn: null, rankedFor: "" };
+  const drawn = { look: null, drawn: null, effects: null, rankedFor: "" };
   /** @type {State} */
   const state = { frame, data, capture, own, parts, selection, ...pointed, ...drawn };
   frame.committer.start(selection);
@@ -106,6 +116,13 @@ function takeData(/** @type {Frame} */ frame, /** @type {Uint8Array} */ data) {
     focus: (token, how) => focusToken(state, token, how),
   });
   return state;
+}
+
+/** Takes what was measured of the heads that are shown. */
+function takeEffects(/** @type {State} */ state, /** @type {HeadEffects} */ effects) {
+  if (effects.capture !== state.capture.header.capture) return;
+  state.effects = effects;
+  state.frame.show();
 }
 
 /** @returns {Capture} */
@@ -271,8 +288,10 @@ function showAll(/** @type {State} */ state) {
   showPointed(state);
 }
 
-function showControls(/** @type {State} */ { parts, own }, /** @type {View} */ view) {
+function showControls(/** @type {State} */ state, /** @type {View} */ view) {
+  const { parts, own } = state;
   setText(parts.title, headName(view.layer, view.head));
+  parts.facts.replaceChildren(...factsOf(state));
   setText(parts.sentence, own.header.sentences[view.layer][view.head]);
   parts.picker.set(view.layer, view.head);
   parts.scale.set(view.scale);
@@ -282,6 +301,15 @@ function showControls(/** @type {State} */ { parts, own }, /** @type {View} */ v
   parts.lineOptions.set(view);
   parts.wordsNote.hidden = !view.inWords;
   parts.sumsReadout.hidden = view.sums === null;
+}
+
+/** What the chosen row does in this head, and what the answer does without it. */
+function factsOf(/** @type {State} */ { capture, own, selection, effects }) {
+  const { weights, visible } = capture;
+  const { strings, tokens, key_tokens: keys } = own.header;
+  const cell = cellOf(weights, selection);
+  const names = cell && { query: tokens[cell.query], key: keys[cell.key] };
+  return factNodes(strings, names, cell && lookAt(weights, visible, selection, cell), effects, selection);
 }
 
 function nameCanvases(/** @type {State} */ { parts, own }, /** @type {View} */ view) {

@@ -55,13 +55,14 @@ function buildTop(
     onMove: (layer, head) => actions.change({ layer, head }),
   });
   const title = el("h2", { class: "av-title" });
+  const facts = el("p", { class: "av-facts", role: "status", "aria-live": "polite" });
   const sentence = el("p", { class: "av-sentence" });
   const open = button({ label: strings.open_steps, kind: "primary", onClick: actions.open });
   const row = nameRow(strings, title, actions.step, open);
-  const name = el("div", { class: "av-name" }, row, sentence);
+  const name = el("div", { class: "av-name" }, row, facts, sentence);
   const scales = buildScales(header, selection, actions);
   const node = el("div", { class: "av-head-top" }, picker.node, name, scales.node);
-  return { ...scales, node, thumbs, picker, title, sentence };
+  return { ...scales, node, thumbs, picker, title, facts, sentence };
 }
 
 /** The colour scale, and what may be shown beside or left out. */

@@ -2,6 +2,7 @@
 
 import type { AxesLayout } from "../shared/axes.js";
 import type { Committer } from "../shared/committer.js";
+import type { HeadEffects } from "../shared/effects.js";
 import type { Request } from "../shared/dom.js";
 import type { Host } from "../shared/host.js";
 import type { Geom } from "../shared/matrix.js";
@@ -25,6 +26,7 @@ export interface Frame {
   /** The cells of the heatmap, painted once for a head and scale. */
   cells: HTMLCanvasElement;
   lineCache: LineCache;
+  askEffects: () => void;
 }
 
 /** What width and theme decide. */
@@ -56,6 +58,8 @@ export interface State extends Pointed {
   selection: HeadSelection;
   /** A key that keeps the focus until something else is chosen. */
   keptToken: CellPlace | null;
+  /** What was measured of the heads, once it is known. */
+  effects: HeadEffects | null;
   look: Look | null;
   drawn: Drawn | null;
   /** What the ranked keys were written for. */

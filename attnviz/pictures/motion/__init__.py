@@ -1,11 +1,13 @@
 """Motion: a moving picture of a lesson's card, with play, pause and a scrubber.
 
 In: a `Motion` with the card's numbers, the sentence of each scene, and names in the language of the
-page. Nothing comes back. `films.js` has a module for each film.
+page. Out: the numbers that were set by hand, as `parse` reads them. `films.js` has a module for
+each film.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from typing import Annotated
 
 import numpy as np
@@ -26,12 +28,18 @@ class FilmScene:
 
 @dataclass(frozen=True, eq=False)
 class MotionView:
-    """A film with the sentence of each scene, and all labels as they are shown."""
+    """A film with the sentence of each scene, all labels as they are shown, words of handles."""
 
     motion: Annotated[Motion, LOCAL]
     label: str
     captions: Annotated[Mapping[str, str], LOCAL]
     labels: Mapping[str, tuple[str, ...]]
+    handles: Mapping[str, str] = field(default_factory=dict)
+
+    @derived
+    def values(self) -> Mapping[str, float]:
+        """The numbers that a control of the card sets, too."""
+        return self.motion.values
 
     @derived
     def film(self) -> FilmName:
@@ -56,3 +64,13 @@ class MotionView:
 
 
 CANVAS = Canvas("motion", (MotionView,))
+
+
+def parse(sent: object, names: Collection[str]) -> dict[str, float]:
+    """The finite numbers of these names that the browser says were set by hand."""
+    numbers = sent.items() if isinstance(sent, Mapping) else ()
+    return {
+        name: float(value)
+        for name, value in numbers
+        if name in names and isinstance(value, int | float) and math.isfinite(value)
+    }

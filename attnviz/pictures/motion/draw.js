@@ -6,16 +6,28 @@ import { fmtFixed } from "../shared/fmt.js";
 import { clamp } from "../shared/scenes.js";
 import { withAlpha } from "../shared/theme.js";
 
+/** @import { Point } from "../shared/handles.js" */
 /** @import { Theme } from "../shared/theme.js" */
 /** @import { Arrays, Header } from "./types.js" */
 
+/** Numbers that were set by hand, by their names. @typedef {Readonly<Record<string, number>>} Numbers */
 /**
- * A moment that is painted: `so` says how far a scene has come, slow at both ends, `linear` at an even pace.
+ * A moment that is painted: `so` says how far a scene has come, slow at both ends, `linear` at an even pace. `set` has the
+ * numbers that were set by hand: where one is there, it stands for what the scenes say.
  * @typedef {{ctx: CanvasRenderingContext2D, width: number, height: number, theme: Theme, header: Header, arrays: Arrays,
- *   lut: Uint32Array, signed: Uint32Array, roles: {query: string, key: string},
+ *   lut: Uint32Array, signed: Uint32Array, roles: {query: string, key: string}, set: Numbers,
  *   so: (name: string, from?: number, to?: number) => number, linear: (name: string) => number}} Frame
  */
-/** How tall a film is at a width, and how it paints a moment. @typedef {{height: (header: Header, arrays: Arrays, width: number) => number, paint: (frame: Frame) => void}} Film */
+/**
+ * What can be dragged: where it is now, what it says there, the numbers at a point, and those a step to the right or up.
+ * @typedef {{handle: string, at: Point, text: string, to: (point: Point) => Numbers,
+ *   by: (step: Point, isLong: boolean) => Numbers}} Grip
+ */
+/**
+ * How tall a film is at a width, how it paints a moment, and what can be dragged then.
+ * @typedef {{height: (header: Header, arrays: Arrays, width: number) => number, paint: (frame: Frame) => void,
+ *   grips?: (frame: Frame) => readonly Grip[]}} Film
+ */
 /** @typedef {{x: number, y: number, w: number, h: number}} Box */
 /**
  * @typedef {{x: number, y: number, size?: number, weight?: number, colour?: string, align?: CanvasTextAlign,
@@ -204,6 +216,16 @@ export function onRing(
   /** @type {number} */ angle,
 ) {
   return [x + radius * Math.cos(angle), y - radius * Math.sin(angle)];
+}
+
+/** The angle at which a point lies as seen from a middle, in degrees from 0 to 360. */
+export function angleAt(/** @type {Point} */ middle, /** @type {Point} */ point) {
+  return turned((Math.atan2(middle[1] - point[1], point[0] - middle[0]) * 180) / Math.PI, 0);
+}
+
+/** An angle in degrees and some more, from 0 to 360. */
+export function turned(/** @type {number} */ degrees, /** @type {number} */ by) {
+  return (((degrees + by) % 360) + 360) % 360;
 }
 
 /** The colour of the i-th of several lines. */

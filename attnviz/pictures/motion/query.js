@@ -4,7 +4,7 @@
 
 import { fmtFixed } from "../shared/fmt.js";
 import { between } from "../shared/scenes.js";
-import { arrow, bar, cellOf, lineColour, onRing, ring, write } from "./draw.js";
+import { angleAt, arrow, bar, cellOf, lineColour, onRing, ring, turned, write } from "./draw.js";
 
 /** @import { Film, Frame } from "./draw.js" */
 
@@ -63,10 +63,26 @@ export const QUERY = {
       room,
     });
   },
+  grips(frame) {
+    const side = sideOf(frame.width);
+    /** @type {[number, number]} */
+    const middle = [side / 2, side / 2 + 4];
+    const angle = angleNow(frame);
+    return [
+      {
+        handle: "angle",
+        at: onRing(middle, (side / 2 - 26) * 0.86, angle * RADIANS),
+        text: `${fmtFixed(angle, 0)}°`,
+        to: (point) => ({ angle: Math.round(angleAt(middle, point)) % 360 }),
+        by: ([right, up], isLong) => ({ angle: turned(angle, (right + up) * (isLong ? 30 : 5)) }),
+      },
+    ];
+  },
 };
 
 /** The direction of the query at this moment, in degrees. */
-function angleNow(/** @type {Frame} */ { arrays, so }) {
+function angleNow(/** @type {Frame} */ { arrays, so, set }) {
+  if ("angle" in set) return set.angle;
   const halfway = arrays.between.data[0];
   return between(between(0, halfway, so("halfway", 0.1, 0.8)), 360, so("round", 0.05, 0.95));
 }

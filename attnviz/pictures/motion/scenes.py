@@ -5,7 +5,7 @@ component `motion` plays. A scene's sentence is the text "scene.<scene>" of the 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 import numpy as np
@@ -23,6 +23,9 @@ FilmName = Literal[
     "alignment",
     "induction",
     "training",
+    "arrows",
+    "clouds",
+    "push",
 ]
 FILMS: tuple[FilmName, ...] = get_args(FilmName)
 # the scenes of each film in their order, and how long each takes in milliseconds
@@ -38,6 +41,9 @@ SCENES: Mapping[FilmName, Mapping[str, int]] = {
     "alignment": {"read": 4000, "write": 14000, "done": 4000},
     "induction": {"text": 3000, "bring": 6000, "match": 5000, "copy": 5000},
     "training": {"training": 16000},
+    "arrows": {"together": 3000, "right": 5000, "against": 5000},
+    "clouds": {"apart": 3500, "shift": 5000, "scale": 5000},
+    "push": {"before": 3000, "head": 5000, "random": 6000},
 }
 
 
@@ -46,7 +52,9 @@ class Motion:
     """A film of numbers of the card.
 
     `labels` are tokens, the same in every language; `named` are labels that are texts of the card,
-    by their keys. `scenes` are the scenes that are played, all of them if empty.
+    by their keys. `scenes` are the scenes that are played, all of them if empty. `handles` names
+    what a learner can drag in it, the text "handle.<name>" of the card; `values` has the numbers of
+    the film that a control of the card of that name sets, too.
     """
 
     film: FilmName
@@ -54,6 +62,8 @@ class Motion:
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     named: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     scenes: tuple[str, ...] = ()
+    handles: tuple[str, ...] = ()
+    values: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def played(self) -> tuple[str, ...]:
@@ -64,4 +74,9 @@ class Motion:
     def texts(self) -> tuple[str, ...]:
         """The keys of the card's texts that the film needs."""
         names = (key for keys in self.named.values() for key in keys)
-        return (*(f"scene.{scene}" for scene in self.played), *names)
+        handles = (f"handle.{handle}" for handle in self.handles)
+        return (*(f"scene.{scene}" for scene in self.played), *handles, *names)
+
+    def still(self) -> "Motion":
+        """Its first scene alone, which nobody drags: what is drawn before a question."""
+        return replace(self, scenes=self.played[:1], handles=(), values={})

@@ -3,11 +3,14 @@
 import type { FloatArray } from "../shared/buffer.js";
 import type { SharedStrings } from "../shared/heads.js";
 
-/** A film with the sentence of each scene, and all labels as they are shown. */
+/** A film with the sentence of each scene, all labels as they are shown, words of handles. */
 export interface Header {
   strings: Strings;
   label: string;
   labels: Record<string, string[]>;
+  handles: Record<string, string>;
+  /** The numbers that a control of the card sets, too. */
+  values: Record<string, number>;
   /** The name of the film. */
   film: FilmName;
   /** The scenes that are played. */
@@ -25,7 +28,10 @@ export type FilmName =
   | "cut"
   | "alignment"
   | "induction"
-  | "training";
+  | "training"
+  | "arrows"
+  | "clouds"
+  | "push";
 
 /** A part of the film: how long it takes, and its sentence. */
 export interface FilmScene {
@@ -39,4 +45,6 @@ export interface Arrays {
 }
 
 /** The texts of this canvas, and the shared ones. */
-export interface Strings extends SharedStrings {}
+export interface Strings extends SharedStrings {
+  readonly drag: string;
+}

@@ -11,7 +11,7 @@ export interface Header {
   door: boolean;
 }
 
-/** Something to open or to do; `more` is a second line, `words` are found without being shown. */
+/** Something to open or to do; `more` is a second line, `words` find it unseen. */
 export interface Entry {
   kind: EntryKind;
   value: string;

@@ -1,7 +1,7 @@
 // @ts-check
 // What a host needs that lives in an ordinary page: the page's own address, and a channel for its components.
 
-/** @import { Address, Announcement, Channel } from "./host.js" */
+/** @import { Address, Channel, Message } from "./host.js" */
 
 /** The query of the page's address, changed in place: no entry is added to the history. @returns {Address} */
 export function pageAddress() {
@@ -18,9 +18,36 @@ export function pageAddress() {
   };
 }
 
+/**
+ * An address that is written at most every `everyMs`, and read as if it were written at once: browsers refuse an address
+ * that changes with every key.
+ * @param {Address} address
+ * @param {number} everyMs
+ * @returns {Address & {flush: () => void}} `flush` writes what waits
+ */
+export function calm(address, everyMs) {
+  /** @type {Map<string, string | null>} */
+  const waiting = new Map();
+  let timer = 0;
+  const flush = () => {
+    clearTimeout(timer);
+    timer = 0;
+    if (waiting.size) address.set(Object.fromEntries(waiting));
+    waiting.clear();
+  };
+  return {
+    get: (name) => (waiting.has(name) ? (waiting.get(name) ?? null) : address.get(name)),
+    set(changes) {
+      for (const [name, value] of Object.entries(changes)) waiting.set(name, value);
+      timer ||= setTimeout(flush, everyMs);
+    },
+    flush,
+  };
+}
+
 /** A channel for components that are shown together. @returns {Channel} */
 export function makeChannel() {
-  /** @type {Set<(message: Announcement) => void>} */
+  /** @type {Set<(message: Message) => void>} */
   const callbacks = new Set();
   return {
     post(message) {

@@ -151,6 +151,21 @@ export function headValues(array, layer, head, scratch = null) {
   return matrix;
 }
 
+/** One stored value of a 4-D array; its matrix need not be made. */
+export function codeAt(
+  /** @type {PackedArray} */ array,
+  /** @type {number} */ layer,
+  /** @type {number} */ head,
+  /** @type {number} */ query,
+  /** @type {number} */ key,
+) {
+  const { starts } = array;
+  const heads = array.shape[1];
+  if (starts) return storedRow(array, starts, layer * heads + head, query)[key] ?? 0;
+  const cols = array.shapes?.[layer][2] ?? array.shape[3];
+  return headValues(array, layer, head)[query * cols + key];
+}
+
 /** Room for one matrix, for a walk over all heads; null where they are stored whole. */
 export function scratchOf(/** @type {PackedArray} */ array) {
   return array.squares ? emptyMatrix(array) : null;

@@ -42,8 +42,9 @@ export function makeCommitter(host, element, follow) {
   const stopListening = commitOnLeaving(element, commit);
   const stopFollowing =
     follow &&
-    host.channel.listen(({ selection, from }) => {
-      if (from === element) return;
+    host.channel.listen((message) => {
+      if (!("selection" in message) || message.from === element) return;
+      const { selection } = message;
       writer.cancel();
       known = current = JSON.stringify(selection);
       follow(selection);

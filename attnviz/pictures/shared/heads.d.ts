@@ -31,7 +31,7 @@ export interface Axes {
  * each layer may attend to, None where nothing is blocked. `words` and `key_words` say which tokens make a
  * word, where that is of use. Where layers differ in heads or tokens, `layers` has one for each, and
  * `weights` an array for each; queries, keys and patches are then those of the first. `small` pictures need a
- * byte for each weight, and not `visible`.
+ * byte for each weight. `capture` names what is shown: what is measured of it later comes under this name.
  */
 export interface HeadsView extends Axes, Extent {
   model: string;
@@ -44,6 +44,7 @@ export interface HeadsView extends Axes, Extent {
   layers: LayerView[];
   heard: Heard | null;
   pooled: Pooled | null;
+  capture: string;
   /** The numbers of heads, queries and keys of each layer, where layers differ. */
   shapes: [number, number, number][] | null;
 }
@@ -147,4 +148,8 @@ export interface SharedStrings {
   readonly approximate: string;
   readonly readout: string;
   readonly token_at: string;
+  readonly look: string;
+  readonly verdict_both: string;
+  readonly verdict_looks: string;
+  readonly verdict_matters: string;
 }

@@ -146,7 +146,8 @@ class HeadsView:
     `visible` is what each layer may attend to, None where nothing is blocked. `words` and
     `key_words` say which tokens make a word, where that is of use. Where layers differ in heads or
     tokens, `layers` has one for each, and `weights` an array for each; queries, keys and patches
-    are then those of the first. `small` pictures need a byte for each weight, and not `visible`.
+    are then those of the first. `small` pictures need a byte for each weight. `capture` names what
+    is shown: what is measured of it later comes under this name.
     """
 
     model: str
@@ -169,6 +170,7 @@ class HeadsView:
     heard: Heard | None = None
     pooled: Pooled | None = None
     small: Annotated[bool, LOCAL] = False
+    capture: str = ""
 
     @property
     def extent(self) -> Extent:
@@ -211,8 +213,6 @@ class HeadsView:
 
     def seen(self) -> Bool[np.ndarray, "*cells"] | None:
         """The cells that each layer may see, once if all are alike, in a row if uneven."""
-        if self.small:
-            return None
         if self.layers:
             return np.concatenate([layer.visible.ravel() for layer in self.layers])
         if self.visible is None:

@@ -4,6 +4,7 @@
 
 import type { Miniature } from "../gallery/paint.js";
 import type { PartName } from "../model_map/types.js";
+import type { HeadEffects } from "./effects.js";
 import type { AddressSelection, Place } from "./selection.js";
 import type { ShownPicture } from "./snapshot.js";
 import type { Header as Stage } from "../stage/types.js";
@@ -51,13 +52,16 @@ export interface Address {
   set(changes: Readonly<Record<string, string | null>>): void;
 }
 
-/** Carries announcements from one component to the others. */
+/** Carries messages from one component to the others. */
 export interface Channel {
   /** Tells everyone who listens, the sender included. */
-  post(message: Announcement): void;
-  /** Calls back with every announcement until the returned function is called. */
-  listen(callback: (message: Announcement) => void): () => void;
+  post(message: Message): void;
+  /** Calls back with every message until the returned function is called. */
+  listen(callback: (message: Message) => void): () => void;
 }
+
+/** A change of the selection, what was measured of all heads, or the question for that. */
+export type Message = Announcement | { readonly effects: HeadEffects } | { readonly wants: "effects" };
 
 /** A selection that has changed, and the element in which that happened: null where the server changed it. */
 export interface Announcement {
@@ -119,6 +123,8 @@ export interface Events {
   miniature: Miniature;
   /** model_map: the part of the model that was clicked. */
   part: PartName;
+  /** motion: the numbers of a film that were set by hand, by their names. */
+  set: Readonly<Record<string, number>>;
   /** resume: the page and the query of the address where the visitor left. */
   resume: { page: string; query: string };
 }

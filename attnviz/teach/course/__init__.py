@@ -16,6 +16,7 @@ SLUGS: tuple[str, ...] = (
     "block",
     "scale",
     "masks",
+    "direction",
     "heads",
     "positions",
     "places",

@@ -1,4 +1,4 @@
-"""Lesson 1, queries ask, keys answer, values speak: three roles of a token.
+"""Queries ask, keys answer, values speak: three roles of a token.
 
     x'_i = Σ_j a_j·v_j,   a = softmax(s_i),   s_ij = q_i·k_j / √d          (Vaswani et al. 2017)
 
@@ -9,7 +9,6 @@ about this query), and beside the mean of all heads.
 """
 
 import math
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -210,10 +209,9 @@ def _rotate(inputs: CardInputs) -> Card:
     numbers |= {f"angle{key}": round(angle) for key, angle in enumerate(KEY_ANGLES)}
     chart = Chart("angle", "weight", lines, marked_x=angle)
     question = ChoiceQuestion(("first", "thirds", "halves"), "halves")
-    film = _turning()
-    start = replace(film, scenes=film.played[:1])
+    film = _turning(angle)
     reveal = (film, control, changed, chart)
-    return Card("turn", numbers, (), question, reveal, situation=(start,))
+    return Card("turn", numbers, (), question, reveal, situation=(film.still(),))
 
 
 def _weights_at(angle: float) -> Matrix:
@@ -229,8 +227,8 @@ def _key_units() -> Matrix:
     return np.concatenate([_unit(angle) for angle in KEY_ANGLES])
 
 
-def _turning() -> Motion:
-    """The query as it turns: the weights and the output for each degree."""
+def _turning(angle: float) -> Motion:
+    """The query as it turns, by hand too: the weights and the output for each degree."""
     weights = np.concatenate([_weights_at(float(degree)) for degree in range(FULL_CIRCLE + 1)])
     arrays = {
         "keys": np.array([KEY_ANGLES]),
@@ -239,7 +237,8 @@ def _turning() -> Motion:
         "outputs": weights @ ROTATION_VALUES,
     }
     keys = tuple(f"series.key{key}" for key in range(len(KEY_ANGLES)))
-    return Motion("query", arrays, named={"keys": keys, "output": ("panel.output",)})
+    named = {"keys": keys, "output": ("panel.output",)}
+    return Motion("query", arrays, named=named, handles=("angle",), values={"angle": angle})
 
 
 def _real(inputs: CardInputs) -> Card:

@@ -1,4 +1,4 @@
-"""Lesson 11, a circuit is born: by hand, in the curve of a training, and live in the page.
+"""A circuit is born: by hand, in the curve of a training, and live in the page.
 
 The induction circuit of Elhage et al. 2021, "A mathematical framework for transformer circuits", in
 its plainest form, made by hand on letters that come twice; all vectors are one-hot, and a score is

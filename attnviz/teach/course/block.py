@@ -1,4 +1,4 @@
-"""Lesson 2, one block, eight operations: Linear, QKᵀ, ÷√d_k, mask, softmax, ·V, concat, Linear.
+"""One block, eight operations: Linear, QKᵀ, ÷√d_k, mask, softmax, ·V, concat, Linear.
 
 The cards follow one running example from X to the output: four words of four numbers each, two
 heads of two columns, computed by `attnviz.attention.formula`. `example` takes a seed; the numbers

@@ -1,4 +1,4 @@
-"""Lesson 10, what a heatmap does not say: one text, one sentence, and a weight without effect.
+"""Limits of a heatmap: one text, one sentence, and a weight without effect.
 
     ‖α·f(x)‖,   f(x) = (x·W_V + b_V)·W_O                         (Kobayashi et al. 2020, section 2)
 

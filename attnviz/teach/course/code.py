@@ -1,4 +1,4 @@
-"""Lesson 12, masks in code: numbers in place of −∞, rows without a key, the meaning of True.
+"""Masks in code: numbers in place of −∞, rows without a key, the meaning of True.
 
 The cards on numbers take a large negative number and a precision: torch computes the weights in
 that precision, from scores to which the number was added (IEEE 754 half and single precision; every

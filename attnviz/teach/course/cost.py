@@ -1,4 +1,4 @@
-"""Lesson 14, long context: n² cells, the key–value cache, grouped queries, windows, their reach.
+"""Long context: n² cells, the key–value cache, grouped queries, windows, their reach.
 
 Sources: Vaswani et al. 2017, section 4 (cost of a layer); Shazeer 2019 and Ainslie et al. 2023
 (grouped queries); Beltagy et al. 2020 (windows). Numbers of `stories` and `stories-llama`.

@@ -1,4 +1,4 @@
-"""Lesson 13, debugging a text: errata of a lecture note's program and of a course text's example.
+"""Debugging a text: errata of a lecture note's program and of a course text's example.
 
 Each text is named by what it prints; every number is computed again. The program is
 `preset("seeded")`: Q, K, V drawn in this order from seed 0, five rows of three. The note prints

@@ -1,4 +1,4 @@
-"""Lesson 5, heads are slices: nn.MultiheadAttention taken apart, as in the paper and in torch.
+"""Heads are slices: nn.MultiheadAttention taken apart, as in the paper and in torch.
 
     head_i = Attention(X·W_Q,i, X·W_K,i, X·W_V,i),   Concat(head_1 … head_h)·W_O = Σ head_i·W_O[i]
 

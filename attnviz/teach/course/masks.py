@@ -1,4 +1,4 @@
-"""Lesson 4, masks: −∞ is added before the softmax; padding is not the future; empty rows.
+"""Masks: −∞ is added before the softmax; padding is not the future; empty rows.
 
     Attention(Q, K, V) = Softmax(Q·Kᵀ/√d_k + Mask)·V,  Mask = 0 or −∞      (Vaswani et al. 2017)
 

@@ -1,4 +1,4 @@
-"""Lesson 8, pictures are sentences of patches: the vision transformer's attention, on real numbers.
+"""Pictures are sentences of patches: the vision transformer's attention, on real numbers.
 
     [q, k, v] = z·U_qkv,  A = softmax(q·kᵀ/√D_h),  SA(z) = A·v,  MSA(z) = [SA_1; …; SA_k]·U_msa
 

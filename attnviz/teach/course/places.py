@@ -1,4 +1,4 @@
-"""Lesson 7, three places for attention: encoder, decoder, and from the decoder to the encoder.
+"""Three places for attention: encoder, decoder, and from the decoder to the encoder.
 
     Attention(Q, K, V) = Softmax(Q·Kᵀ/√d_k + Mask)·V;  in cross-attention Q comes from the decoder,
     K and V from the encoder's output

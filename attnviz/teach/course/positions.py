@@ -1,4 +1,4 @@
-"""Lesson 6, positions: attention without them, and three ways to encode them.
+"""Positions: attention without them, and three ways to encode them.
 
     PE(pos, 2i) = sin(pos / 10000^(2i/d)),  PE(pos, 2i+1) = cos(pos / 10000^(2i/d))
 

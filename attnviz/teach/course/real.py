@@ -1,4 +1,4 @@
-"""Lesson 9, real heads: patterns of the embedded models, each beside chance and a control.
+"""Real heads: patterns of the embedded models, each beside chance and a control.
 
 In: captures of the embedded models, and heads that the models' cards name. Out: cards with measures
 of `attnviz.metrics`; `chance` is uniform attention over the keys that a query may attend to. An

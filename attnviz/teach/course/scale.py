@@ -1,4 +1,4 @@
-"""Lesson 3, the division by √d_k: the softmax of scores that grow with the dimension.
+"""The division by √d_k: the softmax of scores that grow with the dimension.
 
     Var(q·k) = d_k for independent entries of mean 0 and variance 1    (Vaswani et al. 2017, note 4)
 

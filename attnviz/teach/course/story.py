@@ -41,6 +41,18 @@ class StoryPass:
         return np.asarray(softmax(self.logits[-1]))
 
 
+@dataclass(frozen=True, eq=False)
+class HeadPass:
+    """A head in a pass: the residual stream that its layer reads, its weights, and its arrows.
+
+    An arrow is a token's value times the head's rows of W_O: what is added at weight 1.
+    """
+
+    stream: Rows
+    weights: Float64[np.ndarray, "query key"]
+    arrows: Rows
+
+
 def run(ids: Int64[np.ndarray, "token"], without: Without = "none") -> StoryPass:
     """The pass of these tokens; `without` leaves out one kind of part in every layer."""
     stream = start = word_rows(ids) + position_rows(len(ids))
@@ -52,7 +64,24 @@ def run(ids: Int64[np.ndarray, "token"], without: Without = "none") -> StoryPass
         mlp = _mlp(layer, _norm(f"h.{layer}.ln_2", stream)) * (without != "mlp")
         stream = stream + mlp
         added.append((attention, mlp))
-    return StoryPass(start, tuple(added), _norm("ln_f", stream) @ _weight("wte.weight").T)
+    return StoryPass(start, tuple(added), next_logits(stream))
+
+
+def next_logits(stream: Rows) -> Float64[np.ndarray, "token vocab"]:
+    """The scores of each next token, read from rows of the residual stream.
+
+    For rows of an earlier layer that is the logit lens (nostalgebraist 2020).
+    """
+    return np.asarray(_norm("ln_f", stream) @ _weight("wte.weight").T)
+
+
+def head_pass(ids: Int64[np.ndarray, "token"], layer: int, head: int) -> HeadPass:
+    """A head in the pass of these tokens."""
+    passed = run(ids)
+    stream = passed.start + sum(sum(pair) for pair in passed.added[:layer])
+    weights, values = _heads(layer, _norm(f"h.{layer}.ln_1", stream))[head]
+    rows = np.split(_weight(f"h.{layer}.attn.c_proj.weight"), HEADS)[head]
+    return HeadPass(np.asarray(stream), weights, np.asarray(values @ rows))
 
 
 def word_rows(ids: Int64[np.ndarray, "token"]) -> Rows:
@@ -112,14 +141,20 @@ def _linear(
 
 
 def _attention(layer: int, rows: Rows) -> Rows:
-    """The output of all heads through W_O, under the causal mask."""
+    """The output of all heads through W_O."""
+    mixed = [weights @ values for weights, values in _heads(layer, rows)]
+    return _linear(f"h.{layer}.attn.c_proj", np.concatenate(mixed, axis=1))
+
+
+def _heads(layer: int, rows: Rows) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The weights and the values of each head, under the causal mask."""
     q, k, v = np.split(_linear(f"h.{layer}.attn.c_attn", rows), 3, axis=1)
     future = np.triu(np.ones((len(rows), len(rows)), dtype=np.bool_), 1)
-    mixed = []
+    heads = []
     for head in np.split(np.arange(q.shape[1]), HEADS):
         scores = q[:, head] @ k[:, head].T / np.sqrt(len(head))
-        mixed.append(softmax(np.where(future, -np.inf, scores)) @ v[:, head])
-    return _linear(f"h.{layer}.attn.c_proj", np.concatenate(mixed, axis=1))
+        heads.append((softmax(np.where(future, -np.inf, scores)), v[:, head]))
+    return heads
 
 
 def _mlp(layer: int, rows: Rows) -> Rows:

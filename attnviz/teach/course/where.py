@@ -1,4 +1,4 @@
-"""Lesson 0, where attention lives: text → tokens → vectors → blocks → next word, on `stories`.
+"""Where attention lives: text → tokens → vectors → blocks → next word, on `stories`.
 
 One picture for each part of a language model, computed on a sentence of the embedded story model
 from its own weights (`attnviz.teach.course.story`). The card on scripts cuts a typed text twice:

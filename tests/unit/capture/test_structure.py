@@ -27,6 +27,7 @@ def layer(made_from: Tensor) -> Projection:
         ("layer.attn", torch.randn(1, 5, 4), torch.randn(1, 5, 4), "self"),  # positions added
         ("layer.crossattention", torch.randn(1, 5, 4), torch.randn(1, 5, 4), "cross"),
         ("layer.noncrossattention", torch.randn(1, 5, 4), torch.randn(1, 5, 4), "self"),
+        ("decoder.final_attn_token_to_image", STATES[:, :0], STATES[:, :0], "cross"),
     ],
 )
 def test_the_kind_follows_the_data(name: str, queries: Tensor, keys: Tensor, kind: Kind) -> None:

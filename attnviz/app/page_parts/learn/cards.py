@@ -56,7 +56,7 @@ def card(lang: Language, texts: LessonTexts, opened: OpenCard) -> None:
 def _card(lang: Language, texts: LessonTexts, opened: OpenCard) -> None:
     open_card.note_drawn(opened.name)
     built = in_language(opened.card(), texts)
-    shown = CardShown(lang, texts, built, opened.answers)
+    shown = CardShown(lang, texts, built, opened.answers, opened.led)
     st.header(shown.say("title"), anchor=False)
     if opened.name in texts.in_english:
         st.caption(text(lang, "learn.in_english"))
@@ -69,7 +69,7 @@ def _card(lang: Language, texts: LessonTexts, opened: OpenCard) -> None:
     for number, picture in enumerate(built.pictures):
         pictures.show(shown, picture, f"{number}")
     if built.question is not None:
-        questions.show(shown, led=opened.led, watched=opened.watched)
+        questions.show(shown, watched=opened.watched)
     if shown.is_open:
         return
     if predicts(built):

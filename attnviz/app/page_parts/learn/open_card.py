@@ -15,7 +15,7 @@ from attnviz.app.session import address_bar, current, store
 from attnviz.app.session.view import LessonPlace
 from attnviz.teach.classroom.rooms import normal
 from attnviz.teach.lessons.cards import progress
-from attnviz.teach.lessons.cards.card import Card, Value
+from attnviz.teach.lessons.cards.card import Card, Slider, Value
 from attnviz.teach.lessons.cards.shuffle import shuffled
 
 if TYPE_CHECKING:
@@ -277,3 +277,11 @@ def set_value(card: str, name: str, value: Value) -> None:
     learn = current.view().learn
     values = {**progress.parse(learn.values), name: str(value)}
     put(replace(learn, card=card, values=progress.write(values)))
+
+
+def set_nearest(card: str, name: str, number: float) -> None:
+    """Set a slider of the open card to its stop nearest to a number."""
+    controls = course_lessons.lesson(current.view().learn.lesson).recipe(card).controls
+    for control in controls:
+        if control.name == name and isinstance(control, Slider):
+            set_value(card, name, min(control.stops, key=lambda stop: abs(stop - number)))

@@ -79,8 +79,18 @@ def _motion(shown: CardShown, motion: Motion, key: str) -> None:
     plain = partial(shown.say, markup=False)
     named = {axis: tuple(map(plain, keys)) for axis, keys in motion.named.items()}
     captions = {scene: plain(f"scene.{scene}") for scene in motion.played}
-    view = MotionView(motion, plain("title"), captions, {**motion.labels, **named})
-    draw(motions.CANVAS, view, widgets.component_key(key), shown.lang)
+    handles = {handle: plain(f"handle.{handle}") for handle in motion.handles}
+    view = MotionView(motion, plain("title"), captions, {**motion.labels, **named}, handles)
+    component = widgets.component_key(key)
+    take = ignore if shown.led else partial(_take_numbers, component, motion, shown.card.name)
+    draw(motions.CANVAS, view, component, shown.lang, {"set": take})
+
+
+def _take_numbers(component: str, motion: Motion, card: str) -> None:
+    """Set the card's controls to the numbers that were set by hand in a moving picture."""
+    sent = widgets.component_value(component, "set")
+    for name, number in motions.parse(sent, motion.values).items():
+        open_card.set_nearest(card, name, number)
 
 
 def _board(shown: CardShown, picture: Board, key: str, narrow: bool) -> None:

@@ -18,11 +18,10 @@ from attnviz.teach.lessons.cards.card import CellQuestion, ChoiceQuestion, Numbe
 UNREAD = "learn.unread"
 
 
-def show(shown: CardShown, *, led: bool = False, watched: bool = False) -> None:
+def show(shown: CardShown, *, watched: bool = False) -> None:
     """Draw question, answer widget and verdict.
 
-    If `led`, a presenter reveals for all; if `watched`, the page answers nothing: it shows the
-    options and says where to answer.
+    If `watched`, the page answers nothing: it shows the options and says where to answer.
     """
     lang, name, is_open = shown.lang, shown.card.name, shown.is_open
     with st.container(border=True):
@@ -42,7 +41,7 @@ def show(shown: CardShown, *, led: bool = False, watched: bool = False) -> None:
             st.caption(text(lang, "learn.held" if shown.answer else "learn.asked"))
             return
         verdict(shown)
-        if not led:
+        if not shown.led:
             _show_or_ask_again(lang, name, is_open)
 
 

@@ -16,6 +16,7 @@ from jaxtyping import Float64
 
 from attnviz.pictures.board import Board, BoardCell, Panel, largest
 from attnviz.pictures.motion.scenes import Motion
+from attnviz.pictures.shared.pages import Page
 
 Numbers = Mapping[str, float | int | str]
 # the page that draws a real head; "output": the part of Output that fits the model
@@ -155,7 +156,7 @@ Value = float | str
 class Link:
     """A page of the app in the state that continues the card: `view` has fields of its address."""
 
-    page: Literal["overview", "head", "steps", "masks", "output", "switches", "calculator"]
+    page: Page
     view: Mapping[str, str | int | float] = field(default_factory=dict)
 
 

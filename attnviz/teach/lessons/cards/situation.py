@@ -33,7 +33,7 @@ def _emptied(pictures: tuple[Picture, ...]) -> Iterator[Picture]:
         elif isinstance(picture, Chart):
             yield _without_lines(picture)
         elif isinstance(picture, Motion):
-            yield replace(picture, scenes=picture.played[:1])
+            yield picture.still()
 
 
 def _without_lines(chart: Chart) -> Chart:

@@ -12,7 +12,17 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from attnviz.app.host import script
-from attnviz.app.host.first_paint import DESCRIPTION, FONT, ROOT, SHEETS, TITLE, FirstPaint, painted
+from attnviz.app.host.first_paint import (
+    DESCRIPTION,
+    FONT_TAG,
+    ROOT,
+    SHEETS,
+    TITLE,
+    FirstPaint,
+    painted,
+)
+from attnviz.pictures.shared.pages import PAGES
+from attnviz.pictures.shared.pages import path as path_of
 
 PAGE = (Path(streamlit.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
 
@@ -33,9 +43,21 @@ def client() -> TestClient:
 
 def test_painted_finds_each_of_its_places_in_the_installed_page() -> None:
     assert PAGE.count("<title>Streamlit</title>") == PAGE.count(ROOT) == 1
-    assert len(FONT.findall(PAGE)) == 1
+    assert len(FONT_TAG.findall(PAGE)) == 1
+    assert "SourceSans" not in painted(PAGE)
+
+
+def test_font_and_script_are_fetched_beside_those_of_streamlit() -> None:
+    page, place = painted(PAGE), f"./{script.PLACE}"
+    assert f'rel="preload" href="{place}/{script.font_name()}"' in page
+    assert f'src: url("{place}/{script.font_name()}")' in page
+    assert f'rel="modulepreload" href="{place}/{script.file_name()}"' in page
+
+
+def test_every_page_is_told_of_before_the_script_of_streamlit() -> None:
     page = painted(PAGE)
-    assert "SourceSans" not in page and f"./{script.PLACE}/{script.font_name()}" in page
+    told = page.index(f"(?:{'|'.join(map(path_of, PAGES))})")
+    assert told < page.index('<script type="module"')
 
 
 def test_the_style_sheets_stand_once_behind_what_is_painted() -> None:

@@ -62,20 +62,39 @@ def factors(written: Tensor, read: Tensor) -> Factors:
     return Factors(written[None], {"k": read[None]})
 
 
+def meeting(n: int) -> np.ndarray:
+    return np.full((n, n), True)
+
+
 def test_composition_of_one_shared_direction_is_one_and_of_none_is_zero() -> None:
     along, across = torch.tensor([[3.0, 0, 0, 0, 0]]), torch.tensor([[0, 2.0, 0, 0, 0]])
-    assert scores.squared_composition(factors(along, along.T))["k"].item() == pytest.approx(1)
-    assert scores.squared_composition(factors(along, across.T))["k"].item() == 0
+    one, none = (
+        scores.squared_composition(factors(along, read.T), {"k": meeting(1)})["k"].item()
+        for read in (along, across)
+    )
+    assert one == pytest.approx(1)
+    assert none == 0
 
 
 def test_composition_is_the_textbook_norm_of_whole_matrices() -> None:
     """‖A·B‖ ÷ (‖A‖·‖B‖), by blocks that do not divide d_model, of heads of different widths."""
     a, b = drawn(3, 5, 131), drawn(3, 131, 7)
-    ours = scores.squared_composition(Factors(a, {"q": b}))["q"].sqrt()
+    ours = scores.squared_composition(Factors(a, {"q": b}), {"q": meeting(3)})["q"].sqrt()
     for i in range(3):
         for j in range(3):
             wanted = (a[i] @ b[j]).norm() / (a[i].norm() * b[j].norm())
             assert float(ours[i, j]) == pytest.approx(float(wanted), rel=1e-5)
+
+
+def test_only_pairs_that_meet_need_be_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seven heads in pieces of two; each meets the later ones."""
+    monkeypatch.setattr(scores, "SENDERS", 2)
+    both = Factors(drawn(7, 3, 13), {"k": drawn(7, 13, 5)})
+    later = np.triu(meeting(7), 1)
+    whole = scores.squared_composition(both, {"k": meeting(7)})["k"].numpy()
+    ours = scores.squared_composition(both, {"k": later})["k"].numpy()
+    assert ours[later] == pytest.approx(whole[later])
+    assert ours[6, 0] == 0.0
 
 
 def test_root_keeps_every_norm() -> None:

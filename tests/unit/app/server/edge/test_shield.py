@@ -19,6 +19,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from attnviz.app.server.edge import health, shield, streamlit_patches, warm
 from attnviz.app.server.edge.shield import OTHER_NAMES
 from attnviz.app.session import routes
+from attnviz.pictures.shared.pages import path as path_of
 from tests.support.event_loop import run_apart
 
 MIB = 2**20
@@ -224,9 +225,9 @@ def test_an_old_address_leads_to_the_same_view(client: TestClient, old: str, new
 
 
 def test_every_page_has_an_address_of_its_own_and_none_leads_on() -> None:
-    paths = [routes.path(page) for page in routes.files()]
+    paths = [path_of(page) for page in routes.files()]
     assert len(set(paths)) == len(paths) and not set(paths) - {"start"} & {*OTHER_NAMES}
-    left = {page for page in routes.files() if routes.path(page) != page}
+    left = {page for page in routes.files() if path_of(page) != page}
     assert left < {*OTHER_NAMES}, "each page that took its room's name is found by its old one"
     assert {*OTHER_NAMES.values()} - {""} <= set(paths)
 

@@ -1,0 +1,74 @@
+"""The effect of each head on the answer, told to the picture of Overview and Head.
+
+In: what is shown. Out: a mounted canvas without a picture of its own (`pictures.effects`). The page
+is drawn first: the heads are measured by a job after it. A model that may take long, or a server
+with work waiting, measures only when it is asked to.
+"""
+
+from dataclasses import replace
+
+import streamlit as st
+
+from attnviz.app.bar.navigation import renew
+from attnviz.app.frame import inputs, measurement
+from attnviz.app.host.draw import draw
+from attnviz.app.server import answer_runs, jobs
+from attnviz.app.server.answer_runs import Answering
+from attnviz.app.session import current, messages, widgets
+from attnviz.app.session.fragment import fragment
+from attnviz.i18n import text
+from attnviz.models.registry import REGISTRY
+from attnviz.pictures.effects import CANVAS, fill
+from attnviz.pictures.group.app_capture import PageContext
+
+FRAGMENT = "effects"
+QUICK_MS = 4000.0  # processor time, for all heads
+MOST_WAITING = 8  # jobs, before a page measures unasked
+
+
+@fragment(FRAGMENT)
+def of_heads(shown: PageContext) -> None:
+    """Measure every head, if that is quick or was asked for; else a button that asks."""
+    if shown.captured.loaded is None or not shown.size.all_at_once:
+        return
+    lang = shown.lang
+    with messages.guard(lang):
+        wanted = current.view().switches.effects
+        if shown.captured.name not in REGISTRY and not wanted:
+            _ask(shown)
+            return
+        request = inputs.of_shown(shown)
+        if request is None:
+            return
+        answered = answer_runs.answers(shown.captured, request, inputs.others(shown))
+        if not (wanted or _is_quick(shown, answered)):
+            _ask(shown)
+            return
+        key = f"{shown.captured.key} {request.key}"
+        effects = measurement.head_effects(lang, key, answered, "mean", with_bar=wanted)
+        if effects is not None:
+            name = widgets.component_key("effects")
+            draw(
+                CANVAS,
+                lambda: fill.view(shown, answered.run.reader, effects),
+                name,
+                lang,
+                kept=f"{shown.key} {request.key}",
+            )
+
+
+def _is_quick(shown: PageContext, answered: Answering) -> bool:
+    """True if all heads take little time and the server has it."""
+    n_heads = sum(call.n_heads for group in shown.captured.groups for call in group.calls)
+    return n_heads * answered.pass_ms <= QUICK_MS and jobs.waiting() <= MOST_WAITING
+
+
+def _ask(shown: PageContext) -> None:
+    st.button(text(shown.lang, "effects.ask"), key=widgets.key("effects.ask"), on_click=_measure)
+
+
+def _measure() -> None:
+    """Measure the heads of a slow model, here and in the room Change."""
+    view = current.view()
+    current.update(replace(view, switches=replace(view.switches, effects=True)))
+    renew(FRAGMENT)

@@ -1,0 +1,28 @@
+// Written by `python -m scripts.write_canvas_types` from attnviz/pictures/effects: change that, not this.
+
+import type { FloatArray } from "../shared/buffer.js";
+import type { SharedStrings } from "../shared/heads.js";
+
+/**
+ * The effect of each head of one attention, NaN where there is no head.
+ * `capture` is that of the `HeadsView` that shows the heads. `median` is the effect of the median head of the
+ * model, the control; what is above `least` matters. `sentences[layer][head]` says the effect beside its
+ * control, `legend` what is measured and how much the largest is, `most`.
+ */
+export interface Header {
+  strings: Strings;
+  capture: string;
+  most: number;
+  median: number;
+  least: number;
+  sentences: string[][];
+  legend: string;
+}
+
+export interface Arrays {
+  /** [layer, head] */
+  effects: FloatArray;
+}
+
+/** The texts of this canvas, and the shared ones. */
+export interface Strings extends SharedStrings {}

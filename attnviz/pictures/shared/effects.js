@@ -1,0 +1,141 @@
+// @ts-check
+// Looks and matters: how strongly a row looks at a key in a head, beside the head's other rows, and how far the answer
+// moves without the head, beside the median head. The weights come with a canvas; the effects are measured later and
+// told by the canvas `effects`.
+
+import { isolate } from "./axes.js";
+import { codeAt, rowValues, weightOf } from "./buffer.js";
+import { el, fillNodes } from "./dom.js";
+import { fmtFixed } from "./fmt.js";
+
+/** @import { PackedArray } from "./buffer.js" */
+/** @import { SharedStrings } from "./heads.js" */
+/** @import { Host } from "./host.js" */
+/** @import { Place } from "./selection.js" */
+
+/**
+ * The effects of the heads of one attention, layer by layer, `heads` in each; NaN where there is none. Whatever is above
+ * `least` matters.
+ * @typedef {{capture: string, heads: number, values: ArrayLike<number>, most: number, median: number, least: number,
+ *   sentences: readonly (readonly string[])[], legend: string}} HeadEffects
+ */
+/** The weight of a row for a key, and the mean weight that the other rows give it. @typedef {{weight: number, others: number}} LookAt */
+/** @typedef {{query: number, key: number}} CellAt */
+
+const CLEARLY = 3; // times its control
+const WEAKEST = 0.15;
+
+/**
+ * Calls back with the effects that belong to the capture on show, now if they are known already, else once they are.
+ * @param {Host} host
+ * @param {(effects: HeadEffects) => void} take
+ * @returns {{ask: () => void, stop: () => void}} `ask` asks for them once there is a capture
+ */
+export function followEffects({ channel }, take) {
+  const stop = channel.listen((message) => {
+    if ("effects" in message) take(message.effects);
+  });
+  return { ask: () => channel.post({ wants: "effects" }), stop };
+}
+
+/** The effect of a head; null where it is not known. */
+export function effectAt(
+  /** @type {HeadEffects | null} */ effects,
+  /** @type {number} */ layer,
+  /** @type {number} */ head,
+) {
+  const effect = effects?.values[layer * effects.heads + head];
+  return effect === undefined || Number.isNaN(effect) ? null : effect;
+}
+
+/**
+ * The chosen cell; with a row alone, the strongest key of the row in the chosen head.
+ * @param {PackedArray} weights
+ * @param {Place} place
+ * @returns {CellAt | null}
+ */
+export function cellOf(weights, { layer, head, query, key }) {
+  if (query === null) return null;
+  if (key !== null) return { query, key };
+  const row = rowValues(weights, layer, head, query);
+  return { query, key: row.indexOf(Math.max(...row)) };
+}
+
+/**
+ * How a row looks at a key. Null where it may not, or where no other row may: a look without a control is not said.
+ * @param {PackedArray} weights
+ * @param {PackedArray | null} visible what each layer may attend to, once if all are alike; null if nothing is blocked
+ * @param {{layer: number, head: number}} at
+ * @param {CellAt} cell
+ * @returns {LookAt | null}
+ */
+export function lookAt(weights, visible, { layer, head }, { query, key }) {
+  const rows = weights.shapes?.[layer][1] ?? weights.shape[2];
+  const from = visible && (visible.shapes || visible.shape[0] > 1) ? layer : 0;
+  const maySee = (/** @type {number} */ row) => !visible || visibleAt(visible, from, row, key) !== 0;
+  if (!maySee(query)) return null;
+  const read = (/** @type {number} */ row) => weightOf(codeAt(weights, layer, head, row, key), weights.dtype);
+  let [sum, count] = [0, 0];
+  for (let row = 0; row < rows; row++)
+    if (row !== query && maySee(row)) {
+      sum += read(row);
+      count++;
+    }
+  return count ? { weight: read(query), others: sum / count } : null;
+}
+
+/**
+ * @param {PackedArray} visible
+ * @param {number} layer
+ * @param {number} row
+ * @param {number} key
+ */
+function visibleAt(visible, layer, row, key) {
+  if (visible.shapes) return codeAt(visible, layer, 0, row, key);
+  const [, rows, cols] = visible.shape;
+  return visible.data[(layer * rows + row) * cols + key];
+}
+
+/** True if a look is strong, and far above its control. */
+export function isClear(/** @type {LookAt} */ { weight, others }) {
+  return weight >= WEAKEST && weight >= CLEARLY * others;
+}
+
+/**
+ * The two facts of a head, each with its control, and whether they agree.
+ * @param {SharedStrings} strings
+ * @param {{query: string, key: string} | null} tokens of the cell
+ * @param {LookAt | null} look
+ * @param {HeadEffects | null} effects
+ * @param {{layer: number, head: number}} at
+ */
+export function factNodes(strings, tokens, look, effects, { layer, head }) {
+  const effect = effectAt(effects, layer, head);
+  const token = (/** @type {string} */ text, /** @type {string} */ role) =>
+    el("bdi", { class: `av-fact-${role}` }, isolate(text));
+  const nodes = [];
+  if (look && tokens) {
+    const parts = {
+      query: token(tokens.query, "query"),
+      key: token(tokens.key, "key"),
+      weight: el("b", {}, fmtFixed(look.weight, 2)),
+      others: fmtFixed(look.others, 2),
+    };
+    nodes.push(el("span", {}, ...fillNodes(strings.look, parts)));
+  }
+  if (effects && effect !== null) nodes.push(el("span", {}, effects.sentences[layer][head]));
+  const verdict =
+    look && effects && effect !== null ? verdictOf(strings, isClear(look), effect > effects.least) : "";
+  if (verdict) nodes.push(el("b", {}, verdict));
+  return nodes;
+}
+
+/**
+ * @param {SharedStrings} strings
+ * @param {boolean} looks
+ * @param {boolean} matters
+ */
+function verdictOf(strings, looks, matters) {
+  if (looks) return matters ? strings.verdict_both : strings.verdict_looks;
+  return matters ? strings.verdict_matters : "";
+}

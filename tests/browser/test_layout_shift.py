@@ -1,0 +1,38 @@
+"""A page does not jump while it comes: its layout shift, as the browser counts it."""
+
+import pytest
+from playwright.sync_api import Browser
+
+from benchmarks.first_paint import SHIFT, SIZES, visit
+from tests.support.cases import mostly_slow
+from tests.support.paint import paint, watch_paint
+from tests.support.waiting import expect_true
+
+DESK, PHONE = SIZES
+QUICK = (("", DESK), ("switches", PHONE))
+CASES = [(path, size) for path in ("", "overview", "head", "switches") for size in SIZES]
+# a picture that takes its height a moment after the text below it was shown
+JUMP = """<div id="picture"></div><p>below</p><script>
+    const grow = () => { picture.style.height = "300px"; };
+    setTimeout(() => requestAnimationFrame(grow), 100);
+</script>"""
+
+
+@pytest.mark.parametrize(("path", "size"), mostly_slow(CASES, QUICK))
+def test_the_layout_shift_of_a_page_is_small(
+    browser: Browser, server: str, path: str, size: dict[str, int]
+) -> None:
+    visit(browser, server, path, size, rest_ms=0)  # the server computes what the page shows
+    seen, problems = visit(browser, server, path, size, rest_ms=0)
+    assert problems == []
+    assert seen.shift <= SHIFT, "\n".join(map(str, seen.shifts))
+
+
+def test_watch_paint_sees_a_jump(browser: Browser) -> None:
+    with browser.new_context(viewport=DESK) as context:
+        page = context.new_page()
+        watch_paint(page)
+        page.route("**/*", lambda route: route.fulfill(body=JUMP, content_type="text/html"))
+        page.goto("http://localhost/")
+        expect_true(lambda: paint(page).shift > 0)
+        assert "p" in paint(page).shifts[0].sources[0]

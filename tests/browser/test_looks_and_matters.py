@@ -1,0 +1,39 @@
+"""Overview and Head say of a head how it looks and how far the answer moves without it."""
+
+import numpy as np
+from playwright.sync_api import expect
+
+import attnviz
+from tests.browser.conftest import OpenVisit
+from tests.support.visit import expect_data
+from tests.support.waiting import eventually
+
+STORE = "When Mary and John went to the store, John gave a book to"
+
+
+def test_looking_and_mattering_stand_on_overview_and_head(visit: OpenVisit) -> None:
+    """Where they agree, Stories L2.H1, and where they do not, L2.H3; with bars under each head."""
+    run = attnviz.experiment(attnviz.load("stories"), STORE)
+    most = float(np.abs(run.effects().changes).max())
+    opened = visit("overview", model="stories", text=STORE, layer=2, head=1, query=14, key=2)
+    facts, board = opened.page.locator(".av-facts"), opened.canvas("All heads of")
+    expect(facts).to_contain_text("to looks at Mary 0.98; the head's other rows: 0.08.")
+    expect(facts).to_contain_text("Without this head the answer moves by 54.9%")
+    expect(facts).to_contain_text("without the median head by 0.24%.")
+    expect(facts).to_contain_text("It looks, and it matters.")
+    expect_data(board, key=2)
+
+    def the_longest_bar_is_measured() -> None:
+        assert abs(float(board.get_attribute("data-effects") or 0) - most) < 1e-5
+
+    eventually(the_longest_bar_is_measured)
+    legend = opened.page.locator(".av-legend")
+    expect(legend).to_contain_text("looks: “to” at “Mary”")
+    expect(legend).to_contain_text("full bar: 66.6%, L0.H0")
+    opened.page.locator(".av-picker-cell[data-layer='2'][data-head='3']").hover()
+    expect(facts).to_contain_text("to looks at Mary 0.77")
+    expect(facts).to_contain_text("It looks, but it hardly matters.")
+    opened.page.get_by_test_id("stPageLink-NavLink").filter(has_text="Head").click()
+    expect(opened.page.locator(".av-head .av-facts")).to_contain_text("It looks, and it matters.")
+    opened.page.get_by_role("button", name="Next head").click()
+    expect(opened.page.locator(".av-head .av-facts")).to_contain_text("to looks at Mary")
