@@ -14,6 +14,7 @@ from starlette.middleware import Middleware
 import attnviz
 from attnviz.app.host import script
 from attnviz.app.host.first_paint import FirstPaint
+from attnviz.app.page_parts.classroom import staged_card
 from attnviz.app.server import class_socket
 from attnviz.app.server.edge import health, heap, settings, streamlit_patches
 from attnviz.app.server.edge.lifetime import lifetime
@@ -24,7 +25,7 @@ streamlit_patches.apply()
 heap.keep_few_arenas()
 app = st.App(
     Path(attnviz.__file__).parent / "app" / "main.py",
-    routes=[*class_socket.routes(), *script.routes(), *health.routes()],
+    routes=[*class_socket.routes(staged_card.prepare), *script.routes(), *health.routes()],
     lifespan=lifetime,
     middleware=[Middleware(Shield), Middleware(FirstPaint)],
 )

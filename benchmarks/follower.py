@@ -1,10 +1,13 @@
-"""A page of the app without a browser: its socket, the runs it asks for, and what it was sent.
+"""A page of a class without a browser: its socket, and the cards that it was sent.
 
-In: the address of a running app and a room's code. Out: a `Follower` that does what a browser does
-with the messages of Streamlit and with the class's own socket, and notes when which card came.
+In: the address of a running app and a room's code. Out: a `Follower` that joins as a browser does,
+by a run of the page, then hears the class's own socket, and notes when which card came. It asks for
+a run where a count comes in place of a card.
 """
 
 import asyncio
+import gzip
+import json
 import time
 from contextlib import suppress
 from urllib.parse import urlencode
@@ -13,43 +16,43 @@ import websockets
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from attnviz.app.server.class_socket import FOLDER
-from attnviz.pictures.class_messages import NAME
+from attnviz.pictures.class_card import CANVAS
 from attnviz.pictures.shared.buffer import unpack
 from benchmarks.stream import Stream, texts
 
 PAGE = "learn"
-AGAIN_S = 4.0  # AGAIN_MS of the listener
 
 
 class Follower:
-    """One member of a class; `seen` has the time at which each stage was wholly drawn."""
+    """One member of a class; `seen` has the time at which each stage's card had come."""
 
     def __init__(self, host: str, code: str) -> None:
         self.host, self.code = host, code
         self.seen: dict[int, float] = {}
-        self.fragment = self.seat = self._listener = ""
-        self.headings: set[str] = set()
-        self._drawn = self._told = 0
+        self.titles: set[str] = set()
+        self.seat = self._listener = self._fragment = ""
+        self._drawn = -1
         self._tasks: list[asyncio.Task[None]] = []
 
     async def join(self) -> None:
         """Open the page, and return once it has drawn the stage and listens."""
+        own, self._drawn = self.seat, -1
         self._page = await Stream.open(self.host, urlencode({"room": self.code}))
         self._tasks = [asyncio.create_task(self._read())]
         await self._page.ask(PAGE)
-        own = self.seat
-        while not (self.seen and self.fragment and self.seat):
+        while self._drawn < 0:
             await asyncio.sleep(0.01)
         await self._take_back(own)
-        self._told = self._drawn
-        self._tasks += [asyncio.create_task(work()) for work in (self._listen, self._insist)]
+        listens = asyncio.Event()
+        self._tasks.append(asyncio.create_task(self._listen(listens)))
+        await listens.wait()
 
     async def _take_back(self, own: str) -> None:
         """Have the seat that the tab kept, as its listener does; return when the page has it."""
         if own in ("", self.seat):
             return
         kept = {"code": self.code, "heed": "stage", "seat": own}
-        await self._page.ask(PAGE, self.fragment, {self._listener: {"kept": kept}})
+        await self._page.ask(PAGE, self._fragment, {self._listener: {"kept": kept}})
         while self.seat != own:
             await asyncio.sleep(0.01)
 
@@ -63,35 +66,32 @@ class Follower:
 
     async def _read(self) -> None:
         async for message in self._page.messages():
-            kind = message.WhichOneof("type")
-            if kind == "delta":
+            if message.WhichOneof("type") == "delta":
                 self._take(message)
-            elif kind == "script_finished" and self._drawn:
-                self.seen.setdefault(self._drawn, time.monotonic())
 
     def _take(self, message: ForwardMsg) -> None:
-        element = message.delta.new_element
-        if element.WhichOneof("type") == "heading":
-            self.headings.add(element.heading.body)
-        component = element.bidi_component
-        if component.component_name == NAME:
-            self.fragment, self._listener = message.delta.fragment_id, component.id
-            header = unpack(component.bytes)[0]
-            self._drawn, self.seat = int(header["drawn"]), str(header["seat"])
+        component = message.delta.new_element.bidi_component
+        if component.component_name == CANVAS.element:
+            self._fragment, self._listener = message.delta.fragment_id, component.id
+            view = unpack(component.bytes)[0]
+            self.seat = str(view["seat"])
+            self._note(view["card"], time.monotonic())
 
-    async def _listen(self) -> None:
-        query = urlencode({"heed": "stage"})
+    def _note(self, card: dict[str, object], now: float) -> None:
+        self._drawn = int(str(card["version"]))
+        self.seen.setdefault(self._drawn, now)
+        title = card["title"]
+        assert isinstance(title, list)
+        self.titles.add("".join(span["text"] for span in title))
+
+    async def _listen(self, listens: asyncio.Event) -> None:
+        query = urlencode({"heed": "card", "lang": "en", "drawn": self._drawn})
         async with websockets.connect(f"ws://{self.host}/{FOLDER}/{self.code}?{query}") as ear:
             await ear.send(self.seat)
             async for told in texts(ear):
-                if int(told) != self._drawn:
-                    await self._page.ask(PAGE, self.fragment)
-                    self._told = int(told)
-
-    async def _insist(self) -> None:
-        """Ask again for a stage that was told of and has not come, as a page does."""
-        while True:
-            told = self._told
-            await asyncio.sleep(AGAIN_S)
-            if told == self._told != self._drawn:
-                await self._page.ask(PAGE, self.fragment)
+                now = time.monotonic()
+                listens.set()
+                if isinstance(told, bytes):
+                    self._note(json.loads(gzip.decompress(told)), now)
+                elif told.isdecimal() and int(told) != self._drawn:
+                    await self._page.ask(PAGE, self._fragment)

@@ -33,6 +33,7 @@ from attnviz.attention.stage_changes import Pairs
 from attnviz.capture.changed.layout import layout_of
 from attnviz.capture.changed.run import changes_made
 from attnviz.capture.record.recorder import record
+from attnviz.changes.kinds import Cut
 from attnviz.changes.site import place_among
 from attnviz.errors import bad_argument, require_index
 from attnviz.experiment.answer_measures import AnswerMeasure
@@ -45,6 +46,7 @@ from attnviz.experiment.direct import Direct, SplitNumber, answer_number, direct
 from attnviz.experiment.edges import effective
 from attnviz.experiment.readouts import Readout, readout
 from attnviz.experiment.rows import PASS_ROWS, RowChange, by_place, changed_rows
+from attnviz.experiment.switches import read_in_rows
 from attnviz.experiment.traced_run import traced_run
 from attnviz.experiment.why import Side, head_called, unknown, value_read, visible_keys
 from attnviz.summary import counted, shortened, text_table
@@ -150,8 +152,7 @@ class DirectByToken:
 
     def by_token(self, heads: Sequence[Where] | None = None) -> Float64[np.ndarray, " key"]:
         """The part of every token through some heads, or through all."""
-        places = range(len(self.heads)) if heads is None else [self._place(head) for head in heads]
-        by_key: np.ndarray = self.values[list(places)].sum(0)
+        by_key: np.ndarray = self.values[self._places(heads)].sum(0)
         return by_key
 
     @cached_property
@@ -176,6 +177,42 @@ class DirectByToken:
             some = list(cells[start : start + PASS_ROWS])
             table[tuple(np.transpose(some))] = _changes_without(self, some)
         return table
+
+    def cuts_of(self, cells: Sequence[Cell]) -> tuple[Cut, ...]:
+        """The changes that cut the edges of some cells out of the model, as `cut` does."""
+        cuts = []
+        for place, key in cells:
+            share = self.shares[place]
+            n = share.call.n_query
+            queries = range(n)[share.queries]
+            chosen = [None] if len(queries) == n > 1 else list(queries)
+            cuts += [Cut(self.heads[place], query, key, renormalise=False) for query in chosen]
+        return tuple(cuts)
+
+    def cut_tokens(self, heads: Sequence[Where] | None = None) -> Float64[np.ndarray, " key"]:
+        """The change of the number with the edges of some heads, or all, to a token cut at once.
+
+        Exact, one run for each token. `BadInput` for a split score: it is read with the head's
+        other side as it was.
+        """
+        if isinstance(self.number, ScoreCell):
+            raise bad_argument(
+                f"{self.number} was split, and cut_tokens() runs the whole model: split an answer",
+                name="of",
+                found=str(self.number),
+                allowed="None",
+            )
+        places = self._places(heads)
+        changes = np.zeros(max(len(self.tokens[place]) for place in places))
+        for start in range(0, len(changes), PASS_ROWS):
+            keys = range(len(changes))[start : start + PASS_ROWS]
+            sets = [
+                self.cuts_of([(at, key) for at in places if key < len(self.tokens[at])])
+                for key in keys
+            ]
+            rows = read_in_rows(self.prepared, readout(self.prepared).read, sets)[:, 0]
+            changes[list(keys)] = rows[:-1] - rows[-1]
+        return changes
 
     @property
     def agreement(self) -> float:
@@ -229,6 +266,11 @@ class DirectByToken:
         places, keys = np.unravel_index(order, self.values.shape)
         there = keys < np.array([len(labels) for labels in self.tokens])[places]
         return places[there][:count], keys[there][:count]
+
+    def _places(self, heads: Sequence[Where] | None) -> list[int]:
+        if heads is None:
+            return list(range(len(self.heads)))
+        return [self._place(head) for head in heads]
 
     def _place(self, head: Where) -> int:
         return place_among(head, self.heads, "adds nothing to this number directly; these do:")

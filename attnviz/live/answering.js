@@ -6,13 +6,14 @@ import { placeOf } from "./engine/passes.js";
 import { decoderTokens, readInput } from "./reading/inputs.js";
 import { Refusal } from "./refusal.js";
 import { alignmentBytes } from "./views/alignment.js";
-import { moved, readerOf } from "./views/answers.js";
+import { meanVector, moved, readerOf } from "./views/answers.js";
 import { barsBytes, distribution, isPlain, PLAIN } from "./views/bars.js";
 import { changesOf, drawnHeads, headsOf, NO_CHANGES, parseOff } from "./views/changes.js";
 import { gridBytes, headBytes, patchesBytes, sentencesOf } from "./views/heads.js";
 import { masksBytes } from "./views/masks.js";
 import { largest } from "./views/numbers.js";
 import { PythonRandom } from "./views/random.js";
+import { stageBytes } from "./views/stage.js";
 import { stepsBytes } from "./views/steps.js";
 import { switchesBytes, tinyWeights } from "./views/switches.js";
 import { writingBytes } from "./views/writing.js";
@@ -43,9 +44,9 @@ const PLANES_TOLERANCE = 1e-3; // 16 of the 32 bits of a weight
 
 /** @type {Record<string, View[]>} by task */
 export const VIEWS = {
-  next_token: ["grid", "head", "steps", "masks", "switches", "bars", "writing"],
+  next_token: ["stage", "grid", "head", "steps", "masks", "switches", "bars", "writing"],
   classes: ["grid", "head", "steps", "masks", "switches", "bars"],
-  vectors: ["grid", "head", "steps", "masks", "switches"],
+  vectors: ["stage", "grid", "head", "steps", "masks", "switches"],
   translation: ["grid", "head", "steps", "masks", "switches", "alignment", "writing"],
   picture_classes: ["grid", "head", "patches", "steps", "masks", "switches", "bars"],
 };
@@ -57,6 +58,8 @@ export class Answering {
     this.effects = new Map();
     /** @type {Map<string, number[]>} what was written without changes, of the last inputs */
     this.greedy = new Map();
+    /** @type {Map<string, Float64Array>} vectors of whole texts */
+    this.vectors = new Map();
   }
 
   run(/** @type {Inputs} */ inputs, /** @type {Changes} */ changes) {
@@ -76,6 +79,15 @@ export class Answering {
     const labels = isWritten ? this.translated(read, key) : this.targetIds(input.target ?? "");
     const target = [translator.start, ...labels.slice(0, -1)];
     return { ...read, inputs: { ...read.inputs, target }, key, labels, isWritten };
+  }
+
+  /** The vector of another text, to compare with; it is kept. */
+  async vectorOf(/** @type {string} */ text) {
+    const { inputs } = await this.prepare({ text });
+    const known =
+      this.vectors.get(text) ?? meanVector(this.loaded.arena, this.run(inputs, NO_CHANGES).hidden);
+    if (this.loaded.isExact(inputs.ids ?? [])) this.vectors.set(text, known);
+    return known;
   }
 
   /** The ids of a text that a decoder is given. */
@@ -166,6 +178,9 @@ export async function show(answering, request, texts) {
   const changes = changesOf(off, loaded);
   const views = request.views.filter((view) => VIEWS[loaded.model.task].includes(view));
   const header = views.includes("steps") ? await loaded.stepsIn(texts.language) : null;
+  const yardsticks = views.includes("stage") ? (request.staged?.yardsticks ?? []) : [];
+  const others = [];
+  for (const [, text] of yardsticks) others.push(await answering.vectorOf(text));
   const read = performance.now();
   const before = beforeChanges(answering, prepared, request, off, views);
   const pass = answering.run(prepared.inputs, changes);
@@ -176,7 +191,20 @@ export async function show(answering, request, texts) {
   const described = performance.now();
   const reader = before?.reader ?? readerOf(loaded, pass, prepared.labels);
   const now = before && !off.length ? reader.clean : reader.read(pass);
-  const drawing = { answering, prepared, request, pass, scene, sentences, header, before, reader, now, off };
+  const drawing = {
+    answering,
+    prepared,
+    request,
+    pass,
+    scene,
+    sentences,
+    header,
+    before,
+    reader,
+    now,
+    off,
+    others,
+  };
   const packed = views.map((view) => [view, DRAWN[view](drawing)]);
   const ids = prepared.inputs.ids ?? [];
   return {
@@ -203,7 +231,7 @@ export async function show(answering, request, texts) {
  * All that a picture is drawn from.
  * @typedef {{answering: Answering, prepared: Prepared, request: ShowRequest, pass: Pass, scene: Scene, sentences: string[][],
  *   header: Awaited<ReturnType<LoadedModel["stepsIn"]>>, before: Before | null, reader: Reader, now: Float64Array,
- *   off: OffHead[]}} Drawing
+ *   off: OffHead[], others: Float64Array[]}} Drawing
  */
 
 /** The head that is looked at; numbers beyond the last ones mean the last ones. */
@@ -215,6 +243,11 @@ function placed(/** @type {Drawing} */ { request, scene: { group } }) {
 
 /** @type {Record<View, (drawing: Drawing) => Uint8Array<ArrayBuffer> | null>} */
 const DRAWN = {
+  stage: ({ answering, prepared, request, scene, reader, others }) => {
+    if (!request.staged) return null;
+    const { model } = answering.loaded;
+    return stageBytes({ scene, model, inputs: prepared.inputs, reader, staged: request.staged }, others);
+  },
   grid: ({ scene, sentences }) => gridBytes(scene, sentences),
   head: ({ scene, sentences }) => headBytes(scene, sentences),
   patches: ({ scene, sentences }) => patchesBytes(scene, sentences),

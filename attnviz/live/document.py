@@ -8,12 +8,12 @@ what a visitor types as text nodes only.
 import base64
 import html
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from attnviz.i18n import Language, catalogue, text
+from attnviz.i18n import Language, catalogue, tag, text
 from attnviz.live.model import LiveModel, first_picture
 from attnviz.live.prepared import worker_texts
 from attnviz.pictures import drawing_pad
@@ -27,20 +27,30 @@ from attnviz.pictures.shared.page import (
     page_style,
     safe_json,
     script_with,
+    scripts_with,
     source_hash,
 )
+from attnviz.pictures.shared.pages import ROWS
+from attnviz.pictures.stage.scenes import STAGED
 
 HERE = Path(__file__).parent
 KERNELS = HERE / "engine" / "kernels.wasm"
-COMPONENTS = (
-    "grid", "head", "patches", "steps", "masks", "switches", "bars", "writing", "alignment",
-    "drawing_pad",
+FIRST = ("stage",)  # what a page opens with; the script of the others comes after it
+LATER = (
+    "grid", "head", "patches", "steps", "masks", "switches", "bars", "writing",
+    "alignment", "drawing_pad",
 )  # fmt: skip
 TABS = {
-    **{name: f"page.{name}.title" for name in ("overview", "head", "steps", "masks", "switches")},
+    "stage": "page.start.title",
+    "overview": "page.overview.title",
     "picture": "file.picture",
+    "head": "page.head.title",
+    "switches": "page.switches.title",
     "output": "page.output.title",
+    "steps": "page.steps.title",
+    "masks": "page.masks.title",
 }
+ROOMS = {"stage": "start", "picture": "look"}  # of tabs that are no page of the app by that name
 GROUPS = ("self", "encoder_self", "decoder_self", "decoder_cross")
 OFF = ("mean", "zero", "even")  # `Off` of index.d.ts
 REASONS = (  # `Reason` of index.d.ts
@@ -83,13 +93,15 @@ class PageLink:
 class SitePlace:
     """Where the page finds its files: their folder, and the addresses in it.
 
-    `root` is None in a page that is one file; `offline` is None where there is no service worker.
+    `root` is None in a page that is one file; `offline` is None where there is no service worker,
+    `later` where all canvases are in the page's own script.
     """
 
     root: str | None
     worker: str = "worker"
     kernels: str = "kernels.wasm"
     offline: str | None = None
+    later: str | None = None
 
 
 def index(models: Mapping[str, LiveModel], lang: Language, place: SitePlace) -> dict[str, Any]:
@@ -101,11 +113,15 @@ def index(models: Mapping[str, LiveModel], lang: Language, place: SitePlace) -> 
         "root": place.root,
         "worker": place.worker,
         "offline": place.offline,
+        "later": place.later,
         "models": {
             model.name: model.page_model(lang, folder, place.kernels)
             for folder, model in models.items()
         },
         "titles": {tab: text(lang, key) for tab, key in TABS.items()},
+        "rooms": _rooms(lang),
+        "scenes": _scenes(models.values()),
+        "other_text": STAGED["animal"].yardsticks[-1][1],
         "groups": {name: text(lang, f"attention.{name}") for name in GROUPS},
         "texts": {name: catalogue(lang)[f"live.{name}"] for name in SAID_BY_SCRIPT},
         "off": {name: text(lang, f"switchboard.to_{name}") for name in OFF},
@@ -114,6 +130,35 @@ def index(models: Mapping[str, LiveModel], lang: Language, place: SitePlace) -> 
         if has_pictures
         else None,
     }
+
+
+def _rooms(lang: Language) -> list[tuple[str, list[str]]]:
+    """The rooms of the app that have tabs here, each with its name; the stage stands alone."""
+    own: dict[str, str] = {row.name: row.room for row in ROWS}
+    rooms: dict[str, list[str]] = {}
+    for tab in TABS:
+        rooms.setdefault(ROOMS.get(tab) or own[tab], []).append(tab)
+    return [
+        ("" if room == "start" else text(lang, f"room.{room}"), tabs)
+        for room, tabs in rooms.items()
+    ]
+
+
+def _scenes(models: Iterable[LiveModel]) -> list[dict[str, Any]]:
+    """The sentences of the stage whose models are there."""
+    names = {model.name for model in models}
+    return [
+        {
+            "scene": scene,
+            "model": staged.model,
+            "text": staged.text,
+            "cell": {"query": staged.query, "key": staged.key},
+            "tried": None if staged.tried is None else asdict(staged.tried),
+            "yardsticks": staged.yardsticks,
+        }
+        for scene, staged in STAGED.items()
+        if staged.model in names
+    ]
 
 
 def site_page(
@@ -155,7 +200,13 @@ def single_page(told: Mapping[str, Any], files: Mapping[str, bytes]) -> str:
 @cache
 def page_script() -> str:
     """The canvases and the page, in one script."""
-    return script_with(COMPONENTS, HERE / "page.js")
+    return script_with((*FIRST, *LATER), HERE / "page.js")
+
+
+@cache
+def page_scripts() -> tuple[str, str]:
+    """The page with the canvas that it opens with, and the script of all other canvases."""
+    return scripts_with(FIRST, LATER, HERE / "page.js")
 
 
 @cache
@@ -185,7 +236,7 @@ def _document(
     theme = html.escape(text(lang, "file.theme"))
     lines = (
         "<!doctype html>",
-        f'<html lang="{lang}">',
+        f'<html lang="{tag(lang)}">',
         '<head><meta charset="utf-8">',
         f'<meta http-equiv="Content-Security-Policy" content="{"; ".join(policy)}">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
@@ -258,7 +309,7 @@ def _number(name: str, said: str, most: float, step: float, first: float) -> str
 def _nav(links: Sequence[PageLink]) -> str:
     """Links in a row; nothing without any."""
     anchors = (
-        f"<a{'' if link.lang is None else f' lang={link.lang} hreflang={link.lang}'}"
+        f"<a{'' if link.lang is None else f' lang={tag(link.lang)} hreflang={tag(link.lang)}'}"
         f' href="{html.escape(link.address)}">{html.escape(link.label)}</a>'
         for link in links
     )

@@ -14,6 +14,7 @@ import type { Strings as GridStrings } from "../pictures/grid/types.js";
 import type { Strings as HeadStrings } from "../pictures/head/types.js";
 import type { Strings as MasksStrings } from "../pictures/masks/types.js";
 import type { Strings as PatchesStrings } from "../pictures/patches/types.js";
+import type { Header as StageHeader, Scene, Strings as StageStrings } from "../pictures/stage/types.js";
 import type { Header as StepsHeader } from "../pictures/steps/types.js";
 import type { Strings as SwitchesStrings } from "../pictures/switches/types.js";
 import type { Strings as WritingStrings } from "../pictures/writing/types.js";
@@ -95,6 +96,23 @@ export interface ShowRequest {
   writes?: number;
   /** How tokens are drawn, for `writing` and `bars`. */
   sampling?: Sampling;
+  /** What is known of the sentence, for `stage`. */
+  staged?: Staged;
+}
+
+/** A sentence on the stage: what attnviz/pictures/stage/scenes.py states of it. */
+export interface Staged {
+  scene: Scene;
+  text: string;
+  /** The look that is cut; null where it is to be chosen. */
+  cell: { query: number; key: number } | null;
+  tried: StageHeader["tried"];
+  /** Other texts by what differs, for a sentence encoder. */
+  yardsticks: [name: string, text: string][];
+  /** The other sentences that a click opens. */
+  examples: StageHeader["examples"];
+  /** True while it is typed: nothing moves but what has changed. */
+  isTyped: boolean;
 }
 
 /** Lets a decoder write; answered by `Written`. A few tokens at a time let a page show them as they come. */
@@ -142,7 +160,7 @@ export interface Sampling {
 
 /** The canvases, by their folders in attnviz/pictures; `bars` is the next token, or the classes. */
 export type View =
-  "grid" | "head" | "patches" | "steps" | "masks" | "switches" | "bars" | "writing" | "alignment";
+  "stage" | "grid" | "head" | "patches" | "steps" | "masks" | "switches" | "bars" | "writing" | "alignment";
 
 /** What a head that is off says instead: draws from a corpus ("resample" of the app) are not there. */
 export type Off = "mean" | "zero" | "even";
@@ -359,6 +377,7 @@ export type StepsTemplate = Record<string, StepsHeader>;
 export interface Texts {
   language: string;
   strings: {
+    stage: StageStrings;
     grid: GridStrings;
     head: HeadStrings;
     patches: PatchesStrings;

@@ -10,24 +10,27 @@ import { byId, mountIn, moveAmong, parsedSheets, watchTheme } from "../pictures/
 import { readSelection, selectionParameters } from "../pictures/shared/selection.js";
 import { keepForOffline, withRoot } from "./addresses.js";
 import { follow } from "./follow.js";
+import { fetchLater, withAll } from "./later.js";
 import { say, sayLoading, savesData, spoken } from "./lines.js";
 import { bytesOf, pictureOf, pixelsOf } from "./picture.js";
+import { stagedOf } from "./staged.js";
 import { startWorker, unpackInside } from "./start_worker.js";
 
 /** @import { Arrays as PadArrays } from "../pictures/drawing_pad/types.js" */
-/** @import { Component, Events } from "../pictures/shared/host.js" */
+/** @import { Component, Events, Host } from "../pictures/shared/host.js" */
 /** @import { Answer, Input, Loaded, Off, Refined, Sampling, Shown, View, Written } from "./index.js" */
-/** @import { Page, PageIndex, Session, Tab } from "./state.js" */
+/** @import { Page, PageIndex, PageModel, Session, Tab } from "./state.js" */
 
 /** @type {Record<Tab, readonly View[]>} */
 const VIEWS = {
+  stage: ["stage"],
   overview: ["grid"],
   picture: ["patches"],
   head: ["head"],
-  steps: ["steps"],
-  masks: ["masks"],
   switches: ["switches"],
   output: ["alignment", "bars", "writing"],
+  steps: ["steps"],
+  masks: ["masks"],
 };
 const TABS = /** @type {Tab[]} */ (Object.keys(VIEWS));
 const OF_HEAD = /** @type {readonly Tab[]} */ (["steps", "masks"]);
@@ -63,10 +66,11 @@ export default async function live(components, styles) {
     },
     sessions: new Map(),
     session: newSession(index, name),
-    tab: TABS.find((tab) => tab === address.get("view")) ?? (isEmbedded(address) ? "head" : "overview"),
+    tab: TABS.find((tab) => tab === address.get("view")) ?? firstTab(address, index.models[name].kind),
     chosen: readSelection(address),
     places: new Map(),
     pad: null,
+    later: null,
     writeAddress: address.flush,
     resting: 0,
     inside: await unpackInside(index),
@@ -88,8 +92,15 @@ const field = () => /** @type {HTMLTextAreaElement} */ (byId("text"));
 const choice = (/** @type {string} */ id) => /** @type {HTMLSelectElement} */ (byId(id));
 const number = (/** @type {string} */ id) => Number(/** @type {HTMLInputElement} */ (byId(id)).value);
 
-function isEmbedded(/** @type {import("../pictures/shared/host.js").Address} */ address) {
+function isEmbedded(/** @type {Host["address"]} */ address) {
   return address.get("embed") !== null;
+}
+
+/** A page opens on the stage, one that was sent for a head in a frame with that head, others with all heads. @returns {Tab} */
+function firstTab(/** @type {Host["address"]} */ address, /** @type {PageModel["kind"]} */ kind) {
+  if (isEmbedded(address)) return "head";
+  const isPlain = address.get("layer") === null && address.get("changes") === null;
+  return isPlain && kind === "decoder" ? "stage" : "overview"; // an encoder needs a second for the stage
 }
 
 /** The text behind "#text=" of the address: this part of it never leaves the browser. */
@@ -189,18 +200,20 @@ function ask(/** @type {Page} */ page, isTyping = false) {
   const { session, host, tab } = page;
   if (!session.loaded) return;
   const { layer, head } = readSelection(host.address);
-  session.isSketch = isTyping && tab === "switches";
+  const cutsTakeLong = tab === "stage" && session.loaded.task === "vectors";
+  session.isSketch = isTyping && (tab === "switches" || cutsTakeLong);
   const show = (/** @type {Input} */ input) =>
     session.line.ask({
       kind: "show",
       model: session.name,
       input,
-      views: wantedViews(page),
+      views: isTyping && cutsTakeLong ? [] : wantedViews(page),
       group: host.address.get("group") ?? undefined,
       layer: layer ?? 0,
       head: head ?? 0,
-      off: host.address.get("changes") ?? "",
+      off: tab === "stage" ? "" : (host.address.get("changes") ?? ""),
       to: /** @type {Off} */ (choice("to").value),
+      staged: tab === "stage" ? stagedOf(page, isTyping) : undefined,
       controls: isTyping ? 0 : CONTROLS,
       writes: isTyping ? 0 : WRITTEN_OFF,
       sampling: sampling(session),
@@ -223,7 +236,7 @@ function rest(/** @type {Page} */ page) {
   page.resting = setTimeout(() => {
     const { session } = page;
     const { loaded, shown } = session;
-    if (!loaded || !shown) return;
+    if (!loaded || !shown) return session.trouble ? undefined : rest(page); // a slow machine
     writeText(page);
     setText(byId("said"), spoken(page, shown));
     if (session.isSketch) ask(page);
@@ -291,6 +304,9 @@ function hearWorker(/** @type {Page} */ page, /** @type {Session} */ session, /*
     if (isHere && !session.loaded) sayLoading(page, answer.share, answer.of_bytes);
     return;
   }
+  const canvases = answer.kind === "shown" && isHere ? Object.keys(answer.views) : [];
+  if (canvases.some((view) => !page.components[view]))
+    return withAll(page, session, () => hearWorker(page, session, answer));
   session.trouble = "";
   if (answer.kind === "loaded") session.loaded = answer;
   else if (answer.kind === "verified") session.verified = answer;
@@ -307,6 +323,7 @@ function hearWorker(/** @type {Page} */ page, /** @type {Session} */ session, /*
   }
   if (answer.kind === "measured") ask(page);
   if (answer.kind === "shown") draw(page, answer);
+  if (answer.kind === "shown" && !savesData()) fetchLater(page).catch(() => {}); // who needs it asks again
   say(page);
 }
 
@@ -361,10 +378,22 @@ function hear(page, name, value) {
     ask(page);
     rest(page);
   }
+  if (name === "scene") openScene(page, /** @type {Events["scene"]} */ (value));
   if (name === "picture")
     void pixelsOf(/** @type {string} */ (value), page.index.pad?.side ?? 1).then((picture) =>
       take(page, { picture }),
     );
+}
+
+/** A sentence of the stage, and its model. */
+function openScene(/** @type {Page} */ page, /** @type {Events["scene"]} */ name) {
+  const scene = page.index.scenes.find((one) => one.scene === name);
+  if (!scene) return;
+  if (scene.model !== page.session.name) return openModel(page, scene.model, scene.text);
+  field().value = scene.text;
+  Object.assign(page.session, { text: scene.text, written: [], continuation: "" });
+  ask(page);
+  rest(page);
 }
 
 // --- what is shown ---------------------------------------------------------------------------------------------------
@@ -382,7 +411,8 @@ function openTab(/** @type {Page} */ page, /** @type {Tab} */ wanted) {
   const tabs = TABS.filter((tab) => VIEWS[tab].some((view) => there.includes(view)));
   clearPlaces(page);
   page.tab = tabs.includes(wanted) ? wanted : "overview";
-  host.address.set({ view: page.tab === (isEmbedded(host.address) ? "head" : "overview") ? null : page.tab });
+  host.address.set({ view: page.tab });
+  byId("live").dataset.tab = page.tab;
   const nodes = tabs.map((tab) =>
     el(
       "button",
@@ -400,7 +430,13 @@ function openTab(/** @type {Page} */ page, /** @type {Tab} */ wanted) {
   );
   const bar = byId("tabs");
   const hadFocus = bar.contains(document.activeElement);
-  bar.replaceChildren(...nodes);
+  const inRoom = (/** @type {Tab[]} */ room) => nodes.filter((_, at) => room.includes(tabs[at]));
+  const rooms = index.rooms.filter(([, room]) => inRoom(room).length);
+  bar.replaceChildren(
+    ...rooms.map(([name, room]) =>
+      el("span", { class: "room", role: "presentation", "data-room": name }, ...inRoom(room)),
+    ),
+  );
   bar.onkeydown = (event) => moveAmong(nodes, event, (place) => openTab(page, tabs[place]));
   if (hadFocus) nodes[tabs.indexOf(page.tab)].focus();
   showGroups(page);
@@ -556,6 +592,7 @@ function showControls(/** @type {Page} */ page) {
   const { arrays } = parse(pad);
   if (arrays.first) session.picture ??= pictureOf(arrays.first);
   if (page.pad) return;
+  if (!page.components.drawing_pad) return withAll(page, session, () => showControls(page));
   page.pad = mountIn(byId("pad"), "drawing_pad", page.components.drawing_pad, page.sheets, page.host);
   page.pad.refresh(pad);
 }

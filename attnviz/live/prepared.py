@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from attnviz.models.loaded_model import LoadedModel
 
 CANVASES = (
+    "stage",
     "grid",
     "head",
     "patches",

@@ -2,11 +2,11 @@
 
 import type { Component, Host, Mounted } from "../pictures/shared/host.js";
 import type { AddressSelection } from "../pictures/shared/selection.js";
-import type { Input, Loaded, ModelFiles, Shown, Texts, Verified, View } from "./index.js";
+import type { Input, Loaded, ModelFiles, Shown, Staged, Texts, Verified, View } from "./index.js";
 import type { Line } from "./line.js";
 import type { Inside } from "./start_worker.js";
 
-export type Tab = "overview" | "picture" | "head" | "steps" | "masks" | "switches" | "output";
+export type Tab = "stage" | "overview" | "picture" | "head" | "steps" | "masks" | "switches" | "output";
 
 export interface PageIndex {
   language: string;
@@ -15,9 +15,17 @@ export interface PageIndex {
   worker: string;
   /** The service worker, beside the root; null where there is none. */
   offline: string | null;
+  /** The script of the canvases that a page does not open with; null where all are there. */
+  later: string | null;
   /** Models by name; the first one is opened. */
   models: Record<string, PageModel>;
   titles: Record<Tab, string>;
+  /** The rooms of the app with their tabs; the first one has no name. */
+  rooms: [name: string, tabs: Tab[]][];
+  /** The sentences of the stage, with their models. */
+  scenes: (Pick<Staged, "scene" | "text" | "cell" | "tried" | "yardsticks"> & { model: string })[];
+  /** The last yardstick of a sentence of one's own. */
+  other_text: string;
   /** The attentions by the names that the worker gives them. */
   groups: Record<string, string>;
   /** Below "live." of the catalogue. */
@@ -84,6 +92,8 @@ export interface Page {
   chosen: AddressSelection;
   places: Map<View, Place>;
   pad: Mounted | null;
+  /** The canvases that are on their way. */
+  later: Promise<void> | null;
   /** Brings the address up to date now. */
   writeAddress: () => void;
   /** The timer that runs until nobody types. */

@@ -42,7 +42,8 @@ def opened(browser: Browser, url: str, path: str, server: int) -> Page:
 
 
 def live(page: Page, heed: str, limit_s: float = 60.0) -> None:
-    line = page.locator('.av-class-messages[data-heard="live"]')
+    either = '.av-class-messages[data-heard="live"], .class-card[data-heard="live"]'
+    line = page.locator(either)
     expect(line, f"{heed} is not live").to_be_visible(timeout=1000 * limit_s)
 
 

@@ -22,7 +22,9 @@ def heading(page: Page, title: str) -> None:
 
 
 def live(page: Page) -> None:
-    expect(page.locator('.av-class-messages[data-heard="live"]')).to_be_visible()
+    """Waits for the line of a presenter's page, or of a card's."""
+    either = '.av-class-messages[data-heard="live"], .class-card[data-heard="live"]'
+    expect(page.locator(either)).to_be_visible()
 
 
 def drawn(page: Page) -> None:
@@ -46,8 +48,8 @@ def test_a_class_of_two_and_a_latecomer(visit: OpenVisit) -> None:
     heading(two.page, JA.of("order", "title"))
     expect(lead.get_by_text("2 here · 0 answered")).to_be_visible()
 
-    one.page.get_by_text(EN.of("order", "option.nothing"), exact=True).click()
-    two.page.get_by_text(JA.of("order", "option.error"), exact=True).last.click()
+    one.page.get_by_role("radio", name=EN.of("order", "option.nothing")).click()
+    two.page.get_by_role("radio", name=JA.of("order", "option.error")).click()
     expect(lead.get_by_text("2 here · 2 answered")).to_be_visible()
     bars = [f"{EN.of('order', f'option.{name}')}: {n}" for name, n in COUNTS.items()]
     expect(lead.get_by_text(bars[0])).to_have_count(0)
@@ -58,6 +60,8 @@ def test_a_class_of_two_and_a_latecomer(visit: OpenVisit) -> None:
 
     lead.get_by_role("button", name="Reveal the answer").click()
     expect(one.page.get_by_text(EN.of("order", "feedback.nothing"))).to_be_visible()
+    own = one.page.get_by_role("radio", name=EN.of("order", "option.nothing"))
+    expect(own).to_contain_text("✗ yours")
     expect(two.page.get_by_text(JA.of("order", "takeaway"))).to_be_visible()
 
     lead.get_by_role("button", name="Next →").click()

@@ -2,20 +2,29 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 import attnviz
+from attnviz.capture.request import Request
+from attnviz.experiment.clean_run import prepare_request
+from attnviz.experiment.run import Experiment
 from attnviz.i18n import LANGUAGES, Language, text
 from attnviz.live.model import first_picture, live_model
 from attnviz.live.site import write_site
+from attnviz.pictures.group.app_capture import AppCapture
+from attnviz.pictures.stage import StageView
+from attnviz.pictures.stage import fill as stage_fill
+from attnviz.pictures.stage.scenes import STAGED
 from tests.support.cases import mostly_slow
 from tests.support.static_site import served
-from tests.support.waiting import LIMIT_MS, expect_equal, expect_true, number
+from tests.support.waiting import LIMIT_MS, expect_true, number
 
 MODELS = ("stories", "sentiment", "translator", "shapes")
+OWN = "Sam has a hat and Lily has a ball. Sam's mom gave Lily's ball to"
 STORE = "When Mary and John went to the store, John gave a book to"
 TASTED = "This is a good film."
 
@@ -98,7 +107,7 @@ def torchs_choice(model: str, words: str) -> tuple[str, float]:
 def test_a_page_says_what_torch_says_and_moves_with_each_key(
     visitor: Visitor, address: str
 ) -> None:
-    page = visitor.open(address)
+    page = visitor.open(f"{address}?view=overview")
     expect(page.locator("#badge")).to_have_attribute("data-state", "ok")
     type_at_end(page, " Mary. Mary gave a book to")
     typed = f"{STORE} Mary. Mary gave a book to"
@@ -118,6 +127,7 @@ def test_every_tab_of_a_decoder_draws(visitor: Visitor, address: str) -> None:
         "switches": "switches",
         "output": "bars",
         "overview": "grid",
+        "stage": "stage",
     }.items():
         page.locator(f"#tabs [data-view={tab}]").click()
         expect(page.locator(f"[data-component={canvas}] .av")).to_be_visible()
@@ -219,6 +229,63 @@ def test_the_other_models_answer_in_their_own_way(visitor: Visitor, address: str
     expect(page.locator("[data-component=patches] .av")).to_be_visible()
 
 
+def test_the_first_page_is_the_stage_and_every_sentence_is_cut_here(
+    visitor: Visitor, address: str
+) -> None:
+    page = visitor.open(address)
+    pills = page.locator(".stage-pill")
+    expect(pills).to_have_count(3)
+    expect(page.locator(".stage-own input")).to_be_hidden()  # the page has its own field
+    pills.first.click()
+    expect(page.locator(".stage-token.gap")).to_have_text("John")
+    expect(page.locator(".stage-says")).to_contain_text("John")
+    page.get_by_role("button", name="Lily had a red ball.").click()
+    expect(page.locator("#text")).to_have_value(STAGED["ball"].text)
+    expect(page.locator(".stage-token.query")).to_have_text("was")
+    page.locator("#text").fill(OWN)
+    expect(page.locator(".stage")).to_have_attribute("data-scene", "own")
+    view = stage_of("stories", OWN)
+    expect(page.locator(".stage-token.key")).to_have_text(view.looks.tokens[view.looks.key])
+    moved = view.looks.moved
+    name = f"L{int(moved.argmax()) // 4}.H{int(moved.argmax()) % 4}"
+    page.locator(f".stage-square[aria-label*='{name} ']").click()
+    winner = view.answers.winners[int(moved.argmax())]
+    expect(page.locator(".stage-token.gap")).to_have_text(winner)
+
+
+def stage_of(name: str, words: str) -> StageView:
+    """The stage of a sentence by the library."""
+    lm = attnviz.load(name)
+    request = Request.of((words,))
+    captured = replace(AppCapture.alone(attnviz.capture(lm, words), lm), request=request)
+    return stage_fill.next_word(captured, Experiment(prepare_request(lm, request)), "own")
+
+
+def test_canvases_that_did_not_come_are_asked_for_again(browser: Browser, address: str) -> None:
+    context = browser.new_context(service_workers="block")
+    page = context.new_page()
+    page.route("**/code/views.*.js", lambda route: route.abort())
+    page.goto(address)
+    expect(page.locator(".stage-pill")).to_have_count(3)  # the first page needs none of them
+    page.locator("#tabs [data-view=head]").click()
+    expect(page.locator("#problem")).to_contain_text("views.")
+    page.unroute("**/code/views.*.js")
+    page.locator("#tabs [data-view=overview]").click()
+    expect(page.locator("[data-component=grid] .av")).to_be_visible()
+    expect(page.locator("#problem")).to_be_hidden()
+    context.close()
+
+
+def test_a_switch_of_the_stage_stays_off_while_one_types(visitor: Visitor, address: str) -> None:
+    page = visitor.open(address)
+    page.locator(".stage-square").nth(9).click()
+    expect(page.locator(".stage")).to_have_attribute("data-forbidden", "L2.H1")
+    type_at_start(page, "Then ")
+    expect(page.locator("#status")).to_contain_text("16 tokens")
+    expect(page.locator(".stage")).to_have_attribute("data-forbidden", "L2.H1")
+    assert page.evaluate("document.getAnimations({ subtree: true }).length") == 0
+
+
 def test_a_head_is_switched_off_with_its_control(visitor: Visitor, address: str) -> None:
     page = visitor.open(f"{address}?view=switches&changes=L0.H0.mixed=zero")
     expect(page.locator("[data-component=switches]")).to_contain_text("John")
@@ -254,12 +321,12 @@ def test_the_page_comes_without_a_network_after_the_first_visit(
         visitor = Visitor(context)
         page = visitor.open(url)
         kept = "caches.keys().then(n => caches.open(n[0])).then(c => c.keys()).then(k => k.length)"
-        n_files = len(LANGUAGES) + 4 + 7  # pages, code, files of the first model
+        n_files = len(LANGUAGES) + 5 + 7  # pages, code, files of the first model
         expect_true(lambda: page.evaluate(kept) >= n_files)
     page.reload()  # the server is gone
     page.locator("#view[data-shown]").wait_for(timeout=LIMIT_MS)
     type_at_end(page, " Mary")
-    expect_equal(lambda: list(chances(page))[:1], ["."])
+    expect(page.locator(".stage-token.gap")).to_have_text(".")
     context.close()
 
 
@@ -288,12 +355,13 @@ def test_a_single_file_runs_from_a_disk_without_a_network(single: Path, browser:
 def test_a_phone_shows_it_in_every_language(lang: Language, browser: Browser, address: str) -> None:
     context = browser.new_context(viewport={"width": 390, "height": 844})
     page = Visitor(context).open(address if lang == "en" else f"{address}{lang}/")
-    title = text(lang, "page.overview.title")
+    title = text(lang, "page.start.title")
     expect(page.locator("#tabs [aria-selected=true]")).to_have_text(title)
     width = "document.documentElement.scrollWidth"
     for tab in page.locator("#tabs button").all():
         tab.click()
         expect_true(lambda: page.evaluate(width) <= 390)
+    page.locator("#tabs [data-view=output]").click()
     page.locator("#write").click()
     expect(page.locator("[data-component=writing] .av")).to_be_visible()
     expect_true(lambda: page.evaluate(width) <= 390)

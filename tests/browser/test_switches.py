@@ -12,7 +12,7 @@ STORE = "When Mary and John went to the store, John gave a book to"
 def test_a_click_switches_a_head_and_the_answer_follows(visit: OpenVisit) -> None:
     opened = visit("switches", model="stories", text=STORE)
     page = opened.page
-    head, said = page.locator("[data-head='L0.H0']"), page.locator(".av-switches .av-sentence")
+    head, said = page.locator("[data-head='L0.H0']"), page.locator(".av-switches-now .av-sentence")
     expect(head).to_have_attribute("aria-checked", "true")
     expect(said).to_contain_text("Mary (99.3%)")
     expect(page.get_by_role("button", name="Undo")).to_be_hidden()  # nothing was done yet
@@ -35,6 +35,27 @@ def test_a_click_switches_a_head_and_the_answer_follows(visit: OpenVisit) -> Non
     opened.wait_for_parameters(layer="1", head="0")
 
 
+def test_a_click_on_a_word_forbids_the_look_at_it(visit: OpenVisit) -> None:
+    opened = visit("switches", model="stories", text=STORE)
+    page = opened.page
+    mary = page.locator("[data-word='2']")
+    expect(mary).to_have_attribute("aria-label", "Mary: +1.49. Forbid this look")
+    mary.focus()
+    page.keyboard.press("Enter")
+    expect(mary).to_have_attribute("aria-pressed", "true")
+    opened.wait_for_parameters(word="@2")
+    expect(mary).to_be_focused()
+    page.locator("[data-through='L2.H1']").click()
+    opened.wait_for_parameters(word="L2.H1@2")
+    expect(page.locator(".av-words-said")).to_contain_text("Really forbidden:")
+    expect(page.locator(".av-switches .av-switches-now")).to_contain_text("L2.H1’s look at “Mary”")
+    page.get_by_label("Through").select_option("L2.H2")
+    opened.wait_for_parameters(word="L2.H2@2")
+    mary.click()
+    expect(mary).to_have_attribute("aria-pressed", "false")
+    expect(page.locator(".av-words-heads")).to_have_count(0)
+
+
 def test_hostile_text_stays_text_on_the_switchboard(visit: OpenVisit) -> None:
     opened = visit("switches", model="stories", text=HOSTILE)
     expect(opened.page.locator(".av-switches .av-bar").first).to_be_visible()
@@ -48,6 +69,6 @@ def test_what_was_switched_in_another_model_cannot_be_undone(visit: OpenVisit) -
     expect(page.get_by_role("button", name="Open L5.H11")).to_be_visible()
     expect(page.locator("[data-head='L5.H11']")).to_be_in_viewport()
     page.get_by_role("button", name="See one head turn Mary into John").click()
-    expect(page.locator(".av-switches .av-sentence")).to_contain_text("but John")
+    expect(page.locator(".av-switches-now .av-sentence")).to_contain_text("but John")
     expect(page.get_by_role("button", name="Open L5.H11")).to_be_hidden()
     expect(page.get_by_role("button", name="Undo")).to_be_hidden()

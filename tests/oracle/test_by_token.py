@@ -12,6 +12,9 @@ import attnviz
 from attnviz.errors import BadInput
 from attnviz.experiment import DirectByToken, Experiment
 from attnviz.experiment.answer_measures import AnswerMeasure, Class, NextToken
+from attnviz.experiment.readouts import readout
+from attnviz.experiment.switches import read_in_rows
+from tests.support.adapted_layers import LoRA
 from tests.support.cases import mostly_slow
 from tests.support.questions import CASES, MARY, STORE
 from tests.support.shapes import unchecked
@@ -164,6 +167,40 @@ def test_the_number_of_a_cut_is_the_number_that_is_split() -> None:
     np.testing.assert_allclose(found.exact, plain.exact, atol=1e-5)
 
 
+def test_a_token_cut_in_every_head_is_a_capture_with_all_these_edges_cut() -> None:
+    _, found = stories_run()
+    lm, last = attnviz.load("stories"), found.shares[0].call.n_query - 1
+    by_key = found.cut_tokens()
+    mary, john = (lm.text_tokenizer().encode(word)[-1] for word in (" Mary", " John"))
+    for key in (2, 7):
+        cut = [attnviz.cut(head, last, key, renormalise=False) for head in found.heads]
+        assert found.cuts_of([(at, key) for at in range(len(cut))]) == tuple(cut)
+        logits = attnviz.capture(lm, STORE, changes=cut).logits
+        assert logits is not None
+        after = float(logits[0, -1, mary] - logits[0, -1, john])
+        assert by_key[key] == pytest.approx(after - found.own, abs=2e-5)
+    assert len(by_key) == found.values.shape[1]
+
+
+def test_a_cut_of_several_queries_is_the_same_as_changes() -> None:
+    """A model that pools all positions: every query's edge to a token is cut."""
+    lm = attnviz.load("minilm")
+    run = attnviz.experiment(lm, "The cat sat.", on=attnviz.Cosine(to="A dog ran."))
+    found = run.direct(by="token")
+    (cut,) = found.cuts_of([(7, 2)])
+    assert cut == attnviz.cut("L0.H7", None, 2, renormalise=False)
+    change = found.cut([(7, 2)])[7, 2]
+    rows = read_in_rows(found.prepared, readout(found.prepared).read, [[cut]])[:, 0]
+    assert change == pytest.approx(rows[0] - rows[1], abs=2e-6)
+
+
+def test_a_split_score_has_no_cut_of_whole_tokens() -> None:
+    run = attnviz.experiment(attnviz.load("stories"), STORE)
+    found = run.direct(by="token", of="L2.H1", query=14, key=2)
+    with pytest.raises(BadInput, match="split an answer"):
+        found.cut_tokens()
+
+
 @pytest.mark.parametrize("side", ["k", "q"])
 @pytest.mark.parametrize(
     ("name", "head"), [("stories", "L2.H1"), ("stories-llama", "L1.H5"), ("minilm", "L3.H2")]
@@ -232,3 +269,38 @@ def test_a_split_by_token_that_cannot_be_made_is_refused_by_name() -> None:
         run.with_measure(attnviz.Divergence()).direct(by="token")
     with pytest.raises(BadInput, match="adds nothing to this number directly"):
         run.direct(by="token").of("L9.H9")
+
+
+def test_heads_and_tokens_of_a_lora_model_are_those_of_its_merged_weights() -> None:
+    """W_O and W_V in peft's shape against the same model with W + ΔW written into one layer."""
+    torch.manual_seed(3)
+    config = LlamaConfig(
+        vocab_size=37,
+        hidden_size=24,
+        intermediate_size=20,
+        num_hidden_layers=2,
+        num_attention_heads=3,
+        num_key_value_heads=3,
+        max_position_embeddings=32,
+    )
+    adapted, merged = LlamaForCausalLM(config), LlamaForCausalLM(config)
+    make_peaky(adapted)
+    merged.load_state_dict(adapted.state_dict())
+    for own, other in zip(adapted.model.layers, merged.model.layers, strict=True):
+        for name in ("v_proj", "o_proj"):
+            layer = LoRA(getattr(own.self_attn, name))
+            eye = torch.eye(24)
+            with torch.no_grad():
+                getattr(other.self_attn, name).weight.copy_(layer(eye).T)
+            setattr(own.self_attn, name, layer)
+    ids, on = torch.tensor([[5, 17, 2, 30, 11]]), NextToken(7, against=4)
+    runs = [
+        attnviz.experiment(attnviz.load(model.eval()), on=on, inputs={"input_ids": ids})
+        for model in (adapted, merged)
+    ]
+    found, wanted = (run.direct(by="token") for run in runs)
+    assert found.heads == wanted.heads and found.ok
+    assert found.values == pytest.approx(wanted.values, abs=1e-5)
+    heads = [[run.direct().of(head) for head in found.heads] for run in runs]
+    assert heads[0] == pytest.approx(heads[1], abs=1e-5)
+    assert found.values.sum(1) == pytest.approx(heads[0], abs=1e-5)

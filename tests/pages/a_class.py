@@ -1,5 +1,6 @@
-"""What the tests of a class read of its pages: its code, the session's seat, the bars."""
+"""What the tests of a class read of its pages: its code, the session's seat, the card, the bars."""
 
+import json
 from typing import Any
 
 from streamlit.proto.WidgetStates_pb2 import WidgetStates
@@ -8,8 +9,10 @@ from streamlit.testing.v1.element_tree import ButtonGroup
 
 from attnviz.app.session import widgets
 from attnviz.app.session.view import Seat
+from attnviz.pictures import class_card
+from attnviz.pictures.shared.buffer import unpack
 from attnviz.teach.lessons.cards.texts import lesson_texts
-from tests.pages.conftest import parameters
+from tests.pages.conftest import beside_bar, parameters
 
 KEY = widgets.key
 EN, JA = lesson_texts("block", "en"), lesson_texts("block", "ja")
@@ -51,6 +54,48 @@ def as_reported(app: AppTest) -> WidgetStates:
     return WidgetStates(
         widgets=[state for state, said in zip(states.widgets, is_said, strict=True) if said]
     )
+
+
+def _canvas(app: AppTest) -> Any:
+    (one,) = (
+        each for each in beside_bar(app) if each.proto.component_name == class_card.CANVAS.element
+    )
+    return one.proto
+
+
+def view(app: AppTest) -> dict[str, Any]:
+    """What the canvas of a follower's page, or of the wall, was sent."""
+    return unpack(_canvas(app).bytes)[0]
+
+
+def card(app: AppTest) -> dict[str, Any]:
+    """The card on that canvas."""
+    shown: dict[str, Any] = view(app)["card"]
+    return shown
+
+
+def words(passages: list[dict[str, Any]]) -> str:
+    """The words of a title or an option, or of paragraphs."""
+    return "".join(part["text"] if "text" in part else words(part["spans"]) for part in passages)
+
+
+def title(app: AppTest) -> str:
+    return words(card(app)["title"])
+
+
+def answer(app: AppTest, text: str, **other: object) -> AppTest:
+    """Answer as the canvas does, or as a hostile page with an `other` lesson or card."""
+    shown, states = card(app), as_reported(app)
+    sent = {"lesson": shown["lesson"], "card": shown["card"], "text": text, **other}
+    states.widgets.add(id=_canvas(app).id, json_value=json.dumps({"answer": sent}))
+    app._run(states)
+    assert not app.exception
+    return app
+
+
+def shares(app: AppTest) -> dict[str, int]:
+    """The bars of a follower's card: how many gave each answer."""
+    return {bar["label"]: bar["count"] for bar in card(app)["bars"]}
 
 
 def bars(app: AppTest) -> list[str]:

@@ -20,8 +20,8 @@ from attnviz.app.frame import measurement
 from attnviz.app.server import class_socket, loading, sources
 from attnviz.app.session import routes, widgets
 from attnviz.models.rehearsal import Rehearsal
+from attnviz.pictures import effects, table
 from attnviz.pictures import strip as strip_picture
-from attnviz.pictures import table
 from attnviz.pictures.shared.buffer import unpack
 from attnviz.pictures.shared.pages import path as path_of
 from tests.support.waiting import LIMIT_S
@@ -154,7 +154,13 @@ def bar(app: AppTest) -> Any:
 def beside_bar(app: AppTest, kind: str = "bidi_component") -> list[Any]:
     """The elements of a kind that the page has beside bar and strip, components for instance."""
     above = {id(each) for line in app.container if _is_above(line) for each in line.get(kind)}
-    return [each for each in app.main.get(kind) if id(each) not in above]
+    found = [each for each in app.main.get(kind) if id(each) not in above]
+    # what only tells the other pictures of effects is not seen
+    return [each for each in found if _name_of(each) != effects.CANVAS.element]
+
+
+def _name_of(element: Any) -> str:
+    return getattr(element.proto, "component_name", "")
 
 
 def _is_above(container: Any) -> bool:

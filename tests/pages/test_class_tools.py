@@ -13,7 +13,21 @@ from attnviz.app.page_parts.learn import open_card
 from attnviz.app.server import class_socket
 from attnviz.pictures.shared.buffer import unpack
 from attnviz.pictures.shared.pages import Page
-from tests.pages.a_class import JA, KEY, bars, code, place, press, said, turn
+from tests.pages.a_class import (
+    JA,
+    KEY,
+    answer,
+    bars,
+    card,
+    code,
+    place,
+    press,
+    said,
+    shares,
+    title,
+    turn,
+    view,
+)
 from tests.pages.conftest import Visit, beside_bar, parameters
 from tests.support.hostile import TEXT as HOSTILE
 
@@ -34,7 +48,7 @@ def test_the_report_of_a_class_has_its_answers_and_no_names(
 ) -> None:
     for option in ("sums", "sums", "nothing"):
         follower = visit("learn", room=code(presenter))
-        follower.radio(key=KEY("learn.order.answer")).set_value(option).run()
+        answer(follower, option)
     press(presenter, "learn.next.order")
     press(presenter, "class.end")
     assert presenter.header[0].value == i18n.text("en", "report.title")
@@ -67,7 +81,7 @@ def test_a_class_goes_along_to_a_page_and_comes_back(presenter: AppTest, visit: 
     assert follower.session_state["attnviz.view"].place.layer == 2
     rooms.show(room, host, replace(stage, card="sharper"))
     follower.run()
-    assert follower.header[0].value.startswith(JA.of("sharper", "title").partition("[[")[0])
+    assert title(follower).startswith(JA.of("sharper", "title").partition("[[")[0])
 
 
 FOLLOWED_VIEWS = {
@@ -134,18 +148,20 @@ def test_the_wall_shows_bars_after_the_reveal_alone_and_is_counted_nowhere(
     presenter: AppTest, visit: Visit
 ) -> None:
     wall = visit("learn", room=code(presenter), wall="1")
-    assert code(presenter) in [each.value for each in wall.title] and not bars(wall)
-    assert not wall.radio  # options to read, not to answer
-    assert any(said("sums") in each.value for each in wall.markdown)
-    assert i18n.text("en", "class.answer_there") in [each.value for each in wall.caption]
+    shown = view(wall)
+    assert shown["place"] == "wall" and not shown["card"]["begun"] and not shares(wall)
+    assert shown["link"].endswith(f"/learn?room={code(presenter)}") and len(shown["qr"]) > 20
+    press(presenter, "class.begin")
+    assert card(wall.run())["begun"]
     follower = visit("learn", room=code(presenter))
-    follower.radio(key=KEY("learn.order.answer")).set_value("sums").run()
-    here = i18n.text("en", "class.here", present=1, answered=1)
-    assert f"**{here}**" in [each.value for each in wall.run().markdown] and not bars(wall)
+    answer(follower, "sums")
+    assert (view(wall.run())["present"], view(wall)["answered"]) == (1, 1) and not shares(wall)
+    assert not card(wall)["right"]
     press(presenter, "class.reveal")
-    assert f"✓ **Right.** {said('sums')}: 1" in bars(wall.run())
-    kinds = [each.type for each in wall.main]
-    assert kinds.index("progress") < kinds.index("header")  # above the card: nobody scrolls
+    assert shares(wall.run())["right"] == 1 and card(wall)["right"] == "sums"
+    assert view(answer(wall, "nothing"))["own"] == "", "the wall answers nothing"
+    tally = class_socket.rooms().tally(code(presenter), ("block", "order"))
+    assert (tally.present, tally.answered) == (1, 1)
     assert not place(wall).host and parameters(wall).keys() >= {"room", "wall"}
 
 
@@ -164,7 +180,7 @@ def test_cards_are_hidden_and_put_in_another_order(presenter: AppTest, visit: Vi
     press(presenter, "learn.next.mix")
     assert class_socket.rooms().stage(code(presenter)).card == "softmax"
     where = i18n.text("en", "learn.where", number=2, cards=2)
-    assert where in [each.value for each in visit("learn", room=code(presenter)).caption]
+    assert card(visit("learn", room=code(presenter)))["where"] == where
 
 
 def test_a_late_slider_of_another_card_does_not_turn_the_class_back(

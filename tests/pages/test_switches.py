@@ -8,10 +8,12 @@ import pytest
 import attnviz
 from attnviz import changes, i18n
 from attnviz.app.session import widgets
+from attnviz.pictures.switches.words import verdict
 from tests.pages.conftest import Visit, component_name, parameters, sent
 from tests.support.cases import mostly_slow
 from tests.support.hostile import TEXT as HOSTILE
 
+VERDICTS = ("idle", "silent", "against", "for")
 STORE = "When Mary and John went to the store, John gave a book to"
 
 
@@ -53,6 +55,100 @@ def test_a_link_shows_the_same_heads_off(visit: Visit) -> None:
     assert logits is not None
     largest = max(header["answer"]["bars"], key=lambda bar: bar["value"])
     assert largest["value"] == pytest.approx(float(logits[0, -1].softmax(-1).max()), abs=1e-4)
+
+
+def test_the_words_have_the_shares_of_the_library_and_a_look_is_really_forbidden(
+    visit: Visit,
+) -> None:
+    """L2.H2 at John: it writes against Mary, and without it Mary leads by more: 9.14 → 15.79."""
+    header, arrays = sent(visit("switches", model="stories", text=STORE, word="L2.H2@4"))
+    words, shares = header["words"], arrays["words.values"]
+    assert (words["through"], words["chosen"], words["tokens"][4]) == ("L2.H2", 4, "John")
+    assert words["title"] == "What each word writes into the lead of “Mary” over “John”"
+    lm, on = attnviz.load("stories"), attnviz.NextToken(" Mary", against=" John")
+    split = attnviz.experiment(lm, STORE, on=on).direct(by="token")
+    np.testing.assert_allclose(shares, split.values, atol=1e-5)
+    assert words["heads"] == [str(head) for head in split.heads]
+    for place, change in enumerate(arrays["words.cut"]):
+        cut = attnviz.cut(split.heads[place], 14, 4, renormalise=False)
+        changed = attnviz.experiment(lm, STORE, on=on).with_changes(cut, draws=0)
+        assert changed.change == pytest.approx(change, abs=5e-5)
+        if words["heads"][place] == "L2.H2":
+            probability = changed.answer.top(1)[0][1]
+    assert words["sentences"][:2] == [
+        "Direct share: −1.46 of +9.14.",
+        "Really forbidden: +6.65 (from +9.14 to +15.79).",
+    ]
+    assert "15 other heads" in words["notes"][0]
+    agreeing = f"{100 * split.agreement:.0f}%"
+    assert words["notes"][1].endswith(f"confirms the sign of {agreeing}.")
+    answer = header["answer"]
+    assert answer["bars"][0]["value"] == pytest.approx(probability, abs=1e-4)
+    assert answer["bars"][0]["second"] == pytest.approx(0.993, abs=5e-4)
+    assert "L2.H2’s look at “John”" in answer["sentence"]
+
+
+@pytest.mark.parametrize(
+    ("look", "share", "change", "said"),
+    [
+        ("L0.H0@10", -0.14, -6.89, "for"),
+        ("L1.H3@7", 0.09, 0.29, "against"),
+        ("L0.H2@11", 0.0, 0.42, "silent"),
+        ("L2.H2@4", -1.46, 6.65, ""),
+    ],
+)
+def test_share_and_exact_change_are_compared_in_words(
+    visit: Visit, look: str, share: float, change: float, said: str
+) -> None:
+    header, arrays = sent(visit("switches", model="stories", text=STORE, word=look))
+    words = header["words"]
+    at = words["heads"].index(words["through"])
+    assert arrays["words.values"][at, words["chosen"]] == pytest.approx(share, abs=6e-3)
+    assert arrays["words.cut"][at] == pytest.approx(change, abs=6e-3)
+    verdicts = {i18n.text("en", f"word_shares.{key}"): key for key in VERDICTS}
+    found = [verdicts[sentence] for sentence in words["sentences"] if sentence in verdicts]
+    assert found == ([said] if said else [])
+
+
+def test_a_share_without_an_effect_is_said_to_be_idle() -> None:
+    assert [verdict(*pair) for pair in ((0.3, 0.0), (0.0, 0.0), (0.3, -0.1))] == ["idle", "", ""]
+
+
+def test_the_looks_of_all_heads_at_a_word_are_forbidden_at_once(visit: Visit) -> None:
+    header, arrays = sent(visit("switches", model="stories", text=STORE, word="@2"))
+    words = header["words"]
+    lm, on = attnviz.load("stories"), attnviz.NextToken(" Mary", against=" John")
+    run = attnviz.experiment(lm, STORE, on=on)
+    cuts = [attnviz.cut(head, 14, 2, renormalise=False) for head in words["heads"]]
+    change = run.with_changes(*cuts, draws=0).change
+    assert f"Really forbidden: −{abs(change or 0):.2f}" in words["sentences"][1]
+    assert words["sentences"][0].startswith(
+        f"Direct share: +{arrays['words.values'][:, 2].sum():.2f}"
+    )
+    assert "14 other words" in words["notes"][0]
+
+
+def test_without_a_word_the_sums_are_said_and_a_head_is_chosen(visit: Visit) -> None:
+    header, arrays = sent(visit("switches", model="stories", text=STORE, word="L2.H1"))
+    assert "words.cut" not in arrays
+    (said,) = header["words"]["sentences"]
+    assert said.startswith("L2.H1 writes +") and "“Mary”" in said
+    header, _ = sent(visit("switches", model="stories", text=STORE, word="L9.H9@99"))
+    assert (header["words"]["through"], header["words"]["chosen"]) == ("", None)
+
+
+@pytest.mark.parametrize("model", ["minilm", *mostly_slow(["sentiment", "translator"], 1)])
+def test_other_answers_have_words_too(visit: Visit, model: str) -> None:
+    header, arrays = sent(visit("switches", model=model, word="@1"))
+    words = header["words"]
+    assert words["chosen"] == 1
+    assert arrays["words.values"].shape == (len(words["heads"]), len(words["tokens"]))
+    assert np.isfinite(arrays["words.cut"]).all()
+    assert all(("cross" in head) == (model == "translator") for head in words["heads"])
+
+
+def test_a_picture_has_no_words(visit: Visit) -> None:
+    assert sent(visit("switches", model="shapes"))[0]["words"] is None
 
 
 def test_other_pages_say_that_their_heads_are_on(visit: Visit) -> None:

@@ -164,7 +164,7 @@ def _fill_target(lang: Language, source: sources.Source, typed: str) -> None:
         if answer.strip():
             answered = replace(view, input=replace(view.input, target=answer))
             # they were made on this answer, which a link may leave out
-            current.update(answered, keeps=("masks", "edits"))
+            current.update(answered, keeps=("masks", "edits", "word"))
             st.rerun()
         st.info(text(lang, "empty.target_answer"))
     missing_input.say_no_target(lang)

@@ -45,6 +45,12 @@ def qr_code(link: str) -> str:
     )
 
 
+def qr_rows(link: str) -> tuple[str, ...]:
+    """A QR code as rows of 0 and 1, 1 for dark, with the quiet zone of the standard."""
+    rows = segno.make(link, micro=False).matrix_iter(border=4)
+    return tuple("".join("1" if cell else "0" for cell in row) for row in rows)
+
+
 def _notes(link: str) -> list[str]:
     """The names of the texts on what the link does not do."""
     source = current.view().input

@@ -43,10 +43,10 @@ def draw(
     else:
         data = packed(canvas, view, lang)
     calls: dict[str, Any] = {f"on_{event}_change": call for event, call in (on or {}).items()}
-    _renderer(canvas.element, canvas.name)(data=data, key=key, **calls)
+    _renderer(canvas.element, canvas.name, canvas.mounts)(data=data, key=key, **calls)
 
 
 @cache
-def _renderer(element: str, name: str) -> "ComponentRenderer":
+def _renderer(element: str, name: str, mounts: tuple[str, ...]) -> "ComponentRenderer":
     """The function that mounts a canvas."""
-    return st.components.v2.component(element, js=stub(name))
+    return st.components.v2.component(element, js=stub(name, mounts))

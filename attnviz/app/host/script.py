@@ -82,9 +82,12 @@ def script() -> Script:
     return Script(text, gzip.compress(text, mtime=0))
 
 
-def stub(component: str) -> str:
-    """The lines that mount one component: what Streamlit sends in place of its code."""
-    sheets = json.dumps([SHARED, component])
+def stub(component: str, mounts: tuple[str, ...] = ()) -> str:
+    """The lines that mount one component: what Streamlit sends in place of its code.
+
+    `mounts` names the components that it draws inside of itself.
+    """
+    sheets = json.dumps([SHARED, *mounts, component])
     return STUB.format(place=PLACE, name=file_name(), component=component, sheets=sheets)
 
 

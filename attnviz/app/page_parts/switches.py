@@ -2,7 +2,8 @@
 
 In: what is shown. Out: a mounted component and the controls above it. While nobody has chosen, all
 heads are on, and in models that answer at once the head whose absence moves the answer most is
-suggested. A click reruns this fragment alone.
+suggested. Under them stand the words with what each adds to the answer, and the look at one that is
+forbidden. A click reruns this fragment alone.
 """
 
 from collections.abc import Callable
@@ -23,8 +24,9 @@ from attnviz.i18n import Language, text
 from attnviz.models.registry import REGISTRY
 from attnviz.pictures import switches as component
 from attnviz.pictures.group.app_capture import PageContext
-from attnviz.pictures.switches import OFF, Switch, SwitchesView
+from attnviz.pictures.switches import OFF, Look, Switch, SwitchesView
 from attnviz.pictures.switches import fill as views
+from attnviz.pictures.switches.words import words_of
 
 if TYPE_CHECKING:
     from attnviz.changes import Change
@@ -59,21 +61,23 @@ def board(shown: PageContext) -> None:
             _example(lang)
             if not (is_quick or current.view().switches.effects):
                 _measure_button(lang)
-        effects = (
-            measurement.head_effects(lang, key, answered, to)
-            if is_quick or current.view().switches.effects
-            else None
-        )
+        measured = is_quick or current.view().switches.effects
+        effects = measurement.head_effects(lang, key, answered, to) if measured else None
         off = component.parse(current.view().switches.changes) or ()
+        look = Look.parse(current.view().switches.word) if measured else None
         with st.spinner(text(lang, "wait.effects")):
             name = widgets.component_key("switches")
             draw(
                 component.CANVAS,
-                lambda: _view(shown, answered, off, effects),
+                lambda: _view(shown, answered, off, effects, look),
                 name,
                 lang,
-                {"switches": _take(name), "open": head_links.open_from_canvas(name, shown)},
-                kept=f"{key} {to} {off} {effects is None}",
+                {
+                    "switches": _take(name, "switches", current.take_switches),
+                    "word": _take(name, "word", current.take_look),
+                    "open": head_links.open_from_canvas(name, shown),
+                },
+                kept=f"{key} {to} {off} {effects is None} {look}",
             )
 
 
@@ -134,12 +138,22 @@ def _measure() -> None:
 
 
 def _view(
-    shown: PageContext, answered: Answering, off: tuple[Switch, ...], effects: "Effects | None"
+    shown: PageContext,
+    answered: Answering,
+    off: tuple[Switch, ...],
+    effects: "Effects | None",
+    asked: Look | None,
 ) -> SwitchesView:
+    """The board; `asked` is None while no words are shown, in a model that may be slow."""
     from attnviz.changes import parse
 
     lang, groups = shown.lang, shown.captured.groups
     changes = parse(component.write(off)) if off else ()
+    names = [switch.head for switch in off]
+    words = None if asked is None else words_of(lang, answered.run, answered.split)
+    look = Look() if words is None or asked is None else words.fitting(asked)
+    if words is not None and look.key is not None:
+        changes, names = (*changes, *words.changes(look)), [*names, words.name(look)]
     answer = answered.run.reader
     result = answered.run.with_changes(*changes, draws=_n_controls(answered)).choices
     titles = [group_title(lang, group) if len(groups) > 1 else "" for group in groups]
@@ -149,10 +163,11 @@ def _view(
         groups=views.switch_groups(shown, titles, effects),
         off=off,
         to=current.view().switches.to,
-        answer=views.answer_view(lang, answered.run.prepared, answer, result, off, written),
+        answer=views.answer_view(lang, answered.run.prepared, answer, result, names, written),
         effects="" if effects is None else views.effects_sentence(lang, answer, effects),
         effects_percent=answer.is_probability,
         suggested="" if effects is None else str(effects.order[0]),
+        words=None if words is None else words.view(look),
     )
 
 
@@ -181,12 +196,12 @@ def _written(
     return before, continued(answered.run.prepared, changes, n_tokens) if changes else before
 
 
-def _take(key: str) -> Callable[[], None]:
+def _take(key: str, event: str, take: Callable[[str], bool]) -> Callable[[], None]:
     """A callback that stores what a visitor has switched; the board and the links run again."""
 
     def commit() -> None:
-        sent = widgets.component_value(key, "switches")
-        if isinstance(sent, str) and current.take_switches(sent) and widgets.only_a_fragment_runs():
+        sent = widgets.component_value(key, event)
+        if isinstance(sent, str) and take(sent) and widgets.only_a_fragment_runs():
             st.rerun([FRAGMENT, NAVIGATION])
 
     return commit

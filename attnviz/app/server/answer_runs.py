@@ -7,6 +7,7 @@ of a switch is one pass; a `Measurement`, whose job runs beside the page. Both a
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from attnviz.app.server import jobs
@@ -17,6 +18,7 @@ from attnviz.pictures.group.app_capture import AppCapture
 
 if TYPE_CHECKING:
     from attnviz.capture.request import Request
+    from attnviz.experiment.by_token import DirectByToken
     from attnviz.experiment.run import Experiment
     from attnviz.models.loaded_model import LoadedModel
 
@@ -33,6 +35,13 @@ class Answering:
     run: "Experiment"
     pass_ms: float
     _texts: dict[int, str] = field(default_factory=dict)
+
+    @cached_property
+    def split(self) -> "DirectByToken | None":
+        """A number of the answer by head and token; it is kept with the cuts that were run."""
+        from attnviz.pictures.switches.words import split_of
+
+        return split_of(self.run)
 
     def written(self, n_tokens: int) -> str:
         """The model's continuation with all heads on; it is kept."""

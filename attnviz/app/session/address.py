@@ -111,6 +111,7 @@ def _normalised(parse: Callable[[str], Any], write: Callable[[Any], str], raw: o
 _stack, _kind = partial(_choice, get_args(Stack)), partial(_choice, get_args(Kind))
 _slug, _secret = partial(_matching, SLUG), partial(_matching, SECRET)
 _switches = partial(_normalised, switches.parse, switches.write)
+_look = partial(_normalised, switches.Look.parse, str)
 _answers = partial(_normalised, progress.parse, progress.write)
 
 # in the order in which they stand in the address
@@ -157,6 +158,7 @@ PARAMETERS: Mapping[str, Parameter] = {
         Parameter("changes", "switches", "changes", _switches),
         Parameter("to", "switches", "to", partial(_choice, switches.OFF)),
         Parameter("effects", "switches", "effects", _flag),
+        Parameter("word", "switches", "word", _look),
         Parameter("edges", "inside", "edges", _flag),
         Parameter("why", "inside", "why", _flag),
         Parameter("lens", "output", "lens", _flag),

@@ -40,12 +40,14 @@ def language() -> i18n.Language:
 def update(after: View, *, keeps: Collection[str] = ()) -> None:
     """Show another view; the next run writes it into the address.
 
-    Masks and edits that were chosen for another input are dropped, but for those that the caller
-    `keeps`: "masks", "edits" or both.
+    Masks, edits and the look at a word that were chosen for another input are dropped, but for
+    those that the caller `keeps`: "masks", "edits", "word".
     """
     before = view()
     if "masks" not in keeps and _input(before) != _input(after):
         after = replace(after, drawing=replace(after.drawing, masks=""))
+    if "word" not in keeps and before.input != after.input:
+        after = replace(after, switches=replace(after.switches, word=""))
     if "edits" not in keeps and _head(before) != _head(after):
         after = replace(after, drawing=replace(after.drawing, edits=""))
     if len(urlencode(address.params(after))) > MAX_ADDRESS_BYTES:
@@ -193,6 +195,11 @@ def take_edits(text: str) -> bool:
 def take_switches(text: str) -> bool:
     """Take over the heads that are switched off; False if they cannot be read."""
     return _take_all(("changes",), {"changes": text})
+
+
+def take_look(text: str) -> bool:
+    """Take over the look at a word that is forbidden; False if it cannot be read."""
+    return _take_all(("word",), {"word": text})
 
 
 def take_circuit(choice: object) -> bool:

@@ -155,12 +155,13 @@ class Switches:
 
     `changes` is "" while nobody has chosen and "none" where all are on; `to` is the output that a
     head gets when it is switched off next; `effects` True measures every head of a model that is
-    slow.
+    slow. `word` is the look that is forbidden, a `Look`.
     """
 
     changes: str = ""
     to: Off = "mean"
     effects: bool = False
+    word: str = ""
 
 
 @dataclass(frozen=True)
@@ -257,7 +258,7 @@ class View:
             self,
             input=replace(self.input, target="", chat=False, capture=""),
             place=AttentionPlace(),
-            switches=replace(self.switches, changes="", effects=False),
+            switches=replace(self.switches, changes="", effects=False, word=""),
             circuit=replace(self.circuit, path="", least="", paths=False),
             output=replace(self.output, guess=""),
             right=RightSide(),

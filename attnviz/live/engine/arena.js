@@ -9,8 +9,11 @@ import { Refusal } from "../refusal.js";
 /** A matrix in panels with its bias, 0 for none. @typedef {{at: number, bias: number, depth: number, columns: number}} Linear */
 /** The places of a norm's scale and shift. @typedef {{scale: number, shift: number, epsilon: number}} Norm */
 /** @typedef {"gelu" | "gelu_tanh" | "relu" | "silu"} Activation */
-/** What a head says instead: a vector at each query (null for zeros), or it looks evenly. */
-/** @typedef {{mixed: Float32Array | null} | "even"} HeadChange */
+/** A look of a head that it may not have, as if a mask hid the key: the rest of its row grows to 1 again.
+ * @typedef {{query: number, key: number}} Cut
+ */
+/** What a head says instead: a vector at each query (null for zeros), or it looks evenly, or not at one key. */
+/** @typedef {{mixed: Float32Array | null} | {cut: Cut} | "even"} HeadChange */
 /** @typedef {(head: number) => HeadChange | undefined} HeadChanges */
 /**
  * The exports of kernels.c; every argument is a number, a place in the memory or a size.
@@ -152,11 +155,16 @@ export class Arena {
       const change = changes?.(head);
       pack(keys, k.at + kvHead * width * FLOAT_BYTES, width, m, 1, k.cols);
       gemm(own, m, q.at + head * width * FLOAT_BYTES, q.cols, keys, 0, n, width, m);
+      const before = causal ? m - n : 0; // rows that are not computed anew
       if (change === "even") this.view({ at: own, rows: n, cols: m }).fill(0);
-      softmax(own, n, m, scaling, causal ? 1 + m - n : 0);
+      else if (change && "cut" in change)
+        this.view({ at: own, rows: n, cols: m })[(change.cut.query - before) * m + change.cut.key] =
+          -Infinity;
+      softmax(own, n, m, scaling, causal ? 1 + before : 0);
       pack(values, v.at + kvHead * valueWidth * FLOAT_BYTES, m, valueWidth, v.cols, 1);
       gemm(mixed.at + head * valueWidth * FLOAT_BYTES, mixed.cols, own, m, values, 0, n, m, valueWidth);
-      if (change && change !== "even") this.fillColumns(mixed, head * valueWidth, valueWidth, change.mixed);
+      if (change && change !== "even" && "mixed" in change)
+        this.fillColumns(mixed, head * valueWidth, valueWidth, change.mixed);
     }
     return mixed;
   }

@@ -4,11 +4,11 @@
 // config.json of a stranger: every number is checked where it is read.
 
 import { Refusal } from "../refusal.js";
-import { addRows, attention, byLayers, gathered, makeGroup } from "./passes.js";
+import { addRows, attention, byLayers, gathered, makeGroup, rowsFrom, withLast } from "./passes.js";
 
 /** @import { Activation, Arena, Linear, Norm, Tensor } from "./arena.js" */
 /** @import { Weights } from "./weights.js" */
-/** @import { Changes, Group, Pass } from "./passes.js" */
+/** @import { Changes, Group, Known, Pass } from "./passes.js" */
 /** @import { Family, Task } from "../index.js" */
 
 /** What a model reads: ids, of a translator also those of its decoder; or the numbers of a picture, [colour, row, column].
@@ -18,7 +18,8 @@ import { addRows, attention, byLayers, gathered, makeGroup } from "./passes.js";
 /**
  * A model that is built: `run` is one pass, whose tensors hold until the next one. A translator also has `encode`, which
  * keeps what the decoder reads, for `decode`: a target grows while its source stays.
- * @typedef {{task: Task, attentions: Attention[], most: number, run: (inputs: Inputs, changes: Changes) => Pass,
+ * @typedef {{task: Task, attentions: Attention[], most: number,
+ *   run: (inputs: Inputs, changes: Changes, known?: Known) => Pass,
  *   translator?: Translator, picture?: {side: number, patch: number}}} Model
  */
 /** @typedef {{groups: Group[], source: Tensor}} Encoded */
@@ -146,15 +147,20 @@ function bert(/** @type {Weights} */ w, /** @type {Configuration} */ c) {
   const pooler = w.has("classifier.weight") ? w.linear(`${prefix}pooler.dense`) : null;
   const classifier = pooler && w.linear("classifier");
 
-  /** @type {Model["run"]} */
-  const run = ({ ids = [] }, changes) => {
-    const n = ids.length;
-    const group = makeGroup(arena, { name: "self", prefix: "", layers, heads, n, m: n, scaling });
+  const read = (/** @type {number[]} */ ids) => {
     const embedded = addRows(arena, gathered(arena, ids, words), places);
-    for (let row = 0; row < n; row++)
+    for (let row = 0; row < ids.length; row++)
       arena.kernels.add(embedded.at + row * words.cols * 4, types.at, words.cols);
-    let x = arena.layerNorm(embedded, norm);
-    for (const block of blocks) {
+    return arena.layerNorm(embedded, norm);
+  };
+
+  /** @type {Model["run"]} */
+  const run = ({ ids = [] }, changes, known) => {
+    const n = ids.length;
+    const calls = known?.pass.groups[0].calls.slice(0, known.layer) ?? [];
+    const group = makeGroup(arena, { name: "self", prefix: "", layers, heads, n, m: n, scaling, calls });
+    let x = known?.pass.groups[0].calls[known.layer].x ?? read(ids);
+    for (const block of blocks.slice(calls.length)) {
       const [q, k, v] = [arena.linear(x, block.q), arena.linear(x, block.k), arena.linear(x, block.v)];
       const wrote = attention(
         arena,
@@ -210,23 +216,16 @@ function gpt2(/** @type {Weights} */ w, /** @type {Configuration} */ c) {
   const head = w.linear("lm_head", tied(w, "lm_head.weight", "transformer.wte.weight"));
 
   /** @type {Model["run"]} */
-  const run = ({ ids = [] }, changes) => {
-    const n = ids.length;
-    const group = makeGroup(arena, {
-      name: "self",
-      prefix: "",
-      layers,
-      heads,
-      n,
-      m: n,
-      scaling,
-      causal: true,
-    });
-    const x = addRows(arena, gathered(arena, ids, words), places);
-    for (const block of blocks) {
+  const run = ({ ids = [] }, changes, known) => {
+    const [m, n] = [ids.length, known ? 1 : ids.length];
+    const form = { name: "self", prefix: "", layers, heads, n, m, scaling, causal: true };
+    const group = makeGroup(arena, form);
+    const x = addRows(arena, gathered(arena, ids.slice(m - n), words), places, m - n);
+    for (const [layer, block] of blocks.entries()) {
       const y = arena.layerNorm(x, block.norm);
       const qkv = arena.linear(y, block.qkv);
-      const [q, k, v] = [0, 1, 2].map((part) => arena.columns(qkv, part * width, width));
+      const [q, ...own] = [0, 1, 2].map((part) => arena.columns(qkv, part * width, width));
+      const [k, v] = own.map((rows, i) => beside(arena, rows, known, layer, i ? "v" : "k"));
       const by = columnThirds(block.qkv, width);
       arena.add(x, attention(arena, group, { q, k, v, x: y, source: y, by, o: block.o }, changes));
       arena.add(x, fed(arena, arena.layerNorm(x, block.after), block, activation));
@@ -237,18 +236,22 @@ function gpt2(/** @type {Weights} */ w, /** @type {Configuration} */ c) {
   return { task: "next_token", attentions: [{ name: "self", layers, heads }], most: places.rows, run };
 }
 
+/** The keys or values of a layer: these rows, or those that are known with these as the last one. */
+function beside(
+  /** @type {Arena} */ arena,
+  /** @type {Tensor} */ rows,
+  /** @type {Known | undefined} */ known,
+  /** @type {number} */ layer,
+  /** @type {"k" | "v"} */ part,
+) {
+  return known ? withLast(arena, known.pass.groups[0].calls[layer][part], rows) : rows;
+}
+
 /** The parts of the one layer that makes q, k and v. */
 const columnThirds = (/** @type {Linear} */ layer, /** @type {number} */ width) => ({
   q: { layer, from: 0 },
   k: { layer, from: width },
   v: { layer, from: 2 * width },
-});
-
-/** The rows of a tensor from one on, in the same place. @returns {Tensor} */
-const rowsFrom = (/** @type {Tensor} */ x, /** @type {number} */ first) => ({
-  at: x.at + first * x.cols * 4,
-  rows: x.rows - first,
-  cols: x.cols,
 });
 
 /** The weights of an output layer: its own, or the embeddings where they are shared. */
@@ -318,20 +321,24 @@ function llama(/** @type {Weights} */ w, /** @type {Configuration} */ c) {
   const form = { name: "self", prefix: "", layers, heads, kvHeads, scaling: width ** -0.5, causal: true };
 
   /** Rotated; what it was before stays for Steps. */
-  const rotated = (/** @type {Tensor} */ x) => {
+  const rotated = (/** @type {Tensor} */ x, /** @type {number} */ first) => {
     const out = arena.columns(x, 0, x.cols);
-    arena.kernels.rotate(out.at, cosines.at, sines.at, x.rows, x.cols / width, width);
+    const [c, s] = [rowsFrom(cosines, first), rowsFrom(sines, first)];
+    arena.kernels.rotate(out.at, c.at, s.at, x.rows, x.cols / width, width);
     return out;
   };
 
   /** @type {Model["run"]} */
-  const run = ({ ids = [] }, changes) => {
-    const group = makeGroup(arena, { ...form, n: ids.length, m: ids.length });
-    const x = gathered(arena, ids, words);
-    for (const block of blocks) {
+  const run = ({ ids = [] }, changes, known) => {
+    const [m, n] = [ids.length, known ? 1 : ids.length];
+    const group = makeGroup(arena, { ...form, n, m });
+    const x = gathered(arena, ids.slice(m - n), words);
+    for (const [layer, block] of blocks.entries()) {
       const y = arena.rmsNorm(x, block.norm);
       const unrotated = { q: arena.linear(y, block.q), k: arena.linear(y, block.k) };
-      const [q, k, v] = [rotated(unrotated.q), rotated(unrotated.k), arena.linear(y, block.v)];
+      const q = rotated(unrotated.q, m - n);
+      const k = beside(arena, rotated(unrotated.k, m - n), known, layer, "k");
+      const v = beside(arena, arena.linear(y, block.v), known, layer, "v");
       arena.add(
         x,
         attention(

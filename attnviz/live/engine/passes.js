@@ -24,6 +24,10 @@ import { FLOAT_BYTES } from "./arena.js";
 /** `logits` of the rows from one on; of a classifier the only row. Null of a model that gives vectors.
  * @typedef {{groups: Group[], hidden: Tensor, logits: ((first: number) => Tensor) | null}} Pass
  */
+/** A pass of the same ids with all heads as they are, and the first layer that is to be computed anew. A decoder computes its
+ * last row alone, which no other row sees; a model of its own kind may leave this aside and compute everything.
+ * @typedef {{pass: Pass, layer: number}} Known
+ */
 
 /** The layers of q, k and v, where each has its own. @returns {MadeBy} */
 export const byLayers = (/** @type {Record<"q" | "k" | "v", Linear>} */ { q, k, v }) => ({
@@ -41,7 +45,7 @@ export const byLayers = (/** @type {Record<"q" | "k" | "v", Linear>} */ { q, k, 
 export function makeGroup(arena, form) {
   const { layers, heads, n, m } = form;
   const weights = arena.tensor(layers * heads, n * m);
-  return { kvHeads: heads, causal: false, cross: false, ...form, weights, calls: [] };
+  return { kvHeads: heads, causal: false, cross: false, calls: [], ...form, weights };
 }
 
 /** Where the weights of a head begin, or those of a layer. */
@@ -64,6 +68,19 @@ export function attention(arena, group, made, changes) {
   return arena.linear(mixed, made.o);
 }
 
+/** A tensor of which the last row is another one. @returns {Tensor} */
+export function withLast(
+  /** @type {Arena} */ arena,
+  /** @type {Tensor} */ { at, rows, cols },
+  /** @type {Tensor} */ last,
+) {
+  const out = arena.tensor(rows, cols);
+  const numbers = arena.view(out);
+  numbers.set(arena.view({ at, rows: rows - 1, cols }));
+  numbers.set(arena.view(last), (rows - 1) * cols);
+  return out;
+}
+
 /** The embeddings of tokens, a row for each. @returns {Tensor} */
 export function gathered(
   /** @type {Arena} */ arena,
@@ -77,8 +94,21 @@ export function gathered(
   return out;
 }
 
-/** Adds the first rows of a tensor, such as positions. */
-export function addRows(/** @type {Arena} */ arena, /** @type {Tensor} */ x, /** @type {Tensor} */ rows) {
-  if (x.rows > rows.rows) throw new Refusal("input", { found: `${x.rows} tokens of at most ${rows.rows}` });
-  return arena.add(x, rows);
+/** Adds rows of a tensor, such as positions. */
+export function addRows(
+  /** @type {Arena} */ arena,
+  /** @type {Tensor} */ x,
+  /** @type {Tensor} */ rows,
+  first = 0,
+) {
+  const count = first + x.rows;
+  if (count > rows.rows) throw new Refusal("input", { found: `${count} tokens of at most ${rows.rows}` });
+  return arena.add(x, rowsFrom(rows, first));
 }
+
+/** The rows of a tensor from one on, in the same place. @returns {Tensor} */
+export const rowsFrom = (/** @type {Tensor} */ x, /** @type {number} */ first) => ({
+  at: x.at + first * x.cols * FLOAT_BYTES,
+  rows: x.rows - first,
+  cols: x.cols,
+});

@@ -127,7 +127,7 @@ function cosinesTo(/** @type {LoadedModel} */ { arena }, /** @type {Pass} */ cle
 }
 
 /** The mean of all rows, scaled to length 1. */
-function meanVector(/** @type {Arena} */ arena, /** @type {Tensor} */ hidden) {
+export function meanVector(/** @type {Arena} */ arena, /** @type {Tensor} */ hidden) {
   const mean = new Float64Array(hidden.cols);
   const numbers = arena.view(hidden);
   for (let i = 0; i < numbers.length; i++) mean[i % hidden.cols] += numbers[i];

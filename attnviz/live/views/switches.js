@@ -77,6 +77,7 @@ export function switchesBytes(texts, model, board, reader, result, written) {
     effects: effects ? effectsSentence(catalogue, attentions, reader, effects) : "",
     effects_percent: isPercent,
     suggested: first ? headName(first) : "",
+    words: null,
     most: effects ? Math.fround(Math.max(0, ...effects)) : 0,
   };
   return pack(header, arrays);

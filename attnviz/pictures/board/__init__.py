@@ -95,7 +95,8 @@ class BoardView:
     `is_open` while an answer is awaited; `narrow` draws wider matrices without their numbers.
     `right` tells whether that cell is the answer, None where that is not said yet; `answers` are
     the cells that are, once that is said. `ranges` has the largest value of each scale. A board
-    that `reports` sends every cell that is chosen; `pointed` (panel, row, column) stays marked.
+    that `reports` sends every cell that is chosen; `pointed` (panel, row, column) stays marked. The
+    cells of a `roomy` board stay as large as a fingertip: what does not fit is scrolled.
     """
 
     board: Annotated[Board, LOCAL]
@@ -110,6 +111,7 @@ class BoardView:
     narrow: bool = False
     reports: bool = False
     pointed: tuple[int, int, int] | None = None
+    roomy: bool = False
 
     @derived
     def panels(self) -> tuple[BoardPanel, ...]:

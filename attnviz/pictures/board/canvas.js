@@ -14,25 +14,35 @@ import { isSmall, makeTable } from "./table.js";
 /** @import { Arrays, Header } from "./types.js" */
 
 /**
- * @typedef {{host: Host, top: HTMLElement, box: HTMLElement, status: HTMLElement, header: Header | null,
- *   parts: PanelPart[]}} State
+ * @typedef {{host: Host, top: HTMLElement, box: HTMLElement, status: HTMLElement, data: Uint8Array | null,
+ *   given: Given | null, header: Header | null, parts: PanelPart[]}} State
  */
 
 const MIN_ZOOM = 0.7; // below it the numbers of an equation could no longer be read
+const MIN_ROOMY_ZOOM = 0.95; // of a board whose cells are for fingertips
 const MIN_TABLE_ZOOM = 0.6; // of a wide table that stands alone; below it scrolls
 const CLOSER_BELOW = 0.8; // then the cells of an equation move together, before they become smaller
 
-/** @returns {Mounted} */
+/** What was chosen on the page around the board, and whether that is right. @typedef {{chosen: Header["chosen"], right: Header["right"]}} Given */
+
+/** @returns {Mounted & {give: (given: Given) => void}} */
 export default function board(/** @type {Host} */ host) {
   const box = el("div", { class: "av-board-flow" });
   const status = el("p", { class: "av-status av-note", "aria-live": "polite" });
   const top = el("section", { class: "av av-board" }, box, status);
   host.root.append(top);
   /** @type {State} */
-  const state = { host, top, box, status, header: null, parts: [] };
+  const state = { host, top, box, status, data: null, given: null, header: null, parts: [] };
   const stop = watchSize(top, () => fitTables(state));
   return {
-    refresh: (data) => show(state, data),
+    refresh(data) {
+      state.data = data;
+      show(state);
+    },
+    give(given) {
+      state.given = given;
+      show(state);
+    },
     destroy() {
       stop();
       stopAll(state);
@@ -45,9 +55,11 @@ function stopAll(/** @type {State} */ state) {
   for (const part of state.parts) part.stop?.();
 }
 
-function show(/** @type {State} */ state, /** @type {Uint8Array} */ data) {
+function show(/** @type {State} */ state) {
+  if (!state.data) return;
   /** @type {{header: Header, arrays: Arrays}} */
-  const { header, arrays } = parse(data);
+  const { header: sent, arrays } = parse(state.data);
+  const header = { ...sent, ...state.given };
   const { panels, strings, is_open: open } = header;
   const theme = state.host.theme();
   stopAll(state);
@@ -83,8 +95,8 @@ function fitTables(/** @type {State} */ { top, box, header }) {
   set("av-board-column", false);
   set("av-board-line", true);
   const zoom = () => top.clientWidth / box.scrollWidth;
-  if (isLine && zoom() < CLOSER_BELOW) set("av-board-tight", true);
-  if (isLine && zoom() >= MIN_ZOOM) {
+  if (isLine && zoom() < CLOSER_BELOW && !header.roomy) set("av-board-tight", true);
+  if (isLine && zoom() >= (header.roomy ? MIN_ROOMY_ZOOM : MIN_ZOOM)) {
     shrink(box, top, zoom());
     return;
   }
@@ -92,6 +104,7 @@ function fitTables(/** @type {State} */ { top, box, header }) {
   set("av-board-tight", false);
   set("av-board-column", isLine);
   const wide = [...box.querySelectorAll("table")].filter((table) => shareShown(table) < 1);
+  if (header.roomy) return; // they scroll
   set("av-board-tight", wide.length > 0);
   for (const table of wide)
     table.style.zoom = String(Math.min(1, Math.max(MIN_TABLE_ZOOM, shareShown(table))));

@@ -8,7 +8,8 @@ import type { SharedStrings } from "../shared/heads.js";
  * `is_open` while an answer is awaited; `narrow` draws wider matrices without their numbers. `right` tells
  * whether that cell is the answer, None where that is not said yet; `answers` are the cells that are, once
  * that is said. `ranges` has the largest value of each scale. A board that `reports` sends every cell that is
- * chosen; `pointed` (panel, row, column) stays marked.
+ * chosen; `pointed` (panel, row, column) stays marked. The cells of a `roomy` board stay as large as a
+ * fingertip: what does not fit is scrolled.
  */
 export interface Header {
   strings: Strings;
@@ -19,6 +20,7 @@ export interface Header {
   narrow: boolean;
   reports: boolean;
   pointed: [number, number, number] | null;
+  roomy: boolean;
   /** The matrices, from left to right. */
   panels: BoardPanel[];
 }

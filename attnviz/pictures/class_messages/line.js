@@ -2,11 +2,15 @@
 // The line to a class: a socket that is opened again when it is lost. It lies beside the page, on the server that the
 // page came from: the page /learn listens at /class/CODE.
 
-/** Where to listen, and for what. @typedef {{folder: string, code: string, seat: string, heed: string}} Place */
 /**
- * `onCount`: a count came; `onEnded`: the class is no more; `onUnseated`: it does not know the seat; `onLost`: the socket closed, `tries` times in a row.
- * @typedef {{onOpen: () => void, onCount: (count: number) => void, onEnded: () => void,
- *   onUnseated: () => void, onLost: (tries: number) => void}} Callbacks
+ * Where to listen, and for what; `query` has what the server is told besides, which moves no line.
+ * @typedef {{folder: string, code: string, seat: string, heed: string, query?: Record<string, string>}} Place
+ */
+/**
+ * `onCount`: a count came; `onText`, `onBytes`: other news, for who asks for more than counts; `onEnded`: the class is no more; `onUnseated`: it does not know the seat; `onLost`: the socket closed, `tries` times in a row.
+ * @typedef {{onOpen: () => void, onCount: (count: number) => void, onText?: (text: string) => void,
+ *   onBytes?: (bytes: ArrayBuffer) => void, onEnded: () => void, onUnseated: () => void,
+ *   onLost: (tries: number) => void}} Callbacks
  */
 
 const ENDED = 4404; // the close code of a class that is no more
@@ -17,7 +21,8 @@ const POLL_MS = 3000;
 export const DEAF_AFTER = 2;
 
 /** A line that is closed; `move` opens it at a place, and at another one when that changes. */
-export function makeLine(/** @type {Callbacks} */ { onOpen, onCount, onEnded, onUnseated, onLost }) {
+export function makeLine(/** @type {Callbacks} */ callbacks) {
+  const { onOpen, onEnded, onUnseated, onLost } = callbacks;
   /** @type {ReturnType<typeof connect> | null} */
   let socket = null;
   let timer = 0;
@@ -30,7 +35,7 @@ export function makeLine(/** @type {Callbacks} */ { onOpen, onCount, onEnded, on
     opened.onmessage = (event) => {
       tries = 0;
       onOpen(); // with the first count: before it the server may still refuse the seat
-      onCount(Number(event.data));
+      hear(callbacks, event.data);
     };
     opened.onclose = (event) => {
       if (socket !== opened) return;
@@ -63,15 +68,24 @@ export function makeLine(/** @type {Callbacks} */ { onOpen, onCount, onEnded, on
   };
 }
 
-function connect(/** @type {Place} */ place) {
-  return new WebSocket(besidePage(place));
+/** Hands on what came: a count, other text, or bytes. */
+function hear(/** @type {Callbacks} */ { onCount, onText, onBytes }, /** @type {unknown} */ news) {
+  if (news instanceof ArrayBuffer) onBytes?.(news);
+  else if (/^\d+$/.test(String(news))) onCount(Number(news));
+  else onText?.(String(news));
 }
 
-function besidePage(/** @type {Place} */ { folder, code, heed }) {
+function connect(/** @type {Place} */ place) {
+  const socket = new WebSocket(besidePage(place));
+  socket.binaryType = "arraybuffer";
+  return socket;
+}
+
+function besidePage(/** @type {Place} */ { folder, code, heed, query }) {
   const url = new URL(location.href);
   url.protocol = url.protocol.replace("http", "ws");
   url.pathname = [...url.pathname.split("/").slice(0, -1), folder, code].join("/");
-  url.search = new URLSearchParams({ heed }).toString();
+  url.search = new URLSearchParams({ heed, ...query }).toString();
   url.hash = "";
   return url;
 }

@@ -80,10 +80,14 @@ class derived(Generic[Value]):
 
 @dataclass(frozen=True)
 class Canvas(Generic[View]):
-    """A picture that browsers draw: its folder here, and the classes of what it shows."""
+    """A picture that browsers draw: its folder here, and the classes of what it shows.
+
+    `mounts` names the canvases that it draws inside of itself, whose style sheets it needs.
+    """
 
     name: str
     views: tuple[type[View], ...]
+    mounts: tuple[str, ...] = ()
 
     @property
     def element(self) -> str:
@@ -115,6 +119,14 @@ def packed(canvas: Canvas[View], view: View, lang: i18n.Language) -> bytes:
     arrays: dict[str, Packable | Lower] = {}
     header = _header(view, "", arrays)
     return pack({"strings": dict(texts(canvas.name, lang)), **header}, arrays)
+
+
+def plain(view: object) -> Mapping[str, object]:
+    """A view without arrays as JSON has it, without texts of a canvas."""
+    arrays: dict[str, Packable | Lower] = {}
+    header = _header(view, "", arrays)
+    assert not arrays, f"{type(view).__name__} has arrays"
+    return header
 
 
 @cache

@@ -75,6 +75,8 @@ export interface Lasting {
   cell: { panel: string; row: number; column: number; at: number };
   /** card_scroller: the progress in the lessons that this browser keeps. */
   progress: string;
+  /** class_card: what a follower answers to the card on the stage. */
+  answer: { lesson: string; card: string; text: string; at: number };
   /** class_messages: the count that came from the class, and when. */
   heard: { count: number; at: number };
   /** class_messages: the seat, or the presenter's key, that this tab kept over a reload. */
@@ -95,6 +97,8 @@ export interface Events {
   picture: string;
   /** switches: what is off, in the text form of changes, or "none". */
   switches: string;
+  /** switches: the look at a word that is forbidden, "L2.H1@2". */
+  word: string;
   /** table: what the clicked cell opens. */
   table: string;
   /** circuit: the chosen head or path, the least that an arrow moves, and the sides that are drawn. */

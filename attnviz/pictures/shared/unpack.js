@@ -1,5 +1,5 @@
 // @ts-check
-// Reads the compressed parts of a page out of its script elements.
+// Reads what is compressed or in base64: the parts of a page in its script elements, the messages of a class.
 
 /** The bytes of a part; its text is let go. @returns {Promise<Uint8Array<ArrayBuffer>>} */
 export async function unpackPart(/** @type {string} */ name) {
@@ -7,12 +7,17 @@ export async function unpackPart(/** @type {string} */ name) {
   if (!node) throw new Error(`the page has no part ${name}`);
   const text = node.textContent ?? "";
   node.textContent = "";
-  const stream = new Blob([decoded(text)]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return unpacked(base64Bytes(text));
+}
+
+/** Bytes that were compressed, as they were. @returns {Promise<Uint8Array<ArrayBuffer>>} */
+export async function unpacked(/** @type {Uint8Array<ArrayBuffer>} */ bytes) {
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
 /** The bytes that a text in base64 stands for, by the browser's own decoder where it has one: that takes a fifth. */
-function decoded(/** @type {string} */ base64) {
+export function base64Bytes(/** @type {string} */ base64) {
   const native = /** @type {{fromBase64?: (text: string) => Uint8Array<ArrayBuffer>}} */ (
     /** @type {unknown} */ (Uint8Array)
   );

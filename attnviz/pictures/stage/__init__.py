@@ -87,7 +87,9 @@ class Answers:
 class StageView:
     """One sentence on the stage.
 
-    The key was chosen from `n_tried` cuts; there are none where the scene fixes it.
+    The key was chosen from `n_tried` cuts; there are none where the scene fixes it. A page whose
+    own field the text is typed into needs no box for it; while it is typed, nothing moves but what
+    has changed.
     """
 
     kind: Literal["next", "meaning"]
@@ -98,6 +100,8 @@ class StageView:
     examples: tuple[tuple[Scene, str], ...] = ()
     n_tried: int = 0
     tried: Tried | None = None
+    has_box: bool = True
+    is_typed: bool = False
 
     @derived
     def guesses(self) -> bool:

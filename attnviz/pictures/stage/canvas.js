@@ -70,8 +70,9 @@ function build(
   /** @type {{header: Header, arrays: Arrays}} */ { header, arrays },
 ) {
   const isNew = state.header?.text !== header.text;
+  const isSameLook = header.is_typed && state.header && keyOf(state.header) === keyOf(header);
   Object.assign(state, { header, arrays });
-  if (isNew) state.forbidden = state.before = null;
+  if (isNew && !isSameLook) state.forbidden = state.before = null;
   const { parts } = state;
   state.shown = looksOf(header, arrays);
   parts.write(header);
@@ -81,8 +82,11 @@ function build(
   parts.pills.replaceChildren(...state.pills);
   state.squares = makeSquares(state);
   setData(state.top, { scene: header.scene, kind: header.kind, guesses: header.guesses ? "1" : null });
-  return isNew;
+  return isNew && !header.is_typed;
 }
+
+/** The word that is looked at. */
+const keyOf = (/** @type {Header} */ { tokens, key }) => tokens[key];
 
 /** The looks that stand as arcs: the strong ones, and the one that moves the answer most. */
 function looksOf(/** @type {Header} */ header, /** @type {Arrays} */ { rows, moved }) {

@@ -118,7 +118,8 @@ function makeOwn(/** @type {Host} */ host) {
   return {
     node,
     film,
-    write(/** @type {Header} */ { strings, examples: scenes }) {
+    write(/** @type {Header} */ { strings, examples: scenes, has_box: hasBox }) {
+      input.hidden = button.hidden = film.hidden = !hasBox;
       input.setAttribute("placeholder", strings.text);
       input.setAttribute("aria-label", strings.text);
       setText(button, strings.look);

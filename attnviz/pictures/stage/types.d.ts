@@ -5,7 +5,8 @@ import type { Flag, SharedStrings } from "../shared/heads.js";
 
 /**
  * One sentence on the stage.
- * The key was chosen from `n_tried` cuts; there are none where the scene fixes it.
+ * The key was chosen from `n_tried` cuts; there are none where the scene fixes it. A page whose own field the
+ * text is typed into needs no box for it; while it is typed, nothing moves but what has changed.
  */
 export interface Header extends Looks, Answers {
   strings: Strings;
@@ -15,6 +16,8 @@ export interface Header extends Looks, Answers {
   examples: [Scene, string][];
   n_tried: number;
   tried: Tried | null;
+  has_box: boolean;
+  is_typed: boolean;
   /** True if the model has an idea of what comes next. */
   guesses: boolean;
 }

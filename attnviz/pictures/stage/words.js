@@ -85,7 +85,7 @@ function consequence(header, arrays, forbidden, name, mark) {
     const times = moved > 0 ? Math.max(1, Math.round(first / moved)) : 0;
     return [
       strings.moves_meaning,
-      { yardstick: mark("", header.choices[0]) },
+      { yardstick: mark("", header.choices[0] || strings.another) },
       { weight, times, moved: moved.toPrecision(1) },
     ];
   }

@@ -1,8 +1,9 @@
 """Switches: every head as a switch, and beside them the model's answer before and after.
 
 In: a frozen `SwitchesView` whose texts are already translated. Out: the heads that a visitor has
-switched, in the text form of `attnviz.changes`, validated with `parse`; a request to open a head.
-Heads are drawn as small heatmaps, with the measured effect of each below it where it is known.
+switched, in the text form of `attnviz.changes`, validated with `parse`; a `Look` at a word that is
+forbidden; a request to open a head. Heads are drawn as small heatmaps, with the measured effect of
+each below it where it is known. Under them stand the words with what each adds to the answer.
 """
 
 from collections.abc import Sequence
@@ -10,13 +11,15 @@ from dataclasses import dataclass
 from typing import Annotated, Literal, get_args
 
 import numpy as np
-from jaxtyping import Float32
+from jaxtyping import Bool, Float32
 
 from attnviz.changes.entry import read_entry
 from attnviz.errors import BadInput
 from attnviz.notation import TextForm, refusal
+from attnviz.pictures.shared import numbers
 from attnviz.pictures.shared.bars import Bar
-from attnviz.pictures.shared.canvas import Canvas, derived, roots
+from attnviz.pictures.shared.canvas import LISTED, Canvas, derived, roots
+from attnviz.types import Site
 
 # what a head that is switched off says instead, or where it looks
 Off = Literal["mean", "resample", "zero", "even"]
@@ -25,6 +28,10 @@ ALL_ON = "none"
 MAX_CHARS = 6000
 MAX_SWITCHES = 256
 TINY = 32  # the longest side of a small heatmap, in cells
+
+
+def _refuse(part: str, reason: str) -> BadInput:
+    return refusal("bad_change_text", "the switches", part, reason, "L0.H0.mixed=mean")
 
 
 @dataclass(frozen=True)
@@ -75,12 +82,68 @@ class AnswerView:
     written: tuple[tuple[str, str], ...] = ()
 
 
+@dataclass(frozen=True)
+class Look:
+    """The head whose looks are shown, "" for all of them, and the word that is forbidden, if any.
+
+    It prints as "L2.H1@2", "@2" for all heads, "L2.H1" where no word is forbidden.
+    """
+
+    head: str = ""
+    key: int | None = None
+
+    def __str__(self) -> str:
+        return self.head + ("" if self.key is None else f"@{self.key}")
+
+    @staticmethod
+    def parse(text: str) -> "Look":
+        """The look that a text names; raises `BadInput` for other text."""
+        name, at, key = text.partition("@")
+        head = Site.parse(name)
+        named = not name or (head is not None and head.head is not None)
+        index, exact = numbers.index(key) if at else (None, True)
+        if not (named and exact and (index is not None) == bool(at)):
+            raise _refuse(text, "it is not a head, @ and a position, such as L2.H1@2")
+        return Look(name, index)
+
+
+@dataclass(frozen=True, eq=False)
+class WordsView:
+    """Words with what each adds to a number of the answer; a look that is forbidden.
+
+    `values` are direct shares, whose sums over words are the heads' own. `cut` has the number's
+    exact change where each head's look at the word is forbidden alone, None where no word is
+    chosen. `sentences` say what was found, `notes` have the control.
+    """
+
+    title: str
+    tokens: tuple[str, ...]
+    special: Annotated[Bool[np.ndarray, "token"], LISTED]
+    heads: tuple[str, ...]
+    values: Float32[np.ndarray, "head token"]
+    look: str
+    decimals: int
+    sentences: tuple[str, ...]
+    notes: tuple[str, ...]
+    cut: Float32[np.ndarray, "head"] | None = None
+
+    @derived
+    def chosen(self) -> int | None:
+        """The position of the word that is forbidden."""
+        return Look.parse(self.look).key
+
+    @derived
+    def through(self) -> str:
+        """The head whose looks are shown, "" for all."""
+        return Look.parse(self.look).head
+
+
 @dataclass(frozen=True, eq=False)
 class SwitchesView:
     """The board, what is off, and the answer. `effects` says in words what was measured.
 
     `suggested` is the head to switch off first, "" where none is known. What was switched in
-    another `model` cannot be undone.
+    another `model` cannot be undone. `words` is None where words have no direct shares.
     """
 
     model: str
@@ -91,6 +154,7 @@ class SwitchesView:
     effects: str = ""
     effects_percent: bool = True
     suggested: str = ""
+    words: WordsView | None = None
 
     @derived
     def most(self) -> float:
@@ -116,11 +180,6 @@ def tiny(weights: Float32[np.ndarray, "head query key"]) -> Float32[np.ndarray, 
 
 
 # --- the text form ------------------------------------------------------------------------------
-
-
-def _refuse(part: str, reason: str) -> BadInput:
-    return refusal("bad_change_text", "the switches", part, reason, "L0.H0.mixed=mean")
-
 
 FORM = TextForm(_refuse, ",", MAX_CHARS, MAX_SWITCHES)
 

@@ -1,12 +1,14 @@
 // @ts-check
 // Switches: every head as a switch beside the model's answer. A click changes the board at once and asks the server for
-// the new answer; the address has what is off, so that a link shows the same.
+// the new answer; the address has what is off, so that a link shows the same. So has it the look at a word that is
+// forbidden.
 
 import { barList } from "../shared/bars.js";
 import { parse } from "../shared/buffer.js";
 import { cueScroll, el, setBusy, setText, watchSize } from "../shared/dom.js";
 import { fill, fmtFixed, fmtPercent } from "../shared/fmt.js";
 import { makeBoard } from "./board.js";
+import { makeWords } from "./words.js";
 
 /** @import { Host, Mounted } from "../shared/host.js" */
 /** @import { Board } from "./board.js" */
@@ -81,8 +83,10 @@ function buildParts(_state, on) {
   const boards = el("div", { class: "av-switches-boards" });
   left.append(hint, row, boards, status, effects);
   const answer = el("div", { class: "av-switches-answer av-panel" });
-  const box = el("section", { class: "av av-switches" }, answer, left);
-  return { box, left, boards, answer, suggested, undo, allOn, open, status, effects, hint };
+  const words = el("div", { class: "av-switches-words" });
+  const right = el("div", { class: "av-switches-right" }, answer, words);
+  const box = el("section", { class: "av av-switches" }, right, left);
+  return { box, words, left, boards, answer, suggested, undo, allOn, open, status, effects, hint };
 }
 
 function takeData(/** @type {State} */ state, /** @type {Parts} */ parts, /** @type {Uint8Array} */ data) {
@@ -107,6 +111,7 @@ function takeData(/** @type {State} */ state, /** @type {Parts} */ parts, /** @t
   state.board.lay(parts.boards.clientWidth);
   state.board.paint(state.host.theme());
   if (focused) state.board.focus(focused);
+  showWords(state, parts, arrays);
   setText(parts.hint, strings.hint);
   setText(parts.effects, header.effects);
   setText(parts.undo, strings.undo);
@@ -114,7 +119,26 @@ function takeData(/** @type {State} */ state, /** @type {Parts} */ parts, /** @t
   setText(parts.suggested, fill(strings.suggested, { head: header.suggested }));
   showAnswer(parts.answer, header.answer);
   setBusy(parts.answer, false);
+  setBusy(parts.words, false);
   showOff(state, parts);
+}
+
+/** The words; the keyboard stays where it was. */
+function showWords(/** @type {State} */ state, /** @type {Parts} */ parts, /** @type {Arrays} */ arrays) {
+  const { header, host } = state;
+  if (!header) return;
+  const root = parts.words.getRootNode();
+  const active = root instanceof ShadowRoot ? root.activeElement : document.activeElement;
+  const focused =
+    active instanceof HTMLElement && parts.words.contains(active) ? active.dataset.word : undefined;
+  const words = makeWords(header, arrays, (text) => {
+    setBusy(parts.answer, true);
+    setBusy(parts.words, true);
+    host.address.set({ word: text || null });
+    host.trigger("word", text);
+  });
+  parts.words.replaceChildren(...(words ? [words.node] : []));
+  if (focused !== undefined) words?.focus(Number(focused));
 }
 
 /** What a head is and does, in words. */

@@ -16,7 +16,7 @@ from attnviz.pictures.group import answers, groups
 from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.group.groups import Group, size_of
 from attnviz.pictures.shared.bars import Bar
-from attnviz.pictures.switches import AnswerView, Switch, SwitchGroup, tiny
+from attnviz.pictures.switches import AnswerView, SwitchGroup, tiny
 
 if TYPE_CHECKING:
     from attnviz.experiment.answers import AnswerReader
@@ -83,10 +83,13 @@ def answer_view(
     prepared: "CleanRun",
     answer: "AnswerReader",
     result: "Switched",
-    off: Sequence[Switch],
+    off: Sequence[str],
     written: tuple[str, str] | None,
 ) -> AnswerView:
-    """The answer as bars, what became of it in a sentence, and its control."""
+    """The answer as bars, what became of it in a sentence, and its control.
+
+    `off` has the names of the heads that are off and of the look that is forbidden.
+    """
     return AnswerView(
         title=text(lang, f"switchboard.{answer.kind}"),
         bars=tuple(_bars(lang, prepared, answer, result, bool(off))),
@@ -128,7 +131,7 @@ def _sentence(
     prepared: "CleanRun",
     answer: "AnswerReader",
     result: "Switched",
-    off: Sequence[Switch],
+    off: Sequence[str],
 ) -> str:
     """A sentence on the change of the answer."""
     best = int(np.argmax(result.before))
@@ -137,7 +140,7 @@ def _sentence(
             return text(lang, "switchboard.all_on")
         name = answers.choice_name(lang, prepared, answer, best)
         return text(lang, "switchboard.says", answer=name, share=answers.share(result.before[best]))
-    heads = _names(lang, [switch.head for switch in off])
+    heads = _names(lang, off)
     return answers.changed_sentence(lang, prepared, answer, result, "switchboard", heads=heads)
 
 
@@ -148,9 +151,7 @@ def _names(lang: Language, heads: Sequence[str]) -> str:
     return text(lang, "switchboard.heads", n=len(heads))
 
 
-def _control(
-    lang: Language, answer: "AnswerReader", result: "Switched", off: Sequence[Switch]
-) -> str:
+def _control(lang: Language, answer: "AnswerReader", result: "Switched", off: Sequence[str]) -> str:
     """A sentence on how far other heads, drawn at random, move the answer: the level of chance."""
     if not off or not len(result.controls):
         return ""
@@ -158,7 +159,7 @@ def _control(
 
 
 def _written(
-    lang: Language, written: tuple[str, str] | None, off: Sequence[Switch]
+    lang: Language, written: tuple[str, str] | None, off: Sequence[str]
 ) -> tuple[tuple[str, str], ...]:
     if written is None:
         return ()
@@ -166,7 +167,7 @@ def _written(
     first = (text(lang, "switchboard.writes"), before)
     if not off:
         return (first,)
-    heads = _names(lang, [switch.head for switch in off])
+    heads = _names(lang, off)
     return first, (text(lang, "switchboard.writes_off", heads=heads), after)
 
 

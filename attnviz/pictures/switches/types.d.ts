@@ -1,12 +1,12 @@
 // Written by `python -m scripts.write_canvas_types` from attnviz/pictures/switches: change that, not this.
 
 import type { FloatArray, PackedArray } from "../shared/buffer.js";
-import type { SharedStrings } from "../shared/heads.js";
+import type { Flag, SharedStrings } from "../shared/heads.js";
 
 /**
  * The board, what is off, and the answer. `effects` says in words what was measured.
  * `suggested` is the head to switch off first, "" where none is known. What was switched in another `model`
- * cannot be undone.
+ * cannot be undone. `words` is None where words have no direct shares.
  */
 export interface Header {
   strings: Strings;
@@ -18,6 +18,7 @@ export interface Header {
   effects: string;
   effects_percent: boolean;
   suggested: string;
+  words: WordsView | null;
   /** The largest effect of a head, 0 where none was measured. */
   most: number;
 }
@@ -67,9 +68,34 @@ export interface Bar {
   muted: boolean;
 }
 
+/**
+ * Words with what each adds to a number of the answer; a look that is forbidden.
+ * `values` are direct shares, whose sums over words are the heads' own. `cut` has the number's exact change
+ * where each head's look at the word is forbidden alone, None where no word is chosen. `sentences` say what
+ * was found, `notes` have the control.
+ */
+export interface WordsView {
+  title: string;
+  tokens: string[];
+  special: Flag[];
+  heads: string[];
+  look: string;
+  decimals: number;
+  sentences: string[];
+  notes: string[];
+  /** The position of the word that is forbidden. */
+  chosen: number | null;
+  /** The head whose looks are shown, "" for all. */
+  through: string;
+}
+
 export interface Arrays {
   [array: `groups.${number}.weights`]: PackedArray;
   [array: `groups.${number}.effects`]: FloatArray;
+  /** [head, token] */
+  "words.values": FloatArray;
+  /** [head] */
+  "words.cut"?: FloatArray;
 }
 
 /** The texts of this canvas, and the shared ones. */
@@ -83,4 +109,11 @@ export interface Strings extends SharedStrings {
   readonly suggested: string;
   readonly hint: string;
   readonly open_head: string;
+  readonly words_hint: string;
+  readonly words_off: string;
+  readonly words_through: string;
+  readonly words_all: string;
+  readonly words_each: string;
+  readonly words_word: string;
+  readonly words_forbidden: string;
 }

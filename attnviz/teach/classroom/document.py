@@ -15,7 +15,7 @@ from attnviz.teach.classroom.bounds import Bounds
 from attnviz.teach.classroom.room import Counts, Listing, Member, Room
 from attnviz.teach.classroom.stage import CellRequest, Stage
 
-FORM = 3  # counts the forms of the document: processes of another form keep rooms of their own
+FORM = 4  # counts the forms of the document: processes of another form keep rooms of their own
 
 
 Read = TypeVar("Read")

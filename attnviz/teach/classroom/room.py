@@ -239,10 +239,17 @@ class Room:
 
     def tally(self, card: CardName, now: float) -> Tally:
         """The answers of the class to a card."""
-        labels = (member.answers.get(card) for member in self.members.values())
-        counts = Counter(label for label in labels if label is not None)
+        counts = Counter(self.labels(card).values())
         followers = (member for member in self.members.values() if not member.watches)
         return Tally(counts, sum(self._is_here(member, now) for member in followers))
+
+    def labels(self, card: CardName) -> dict[str, str]:
+        """The label of each seat's answer to a card."""
+        return {
+            seat: member.answers[card]
+            for seat, member in self.members.items()
+            if card in member.answers
+        }
 
     def click(self, seat: str, target: str, cell: tuple[int, int], now: float) -> None:
         """Keep the cell that a member clicks; it may click another until the class is shown."""

@@ -222,6 +222,10 @@ class Rooms:
         now = self._now()
         self._store.change(normal(code), lambda room: room.answer(seat, card, label, now))
 
+    def labels(self, code: str, card: CardName) -> dict[str, str]:
+        """The label of each seat's answer to a card."""
+        return self._store.look(normal(code), lambda room: room.labels(card))
+
     def close(self, code: str, key: str) -> Report:
         """End a room, of which nothing is kept; the answers to its cards, without names."""
 

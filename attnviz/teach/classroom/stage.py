@@ -32,7 +32,8 @@ class Stage:
     `revealed`: they see the right answer, and answers are closed. `page` is the page of the app on
     which the presenter is, and `query` its view there. `number` of `count` is the card's place in
     the lesson as the presenter gives it, `order` the names of its cards, which a presenter takes
-    back whose page was loaded again. The room counts `version`.
+    back whose page was loaded again. Until the class has `begun`, the wall invites to join it. The
+    room counts `version`.
     """
 
     lesson: str
@@ -47,6 +48,7 @@ class Stage:
     count: int = 0
     asked: CellRequest | None = None
     order: tuple[str, ...] = ()
+    begun: bool = True
     version: int = 0
 
     @property

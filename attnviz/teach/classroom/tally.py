@@ -27,11 +27,15 @@ MAX_CELLS = 3
 
 @dataclass(frozen=True)
 class AnswerBar:
-    """One answer in words, the number of members who gave it, and True if it is right."""
+    """One answer in words, the number of members who gave it, and True if it is right.
+
+    `label` is the name under which the class counts it.
+    """
 
     words: str
     count: int
     right: bool
+    label: str = ""
 
 
 def label(verdict: Verdict) -> str:
@@ -63,7 +67,7 @@ def answer_bars(
         if not revealed:
             words = {name: answer for name, answer in words.items() if tally.counts.get(name)}
     return [
-        AnswerBar(answer, tally.counts.get(name, 0), name == RIGHT)
+        AnswerBar(answer, tally.counts.get(name, 0), name == RIGHT, name)
         for name, answer in words.items()
     ]
 

@@ -48,7 +48,7 @@ def _teach(lang: Language, slug: str) -> None:
     """Open a class at the card of this page."""
     card = open_card.open_card(course_lessons.lesson(slug)).name
     try:
-        stage = Stage(slug, card, current.view().learn.values)
+        stage = Stage(slug, card, current.view().learn.values, begun=False)
         room = rooms().create(stage, store.visitor(), visitors.address())
     except AttnVizError as error:
         messages.show(lang, error)

@@ -1,14 +1,17 @@
-"""A follower's page: the card that the presenter shows, and widgets to answer it.
+"""A follower's page: the card that the presenter shows, drawn by one canvas, and its answer.
 
-In: the room's stage. Out: the card in the follower's own language. The presenter sets its values;
-an answer is counted, and judged when the presenter reveals. The card is a fragment that runs when
-the stage changes; the rest of the page stays.
+In: the room's stage. Out: the card in the follower's own language. The class's socket sends further
+cards to the canvas (see `staged_card`); this page runs when an answer comes, when a picture is to
+be drawn that only a page draws, and when the class goes to another page. An answer is counted, and
+judged when the presenter reveals.
 """
 
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
+from attnviz.app.host.draw import Events, draw
 from attnviz.app.page_parts.classroom import (
     cell_question,
     class_pages,
@@ -16,26 +19,29 @@ from attnviz.app.page_parts.classroom import (
     reach,
     seats,
     sentences,
+    staged_card,
     tally,
 )
-from attnviz.app.page_parts.learn import card_pills, cards, open_card, pointer, questions, real
+from attnviz.app.page_parts.learn import open_card, pictures, pointer, real
 from attnviz.app.page_parts.learn.card_shown import CardShown
 from attnviz.app.page_parts.learn.pointer import Pointing
+from attnviz.app.server import class_socket
 from attnviz.app.server.class_socket import rooms
 from attnviz.app.session import address_bar, current, messages, store, widgets
 from attnviz.app.session.fragment import fragment
 from attnviz.app.session.view import LessonPlace
 from attnviz.errors import AttnVizError, BadInput
 from attnviz.i18n import Language, text
+from attnviz.pictures import class_card
+from attnviz.pictures.class_card import ClassCardView
 from attnviz.teach.classroom.stage import LEARN, Stage
 from attnviz.teach.classroom.tally import label
 from attnviz.teach.lessons.cards import progress
-from attnviz.teach.lessons.cards.card import Card
-from attnviz.teach.lessons.cards.example_words import in_language
-from attnviz.teach.lessons.cards.symbols import with_formulas
-from attnviz.teach.lessons.cards.texts import LessonTexts, lesson_texts
+from attnviz.teach.lessons.cards.card import Card, LiveTraining, RealHead
+from attnviz.types import ignore
 
 FOLLOWED = "class.followed"
+CANVAS_KEY = "class.card"
 
 
 def show(lang: Language) -> None:
@@ -43,10 +49,10 @@ def show(lang: Language) -> None:
     seat = current.view().classroom
     own = reach.tried(lambda: rooms().join(seat.room, seat.seat or None), seat.seat)
     seats.sit(replace(seat, host="", seat=own))
+    _stage(lang)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(text(lang, "class.following", code=seat.room))
         entry.leave_button(lang)
-    _stage(lang)
 
 
 @fragment()
@@ -54,70 +60,74 @@ def _stage(lang: Language) -> None:
     seat = current.view().classroom
     if seat.host:
         st.rerun(scope="app")  # the tab had the key of who leads
-    try:
-        stage = reach.stage(seat.room)
+    stage = stage_of_page(lang)
+    if stage is None:
+        return
+    with messages.guard(lang):
         own = reach.tried(lambda: rooms().join(seat.room, seat.seat), seat.seat)
         seats.sit(replace(seat, seat=own))
+        _card(lang, stage)
+        sentences.give(lang)
+
+
+def stage_of_page(lang: Language) -> Stage | None:
+    """The stage that this page draws; None while the class does not answer.
+
+    The page runs again if the class is over, or has gone to another page.
+    """
+    try:
+        stage = reach.stage(current.view().classroom.room)
     except BadInput:
         st.rerun(scope="app")
     except AttnVizError as error:
         messages.show(lang, error)
         tally.listener(lang, "stage", reach.NOT_DRAWN)
-        return
-    if leaves_learn(stage):
-        st.rerun(scope="app")
-    with messages.guard(lang):
-        class_pages.note(stage)
-        draw(lang, stage)
-        sentences.give(lang)
-    chosen = pointer.read_chosen(stage.selection)
-    tally.listener(lang, "stage", stage.version, pointer.as_selection(chosen))
+        return None
+    if stage.page != LEARN and class_pages.is_due(stage):
+        st.rerun(scope="app")  # the class has just gone to another page of the app
+    class_pages.note(stage)
+    return stage
 
 
-def leaves_learn(stage: Stage) -> bool:
-    """True if the class has just gone to another page of the app."""
-    return stage.page != LEARN and class_pages.is_due(stage)
+def _card(lang: Language, stage: Stage) -> None:
+    """The card on the stage; an answer is stored, and judged after the reveal."""
+    seat = current.view().classroom
+    shown = staged_card.shown_on(stage, seat.room, lang)
+    _follow(stage, shown.card)
+    own = progress.parse(current.view().learn.answers)
+    verdict = progress.verdict(shown.card, own)
+    if verdict is not None and not stage.revealed:
+        _count(stage, label(verdict))
+    component = widgets.component_key(CANVAS_KEY)
+    view = card_view(lang, stage)
+    view = replace(
+        view,
+        own=progress.answer_text(stage.card, own),
+        judged=label(verdict) if verdict is not None and stage.revealed else "",
+        chosen=pointer.as_selection(pointer.read_chosen(stage.selection)),
+    )
+    on: Events = {
+        "heard": ignore,
+        "kept": partial(seats.take_kept, component),
+        "answer": partial(_take_answer, component),
+    }
+    draw(class_card.CANVAS, view, component, lang, on)
+    draw_by_page(shown)
+    cell_question.show(shown, stage, answers=True)
 
 
-def draw(lang: Language, stage: Stage, *, answers: bool = True) -> None:
-    """The card on the stage; an answer is stored, and judged after the reveal.
-
-    Without `answers`, as on the wall, nothing is counted and no answer is anybody's own.
-    """
-    room = current.view().classroom.room
-    opened = open_card.card_of_stage(stage.lesson, stage.card, stage.settings, room)
-    texts = lesson_texts(stage.lesson, lang)
-    card = in_language(opened.card(), texts)
-    _follow(stage, card)
-    own = progress.parse(current.view().learn.answers) if answers else {}
-    if answers and not stage.revealed:
-        _count(lang, stage, card, own)
-    with st.container(key=widgets.key("learn.top")):
-        st.title(with_formulas(texts.title), anchor=False)
-        number, count = stage.number + 1, stage.count or len(opened.names)
-        st.caption(text(lang, "learn.where", number=number, cards=count))
-    given = _answers(stage, card, own)
-    if not answers:
-        _spread(lang, stage, card, texts)
-    cards.card(lang, texts, replace(opened, answers=given, led=True, watched=not answers))
-    cell_question.show(CardShown(lang, texts, card, {}), stage, answers=answers)
-    card_pills.scroll_to_top(lang, opened)
-    if card.question is None:
-        return
-    if stage.revealed:
-        _judge(CardShown(lang, texts, card, own))
-    if answers:
-        _spread(lang, stage, card, texts)
+def card_view(lang: Language, stage: Stage) -> ClassCardView:
+    """The card for this page's canvas, as all pages of the class see it."""
+    seat = current.view().classroom
+    ready = staged_card.staged(seat.room, lang, stage)
+    return ClassCardView(class_socket.FOLDER, seat.room, seat.seat, "card", lang, ready.card)
 
 
-def _answers(stage: Stage, card: Card, own: dict[str, str]) -> dict[str, str]:
-    """The follower's answers as the card draws them: held back until the reveal, then shown."""
-    name = card.name
-    if not stage.revealed:
-        return {**own, name: progress.UNGRADED + progress.answer_text(name, own)}
-    verdict = progress.verdict(card, own)
-    is_right = verdict is not None and verdict.right
-    return {**own, name: own[name] if is_right else progress.SHOWN}
+def draw_by_page(shown: CardShown) -> None:
+    """Draw the pictures of a card that its canvas does not: real heads, a training that runs."""
+    for name, picture in staged_card.pictures_of(shown):
+        if isinstance(picture, RealHead | LiveTraining):
+            pictures.show(shown, picture, name)
 
 
 def _follow(stage: Stage, card: Card) -> None:
@@ -138,30 +148,26 @@ def _follow(stage: Stage, card: Card) -> None:
     address_bar.write()  # a picture that is mounted now reads its head and cell from there
 
 
-def _count(lang: Language, stage: Stage, card: Card, own: dict[str, str]) -> None:
-    """Have the class count the answer of this page, if there is one."""
-    verdict, seat = progress.verdict(card, own), current.view().classroom
-    if verdict is None:
-        return
+def _count(stage: Stage, name: str) -> None:
+    """Have the class count the answer of this page."""
+    seat = current.view().classroom
     try:
-        rooms().answer(seat.room, seat.seat, stage.name, label(verdict))
+        rooms().answer(seat.room, seat.seat, stage.name, name)
     except BadInput as error:
-        messages.show(lang, error)
+        messages.show(current.language(), error)
 
 
-def _spread(lang: Language, stage: Stage, card: Card, texts: LessonTexts) -> None:
-    """Bars of the answers of the class, once the presenter shows them.
-
-    On the wall they stand above the card, for nobody scrolls there.
-    """
-    if card.question is None or not stage.shown:
+def _take_answer(component: str) -> None:
+    """Take the answer that the canvas sent, if it answers the question on the stage."""
+    sent = class_card.parse_answer(widgets.component_value(component, "answer"))
+    seat = current.view().classroom
+    stage = reach.stage(seat.room)
+    if sent is None or sent[:2] != stage.name or stage.revealed:
         return
-    counts = rooms().tally(current.view().classroom.room, stage.name)
-    st.markdown(f"**{text(lang, 'class.spread', answered=counts.answered)}**")
-    tally.show(lang, card, texts, counts, stage.revealed)
-
-
-def _judge(shown: CardShown) -> None:
-    """The feedback on the follower's own answer, if that was wrong."""
-    if shown.verdict is not None and not shown.verdict.right:
-        questions.verdict(shown)
+    card = staged_card.shown_on(stage, seat.room, current.language()).card
+    answer = None if card.question is None else progress.answer_of(card.question, sent[2])
+    if answer is None:
+        return
+    _follow(stage, card)
+    open_card.note_drawn(stage.card)
+    open_card.answer(stage.card, progress.text_of(answer))

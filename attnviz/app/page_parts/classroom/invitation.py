@@ -12,7 +12,7 @@ from attnviz.app.frame.link import THIS_MACHINE, qr_code
 from attnviz.app.session import current
 from attnviz.i18n import Language, text
 
-PANEL_QR_PX, WALL_QR_PX = 190, 300
+PANEL_QR_PX = 190
 
 
 def link(**further: str) -> str:
@@ -39,14 +39,6 @@ def for_teacher(lang: Language, *, begins: bool) -> None:
         st.caption(text(lang, "class.yours"))
     with picture:
         _qr(lang, PANEL_QR_PX)
-
-
-def for_all(lang: Language) -> None:
-    """Code and QR code, large enough for a wall."""
-    st.caption(text(lang, "class.invite"))
-    st.title(current.view().classroom.room, anchor=False)
-    _qr(lang, WALL_QR_PX)
-    st.code(link(), language=None, wrap_lines=True)
 
 
 def _qr(lang: Language, width: int) -> None:

@@ -47,7 +47,7 @@ def show(lang: Language) -> None:
     """Draw the panel and the page below it."""
     slug = current.view().learn.lesson
     if slug not in course_lessons.slugs():
-        _panel(lang, None)
+        _panel(lang, None, _begins(None))
         learn.show()
         return
     _take_back()
@@ -60,9 +60,10 @@ def show(lang: Language) -> None:
         open_card.go(order[0])
         st.rerun()
     opened = replace(opened, order=order)
-    _present(opened)
+    begins = _begins(opened)
+    _present(opened, not begins)
     store.put(widgets.RERUN, (STAGE,))
-    _panel(lang, opened)
+    _panel(lang, opened, begins)
     cell_question.show(
         _shown(lang, opened), reach.stage(current.view().classroom.room), answers=False
     )
@@ -90,7 +91,7 @@ def _shown(lang: Language, opened: OpenCard) -> CardShown:
 
 
 @fragment(STAGE)
-def _present(opened: OpenCard) -> None:
+def _present(opened: OpenCard, begun: bool) -> None:
     """Show the card of this page, with its values and answers, to the class.
 
     Runs alone when a head was switched in a real picture: the browser has shown it already.
@@ -112,6 +113,7 @@ def _present(opened: OpenCard) -> None:
         count=len(opened.names),
         asked=cell_question.asked(name),
         order=opened.names,
+        begun=begun,
     )
     store.put(UNSHOWN, not reach.tried(partial(_shows, view.classroom, stage), False))
 
@@ -122,8 +124,7 @@ def _shows(seat: Seat, stage: Stage) -> bool:
     return True
 
 
-def _panel(lang: Language, opened: OpenCard | None) -> None:
-    begins = _begins(opened)
+def _panel(lang: Language, opened: OpenCard | None, begins: bool) -> None:
     with st.container(border=True, key=widgets.key("class.bar")):
         if begins:
             invitation.for_teacher(lang, begins=True)

@@ -1,7 +1,8 @@
-"""The page for the wall: the code, its QR code, and the card; bars only after the reveal.
+"""The page for the wall: one screen with the card, its counts and the code; bars after the reveal.
 
 In: the room's stage. Out: a page that says nothing which the class is not to see. It has a seat of
-its own, is counted nowhere and answers nothing; it knows no key of the presenter.
+its own, is counted nowhere and answers nothing; it knows no key of the presenter. Cards and counts
+come to its canvas by the class's socket.
 """
 
 from dataclasses import replace
@@ -9,13 +10,23 @@ from functools import partial
 
 import streamlit as st
 
-from attnviz.app.page_parts.classroom import class_pages, follower, invitation, reach, seats, tally
-from attnviz.app.page_parts.learn import pointer
+from attnviz.app.frame.link import qr_rows
+from attnviz.app.host.draw import draw
+from attnviz.app.page_parts.classroom import (
+    cell_question,
+    follower,
+    invitation,
+    reach,
+    seats,
+    staged_card,
+)
 from attnviz.app.server.class_socket import rooms
 from attnviz.app.session import current, messages, widgets
 from attnviz.app.session.fragment import fragment
-from attnviz.errors import AttnVizError, BadInput
-from attnviz.i18n import Language, text
+from attnviz.i18n import Language
+from attnviz.pictures import class_card
+from attnviz.teach.classroom.room import Tally
+from attnviz.types import ignore
 
 
 def show(lang: Language) -> None:
@@ -24,45 +35,27 @@ def show(lang: Language) -> None:
     own = partial(rooms().join, seat.room, seat.seat or None, watches=True)
     seats.sit(replace(seat, seat=reach.tried(own, seat.seat)))
     with st.container(key=widgets.key("class.wall")):
-        card, code = st.columns([3, 1])
-        with code:
-            invitation.for_all(lang)
-            _count(lang)
-        with card:
-            _stage(lang)
+        _stage(lang)
 
 
 @fragment()
 def _stage(lang: Language) -> None:
-    seat = current.view().classroom
-    try:
-        stage = reach.stage(seat.room)
-    except BadInput:
-        st.rerun(scope="app")
-    except AttnVizError as error:
-        messages.show(lang, error)
-        tally.listener(lang, "stage", reach.NOT_DRAWN)
+    stage = follower.stage_of_page(lang)
+    if stage is None:
         return
-    if follower.leaves_learn(stage):
-        st.rerun(scope="app")
+    room = current.view().classroom.room
     with messages.guard(lang):
-        class_pages.note(stage)
-        follower.draw(lang, stage, answers=False)
-    chosen = pointer.as_selection(pointer.read_chosen(stage.selection))
-    tally.listener(lang, "stage", stage.version, chosen)
-
-
-@fragment()
-def _count(lang: Language) -> None:
-    """The number of those who are here and who have answered; runs when it changes."""
-    seat = current.view().classroom
-    try:
-        counted = reach.tried(partial(rooms().changes, seat.room), reach.NOT_DRAWN)
-        name = reach.stage(seat.room).name
-        counts = reach.tried(partial(rooms().tally, seat.room, name), None)
-    except BadInput:
-        st.rerun(scope="app")
-    if counts is not None:
-        here = text(lang, "class.here", present=counts.present, answered=counts.answered)
-        st.markdown(f"**{here}**")
-    tally.listener(lang, "wall", counted)
+        counts = reach.tried(partial(rooms().tally, room, stage.name), Tally({}, 0))
+        view = replace(
+            follower.card_view(lang, stage),
+            place="wall",
+            present=counts.present,
+            answered=counts.answered,
+            link=invitation.link(),
+            qr=qr_rows(invitation.link()),
+        )
+        component = widgets.component_key("class.card")
+        draw(class_card.CANVAS, view, component, lang, {"heard": ignore})
+        shown = staged_card.shown_on(stage, room, lang)
+        follower.draw_by_page(shown)
+        cell_question.show(shown, stage, answers=False)

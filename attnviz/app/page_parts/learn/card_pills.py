@@ -70,19 +70,12 @@ def _standings(opened: OpenCard) -> Standings:
     return standings
 
 
-def scroll_to_top(lang: Language, opened: OpenCard, standings: Standings | None = None) -> None:
+def scroll_to_top(lang: Language, opened: OpenCard, standings: Standings) -> None:
     """Have the browser show a card that has just opened from its top."""
-    labels: tuple[str, ...] = ()
-    if standings is not None:
-        labels = tuple(_label(lang, opened, name, standings) for name in opened.names)
+    labels = tuple(_label(lang, opened, name, standings) for name in opened.names)
     moves = open_card.n_moves(f"{opened.lesson.slug}/{opened.name}")
-    if standings is None:  # a class: its answers are not the learner's own progress
-        view = CardScrollerView(moves, labels)
-    else:
-        view = CardScrollerView(
-            moves, labels, browser_progress.written(), browser_progress.is_wanted()
-        )
-    keep_progress(view)
+    progress = browser_progress.written(), browser_progress.is_wanted()
+    keep_progress(CardScrollerView(moves, labels, *progress))
 
 
 def keep_progress(view: CardScrollerView) -> None:

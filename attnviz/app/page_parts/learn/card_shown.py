@@ -15,16 +15,12 @@ from attnviz.teach.lessons.cards.texts import LessonTexts, say
 
 @dataclass(frozen=True, eq=False)
 class CardShown:
-    """A card on the page, in a language, with the answers of all cards so far.
-
-    `led` is True where a presenter sets its values and reveals for all.
-    """
+    """A card on the page, in a language, with the answers of all cards so far."""
 
     lang: Language
     texts: LessonTexts
     card: Card
     answers: Mapping[str, str]
-    led: bool = False
 
     @property
     def is_open(self) -> bool:

@@ -1,7 +1,6 @@
 """One card: its text, its controls, its pictures, its question, and the link from it.
 
-In: an `OpenCard`. Out: a drawn card. `card` draws it without the pills of the lesson, so that
-a page that follows a presenter can draw the same.
+In: an `OpenCard`. Out: a drawn card, with the pills of its lesson.
 """
 
 import streamlit as st
@@ -40,23 +39,18 @@ def show(lang: Language, opened: OpenCard) -> None:
         st.title(with_formulas(texts.title), anchor=False)
         standings = card_pills.show(lang, opened)
         model_map.show(lang, opened)
-    card(lang, texts, opened)
+    with st.container(key=widgets.key("learn.card")):
+        _card(lang, texts, opened)
     _next(lang, opened, sum(standing == "right" for standing in standings.values()))
     card_pills.legend(lang, standings)
     take.offer_picture(lang)
     card_pills.scroll_to_top(lang, opened, standings)
 
 
-def card(lang: Language, texts: LessonTexts, opened: OpenCard) -> None:
-    """Draw one card."""
-    with st.container(key=widgets.key("learn.card")):
-        _card(lang, texts, opened)
-
-
 def _card(lang: Language, texts: LessonTexts, opened: OpenCard) -> None:
     open_card.note_drawn(opened.name)
     built = in_language(opened.card(), texts)
-    shown = CardShown(lang, texts, built, opened.answers, opened.led)
+    shown = CardShown(lang, texts, built, opened.answers)
     st.header(shown.say("title"), anchor=False)
     if opened.name in texts.in_english:
         st.caption(text(lang, "learn.in_english"))
@@ -69,7 +63,7 @@ def _card(lang: Language, texts: LessonTexts, opened: OpenCard) -> None:
     for number, picture in enumerate(built.pictures):
         pictures.show(shown, picture, f"{number}")
     if built.question is not None:
-        questions.show(shown, watched=opened.watched)
+        questions.show(shown, leads=bool(opened.room))
     if shown.is_open:
         return
     if predicts(built):
@@ -79,7 +73,7 @@ def _card(lang: Language, texts: LessonTexts, opened: OpenCard) -> None:
     with st.container(border=True, key=widgets.key("learn.takeaway")):
         st.markdown(labelled(text(lang, "learn.takeaway"), shown.say("takeaway")))
     if built.link is not None:
-        _link(lang, built.link)
+        _link(shown, built.link)
 
 
 def predicts(card: Card) -> bool:
@@ -133,7 +127,6 @@ def _control(texts: LessonTexts, opened: OpenCard, control: Control) -> None:
             key=key,
             on_change=_take_value,
             args=args,
-            disabled=opened.led,
         )
     elif isinstance(control, Pick):
         st.segmented_control(
@@ -145,7 +138,6 @@ def _control(texts: LessonTexts, opened: OpenCard, control: Control) -> None:
             key=key,
             on_change=_take_value,
             args=args,
-            disabled=opened.led,
         )
     else:
         st.text_input(
@@ -154,7 +146,6 @@ def _control(texts: LessonTexts, opened: OpenCard, control: Control) -> None:
             key=key,
             on_change=_take_value,
             args=args,
-            disabled=opened.led,
         )
 
 
@@ -168,8 +159,11 @@ def _take_value(card_name: str, control: str, widget: str) -> None:
         open_card.set_value(card_name, control, value)
 
 
-def _link(lang: Language, link: Link) -> None:
-    """A button that opens the page on which the card goes on."""
+def _link(shown: CardShown, link: Link) -> None:
+    """A button that opens the page on which the card goes on, and what to do there."""
+    lang = shown.lang
+    if link.task:
+        st.markdown(labelled(text(lang, "learn.task"), shown.say("task")))
     page = text(lang, f"page.{link.page}.title")
     if st.button(text(lang, "learn.try", page=page), key=widgets.key("learn.try")):
         links.follow(link.view)

@@ -51,7 +51,7 @@ def show(shown: CardShown, picture: Picture, name: str, narrow: bool = False) ->
     elif isinstance(picture, Motion):
         _motion(shown, picture, key)
     else:
-        birth.show(shown.lang, picture.seed)
+        birth.show(shown.lang, picture.seed, picture.shown)
 
 
 def _chart(shown: CardShown, chart: Chart, key: str) -> None:
@@ -75,15 +75,18 @@ def _chart(shown: CardShown, chart: Chart, key: str) -> None:
 
 
 def _motion(shown: CardShown, motion: Motion, key: str) -> None:
+    component = widgets.component_key(key)
+    take = partial(_take_numbers, component, motion, shown.card.name)
+    draw(motions.CANVAS, motion_view(shown, motion), component, shown.lang, {"set": take})
+
+
+def motion_view(shown: CardShown, motion: Motion) -> MotionView:
     """A moving picture with the card's sentences for its scenes."""
     plain = partial(shown.say, markup=False)
     named = {axis: tuple(map(plain, keys)) for axis, keys in motion.named.items()}
     captions = {scene: plain(f"scene.{scene}") for scene in motion.played}
     handles = {handle: plain(f"handle.{handle}") for handle in motion.handles}
-    view = MotionView(motion, plain("title"), captions, {**motion.labels, **named}, handles)
-    component = widgets.component_key(key)
-    take = ignore if shown.led else partial(_take_numbers, component, motion, shown.card.name)
-    draw(motions.CANVAS, view, component, shown.lang, {"set": take})
+    return MotionView(motion, plain("title"), captions, {**motion.labels, **named}, handles)
 
 
 def _take_numbers(component: str, motion: Motion, card: str) -> None:
@@ -95,17 +98,25 @@ def _take_numbers(component: str, motion: Motion, card: str) -> None:
 
 def _board(shown: CardShown, picture: Board, key: str, narrow: bool) -> None:
     asking = asking_panels(shown.card, picture)
-    view = _view(shown, picture, key, narrow)
+    view = board_view(shown, picture, pointed=_pointed(key), narrow=narrow, reports=pointer.leads())
     component = widgets.component_key(key)
     take: Callable[[], None] = ignore
     if asking and shown.is_open:
         take = partial(_take_cell, component, asking, shown.card.name)
     if pointer.leads():
-        take = partial(_take_point, component, picture, key, take)
+        take = partial(_take_point, component, picture, key)
     draw(boards.CANVAS, view, component, shown.lang, {"cell": take})
 
 
-def _view(shown: CardShown, picture: Board, key: str, narrow: bool) -> BoardView:
+def board_view(
+    shown: CardShown,
+    picture: Board,
+    *,
+    pointed: tuple[int, int, int] | None,
+    narrow: bool = False,
+    reports: bool = False,
+    roomy: bool = False,
+) -> BoardView:
     """The board with the answer that was given, if its cells answer the card's question."""
     card, is_open, verdict = shown.card, shown.is_open, shown.verdict
     asking = asking_panels(card, picture)
@@ -124,8 +135,9 @@ def _view(shown: CardShown, picture: Board, key: str, narrow: bool) -> BoardView
         right=None if verdict is None else verdict.right,
         answers=_answers(card) if asking and not is_open else frozenset(),
         ranges=ranges(card),
-        reports=pointer.leads(),
-        pointed=_pointed(key),
+        reports=reports,
+        pointed=pointed,
+        roomy=roomy,
     )
 
 
@@ -135,15 +147,14 @@ def _pointed(key: str) -> tuple[int, int, int] | None:
     return target.at if target is not None and target.picture == key else None
 
 
-def _take_point(component: str, picture: Board, key: str, otherwise: Callable[[], None]) -> None:
-    """Point the class at a cell, then do `otherwise`, which may take the cell as an answer."""
+def _take_point(component: str, picture: Board, key: str) -> None:
+    """Point the class at a cell; it answers nothing: that would reveal."""
     value = widgets.component_value(component, "cell")
     before = pointer.pointing()
     for number, panel in enumerate(picture.panels):
         cell = boards.parse_cell(value, panel)
         if cell is not None and before is not None:
             pointer.point(replace(before, picture=key, at=(number, *cell)))
-    otherwise()
 
 
 def asking_panels(card: Card, picture: Board) -> tuple[Panel, ...]:

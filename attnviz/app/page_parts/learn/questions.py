@@ -18,30 +18,27 @@ from attnviz.teach.lessons.cards.card import CellQuestion, ChoiceQuestion, Numbe
 UNREAD = "learn.unread"
 
 
-def show(shown: CardShown, *, watched: bool = False) -> None:
+def show(shown: CardShown, *, leads: bool = False) -> None:
     """Draw question, answer widget and verdict.
 
-    If `watched`, the page answers nothing: it shows the options and says where to answer.
+    A page that `leads` a class answers nothing: it shows the options, and the panel of the class
+    reveals.
     """
     lang, name, is_open = shown.lang, shown.card.name, shown.is_open
     with st.container(border=True):
         st.markdown(labelled(text(lang, "learn.predict"), shown.say("question")))
-        if watched and is_open:
+        if leads and is_open:
             _options_to_read(shown)
-            st.caption(text(lang, "class.answer_there"))
             return
         match shown.card.question:
-            case NumberQuestion() if not watched:
+            case NumberQuestion() if not leads:
                 _number(lang, name, shown.answer, is_open)
             case ChoiceQuestion() as question:
                 _choice(shown, question)
             case CellQuestion() as question if is_open:
                 st.caption(_where_to_click(shown, question))
-        if progress.is_ungraded(name, shown.answers):
-            st.caption(text(lang, "learn.held" if shown.answer else "learn.asked"))
-            return
         verdict(shown)
-        if not shown.led:
+        if not leads:
             _show_or_ask_again(lang, name, is_open)
 
 

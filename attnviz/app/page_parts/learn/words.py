@@ -44,7 +44,7 @@ def row(lang: Language, opened: OpenCard, answered: bool) -> None:
 def _meaning(lang: Language, entry: GlossaryEntry, opened: OpenCard) -> None:
     """The meaning of a term, with a button to its card unless that is the open one."""
     st.markdown(with_formulas(entry.meaning))
-    if entry.card != (opened.lesson.slug, opened.name) and not opened.led:
+    if entry.card != (opened.lesson.slug, opened.name) and not opened.room:
         title = lesson_texts(entry.card[0], lang).title
         _button(entry, with_formulas(text(lang, "learn.taught_in", lesson=title)), "row")
 

@@ -22,7 +22,6 @@ from attnviz.teach.lessons.cards.card import (
 from attnviz.teach.lessons.cards.grade import Answer, Verdict, grade
 
 SHOWN = "?"
-UNGRADED = "~"  # before an answer that is stored but not graded until the reveal, as in a class
 RETRIED = "!"  # behind an answer that is not the first; alone where the question is asked again
 MAX_NUMBER = 1e12
 Standing = Literal["right", "later", "wrong", "shown"]  # "later": right, but not at the first try
@@ -104,17 +103,12 @@ def is_shown(name: str, answers: Mapping[str, str]) -> bool:
 
 
 def _entry(name: str, answers: Mapping[str, str]) -> str:
-    return answers.get(name, "").removeprefix(UNGRADED).removesuffix(RETRIED)
-
-
-def is_ungraded(name: str, answers: Mapping[str, str]) -> bool:
-    """True if the answer to a card is stored and not graded yet."""
-    return answers.get(name, "").startswith(UNGRADED)
+    return answers.get(name, "").removesuffix(RETRIED)
 
 
 def verdict(card: Card, answers: Mapping[str, str]) -> Verdict | None:
-    """The verdict on a card's answer; None without one, and for one that is not graded yet."""
-    if card.question is None or is_ungraded(card.name, answers):
+    """The verdict on a card's answer; None without one."""
+    if card.question is None:
         return None
     answer = answer_of(card.question, answer_text(card.name, answers))
     return None if answer is None else grade(card.question, answer)

@@ -1,8 +1,9 @@
-"""The Markdown of the lessons as HTML for paper, and nothing that could run.
+"""The Markdown of the lessons as HTML for paper, as passages for a class, and nothing that runs.
 
-In: a filled text of a card. Out: HTML of CommonMark with GitHub's tables and formulas between
-dollar signs, the Markdown that the screen reads too. HTML in a text is escaped; links and pictures
-become their words with the address behind them, since paper has no links. Headings are not read:
+In: a filled text of a card. Out: passages of plain text in a few styles; or HTML of CommonMark with
+GitHub's tables and formulas between dollar signs, the Markdown that the screen reads too. HTML in a
+text is escaped; links and pictures become their words with the address behind them, since paper
+has no links. Headings are not read:
 "#" begins a card in a file of texts. A formula in TeX becomes MathML, which every current browser
 sets without a script or a font of ours: only elements and attributes of plain formulas pass, and
 all text is escaped (the converter's own serialisation unescapes what was typed). A formula that
@@ -20,6 +21,7 @@ from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
+from attnviz.pictures.class_card import Passage, Span, SpanStyle
 from attnviz.teach.lessons.cards.symbols import typed
 
 ELEMENTS = frozenset(
@@ -36,6 +38,7 @@ ATTRIBUTES = frozenset(
     ).split()
 )
 BREAKS = ("softbreak", "hardbreak")
+STYLES: dict[str, SpanStyle] = {"strong_open": "strong", "em_open": "em"}
 
 
 def html(source: str) -> str:
@@ -60,6 +63,49 @@ def plain(source: str) -> str:
     """
     [line] = _parser().parseInline(source)
     return "".join(map(_plain, line.children or ()))
+
+
+def passages(source: str) -> tuple[Passage, ...]:
+    """A text as paragraphs and items of lists, each in pieces of one style.
+
+    >>> passages("It **sums**")
+    (Passage(mark='', spans=(Span(text='It ', style=''), Span(text='sums', style='strong'))),)
+    """
+    found, mark, bullet = list[Passage](), "", ""
+    for token in _parser().parse(source):
+        match token.type:
+            case "bullet_list_open" | "ordered_list_open":
+                bullet = "" if token.type.startswith("ordered") else "•"
+            case "list_item_open":
+                mark = bullet or f"{token.info}{token.markup}"
+            case "inline":
+                found.append(Passage(mark, spans_of(token.children or ())))
+                mark = ""
+            case "fence" | "code_block":
+                found.append(Passage("", (Span(token.content, "code"),)))
+    return tuple(found)
+
+
+def spans(source: str) -> tuple[Span, ...]:
+    """A line in pieces of one style."""
+    [line] = _parser().parseInline(source)
+    return spans_of(line.children or ())
+
+
+def spans_of(tokens: Sequence[Token]) -> tuple[Span, ...]:
+    """The pieces of a line that was read already; pieces of one style are one."""
+    pieces, styles = list[Span](), list[SpanStyle]()
+    for token in tokens:
+        if token.type in STYLES:
+            styles.append(STYLES[token.type])
+        elif token.type in ("strong_close", "em_close"):
+            styles.pop()
+        elif text := _plain(token):
+            style = "code" if token.type == "code_inline" else styles[-1] if styles else ""
+            if pieces and pieces[-1].style == style:
+                text = pieces.pop().text + text
+            pieces.append(Span(text, style))
+    return tuple(pieces)
 
 
 def _plain(token: Token) -> str:

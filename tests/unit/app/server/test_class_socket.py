@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 
 import pytest
 from starlette.applications import Starlette
@@ -10,7 +11,9 @@ from starlette.testclient import TestClient, WebSocketTestSession
 from starlette.websockets import WebSocketDisconnect
 
 from attnviz.app.server import class_socket
+from attnviz.app.server.class_socket import Prepared
 from attnviz.errors import AttnVizError
+from attnviz.i18n import Language
 from attnviz.teach.classroom.rooms import NewRoom, Rooms
 from attnviz.teach.classroom.stage import Stage
 from tests.support.waiting import expect_equal
@@ -157,3 +160,79 @@ def test_a_page_of_another_server_is_refused(
         with client.websocket_connect(f"/class/{opened.code}", headers=foreign):
             pass
     assert closed.value.code == class_socket.FOREIGN
+
+
+def prepared(code: str, lang: Language) -> Prepared | None:
+    """A card that names its stage and language; none of another page, an error of "broken"."""
+    rooms = class_socket.rooms()
+    stage = rooms.stage(code)
+    if stage.card == "broken":
+        raise AttnVizError("cannot be built", code="broken")
+    card = f"{lang} {stage.card} {stage.version}".encode()
+    ready = Prepared(card, rooms.labels(code, stage.name), stage.version)
+    return ready if stage.page == "learn" else None
+
+
+@pytest.fixture
+def with_cards() -> Iterator[TestClient]:
+    with TestClient(Starlette(routes=class_socket.routes(prepared))) as running:
+        yield running
+
+
+@contextmanager
+def showing(client: TestClient, opened: NewRoom, query: str) -> Iterator[WebSocketTestSession]:
+    seat = class_socket.rooms().join(opened.code)
+    path = f"/{class_socket.FOLDER}/{opened.code}?{query}"
+    with client.websocket_connect(path) as socket:
+        socket.send_text(seat)
+        yield socket
+
+
+def test_a_page_that_shows_a_card_is_sent_the_next_one(
+    with_cards: TestClient, room: tuple[Rooms, NewRoom]
+) -> None:
+    rooms, opened = room
+    with showing(with_cards, opened, "heed=card&lang=ja&drawn=1") as socket:
+        assert socket.receive_text() == "1", "what it has drawn is not sent again"
+        rooms.show(opened.code, opened.key, SECOND)
+        assert socket.receive_bytes() == b"ja sizes 2"
+        rooms.show(opened.code, opened.key, replace(SECOND, page="head"))
+        assert socket.receive_text() == "3", "the page has to run"
+        rooms.show(opened.code, opened.key, replace(SECOND, card="broken"))
+        assert socket.receive_text() == "4"
+    with showing(with_cards, opened, "heed=card&lang=<b>&drawn=9e9") as socket:
+        assert socket.receive_text() == "4"
+    rooms.show(opened.code, opened.key, SECOND)
+    with showing(with_cards, opened, "heed=card&lang=<b>&drawn=4") as socket:
+        assert socket.receive_bytes() == b"en sizes 5"
+
+
+def test_a_page_is_told_how_its_own_answer_was_judged(
+    with_cards: TestClient, room: tuple[Rooms, NewRoom]
+) -> None:
+    rooms, opened = room
+    seat, other = rooms.join(opened.code), rooms.join(opened.code)
+    rooms.answer(opened.code, seat, FIRST.name, "not_sums")
+    for one, judged in ((seat, "not_sums"), (other, None)):
+        path = f"/{class_socket.FOLDER}/{opened.code}?heed=card"
+        with with_cards.websocket_connect(path) as socket:
+            socket.send_text(one)
+            if judged is not None:
+                assert socket.receive_json() == {"judged": judged, "version": 1}
+            assert socket.receive_bytes() == b"en order 1"
+
+
+def test_the_wall_is_told_who_is_here_and_has_answered(
+    with_cards: TestClient, room: tuple[Rooms, NewRoom]
+) -> None:
+    rooms, opened = room
+    wall = rooms.join(opened.code, watches=True)
+    path = f"/{class_socket.FOLDER}/{opened.code}?heed=wall&drawn=1"
+    with with_cards.websocket_connect(path) as socket:
+        socket.send_text(wall)
+        assert socket.receive_json() == {"present": 0, "answered": 0}
+        assert socket.receive_text() == "1"
+        seat = rooms.join(opened.code)
+        assert socket.receive_json() == {"present": 1, "answered": 0}
+        rooms.answer(opened.code, seat, FIRST.name, "right")
+        assert socket.receive_json() == {"present": 1, "answered": 1}

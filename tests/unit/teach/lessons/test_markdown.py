@@ -10,7 +10,16 @@ from attnviz import i18n
 from attnviz.i18n import Language
 from attnviz.teach.course import SLUGS
 from attnviz.teach.lessons.cards.texts import PLACEHOLDER, lesson_texts
-from attnviz.teach.lessons.paper.markdown import ATTRIBUTES, ELEMENTS, formula, html, inline, plain
+from attnviz.teach.lessons.paper.markdown import (
+    ATTRIBUTES,
+    ELEMENTS,
+    formula,
+    html,
+    inline,
+    passages,
+    plain,
+    spans,
+)
 
 CODE = re.compile(r"<(code|pre)\b.*?</\1>", re.DOTALL)
 PIECES = [r"\frac", r"\left(", r"\right)", r"\text", r"\hat", r"\sqrt", r"\begin{matrix}", r"\skew"]
@@ -126,3 +135,22 @@ def test_every_text_of_a_lesson_is_read_whole(slug: str, lang: Language) -> None
         for key, text in texts.items():
             made = CODE.sub("", html(PLACEHOLDER.sub("0.5", text)))
             assert not re.search(r"\*\*|`|\$", made), (name, key)
+
+
+def test_passages_are_paragraphs_and_items_in_pieces_of_one_style() -> None:
+    source = "A **b** `<i>c</i>` *d*\n\n1. one, $W_Q$\n2. two\n\n- x \\<b\\>"
+    found = [(each.mark, [(s.text, s.style) for s in each.spans]) for each in passages(source)]
+    assert found == [
+        (
+            "",
+            [("A ", ""), ("b", "strong"), (" ", ""), ("<i>c</i>", "code"), (" ", ""), ("d", "em")],
+        ),
+        ("1.", [("one, W_Q", "")]),
+        ("2.", [("two", "")]),
+        ("•", [("x <b>", "")]),
+    ]
+
+
+def test_spans_of_a_hostile_line_are_its_text() -> None:
+    (span,) = spans("</script><img src=x onerror=1> %{x}")
+    assert (span.text, span.style) == ("</script><img src=x onerror=1> %{x}", "")

@@ -1,0 +1,201 @@
+// @ts-check
+// The stage: a sentence, and its answer without each of the looks of all heads at one word. Mirror of
+// attnviz/pictures/stage/fill.py; every number is of a pass with that one look cut. A sentence of the visitor's own has no
+// stated cell: of a decoder the word is measured, of an encoder it is the strongest look between two words.
+
+import { meanVector, moved } from "./answers.js";
+import { largest } from "./numbers.js";
+import { floats, pack, roots } from "./packing.js";
+import { weightsOf } from "./scene.js";
+
+/** @import { Inputs, Model } from "../engine/families.js" */
+/** @import { Changes } from "../engine/passes.js" */
+/** @import { Staged } from "../index.js" */
+/** @import { Reader } from "./answers.js" */
+/** @import { Scene } from "./scene.js" */
+
+/** A look of a head: the place of the head among all, a query and a key. @typedef {{number: number, query: number, key: number}} Look */
+/** What is left without a look. @typedef {{look: Look, numbers: Float64Array, moved: number, winner: number}} CutAnswer */
+/** What the stage is made of. @typedef {{scene: Scene, model: Model, inputs: Inputs, reader: Reader, staged: Staged}} Play */
+
+const LEAST_LOOK = 0.15; // as in attnviz/pictures/stage/fill.py
+const [FIRST, MOST_CHOICES] = [3, 6];
+const LEAST_GUESS = 0.05;
+const MOST_TOKENS = 32; // of an encoder, whose every cut is a pass
+
+/**
+ * The stage; null for a text that has no look to cut, or too many.
+ * @param {Play} play
+ * @param {Float64Array[]} others vectors of the yardsticks
+ */
+export function stageBytes(play, others) {
+  const { scene, staged, reader } = play;
+  const { n } = scene.group;
+  if (n < 2 || (reader.kind === "cosines" && n > MOST_TOKENS)) return null;
+  const found = reader.kind === "cosines" ? meaning(play, others) : nextWord(play);
+  if (!found) return null;
+  const { query, key, tried, answers, cuts } = found;
+  const { layers, heads, m } = scene.group;
+  const weights = weightsOf(scene.arena, scene.group);
+  const rows = new Float32Array(layers * heads * m);
+  for (let number = 0; number < layers * heads; number++)
+    rows.set(rowOf(weights, number, query, n, m), number * m);
+  const { before, after, ...named } = answers;
+  const header = {
+    strings: scene.texts.strings.stage,
+    kind: reader.kind === "cosines" ? "meaning" : "next",
+    scene: staged.scene,
+    text: staged.text,
+    tokens: scene.keys.tokens.map(({ label }) => label.trim()),
+    special: scene.keys.tokens.map(({ special }) => (special ? 1 : 0)),
+    query,
+    key,
+    n_layers: layers,
+    n_heads: heads,
+    ...named,
+    examples: staged.examples,
+    n_tried: tried,
+    tried: staged.tried,
+    has_box: false,
+    is_typed: staged.isTyped,
+    guesses: reader.kind === "cosines" || named.share >= LEAST_GUESS,
+  };
+  const all = cuts.length;
+  return pack(header, {
+    weights: roots(weights, [layers, heads, n, m], 8),
+    rows: floats([all, m], rows),
+    moved: floats(
+      [all],
+      Float32Array.from(cuts, (cut) => cut.moved),
+    ),
+    before: floats([before.length], Float32Array.from(before)),
+    after: floats([all, after.length / all], Float32Array.from(after)),
+  });
+}
+
+/** The stage of a decoder. */
+function nextWord(/** @type {Play} */ play) {
+  const { scene, reader, staged } = play;
+  const query = scene.group.n - 1;
+  const candidates = staged.cell ? [] : strongLooks(play);
+  const key = staged.cell?.key ?? (candidates.length ? chosenKey(play, candidates) : Math.max(0, query - 1));
+  const cuts = cutAll(play, lookAt(play, query, key));
+  const { clean } = reader;
+  const best = cuts.reduce((one, other) => (other.moved > one.moved ? other : one));
+  const choices = [...new Set([...largest(clean, FIRST), ...largest(best.numbers, MOST_CHOICES)])];
+  choices.length = Math.min(choices.length, MOST_CHOICES);
+  const name = (/** @type {number} */ choice) => reader.name(choice).trim();
+  const winner = largest(clean, 1)[0];
+  const answers = {
+    choices: choices.map(name),
+    before: choices.map((choice) => clean[choice]),
+    after: cuts.flatMap(({ numbers }) => choices.map((choice) => numbers[choice])),
+    winner: name(winner),
+    share: clean[winner],
+    winners: cuts.map((cut) => name(cut.winner)),
+    shares: cuts.map((cut) => Math.fround(cut.numbers[cut.winner])),
+    n_words: clean.length,
+  };
+  return { query, key, tried: candidates.length, answers, cuts };
+}
+
+/** The stage of a sentence encoder; null for a text without two words. */
+function meaning(/** @type {Play} */ play, /** @type {Float64Array[]} */ others) {
+  const { scene, staged } = play;
+  const cell = staged.cell ?? strongestCell(scene);
+  if (!cell) return null;
+  const own = meanVector(scene.arena, scene.pass.hidden);
+  const cosine = (/** @type {Float64Array} */ other) => own.reduce((sum, x, i) => sum + x * other[i], 0);
+  const answers = {
+    choices: staged.yardsticks.map(([name]) => name),
+    before: others.map((other) => 1 - cosine(other)),
+    after: [],
+    winner: "",
+    share: 0,
+    winners: [],
+    shares: [],
+    n_words: 0,
+  };
+  return { ...cell, tried: 0, answers, cuts: cutAll(play, lookAt(play, cell.query, cell.key)) };
+}
+
+/** The query's weights in a head. */
+function rowOf(
+  /** @type {Float32Array} */ weights,
+  /** @type {number} */ number,
+  /** @type {number} */ query,
+  /** @type {number} */ n,
+  /** @type {number} */ m,
+) {
+  const at = (number * n + query) * m;
+  return weights.subarray(at, at + m);
+}
+
+/** The two strongest looks of the last word in each head, but at the first token or itself. @returns {Look[]} */
+function strongLooks(/** @type {Play} */ { scene: { arena, group } }) {
+  const { layers, heads, n, m } = group;
+  const weights = weightsOf(arena, group);
+  return Array.from({ length: layers * heads }, (_, number) => {
+    const row = rowOf(weights, number, n - 1, n, m).slice();
+    row[0] = row[n - 1] = 0;
+    return largest(row, 2)
+      .filter((key) => row[key] >= LEAST_LOOK)
+      .map((key) => ({ number, query: n - 1, key }));
+  }).flat();
+}
+
+/** The query and the key of the strongest look between two words. */
+function strongestCell(/** @type {Scene} */ { arena, group, keys: { tokens } }) {
+  const { n, m } = group;
+  const weights = weightsOf(arena, group);
+  let best = null;
+  let most = 0;
+  for (let at = 0; at < weights.length; at++) {
+    const [query, key] = [Math.floor(at / m) % n, at % m];
+    if (weights[at] <= most || query === key || tokens[query].special || tokens[key].special) continue;
+    most = weights[at];
+    best = { query, key };
+  }
+  return best;
+}
+
+/** The same look of all heads. @returns {Look[]} */
+const lookAt = (
+  /** @type {Play} */ { scene: { group } },
+  /** @type {number} */ query,
+  /** @type {number} */ key,
+) => Array.from({ length: group.layers * group.heads }, (_, number) => ({ number, query, key }));
+
+/** The key of the look to show: of those after which the model writes another word of the text if there is one. */
+function chosenKey(/** @type {Play} */ play, /** @type {Look[]} */ candidates) {
+  const { reader, scene } = play;
+  const words = new Set(scene.keys.tokens.map(({ label }) => label.trim()));
+  const winner = largest(reader.clean, 1)[0];
+  const cuts = cutAll(play, candidates);
+  const named = cuts.filter((cut) => cut.winner !== winner && words.has(reader.name(cut.winner).trim()));
+  const among = named.length ? named : cuts;
+  return among.reduce((one, other) => (other.moved > one.moved ? other : one)).look.key;
+}
+
+/** The answer without each of some looks, a pass for each. @returns {CutAnswer[]} */
+function cutAll(/** @type {Play} */ { scene, model, inputs, reader }, /** @type {Look[]} */ looks) {
+  const { arena, group, pass } = scene;
+  const { top } = arena;
+  return looks.map((look) => {
+    const layer = Math.floor(look.number / group.heads);
+    const cut = model.run(inputs, cutting(look, layer, look.number % group.heads), { pass, layer });
+    const numbers = reader.read(cut);
+    arena.top = top;
+    return { look, numbers, moved: moved(reader, reader.clean, numbers), winner: largest(numbers, 1)[0] };
+  });
+}
+
+/** @returns {Changes} */
+function cutting(
+  /** @type {Look} */ { query, key },
+  /** @type {number} */ layer,
+  /** @type {number} */ head,
+) {
+  const change = { cut: { query, key } };
+  return (_, at) => (at === layer ? (one) => (one === head ? change : undefined) : undefined);
+}

@@ -1,0 +1,33 @@
+// @ts-check
+// Sentences of a card as nodes: paragraphs, lists, pieces in a style. Nothing is read as markup.
+
+import { el } from "../shared/dom.js";
+import { withSubscripts } from "../shared/symbols.js";
+
+/** @import { Passage, Span } from "./types.js" */
+
+/** Paragraphs and items as nodes; an item keeps its mark. */
+export function passageNodes(/** @type {Passage[]} */ passages) {
+  return passages.map(({ mark, spans }) =>
+    mark
+      ? el(
+          "p",
+          { class: "cc-item" },
+          el("span", { class: "cc-mark" }, mark),
+          el("span", {}, ...spanNodes(spans)),
+        )
+      : el("p", {}, ...spanNodes(spans)),
+  );
+}
+
+/** The pieces of a line as nodes. @returns {(Node | string)[]} */
+export function spanNodes(/** @type {Span[]} */ spans) {
+  return spans.map(({ text, style }) =>
+    style === "code" ? el("code", {}, text) : el(style || "span", {}, ...withSubscripts(text)),
+  );
+}
+
+/** The words of a line. */
+export function words(/** @type {Span[]} */ spans) {
+  return spans.map(({ text }) => text).join("");
+}

@@ -1,0 +1,242 @@
+"""The words under the switches: what each adds to the answer, and one look that is forbidden.
+
+In: a number of the answer, split by head and token, and a `Look`. Out: a `WordsView`. A direct
+share is what a look writes itself; it never stands alone: the same edges are cut out of the model
+and the exact change stands beside it, in words where the two disagree, and as a control the same
+cut in the other heads, or of the other words.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from attnviz.errors import AttnVizError
+from attnviz.i18n import Language, text
+from attnviz.pictures.switches import Look, WordsView
+
+if TYPE_CHECKING:
+    from attnviz.changes import Change
+    from attnviz.experiment.answer_measures import AnswerMeasure
+    from attnviz.experiment.by_token import DirectByToken
+    from attnviz.experiment.run import Experiment
+
+MAX_WORDS = 128
+MOST_LIKELY = 50  # choices among which the other one is
+READS = ("encoder", "decoder", "encoder-decoder")  # text
+
+
+@dataclass(frozen=True, eq=False)
+class Words:
+    """A number of the answer, named `number`, split by the `places` of heads that read the text.
+
+    It is printed with so many `decimals`.
+    """
+
+    lang: Language
+    number: str
+    split: "DirectByToken"
+    places: tuple[int, ...]
+    decimals: int
+
+    @cached_property
+    def heads(self) -> tuple[str, ...]:
+        """The heads that read the words."""
+        return tuple(str(self.split.heads[place]) for place in self.places)
+
+    @cached_property
+    def tokens(self) -> tuple[str, ...]:
+        """The words that they read."""
+        return self.split.tokens[self.places[0]]
+
+    def fitting(self, look: Look) -> Look:
+        """The look, without a head or a word that there is not."""
+        key = look.key if look.key is not None and look.key < len(self.tokens) else None
+        return Look(look.head if look.head in self.heads else "", key)
+
+    def changes(self, look: Look) -> "tuple[Change, ...]":
+        """The changes that forbid the look; none where no word is chosen."""
+        if look.key is None:
+            return ()
+        return self.split.cuts_of([(place, look.key) for place in self._asked(look)])
+
+    def name(self, look: Look) -> str:
+        """The look in words."""
+        word = "" if look.key is None else self.tokens[look.key].strip()
+        form = "one" if look.head else "all"
+        return text(self.lang, f"word_shares.{form}", head=look.head, word=word)
+
+    def view(self, look: Look) -> WordsView:
+        """The words as the page shows them; the cuts are run here."""
+        from attnviz.attention.axis_tokens import key_tokens
+
+        cut = None if look.key is None else self._cut(look.key)
+        said, notes = (self._whole(look), ()) if cut is None else self._forbidden(look, cut)
+        n, first = len(self.tokens), self.split.shares[self.places[0]].call
+        special = key_tokens(self.split.prepared.tokens, first, 0).special
+        return WordsView(
+            title=text(self.lang, "word_shares.title", number=self.number),
+            tokens=self.tokens,
+            special=special,
+            heads=self.heads,
+            values=self.split.values[list(self.places), :n].astype(np.float32),
+            look=str(look),
+            decimals=self.decimals,
+            sentences=said,
+            notes=notes,
+            cut=None if cut is None else cut.astype(np.float32),
+        )
+
+    def _asked(self, look: Look) -> tuple[int, ...]:
+        return (self.places[self.heads.index(look.head)],) if look.head else self.places
+
+    def _cut(self, key: int) -> np.ndarray:
+        """The exact change with each head's look at a word forbidden alone."""
+        table = self.split.cut([(place, key) for place in self.places])
+        numbers: np.ndarray = table[list(self.places), key]
+        return numbers
+
+    def _whole(self, look: Look) -> tuple[str, ...]:
+        """The sentence where no word is chosen: the sum, and what is no head."""
+        by_token = self.split.values[list(self._asked(look))].sum(0)
+        most = int(np.argmax(np.abs(by_token)))
+        return (
+            text(
+                self.lang,
+                "word_shares.sum_one" if look.head else "word_shares.sum_all",
+                head=look.head,
+                number=self.number,
+                sum=self._signed(float(by_token.sum())),
+                own=self._signed(self.split.own),
+                rest=self._signed(self.split.own - float(by_token.sum())),
+                word=self.tokens[most].strip(),
+                most=self._signed(float(by_token[most])),
+            ),
+        )
+
+    def _forbidden(self, look: Look, cut: np.ndarray) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """(what the look adds, what happens without it, if the two disagree; the control)."""
+        assert look.key is not None, "a word is chosen"
+        share = float(self.split.values[list(self._asked(look)), look.key].sum())
+        if look.head:
+            at = self.heads.index(look.head)
+            change, others = float(cut[at]), np.delete(cut, at)
+            names = [*self.heads[:at], *self.heads[at + 1 :]]
+        else:
+            by_word = self.split.cut_tokens(self.heads)
+            change, others = float(by_word[look.key]), np.delete(by_word, look.key)
+            names = [token.strip() for token in np.delete(self.tokens, look.key)]
+        values = {
+            "share": self._signed(share),
+            "change": self._signed(change),
+            "was": self._signed(self.split.own),
+            "now": self._signed(self.split.own + change),
+        }
+        said_too = verdict(round(share, self.decimals), round(change, self.decimals))
+        forms = ["share", "cut", *([said_too] if said_too else [])]
+        said = tuple(text(self.lang, f"word_shares.{form}", **values) for form in forms)
+        notes = []
+        if len(others):
+            sizes = np.abs(others)
+            notes.append(
+                text(
+                    self.lang,
+                    "word_shares.control_one" if look.head else "word_shares.control_all",
+                    n=len(others),
+                    median=f"{float(np.median(sizes)):.{self.decimals}f}",
+                    most=f"{float(sizes.max()):.{self.decimals}f}",
+                    name=names[int(sizes.argmax())],
+                )
+            )
+        notes.append(
+            text(
+                self.lang,
+                "word_shares.agreement",
+                n=int((~np.isnan(self.split.exact)).sum()),
+                percent=f"{100 * self.split.agreement:.0f}",
+            )
+        )
+        return said, tuple(notes)
+
+    def _signed(self, number: float) -> str:
+        """A number with its sign; no sign for 0."""
+        number = round(number, self.decimals)
+        sign = "+" if number else ""
+        return f"{number or 0:{sign}.{self.decimals}f}".replace("-", "−")
+
+
+def verdict(share: float, change: float) -> str:
+    """The key of the sentence on share and exact change; "" where they agree, as printed."""
+    if not change:
+        return "idle" if share else ""
+    if not share:
+        return "silent"
+    if (share > 0) == (change > 0):
+        return "against" if share > 0 else "for"
+    return ""
+
+
+def words_of(lang: Language, run: "Experiment", split: "DirectByToken | None") -> Words | None:
+    """The words of a run's answer; None where they have no direct shares, or are too many.
+
+    In a model with an encoder and a decoder the words are the encoder's, read through
+    cross-attention.
+    """
+    if split is None:
+        return None
+    crossing = any(head.kind == "cross" for head in split.heads)
+    places = tuple(
+        place for place, head in enumerate(split.heads) if not crossing or head.kind == "cross"
+    )
+    fits = places and split.ok and len(split.tokens[places[0]]) <= MAX_WORDS
+    decimals = 4 if run.reader.kind == "cosines" else 2
+    return Words(lang, _number(lang, run), split, places, decimals) if fits else None
+
+
+def split_of(run: "Experiment") -> "DirectByToken | None":
+    """A number of a run's answer by head and token; None where it cannot be split."""
+    lm, on = run.prepared.lm, _measure(run)
+    if on is None or lm.tokenizer is None or lm.kind not in READS:
+        return None
+    try:
+        return run.with_measure(on).direct(by="token")
+    except AttnVizError:  # a number that is not linear, a layer whose W_O is not known
+        return None
+
+
+def _measure(run: "Experiment") -> "AnswerMeasure | None":
+    """The lead of the first choice, a target's log-likelihood, or a cosine to another sentence."""
+    from attnviz.experiment.answer_measures import Cosine, NextToken
+
+    lead = run.reader.lead
+    if run.reader.kind == "cosines" and run.others:
+        return Cosine(to=run.others[0])
+    if isinstance(lead, NextToken):
+        first, second = _choices(run)
+        return NextToken(first, against=second, at=lead.at)
+    return lead
+
+
+def _choices(run: "Experiment") -> tuple[int, int]:
+    """The first choice and the one it is held against.
+
+    Of tokens that is the likeliest other one that stands in the text, where there is one: both can
+    have been copied.
+    """
+    reader = run.reader
+    order = [int(at) for at in reader.clean.argsort(descending=True, stable=True)[:MOST_LIKELY]]
+    if reader.kind not in ("next_token", "masked_token"):
+        return order[0], order[1]
+    in_text = set(run.prepared.inputs["input_ids"][0].tolist())
+    return order[0], next((at for at in order[1:] if at in in_text), order[1])
+
+
+def _number(lang: Language, run: "Experiment") -> str:
+    """The number that is split, in words."""
+    if run.reader.kind == "target":
+        return text(lang, "word_shares.target")
+    if run.reader.kind == "cosines":
+        return text(lang, "word_shares.cosine", other=run.others[0])
+    first, second = (run.reader.name(at).strip() for at in _choices(run))
+    return text(lang, "word_shares.lead", first=first, second=second)

@@ -1,0 +1,82 @@
+"""The worker's stage beside the library's: each look cut, of decoders and a sentence encoder."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import attnviz
+from attnviz.capture.request import Request
+from attnviz.experiment.clean_run import prepare_request
+from attnviz.experiment.run import Experiment
+from attnviz.pictures import stage
+from attnviz.pictures.group.app_capture import AppCapture
+from attnviz.pictures.shared.buffer import unpack
+from attnviz.pictures.shared.canvas import packed
+from attnviz.pictures.stage import Scene, StageView, fill
+from attnviz.pictures.stage.scenes import STAGED
+from tests.support.live_worker import answers, model_files, opening, show
+from tests.support.node import needs_node
+
+pytestmark = needs_node
+
+OWN = {
+    "stories": "Sam has a hat and Lily has a ball. Sam's mom gave Lily's ball to",
+    "stories-llama": "Anna has a red ball. Tom has a blue hat. Tom gives the hat to",
+}
+
+
+def library(name: str, text: str, scene: Scene) -> StageView:
+    lm = attnviz.load(name)
+    captured = AppCapture.alone(attnviz.capture(lm, text), lm)
+    staged = STAGED.get(scene)
+    others = () if staged is None else tuple(other for _, other in staged.yardsticks)
+    captured = replace(captured, request=Request.of((text,)))
+    run = Experiment(prepare_request(lm, Request.of((text,))), others)
+    if staged is None:
+        return fill.next_word(captured, run, scene)
+    if not staged.yardsticks:
+        return fill.next_word(captured, run, scene, key=staged.key, tried=staged.tried)
+    names = [name for name, _ in staged.yardsticks]
+    return fill.meaning(captured, run, scene, (staged.query, staged.key), names)
+
+
+def asked(scene: Scene, text: str) -> dict[str, Any]:
+    """`Staged` of index.d.ts."""
+    staged = STAGED.get(scene)
+    given = {"scene": scene, "text": text, "examples": [], "isTyped": False}
+    if staged is None:
+        return {**given, "cell": None, "tried": None, "yardsticks": []}
+    cell = {"query": staged.query, "key": staged.key}
+    return {**given, "cell": cell, "tried": None, "yardsticks": staged.yardsticks}
+
+
+@pytest.mark.parametrize(
+    ("name", "scene"),
+    [
+        ("stories", "book"),
+        ("stories", "ball"),
+        ("stories", "own"),
+        ("stories-llama", "own"),
+        pytest.param("minilm", "animal", marks=pytest.mark.slow),
+    ],
+)
+def test_stage_bytes_are_the_librarys(name: str, scene: Scene, tmp_path: Path) -> None:
+    text = OWN[name] if scene == "own" else STAGED[scene].text
+    view = replace(library(name, text, scene), tried=None, has_box=False)
+    wanted, wanted_arrays = unpack(packed(stage.CANVAS, view, "en"))
+    request = show(name, ["stage"], text=text, staged=asked(scene, text))
+    info = model_files(attnviz.load(name), tmp_path)
+    *_, found = answers([*opening(info), request])
+    header, arrays = unpack(found["views"]["stage"])
+    for name_ in ("share", "shares"):
+        assert header.pop(name_) == pytest.approx(wanted.pop(name_), abs=2e-5)
+    assert header == wanted
+    assert arrays.keys() == wanted_arrays.keys()
+    for name_, array in wanted_arrays.items():
+        assert arrays[name_].shape == array.shape
+        close = np.abs(arrays[name_].astype(float) - array.astype(float))
+        assert close.max(initial=0) <= (1 if array.dtype == np.uint8 else 2e-5), name_
+    assert max(arrays["moved"]) > (0.9 if scene == "book" else 1e-4)  # a cut really cuts
