@@ -56,8 +56,9 @@ ON_TEXT = """(labels) => {
         if (event.key !== "Enter") return;
         removeEventListener("keydown", timed, true);
         const look = () => {
-            const chips = JSON.stringify(all(document, ".av-grid .av-chip").map((chip) => chip.textContent));
-            const drawn = chips === wanted && all(document, "canvas[data-drawn]").length > 1;
+            const chips = all(document, ".av-grid .av-chip").map((chip) => chip.textContent);
+            const isNew = JSON.stringify(chips) === wanted;
+            const drawn = isNew && all(document, "canvas[data-drawn]").length > 1;
             requestAnimationFrame(
                 drawn ? () => avTimes.push(performance.now() - event.timeStamp) : look);
         };

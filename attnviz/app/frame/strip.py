@@ -160,6 +160,9 @@ def right(
         if piece.name in other:
             name, label = other[piece.name]
             piece = replace(piece, name=name, label=text(lang, f"compare.{label}"))
+            if name == "text_b" and piece.field is not None:
+                empty = text(lang, "compare.text_help")
+                piece = replace(piece, field=replace(piece.field, help=empty))
         named.append(piece)
     is_text = any(piece.name == "text_b" and piece.field is not None for piece in named)
     return StripView(

@@ -56,7 +56,8 @@ export default function streamlit(sheets) {
       PLACES.set(root, place);
     }
     place.mounted.refresh(call.data);
-    whenAtRest(() => setData(root.host, { mounted: "1" })); // style.css shows it then, and what stands below
+    // style.css shows it then, and what stands below
+    whenAtRest(() => root.host instanceof HTMLElement && setData(root.host, { mounted: "1" }));
     if (opening === names[names.length - 1]) takeFocus(root);
     return place.destroy;
   };
