@@ -102,13 +102,17 @@ function newPiece(
 ) {
   const nodes = buildPiece(piece, strings);
   const { field, chips, pencil } = nodes;
-  pencil.addEventListener("click", () => field.focus());
+  const edit = () => {
+    field.focus();
+    field.setSelectionRange(field.value.length, field.value.length);
+  };
+  pencil.addEventListener("click", edit);
   chips.addEventListener("click", (event) => {
     const token = dataAt(event, "token");
     if (token !== undefined) choosePlace(state, nodes, Number(token), event.shiftKey);
-    else if (nodes.piece.field) field.focus();
+    else if (nodes.piece.field) edit();
   });
-  chips.addEventListener("dblclick", () => nodes.piece.field && field.focus());
+  chips.addEventListener("dblclick", () => nodes.piece.field && edit());
   chips.addEventListener("keydown", (event) => {
     if (event.key === "Escape") choosePlace(state, nodes, null);
     else moveAlongChips(event, nodes.tokens);
@@ -120,7 +124,6 @@ function newPiece(
     if (event.key === "Escape") field.value = nodes.piece.text;
     pencil.focus({ preventScroll: true });
   });
-  field.addEventListener("focus", () => field.setSelectionRange(field.value.length, field.value.length));
   field.addEventListener("blur", () => send(state, nodes));
   return nodes;
 }
