@@ -108,10 +108,10 @@ export function buildExamples({ examples, strings }, onChoose) {
   const button = el("button", { class: "strip-button", type: "button", "aria-haspopup": "menu" }, "▾");
   button.title = strings.examples;
   button.setAttribute("aria-label", strings.examples);
-  const items = examples.map(({ text, hint }) =>
+  const items = examples.map(({ text, hint }, i) =>
     el(
       "button",
-      { class: "strip-example", type: "button", role: "menuitem", tabIndex: -1 },
+      { class: "strip-example", type: "button", role: "menuitem", tabIndex: i ? -1 : 0 },
       el("span", { dir: "auto" }, text),
       hint ? el("small", {}, hint) : null,
     ),
