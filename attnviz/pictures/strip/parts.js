@@ -54,6 +54,8 @@ export function showPiece(nodes, piece, strings, whole) {
   }
   const { labels, special, written, asks, answers, patches } = piece.tokens;
   const tag = asks || answers ? "button" : "span";
+  if (tag === "span") chips.tabIndex = 0; // it scrolls, and holds nothing to move to
+  else chips.removeAttribute("tabindex");
   nodes.tokens = makeChips(chips, labels, axisMarks(special, written), strings.written, tag);
   nodes.tokens.forEach((chip, i) => {
     if (tag === "button") chip.tabIndex = i ? -1 : 0;
