@@ -25,7 +25,7 @@ export function buildPiece(piece, strings) {
   const pencil = el("button", { class: "strip-button", type: "button", tabIndex: -1 }, "✎");
   pencil.title = fill(strings.edit, { what: piece.label });
   pencil.setAttribute("aria-label", pencil.title);
-  const node = el("div", { class: "strip-piece", dataset: { name: piece.name } }, chips, field, pencil);
+  const node = el("div", { class: "strip-piece", dataset: { name: piece.name } }, field, pencil, chips);
   return { node, chips, field, pencil, tokens: /** @type {HTMLElement[]} */ ([]), piece };
 }
 
@@ -54,7 +54,8 @@ export function showPiece(nodes, piece, strings, whole) {
   }
   const { labels, special, written, asks, answers, patches } = piece.tokens;
   const tag = asks || answers ? "button" : "span";
-  if (tag === "span") chips.tabIndex = 0; // it scrolls, and holds nothing to move to
+  if (tag === "span")
+    chips.tabIndex = 0; // it scrolls, and holds nothing to move to
   else chips.removeAttribute("tabindex");
   nodes.tokens = makeChips(chips, labels, axisMarks(special, written), strings.written, tag);
   nodes.tokens.forEach((chip, i) => {
