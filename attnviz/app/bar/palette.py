@@ -4,7 +4,6 @@ In: the language. Out: a canvas that shows nothing until ⌘K or Ctrl+K is press
 the menu ⋯; what is taken there changes the view, and leads to the page where it is seen.
 """
 
-import re
 from functools import cache
 from importlib.resources import files
 
@@ -14,6 +13,7 @@ from attnviz import i18n
 from attnviz.app.host.draw import draw
 from attnviz.app.session import address, address_bar, current, model_cards, routes, store, widgets
 from attnviz.checks import card
+from attnviz.errors import BadInput
 from attnviz.i18n import LANGUAGES, Language, text
 from attnviz.models.registry import REGISTRY
 from attnviz.pictures import palette
@@ -21,10 +21,10 @@ from attnviz.pictures.group.titles import model_title
 from attnviz.pictures.palette import Entry, PaletteView
 from attnviz.pictures.shared.pages import PAGES, Page
 from attnviz.teach.lessons.cards.texts import lesson_texts
+from attnviz.types import HeadId
 
 KEY = f"{store.PREFIX}component.palette"
 SCHEMES = ("light", "dark", "system")
-HEAD = re.compile(r"L(\d{1,4})\.H(\d{1,4})", re.ASCII)
 
 
 def show(lang: Language) -> None:
@@ -112,8 +112,8 @@ def _take() -> None:
     value = pick.value
     if pick.kind == "page" and value in PAGES:
         _go_to(value)
-    elif pick.kind == "head" and (named := HEAD.fullmatch(value)):
-        current.open_head(int(named[1]), int(named[2]))
+    elif pick.kind == "head" and (head := _head_named(value)) is not None:
+        current.open_head(head.layer, head.head)
         _go_to("head")
     elif pick.kind == "lesson" and value in _slugs():
         current.take({"lesson": value, "card": ""})
@@ -123,6 +123,13 @@ def _take() -> None:
         _go_to("overview")
     elif pick.kind == "language" and value in LANGUAGES:
         current.take({"lang": value})
+
+
+def _head_named(name: str) -> HeadId | None:
+    try:
+        return HeadId.parse(name)
+    except BadInput:
+        return None
 
 
 def _go_to(page: Page) -> None:
