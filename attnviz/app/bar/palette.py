@@ -49,7 +49,7 @@ def door(lang: Language) -> None:
 
 @cache
 def _common(lang: Language) -> tuple[Entry, ...]:
-    """What every page offers: pages, lessons, models, what the app itself can do."""
+    """The entries that every page has: pages, lessons, models, what the app itself can do."""
     pages = [_page(lang, page) for page in PAGES]
     lessons = [
         Entry("lesson", slug, texts.title, texts.summary, lesson_texts(slug, i18n.DEFAULT).title)

@@ -49,7 +49,7 @@ class Pick:
 
 
 def parse_pick(sent: object) -> Pick | None:
-    """What a visitor took, as the browser says; None for nonsense."""
+    """The entry that a visitor took, as the browser says; None for nonsense."""
     if not isinstance(sent, Mapping) or sent.get("kind") not in get_args(Sent):
         return None
     value = sent.get("value")

@@ -62,7 +62,7 @@ class StripTokens:
 
 @dataclass(frozen=True)
 class StripField:
-    """How a piece is typed: `limit` is the most characters that it takes, 0 for any number."""
+    """The field in which a piece is typed: `limit` is the most characters that it takes, 0 for any number."""
 
     placeholder: str
     help: str = ""
@@ -85,7 +85,7 @@ class Piece:
 
 @dataclass(frozen=True, eq=False)
 class StripView:
-    """What stands in the line, from its start to its end.
+    """All that stands in the line, from its start to its end.
 
     `source` names the file that is read in place of what was typed. `action` is the text of a
     button that has the model write the target. The picture is the one that the model saw, or the
@@ -113,7 +113,7 @@ class Typed:
 
 
 def parse_typed(sent: object) -> Typed | None:
-    """What a visitor typed, as the browser says; None for nonsense."""
+    """The text that a visitor typed, as the browser says; None for nonsense."""
     if not isinstance(sent, Mapping) or sent.get("name") not in get_args(TypedName):
         return None
     text = sent.get("text")

@@ -4,7 +4,7 @@ import type { PackedArray } from "../shared/buffer.js";
 import type { Flag, SharedStrings } from "../shared/heads.js";
 
 /**
- * What stands in the line, from its start to its end.
+ * All that stands in the line, from its start to its end.
  * `source` names the file that is read in place of what was typed. `action` is the text of a button that has
  * the model write the target. The picture is the one that the model saw, or the spectrogram of the `sound`, a
  * WAV file.
@@ -32,7 +32,7 @@ export interface Piece {
 
 export type PieceName = "text" | "target" | "text2" | "text_b" | "target_b" | "picture" | "sound" | "tokens";
 
-/** How a piece is typed: `limit` is the most characters that it takes, 0 for any number. */
+/** The field in which a piece is typed: `limit` is the most characters that it takes, 0 for any number. */
 export interface StripField {
   placeholder: string;
   help: string;
