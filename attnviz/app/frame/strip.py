@@ -174,7 +174,7 @@ def right(
 
 
 def _source(lang: Language, shown: PageContext | None) -> str:
-    """The source that is read in place of a typed text: the name of a file, or that of a capture's model."""
+    """The name of a file that is read in place of a typed text, or of a capture's model."""
     view, file = current.view(), text_files.kept()
     if view.input.capture:
         title = model_title(lang, shown.captured.name) if shown is not None else ""

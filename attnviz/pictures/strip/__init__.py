@@ -62,7 +62,7 @@ class StripTokens:
 
 @dataclass(frozen=True)
 class StripField:
-    """The field in which a piece is typed: `limit` is the most characters that it takes, 0 for any number."""
+    """The field of a piece; `limit` is the most characters that it takes, 0 for any number."""
 
     placeholder: str
     help: str = ""

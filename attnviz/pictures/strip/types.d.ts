@@ -32,7 +32,7 @@ export interface Piece {
 
 export type PieceName = "text" | "target" | "text2" | "text_b" | "target_b" | "picture" | "sound" | "tokens";
 
-/** The field in which a piece is typed: `limit` is the most characters that it takes, 0 for any number. */
+/** The field of a piece; `limit` is the most characters that it takes, 0 for any number. */
 export interface StripField {
   placeholder: string;
   help: string;
