@@ -164,9 +164,10 @@ def bad_kind(
     kind: str | None, stack: str | None, present: Iterable[tuple[str, str | None]]
 ) -> BadInput:
     """The error about a kind of attention or a stack that is not among the present ones."""
-    allowed = ", ".join(sorted({f"{kind}/{stack}" for kind, stack in present}))
+    allowed = ", ".join(sorted({f"{of} {one}" if of else one for one, of in present}))
+    where = "" if stack is None else f" in stack {stack!r}"
     return BadInput(
-        f"no {kind!r} attention in stack {stack!r}; there is {allowed}",
+        f"no {kind!r} attention{where}; there is {allowed}",
         code="bad_kind",
         kind=str(kind),
         stack=str(stack),

@@ -284,10 +284,14 @@ class Tokens:
         names = zip(self.labels, self.pieces, spelled, strict=True)
         places = [place for place, of_token in enumerate(names) if text and text in of_token]
         if not -len(places) <= occurrence < len(places):
+            found = f"{text!r} does not occur in this text"
+            if places:
+                found = (
+                    f"{text!r} is {counted(len(places), 'token')} of this text, and occurrence"
+                    f" {occurrence} was asked for"
+                )
             raise bad_argument(
-                f"{text!r} is {counted(len(places), 'token')} of this text, and occurrence"
-                f" {occurrence} was asked for; its tokens are"
-                f" {shortened(' '.join(self.labels), 400)}",
+                f"{found}; its tokens are {shortened(' '.join(self.labels), 400)}",
                 name="token",
                 found=repr(text),
                 allowed=shortened(" ".join(self.labels), 400),

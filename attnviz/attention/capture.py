@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import SupportsIndex
 
 import numpy as np
-from jaxtyping import Float32
+from jaxtyping import Float32, Float64
 from torch import Tensor
 
 from attnviz.attention import axis_tokens
@@ -21,6 +21,8 @@ from attnviz.attention.verification import Verification, joined
 from attnviz.errors import BadInput, bad_argument, bad_kind, require_index
 from attnviz.metrics.layer_weights import LayerWeights
 from attnviz.metrics.table import HeadTable, head_table
+from attnviz.metrics.table import by_text as join_texts
+from attnviz.metrics.through_layers import flow, rolled_out, with_residual
 from attnviz.summary import counted, html_card, shortened, size
 from attnviz.types import (
     MEASURES,
@@ -212,17 +214,51 @@ class Capture:
 
     def table(
         self,
-        measures: Sequence[Measure] = MEASURES,
+        measures: Sequence[Measure] | Measure = MEASURES,
         *,
         kind: Kind | None = None,
         stack: Stack | None = None,
         batch: int | None = None,
+        by_text: bool = False,
     ) -> HeadTable:
         """One row for each head with its measures: the mean over all texts, or of one of them.
 
-        Raises `BadInput` for a measure, kind, stack or text that does not exist.
+        With `by_text` one row for each text and head, and a column `text`. Raises `BadInput` for a
+        measure, kind, stack or text that does not exist.
         """
+        if by_text:
+            texts = range(self.n_batch) if batch is None else (batch,)
+            return join_texts(
+                [self.table(measures, kind=kind, stack=stack, batch=text) for text in texts]
+            )
         return head_table(self.layer_weights(batch, kind, stack), measures)
+
+    def rollout(
+        self, batch: int = 0, stack: Stack | None = None
+    ) -> Float64[np.ndarray, "query token"]:
+        """Attention rollout: the layers' mean weights, with the residual, multiplied.
+
+        Rows sum to 1. Half of each layer is the residual (Abnar & Zuidema 2020). It knows nothing
+        of values: `attnviz.experiment(lm, text, on=…).tokens()` has it beside the change where
+        each token is hidden.
+        """
+        return rolled_out(self._halved(batch, stack))
+
+    def flow(
+        self, query: int = -1, batch: int = 0, stack: Stack | None = None
+    ) -> Float64[np.ndarray, " token"]:
+        """Attention flow: the most that can go from each token to one query, through all layers.
+
+        The largest flow where an edge carries at most its weight, as in `rollout`. The query is
+        counted in the last layer, −1 for the last token. It takes seconds for 64 tokens.
+        """
+        layers = self._halved(batch, stack)
+        n = len(layers[0])
+        return flow(layers, query + n if -n <= query < 0 else query)
+
+    def _halved(self, batch: int, stack: Stack | None) -> list[Float64[np.ndarray, "query token"]]:
+        means = [one.weights.mean(0) for one in self.layer_weights(batch, "self", stack)]
+        return [with_residual(mean.astype(np.float64)) for mean in means]
 
     def verify(self) -> Verification:
         """Compare every call with the model's own numbers: max |derived − model's own|."""

@@ -31,7 +31,7 @@ from attnviz.capture.plan.planners import plan
 from attnviz.capture.quiet import without_warnings
 from attnviz.capture.record.recorder import recording, row_step
 from attnviz.capture.request import ModelInputs, Request, Text
-from attnviz.capture.storage import StoredType, offloaded, require_type, stored
+from attnviz.capture.storage import Storage, StoredType
 from attnviz.capture.token_names import patch_grid, token_names
 from attnviz.capture.token_order import with_token_order
 from attnviz.changes.kinds import Change
@@ -70,7 +70,7 @@ def capture(
     cut: bool = False,
     chat: bool = False,
     store: StoredType | None = None,
-    offload: bool = False,
+    offload: bool | str | Path = False,
     changes: Sequence[Change] = (),
 ) -> Capture:
     """Run the model once and keep every attention call.
@@ -90,14 +90,17 @@ def capture(
     `generate` lets the model write so many tokens first; a `Generation` says how. The last of them
     is never read and has no row: `n_generated` is one less. `cut` keeps the
     beginning of a text that is too long. `chat` puts each text, with its picture, as a message into
-    the model's chat template. `store="float16"` keeps the calls in half the memory, and `offload`
-    keeps them in main memory instead of on the model's device. `changes` are made to the heads
+    the model's chat template. `store="float16"` keeps the calls in half the memory; `offload=True`
+    keeps them in main memory instead of on the model's device, `offload="folder"` in files there,
+    which are gone with the capture: layer by layer while the model runs, at its end if it writes or
+    if a layer's weight cannot be read. `changes` are made to the heads
     while the model runs (`attnviz.ablate`, `patch`, `cut`, `pattern`), at each new token that it
     writes too; the capture says so in `call.changes`, and is derived with them.
 
     Raises `BadInput` for an argument that makes no sense, that does not go with the others, or that
-    this model has no use for; `TooLarge` for a text over the model's limit; `ModelNotFound` for a
-    name that cannot be loaded; `UnsupportedAttention` for attention that cannot be derived exactly.
+    this model has no use for; `TooLarge` for a text over the model's limit and, after the first
+    layer, for a capture that would not fit into memory; `ModelNotFound` for a name that cannot be
+    loaded; `UnsupportedAttention` for attention that cannot be derived exactly.
     """
     request = Request.of(
         text,
@@ -119,7 +122,7 @@ def capture_request(
     request: Request,
     *,
     store: StoredType | None = None,
-    offload: bool = False,
+    offload: bool | str | Path = False,
     changes: Sequence[Change] = (),
     check: Check | None = None,
     scores: bool = True,
@@ -129,12 +132,12 @@ def capture_request(
     `check` is called before each layer runs; what it raises ends the pass. Without `scores` a model
     that can leave them out scores the last token alone.
     """
-    require_type(store)
+    storage = Storage(store, offload)
     with without_warnings():
         planned = plan(lm, request)
-        run = _run(lm, request, planned, changes, check, scores)
+        run = _run(lm, request, planned, changes, check, scores, storage)
     remember(lm, layout_of(run.calls, planned.n_input))
-    calls = stored((_thinned(call) for call in run.calls), store, offload=offload)
+    calls = run.calls if run.written is None else storage.keep_all(map(_thinned, run.calls))
     calls = with_windows(lm.model, calls, planned.n_input, patch_grid(lm, planned))
     with lm.lock:
         calls = with_token_order(lm.model, calls, planned.n_input)
@@ -146,8 +149,8 @@ def capture_request(
         n_generated=names.n_generated,
         grid=names.grid,
         frame_s=names.frame_s,
-        hidden=offloaded(run.tensor("last_hidden_state"), offload=offload),
-        logits=offloaded(logits.kept(run.tensor("logits")), offload=offload),
+        hidden=storage.moved(run.tensor("last_hidden_state")),
+        logits=storage.moved(logits.kept(run.tensor("logits"))),
         missing=run.missing,
     )
     _require_numbers(lm, result)
@@ -161,6 +164,7 @@ def _run(
     changes: Sequence[Change],
     check: Check | None,
     scores: bool,
+    storage: Storage,
 ) -> Pass:
     """Run the model; a second time if it exchanged its modules in the first."""
     # a model that hears has written already, while it was planned
@@ -168,11 +172,11 @@ def _run(
     if generation is not None:
         require_can_write(lm, planned.inputs, generation)
     try:
-        return _run_once(lm, request, planned, generation, changes, check, scores)
+        return _run_once(lm, request, planned, generation, changes, check, scores, storage)
     except UnsupportedAttention as error:
         if error.code != "modules_changed":
             raise
-        return _run_once(lm, request, planned, generation, changes, check, scores)
+        return _run_once(lm, request, planned, generation, changes, check, scores, storage)
 
 
 def _run_once(
@@ -183,6 +187,7 @@ def _run_once(
     changes: Sequence[Change],
     check: Check | None,
     scores: bool,
+    storage: Storage,
 ) -> Pass:
     is_writing = generation is not None
     with (
@@ -191,7 +196,7 @@ def _run_once(
         _blamed_on_inputs(lm, request),
         interruptible(lm.model, check),
         changes_planned(lm, planned.inputs, planned.n_input, changes),
-        recording(lm.model, thin=not is_writing, newest=is_writing) as recorder,
+        recording(lm.model, thin=not is_writing, newest=is_writing, storage=storage) as recorder,
     ):
         if generation is not None:
             written = write(lm, planned.inputs, generation)

@@ -1,12 +1,18 @@
-"""Brings a capture's tensors into half precision, or into main memory.
+"""Brings recorded calls into half precision, into main memory, or into files that are mapped.
 
-In: recorded calls. Out: the same calls with other tensors. In most models q, k and v are views of
-the outputs of their linear layers, which share an input; each memory is converted once, and its
-views stay views of it, so that half precision really takes half the memory.
+In: recorded calls, one after another while the model runs, or at its end. Out: the same calls with
+other tensors. In most models q, k and v are views of the outputs of their linear layers, which
+share an input; each memory is converted once, and its views stay views of it, so that half
+precision really takes half the memory. A file has no name once it is mapped: it is gone with the
+capture, and after a crash too.
 """
 
+import os
+import tempfile
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Literal
 
 import torch
@@ -15,15 +21,64 @@ from torch import Tensor
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.stored_weights import StoredWeights
-from attnviz.errors import BadInput
+from attnviz.errors import BadInput, bad_argument
 
 StoredType = Literal["float16"]
 TYPES: dict[str, torch.dtype] = {"float16": torch.float16}
+# memories that layers share: masks, and the states that all of them read; more would be kept alive
+# for nothing
+SHARED = 6
 
 
-def require_type(store: object) -> None:
-    """Raise `BadInput` unless `store` is None or a type that tensors can be kept in."""
-    if store is not None and store not in TYPES:
+class Storage:
+    """Where the tensors of calls are kept, and in which type.
+
+    `store` is a name of `TYPES`, or None for the model's own type. With `offload` they are kept in
+    main memory, or in files of the folder that it names. A tensor with numbers beyond the range of
+    the type keeps its own. Raises `BadInput` for another type, and for a folder that is none or
+    cannot be written to.
+    """
+
+    def __init__(self, store: StoredType | None = None, offload: bool | str | Path = False) -> None:
+        self._dtype = None if store is None else _dtype(store)
+        self.folder = None if isinstance(offload, bool) else _folder(offload)
+        self.device = "cpu" if offload is True else None
+        self._shared = self._converter(most=SHARED)
+
+    @property
+    def changes_nothing(self) -> bool:
+        """True if tensors stay as they are."""
+        return self._dtype is None and self.folder is None and self.device is None
+
+    @property
+    def halves(self) -> bool:
+        """True if numbers of four bytes are kept in two."""
+        return self._dtype is not None
+
+    def keep(self, call: AttentionCall) -> AttentionCall:
+        """One call with its tensors kept here; its projections are exchanged in place."""
+        (kept,) = self.keep_all([call])
+        call.projections.update(kept.projections)
+        return replace(kept, projections=call.projections)
+
+    def keep_all(self, calls: Iterable[AttentionCall]) -> tuple[AttentionCall, ...]:
+        """Calls with their tensors kept here; what they share they still share."""
+        if self.changes_nothing:
+            return tuple(calls)
+        converter = self._converter()
+        return tuple(_converted(call, converter, self._shared) for call in calls)
+
+    def moved(self, tensor: Tensor | None) -> Tensor | None:
+        """A tensor of the model's answer, out of the model's device if calls are."""
+        is_moved = self.device is not None or self.folder is not None
+        return tensor.cpu() if is_moved and tensor is not None else tensor
+
+    def _converter(self, most: int | None = None) -> "_Converter":
+        return _Converter(self._dtype, self.device, self.folder, most)
+
+
+def _dtype(store: object) -> torch.dtype:
+    if store not in TYPES:
         raise BadInput(
             f"store= is {store!r}; give {' or '.join(map(repr, TYPES))}, or leave it out to keep"
             " the model's own type",
@@ -31,68 +86,91 @@ def require_type(store: object) -> None:
             asked=str(store),
             allowed=", ".join(TYPES),
         )
+    return TYPES[str(store)]
 
 
-def stored(
-    calls: Iterable[AttentionCall], store: StoredType | None, *, offload: bool
-) -> tuple[AttentionCall, ...]:
-    """The calls with all that they keep in the type `store`, in main memory with `offload`.
-
-    A tensor with numbers beyond the range of that type keeps its own.
-    """
-    if store is None and not offload:
-        return tuple(calls)
-    converter = _Converter(None if store is None else TYPES[store], "cpu" if offload else None)
-    return tuple(_converted(call, converter) for call in calls)
-
-
-def offloaded(tensor: Tensor | None, *, offload: bool) -> Tensor | None:
-    """A tensor in main memory if `offload`, else as it is."""
-    return tensor.cpu() if offload and tensor is not None else tensor
+def _folder(path: str | Path) -> Path:
+    folder = Path(path)
+    if not folder.is_dir() or not os.access(folder, os.W_OK):
+        raise bad_argument(
+            f"offload={folder.name!r} is no folder that can be written to; name one on a disk with"
+            " room, or give True for main memory",
+            name="offload",
+            found=folder.name,
+            allowed="True, False, a folder",
+        )
+    return folder
 
 
 class _Converter:
-    """Converts tensors; views of one memory become views of one converted memory."""
+    """Converts tensors; views of one memory become views of one converted memory.
 
-    def __init__(self, dtype: torch.dtype | None, device: str | None) -> None:
-        self._dtype, self._device = dtype, device
+    With `most` only the memories that were asked for last are known again.
+    """
+
+    def __init__(
+        self, dtype: torch.dtype | None, device: str | None, folder: Path | None, most: int | None
+    ) -> None:
+        self._dtype, self._device, self._folder, self._most = dtype, device, folder, most
         # the tensors before the conversion are kept too, so that no address is used twice
         self._memories: dict[tuple[int, torch.dtype], tuple[Tensor, Tensor]] = {}
 
     def __call__(self, tensor: Tensor) -> Tensor:
         storage = tensor.untyped_storage()
         place = storage.data_ptr(), tensor.dtype
-        if place not in self._memories:
+        known = self._memories.pop(place, None)
+        if known is None:
             n_entry = storage.nbytes() // tensor.element_size()
             whole = tensor.as_strided((n_entry,), (1,), 0)
-            self._memories[place] = whole, self._whole(whole)
-        whole = self._memories[place][1]
+            known = whole, self._whole(whole)
+        self._memories[place] = known
+        if self._most is not None and len(self._memories) > self._most:
+            del self._memories[next(iter(self._memories))]
+        _, whole = known
         return whole.as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
 
     def _whole(self, whole: Tensor) -> Tensor:
         moved = whole.to(device=self._device)
-        if self._dtype is None or not whole.is_floating_point() or whole.element_size() <= 2:
-            return moved
-        smaller = moved.to(self._dtype)
-        overflows = smaller.isinf().sum() > moved.isinf().sum()
-        return moved if bool(overflows) else smaller
+        if self._dtype is not None and whole.is_floating_point() and whole.element_size() > 2:
+            smaller = moved.to(self._dtype)
+            overflows = smaller.isinf().sum() > moved.isinf().sum()
+            moved = moved if bool(overflows) else smaller
+        return moved if self._folder is None else _in_file(moved, self._folder)
 
 
-def _converted(call: AttentionCall, converter: _Converter) -> AttentionCall:
+def _in_file(whole: Tensor, folder: Path) -> Tensor:
+    """A copy of a tensor in a mapped file, which loses its name at once."""
+    if not whole.numel():
+        return whole.cpu()
+    handle, name = tempfile.mkstemp(prefix="attnviz-", dir=folder)
+    try:
+        if hasattr(os, "posix_fallocate"):
+            # a file with holes would end the process where the disk is full
+            os.posix_fallocate(handle, 0, whole.nbytes)
+        mapped = torch.from_file(name, shared=True, size=whole.numel(), dtype=whole.dtype)
+    finally:
+        os.close(handle)
+        with suppress(PermissionError):  # of Windows, while it is mapped
+            Path(name).unlink()
+    return mapped.copy_(whole)
+
+
+def _converted(call: AttentionCall, converter: _Converter, shared: _Converter) -> AttentionCall:
     """The call with all its tensors converted; the weights of its layers stay with the model."""
-    projections = {
-        name: replace(layer, input=converter(layer.input), output=converter(layer.output))
-        for name, layer in call.projections.items()
-    }
-    inputs = _converted_inputs(call.inputs, converter)
+    projections = {}
+    for name, layer in call.projections.items():
+        # W_O reads the call's own output, the others what several layers may read
+        read = (converter if name == "out" else shared)(layer.input)
+        projections[name] = replace(layer, input=read, output=converter(layer.output))
+    inputs = _converted_inputs(call.inputs, converter, shared)
     return replace(call, inputs=inputs, output=converter(call.output), projections=projections)
 
 
 def _converted_inputs(
-    inputs: AttentionInputs | StoredWeights, converter: _Converter
+    inputs: AttentionInputs | StoredWeights, converter: _Converter, shared: _Converter
 ) -> AttentionInputs | StoredWeights:
-    def optional(tensor: Tensor | None) -> Tensor | None:
-        return None if tensor is None else converter(tensor)
+    def optional(tensor: Tensor | None, convert: _Converter = converter) -> Tensor | None:
+        return None if tensor is None else convert(tensor)
 
     if isinstance(inputs, StoredWeights):
         return StoredWeights(
@@ -106,8 +184,8 @@ def _converted_inputs(
         query=converter(inputs.query),
         key=converter(inputs.key),
         value=converter(inputs.value),
-        mask=optional(inputs.mask),
-        bias=optional(inputs.bias),
+        mask=optional(inputs.mask, shared),
+        bias=optional(inputs.bias, shared),
         sinks=optional(inputs.sinks),
         key_version=None,
     )

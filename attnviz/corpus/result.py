@@ -30,9 +30,9 @@ from attnviz.corpus.tally import (
 from attnviz.errors import bad_argument
 from attnviz.metrics.measures import SHARES
 from attnviz.metrics.over_texts import CONTENT, Interval, RoleTable, role_table
-from attnviz.metrics.table import HeadTable, bad_name
+from attnviz.metrics.table import HeadTable, as_measures, bad_name
 from attnviz.summary import counted
-from attnviz.types import MEASURES, Head, HeadId, ModelKey, head_row
+from attnviz.types import MEASURES, Head, HeadId, Measure, ModelKey, head_row
 
 TENTHS = 10
 STANDARD_ERRORS = 1.96  # on either side of a mean: the middle 95 % of a normal distribution
@@ -134,21 +134,46 @@ class Survey:
         """The number of tokens, special ones included."""
         return self.tally.n_token
 
-    def table(self, measures: Sequence[str] = MEASURES) -> HeadTable:
+    def __sub__(self, other: "Survey") -> HeadTable:
+        """The difference of two surveys of the same heads, such as two checkpoints, head by head.
+
+        A table as `table` gives it, each difference with its 95 % interval: 1.96 standard errors of
+        the two means, taken as independent. Over the same texts that is too wide where a text moves
+        both alike. Raises `BadInput` for models whose heads differ.
+        """
+        if not isinstance(other, Survey):
+            return NotImplemented
+        if other.heads != self.heads:
+            raise bad_argument(
+                f"the surveys have {counted(len(self.heads), 'head')} of {self.model.id} and"
+                f" {len(other.heads)} of {other.model.id}; matches() compares models whose heads"
+                " differ",
+                name="other",
+                found=repr(other),
+                allowed="a survey of the same heads",
+            )
+        sides = [_moments(survey.tally.values) for survey in (self, other)]
+        difference = sides[0][0] - sides[1][0]
+        half = STANDARD_ERRORS * np.hypot(sides[0][1], sides[1][1])
+        return self._by_head(MEASURES, Interval(difference, difference - half, difference + half))
+
+    def table(self, measures: Sequence[Measure] | Measure = MEASURES) -> HeadTable:
         """One row for each head: the mean of each measure over texts, with its 95 % interval.
 
         The columns of a measure are its name, and the name with `_low` and `_high`. The interval is
         1.96 standard errors on either side, within the measure's range. Raises `BadInput` for a
         measure that does not exist.
         """
+        ends = np.array([np.inf if measure in UPPER else 1.0 for measure in MEASURES])
+        return self._by_head(as_measures(measures), _interval(self.tally.values, ends))
+
+    def _by_head(self, measures: Sequence[Measure], over_texts: Interval) -> HeadTable:
         columns: dict[str, np.ndarray] = {
             "stack": np.full(len(self.heads), ""),
             "kind": np.full(len(self.heads), "self"),
             "layer": np.array([head.layer for head in self.heads]),
             "head": np.array([head.head for head in self.heads]),
         }
-        ends = np.array([np.inf if measure in UPPER else 1.0 for measure in MEASURES])
-        over_texts = _interval(self.tally.values, ends)
         for measure in measures:
             column = _measure(measure)
             columns[measure] = over_texts.mean[:, column].astype(np.float32)
@@ -329,12 +354,20 @@ def _interval(
 
     It is cut at 0 and at `most`, the ends of the measure's range.
     """
+    mean, error = _moments(sums)
+    half = STANDARD_ERRORS * error
+    return Interval(mean, np.maximum(mean - half, 0.0), np.minimum(mean + half, most))
+
+
+def _moments(
+    sums: Int64[np.ndarray, "sum *of"],
+) -> tuple[Float64[np.ndarray, "*of"], Float64[np.ndarray, "*of"]]:
+    """(the mean, its standard error) of a count, a sum and a sum of squares."""
     count, mean = sums[0], _mean(sums)
     variance = np.maximum(_real(sums[2]) / np.maximum(count, 1) - mean**2, 0.0)
     unbiased = variance * count / np.maximum(count - 1, 1)
-    half = STANDARD_ERRORS * np.sqrt(unbiased / np.maximum(count, 1))
-    half = np.where(count > 1, half, np.nan)  # one text says nothing of others
-    return Interval(mean, np.maximum(mean - half, 0.0), np.minimum(mean + half, most))
+    error = np.sqrt(unbiased / np.maximum(count, 1))
+    return mean, np.where(count > 1, error, np.nan)  # one text says nothing of others
 
 
 def _measure(measure: str) -> int:

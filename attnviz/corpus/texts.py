@@ -52,8 +52,11 @@ def reads_texts(lm: LoadedModel) -> bool:
 def require_reader(lm: LoadedModel, demand: str) -> None:
     """Raise `BadInput`, with `demand` as its beginning, unless the model reads plain texts."""
     if not reads_texts(lm):
+        found = f"is a {lm.kind} model"
+        if lm.kind in ("encoder", "decoder"):
+            found = "has no tokenizer: give attnviz.load(name), or load(module, tokenizer=…)"
         raise BadInput(
-            f"{demand}; {lm.name} is a {lm.kind} model",
+            f"{demand}; {lm.name} {found}",
             code="no_survey",
             name=lm.name,
             kind=lm.kind,

@@ -27,9 +27,9 @@ from attnviz.experiment.answer_measures import AnswerMeasure
 from attnviz.experiment.clean_run import CleanRun
 from attnviz.experiment.edgewise import Edgewise, Receiver, edgewise
 from attnviz.experiment.patching import differing_places, require_apart
+from attnviz.experiment.ranks import ranked
 from attnviz.experiment.readouts import readout
 from attnviz.experiment.rows import require_wanted
-from attnviz.experiment.tokens import ranked
 from attnviz.experiment.traced_run import traced_run
 from attnviz.summary import counted, text_table
 from attnviz.types import ignore

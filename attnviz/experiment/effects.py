@@ -3,7 +3,7 @@
 In: a model, a text and a measure. Out: `Effects`: the number without changes, and with each head's
 output replaced: by its mean over a corpus, by draws from that corpus, or by zero; or with its
 attention made uniform. Exact: every head is run, many at a time as rows of one batch with a clean
-row in each.
+row in each; or a first-order estimate from one backward pass, for comparison.
 """
 
 import threading
@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import torch
 from jaxtyping import Float64
 
-from attnviz.attention.stage_changes import ChangeableStage, Function
+from attnviz.attention.stage_changes import ChangeableStage, Function, Pairs
 from attnviz.capture.changed import functions
 from attnviz.capture.changed.corpus import of_ablation
 from attnviz.capture.changed.layout import Layout, layout_of
@@ -26,6 +27,8 @@ from attnviz.changes.site import place_among, site
 from attnviz.errors import bad_argument, bad_kind
 from attnviz.experiment.answer_measures import AnswerMeasure
 from attnviz.experiment.clean_run import CleanRun
+from attnviz.experiment.first_order import slopes
+from attnviz.experiment.ranks import ranked
 from attnviz.experiment.readouts import readout
 from attnviz.experiment.rows import PASS_ROWS, Batches, RowChange, clean_pass, require_wanted
 from attnviz.models.loaded_model import LoadedModel
@@ -80,6 +83,25 @@ class Effects:
         place = place_among(head, self.heads, "was not taken away; the effects are those of")
         return float(self.changes[place])
 
+    def agreement(self, other: "Effects") -> tuple[float, float]:
+        """(Pearson's, Spearman's) correlation with other effects of the same heads.
+
+        Of an estimate with the exact changes, for instance; the second of sizes alone. A high rank
+        correlation can hide that the largest change is misjudged. NaN where one has no spread.
+        """
+        if other.heads != self.heads:
+            raise bad_argument(
+                f"these are effects of {counted(len(self.heads), 'head')} and of"
+                f" {len(other.heads)}; take the same heads away",
+                name="other",
+                found=repr(other),
+                allowed="effects of the same heads",
+            )
+        if len(self.heads) < 2 or not (self.changes.std() and other.changes.std()):
+            return float("nan"), float("nan")
+        pearson = float(np.corrcoef(self.changes, other.changes)[0, 1])
+        return pearson, ranked(np.abs(self.changes), np.abs(other.changes))
+
     def grid(
         self, kind: Kind = "self", stack: Stack | None = None
     ) -> Float64[np.ndarray, "layer head"]:
@@ -121,6 +143,7 @@ def effects(
     to: ReplacementKind = "mean",
     corpus: CorpusTexts | None = None,
     heads: Sequence[Where] | str | None = None,
+    exact: bool = True,
     rows: int = PASS_ROWS,
     progress: Callable[[float], None] = ignore,
     cancel: threading.Event | None = None,
@@ -140,16 +163,18 @@ def effects(
         recorded = CORPUS_PART * fraction
         progress(recorded)
 
-    replacement = replacement_of(prepared.lm, to, corpus, recording)
-    chosen = sites_of(layout, heads)
-    clean = clean_pass(prepared)
-
     def measuring(fraction: float) -> None:
         progress(recorded + (1 - recorded) * fraction)
 
-    work = Batches(prepared, clean, rows, measuring, cancel)
+    replacement = replacement_of(prepared.lm, to, corpus, recording)
+    chosen = sites_of(layout, heads)
     changes = [replacement.changes(layout, head) for head in chosen]
-    after, spread = work.run(changes)
+    clean = clean_pass(prepared)
+    if exact:
+        after, spread = Batches(prepared, clean, rows, measuring, cancel).run(changes)
+    else:
+        after, spread = clean.value + first_order(prepared, changes), 0.0
+        progress(1.0)
     return Effects(
         measure=prepared.on,
         unit=resolved.unit,
@@ -160,8 +185,36 @@ def effects(
         after=after,
         spread=spread,
         seconds=time.perf_counter() - start,
+        exact=exact,
         notes=notes_on(layout),
     )
+
+
+def first_order(
+    prepared: CleanRun, changes: Sequence[Sequence[RowChange]]
+) -> Float64[np.ndarray, " head"]:
+    """Σ (z′ − z) · ∂m/∂z of each head: with z′ = 0 its gradient × input, the sign turned."""
+    gradients = slopes(prepared)
+
+    def estimate(change: RowChange) -> float:
+        if change.stage != "mixed":
+            raise bad_argument(
+                "exact=False estimates what a head's output does: give to='zero', 'mean' or"
+                " 'resample'; 'even' changes its attention",
+                name="exact",
+                found="False",
+                allowed="True",
+            )
+        total = 0.0
+        for call, function in zip(change.calls, change.functions, strict=True):
+            z = gradients.output[call.place][None, :, change.head]
+            head = torch.tensor([change.head])
+            pairs = Pairs(torch.zeros(1, dtype=torch.int64), head, z.shape[1], z.shape[1])
+            moved = function(z, pairs) - z
+            total += float((moved[0] * gradients.slope[call.place][:, change.head]).sum())
+        return total
+
+    return np.array([np.mean([estimate(draw) for draw in draws]) for draws in changes])
 
 
 @dataclass(frozen=True, eq=False)

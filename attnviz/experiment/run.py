@@ -109,6 +109,7 @@ class Experiment:
         to: ReplacementKind = "mean",
         corpus: CorpusTexts | None = None,
         heads: Sequence[Where] | str | None = None,
+        exact: bool = True,
         rows: int = PASS_ROWS,
         progress: Progress = ignore,
         cancel: threading.Event | None = None,
@@ -127,6 +128,7 @@ class Experiment:
           examples that come with attnviz, whatever the model was trained on: of the world of an
           embedded model, else generated English stories or pictures. The result names it.
         - `heads`: the heads or layers that are taken away; all of them by default.
+        - `exact`: False estimates from one backward pass (attribution patching, gradient × input).
         - `rows`: the most rows of one batch.
         - `progress`: a function that is told what fraction is done; `cancel` stops the work.
 
@@ -150,6 +152,7 @@ class Experiment:
             to=to,
             corpus=corpus,
             heads=heads,
+            exact=exact,
             rows=rows,
             progress=progress,
             cancel=cancel,

@@ -12,7 +12,7 @@ the sum, where there is one,
 
 import numpy as np
 import torch
-from jaxtyping import Float, Float64
+from jaxtyping import Float
 from torch import Tensor
 
 from attnviz.attention.call import AttentionCall
@@ -21,24 +21,15 @@ from attnviz.experiment.dataflow import operations as ops
 from attnviz.experiment.dataflow.operations import aten
 from attnviz.experiment.dataflow.trace import Operation, Value
 from attnviz.experiment.traced_run import TracedRun
+from attnviz.metrics.through_layers import Shares, rolled_out, with_residual
 
 MAX_BYTES = 2**30
-Shares = Float64[np.ndarray, "query token"]
-
-
-def rolled_out(layers: list[Shares]) -> Shares:
-    """The product of the layers' shares, the last layer's rows first."""
-    out = np.eye(len(layers[0]))
-    for shares in layers:
-        out = shares @ out
-    return out
 
 
 def rollout(run: TracedRun) -> Shares:
     """Attention rollout: half of the mean weights, half the residual, layer after layer."""
-    n = run.calls[0].n_query
     means = [call.weights().mean(0).double().cpu().numpy() for call in run.calls]
-    return rolled_out([0.5 * mean + 0.5 * np.eye(n) for mean in means])
+    return rolled_out([with_residual(mean) for mean in means])
 
 
 def norm_and_alti(run: TracedRun) -> tuple[Shares, Shares]:

@@ -23,6 +23,7 @@ from attnviz.experiment.answer_measures import AnswerMeasure
 from attnviz.experiment.clean_run import CleanRun, as_mapping
 from attnviz.experiment.first_order import slopes
 from attnviz.experiment.frozen_pass import FrozenPass, frozen_pass
+from attnviz.experiment.ranks import ranked
 from attnviz.experiment.readouts import readout
 from attnviz.experiment.token_shares import norm_and_alti, rollout
 from attnviz.experiment.traced_run import TracedRun, traced_run
@@ -135,22 +136,6 @@ def _read_positions(prepared: CleanRun, run: TracedRun) -> Float64[np.ndarray, "
     assert len(sizes) == run.calls[-1].n_query
     shares: np.ndarray = (sizes / sizes.sum().clamp(min=torch.finfo(sizes.dtype).tiny)).numpy()
     return shares
-
-
-def ranked(left: Float64[np.ndarray, " value"], right: Float64[np.ndarray, " value"]) -> float:
-    """Spearman's rank correlation, equal numbers sharing a rank; NaN where one has no spread."""
-    left_ranks, right_ranks = _ranks(left), _ranks(right)
-    if np.ptp(left_ranks) == 0 or np.ptp(right_ranks) == 0:
-        return float("nan")
-    return float(np.corrcoef(left_ranks, right_ranks)[0, 1])
-
-
-def _ranks(values: Float64[np.ndarray, " value"]) -> Float64[np.ndarray, " value"]:
-    """The rank of each value, the mean of their places for equal ones."""
-    _, group, counts = np.unique(values, return_inverse=True, return_counts=True)
-    ends = np.cumsum(counts)
-    means: np.ndarray = ends - (counts + 1) / 2.0
-    return means[group]
 
 
 def changes_when_hidden(prepared: CleanRun) -> Float64[np.ndarray, " token"]:

@@ -1,9 +1,10 @@
-"""The figure of two heads side by side, and of their difference.
+"""The figures of heads side by side: several, or two with their difference.
 
-In: two arrays of weights on the same axes, and tokens. Out: a `Drawing`. What only one side has is
-NaN in the other: it is drawn grey, and has no difference.
+In: arrays of weights on the same axes, and tokens. Out: a `Drawing`. What only one of two sides has
+is NaN in the other: it is drawn grey, and has no difference.
 """
 
+from collections.abc import Sequence
 from typing import Unpack
 
 from numpy.typing import ArrayLike
@@ -26,6 +27,44 @@ from attnviz.figures.style import PAGE, Axis, Labels, Look, Style, look, numbers
 from attnviz.figures.text_width import legible, shortened
 
 GAP = 12.0  # between two panels
+PER_ROW = 3
+BAR = 220.0  # the longest colour bar
+
+
+def panels(
+    weights: Sequence[ArrayLike],
+    tokens: Labels,
+    key_tokens: Labels | None = None,
+    *,
+    names: Sequence[str],
+    **style: Unpack[Style],
+) -> Drawing:
+    """Some heads on the same tokens, three in a row, with the name of each above it.
+
+    Raises `BadInput` for arrays of different sizes, or another number of names.
+    """
+    chosen = look({"width_in": PAGE, **TITLES, **style})
+    matrices = [numbers("weights", one) for one in weights]
+    require(bool(matrices), "weights", "none", "one array or more")
+    for matrix in matrices:
+        require(matrix.shape == matrices[0].shape, "weights", "several sizes", "arrays of one size")
+    require(len(names) == len(matrices), "names", str(len(names)), f"{len(matrices)}, one for each")
+    rows, columns = sides(matrices[0], tokens, key_tokens)
+    require_few(matrices[0], chosen)
+    sheet = PrintSheet(chosen.width, 0.0, chosen.title)
+    top = axes.put_title(sheet, chosen)
+    for start in range(0, len(matrices), PER_ROW):
+        some = slice(start, start + PER_ROW)
+        boxes = _boxes(sheet, rows, columns, chosen, top, min(PER_ROW, len(matrices)))
+        for number, (box, matrix) in enumerate(zip(boxes, matrices[some], strict=False)):
+            labels = (rows if number == 0 else None, columns)
+            put_labelled(sheet, box, of_weights(matrix, chosen), labels, chosen)
+        _put_names(sheet, boxes, columns, [*map(legible, names[some])], chosen)
+        top = boxes[0].bottom + GAP
+    first = boxes[0]
+    width = min(chosen.width - first.x - 2, BAR)
+    sheet.height = axes.put_weight_bar(sheet, first.x, first.bottom + 6, chosen, width)
+    return Drawing(sheet)
 
 
 def compare(
@@ -46,11 +85,12 @@ def compare(
     difference = b - a
     limit = largest(difference)
     sheet = PrintSheet(chosen.width, 0.0, chosen.title)
-    boxes = _boxes(sheet, rows, columns, chosen)
-    panels = (of_weights(a, chosen), of_weights(b, chosen), of_signed(difference, limit))
-    for number, (box, colours) in enumerate(zip(boxes, panels, strict=True)):
+    boxes = _boxes(sheet, rows, columns, chosen, axes.put_title(sheet, chosen), 3)
+    painted = (of_weights(a, chosen), of_weights(b, chosen), of_signed(difference, limit))
+    for number, (box, colours) in enumerate(zip(boxes, painted, strict=True)):
         put_labelled(sheet, box, colours, (rows if number == 0 else None, columns), chosen)
-    _put_names(sheet, boxes, columns, names, chosen)
+    one, other = map(legible, names)
+    _put_names(sheet, boxes, columns, [one, other, f"{other} − {one}"], chosen)
     below, last = boxes[0].bottom + 6, boxes[2]
     end = axes.put_weight_bar(sheet, boxes[0].x, below, chosen, last.x - boxes[0].x - GAP)
     size = chosen.size - 0.5
@@ -58,30 +98,30 @@ def compare(
     return Drawing(sheet)
 
 
-def _boxes(sheet: PrintSheet, rows: Axis, columns: Axis, chosen: Look) -> tuple[Box, Box, Box]:
-    """The places of the three matrices, equally wide; only the first has labels beside it."""
+def _boxes(
+    sheet: PrintSheet, rows: Axis, columns: Axis, chosen: Look, top: float, count: int
+) -> list[Box]:
+    """The places of a row of matrices, equally wide; only the first has labels beside it."""
     size = chosen.size
-    top = axes.put_title(sheet, chosen) + LINE * (size + 1) + 3
+    top += LINE * (size + 1) + 3
     beside = 1 + axes.room(rows, size) + (TITLE_ROOM * size if chosen.row_title else 0)
-    step = (chosen.width - beside - 2 * GAP - 2) / 3 + GAP
+    step = (chosen.width - beside - (count - 1) * GAP - 2) / count + GAP
     first = place(chosen, rows, columns, 1.0, top, beside + step - GAP)
     axes.put_titles(sheet, first, chosen, 0.0, top)
-    second, third = (Box(first.x + n * step, first.y, first.width, first.height) for n in (1, 2))
-    return first, second, third
+    return [Box(first.x + n * step, first.y, first.width, first.height) for n in range(count)]
 
 
 def _put_names(
     sheet: PrintSheet,
-    boxes: tuple[Box, Box, Box],
+    boxes: Sequence[Box],
     columns: Axis,
-    names: tuple[str, str],
+    names: Sequence[str],
     chosen: Look,
 ) -> None:
     """The name of each panel, above its labels."""
     size = chosen.size + 1
     above = axes.room(columns, chosen.size) + (LINE * chosen.size + 2 if chosen.column_title else 0)
     y = boxes[0].y - above - 3
-    step = boxes[1].x - boxes[0].x
-    first, second = map(legible, names)
-    for box, name in zip(boxes, (first, second, f"{second} − {first}"), strict=True):
-        sheet.text(box.x, y, shortened(name, size, step - GAP, bold=True), size, bold=True)
+    room = boxes[1].x - boxes[0].x - GAP if len(boxes) > 1 else boxes[0].width
+    for box, name in zip(boxes, names, strict=False):
+        sheet.text(box.x, y, shortened(name, size, room, bold=True), size, bold=True)

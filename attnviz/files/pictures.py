@@ -5,6 +5,7 @@ attention, `head`, `lines` and `alignment` one head, `steps` every stage of one 
 same head of two captures with their difference.
 """
 
+from collections.abc import Sequence
 from typing import Literal, NamedTuple, get_args
 
 from attnviz import figures
@@ -36,9 +37,15 @@ class Place(NamedTuple):
 
 
 def drawing(
-    what: Capture | tuple[Capture, Capture], view: str | None, place: Place, style: Style
+    what: Capture | tuple[Capture, Capture],
+    view: str | None,
+    place: Place,
+    style: Style,
+    heads: Sequence[Head] | str | None = None,
 ) -> Drawing:
     """The figure of one view; "heads" unless a head or two captures are given.
+
+    Several `heads` of one capture are drawn side by side.
 
     Raises `BadInput` for a view, head, kind, stack or text that does not exist, and `TooLarge` for
     more tokens than a figure can show.
@@ -46,6 +53,9 @@ def drawing(
     if isinstance(what, tuple):
         _require_view(view, ("compare",), "two captures")
         return _compare(*what, place, style)
+    if heads is not None:
+        _require_view(view, ("head",), "several heads")
+        return _panels(what, heads, place, style)
     _require_view(view, OF_ONE, "one capture")
     chosen = view or ("heads" if place.head is None else "head")
     if chosen == "heads":
@@ -93,6 +103,22 @@ def _heads(cap: Capture, place: Place, style: Style) -> Drawing:
     rows = [place.batch * _n_windows(call) for call in calls]
     weights = [call.weights(None, row).cpu().numpy() for call, row in zip(calls, rows, strict=True)]
     return figures.heads(weights, **style)
+
+
+def _panels(cap: Capture, heads: Sequence[Head] | str, place: Place, style: Style) -> Drawing:
+    """Several heads on the same tokens, by name."""
+    if isinstance(heads, str) or not heads or place.head is not None:
+        raise bad_argument(
+            f'heads={heads!r} of a figure: give a list such as ["L2.H1", "L3.H0"], without head=',
+            name="heads",
+            found=repr(heads),
+            allowed="a list of heads",
+        )
+    chosen = [_place(cap, place._replace(head=head)) for head in heads]
+    weights = [call.weights(head, row).cpu().numpy() for call, head, row in chosen]
+    tokens = _tokens(cap, chosen[0][0], chosen[0][2])
+    names = [str(head_id(head)) for head in heads]
+    return figures.panels(weights, *tokens, names=names, **style)
 
 
 def _place(cap: Capture, place: Place) -> tuple[AttentionCall, int, int]:

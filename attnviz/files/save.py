@@ -25,7 +25,8 @@ from attnviz.files.atomic_file import replacing
 from attnviz.files.capture_file import read as capture_reader
 from attnviz.files.capture_file import write as capture_writer
 from attnviz.files.pictures import Place, View
-from attnviz.files.tables import archive, document, spreadsheet
+from attnviz.files.tables import archive, columns, document, spreadsheet
+from attnviz.files.tables.columns import Result
 from attnviz.files.tables.entries import entries
 from attnviz.i18n import Language
 from attnviz.types import Head, Kind, Measure, Stack
@@ -34,19 +35,20 @@ if TYPE_CHECKING:
     import numpy as np
 
     from attnviz.files.page import Heads
+    from attnviz.files.page.first_view import PageView
     from attnviz.models.loaded_model import LoadedModel
 
 Captures = Capture | tuple[Capture, Capture]
-What = Captures | Survey
+What = Captures | Survey | Result
 Writer = Callable[[BufferedIOBase], object]
 
 PLACE = ("head", "kind", "stack", "batch")
 LIVE = ("live", "lang", "model")  # the choices of a page on which the model runs
-FIGURE = ("view", *PLACE, *Style.__annotations__)
+FIGURE = ("view", *PLACE, "heads", *Style.__annotations__)
 # the ending of a file → the arguments that it takes
 ENDINGS: dict[str, tuple[str, ...]] = {
     ".safetensors": ("dtype", "with_weights", "with_outputs"),
-    ".html": ("lang", "heads", "title", "model", "picture", "live"),
+    ".html": ("lang", "view", "head", "heads", "title", "model", "picture", "live"),
     ".npz": (*PLACE, "dtype"),
     ".csv": (*PLACE, "least"),
     ".json": PLACE,
@@ -58,22 +60,9 @@ ENDINGS: dict[str, tuple[str, ...]] = {
 
 
 class Choices(TypedDict, total=False):
-    """The choices for a file; each kind of file takes some of them.
+    """The choices for a file; each kind of file takes some of them. `save` explains them."""
 
-    Capture (.safetensors): `dtype`, "float16" or "bfloat16" for half the size; `with_weights` keeps
-    W_Q, W_K, W_V and W_O, so that every step can be derived; `with_outputs` keeps `hidden` and
-    `logits`. Numbers (.npz, .csv, .json): `head`, one such as "L5.H11"; `kind`, `stack` and
-    `batch`, one attention and one text; `dtype`, "float16" in an archive; `least`, the smallest
-    weight that has a row in a CSV. Page (.html): `heads`, those that have Steps and Masks in it, or
-    "all"; `lang`, "en", "ja", "ko" or "zh"; `title`; `model`, a `LoadedModel` that joins words and
-    knows a translation's alignment; `picture`, what the model saw; `live` for a page in which the
-    model itself runs, so that its reader can type: it takes `lang` and `model` alone. Figures
-    (.svg, .pdf, .png, .eps): `view`, the place as above, and the choices of `attnviz.figures`. Of a
-    survey a figure takes `measures`, two of them, `width_in`, `size_pt` and `title`, a page
-    `measures` and `lang`.
-    """
-
-    view: View | None
+    view: "View | PageView | None"
     head: Head | None
     kind: Kind | None
     stack: Stack | None
@@ -98,21 +87,51 @@ class Choices(TypedDict, total=False):
 
 
 def save(what: What, path: str | Path, **choices: Unpack[Choices]) -> Path:
-    """Write a capture as the kind of file that the path's ending names; returns the path.
+    """Write a capture, a survey or a result as the kind of file that the path's ending names.
 
-    .safetensors is the capture itself, which `attnviz.read` opens without its model. .html is one
-    page with the pictures of the app, which needs neither a server nor a network. .npz, .csv and
-    .json are its weights as numbers; a CSV of one head (`head="L5.H11"`) is a matrix. .svg, .pdf,
-    .png and .eps are figures for print: all heads, or one head as `view="head"`, "lines", "steps"
-    or "alignment"; two captures are drawn with their difference. `Choices` explains the arguments.
-    Of a survey .npz is the survey itself, which `attnviz.read` opens, .csv and .json are its
-    table of heads, .svg, .pdf, .png and .eps its heads on two measures, and .html is that figure
-    with what each head does.
+    Parameters:
+
+    - `what`: a capture, two captures for a figure of their difference, a survey, or any result with
+      a `to_dict`, such as a table of heads or the effects of an experiment (.csv, .json).
+    - `path`: its ending says what is written.
+
+    The choices of a capture, by ending:
+
+    - .safetensors, the capture itself, which `attnviz.read` opens without its model: `dtype`,
+      "float16" or "bfloat16" for half the size; `with_weights` keeps W_Q, W_K, W_V and W_O, so that
+      every step can be derived; `with_outputs` keeps `hidden` and `logits`.
+    - .html, one page with the pictures of the app, without a server or a network: `view`,
+      "overview", "head", "steps", "masks", "picture" or "alignment", and `head`, on which it opens;
+      `heads`, those that have Steps and Masks in it, or "all"; `lang`, "en", "ja", "ko" or "zh";
+      `title`; `model`, a `LoadedModel` that joins words and knows a translation's alignment;
+      `picture`, what the model saw; `live` for a page in which the model itself runs, so that its
+      reader can type: it takes `lang` and `model` alone.
+    - .npz, .csv, .json, its weights as numbers: `head`, one such as "L5.H11" (a CSV of one head is
+      a matrix); `kind`, `stack` and `batch`, one attention and one text; `dtype`, "float16" in an
+      archive; `least`, the smallest weight that has a row in a CSV.
+    - .svg, .pdf, .png, .eps, figures for print with their fonts embedded: all heads, or `view`, one
+      head as "head", "lines", "steps" or "alignment"; `head`, `kind`, `stack`, `batch` as above;
+      `heads`, several side by side; `width_in`, `size_pt`, `scale`, `cells`, `title`, `row_title`
+      and `column_title` as in `attnviz.figures`.
+
+    Of a survey: .npz, the survey itself, which `attnviz.read` opens; .csv and .json, its table of
+    heads; .svg, .pdf, .png and .eps, its heads on two `measures`, with `width_in`, `size_pt` and
+    `title`; .html, that figure with what each head does, with `measures` and `lang`.
+
+    Returns the path.
 
     Raises `BadInput` for another ending, an argument that this kind of file does not take, and a
     path that cannot be written; `TooLarge` for a file that would be absurd, with what to do
     instead; `MissingExtra` where a figure needs matplotlib.
     """
+    if not isinstance(path, str | Path):
+        raise bad_argument(
+            f"save() takes a file as path and was given {type(path).__name__}; give the file"
+            ' second: save(cap, "x.svg")',
+            name="path",
+            found=type(path).__name__,
+            allowed="str, Path",
+        )
     write = _writer(what, Path(path).suffix.lower(), choices)
     with replacing(path) as unfinished, unfinished.open("wb") as file:
         write(file)
@@ -144,6 +163,9 @@ def _writer(what: What, ending: str, choices: Choices) -> Writer:
     if isinstance(what, Survey):
         settings = _options(choices, ending, surveys.ENDINGS, "a survey")
         return lambda file: file.write(surveys.content(what, ending, settings))
+    if isinstance(what, Result) and not isinstance(what, Capture):
+        _options(choices, ending, columns.ENDINGS, "a result")
+        return lambda file: file.write(columns.content(what, ending))
     options = _options(choices, ending, ENDINGS, "a capture")
     _require_captures(what, ending)
     if ENDINGS[ending] == FIGURE:
@@ -190,7 +212,7 @@ def _require_captures(what: object, ending: str) -> None:
     several = isinstance(what, tuple)
     fits = all(isinstance(capture, Capture) for capture in captures)
     if not fits or (several and (len(captures) != 2 or ENDINGS[ending] != FIGURE)):
-        allowed = "a Capture, or two of them for a figure"
+        allowed = "a Capture, a Survey, a result, or two captures for a figure"
         raise bad_argument(
             f"save() takes {allowed}, and was given {', '.join(kinds)} for a {ending} file; give"
             " attnviz.capture(model, text)",
@@ -204,8 +226,10 @@ def _page(cap: Capture, options: dict[str, Any]) -> bytes:
     """The page of a capture, or one on which its model runs; the canvases are read for it alone."""
     if not options.pop("live", False):
         from attnviz.files.page import write_page
+        from attnviz.files.page.first_view import PageOpening
 
-        return write_page(cap, **options)
+        opening = PageOpening(options.pop("view", None), options.pop("head", None))
+        return write_page(cap, opening=opening, **options)
     from attnviz.live.one_file import live_page
 
     for name in options:
@@ -222,7 +246,7 @@ def _page(cap: Capture, options: dict[str, Any]) -> bytes:
 def _figure(what: Captures, ending: str, options: dict[str, Any]) -> Writer:
     place = Place(**{name: options[name] for name in PLACE if name in options})
     style: Any = {name: options[name] for name in Style.__annotations__ if name in options}
-    drawing = pictures.drawing(what, options.get("view"), place, style)
+    drawing = pictures.drawing(what, options.get("view"), place, style, options.get("heads"))
     return lambda file: file.write(drawing.content(ending))
 
 

@@ -20,7 +20,7 @@ from attnviz.corpus.result import Survey
 from attnviz.errors import bad_argument
 from attnviz.figures.drawing import Drawing
 from attnviz.figures.scatter import scatter
-from attnviz.i18n import Language, text
+from attnviz.i18n import Language, tag, text
 from attnviz.metrics.table import bad_name
 from attnviz.pictures.atlas import CountedRow, HeadDetail
 from attnviz.pictures.atlas.fill import head_detail
@@ -144,7 +144,7 @@ def page(survey: Survey, drawing: Drawing, by: Measure, lang: Language = "en") -
     return "\n".join(
         (
             "<!doctype html>",
-            f'<html lang="{lang}"><head><meta charset="utf-8">',
+            f'<html lang="{tag(lang)}"><head><meta charset="utf-8">',
             f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             '<meta name="generator" content="attnviz">',

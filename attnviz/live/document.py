@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from attnviz.i18n import Language, catalogue, text
+from attnviz.i18n import Language, catalogue, tag, text
 from attnviz.live.model import LiveModel, first_picture
 from attnviz.live.prepared import worker_texts
 from attnviz.pictures import drawing_pad
@@ -27,6 +27,7 @@ from attnviz.pictures.shared.page import (
     page_style,
     safe_json,
     script_with,
+    scripts_with,
     source_hash,
 )
 from attnviz.pictures.shared.pages import ROWS
@@ -34,8 +35,9 @@ from attnviz.pictures.stage.scenes import STAGED
 
 HERE = Path(__file__).parent
 KERNELS = HERE / "engine" / "kernels.wasm"
-COMPONENTS = (
-    "stage", "grid", "head", "patches", "steps", "masks", "switches", "bars", "writing",
+FIRST = ("stage",)  # what a page opens with; the script of the others comes after it
+LATER = (
+    "grid", "head", "patches", "steps", "masks", "switches", "bars", "writing",
     "alignment", "drawing_pad",
 )  # fmt: skip
 TABS = {
@@ -91,13 +93,15 @@ class PageLink:
 class SitePlace:
     """Where the page finds its files: their folder, and the addresses in it.
 
-    `root` is None in a page that is one file; `offline` is None where there is no service worker.
+    `root` is None in a page that is one file; `offline` is None where there is no service worker,
+    `later` where all canvases are in the page's own script.
     """
 
     root: str | None
     worker: str = "worker"
     kernels: str = "kernels.wasm"
     offline: str | None = None
+    later: str | None = None
 
 
 def index(models: Mapping[str, LiveModel], lang: Language, place: SitePlace) -> dict[str, Any]:
@@ -109,6 +113,7 @@ def index(models: Mapping[str, LiveModel], lang: Language, place: SitePlace) -> 
         "root": place.root,
         "worker": place.worker,
         "offline": place.offline,
+        "later": place.later,
         "models": {
             model.name: model.page_model(lang, folder, place.kernels)
             for folder, model in models.items()
@@ -195,7 +200,13 @@ def single_page(told: Mapping[str, Any], files: Mapping[str, bytes]) -> str:
 @cache
 def page_script() -> str:
     """The canvases and the page, in one script."""
-    return script_with(COMPONENTS, HERE / "page.js")
+    return script_with((*FIRST, *LATER), HERE / "page.js")
+
+
+@cache
+def page_scripts() -> tuple[str, str]:
+    """The page with the canvas that it opens with, and the script of all other canvases."""
+    return scripts_with(FIRST, LATER, HERE / "page.js")
 
 
 @cache
@@ -225,7 +236,7 @@ def _document(
     theme = html.escape(text(lang, "file.theme"))
     lines = (
         "<!doctype html>",
-        f'<html lang="{lang}">',
+        f'<html lang="{tag(lang)}">',
         '<head><meta charset="utf-8">',
         f'<meta http-equiv="Content-Security-Policy" content="{"; ".join(policy)}">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
@@ -298,7 +309,7 @@ def _number(name: str, said: str, most: float, step: float, first: float) -> str
 def _nav(links: Sequence[PageLink]) -> str:
     """Links in a row; nothing without any."""
     anchors = (
-        f"<a{'' if link.lang is None else f' lang={link.lang} hreflang={link.lang}'}"
+        f"<a{'' if link.lang is None else f' lang={tag(link.lang)} hreflang={tag(link.lang)}'}"
         f' href="{html.escape(link.address)}">{html.escape(link.label)}</a>'
         for link in links
     )

@@ -10,13 +10,15 @@ import { byId, mountIn, moveAmong, parsedSheets, watchTheme } from "../pictures/
 import { readSelection, selectionParameters } from "../pictures/shared/selection.js";
 import { keepForOffline, withRoot } from "./addresses.js";
 import { follow } from "./follow.js";
+import { fetchLater, withAll } from "./later.js";
 import { say, sayLoading, savesData, spoken } from "./lines.js";
 import { bytesOf, pictureOf, pixelsOf } from "./picture.js";
+import { stagedOf } from "./staged.js";
 import { startWorker, unpackInside } from "./start_worker.js";
 
 /** @import { Arrays as PadArrays } from "../pictures/drawing_pad/types.js" */
 /** @import { Component, Events, Host } from "../pictures/shared/host.js" */
-/** @import { Answer, Input, Loaded, Off, Refined, Sampling, Shown, Staged, View, Written } from "./index.js" */
+/** @import { Answer, Input, Loaded, Off, Refined, Sampling, Shown, View, Written } from "./index.js" */
 /** @import { Page, PageIndex, PageModel, Session, Tab } from "./state.js" */
 
 /** @type {Record<Tab, readonly View[]>} */
@@ -68,6 +70,7 @@ export default async function live(components, styles) {
     chosen: readSelection(address),
     places: new Map(),
     pad: null,
+    later: null,
     writeAddress: address.flush,
     resting: 0,
     inside: await unpackInside(index),
@@ -192,19 +195,6 @@ function wantedViews(/** @type {Page} */ { session, tab }) {
   return VIEWS[tab].filter((view) => there.includes(view) && (view !== "writing" || session.written.length));
 }
 
-/** What is known of the sentence that a model reads. @returns {Staged} */
-function stagedOf(/** @type {Page} */ { index, session }, isTyped = false) {
-  const { name, text, loaded, written } = session;
-  const here = index.scenes.find((one) => one.model === name && one.text === text && !written.length);
-  const others = index.scenes.filter((scene) => scene !== here);
-  /** @type {Staged["yardsticks"]} */
-  const yardsticks = here?.yardsticks ?? (loaded?.task === "vectors" ? [["", index.other_text]] : []);
-  return {
-    ...{ scene: here?.scene ?? "own", text, cell: here?.cell ?? null, tried: here?.tried ?? null },
-    ...{ yardsticks, examples: others.map(({ scene, text: other }) => [scene, other]), isTyped },
-  };
-}
-
 /** Asks for the pictures of the tab, on what is typed now; while one types without what takes many passes. */
 function ask(/** @type {Page} */ page, isTyping = false) {
   const { session, host, tab } = page;
@@ -314,6 +304,9 @@ function hearWorker(/** @type {Page} */ page, /** @type {Session} */ session, /*
     if (isHere && !session.loaded) sayLoading(page, answer.share, answer.of_bytes);
     return;
   }
+  const canvases = answer.kind === "shown" && isHere ? Object.keys(answer.views) : [];
+  if (canvases.some((view) => !page.components[view]))
+    return withAll(page, session, () => hearWorker(page, session, answer));
   session.trouble = "";
   if (answer.kind === "loaded") session.loaded = answer;
   else if (answer.kind === "verified") session.verified = answer;
@@ -330,6 +323,7 @@ function hearWorker(/** @type {Page} */ page, /** @type {Session} */ session, /*
   }
   if (answer.kind === "measured") ask(page);
   if (answer.kind === "shown") draw(page, answer);
+  if (answer.kind === "shown" && !savesData()) fetchLater(page).catch(() => {}); // who needs it asks again
   say(page);
 }
 
@@ -598,6 +592,7 @@ function showControls(/** @type {Page} */ page) {
   const { arrays } = parse(pad);
   if (arrays.first) session.picture ??= pictureOf(arrays.first);
   if (page.pad) return;
+  if (!page.components.drawing_pad) return withAll(page, session, () => showControls(page));
   page.pad = mountIn(byId("pad"), "drawing_pad", page.components.drawing_pad, page.sheets, page.host);
   page.pad.refresh(pad);
 }

@@ -17,7 +17,7 @@ from attnviz.live.document import (
     SitePlace,
     index,
     live_style,
-    page_script,
+    page_scripts,
     site_page,
     worker_script,
 )
@@ -55,10 +55,12 @@ def _files(
     models: Sequence[LiveModel], languages: Sequence[Language], fixed: str | None
 ) -> dict[str, bytes]:
     """Every file of the site by its name."""
+    script, later = page_scripts()
     code = {
         "worker": _named("worker", ".js", worker_script().encode()),
         "kernels": _named("kernels", ".wasm", KERNELS.read_bytes()),
-        "script": _named("page", ".js", page_script().encode()),
+        "script": _named("page", ".js", script.encode()),
+        "later": _named("views", ".js", later.encode()),
         "style": _named("style", ".css", live_style().encode()),
     }
     names = {part: name for part, (name, _) in code.items()}
@@ -94,7 +96,7 @@ def _page(
     fixed: str | None,
 ) -> bytes:
     root = "" if lang == DEFAULT else "../"
-    place = SitePlace(root or "./", names["worker"], names["kernels"], OFFLINE)
+    place = SitePlace(root or "./", names["worker"], names["kernels"], OFFLINE, names["later"])
     others = [
         PageLink(text(other, "language.name"), f"{root}{_folder(other)}index.html", other)
         for other in languages

@@ -15,6 +15,8 @@ export interface PageIndex {
   worker: string;
   /** The service worker, beside the root; null where there is none. */
   offline: string | null;
+  /** The script of the canvases that a page does not open with; null where all are there. */
+  later: string | null;
   /** Models by name; the first one is opened. */
   models: Record<string, PageModel>;
   titles: Record<Tab, string>;
@@ -90,6 +92,8 @@ export interface Page {
   chosen: AddressSelection;
   places: Map<View, Place>;
   pad: Mounted | null;
+  /** The canvases that are on their way. */
+  later: Promise<void> | null;
   /** Brings the address up to date now. */
   writeAddress: () => void;
   /** The timer that runs until nobody types. */

@@ -16,7 +16,9 @@ from attnviz.metrics.measures import layer_measures
 from attnviz.summary import counted, html_card, text_table
 from attnviz.types import MEASURES, HeadId, Measure
 
-PLACE = ("stack", "kind", "layer", "index", "head")  # "index" only where a layer attends repeatedly
+# "text" only in a table by text, "index" only where a layer attends repeatedly
+PLACE = ("text", "stack", "kind", "layer", "index", "head")
+CALL = PLACE[1:]
 
 _Place = tuple[str, str, int, int]  # stack, kind, layer, index
 
@@ -26,7 +28,8 @@ class HeadTable:
     """One row for each head; `columns` are arrays of one length, by name. `print` shows the first.
 
     The first columns are `stack` ("" if the model has a single one), `kind`, `layer` and `head`,
-    then the measures. A column `index` counts the calls of a layer if some layer has several.
+    then the measures. A column `index` counts the calls of a layer if some layer has several, a
+    column `text` before all others the texts of a table by text.
     """
 
     columns: Mapping[str, Shaped[np.ndarray, "row"]]
@@ -69,6 +72,13 @@ class HeadTable:
         Raises `BadInput` if the table has several stacks or kinds: then give `kind` or `stack` to
         `Capture.table`.
         """
+        if "text" in self.columns:
+            raise bad_argument(
+                "the table has a row for each text and head; make it without by_text",
+                name="by_text",
+                found="True",
+                allowed="False",
+            )
         places = list(zip(self["layer"].tolist(), self["head"].tolist(), strict=True))
         if len(set(places)) < len(places):
             raise bad_argument(
@@ -103,14 +113,14 @@ class HeadTable:
         return {name: [_written(cell) for cell in column] for name, column in self.columns.items()}
 
 
-def head_table(layers: Iterable[LayerWeights], measures: Sequence[Measure] = MEASURES) -> HeadTable:
+def head_table(
+    layers: Iterable[LayerWeights], measures: Sequence[Measure] | Measure = MEASURES
+) -> HeadTable:
     """The table of some layers; layers of one call are averaged, NaN entries left out.
 
     Raises `BadInput` for a measure that does not exist.
     """
-    for name in measures:
-        if name not in MEASURES:
-            raise bad_name("measure", name, MEASURES)
+    measures = as_measures(measures)
     numbers: dict[Measure, dict[_Place, list[np.ndarray]]] = {name: {} for name in measures}
     n_heads: dict[_Place, int] = {}
     for layer in layers:
@@ -120,12 +130,30 @@ def head_table(layers: Iterable[LayerWeights], measures: Sequence[Measure] = MEA
         for name, by_head in measured.items():
             numbers[name].setdefault(place, []).append(by_head)
     rows = [(*place, head) for place, n_head in n_heads.items() for head in range(n_head)]
-    columns = dict(zip(PLACE, map(np.array, zip(*rows, strict=True)), strict=True))
+    columns = dict(zip(CALL, map(np.array, zip(*rows, strict=True)), strict=True))
     if not columns["index"].any():
         del columns["index"]
     for name, by_place in numbers.items():
         columns[name] = np.concatenate([_mean(np.stack(by_row)) for by_row in by_place.values()])
     return HeadTable(columns)
+
+
+def as_measures(measures: Sequence[Measure] | Measure) -> tuple[Measure, ...]:
+    """Measures by name, one or several; `BadInput` for one that does not exist."""
+    names = (measures,) if isinstance(measures, str) else tuple(measures)
+    for name in names:
+        if name not in MEASURES:
+            raise bad_name("measure", name, MEASURES)
+    return names
+
+
+def by_text(tables: Sequence["HeadTable"]) -> HeadTable:
+    """The tables of several texts below each other, with a column `text` that counts them."""
+    columns = {
+        name: np.concatenate([table[name] for table in tables]) for name in tables[0].columns
+    }
+    texts = np.repeat(np.arange(len(tables)), [len(table) for table in tables])
+    return HeadTable({"text": texts, **columns})
 
 
 def _mean(numbers: Float32[np.ndarray, "row head"]) -> Float32[np.ndarray, "head"]:

@@ -261,6 +261,21 @@ def stage_of(name: str, words: str) -> StageView:
     return stage_fill.next_word(captured, Experiment(prepare_request(lm, request)), "own")
 
 
+def test_canvases_that_did_not_come_are_asked_for_again(browser: Browser, address: str) -> None:
+    context = browser.new_context(service_workers="block")
+    page = context.new_page()
+    page.route("**/code/views.*.js", lambda route: route.abort())
+    page.goto(address)
+    expect(page.locator(".stage-pill")).to_have_count(3)  # the first page needs none of them
+    page.locator("#tabs [data-view=head]").click()
+    expect(page.locator("#problem")).to_contain_text("views.")
+    page.unroute("**/code/views.*.js")
+    page.locator("#tabs [data-view=overview]").click()
+    expect(page.locator("[data-component=grid] .av")).to_be_visible()
+    expect(page.locator("#problem")).to_be_hidden()
+    context.close()
+
+
 def test_a_switch_of_the_stage_stays_off_while_one_types(visitor: Visitor, address: str) -> None:
     page = visitor.open(address)
     page.locator(".stage-square").nth(9).click()
@@ -306,7 +321,7 @@ def test_the_page_comes_without_a_network_after_the_first_visit(
         visitor = Visitor(context)
         page = visitor.open(url)
         kept = "caches.keys().then(n => caches.open(n[0])).then(c => c.keys()).then(k => k.length)"
-        n_files = len(LANGUAGES) + 4 + 7  # pages, code, files of the first model
+        n_files = len(LANGUAGES) + 5 + 7  # pages, code, files of the first model
         expect_true(lambda: page.evaluate(kept) >= n_files)
     page.reload()  # the server is gone
     page.locator("#view[data-shown]").wait_for(timeout=LIMIT_MS)

@@ -29,6 +29,7 @@ def test_the_reference_is_current() -> None:
     assert write_api.main(["--check"]) == 0
 
 
+@pytest.mark.slow  # imports and writes every page twice
 def test_main_writes_what_check_accepts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(write_api, "TARGET", tmp_path / "api")
     assert write_api.main([]) == 0 and write_api.main(["--check"]) == 0

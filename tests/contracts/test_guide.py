@@ -13,7 +13,15 @@ GUIDE = {
 MAX_LINES = 70
 
 
-@pytest.mark.parametrize("name", [name for name, text in GUIDE.items() if "```python" in text])
+LONG = {"weights-alone"}  # three models' weights, 15 s
+RUN = [
+    pytest.param(name, marks=pytest.mark.slow if name in LONG else ())
+    for name, text in GUIDE.items()
+    if "```python" in text
+]
+
+
+@pytest.mark.parametrize("name", RUN)
 def test_the_python_of_a_page_runs(name: str, tmp_path: Path) -> None:
     names: dict[str, object] = {}
     with contextlib.chdir(tmp_path):

@@ -14,6 +14,7 @@ from attnviz.experiment import DirectByToken, Experiment
 from attnviz.experiment.answer_measures import AnswerMeasure, Class, NextToken
 from attnviz.experiment.readouts import readout
 from attnviz.experiment.switches import read_in_rows
+from tests.support.adapted_layers import LoRA
 from tests.support.cases import mostly_slow
 from tests.support.questions import CASES, MARY, STORE
 from tests.support.shapes import unchecked
@@ -268,3 +269,38 @@ def test_a_split_by_token_that_cannot_be_made_is_refused_by_name() -> None:
         run.with_measure(attnviz.Divergence()).direct(by="token")
     with pytest.raises(BadInput, match="adds nothing to this number directly"):
         run.direct(by="token").of("L9.H9")
+
+
+def test_heads_and_tokens_of_a_lora_model_are_those_of_its_merged_weights() -> None:
+    """W_O and W_V in peft's shape against the same model with W + ΔW written into one layer."""
+    torch.manual_seed(3)
+    config = LlamaConfig(
+        vocab_size=37,
+        hidden_size=24,
+        intermediate_size=20,
+        num_hidden_layers=2,
+        num_attention_heads=3,
+        num_key_value_heads=3,
+        max_position_embeddings=32,
+    )
+    adapted, merged = LlamaForCausalLM(config), LlamaForCausalLM(config)
+    make_peaky(adapted)
+    merged.load_state_dict(adapted.state_dict())
+    for own, other in zip(adapted.model.layers, merged.model.layers, strict=True):
+        for name in ("v_proj", "o_proj"):
+            layer = LoRA(getattr(own.self_attn, name))
+            eye = torch.eye(24)
+            with torch.no_grad():
+                getattr(other.self_attn, name).weight.copy_(layer(eye).T)
+            setattr(own.self_attn, name, layer)
+    ids, on = torch.tensor([[5, 17, 2, 30, 11]]), NextToken(7, against=4)
+    runs = [
+        attnviz.experiment(attnviz.load(model.eval()), on=on, inputs={"input_ids": ids})
+        for model in (adapted, merged)
+    ]
+    found, wanted = (run.direct(by="token") for run in runs)
+    assert found.heads == wanted.heads and found.ok
+    assert found.values == pytest.approx(wanted.values, abs=1e-5)
+    heads = [[run.direct().of(head) for head in found.heads] for run in runs]
+    assert heads[0] == pytest.approx(heads[1], abs=1e-5)
+    assert found.values.sum(1) == pytest.approx(heads[0], abs=1e-5)

@@ -20,6 +20,7 @@ from attnviz.experiment.answer_measures import (
     NextToken,
     Target,
 )
+from attnviz.experiment.readouts import readout
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.teach.course.toy_model import untrained
 from tests.support import shapes
@@ -408,3 +409,70 @@ def test_changed_rows_waits_for_the_model_before_blocks_answer(
             seen.append(is_touched())
             stories.lock.release()
     assert not any(seen)
+
+
+@pytest.mark.parametrize("name", ["stories", "translator", "sentiment"])
+def test_an_estimate_is_gradient_times_input_of_own_hooks(name: str) -> None:
+    """Of zero: −Σ z·∂m/∂z, z what W_O reads, by module hooks and autograd."""
+    lm = attnviz.load(name)
+    text, on, modules = {
+        "stories": (STORE, MARY, "transformer.h.{}.attn.c_proj"),
+        "translator": (
+            "the little cat sleeps .",
+            Target("le petit chat dort ."),
+            "model.encoder.layers.{}.self_attn.out_proj",
+        ),
+        "sentiment": (
+            "the hotel was not bad at all .",
+            Class("negative", against="positive"),
+            "bert.encoder.layer.{}.attention.output.dense",
+        ),
+    }[name]
+    run = attnviz.experiment(lm, text, on=on)
+    heads = [head for head in run.effects(to="zero").heads if head.stack in (None, "encoder")]
+    found = run.effects(to="zero", exact=False, heads=heads)
+    kept: dict[int, Tensor] = {}
+    n_layer = 1 + max(head.layer for head in heads)
+
+    def keeping(layer: int) -> Any:
+        def keep(_module: object, args: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+            kept[layer] = args[0].detach().requires_grad_() if layer == 0 else args[0]
+            return (kept[layer], *args[1:])
+
+        return keep
+
+    handles = [
+        lm.model.get_submodule(modules.format(layer)).register_forward_pre_hook(keeping(layer))
+        for layer in range(n_layer)
+    ]
+    prepared = run.prepared
+    with torch.enable_grad():
+        resolved = readout(prepared)
+        assert resolved.linear is not None
+        output = lm.model(**prepared.inputs, **prepared.options)
+        number = resolved.linear(output[resolved.output]).sum()
+        slopes = torch.autograd.grad(number, [kept[layer] for layer in range(n_layer)])
+    for handle in handles:
+        handle.remove()
+    width = prepared.calls[0].output.shape[3]
+    for head, change in zip(heads, found.changes, strict=True):
+        assert head.head is not None
+        columns = slice(head.head * width, (head.head + 1) * width)
+        wanted = -(kept[head.layer] * slopes[head.layer])[..., columns].sum()
+        assert change == pytest.approx(float(wanted.detach()), abs=2e-4)
+    assert not found.exact and "first-order estimate" in repr(found)
+
+
+def test_agreement_is_pearsons_and_spearmans(stories: LoadedModel) -> None:
+    """On the Mary sentence the estimate ranks L2.H2 first, which exactly is the third."""
+    run = attnviz.experiment(stories, STORE, on=MARY)
+    exact, guess = run.effects(to="mean"), run.effects(to="mean", exact=False)
+    assert exact.agreement(exact) == pytest.approx((1.0, 1.0))
+    pearson, spearman = guess.agreement(exact)
+    assert pearson == pytest.approx(float(np.corrcoef(guess.changes, exact.changes)[0, 1]))
+    assert 0.5 < spearman < 1.0
+    assert str(guess.order[0]) == "L2.H2" != str(exact.order[0])
+    with pytest.raises(BadInput, match="effects of 16 heads and of 1; take the same heads away"):
+        exact.agreement(run.effects(to="zero", heads=["L0.H0"]))
+    with pytest.raises(BadInput, match="give to='zero', 'mean' or 'resample'"):
+        run.effects(to="even", exact=False)

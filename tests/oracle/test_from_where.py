@@ -7,7 +7,7 @@ import torch
 import attnviz
 from attnviz.errors import BadInput
 from attnviz.experiment.answer_measures import AnswerMeasure, Class, Target
-from attnviz.experiment.tokens import ranked
+from attnviz.experiment.ranks import ranked
 from attnviz.experiment.traced_run import traced_run
 from attnviz.models.loaded_model import LoadedModel
 from tests.support.questions import CASES, CAT, MARY, REVIEW, STORE
@@ -105,3 +105,16 @@ def test_ranked_is_spearmans_correlation_with_ties() -> None:
 def test_several_stacks_are_refused_where_one_text_is_followed() -> None:
     with pytest.raises(BadInput, match="does not read one text"):
         attnviz.experiment(attnviz.load("translator"), "the cat .", on=Target("le chat .")).tokens()
+
+
+def test_a_capture_rolls_out_what_the_experiment_does() -> None:
+    """`cap.rollout()` and the method "rollout" are one computation; flow is at most a column."""
+    cap = attnviz.capture("stories", "Lily gave the red ball to")
+    on = attnviz.NextToken(" Tom", against=" Mary")
+    scores = attnviz.experiment("stories", "Lily gave the red ball to", on=on).tokens().scores
+    assert cap.rollout()[-1] == pytest.approx(scores["rollout"], abs=1e-6)
+    means = [0.5 * cap.weights(layer).mean(0) + 0.5 * np.eye(len(cap.tokens)) for layer in range(4)]
+    whole = means[3] @ means[2] @ means[1] @ means[0]
+    assert cap.rollout() == pytest.approx(whole, abs=1e-6)
+    assert (cap.flow() >= whole[-1] - 1e-6).all()  # a way that carries all of it may carry more
+    assert cap.flow(query=0) == pytest.approx([1, *[0] * (len(cap.tokens) - 1)])

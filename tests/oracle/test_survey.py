@@ -272,3 +272,32 @@ def test_survey_at_once_is_the_survey_and_above_counts_its_texts(lm: LoadedModel
     expected = sum(int(peak / width) > int(middle / width) for peak in peaks)
     n, total = at_once.above(at_once.heads[0], "peak", middle)
     assert total == 5 and abs(n - expected) <= 1
+
+
+def test_surveys_are_subtracted_with_intervals() -> None:
+    """Means of single captures, and the standard errors of two independent means."""
+    lm = attnviz.load("stories")
+    one, other = attnviz.survey(lm, TEXTS[:11]), attnviz.survey(lm, TEXTS[11:])
+    table = one - other
+    left, right = alone(lm, TEXTS[:11]), alone(lm, TEXTS[11:])
+    place = MEASURES.index("previous")
+    sides = [values[:, :, place] for values in (left, right)]
+    difference = sides[0].mean(0) - sides[1].mean(0)
+    error = np.sqrt(sum(side.var(0, ddof=1) / len(side) for side in sides))
+    assert table["previous"] == pytest.approx(difference, abs=2e-5)
+    assert table["previous_low"] == pytest.approx(difference - 1.96 * error, abs=1e-4)
+    assert table["previous_high"] == pytest.approx(difference + 1.96 * error, abs=1e-4)
+    assert (one - one)["entropy"] == pytest.approx(0)
+    with pytest.raises(BadInput, match="matches\\(\\) compares models whose heads differ"):
+        one - attnviz.survey("minilm", TEXTS[:3])
+
+
+def test_a_table_by_text_has_the_rows_of_each_text() -> None:
+    cap = attnviz.capture("stories", TEXTS[:3])
+    table = cap.table(["previous", "entropy"], by_text=True)
+    for text in range(3):
+        own = cap.table(["previous", "entropy"], batch=text)
+        rows = table["text"] == text
+        assert table["previous"][rows] == pytest.approx(own["previous"])
+        assert table["entropy"][rows] == pytest.approx(own["entropy"])
+    assert len(table) == 3 * 16

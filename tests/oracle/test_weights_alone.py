@@ -225,6 +225,7 @@ def test_copying_of_stories_has_the_wrong_sign_without_mlp_0(stories: Circuits) 
         assert abs(through.shuffled).max() < 0.5
 
 
+@pytest.mark.slow
 def test_candidates_are_found_where_the_circuit_runs_over_the_stream(
     stories: Circuits, llama: Circuits
 ) -> None:

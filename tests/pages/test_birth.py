@@ -23,6 +23,14 @@ def app_of_training() -> None:
     birth.show("en", 998)
 
 
+def app_of_ablation() -> None:
+    from attnviz.app.page_parts.learn import birth
+    from attnviz.app.session import store
+
+    store.put("birth.998", 1)
+    birth.show("en", 998, "ablation")
+
+
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     """A training of two snapshots after the first; the app keeps nothing of an earlier one."""
@@ -60,7 +68,9 @@ def test_a_training_is_shown_moment_by_moment(short: None) -> None:
 
 
 def test_heads_are_taken_away_one_by_one(short: None) -> None:
-    app = trained()
+    assert not trained().table  # the card that asks comes later
+    app = AppTest.from_function(app_of_ablation, default_timeout=TIMEOUT_S)
+    app.run()
     (table,) = app.table
     found = live.ablations(trainings.training(SEED))
     assert len(table.value) == 1 + len(found.without)

@@ -202,9 +202,9 @@ def way(app: AppTest) -> list[str]:
 
 def test_the_way_tells_right_from_wrong_and_shown(visit: Visit) -> None:
     app = visit("learn", lesson="block", answers="mask=%3F&sizes=512&order=sums")
-    assert way(app) == ["1", "2", "3", "4", "5 •", "6", "7 ✗", "8", "9 ✓", "10"]
+    assert way(app) == ["1", "2", "3", "4", "5 •", "6", "7 ✗", "8", "9", "10 ✓", "11"]
     said = [each.value for each in app.caption]
-    assert "Card 1 of 10" in said
+    assert "Card 1 of 11" in said
     assert "Marks: ✓ right, ✗ not right yet, • answer shown" in said
     header, _ = next(
         found
@@ -212,12 +212,12 @@ def test_the_way_tells_right_from_wrong_and_shown(visit: Visit) -> None:
         if "arrivals" in found[0]
     )
     assert header["labels"][4:10] == [
-        "Card 5 of 10 · answer shown",
-        "Card 6 of 10",
-        "Card 7 of 10 · not right yet",
-        "Card 8 of 10",
-        "Card 9 of 10 · right",
-        "Card 10 of 10",
+        "Card 5 of 11 · answer shown",
+        "Card 6 of 11",
+        "Card 7 of 11 · not right yet",
+        "Card 8 of 11",
+        "Card 9 of 11",
+        "Card 10 of 11 · right",
     ]
     turn(app, "sizes")
     app.text_input(key=KEY("learn.sizes.answer")).set_value("64").run()
@@ -311,9 +311,9 @@ def test_before_and_after_share_their_colours(
 
 def test_a_question_can_be_asked_again(visit: Visit) -> None:
     app = visit("learn", lesson="block", card="order", answers="order=sums")
-    assert app.success and way(app)[8] == "9 ✓"
+    assert app.success and way(app)[9] == "10 ✓"
     app.button(key=KEY("learn.order.again")).click().run()
-    assert not app.success and way(app)[8] == "9"
+    assert not app.success and way(app)[9] == "10"
     assert app.radio(key=KEY("learn.order.answer")).value is None
     assert not app.radio(key=KEY("learn.order.answer")).disabled
 
@@ -341,7 +341,7 @@ def test_the_real_head_leads_back_to_its_card(visit: Visit) -> None:
     assert app.title[0].value == i18n.text("en", "page.steps.title")
     assert "text" not in parameters(app)  # the model's first example, not what was read before
     back = beside_bar(app, "page_link")[0].proto
-    assert back.label == i18n.text("en", "learn.back_to", lesson=EN.title)
+    assert back.label == i18n.text("en", "learn.back_to", number=1, title=EN.of("mix", "title"))
     assert {"lesson=block", "card=mix"} <= set(back.query_string.split("&"))
     away = visit("steps", text="Short.")
     assert not beside_bar(away, "page_link")

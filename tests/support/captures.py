@@ -18,7 +18,7 @@ from attnviz.attention.capture import Capture, MissingCall
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.projection import Projection, WrittenLayer
 from attnviz.attention.stored_weights import StoredWeights
-from attnviz.capture.storage import stored
+from attnviz.capture.storage import Storage
 from attnviz.types import ModelKey, Tokens, named_tokens
 from attnviz.vision.token_boxes import Places
 from attnviz.vision.windows import Windows
@@ -139,7 +139,7 @@ def every_kind() -> dict[str, Capture]:
         "weights alone": capture(call(StoredWeights(weights))),
         "missing": capture(plain, missing=(MissingCall("attn.3", "it ran twice"),)),
         "sound": capture(plain, frame_s=0.02),
-        "half": capture(*stored([call(qkv())], "float16", offload=False)),
+        "half": capture(*Storage("float16").keep_all([call(qkv())])),
         "outputs": capture(plain, hidden=torch.ones(2, 7, 13), logits=torch.ones(2, 7, 17)),
     }  # fmt: skip
 

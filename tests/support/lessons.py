@@ -52,6 +52,8 @@ def wanted_keys(recipe: Recipe, card: Card) -> set[str]:
         keys.add(f"control.{control.name}")
         if isinstance(control, Pick):
             keys |= {f"control.{control.name}.{option}" for option in control.options}
+    if card.link is not None and card.link.task:
+        keys.add("task")
     for picture in all_pictures(card):
         keys |= _names(picture)
     return keys

@@ -32,12 +32,12 @@ def slugs() -> tuple[str, ...]:
     return SLUGS
 
 
-def of_moved_card(slug: str, card: str) -> str:
-    """The lesson that has this card now; `slug` unless the card has moved."""
+def of_moved_card(slug: str, card: str) -> tuple[str, str]:
+    """The lesson and the card that an address leads to now: its own unless the card has moved."""
     with loading.importing:
         from attnviz.teach.course import MOVED_CARDS
 
-    return MOVED_CARDS.get((slug, card), slug)
+    return MOVED_CARDS.get((slug, card), (slug, card))
 
 
 @shared(most=MAX_CAPTURES, holds_model=True)

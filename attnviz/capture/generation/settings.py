@@ -5,7 +5,7 @@ here, so that the settings can be built before any model is loaded.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from operator import index
 
 from attnviz.errors import BadInput
@@ -32,8 +32,18 @@ class Generation:
         problem = self._problem()
         if problem:
             raise BadInput(
-                f"cannot generate with {self}: {problem}", code="bad_generation", asked=str(self)
+                f"cannot generate with {self._given()}: {problem}",
+                code="bad_generation",
+                asked=self._given(),
             )
+
+    def _given(self) -> str:
+        """The settings that are not the usual ones."""
+        given = {each.name: getattr(self, each.name) for each in fields(self)}
+        usual = {each.name: each.default for each in fields(self)}
+        return ", ".join(
+            f"{name}={found!r}" for name, found in given.items() if found != usual[name]
+        )
 
     def _problem(self) -> str:
         """The first reason why these settings make no sense; "" if they do."""

@@ -116,6 +116,19 @@ class MadeBy:
     projections: dict[str, Projection]
     absent: dict[str, str]
 
+    @property
+    def found(self) -> Projection | None:
+        """The projection; None if it was taken back, or if a module around it took its place."""
+        projection = self.projections.get(self.name)
+        is_own = projection is not None and projection.module == self.layer.name
+        return projection if is_own else None
+
+    @property
+    def was_changed(self) -> bool:
+        """True if the projection's output is the layer's own memory and was changed since."""
+        is_own = storage_of(self.projections[self.name].output) == self.layer.storage
+        return is_own and not self.layer.has_its_output
+
     def withdraw(self, reason: str) -> None:
         """Take the projection back, with the reason."""
         _withdraw(self.name, reason, self.projections, self.absent)
@@ -274,15 +287,34 @@ class LinearWatch:
         Called when the model has run and its hooks are gone.
         """
         for made in self._made:
-            projection = made.projections.get(made.name)
-            if projection is None or projection.module != made.layer.name:
-                continue  # taken back, or its place was taken by a module around it
-            is_own = storage_of(projection.output) == made.layer.storage
-            if is_own and not made.layer.has_its_output:
+            projection = made.found
+            if projection is None:
+                continue
+            if made.was_changed:
                 made.withdraw(CHANGED_LATER)
-            elif made.layer.name not in self._plain or made.layer.output_version is None:
+            elif not self._is_certain(made):
                 self._hold_to_its_rows(made, projection)
         self._made.clear()
+
+    def check_early(self, projections: dict[str, Projection]) -> bool:
+        """Take back those layers of a call whose numbers changed, and forget all of them.
+
+        False, with nothing done, if its output is still awaited, or if a layer has to be called.
+        """
+        if any(awaited.projections is projections for awaited in self._awaited.values()):
+            return False
+        made = [one for one in self._made if one.projections is projections]
+        if not all(map(self._is_certain, made)):
+            return False
+        for one in made:
+            if one.found is not None and one.was_changed:
+                one.withdraw(CHANGED_LATER)
+        self._made = [one for one in self._made if one.projections is not projections]
+        return True
+
+    def _is_certain(self, made: MadeBy) -> bool:
+        """True for a plain layer of which changes in place are counted."""
+        return made.layer.name in self._plain and made.layer.output_version is not None
 
     def _hold_to_its_rows(self, made: MadeBy, projection: Projection) -> None:
         """Keep a layer as it shows itself, or as what calling it gives; else withdraw it."""

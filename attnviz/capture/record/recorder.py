@@ -43,11 +43,13 @@ from attnviz.capture.record.function_callers import AskingModules
 from attnviz.capture.record.gaps import OVERWRITTEN, Missing, absent_stages
 from attnviz.capture.record.head_lists import Recorded, with_whole_layers
 from attnviz.capture.record.interface import active, is_recording
+from attnviz.capture.record.room import Room
 from attnviz.capture.record.runs import ModuleRun, RunCounter, with_layers
 from attnviz.capture.record.steps import StepCall, newest_step, whole_step
 from attnviz.capture.record.switch import eagerly, switched
 from attnviz.capture.record.trace import SeenAttention
 from attnviz.capture.record.watch import Watch
+from attnviz.capture.storage import Storage
 from attnviz.errors import UnsupportedAttention
 from attnviz.types import Kind
 
@@ -72,7 +74,8 @@ class Recorder:
 
     With `thin`, only samples are kept of what the model computed for a long text. With `newest`,
     only the newest keys and values are kept of the forward passes after the first one. With `grad`,
-    q, k, v and outputs keep their place in the graph of gradients.
+    q, k, v and outputs keep their place in the graph of gradients. Calls are kept in `storage`,
+    each as soon as the next one runs, so that nothing of them stays where the model computes.
     """
 
     def __init__(
@@ -84,8 +87,12 @@ class Recorder:
         thin: bool = False,
         newest: bool = False,
         grad: bool = False,
+        storage: Storage | None = None,
     ) -> None:
         self.grad = grad
+        self._storage = storage or Storage()
+        self._kept: set[int] = set()  # the projections of calls that are in the storage
+        self._room = Room(modules.values(), self._storage)
         self.calls = RecordedCalls()
         self.steps: list[StepCall] = []
         # the hooks hold this object and not the recorder, which would keep itself alive
@@ -275,8 +282,35 @@ class Recorder:
             step_call = newest_step(call) if self._counter.n_pass > 1 else whole_step(call)
             self.steps.append(step_call)
             call = step_call.call
+        elif self._counter.n_pass <= 1:
+            self._room.require(module, call)
+        self._keep_finished()
         self._states.append(_versions(call))
         self.calls.append(call)
+
+    def _keep_finished(self) -> None:
+        """Put the calls before this one into the storage, unless something of them is awaited."""
+        if self._storage.changes_nothing or self._newest or self.grad:
+            return
+        for place in range(len(self.calls) - 1, -1, -1):
+            call = self.calls[place]
+            if id(call.projections) in self._kept:
+                break
+            is_whole = all(state.holds() for state in self._states[place])
+            if (
+                is_whole
+                and not self._may_join(call)
+                and self._linears.check_early(call.projections)
+            ):
+                self.calls[place] = self._storage.keep(call)
+                self._kept.add(id(call.projections))
+                self._states[place] = []
+                if self._first_calls.get(call.module) is call:
+                    del self._first_calls[call.module]
+
+    def _may_join(self, call: AttentionCall) -> bool:
+        """True for a single head of a list, which may be part of a layer."""
+        return call.n_heads == 1 and call.module.rpartition(".")[0] in self._lists
 
     def _row_step(self, n_query: int) -> int:
         return row_step(n_query) if self._thin else 1
@@ -297,9 +331,19 @@ class Recorder:
             self.calls[:] = [one.call for one in whole]
             self._runs = [one.run for one in whole]
         self.calls[:] = where_coarse(with_layers(self.calls, self._runs))
+        if not self._newest:
+            self._keep_rest()
         if self._newest:
             pairs = zip(self.steps, self.calls, strict=True)
             self.steps[:] = [replace(step, call=call) for step, call in pairs]
+
+    def _keep_rest(self) -> None:
+        """Put the calls that could not be kept earlier into the storage, together."""
+        rest = [call for call in self.calls if id(call.projections) not in self._kept]
+        kept = iter(self._storage.keep_all(rest))
+        self.calls[:] = [
+            call if id(call.projections) in self._kept else next(kept) for call in self.calls
+        ]
 
     def _drop_overwritten(self) -> None:
         """Refuse the calls whose tensors the model changed after they were recorded."""
@@ -390,7 +434,12 @@ def record(model: nn.Module, *, thin: bool = False, grad: bool = False) -> Itera
 
 @contextmanager
 def recording(
-    model: nn.Module, *, thin: bool = False, newest: bool = False, grad: bool = False
+    model: nn.Module,
+    *,
+    thin: bool = False,
+    newest: bool = False,
+    grad: bool = False,
+    storage: Storage | None = None,
 ) -> Iterator[Recorder]:
     """The recorder of `model` while the block runs; `record` with the steps of writing kept too."""
     if isinstance(model, torch.jit.ScriptModule):
@@ -407,7 +456,9 @@ def recording(
     named = {name: module for name, module in own.items() if is_named_attention(module)}
     with ExitStack() as stack:
         stack.enter_context(alone(modules.values()))
-        recorder = Recorder(model, modules, layers, thin=thin, newest=newest, grad=grad)
+        recorder = Recorder(
+            model, modules, layers, thin=thin, newest=newest, grad=grad, storage=storage
+        )
         stack.callback(recorder.close)
         stack.enter_context(active.block(recorder))
         stack.enter_context(switched(modules.values(), interface))

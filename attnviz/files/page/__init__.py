@@ -67,15 +67,18 @@ class PageChoices(TypedDict, total=False):
 def write_page(
     cap: Capture,
     path: str | Path | None = None,
+    *,
+    opening: PageOpening = FROM_THE_TOP,
     **choices: Unpack[PageChoices],
 ) -> bytes:
     """The page of a capture as UTF-8, written to `path` where one is given.
 
-    Of texts with more than 48 tokens X, concat and projected stay out. Raises `BadInput` for a
-    language or a head that does not exist, `TooLarge` for more numbers than a browser can hold.
+    `opening` says on which view and head it opens. Of texts with more than 48 tokens X, concat and
+    projected stay out. Raises `BadInput` for a language, a head or a view that does not exist,
+    `TooLarge` for more numbers than a browser can hold.
     """
     source = PageSource(cap, choices.get("model"), choices.get("picture"))
-    content = page_text(source.captured(), choices).encode()
+    content = page_text(source.captured(), choices, opening).encode()
     if path is not None:
         with replacing(path) as unfinished:
             unfinished.write_bytes(content)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from attnviz.i18n import Language, text
+from attnviz.i18n import Language, tag, text
 from attnviz.pictures.shared.page import (
     block,
     boot_script,
@@ -61,7 +61,7 @@ def document(page: Page) -> str:
     )
     lines = (
         "<!doctype html>",
-        f'<html lang="{page.lang}">',
+        f'<html lang="{tag(page.lang)}">',
         '<head><meta charset="utf-8">',
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',

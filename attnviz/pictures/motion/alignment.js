@@ -19,14 +19,14 @@ const NUMBER = 190; // to the right of a word's beginning
 export const ALIGNMENT = {
   height: (_, arrays) => TOP * 2 + ROW * Math.max(...arrays.weights.shape),
   paint(frame) {
-    const { header, arrays, so, linear, width, ctx, roles, theme } = frame;
+    const { header, arrays, so, linear, width, ctx, roles, theme, set } = frame;
     const { source, written } = header.labels;
     const left = Math.round(width * 0.3);
     const right = Math.round(width * 0.64);
     const y = (/** @type {number} */ i) => TOP + (i + 0.5) * ROW;
-    const now = linear("write") * written.length;
+    const now = set.word === undefined ? linear("write") * written.length : set.word + 0.99;
     source.forEach((word, i) => {
-      ctx.globalAlpha = turnOf(so("read", 0, 0.8), i, source.length);
+      ctx.globalAlpha = set.word === undefined ? turnOf(so("read", 0, 0.8), i, source.length) : 1;
       write(frame, word, {
         x: left - 10,
         y: y(i),
@@ -40,7 +40,7 @@ export const ALIGNMENT = {
     written.forEach((word, j) => {
       const grown = Math.min(1, Math.max(0, (now - j) * 1.6));
       if (grown <= 0) return;
-      const isNow = Math.floor(now) === j && linear("write") < 1;
+      const isNow = Math.floor(now) === j && (set.word !== undefined || linear("write") < 1);
       let strongest = 0;
       for (let i = 0; i < source.length; i++) {
         const weight = cellOf(arrays, "weights", j, i);
@@ -74,5 +74,19 @@ export const ALIGNMENT = {
       });
     });
     ctx.globalAlpha = 1;
+  },
+  grips({ header, linear, width, set }) {
+    const { written } = header.labels;
+    const word = set.word ?? Math.min(written.length - 1, Math.floor(linear("write") * written.length));
+    const move = (/** @type {number} */ to) => ({ word: Math.max(0, Math.min(written.length - 1, to)) });
+    return [
+      {
+        handle: "word",
+        at: [Math.round(width * 0.64) - 18, TOP + (word + 0.5) * ROW],
+        text: written[word],
+        to: ([, y]) => move(Math.floor((y - TOP) / ROW)),
+        by: ([right, up]) => move(word + right - up),
+      },
+    ];
   },
 };

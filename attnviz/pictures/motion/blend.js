@@ -1,7 +1,8 @@
 // @ts-check
-// Rows of V, each times its weight, flow together into the output. In: weights, values, and the words.
+// Rows of V, each times its weight, flow together into the output. A hand on a weight takes from the others what it gives
+// to one. In: weights, values, and the words.
 
-import { between } from "../shared/scenes.js";
+import { between, clamp } from "../shared/scenes.js";
 import { bar, cell, cellOf, turnOf, write } from "./draw.js";
 import { fmtFixed } from "../shared/fmt.js";
 
@@ -17,21 +18,23 @@ export const BLEND = {
   paint(frame) {
     const { header, arrays, so, ctx, theme, roles } = frame;
     const [n, d] = arrays.values.shape;
+    const isByHand = Object.keys(frame.set).length > 0;
+    const weights = weightsNow(frame);
     const at = columns(frame, d);
     const limit = Math.max(...Array.from(arrays.values.data, Math.abs), 1e-9);
     const sums = new Array(d).fill(0);
     const below = TOP + n * ROW + GAP;
     for (let row = 0; row < n; row++) {
       const y = TOP + row * ROW;
-      const weight = cellOf(arrays, "weights", 0, row);
-      const grown = turnOf(so("weights", 0.2, 0.95), row, n);
+      const weight = weights[row];
+      const grown = isByHand ? 1 : turnOf(so("weights", 0.2, 0.95), row, n);
       write(frame, header.labels.keys[row], { x: 0, y: y + 17, weight: 600, room: at.bar - 8 });
       bar(frame, { x: at.bar, y: y + 12, w: at.barWidth, h: 10 }, weight * grown, roles.query);
       ctx.globalAlpha = grown;
       write(frame, fmtFixed(weight, 2), { x: at.values - 8, y: y + 17, align: "right" });
       ctx.globalAlpha = 1;
-      const moved = turnOf(so("products"), row, n);
-      const sunk = turnOf(so("sum", 0, 0.85), row, n);
+      const moved = isByHand ? 1 : turnOf(so("products"), row, n);
+      const sunk = isByHand ? 1 : turnOf(so("sum", 0, 0.85), row, n);
       for (let column = 0; column < d; column++) {
         const value = cellOf(arrays, "values", row, column);
         const box = { y, w: at.cell, h: ROW - 6 };
@@ -45,7 +48,7 @@ export const BLEND = {
         ctx.globalAlpha = 1;
       }
     }
-    ctx.globalAlpha = so("sum", 0, 0.15);
+    ctx.globalAlpha = isByHand ? 1 : so("sum", 0, 0.15);
     ctx.fillStyle = theme.border;
     ctx.fillRect(at.products - 6, below - 14, d * at.cell + 10, 1.5);
     write(frame, header.labels.query[0], {
@@ -59,7 +62,37 @@ export const BLEND = {
       cell(frame, { x: at.products + column * at.cell, y: below, w: at.cell, h: ROW - 6 }, sum, { limit }),
     );
   },
+  grips(frame) {
+    const weights = weightsNow(frame);
+    const at = columns(frame, frame.arrays.values.shape[1]);
+    return weights.map((weight, row) => ({
+      handle: "weight",
+      at: [at.bar + at.barWidth * weight, TOP + row * ROW + 17],
+      text: `${frame.header.labels.keys[row]} ${fmtFixed(weight, 2)}`,
+      to: ([x]) => shared(weights, row, (x - at.bar) / at.barWidth),
+      by: ([right, up], isLong) => shared(weights, row, weight + (right + up) * (isLong ? 0.2 : 0.02)),
+    }));
+  },
 };
+
+/** The weights of the card; once a hand has set them, those. */
+function weightsNow(/** @type {Frame} */ { arrays, set }) {
+  const [n] = arrays.values.shape;
+  return Array.from({ length: n }, (_, row) => set[`weight_${row}`] ?? cellOf(arrays, "weights", 0, row));
+}
+
+/** All weights once one of them is set: the others share the rest in proportion. */
+function shared(
+  /** @type {readonly number[]} */ weights,
+  /** @type {number} */ row,
+  /** @type {number} */ to,
+) {
+  const part = Math.round(100 * clamp(to)) / 100;
+  const rest = 1 - weights[row];
+  const share = (/** @type {number} */ weight) =>
+    rest > 0 ? (weight * (1 - part)) / rest : (1 - part) / (weights.length - 1);
+  return Object.fromEntries(weights.map((weight, i) => [`weight_${i}`, i === row ? part : share(weight)]));
+}
 
 /** Where bars, values and products stand. */
 function columns(/** @type {Frame} */ { width }, /** @type {number} */ d) {

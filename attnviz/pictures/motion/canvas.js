@@ -100,7 +100,8 @@ function start(/** @type {State} */ state, /** @type {IntersectionObserver} */ s
   if (!state.seen || !state.header) return;
   sight.disconnect();
   const isSet = Object.keys(state.set).length > 0;
-  if (!wantsLessMotion() && state.clock.time() === 0 && !isSet) state.clock.play();
+  const moves = state.header.scenes.length > 1 && !wantsLessMotion();
+  if (moves && state.clock.time() === 0 && !isSet) state.clock.play();
 }
 
 /** Takes a number that a control of the card has set since. */
@@ -131,7 +132,8 @@ function layOut(/** @type {State} */ state) {
   const isHandled = Object.keys(header.handles).length > 0;
   stills.hidden = !isStill;
   canvas.hidden = isStill && !isHandled;
-  bar.node.hidden = caption.hidden = isStill;
+  caption.hidden = isStill;
+  bar.node.hidden = isStill || header.scenes.length < 2;
   if (!isStill || isHandled) showMoment(state, clock.time());
   if (isStill) showStills(state, header);
 }

@@ -1,5 +1,6 @@
 // @ts-check
-// A causal mask wipes the future, row by row; then the softmax shares out what is left. In: scaled scores, weights, words.
+// A causal mask wipes the future, row by row; then the softmax shares out what is left. A hand may block one more cell: its
+// row shares out anew, no other row changes. In: scaled scores, weights, words.
 
 import { between, clamp } from "../shared/scenes.js";
 import { cell, cellOf, write } from "./draw.js";
@@ -14,13 +15,13 @@ const TALL = 36;
 export const MASK = {
   height: (_, arrays) => TOP + TALL * arrays.scaled.shape[0] + 4,
   paint(frame) {
-    const { header, arrays, so, linear, ctx, roles, theme, width } = frame;
-    const n = arrays.scaled.shape[0];
-    const left = Math.min(90, Math.round(width * 0.2));
-    const wide = Math.min(MOST, (width - left - 40) / n);
+    const { header, arrays, so, linear, ctx, roles, theme, set } = frame;
+    const { n, left, wide } = gridOf(frame);
     const limit = Math.max(...Array.from(arrays.scaled.data, Math.abs), 1e-9);
-    const wiped = linear("wipe") * n;
-    const weighed = so("weights", 0, 0.6);
+    const isByHand = "row" in set;
+    const isAfter = !header.scenes.some(({ name }) => name === "wipe"); // the mask is there from the beginning
+    const wiped = isByHand || isAfter ? n : linear("wipe") * n;
+    const weighed = isByHand || isAfter ? 1 : so("weights", 0, 0.6);
     const isWeights = weighed > 0.5;
     header.labels.words.forEach((word, i) => {
       const isNow = Math.floor(wiped) === i && linear("wipe") > 0 && linear("wipe") < 1;
@@ -39,21 +40,60 @@ export const MASK = {
     for (let row = 0; row < n; row++)
       for (let column = 0; column < n; column++) {
         const box = { x: left + column * wide, y: TOP + row * TALL, w: wide, h: TALL };
-        const gone = column > row ? clamp((wiped - row) * 1.6 - (column - row - 1) * 0.25) : 0;
+        const isBlocked = row === set.row && column === set.column && row > 0;
+        const future = column > row ? clamp((wiped - row) * 1.6 - (column - row - 1) * 0.25) : 0;
+        const gone = isBlocked ? 1 : future;
         const scaled = cellOf(arrays, "scaled", row, column);
-        const value = isWeights && column <= row ? cellOf(arrays, "weights", row, column) : scaled;
-        ctx.globalAlpha = so("scores", 0, 0.5) * between(1, 0.25, isWeights ? 2 - 2 * weighed : 2 * weighed);
+        const value = isWeights && column <= row ? weightNow(frame, row, column) : scaled;
+        const shown = isAfter || isByHand ? 1 : so("scores", 0, 0.5);
+        ctx.globalAlpha = shown * between(1, 0.25, isWeights ? 2 - 2 * weighed : 2 * weighed);
         if (gone < 1) cell(frame, box, value, isWeights ? {} : { limit });
         if (gone > 0) paintGone(frame, box, gone, isWeights);
       }
     ctx.globalAlpha = 1;
     for (let row = 0; row < n; row++) {
-      const open = wiped >= row + 1 ? String(row + 1) : "";
+      const isShort = row === set.row && set.column <= row && row > 0;
+      const open = wiped >= row + 1 ? String(row + 1 - Number(isShort)) : "";
       const at = { x: left + n * wide + 12, y: TOP + row * TALL + TALL / 2 };
       write(frame, open, { ...at, weight: 600, colour: roles.key });
     }
   },
+  grips(frame) {
+    const { n, left, wide } = gridOf(frame);
+    const { row = n - 1, column = 0 } = frame.set;
+    const inside = (/** @type {number} */ at) => Math.max(0, Math.min(n - 1, at));
+    const words = frame.header.labels.words;
+    return [
+      {
+        handle: "block",
+        at: [left + (column + 0.5) * wide, TOP + (row + 0.5) * TALL],
+        text: `${words[row]} → ${words[column]}`,
+        to: ([x, y]) => ({
+          row: inside(Math.floor((y - TOP) / TALL)),
+          column: inside(Math.floor((x - left) / wide)),
+        }),
+        by: ([right, up]) => ({ row: inside(row - up), column: inside(column + right) }),
+      },
+    ];
+  },
 };
+
+/** A weight; in the row in which a cell was blocked by hand the others share what that cell had. */
+function weightNow(
+  /** @type {Frame} */ { arrays, set },
+  /** @type {number} */ row,
+  /** @type {number} */ column,
+) {
+  const weight = cellOf(arrays, "weights", row, column);
+  if (row !== set.row || set.column > row || row === 0) return weight;
+  return weight / (1 - cellOf(arrays, "weights", row, set.column));
+}
+
+function gridOf(/** @type {Frame} */ { arrays, width }) {
+  const n = arrays.scaled.shape[0];
+  const left = Math.min(90, Math.round(width * 0.2));
+  return { n, left, wide: Math.min(MOST, (width - left - 40) / n) };
+}
 
 /** A cell that is blocked: −∞, and 0 as a weight. */
 function paintGone(

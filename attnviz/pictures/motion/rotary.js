@@ -16,18 +16,19 @@ const BESIDE = 0.2; // of an arrow stands its name, in radians
 export const ROTARY = {
   height: (_, __, width) => sideOf(width) + BELOW,
   paint(frame) {
-    const { arrays, so, width, roles, theme, ctx } = frame;
+    const { arrays, so, width, roles, theme, ctx, set } = frame;
     const [m, n, degrees, later] = arrays.turns.data;
     const side = sideOf(width);
     /** @type {[number, number]} */
     const middle = [side / 2, side / 2];
     const radius = side / 2 - 24;
     const on = later * so("later", 0.05, 0.85);
-    const query = m * so("query", 0.1, 0.9) + on;
-    const key = n * so("key", 0.1, 0.9) + on;
+    const query = set.query ?? m * so("query", 0.1, 0.9) + on;
+    const key = set.key ?? n * so("key", 0.1, 0.9) + on;
     const angles = { query: query * degrees, key: key * degrees };
     ring(frame, middle, radius);
-    const open = so("score", 0, 0.5);
+    const isByHand = "query" in set || "key" in set;
+    const open = isByHand ? 1 : so("score", 0, 0.5);
     if (open > 0) {
       const to = between(angles.key, angles.query, open) * RADIANS;
       sector(frame, middle, radius * 0.42, [angles.key * RADIANS, to], theme.primary);
@@ -50,12 +51,36 @@ export const ROTARY = {
       colour: roles.key,
       room,
     });
-    ctx.globalAlpha = so("score", 0.2, 0.6);
+    ctx.globalAlpha = isByHand ? 1 : so("score", 0.2, 0.6);
     const gap = angles.query - angles.key;
     const score = `cos ${fmtFixed(gap, 0)}° = ${fmtFixed(Math.cos(gap * RADIANS), 2)}`;
     write(frame, score, { x: left, y: middle[1] + 14, size: 18, weight: 700, colour: theme.primary, room });
     ctx.globalAlpha = 1;
     paintPositions(frame, side, { query, key, last: Math.max(m, n) + later });
+  },
+  grips(frame) {
+    const { arrays, so, set, width } = frame;
+    const [m, n, , later] = arrays.turns.data;
+    const last = Math.max(m, n) + later;
+    const on = later * so("later", 0.05, 0.85);
+    const places = {
+      query: set.query ?? m * so("query", 0.1, 0.9) + on,
+      key: set.key ?? n * so("key", 0.1, 0.9) + on,
+    };
+    const step = (width - 24) / last;
+    return Object.entries(places).map(([handle, place]) => {
+      const move = (/** @type {number} */ to) => ({
+        ...places,
+        [handle]: Math.round(Math.max(0, Math.min(last, to))),
+      });
+      return {
+        handle,
+        at: [12 + place * step, sideOf(width) + 19],
+        text: fmtFixed(place, 0),
+        to: ([x]) => move((x - 12) / step),
+        by: ([right, up], isLong) => move(place + (right + up) * (isLong ? 4 : 1)),
+      };
+    });
   },
 };
 

@@ -1,38 +1,41 @@
 // @ts-check
-// Scores become weights: the bar of each score becomes its exponential, all of them a sum, each its share of the sum.
-// In: the scores of a row (−∞ where a key is blocked), and the keys.
+// Scores become weights: the bar of each score becomes its exponential, all of them a sum, each its share of the sum. A
+// hand may set the scores: then their bars stand with the weights below them. In: the scores of a row (−∞ where a key is
+// blocked), and the keys.
 
 import { fmtFixed } from "../shared/fmt.js";
 import { between } from "../shared/scenes.js";
 import { line, turnOf, write } from "./draw.js";
 
-/** @import { Film } from "./draw.js" */
+/** @import { Film, Frame, Grip } from "./draw.js" */
 
 const HEIGHT = 270;
 const FLOOR = 214;
 const FULL = 160; // of the longest bar
 const WIDEST = 96;
+const LEAST_REACH = 2; // of a score that a hand sets
 
 /** @type {Film} */
 export const SOFTMAX = {
   height: () => HEIGHT,
   paint(frame) {
-    const { ctx, header, arrays, so, width, theme, roles } = frame;
-    const scores = Array.from(arrays.scores.data);
+    const { ctx, header, so, theme, roles } = frame;
+    const scores = scoresNow(frame);
     const n = scores.length;
+    const isByHand = Object.keys(frame.set).length > 0;
     const exps = scores.map((score) => Math.exp(score)); // exp(−∞) is 0
     const sum = exps.reduce((all, value) => all + value, 0);
     const most = Math.max(...exps);
-    const size = Math.max(...scores.filter(Number.isFinite).map(Math.abs), 1e-9);
-    const step = Math.min(WIDEST, (width - 20) / (n + 1));
+    const unit = unitOf(frame);
+    const step = stepOf(frame, n);
     const wide = step * 0.62;
-    const shown = so("scores", 0, 0.4);
-    const [asExp, asShare] = [so("exp", 0.1, 0.7), so("share", 0.15, 0.75)];
+    const shown = isByHand ? 1 : so("scores", 0, 0.4);
+    const [asExp, asShare] = isByHand ? [0, 0] : [so("exp", 0.1, 0.7), so("share", 0.15, 0.75)];
     const zero = between(FLOOR - FULL * 0.35, FLOOR, asExp);
     line(frame, [[0, zero], [n * step, zero]], theme.border, 1.5); // prettier-ignore
     scores.forEach((score, i) => {
       const x = i * step + (step - wide) / 2;
-      const asScore = Number.isFinite(score) ? (shown * 0.35 * FULL * score) / size : 0;
+      const asScore = Number.isFinite(score) ? shown * unit * score : 0;
       const tall = between(between(asScore, (FULL * exps[i]) / most, asExp), (FULL * exps[i]) / sum, asShare);
       ctx.fillStyle = roles.query;
       ctx.fillRect(x, zero - Math.max(tall, 0), wide, Math.max(Math.abs(tall), 1));
@@ -41,11 +44,51 @@ export const SOFTMAX = {
       const middle = x + wide / 2;
       const above = zero - Math.max(tall, 0) - 12;
       write(frame, number, { x: middle, y: above, weight: 600, align: "center", room: step - 4 });
+      if (isByHand) {
+        const weight = { x: middle, y: HEIGHT - 34, size: 15, weight: 700, colour: roles.key };
+        write(frame, fmtFixed(exps[i] / sum, 3), { ...weight, align: "center", room: step - 4 });
+      }
       write(frame, header.labels.keys[i], { x: middle, y: HEIGHT - 12, align: "center", room: step - 6 });
     });
-    paintSum(frame, { exps, sum, most, left: n * step, wide, asShare });
+    if (!isByHand) paintSum(frame, { exps, sum, most, left: n * step, wide, asShare });
+  },
+  grips(frame) {
+    const scores = scoresNow(frame);
+    const step = stepOf(frame, scores.length);
+    const unit = unitOf(frame);
+    const zero = FLOOR - FULL * 0.35;
+    const most = Math.max(LEAST_REACH, (1.5 * FULL * 0.35) / unit);
+    return scores.flatMap((score, i) => {
+      const set = (/** @type {number} */ to) => ({
+        [`score_${i}`]: Math.round(10 * Math.max(-most, Math.min(most, to))) / 10,
+      });
+      /** @type {Grip} */
+      const grip = {
+        handle: "scores",
+        at: [(i + 0.5) * step, zero - unit * score],
+        text: `${frame.header.labels.keys[i]} ${fmtFixed(score, 1)}`,
+        to: ([, y]) => set((zero - y) / unit),
+        by: ([right, up], isLong) => set(score + (up + right) * (isLong ? 1 : 0.1)),
+      };
+      return Number.isFinite(score) ? [grip] : [];
+    });
   },
 };
+
+/** The scores of the row, or those that a hand has set. */
+function scoresNow(/** @type {Frame} */ { arrays, set }) {
+  return Array.from(arrays.scores.data, (score, i) => set[`score_${i}`] ?? score);
+}
+
+/** Pixels for a score of 1, the same however a hand moves the bars. */
+function unitOf(/** @type {Frame} */ { arrays }) {
+  const sizes = Array.from(arrays.scores.data).filter(Number.isFinite).map(Math.abs);
+  return (0.35 * FULL) / Math.max(...sizes, 1e-9);
+}
+
+function stepOf(/** @type {Frame} */ { width }, /** @type {number} */ n) {
+  return Math.min(WIDEST, (width - 20) / (n + 1));
+}
 
 /**
  * The bars on top of each other: their sum, which becomes 1.

@@ -13,6 +13,7 @@ const TITLE = 22;
 const CURVES = 120;
 const GAP = 34;
 const LEGEND = 20;
+const RIGHT = 46; // of the curves, for the numbers of the axis
 
 /** @type {Film} */
 export const TRAINING = {
@@ -24,10 +25,9 @@ export const TRAINING = {
     24 +
     LEGEND * Math.ceil(arrays.curves.shape[0] / legendColumns(width)),
   paint(frame) {
-    const { header, arrays, linear, width, theme } = frame;
+    const { header, arrays, width, theme } = frame;
     const steps = arrays.steps.data;
-    const last = steps.length - 1;
-    const moment = between(0, last, linear("training"));
+    const moment = momentNow(frame);
     const side = sideOf(width);
     ["previous", "induction"].forEach((name, i) => {
       const x = i * (side + 20);
@@ -39,7 +39,33 @@ export const TRAINING = {
     write(frame, title, { x: 0, y: TITLE + side + 16, size: 15, weight: 700, colour: theme.primary });
     paintCurves(frame, TITLE + side + GAP, moment);
   },
+  grips(frame) {
+    const { arrays, width, header } = frame;
+    const steps = arrays.steps.data;
+    const last = steps.length - 1;
+    const at = Math.round(momentNow(frame));
+    const right = width - RIGHT;
+    const end = steps[last] || 1;
+    const nearest = (/** @type {number} */ step) => {
+      const ways = Array.from(steps, (other) => Math.abs(other - step));
+      return ways.indexOf(Math.min(...ways));
+    };
+    return [
+      {
+        handle: "moment",
+        at: [(steps[at] / end) * right, TITLE + sideOf(width) + GAP + CURVES],
+        text: `${header.labels.step[0]} ${steps[at]}`,
+        to: ([x]) => ({ moment: nearest((x / right) * end) }),
+        by: ([x, y]) => ({ moment: Math.max(0, Math.min(last, at + x + y)) }),
+      },
+    ];
+  },
 };
+
+/** The moment that is shown, among those that were kept. */
+function momentNow(/** @type {Frame} */ { arrays, linear, set }) {
+  return set.moment ?? between(0, arrays.steps.data.length - 1, linear("training"));
+}
 
 /**
  * The weights of a head between two moments.
@@ -66,7 +92,7 @@ function paintHead({ ctx, arrays, header, lut }, name, { x, y, side }, moment) {
 function paintCurves(/** @type {Frame} */ frame, /** @type {number} */ top, /** @type {number} */ moment) {
   const { arrays, header, width, theme } = frame;
   const steps = arrays.steps.data;
-  const right = width - 46;
+  const right = width - RIGHT;
   const [k, n] = arrays.curves.shape;
   const end = steps[n - 1] || 1;
   for (const value of [0, 0.5, 1]) {

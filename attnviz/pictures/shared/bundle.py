@@ -25,10 +25,16 @@ SHARED = "shared"
 
 @dataclass(frozen=True)
 class Bundle:
-    """A script, and for each entry the constant of the script that holds its exports."""
+    """A script, and for each entry the constant of the script that holds its exports.
+
+    `constants` has the constant of every module, and `borrowed` those of another script that this
+    one reads.
+    """
 
     script: str
     entries: Mapping[str, str]
+    constants: Mapping[Path, str]
+    borrowed: tuple[str, ...] = ()
 
 
 def component_names() -> tuple[str, ...]:
@@ -41,13 +47,17 @@ def component_entry(name: str) -> Path:
     return FOLDER / name / "canvas.js"
 
 
-def join(entries: Mapping[str, Path]) -> Bundle:
-    """The script of these modules and of all that they import."""
+def join(entries: Mapping[str, Path], before: Bundle | None = None) -> Bundle:
+    """The script of these modules and of all that they import, but what is in the one before it."""
     modules = modules_of(entries.values())
-    constants = {path: f"${i}" for i, path in enumerate(modules)}
-    pieces = [_scope(module, modules, constants) for module in modules.values()]
+    known = {} if before is None else before.constants
+    own = [module for path, module in modules.items() if path not in known]
+    constants = {**known, **{module.path: f"${len(known) + i}" for i, module in enumerate(own)}}
+    pieces = [_scope(module, modules, constants) for module in own]
+    imported = {used.path for module in own for used in module.imports}
+    borrowed = tuple(constant for path, constant in known.items() if path in imported)
     names = {name: constants[path.resolve()] for name, path in entries.items()}
-    return Bundle("".join(pieces), names)
+    return Bundle("".join(pieces), names, constants, borrowed)
 
 
 def modules_of(entries: Iterable[Path]) -> dict[Path, Module]:

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from attnviz.pictures.shared.bundle import SHARED, component_entry, join, stylesheet
+from attnviz.pictures.shared.bundle import SHARED, Bundle, component_entry, join, stylesheet
 
 HERE = Path(__file__).parent
 LEVEL = 6  # of gzip: 9 takes four times as long for one percent
@@ -38,10 +38,39 @@ def script_with(components: Iterable[str], host: Path) -> str:
     The host is the default export of a module: it takes the components and the style sheets.
     """
     names = tuple(components)
-    bundle = join({**{name: component_entry(name) for name in names}, "host": host})
+    bundle = join({**_entries(names), "host": host})
+    return alone(f"{bundle.script}{bundle.entries['host']}.default({_mounted(bundle, names)});\n")
+
+
+def scripts_with(components: Iterable[str], later: Iterable[str], host: Path) -> tuple[str, str]:
+    """`script_with` in two parts: the host with some components, and a script with the others.
+
+    The second part may be fetched at any time: it calls `attnvizLater`, a function of the page,
+    with its components and their style sheets.
+    """
+    names, others = tuple(components), tuple(later)
+    first = join({**_entries(names), "host": host})
+    second = join(_entries(others), before=first)
+    lent = f"{{ {', '.join(second.borrowed)} }}"
+    start = f"{first.entries['host']}.default({_mounted(first, names)});\n"
+    return (
+        alone(f"{first.script}globalThis.attnvizModules = {lent};\n{start}"),
+        alone(
+            f"const {lent} = attnvizModules;\n{second.script}"
+            f"attnvizLater({_mounted(second, others, shared=False)});\n"
+        ),
+    )
+
+
+def _entries(names: tuple[str, ...]) -> dict[str, Path]:
+    return {name: component_entry(name) for name in names}
+
+
+def _mounted(bundle: Bundle, names: tuple[str, ...], shared: bool = True) -> str:
+    """Components and style sheets as the two arguments of a call."""
     listed = ", ".join(f"{name}: {bundle.entries[name]}.default" for name in names)
-    sheets = json.dumps({name: stylesheet(name) for name in (SHARED, *names)})
-    return alone(f"{bundle.script}{bundle.entries['host']}.default({{ {listed} }}, {sheets});\n")
+    sheets = {name: stylesheet(name) for name in ((SHARED, *names) if shared else names)}
+    return f"{{ {listed} }}, {json.dumps(sheets)}"
 
 
 def alone(script: str) -> str:

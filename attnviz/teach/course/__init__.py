@@ -29,18 +29,24 @@ SLUGS: tuple[str, ...] = (
     "cost",
 )
 
-MOVED_CARDS: dict[tuple[str, str], str] = {
-    **dict.fromkeys([("ask", card) for card in ("axis", "divisor", "repair", "digits")], "errata"),
-    ("block", "erratum"): "errata",
-    **dict.fromkeys(
-        [("masks", card) for card in ("infinity", "overflow", "fates", "polarity", "translate")],
-        "code",
-    ),
-    **dict.fromkeys(
-        [("real", card) for card in ("quiet", "one", "effect", "explains", "review")], "claims"
-    ),
+MOVED_CARDS: dict[tuple[str, str], tuple[str, str]] = {
+    **{("ask", card): ("errata", card) for card in ("axis", "divisor", "repair", "digits")},
+    ("block", "erratum"): ("errata", "erratum"),
+    **{
+        ("masks", card): ("code", card)
+        for card in ("infinity", "overflow", "fates", "polarity", "translate")
+    },
+    **{
+        ("real", card): ("claims", card)
+        for card in ("quiet", "one", "effect", "explains", "review")
+    },
+    # cards that said again what another one says
+    ("places", "future"): ("masks", "added"),
+    ("masks", "after"): ("block", "order"),
+    ("patches", "merge"): ("heads", "sum"),
+    ("scale", "loses"): ("scale", "temperature"),
 }
-"""The lesson that has a card now, by the lesson and the card of its earlier address."""
+"""The lesson and the card that an earlier address leads to now."""
 
 
 def lesson(slug: str) -> Lesson:

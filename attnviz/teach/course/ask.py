@@ -117,7 +117,9 @@ def _values(inputs: CardInputs) -> Card:
 
     question = ChoiceQuestion(("weights", "output", "both"), "output")
     pictures, reveal = board("values", values), board("others", others)
-    return Card("values", {}, (pictures,), question, (reveal,))
+    best = int(weights.argmax())
+    numbers: Numbers = {"heaviest": WORDS[best], "weight": float(weights[0, best])}
+    return Card("values", numbers, (pictures,), question, (reveal,))
 
 
 def _integers(seed: int, default: Matrix) -> Matrix:
@@ -281,7 +283,9 @@ def _real(inputs: CardInputs) -> Card:
     names = own.tokens.labels
     row = own.weights(LAYER, HEAD)[[names.index("it")]].astype(np.float64)
     given = weights_panel("row", row, rows=("it",), columns=names)
-    return Card("real", numbers, (), question, reveal, Link("steps", view), (Board((given,)),))
+    beside: Numbers = {"model_b": MODEL, "text_b": WIDE, "layer_b": LAYER, "head_b": HEAD}
+    link = Link("compare", {**view, "text": START, **beside}, task=True)
+    return Card("real", numbers, (), question, reveal, link, (Board((given,)),))
 
 
 def typed(inputs: CardInputs) -> str:

@@ -297,7 +297,7 @@ def _buys(inputs: CardInputs) -> Card:
 
 
 def _expect(inputs: CardInputs) -> Card:
-    """A prediction before the training: the score on letters that do not repeat."""
+    """The control of the training: the score on letters that do not repeat."""
     asked = {"repeated": repeated_letters(), "fresh": fresh_letters()}
     panels = (
         Panel(name, np.zeros((1, MAX_LETTERS)), columns=labels(letters[0]), hidden=True)
@@ -308,7 +308,7 @@ def _expect(inputs: CardInputs) -> Card:
         _tiny_numbers(),
         (),
         ChoiceQuestion(("high", "low", "exact"), "low"),
-        (_of_trainings("induction", "control"),),
+        (_of_trainings("induction", "control"), LiveTraining("birth", inputs.seed, "control")),
         situation=(Board(tuple(panels)),),
     )
 
@@ -353,14 +353,15 @@ def _tiny_numbers() -> dict[str, float | int | str]:
 
 
 def _ablate(inputs: CardInputs) -> Card:
-    """A prediction before the training: the head of layer 0 that the circuit needs."""
+    """The head of layer 0 that the circuit needs: the trained model with each ablated."""
     question = ChoiceQuestion(("induction", "previous", "either"), "previous")
-    reveal = (_of_trainings("induction", "without_previous", "without_other"),)
+    scores = _of_trainings("induction", "without_previous", "without_other")
+    reveal = (scores, LiveTraining("birth", inputs.seed, "ablation"))
     return Card("ablate", _tiny_numbers(), (), question, reveal)
 
 
 def _live(inputs: CardInputs) -> Card:
-    """The training in the page, with the ablation of its heads, after a prediction of its order."""
+    """The training in the page, after a prediction; the next two cards ask about it."""
     question = ChoiceQuestion(("previous", "induction", "together"), "induction")
     live = LiveTraining("birth", inputs.seed)
     scores = (Series(name, np.linspace(0, STEPS, 2), np.full(2, np.nan)) for name in RACE)
@@ -392,7 +393,7 @@ def _found(inputs: CardInputs) -> Card:
         )
     )
     view = {"model": "stories", "text": "Once kite hat dog cat kite hat dog cat"}
-    link = Link("head", view | {"layer": int(layer), "head": int(head)})
+    link = Link("circuit", view | {"layer": int(layer), "head": int(head)}, task=True)
     question = ChoiceQuestion(("proof", "hint", "nothing"), "hint")
     return Card("found", numbers, (board,), question, link=link)
 
@@ -404,11 +405,11 @@ LESSON = Lesson(
         Recipe("needs", _needs),
         Recipe("by_hand", _by_hand),
         Recipe("removed", _removed, (Pick("without", REMOVED, "other"),), "experiment"),
-        Recipe("moment", _moment),
-        Recipe("buys", _buys),
+        Recipe("live", _live),
         Recipe("expect", _expect),
         Recipe("ablate", _ablate),
-        Recipe("live", _live),
+        Recipe("moment", _moment),
+        Recipe("buys", _buys),
         Recipe("found", _found),
     ),
 )

@@ -24,15 +24,19 @@ from attnviz.teach.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.teach.lessons.cards.card import (
     Card,
     CellQuestion,
+    Chart,
     ChoiceQuestion,
     Link,
     NumberQuestion,
     Numbers,
+    Series,
     Slider,
 )
 from attnviz.teach.lessons.cards.example_words import ExampleWord
 
 TO_TWO_DIGITS, ONE_DIGIT = 0.006, 0.06  # tolerances of numbers typed with two digits, with one
+# one head as wide as the module, or narrow ones; scores on a circle, large enough to point
+WIDTH, NARROW, LARGE = 64, 8, 2000.0
 WIDE = ((512, 8), (768, 12), (256, 4))  # (d_model, heads) of models of the usual size
 HEAD: Mapping[str, str | int] = {"model": "minilm", "layer": 3, "head": 1}
 TIRED, CAT, WAS = 3, 1, 2
@@ -127,7 +131,7 @@ def _mix(inputs: CardInputs) -> Card:
     }
     question = NumberQuestion(answer, ONE_DIGIT, apart(answer, mistakes, ONE_DIGIT))
     labels = {"keys": WORDS, "query": WORDS[TIRED:]}
-    film = Motion("blend", {"weights": weights, "values": head.v}, labels)
+    film = Motion("blend", {"weights": weights, "values": head.v}, labels, handles=("weight",))
     return Card("mix", numbers, (board,), question, (film,), Link("steps", HEAD))
 
 
@@ -289,7 +293,8 @@ def _softmax(inputs: CardInputs) -> Card:
         "rest": rest,
     }
     mistakes = apart(weight, {"divided": divided, "swapped": rest}, TO_TWO_DIGITS)
-    film = Motion("softmax", {"scores": head.masked[CAT : CAT + 1]}, {"keys": WORDS})
+    row = head.masked[CAT : CAT + 1]
+    film = Motion("softmax", {"scores": row}, {"keys": WORDS}, handles=("scores",))
     question = NumberQuestion(weight, TO_TWO_DIGITS, mistakes)
     return Card("softmax", numbers, (board,), question, (film,))
 
@@ -335,6 +340,27 @@ def _output(inputs: CardInputs) -> Card:
     }
     question = NumberQuestion(answer, ONE_DIGIT, mistakes)
     return Card("output", numbers, (board,), question)
+
+
+def _rank(inputs: CardInputs) -> Card:
+    """One wide head beside narrow ones: the share of random scores that a rank can keep."""
+    random = np.random.default_rng(inputs.seed).normal(size=(WIDTH, WIDTH))
+    sizes = np.linalg.svd(random, compute_uv=False) ** 2
+    kept = np.cumsum(sizes) / sizes.sum()  # by the nearest matrix of each rank (Eckart and Young)
+    turns = 2 * np.pi * np.arange(WIDTH) / WIDTH
+    circle = np.stack([np.cos(turns), np.sin(turns)], axis=1)
+    pointed = as_numbers(formula.weights(torch.from_numpy(LARGE * circle @ circle.T)))
+    numbers: Numbers = {
+        "width": WIDTH,
+        "heads": WIDTH // NARROW,
+        "narrow": NARROW,
+        "kept": float(kept[NARROW - 1]),
+        "pointed": float(np.diag(pointed).min()),
+    }
+    question = ChoiceQuestion(("larger", "rank", "none"), "rank")
+    line = Series("kept", np.arange(1, WIDTH + 1, dtype=np.float64), kept)
+    chart = Chart("rank", "share", (line,), marked_x=float(NARROW))
+    return Card("rank", numbers, (), question, (chart,))
 
 
 def _order(inputs: CardInputs) -> Card:
@@ -384,6 +410,7 @@ LESSON = Lesson(
         Recipe("softmax", _softmax),
         Recipe("sizes", _sizes),
         Recipe("output", _output),
+        Recipe("rank", _rank),
         Recipe("order", _order),
         Recipe("sharper", _sharper, (FACTOR,), "experiment"),
     ),

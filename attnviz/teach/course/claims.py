@@ -287,7 +287,7 @@ def _backup(inputs: CardInputs) -> Card:
     question = ChoiceQuestion(("turns", "half", "hardly"), "hardly")
     off = ablate(HeadId(0, int(own.weights.argmax())))
     numbers["off"] = _verdict(inputs, own.text, (off,))
-    link = Link("switches", {"model": MODEL, "text": own.text, "changes": write((off,))})
+    link = Link("switches", {"model": MODEL, "text": own.text, "changes": write((off,))}, task=True)
     return Card("backup", numbers, (Board((weights,)),), question, (Board((verdicts,)),), link)
 
 

@@ -69,7 +69,8 @@ def _angle(inputs: CardInputs) -> Card:
         handles=("query", "key"),
     )
     question = NumberQuestion(answer, 0.06, apart(answer, mistakes, 0.06))
-    return Card("angle", numbers, (), question, (film,), situation=(film.still(),))
+    link = Link("geometry", {"model": MODEL, "tab": "arrows"}, task=True)
+    return Card("angle", numbers, (), question, (film,), link, (film.still(),))
 
 
 def _nearest(inputs: CardInputs) -> Card:
@@ -263,7 +264,9 @@ def _together(inputs: CardInputs) -> Card:
     )
     question = ChoiceQuestion(("none", "nearer", "even"), "none")
     view: Numbers = {"model": MODEL, "text": START, "layer": LAYER, "head": HEAD, "query": row}
-    return Card("together", numbers, (), question, (film,), Link("map", view), (film.still(),))
+    return Card(
+        "together", numbers, (), question, (film,), Link("map", view, task=True), (film.still(),)
+    )
 
 
 def _nearest_is_strongest(q: Matrix, k: Matrix, weights: Float64[np.ndarray, "query key"]) -> int:

@@ -17,6 +17,7 @@ import torch
 from attnviz import masks
 from attnviz.attention import formula
 from attnviz.pictures.board import Board, Panel
+from attnviz.pictures.motion.scenes import Motion
 from attnviz.teach.calculator.presets import preset
 from attnviz.teach.calculator.sheet import write
 from attnviz.teach.course.arrays import Matrix, apart, as_numbers, softmax
@@ -191,8 +192,18 @@ def _erratum(inputs: CardInputs) -> Card:
         "printed": PRINTED[ROW, 0],
         "computed": weights[ROW, 0],
         "computed_rest": weights[ROW, 1],
+        "printed_rest": PRINTED[ROW, 1],
+        "apart": float(_masked()[ROW, 0] - _masked()[ROW, 1]),
+        "needed": math.log(PRINTED[ROW, 0] / PRINTED[ROW, 1]),
     }
-    return Card("erratum", numbers, (board,), question, (solution,))
+    film = Motion(
+        "softmax",
+        {"scores": as_numbers(_masked())[[ROW]]},
+        {"keys": tuple(map(str, range(4)))},
+        scenes=("scores",),
+        handles=("scores",),
+    )
+    return Card("erratum", numbers, (board,), question, (solution, film))
 
 
 def _weights(factor: float = 1.0) -> Matrix:

@@ -14,6 +14,7 @@ from torch import nn
 
 from attnviz.metrics import PatternName, score
 from attnviz.pictures.board import Board, Panel
+from attnviz.pictures.motion.scenes import Motion
 from attnviz.teach.calculator.presets import preset
 from attnviz.teach.calculator.sheet import write
 from attnviz.teach.course.arrays import apart, as_numbers
@@ -110,7 +111,9 @@ def _views(inputs: CardInputs) -> Card:
     mixed = float((weights @ values)[0, 0])
     question = NumberQuestion(mixed, 0.05, {"sum": up + down, "one": up})
     numbers = {"up": up, "down": down, "mixed": mixed}
-    return Card("views", numbers, (one_head,), question, (two_heads,))
+    labels = {"keys": ("0", "1", "2"), "query": ("=",)}
+    film = Motion("blend", {"weights": weights, "values": values}, labels, handles=("weight",))
+    return Card("views", numbers, (one_head,), question, (two_heads, film))
 
 
 def _patterns(inputs: CardInputs) -> Card:

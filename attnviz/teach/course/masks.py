@@ -5,7 +5,7 @@
 The cards on one sentence follow a textbook chapter's decoder example of six tokens,
 `preset("decoder")`. The cards on batches take a typed sentence in a batch with a longer one, for
 MiniLM, with the model's own weights and no mask as the control; then a decoder's five tokens, two
-of them padding on the left.
+of them padding on the left, and the story model with padding on the right.
 """
 
 import math
@@ -21,26 +21,27 @@ from attnviz.attention.capture import Capture
 from attnviz.pictures.board import Board, Panel
 from attnviz.pictures.motion.scenes import Motion
 from attnviz.teach.calculator.presets import DECODER_TOKENS, preset
-from attnviz.teach.course.arrays import Matrix, apart, as_numbers, softmax
+from attnviz.teach.course import story
+from attnviz.teach.course.arrays import Matrix, as_numbers, softmax
 from attnviz.teach.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.teach.lessons.cards.card import (
     Card,
     CellQuestion,
     ChoiceQuestion,
     Link,
-    NumberQuestion,
     Typed,
 )
 
-TOLERANCE = 0.006
 ROW = 2  # of "learned", the query of the first card
-LATE_ROW = 1  # of "you", masked after the softmax
 weights_panel = partial(Panel, signed=False, rows=DECODER_TOKENS, columns=DECODER_TOKENS)
 # the cards on batches
 MODEL, LAYER, HEAD = "minilm", 3, 11
 FIRST, SECOND = "The cat sat on the mat.", "It slept."
 # a decoder's batch is padded on the left, so that all texts end together
 PADDED = ("<pad>", "<pad>", "I", "am", "fine")
+# a decoder's text with padding on the right
+STORIES = ("The dog was happy .", "The cat was hungry .", "The bird was tired .")
+N_PADS, PAD_ID, STORY_HEAD = 2, 0, (0, 1)
 REAL = torch.tensor([token != "<pad>" for token in PADDED])
 N = len(PADDED)
 
@@ -103,37 +104,30 @@ def additive_mask(may_attend: Tensor, number: float = -math.inf) -> Matrix:
     return np.where(may_attend.numpy(), 0.0, number)
 
 
-def _after(inputs: CardInputs) -> Card:
-    """The wrong order, softmax before zeros; the question asks for the sum of the row."""
+def _rows(inputs: CardInputs) -> Card:
+    """One more key is blocked in one row; no other row changes."""
     scores, may_attend = scaled_scores(inputs.seed), _causal()
-    blocked = ~may_attend.numpy()
-    late = softmax(scores) * ~blocked
-    right = as_numbers(formula.weights(formula.masked(torch.from_numpy(scores), may_attend)))
-    first = scores[LATE_ROW : LATE_ROW + 1]
-    row, names = slice(LATE_ROW, LATE_ROW + 1), (DECODER_TOKENS[LATE_ROW],)
-    row_panel = partial(Panel, signed=False, rows=names, columns=DECODER_TOKENS, decimals=3)
-    board = Board(
-        (
-            row_panel("unmasked", softmax(first), sums="rows"),
-            row_panel("late", late[row], before="→", blocked=blocked[row]),
-        )
-    )
-    solution = Board(
-        (
-            row_panel("late", late[row], blocked=blocked[row], sums="rows"),
-            row_panel("right", right[row], blocked=blocked[row], sums="rows"),
-        )
-    )
-    total = float(late[LATE_ROW].sum())
-    wrong = apart(total, {"one": 1.0, "lost": 1 - total}, TOLERANCE)
+    before = softmax(scores + additive_mask(may_attend))
+    key = int(before[ROW, :ROW].argmax())
+    fewer = may_attend.clone()
+    fewer[ROW, key] = False
+    after = softmax(scores + additive_mask(fewer))
     numbers: dict[str, float | int | str] = {
-        "token": DECODER_TOKENS[LATE_ROW],
-        "total": total,
-        "lost": 1 - total,
-        "late_first": late[LATE_ROW, 0],
-        "right_first": right[LATE_ROW, 0],
+        "token": DECODER_TOKENS[ROW],
+        "key": DECODER_TOKENS[key],
+        "freed": float(before[ROW, key]),
+        "others": float(np.abs(np.delete(after - before, ROW, axis=0)).max()),
     }
-    return Card("after", numbers, (board,), NumberQuestion(total, TOLERANCE, wrong), (solution,))
+    film = Motion(
+        "mask",
+        {"scaled": scores, "weights": before},
+        {"words": DECODER_TOKENS},
+        scenes=("weights",),
+        handles=("block",),
+    )
+    given = Board((weights_panel("weights", before, blocked=~may_attend.numpy()),))
+    question = ChoiceQuestion(("row", "below", "all"), "row")
+    return Card("rows", numbers, (), question, (film,), situation=(given,))
 
 
 def _padding(inputs: CardInputs) -> Card:
@@ -228,6 +222,30 @@ def _patterns() -> dict[str, Tensor]:
     return {"causal": causal, "padding": pad, "both": masks.combine(causal, pad)}
 
 
+def _right(inputs: CardInputs) -> Card:
+    """Padding on the right of a decoder's text under the causal mask alone; the left as control."""
+    text = STORIES[inputs.seed % len(STORIES)]
+    ids = np.asarray(inputs.capture(story.MODEL, text).tokens.ids, dtype=np.int64)
+    pads = np.full(N_PADS, PAD_ID)
+    alone, padded = story.run(ids), story.run(np.concatenate([ids, pads]))
+    left = story.run(np.concatenate([pads, ids]))
+    names = (*(story.vocabulary()[token].strip() for token in ids[1:]), *("[PAD]",) * N_PADS)
+    weights = story.head_pass(np.concatenate([ids[1:], pads]), *STORY_HEAD).weights
+    blocked = np.triu(np.ones_like(weights, dtype=np.bool_), 1)
+    numbers: dict[str, float | int | str] = {
+        "text": text,
+        "padding": N_PADS,
+        "head": "L{}.H{}".format(*STORY_HEAD),
+        "difference": float(np.abs(padded.logits[: len(ids)] - alone.logits).max()),
+        "left": float(np.abs(left.probabilities() - alone.probabilities()).max()),
+    }
+    question = ChoiceQuestion(("all", "pads", "none"), "pads")
+    panel = Panel(
+        "weights", weights, rows=names, columns=names, signed=False, blocked=blocked, sums="rows"
+    )
+    return Card("right", numbers, (), question, (Board((panel,)),))
+
+
 def _empty(inputs: CardInputs) -> Card:
     """Rows of padding that both masks together leave without any key."""
     may_attend = _patterns()["both"]
@@ -266,9 +284,10 @@ LESSON = Lesson(
     needs=("block",),
     recipes=(
         Recipe("added", _added),
-        Recipe("after", _after),
+        Recipe("rows", _rows),
         Recipe("padding", _padding, (second_sentence(),), "experiment"),
         Recipe("both", _both),
+        Recipe("right", _right),
         Recipe("empty", _empty),
     ),
 )

@@ -175,6 +175,12 @@ def _joint(inputs: CardInputs) -> Card:
         "first": width,
         "value": float(qkv[row, width]),
     }
+    steps = derive(capture_picture(inputs, CUT).call(0), 0)
+    numbers |= {
+        "real_heads": steps.call.n_heads,
+        "real_width": steps.v.shape[1],
+        "error": steps.errors["projected"],
+    }
     return Card("joint", numbers, (Board(panels),), question)
 
 
@@ -313,49 +319,6 @@ def _n_tokens(side: int, patch: int) -> int:
     return (side // patch) ** 2 + 1
 
 
-def _merge(inputs: CardInputs) -> Card:
-    """Two heads side by side, times U_msa; the question asks for the rows of head 1."""
-    draws = np.random.default_rng(11 + inputs.seed)
-    concat, u_msa = (
-        torch.from_numpy(np.round(draws.normal(size=shape), 1)) for shape in ((3, 4), (4, 4))
-    )
-    width = 2
-    slices = (slice(0, width), slice(width, 2 * width))
-    parts = [concat[:, columns] @ u_msa[columns] for columns in slices]
-    board = Board(
-        (
-            Panel("concat", concat.numpy(), decimals=1),
-            Panel("u_msa", u_msa.numpy(), before="·", decimals=1),
-            Panel("msa", (concat @ u_msa).numpy(), before="=", scale="output"),
-        )
-    )
-    sum_of_parts = Board(
-        (
-            Panel("part_0", parts[0].numpy(), scale="output"),
-            Panel("part_1", parts[1].numpy(), before="+", scale="output"),
-            Panel("sum", (parts[0] + parts[1]).numpy(), before="=", scale="output"),
-        )
-    )
-    rows = {
-        head: frozenset((head * width + r, c) for r in (0, 1) for c in range(4)) for head in (0, 1)
-    }
-    steps = derive(capture_picture(inputs, CUT).call(0), 0)
-    numbers = {
-        "heads": steps.call.n_heads,
-        "d_head": steps.v.shape[1],
-        "d": steps.concat.shape[1],
-        "error": steps.errors["projected"],
-        "difference": float((concat @ u_msa - parts[0] - parts[1]).abs().max()),
-    }
-    return Card(
-        "merge",
-        numbers,
-        (board,),
-        CellQuestion("u_msa", rows[1], {"first": rows[0]}),
-        (sum_of_parts,),
-    )
-
-
 def _strongest_patches(inputs: CardInputs) -> Card:
     """The target by patch; the question asks for the patches to which [CLS] attends most."""
     number = CARD_PICTURES[inputs.seed % len(CARD_PICTURES)]
@@ -471,7 +434,6 @@ LESSON = Lesson(
             "experiment",
         ),
         Recipe("square", _square),
-        Recipe("merge", _merge),
         Recipe("column", column),
         Recipe("looks", _strongest_patches),
         Recipe("baseline", _baseline),

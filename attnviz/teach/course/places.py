@@ -6,9 +6,8 @@
 `translation` is the cross-attention of the embedded `translator` while it generates: one row for
 each French token, the row that predicts it (Koehn and Knowles 2017: the row of the decoder that has
 read the tokens before it). `PAIRS` are sentences with its translations and the links of their
-words. The cards on masks add 0 where a query may attend and −∞ where not (a program adds a large
-negative number instead). Sources: Vaswani et al. 2017, section 3.2.3, and a textbook chapter on
-attention in translation, which has the decoder's six tokens.
+words. Sources: Vaswani et al. 2017, section 3.2.3, and a textbook chapter on attention in
+translation.
 """
 
 from dataclasses import dataclass
@@ -17,13 +16,9 @@ import numpy as np
 import torch
 from jaxtyping import Float64
 
-from attnviz import masks
-from attnviz.attention import formula
 from attnviz.attention.capture import Capture
 from attnviz.pictures.board import Board, Panel
 from attnviz.pictures.motion.scenes import Motion
-from attnviz.teach.calculator.presets import DECODER_TOKENS, preset
-from attnviz.teach.course.arrays import as_numbers, softmax
 from attnviz.teach.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.teach.lessons.cards.card import (
     Card,
@@ -193,55 +188,6 @@ def _weights(translation: Translation, hidden: bool = False) -> Panel:
     )
 
 
-def _future(inputs: CardInputs) -> Card:
-    """The six tokens of a decoder; the question asks for the last key of one of them."""
-    matrices, row = preset("decoder").matrices, 2 + inputs.seed % 3
-    q, k = torch.from_numpy(matrices["q"]), torch.from_numpy(matrices["k"])
-    scaled = as_numbers(formula.scaled(formula.scores(q, k), q.shape[1] ** -0.5))
-    n = len(DECODER_TOKENS)
-    blocked = ~masks.causal(n).numpy()
-    additive = np.where(blocked, -np.inf, 0.0)
-    board = Board(
-        (Panel("scaled", scaled, decimals=1, rows=DECODER_TOKENS, columns=DECODER_TOKENS),)
-    )
-    solution = Board(
-        (
-            Panel(
-                "mask",
-                additive,
-                decimals=0,
-                blocked=blocked,
-                rows=DECODER_TOKENS,
-                columns=DECODER_TOKENS,
-            ),
-            Panel(
-                "weights",
-                softmax(scaled + additive),
-                before="→",
-                signed=False,
-                blocked=blocked,
-                sums="rows",
-                rows=DECODER_TOKENS,
-                columns=DECODER_TOKENS,
-            ),
-        )
-    )
-    wrong = {
-        "future": frozenset((row, key) for key in range(row + 1, n)),
-        "earlier": frozenset((row, key) for key in range(row)),
-        "turned": frozenset((query, row) for query in range(n) if query != row),
-    }
-    question = CellQuestion("scaled", frozenset({(row, row)}), wrong)
-    numbers: dict[str, float | int | str] = {
-        "token": DECODER_TOKENS[row],
-        "next": DECODER_TOKENS[row + 1],
-        "n": n,
-        "open": row + 1,
-        "blocked": int(blocked.sum()),
-    }
-    return Card("future", numbers, (board,), question, (solution,))
-
-
 def _once(inputs: CardInputs) -> Card:
     """The decoder's rows in one pass over the whole translation, and token by token."""
     pair = PAIRS[inputs.seed % len(PAIRS)]
@@ -361,7 +307,7 @@ def _align(inputs: CardInputs) -> Card:
     view: dict[str, str | int] = {"model": MODEL, "text": pair.english, "layer": LAYER}
     link = Link("output", view | {"head": HEAD, "kind": "cross", "stack": "decoder"})
     words = {"source": translation.source, "written": translation.written}
-    film = Motion("alignment", {"weights": weights}, words)
+    film = Motion("alignment", {"weights": weights}, words, handles=("word",))
     question = CellQuestion("weights", right, wrong)
     return Card("align", numbers, (board,), question, (film,), link)
 
@@ -485,7 +431,6 @@ LESSON = Lesson(
     recipes=(
         Recipe("three", _three),
         Recipe("keys", _keys),
-        Recipe("future", _future),
         Recipe("once", _once),
         Recipe("whose_mask", _whose_mask),
         Recipe("align", _align),

@@ -90,7 +90,7 @@ def _shuffle(inputs: CardInputs) -> Card:
     }
     question = ChoiceQuestion(tuple(ways), "move", pictures)
     moved = {"weights": before, "order": np.array([order], dtype=np.float64)}
-    film = Motion("shuffle", moved, {"tokens": names})
+    film = Motion("shuffle", moved, {"tokens": names}, handles=("token",))
     return Card("shuffle", numbers, (board,), question, (film,))
 
 
@@ -391,7 +391,8 @@ def _turn(inputs: CardInputs) -> Card:
         "later": later,
     }
     question = NumberQuestion(answer, TO_TWO_DIGITS, apart(answer, wrong, TO_TWO_DIGITS))
-    film = Motion("rotary", {"turns": np.array([[m, n, DEGREES, LATER]], dtype=np.float64)})
+    turns = np.array([[m, n, DEGREES, LATER]], dtype=np.float64)
+    film = Motion("rotary", {"turns": turns}, handles=("query", "key"))
     return Card("turn", numbers, (board,), question, (film,))
 
 

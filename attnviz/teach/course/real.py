@@ -189,7 +189,10 @@ def _gallery(inputs: CardInputs) -> Card:
         numbers |= {f"{name}_head": str(head), name: score(cap, head, name)}
     numbers |= places(GALLERY)
     question = ChoiceQuestion(tuple(GALLERY), "next", pictures)
-    return Card("gallery", numbers, (), question)
+    link = Link(
+        "atlas", {"model": "minilm", "measure_x": "previous", "measure_y": "next"}, task=True
+    )
+    return Card("gallery", numbers, (), question, link=link)
 
 
 def _rest(inputs: CardInputs) -> Card:

@@ -19,12 +19,12 @@ from torch import Tensor
 
 from attnviz.attention import formula
 from attnviz.pictures.board import Board, Panel
+from attnviz.pictures.motion.scenes import Motion
 from attnviz.teach.course.arrays import Matrix, apart, as_numbers, entropy_bits, softmax
 from attnviz.teach.course.ask import MODEL, strongest, text_control, typed
 from attnviz.teach.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.teach.lessons.cards.card import (
     Card,
-    CellQuestion,
     Chart,
     ChoiceQuestion,
     Control,
@@ -41,7 +41,6 @@ N_KEYS = 8
 N_ROWS = 500
 BINS = np.linspace(-40, 40, 81)
 TEMPERATURES = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 16.0, 64.0)
-HOTTER = 4.0
 SCORES = ((3.0, 1.0, 2.0, 0.0, -1.0), (0.5, 2.5, 1.5, -0.5, 0.0), (1.0, -1.0, 0.0, 4.0, 2.0))
 ADDED = 100.0
 LAYER, HEAD = 3, 1  # as in `ask`: its row of "it" differs from its other rows
@@ -265,29 +264,6 @@ def _pictures(inputs: CardInputs) -> Card:
     return Card("pictures", numbers, question=question)
 
 
-def loses(inputs: CardInputs) -> Card:
-    """A higher temperature; the question asks for a key that loses weight."""
-    cool, hot = softmax(_row(inputs.seed)), softmax(_row(inputs.seed) / HOTTER)
-    board = Board(
-        (
-            Panel("scores", _row(inputs.seed), decimals=1),
-            weights_panel("cool", cool, before="→", sums="rows"),
-        )
-    )
-    hot_board = Board((weights_panel("hot", hot, sums="rows"),))
-    loses = frozenset((0, int(key)) for key in np.flatnonzero(hot[0] < cool[0]))
-    gains = frozenset((0, int(key)) for key in np.flatnonzero(hot[0] >= cool[0]))
-    numbers = {
-        "temperature": HOTTER,
-        "before": cool.max(),
-        "after": hot.max(),
-        "losing": ", ".join(str(key) for _, key in sorted(loses)),
-        "uniform": 1 / cool.shape[1],
-    }
-    question = CellQuestion("cool", loses, {"gains": gains}, also=("scores",))
-    return Card("loses", numbers, (board,), question, (hot_board,))
-
-
 def _row(seed: int) -> Matrix:
     return np.array([SCORES[seed % len(SCORES)]])
 
@@ -340,7 +316,11 @@ def _shift(inputs: CardInputs) -> Card:
         "before": before.max(),
     }
     question = ChoiceQuestion(("sharper", "nothing", "flatter"), "nothing")
-    return Card("shift", numbers, (board,), question, (solution,))
+    names = tuple(str(key) for key in range(scores.shape[1]))
+    film = Motion(
+        "softmax", {"scores": scores}, {"keys": names}, scenes=("scores",), handles=("scores",)
+    )
+    return Card("shift", numbers, (board,), question, (solution, film))
 
 
 def _real(inputs: CardInputs) -> Card:
@@ -416,7 +396,6 @@ LESSON = Lesson(
         Recipe("slope", _slope),
         Recipe("lab", _lab, (Slider("d_k", tuple(map(float, WIDTHS)), 64.0),), "experiment"),
         Recipe("pictures", _pictures),
-        Recipe("loses", loses),
         Recipe(
             "temperature", temperature, (Slider("temperature", TEMPERATURES, 4.0),), "experiment"
         ),

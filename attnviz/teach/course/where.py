@@ -14,6 +14,7 @@ import numpy as np
 from jaxtyping import Float64
 
 from attnviz.pictures.board import Board, Panel
+from attnviz.pictures.motion.scenes import Motion
 from attnviz.teach.course import story
 from attnviz.teach.course.arrays import apart
 from attnviz.teach.course.recipe import CardInputs, Lesson, Recipe
@@ -327,7 +328,10 @@ def _logits(inputs: CardInputs) -> Card:
     }
     mistakes = apart(answer, {"gap": gap, "ratio": float(scores[0, 0] / scores[0, 1])}, 0.1)
     question = NumberQuestion(answer, 0.1, mistakes)
-    return Card("logits", numbers, (board,), question)
+    film = Motion(
+        "softmax", {"scores": scores}, {"keys": columns}, scenes=("scores",), handles=("scores",)
+    )
+    return Card("logits", numbers, (board,), question, (film,))
 
 
 def _parts(inputs: CardInputs) -> Card:

@@ -5,7 +5,9 @@ import errno
 import io
 import json
 import os
+import re
 import xml.etree.ElementTree as ET
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from attnviz.files import pictures
 from attnviz.files.save import ENDINGS, content
 from attnviz.files.tables import document, spreadsheet
 from tests.support import captures, hostile
+from tests.support.shapes import unchecked
 
 KINDS = captures.every_kind()
 
@@ -158,6 +161,67 @@ def test_two_captures_are_compared() -> None:
     assert {"A", "B", "B − A"} <= set(texts)
 
 
+def test_several_heads_are_panels_of_one_figure() -> None:
+    """Four heads, three in a row: each has its name, and the first of a row its queries."""
+    names = ["L0.H0", "L0.H1", "L0.H2", "L0.H3"]
+    root = ET.fromstring(content(KINDS["projections"], ".svg", heads=names))
+    svg = "{http://www.w3.org/2000/svg}"
+    texts = Counter(element.text for element in root.iter(f"{svg}text"))
+    assert [texts[name] for name in names] == [1, 1, 1, 1]
+    assert texts["query"] == 2
+    link = "{http://www.w3.org/1999/xlink}href"
+
+    def pictures_of(**choices: Any) -> list[str | None]:
+        drawn = ET.fromstring(content(KINDS["projections"], ".svg", **choices))
+        return [one.get("href", one.get(link)) for one in drawn.iter(f"{svg}image")]
+
+    alone = [pictures_of(head=name)[0] for name in names]
+    assert pictures_of(heads=names)[:4] == alone
+    assert len(set(alone)) == 4
+
+
+def test_a_page_opens_on_a_view_and_a_head() -> None:
+    """The first parameters of the page's address are part of its index."""
+    page = content(KINDS["projections"], ".html", view="steps", head="L0.H3").decode()
+    assert '"start": {"layer": 0, "head": 3, "view": "steps"}' in re.sub(
+        r"(?<=[:,])(?=\S)", " ", page
+    )
+
+
+def test_results_are_tables_and_documents(tmp_path: Path) -> None:
+    """A table of heads with its columns; NaN is null in JSON; no token is a formula."""
+    table = KINDS["projections"].table(["previous", "induction"])
+    kept = rows(attnviz.save(table, tmp_path / "t.csv").read_bytes())
+    assert kept[0] == ["stack", "kind", "layer", "head", "previous", "induction"]
+    assert len(kept) == 1 + len(table)
+    assert float(kept[1][4]) == pytest.approx(table["previous"][0], nan_ok=True)
+
+    class Own:
+        def to_dict(self) -> dict[str, object]:
+            return {"token": ["=1+1", "b"], "value": [float("nan"), 2.5]}
+
+    assert rows(content(Own(), ".csv")) == [["token", "value"], ["'=1+1", "nan"], ["b", "2.5"]]
+    assert json.loads(content(Own(), ".json")) == {"token": ["=1+1", "b"], "value": [None, 2.5]}
+
+
+def test_a_result_that_is_no_table_is_a_document_only() -> None:
+    class Nested:
+        def to_dict(self) -> dict[str, object]:
+            return {"model": "stories", "answer": {"Mary": 0.9}}
+
+    assert json.loads(content(Nested(), ".json"))["answer"] == {"Mary": 0.9}
+    with pytest.raises(BadInput, match=r"Nested is no table .* save it as \.json"):
+        content(Nested(), ".csv")
+    with pytest.raises(BadInput, match="a result cannot be saved as '.svg'"):
+        content(Nested(), ".svg")
+
+
+def test_swapped_arguments_are_said() -> None:
+    swapped: Any = ("x.svg", KINDS["grouped"])
+    with unchecked(), pytest.raises(BadInput, match="give the file second"):
+        attnviz.save(*swapped)
+
+
 def test_the_endings_of_figures_are_drawn_by_the_extra() -> None:
     assert content(KINDS["grouped"], ".pdf", head="L0.H0").startswith(b"%PDF")
     assert content(KINDS["grouped"], ".PNG", head="L0.H0").startswith(b"\x89PNG")
@@ -167,7 +231,10 @@ def test_the_endings_of_figures_are_drawn_by_the_extra() -> None:
 
 REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
     "a head that no page has": ("x.html", {"heads": ["L0.H99"]}, "99"),
-    "a view of a page": ("x.html", {"view": "head"}, r"view= means nothing for a \.html file"),
+    "a view that no page has": ("x.html", {"view": "hed"}, "give one of overview, head, steps"),
+    "one text as heads": ("x.svg", {"heads": "L0.H0"}, "give a list such as"),
+    "a head beside heads": ("x.svg", {"head": "L0.H0", "heads": ["L0.H1"]}, "without head="),
+    "heads as lines": ("x.svg", {"heads": ["L0.H1"], "view": "lines"}, "of several heads give"),
     "another ending": ("x.docx", {}, r"cannot be saved as '\.docx'; give one of \.safetensors"),
     "no ending": ("x", {}, "'a file without an ending'"),
     "a width of a table": ("x.csv", {"width_in": 3}, r"width_in= means nothing for a \.csv file"),
@@ -191,7 +258,7 @@ def test_what_makes_no_sense_is_refused_and_nothing_is_written(name: str, tmp_pa
 
 
 def test_two_captures_are_no_table() -> None:
-    with pytest.raises(BadInput, match="a Capture, or two of them for a figure"):
+    with pytest.raises(BadInput, match="two captures for a figure, and was given Capture, Capture"):
         content((KINDS["grouped"], KINDS["causal"]), ".csv")
 
 

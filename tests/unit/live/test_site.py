@@ -1,5 +1,6 @@
 """`write_site` and `live_page`: every file that is named is there, policies, sizes, refusals."""
 
+import gzip
 import json
 import re
 from pathlib import Path
@@ -55,12 +56,27 @@ def test_write_site_writes_every_file_that_a_page_names(site: Path, lang: str) -
     page = (site / ("" if lang == "en" else lang) / "index.html").read_text()
     told = index(page)
     named = addresses(told)
-    assert len(named) == 9  # worker, kernels, offline; config, tokenizer, weights and three made
+    assert (
+        len(named) == 10
+    )  # worker, kernels, offline, canvases; config, tokenizer, weights and three made
     assert all((site / address).is_file() for address in named)
     root = "" if lang == "en" else "../"
     for link in re.findall(r'(?:src|href)="((?:\.\./)?code/[^"]*)"', page):
         assert (site / link.removeprefix(root)).is_file()
     assert told["models"]["sentiment"]["files"]["steps"].keys() == {lang}
+
+
+def test_a_page_names_its_language_as_browsers_do(site: Path) -> None:
+    assert '<html lang="zh-CN">' in (site / "zh" / "index.html").read_text()
+    assert "lang=zh-CN hreflang=zh-CN" in (site / "index.html").read_text()
+
+
+def test_the_code_before_the_first_picture_is_small(site: Path) -> None:
+    folder = site / "code"
+    first = [path for path in folder.iterdir() if not path.name.startswith("views")]
+    assert len(first) == 4
+    whole = [gzip.compress(path.read_bytes()) for path in (*first, site / "index.html")]
+    assert sum(map(len, whole)) < 120_000
 
 
 def test_a_page_allows_nothing_but_its_own_folder(site: Path) -> None:
@@ -79,7 +95,7 @@ def test_the_service_worker_keeps_the_pages_and_their_code(site: Path) -> None:
     assert all(
         (site / name / ("index.html" if name.endswith("/") else "")).exists() for name in kept
     )
-    assert len(kept) == len(LANGUAGES) + 4  # worker, kernels, script and style
+    assert len(kept) == len(LANGUAGES) + 5  # worker, kernels, two scripts, style
 
 
 def test_live_model_has_a_reference_that_is_torchs_and_files_as_they_are(

@@ -1,13 +1,16 @@
 """`HeadTable`: columns, sorting, and what pandas would take."""
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
 
 from attnviz.errors import BadInput
 from attnviz.metrics import HeadTable
+from attnviz.metrics.table import as_measures, by_text
 from attnviz.types import HeadId
+from tests.support.shapes import unchecked
 
 
 @pytest.fixture
@@ -69,3 +72,20 @@ def test_print_shows_the_numbers_of_the_first_rows(table: HeadTable) -> None:
 
 def test_repr_is_one_line(table: HeadTable) -> None:
     assert repr(table) == "HeadTable of 4 heads: stack kind layer head induction"
+
+
+def test_tables_of_several_texts_are_rows_of_one(table: HeadTable) -> None:
+    both = by_text([table, table.sort("induction")])
+    assert both["text"].tolist() == [0] * 4 + [1] * 4
+    assert both.measures == ("induction",)
+    assert both["induction"][4:7].tolist() == [0.75, 0.5, 0.25]
+    with pytest.raises(BadInput, match="a row for each text and head; make it without by_text"):
+        both.grid("induction")
+
+
+def test_one_measure_is_named_by_its_text() -> None:
+    assert as_measures("entropy") == ("entropy",)
+    assert as_measures(["entropy", "previous"]) == ("entropy", "previous")
+    unknown: Any = "entropie"
+    with unchecked(), pytest.raises(BadInput, match="no measure 'entropie'; there are previous"):
+        as_measures(unknown)

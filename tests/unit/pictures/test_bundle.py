@@ -139,3 +139,21 @@ def test_stylesheet_is_empty_where_a_component_has_none() -> None:
     assert bundle.stylesheet("shared").startswith("/* Shared look")
     assert ".av-grid" in bundle.stylesheet("grid")
     assert bundle.stylesheet("card_scroller") == ""
+
+
+def test_a_script_borrows_the_modules_of_the_one_before_it(folder: Path) -> None:
+    write(folder / "shared", "one.js", "export const one = 1;\n")
+    first = write(
+        folder / "c",
+        "canvas.js",
+        'import { one } from "../shared/one.js";\nexport const a = one;\n',
+    )
+    second = write(
+        folder / "c",
+        "later.js",
+        'import { one } from "../shared/one.js";\nexport const b = one + 1;\n',
+    )
+    before = bundle.join({"c": first})
+    later = bundle.join({"later": second}, before=before)
+    assert later.borrowed == ("$0",) and later.entries == {"later": "$2"}
+    assert "$2 = " in later.script and "$0 = (" not in later.script

@@ -16,7 +16,7 @@ from attnviz.app.page_parts.classroom import tally
 from attnviz.app.page_parts.learn import open_card
 from attnviz.app.session import messages, store, widgets
 from attnviz.files.tables.spreadsheet import harmless
-from attnviz.i18n import Language, text
+from attnviz.i18n import Language, tag, text
 from attnviz.teach.classroom.room import Report
 from attnviz.teach.classroom.tally import AnswerBar, answer_bars
 from attnviz.teach.lessons.cards.texts import lesson_texts, say
@@ -124,7 +124,8 @@ def as_html(lang: Language, report: Report, asked: list[Question]) -> str:
     title = escape(text(lang, "report.title"))
     body = escape(text(lang, "report.body", members=report.members, questions=len(asked)))
     return (
-        f'<!doctype html><html lang="{lang}"><head><meta charset="utf-8"><title>{title}</title>'
+        f'<!doctype html><html lang="{tag(lang)}"><head><meta charset="utf-8">'
+        f"<title>{title}</title>"
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}"><style>{STYLE}</style>'
         f"</head><body><h1>{title}</h1><p>{body}</p>{''.join(_section(lang, q) for q in asked)}"
         "</body></html>"

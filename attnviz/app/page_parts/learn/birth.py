@@ -26,6 +26,7 @@ from attnviz.pictures import motion as motions
 from attnviz.pictures.board import Board, BoardView, Panel
 from attnviz.pictures.motion import MotionView
 from attnviz.pictures.motion.scenes import Motion
+from attnviz.teach.lessons.cards.card import TrainingView
 
 if TYPE_CHECKING:
     from jaxtyping import Int64
@@ -38,10 +39,11 @@ POLL_S = 0.5
 MAX_ABLATIONS = 6
 CHART_PX = 760
 MAX_TYPED = 24
-CURVES = ("induction", "previous", "accuracy", "control")
+RACE = ("induction", "previous")
+CURVES = (*RACE, "accuracy", "control")
 
 
-def show(lang: Language, seed: int) -> None:
+def show(lang: Language, seed: int, shown: TrainingView = "moments") -> None:
     """The training of a seed so far; a follower of a class sees the presenter's."""
     name = pointer.training_name(seed)
     if not store.get(name):
@@ -58,7 +60,7 @@ def show(lang: Language, seed: int) -> None:
         return
     training = trainings.training(seed, store.visitor())
     if training.job.over:
-        _over(lang, training, name)
+        _over(lang, training, name, shown)
     else:
         _running(lang, training)
 
@@ -84,7 +86,7 @@ def _running(lang: Language, training: Training) -> None:
         _curve(lang, training.snapshots, None)
 
 
-def _over(lang: Language, training: Training, name: str) -> None:
+def _over(lang: Language, training: Training, name: str, shown: TrainingView) -> None:
     training.job.raise_error()
     if training.job.state == "stopped":
         st.info(text(lang, "birth.stopped"))
@@ -96,8 +98,12 @@ def _over(lang: Language, training: Training, name: str) -> None:
                 args=(training.seed,),
             )
         return
-    _timeline(lang, training)
-    _ablation(lang, training)
+    if shown == "moments":
+        _timeline(lang, training)
+    elif shown == "control":
+        _curve(lang, training.snapshots, None, CURVES)
+    else:
+        _ablation(lang, training)
 
 
 def _train_again(seed: int) -> None:
@@ -156,8 +162,13 @@ def _panel(name: str, weights: np.ndarray, letters: tuple[str, ...]) -> Panel:
     return Panel(name, weights.astype(np.float64), rows=letters, columns=letters, signed=False)
 
 
-def _curve(lang: Language, snapshots: "Sequence[TrainingSnapshot]", step: float | None) -> None:
-    """Scores against steps: both kinds of heads, the control, and the accuracy."""
+def _curve(
+    lang: Language,
+    snapshots: "Sequence[TrainingSnapshot]",
+    step: float | None,
+    names: Sequence[str] = RACE,
+) -> None:
+    """Scores against steps: both kinds of heads; with all names the control, and the accuracy."""
     steps = np.array([snapshot.step for snapshot in snapshots], dtype=np.float64)
     values = {
         "induction": [snapshot.repeated.best_induction for snapshot in snapshots],
@@ -168,6 +179,7 @@ def _curve(lang: Language, snapshots: "Sequence[TrainingSnapshot]", step: float 
     lines = [
         charts.Line(text(lang, f"birth.{name}"), steps, np.array(scores, dtype=np.float64))
         for name, scores in values.items()
+        if name in names
     ]
     x, y = text(lang, "birth.step"), text(lang, "birth.score")
     figure = charts.chart(lines, x, y, marked_x=step)
@@ -227,11 +239,12 @@ def _film_view(lang: Language, training: Training, tokens: "Int64[Tensor, 'token
     labels = {
         "letters": toy_model.labels(tokens),
         "heads": tuple(map(str, heads)),
-        "curves": tuple(text(lang, f"birth.{name}") for name in CURVES),
+        "curves": tuple(text(lang, f"birth.{name}") for name in RACE),
         "step": (text(lang, "birth.step"),),
     }
     captions = {"training": text(lang, "birth.time_lapse")}
-    return MotionView(_film(training, tokens), captions["training"], captions, labels)
+    handles = {"moment": text(lang, "birth.step")}
+    return MotionView(_film(training, tokens), captions["training"], captions, labels, handles)
 
 
 def _film(training: Training, tokens: "Int64[Tensor, 'token']") -> Motion:
@@ -244,8 +257,6 @@ def _film(training: Training, tokens: "Int64[Tensor, 'token']") -> Motion:
     curves = (
         [snapshot.repeated.best_induction for snapshot in snapshots],
         [snapshot.repeated.best_previous for snapshot in snapshots],
-        [snapshot.repeated.accuracy for snapshot in snapshots],
-        [snapshot.fresh.best_induction for snapshot in snapshots],
     )
     arrays = {
         name: np.concatenate([of_all[head.layer, head.head] for of_all in weights]).astype(float)

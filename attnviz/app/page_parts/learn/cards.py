@@ -73,7 +73,7 @@ def _card(lang: Language, texts: LessonTexts, opened: OpenCard) -> None:
     with st.container(border=True, key=widgets.key("learn.takeaway")):
         st.markdown(labelled(text(lang, "learn.takeaway"), shown.say("takeaway")))
     if built.link is not None:
-        _link(lang, built.link)
+        _link(shown, built.link)
 
 
 def predicts(card: Card) -> bool:
@@ -159,8 +159,11 @@ def _take_value(card_name: str, control: str, widget: str) -> None:
         open_card.set_value(card_name, control, value)
 
 
-def _link(lang: Language, link: Link) -> None:
-    """A button that opens the page on which the card goes on."""
+def _link(shown: CardShown, link: Link) -> None:
+    """A button that opens the page on which the card goes on, and what to do there."""
+    lang = shown.lang
+    if link.task:
+        st.markdown(labelled(text(lang, "learn.task"), shown.say("task")))
     page = text(lang, f"page.{link.page}.title")
     if st.button(text(lang, "learn.try", page=page), key=widgets.key("learn.try")):
         links.follow(link.view)

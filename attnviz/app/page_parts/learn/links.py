@@ -41,12 +41,16 @@ def _of_another_input(view: View, text: str) -> View:
 
 
 def back_to_lesson(lang: Language) -> None:
-    """A link to the card at which a lesson was left; nothing if no lesson is open."""
+    """A link to the card at which a lesson was left, with its task; nothing without a lesson."""
     view = current.view()
     if view.learn.lesson and view.learn.lesson in course_lessons.slugs():
-        title = lesson_texts(view.learn.lesson, lang).title
+        texts = lesson_texts(view.learn.lesson, lang)
+        card = view.learn.card if view.learn.card in texts.cards else next(iter(texts.cards))
+        number = 1 + list(texts.cards).index(card)
+        label = text(lang, "learn.back_to", number=number, title=texts.of(card, "title"))
         st.page_link(
             routes.file("learn"),
-            label=with_formulas(text(lang, "learn.back_to", lesson=title)),
+            label=with_formulas(label),
             query_params=address.params(view),
+            help=texts.of(card, "task") if texts.has(card, "task") else None,
         )

@@ -114,18 +114,19 @@ def card_of_stage(slug: str, card: str, settings: str, room: str) -> OpenCard:
 
 
 def follow_moved() -> bool:
-    """Go on to the lesson that has the card of an old address now; True if the card has moved.
+    """Go on to the card that an old address leads to now; True if it has moved.
 
-    Answers that the address holds for that lesson stay, as do the card's values.
+    Answers that the address holds for that lesson stay, and the values of a card of that name.
     """
     learn = current.view().learn
-    slug = course_lessons.of_moved_card(learn.lesson, learn.card)
-    if slug == learn.lesson:
+    slug, card = course_lessons.of_moved_card(learn.lesson, learn.card)
+    if (slug, card) == (learn.lesson, learn.card):
         return False
     names = {recipe.name for recipe in course_lessons.lesson(slug).recipes}
     answers = progress.parse(learn.answers)
     fitting = {name: answer for name, answer in answers.items() if name in names}
-    put(replace(learn, lesson=slug, answers=progress.write(fitting)))
+    values = learn.values if card == learn.card else ""
+    put(LessonPlace(slug, card, values, progress.write(fitting)))
     return True
 
 

@@ -51,7 +51,7 @@ def show(shown: CardShown, picture: Picture, name: str, narrow: bool = False) ->
     elif isinstance(picture, Motion):
         _motion(shown, picture, key)
     else:
-        birth.show(shown.lang, picture.seed)
+        birth.show(shown.lang, picture.seed, picture.shown)
 
 
 def _chart(shown: CardShown, chart: Chart, key: str) -> None:

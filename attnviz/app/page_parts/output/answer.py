@@ -280,7 +280,7 @@ def _split(run: "Experiment", on: "AnswerMeasure", job: Job) -> "tuple[Direct, E
     """The parts, the effect of every head on the same number, and how far both agree."""
     import numpy as np
 
-    from attnviz.experiment.tokens import ranked
+    from attnviz.experiment.ranks import ranked
 
     asked = run.with_measure(on)
     direct = asked.direct()

@@ -19,6 +19,7 @@ from attnviz.pictures.motion.scenes import Motion
 from attnviz.pictures.shared.pages import Page
 
 Numbers = Mapping[str, float | int | str]
+TrainingView = Literal["moments", "control", "ablation"]
 # the page that draws a real head; "output": the part of Output that fits the model
 RealView = Literal["head", "overview", "output"]
 
@@ -61,10 +62,15 @@ class RealHead:
 
 @dataclass(frozen=True)
 class LiveTraining:
-    """A training that runs in the page: the transformer of the lesson `birth`, from a seed."""
+    """A training that runs in the page: the transformer of the lesson `birth`, from a seed.
+
+    `shown` says what of it: two scores and heads moment by moment, the scores with their control,
+    or those without each head.
+    """
 
     name: Literal["birth"]
     seed: int = 0
+    shown: TrainingView = "moments"
 
 
 @dataclass(frozen=True)
@@ -154,10 +160,14 @@ Value = float | str
 
 @dataclass(frozen=True)
 class Link:
-    """A page of the app in the state that continues the card: `view` has fields of its address."""
+    """A page of the app in the state that continues the card: `view` has fields of its address.
+
+    With a `task` the card says what to do there, in its text "task".
+    """
 
     page: Page
     view: Mapping[str, str | int | float] = field(default_factory=dict)
+    task: bool = False
 
 
 @dataclass(frozen=True)

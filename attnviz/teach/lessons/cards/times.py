@@ -1,11 +1,12 @@
 """The time that a lesson takes, from its texts, and plans for a class of 45 or 90 minutes.
 
 In: the English texts, since the other languages say the same. Out: minutes. A card counts all that
-a learner comes to read (feedback on mistakes is left out) at the pace of a talk, and time for its
-question and its experiment. A plan has cards of several lessons, in the order of teaching; a test
-holds it to its minutes, with at least a sixth of them left for talking. Source of the pace: 150 to
-160 words a minute is the usual advice for talks; people who read a plain text aloud reach 228
-(Trauzettel-Klosinski and Dietz 2012).
+a learner comes to read at the pace of a talk, and time for its question, its experiment and its
+film; who learns alone also reads the feedback on one mistake and tries half of the questions again.
+A plan has cards of several lessons, in the order of
+teaching; a test holds it to its minutes, with at least a sixth of them left for talking. Source of
+the pace: 150 to 160 words a minute is the usual advice for talks; people who read a plain text
+aloud reach 228 (Trauzettel-Klosinski and Dietz 2012).
 """
 
 import itertools
@@ -14,34 +15,47 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from attnviz.i18n import DEFAULT
+from attnviz.pictures.motion.scenes import SCENES
 from attnviz.teach.lessons.cards.texts import PLACEHOLDER, LessonTexts, lesson_texts
 
 WORDS_A_MINUTE = 150
 CHOICE_S, ANSWER_S = 30, 60  # to choose an option; to find a cell or compute a number
 EXPERIMENT_S = 60
+TRIES = 1.5  # of a question by a learner alone
+N_SCENES = sum(map(len, SCENES.values()))
+SCENE_S = sum(sum(film.values()) for film in SCENES.values()) / 1000 / N_SCENES  # on average
 HEARD = ("title", "text", "question", "reveal", "takeaway")
 
 
-def card_minutes(texts: LessonTexts, card: str) -> float:
-    """The minutes of one card."""
+def card_minutes(texts: LessonTexts, card: str, in_class: bool = False) -> float:
+    """The minutes of one card, for a learner or in a class."""
     of_card = texts.cards[card]
     heard = " ".join(
         template
         for key, template in of_card.items()
         if key in HEARD or key.startswith(("option.", "panel."))
     )
-    n_words = len(PLACEHOLDER.sub("x", heard).split())
+    n_words = float(_words(heard))
     has_options = any(key.startswith("option.") for key in of_card)
-    seconds = (CHOICE_S if has_options else ANSWER_S) * ("question" in of_card)
+    seconds = float((CHOICE_S if has_options else ANSWER_S) * ("question" in of_card))
+    if not in_class:
+        seconds *= TRIES
+        feedback = [_words(of_card[key]) for key in of_card if key.startswith("feedback.")]
+        n_words += sum(feedback) / max(len(feedback), 1)
     is_for_doing = "question" not in of_card or any(key.startswith("control.") for key in of_card)
     seconds += EXPERIMENT_S * is_for_doing
+    seconds += SCENE_S * sum(key.startswith("scene.") for key in of_card)
     return n_words / WORDS_A_MINUTE + seconds / 60
 
 
+def _words(template: str) -> int:
+    return len(PLACEHOLDER.sub("x", template).split())
+
+
 def minutes(slug: str, cards: Iterable[str] | None = None) -> int:
-    """The minutes of a lesson, or of some of its cards, rounded up."""
-    texts = lesson_texts(slug, DEFAULT)
-    return math.ceil(sum(card_minutes(texts, card) for card in cards or texts.cards))
+    """The minutes of a lesson for a learner, or of some of its cards in a class, rounded up."""
+    texts, in_class = lesson_texts(slug, DEFAULT), cards is not None
+    return math.ceil(sum(card_minutes(texts, card, in_class) for card in cards or texts.cards))
 
 
 @dataclass(frozen=True)

@@ -71,7 +71,7 @@ class Worksheet:
         card = printed.card
         if card.question is None or any(isinstance(each, Typed) for each, _ in printed.controls):
             return False
-        if any(isinstance(picture, LiveTraining) for picture in (*card.pictures, *card.reveal)):
+        if card.reveal and all(isinstance(picture, LiveTraining) for picture in card.reveal):
             return False
         return not any(
             isinstance(picture, RealHead) and self.real(picture) is None

@@ -10,6 +10,7 @@ from functools import partial
 from html import escape
 from importlib.resources import files
 
+from attnviz.i18n import tag
 from attnviz.pictures.board import Board
 from attnviz.teach.lessons.cards.card import (
     Card,
@@ -40,7 +41,7 @@ def worksheet_html(sheet: Worksheet) -> str:
     )
     cards = "".join(_card(sheet, number, card) for number, card in enumerate(sheet.printed, 1))
     return f"""<!doctype html>
-<html lang="{sheet.lang}">
+<html lang="{tag(sheet.lang)}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">

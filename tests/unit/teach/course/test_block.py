@@ -1,6 +1,7 @@
 """Lesson 2: one example from X to the output, and the erratum of a text."""
 
 import numpy as np
+import pytest
 
 from attnviz.teach.course.block import WORDS, example
 from tests.support.course import card, panel
@@ -50,3 +51,15 @@ def test_the_printed_terms_give_the_printed_result() -> None:
 
 def test_a_picture_does_not_count_the_open_cells() -> None:
     assert panel(card("block", "mask"), "masked").hidden
+
+
+def test_rank_keeps_what_the_nearest_scores_of_that_rank_keep() -> None:
+    """By power: the residual of the best rank-8 matrix, built; and a circle has rank 2."""
+    numbers = card("block", "rank").numbers
+    random = np.random.default_rng(0).normal(size=(64, 64))
+    left, sizes, right = np.linalg.svd(random)
+    nearest = (left[:, :8] * sizes[:8]) @ right[:8]
+    assert np.linalg.matrix_rank(nearest) == 8
+    lost = ((random - nearest) ** 2).sum() / (random**2).sum()
+    assert float(numbers["kept"]) == pytest.approx(1 - lost)
+    assert float(numbers["pointed"]) > 0.99 and numbers["heads"] == 8

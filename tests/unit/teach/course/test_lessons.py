@@ -114,8 +114,8 @@ def test_stars_that_stay_stars_are_found() -> None:
 
 
 def test_moved_cards_are_in_the_lesson_they_moved_to_and_not_where_they_were() -> None:
-    for (before, card), now in MOVED_CARDS.items():
-        assert card in {recipe.name for recipe in lesson(now).recipes}
+    for (before, card), (now, its_name) in MOVED_CARDS.items():
+        assert its_name in {recipe.name for recipe in lesson(now).recipes}
         assert card not in {recipe.name for recipe in lesson(before).recipes}
 
 

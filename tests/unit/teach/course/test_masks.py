@@ -1,4 +1,4 @@
-"""Lesson 4: what masks do, in numbers of torch, transformers and a real batch."""
+"""Masks: what they do, in numbers of torch, transformers and a real batch."""
 
 from typing import cast
 
@@ -8,6 +8,7 @@ import torch
 
 from attnviz.attention.capture import Capture
 from attnviz.pictures.board import Board, Panel
+from attnviz.pictures.motion.scenes import Motion
 from attnviz.teach.calculator.presets import DECODER_TOKENS
 from attnviz.teach.course.masks import LESSON, scaled_scores
 from attnviz.teach.course.recipe import CaptureText, CardInputs
@@ -15,7 +16,6 @@ from attnviz.teach.lessons.cards.card import (
     Card,
     CellQuestion,
     ChoiceQuestion,
-    NumberQuestion,
     Value,
 )
 from tests.support.course import captured
@@ -58,20 +58,31 @@ def test_the_decoders_six_tokens_hide_fifteen_cells() -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_masking_after_the_softmax_loses_what_the_blocked_keys_had(seed: int) -> None:
-    card = _card("after", seed)
-    assert isinstance(card.question, NumberQuestion)
-    right = _panel(card, "right", reveal=True).values[0]
-    assert right.sum() == pytest.approx(1) and card.question.answer < 0.99
-    # both keep the same proportions among the keys that are left
-    late = _panel(card, "late", reveal=True).values[0]
-    assert np.allclose(late / late.sum(), right)
-    assert _number(card, "total") + _number(card, "lost") == pytest.approx(1)
+def test_rows_do_not_change_when_a_key_of_another_row_is_blocked(seed: int) -> None:
+    numbers = _card("rows", seed).numbers
+    assert numbers["others"] == 0 and 0.1 < float(numbers["freed"]) < 1
 
 
-def test_every_mistake_of_seed_0_has_its_feedback() -> None:
-    question = _card("after").question
-    assert isinstance(question, NumberQuestion) and set(question.mistakes) == {"one", "lost"}
+def test_rows_film_shares_out_as_a_softmax_without_the_key_does() -> None:
+    """The film divides the other weights by 1 − the blocked one."""
+    (film,) = _card("rows").reveal
+    assert isinstance(film, Motion)
+    weights, scaled = film.arrays["weights"], film.arrays["scaled"]
+    for row, key in ((2, 0), (4, 4), (5, 1)):
+        scores = torch.from_numpy(scaled[row, : row + 1].copy())
+        scores[key] = -torch.inf
+        shared = np.delete(weights[row, : row + 1], key) / (1 - weights[row, key])
+        assert np.allclose(np.delete(torch.softmax(scores, 0).numpy(), key), shared)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_right_padding_reaches_no_real_row(run: CaptureText, seed: int) -> None:
+    card = _card("right", seed, run)
+    assert _number(card, "difference") < 1e-12 < 0.05 < _number(card, "left")
+    weights = _panel(card, "weights", reveal=True)
+    is_pad = np.array([name == "[PAD]" for name in weights.rows])
+    assert weights.values[~is_pad][:, is_pad].max() == 0 < np.diag(weights.values)[is_pad].min()
+    assert weights.values.sum(axis=1) == pytest.approx(1)
 
 
 def test_padding_draws_attention_unless_it_is_blocked(run: CaptureText) -> None:

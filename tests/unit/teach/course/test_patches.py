@@ -62,13 +62,6 @@ def test_half_the_patch_has_nearly_16_times_the_weights(run: CaptureText) -> Non
     assert built(run, "square").numbers["times"] == pytest.approx((145 / 37) ** 2)
 
 
-def test_concat_times_u_msa_is_a_sum_over_heads(run: CaptureText) -> None:
-    card = built(run, "merge")
-    assert float(card.numbers["difference"]) < 1e-12
-    assert float(card.numbers["error"]) <= 1e-5, "in the real model"
-    assert card.numbers["heads"] * card.numbers["d_head"] == card.numbers["d"]  # type: ignore[operator]
-
-
 def test_the_grid_is_the_row_of_cls_without_cls(run: CaptureText) -> None:
     card = built(run, "column")
     grid = panels(card.pictures[0])["grid"].values

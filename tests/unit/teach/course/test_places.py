@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from attnviz.teach.calculator.presets import DECODER_TOKENS
 from attnviz.teach.course.places import PAIRS
 from attnviz.teach.lessons.cards.card import CellQuestion, ChoiceQuestion, NumberQuestion
 from attnviz.teach.lessons.cards.grade import grade
@@ -36,20 +35,6 @@ def test_three_places_have_the_tokens_of_their_texts() -> None:
     assert "voitures" in of["decoder"].rows and "voitures" in of["decoder"].columns
     assert "voitures" in of["cross"].rows and "cars" in of["cross"].columns
     assert np.triu(of["decoder"].values, 1).max() == 0.0 < np.triu(of["encoder"].values, 1).max()
-
-
-def test_the_textbook_s_six_tokens_have_its_future_mask() -> None:
-    future = card("places", "future")
-    assert DECODER_TOKENS == ("Have", "you", "learned", "nothing", "?", "<eos>")
-    mask = panel(future, "mask").values
-    assert np.isneginf(mask[np.triu_indices(6, 1)]).all()
-    assert (mask[np.tril_indices(6)] == 0).all()
-    weights = panel(future, "weights").values
-    assert np.triu(weights, 1).max() == 0.0
-    assert weights.sum(axis=1) == pytest.approx(np.ones(6))
-    assert isinstance(future.question, CellQuestion)
-    assert future.question.right == {(2, 2)}
-    assert grade(future.question, (2, 3)).mistake == "future"
 
 
 def test_with_its_mask_one_pass_equals_writing_word_by_word_and_without_does_not() -> None:

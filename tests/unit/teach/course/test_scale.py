@@ -22,7 +22,6 @@ from attnviz.teach.course.scale import (
 )
 from attnviz.teach.lessons.cards.card import (
     Card,
-    CellQuestion,
     Chart,
     ChoiceQuestion,
     NumberQuestion,
@@ -111,14 +110,6 @@ def test_the_pictures_differ_as_their_options_say() -> None:
             for name, board in question.pictures.items()
         }
         assert largest["flat"] < 0.25 < largest["root"] < 0.5 < largest["sharp"]
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_a_higher_temperature_takes_from_the_largest(seed: int) -> None:
-    card = _card("loses", seed)
-    assert isinstance(card.question, CellQuestion)
-    assert (0, int(_panels(card)["cool"][0].argmax())) in card.question.right
-    assert card.numbers["losing"] == ", ".join(str(key) for _, key in sorted(card.question.right))
 
 
 def test_no_temperature_changes_the_order_and_its_ends_are_one_hot_and_even() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from attnviz.teach.course import SLUGS
 from attnviz.teach.lessons.cards.texts import LessonTexts
-from attnviz.teach.lessons.cards.times import PLANS, card_minutes, minutes, taken
+from attnviz.teach.lessons.cards.times import PLANS, SCENE_S, card_minutes, minutes, taken
 
 DOC = Path(__file__).parents[4] / "docs" / "lessons.md"
 
@@ -19,15 +19,20 @@ def _texts(**keys: str) -> LessonTexts:
 def test_a_card_takes_the_time_of_its_words_its_question_and_its_experiment() -> None:
     words = {"title": "one two three", "text": " ".join(["[[n]] word"] * 36)}
     plain = _texts(**words, question="Who? Me.", reveal="You, it is.")
-    assert card_minutes(plain, "card") == pytest.approx(80 / 150 + 1)
+    assert card_minutes(plain, "card", in_class=True) == pytest.approx(80 / 150 + 1)
+    assert card_minutes(plain, "card") == pytest.approx(80 / 150 + 1.5)
     assert card_minutes(_texts(text="x", question="x"), "card") > card_minutes(
         _texts(text="x", question="x", **{"option.a": "x"}), "card"
     )
     no_question = _texts(text="x")
     assert card_minutes(no_question, "card") == pytest.approx(1 / 150 + 1)
-    assert card_minutes(_texts(text="x", **{"feedback.a": "x y"}), "card") == card_minutes(
-        no_question, "card"
+    mistakes = _texts(text="x", **{"feedback.a": "x y", "feedback.b": "x y z w"})
+    assert card_minutes(mistakes, "card", in_class=True) == card_minutes(no_question, "card")
+    assert card_minutes(mistakes, "card") == pytest.approx(
+        card_minutes(no_question, "card") + 3 / 150
     )
+    film = _texts(text="x", **{"scene.a": "x", "scene.b": "x"})
+    assert card_minutes(film, "card") == pytest.approx(1 / 150 + 1 + 2 * SCENE_S / 60)
 
 
 @pytest.mark.parametrize("plan", PLANS)

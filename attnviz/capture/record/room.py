@@ -1,0 +1,88 @@
+"""The room that a capture needs, told from its first layer, and what is free.
+
+In: the calls of a pass, as they are recorded. Out: nothing, or `TooLarge` with both numbers before
+the pass has gone on to the next layer. What a layer keeps is measured, not computed from a config;
+the layers to come are the modules of the same class that have not run yet.
+"""
+
+import os
+import shutil
+from collections import Counter
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from attnviz.attention.call import AttentionCall
+from attnviz.attention.memory import nbytes, tensors
+from attnviz.capture.storage import Storage
+from attnviz.errors import TooLarge
+from attnviz.summary import size
+from attnviz.types import MIB
+
+SMALL = MIB  # of one layer, which is not worth a question
+MEMORY = Path("/proc/meminfo")
+CGROUP = Path("/sys/fs/cgroup")
+
+
+class Room:
+    """Compares what the layers to come will keep with what is free."""
+
+    def __init__(self, modules: Iterable[nn.Module], storage: Storage) -> None:
+        self._storage = storage
+        self._n_alike = Counter(type(module) for module in modules)
+        self._n_seen: Counter[type[nn.Module]] = Counter()
+
+    def require(self, module: nn.Module, call: AttentionCall) -> None:
+        """Raise `TooLarge` if the layers after this one keep more than is free.
+
+        They are taken for as large as this one.
+        """
+        kind = type(module)
+        self._n_seen[kind] += 1
+        n_more = self._n_alike[kind] - self._n_seen[kind]
+        if n_more <= 0:
+            return
+        kept = [tensor for tensor in tensors(call) if tensor.dtype != torch.bool]
+        bytes_here = nbytes(kept)
+        if bytes_here < SMALL:
+            return
+        if self._storage.halves and kept[0].element_size() > 2:
+            bytes_here //= 2
+        needed, free = bytes_here * n_more, self._free(call.output.device)
+        if free is not None and needed > free:
+            raise TooLarge(
+                f"{call.n_query:,} tokens keep {size(bytes_here)} in each layer, {size(needed)} in"
+                f" the {n_more} layers to come, and {size(free)} are free; give a shorter text,"
+                ' store="float16", or a folder on a disk with room as offload=',
+                code="run_too_large",
+                found=needed // MIB,
+                limit=free // MIB,
+                unit="MiB",
+            )
+
+    def _free(self, device: torch.device) -> int | None:
+        """The bytes that are free where calls are kept; None where nobody tells."""
+        if self._storage.folder is not None:
+            return shutil.disk_usage(self._storage.folder).free
+        if device.type == "cuda" and self._storage.device is None:
+            return torch.cuda.mem_get_info(device)[0]
+        return free_memory() if device.type == "cpu" or self._storage.device else None
+
+
+def free_memory() -> int | None:
+    """The bytes of main memory that this process may still take; None where nobody tells."""
+    free = []
+    with suppress(OSError, StopIteration, ValueError):
+        lines = MEMORY.read_text(encoding="ascii").splitlines()
+        line = next(line for line in lines if line.startswith("MemAvailable:"))
+        free.append(int(line.split()[1]) * 1024)
+    with suppress(OSError, ValueError):  # "max" where there is no limit
+        limit = int((CGROUP / "memory.max").read_text(encoding="ascii"))
+        free.append(limit - int((CGROUP / "memory.current").read_text(encoding="ascii")))
+    if not free and hasattr(os, "sysconf"):
+        with suppress(OSError, ValueError):
+            free.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES"))
+    return max(0, min(free)) if free else None

@@ -1,0 +1,23 @@
+"""Spearman's rank correlation, by which attributions are compared with exact changes.
+
+In: two lists of numbers. Out: one from −1 to 1; equal numbers share the mean of their ranks.
+"""
+
+import numpy as np
+from jaxtyping import Float64
+
+
+def ranked(left: Float64[np.ndarray, " value"], right: Float64[np.ndarray, " value"]) -> float:
+    """Spearman's rank correlation, equal numbers sharing a rank; NaN where one has no spread."""
+    left_ranks, right_ranks = _ranks(left), _ranks(right)
+    if np.ptp(left_ranks) == 0 or np.ptp(right_ranks) == 0:
+        return float("nan")
+    return float(np.corrcoef(left_ranks, right_ranks)[0, 1])
+
+
+def _ranks(values: Float64[np.ndarray, " value"]) -> Float64[np.ndarray, " value"]:
+    """The rank of each value, the mean of their places for equal ones."""
+    _, group, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ends = np.cumsum(counts)
+    means: np.ndarray = ends - (counts + 1) / 2.0
+    return means[group]

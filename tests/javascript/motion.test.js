@@ -1,0 +1,101 @@
+// Films under a hand: what is dragged sets numbers that keep their rules, wherever the hand goes.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { FILMS } from "#pictures/motion/films.js";
+
+/** @import { Frame, Numbers } from "#pictures/motion/draw.js" */
+
+/** A matrix as a film gets it. */
+function matrix(/** @type {number[][]} */ rows) {
+  return { data: Float32Array.from(rows.flat()), shape: [rows.length, rows[0].length] };
+}
+
+/**
+ * A moment at the beginning of a film, 600 pixels wide.
+ * @param {Record<string, number[][]>} arrays
+ * @param {Record<string, string[]>} labels
+ * @param {Numbers} [set]
+ * @returns {Frame}
+ */
+function frame(arrays, labels, set = {}) {
+  const numbers = Object.fromEntries(Object.entries(arrays).map(([name, rows]) => [name, matrix(rows)]));
+  return /** @type {any} */ ({
+    ...{ width: 600, height: 300, set, so: () => 0, linear: () => 0 },
+    ...{ arrays: numbers, header: { labels, scenes: [] } },
+  });
+}
+
+/** The grips of a film at a moment. */
+function gripsOf(/** @type {keyof typeof FILMS} */ film, /** @type {Frame} */ at) {
+  const grips = FILMS[film].grips?.(at);
+  assert.ok(grips, `${film} has grips`);
+  return grips;
+}
+
+test("blend: weights stay shares of one whole", () => {
+  const arrays = { weights: [[0.5, 0, 0.5]], values: [[5], [0], [-3]] };
+  const labels = { keys: ["0", "1", "2"], query: ["="] };
+  let set = {};
+  for (const [row, x] of /** @type {const} */ ([
+    [0, 200],
+    [1, 1000],
+    [2, -50],
+    [0, 150],
+    [2, 180],
+  ])) {
+    set = gripsOf("blend", frame(arrays, labels, set))[row].to([x, 0]);
+    const weights = Object.values(set);
+    assert.ok(Math.abs(weights.reduce((sum, weight) => sum + weight, 0) - 1) < 1e-9, String(weights));
+    assert.ok(weights.every((weight) => weight >= 0));
+  }
+});
+
+test("shuffle: a dragged token changes places, none is lost", () => {
+  const arrays = { order: [[0, 1, 2, 3]], weights: Array.from({ length: 4 }, () => [1, 2, 3, 4]) };
+  const labels = { tokens: ["a", "b", "c", "d"] };
+  const moved = gripsOf("shuffle", frame(arrays, labels))[0].to([40 + 2.5 * 64, 0]);
+  assert.deepEqual(Object.values(moved), [1, 2, 0, 3]);
+  const back = gripsOf("shuffle", frame(arrays, labels, moved))[2].by([-1, 0], false);
+  assert.deepEqual(Object.values(back), [1, 0, 2, 3]);
+});
+
+test("softmax: a blocked key has no ring, a score stays in reach", () => {
+  const arrays = { scores: [[1.4, -0.7, -Infinity]] };
+  const grips = gripsOf("softmax", frame(arrays, { keys: ["a", "b", "c"] }));
+  assert.equal(grips.length, 2);
+  const same = grips[1].to(grips[1].at);
+  assert.ok(Math.abs(same.score_1 + 0.7) < 0.051);
+  assert.ok(grips[0].to([0, -9999]).score_0 < 5);
+});
+
+test("arrows: the tip goes to the point, in tenths and degrees", () => {
+  const at = frame({ arrows: [[4, 20], [3, 20]] }, {}); // prettier-ignore
+  for (const grip of gripsOf("arrows", at)) {
+    const set = grip.to(grip.at);
+    assert.deepEqual(Object.values(set), grip.handle === "query" ? [4, 20] : [3, 20]);
+  }
+});
+
+test("mask, rotary, query, push, alignment: a point outside stays at the edge", () => {
+  const square = [[1, 0], [0.4, 0.6]]; // prettier-ignore
+  /** @type {[keyof typeof FILMS, Record<string, number[][]>, Record<string, string[]>][]} */
+  const films = [
+    ["mask", { scaled: square, weights: square }, { words: ["a", "b"] }],
+    ["rotary", { turns: [[2, 1, 30, 4]] }, {}],
+    ["push", { times: [[-1, 0, 1, 2]], head: square, random: square }, { words: ["a", "b"] }],
+    ["alignment", { weights: square }, { written: ["a", "b"], source: ["c", "d"] }],
+  ];
+  for (const [film, arrays, labels] of films)
+    for (const grip of gripsOf(film, frame(arrays, labels)))
+      for (const point of /** @type {const} */ ([
+        [-9999, -9999],
+        [9999, 9999],
+      ])) {
+        const set = grip.to(point);
+        const again = gripsOf(film, frame(arrays, labels, set)).find(({ handle }) => handle === grip.handle);
+        assert.ok(again && Object.values(set).every(Number.isFinite), film);
+        assert.ok(again.at[0] > -20 && again.at[0] < 620, `${film} ${again.at}`);
+      }
+});
