@@ -8,7 +8,7 @@ import streamlit as st
 
 from attnviz.app.frame import attention_choice, capture_of_view, fragments, frame, frame_line, take
 from attnviz.app.page_parts import atlas, effects, head_search, inside, long_head
-from attnviz.app.session import current
+from attnviz.app.session import current, openings
 
 
 def main() -> None:
@@ -16,6 +16,7 @@ def main() -> None:
     shown = capture_of_view.shown(current.language())
     if shown is not None:
         shown = attention_choice.choice(shown)
+        openings.open_a_new_text(shown)
         fragments.player(shown)
         show = fragments.head if shown.size.all_at_once else long_head.head
         show(shown)

@@ -7,7 +7,7 @@ import streamlit as st
 
 from attnviz.app.frame import attention_choice, capture_of_view, fragments, frame, frame_line, take
 from attnviz.app.page_parts import atlas, effects, head_search
-from attnviz.app.session import current
+from attnviz.app.session import current, openings
 
 
 def main() -> None:
@@ -15,6 +15,7 @@ def main() -> None:
     shown = capture_of_view.shown(current.language())
     if shown is not None:
         shown = attention_choice.choice(shown)
+        openings.open_a_new_text(shown)
         fragments.player(shown)
         fragments.grid(shown)
         beside = st.container()

@@ -6,7 +6,7 @@ what was verified.
 
 from attnviz.app.frame import attention_choice, capture_of_view, fragments, frame, frame_line, take
 from attnviz.app.page_parts import atlas, edited_answer, inside
-from attnviz.app.session import current, embedding
+from attnviz.app.session import current, embedding, openings
 
 
 def main() -> None:
@@ -14,6 +14,7 @@ def main() -> None:
     shown = capture_of_view.shown(current.language())
     if shown is not None:
         shown = attention_choice.choice(shown)
+        openings.open_a_new_text(shown)
         fragments.player(shown)
         if not embedding.is_embedded():
             edited_answer.show(shown, "steps")

@@ -2,7 +2,8 @@
 
 Starts the app on a free port and opens every page with one sentence, in a browser of a fixed size.
 Out: docs/images/<page>.png, and overview-dark.png; only the pictures that are named on the command
-line, if any are. The app and the browser are ended after.
+line, if any are. "preview" is the picture for previews of links, attnviz/app/host/preview.png: the
+stage with the decisive look forbidden. The app and the browser are ended after.
 """
 
 import sys
@@ -11,6 +12,8 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Browser
 
+from attnviz.app.host import script
+from attnviz.app.host.first_paint import PREVIEW_SIZE
 from tests.support.browser import chromium, settle
 from tests.support.server import ROOT, serve
 
@@ -24,6 +27,13 @@ ENGLISH = "The little white cat sees a green apple."
 VIEWPORT = (1280, 860)
 PAINT_MS = 400  # the last fonts and transitions
 FILM_MS = 17_000  # until the film of the start page shows its one head
+
+ONLY_THE_STAGE = "<style>.stage-own, .stage-foot, .stage-tried { display: none !important }</style>"
+WITHOUT_BAR = """
+    .st-key-attnviz-widget-bar { display: none; }
+    [data-testid=stMainBlockContainer] { padding-top: 90px !important; }
+    [class*=component-gallery] { visibility: hidden; }
+"""
 
 # name → path, colour scheme, and what stands in the address
 PICTURES: dict[str, tuple[str, str, dict[str, str | int]]] = {
@@ -68,8 +78,11 @@ TALLER = {
 
 def main() -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
-    wanted = sys.argv[1:] or list(PICTURES)
+    wanted = sys.argv[1:] or [*PICTURES, "preview"]
     with serve() as url, chromium() as browser:
+        if "preview" in wanted:
+            wanted.remove("preview")
+            take_preview(browser, url)
         for name in wanted:
             page, scheme, values = PICTURES[name]
             address = f"{url}/{page}?{urlencode({'lang': 'en', **values})}"
@@ -91,6 +104,24 @@ def take(browser: Browser, address: str, scheme: str, target: Path, height: int)
     settle(page, canvases=False)
     page.wait_for_timeout(FILM_MS if target.stem == "start" else PAINT_MS)
     page.screenshot(path=target)
+    context.close()
+
+
+def take_preview(browser: Browser, url: str) -> None:
+    """The stage alone, with the decisive look forbidden."""
+    width, height = PREVIEW_SIZE
+    context = browser.new_context(
+        viewport={"width": width, "height": height}, reduced_motion="reduce", locale="en"
+    )
+    page = context.new_page()
+    page.goto(f"{url}/?lang=en")
+    page.locator(".stage-pill").first.click()
+    stage = page.locator(".stage")
+    stage.evaluate("(stage, css) => stage.insertAdjacentHTML('beforeend', css)", ONLY_THE_STAGE)
+    page.add_style_tag(content=WITHOUT_BAR)
+    page.mouse.move(0, 0)
+    page.wait_for_timeout(PAINT_MS)
+    page.screenshot(path=script.PREVIEW)
     context.close()
 
 

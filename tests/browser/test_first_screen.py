@@ -1,8 +1,13 @@
-"""What the first screen shows: a picture on a projector (1024 × 768), whole names on a phone."""
+"""What the first screen shows: a picture on a projector (1024 × 768), whole names on a phone.
+
+Start says little there, in every language.
+"""
 
 import pytest
 from playwright.sync_api import Browser, expect
 
+from attnviz.app.session import widgets
+from attnviz.i18n import COMPLETE
 from tests.browser.conftest import OpenVisit
 from tests.support.cases import mostly_slow
 from tests.support.visit import show
@@ -48,6 +53,61 @@ def test_the_first_picture_is_on_the_first_screen(visit: OpenVisit, path: str) -
         expect_true(lambda: 0 < page.evaluate(TOP) <= last)
     finally:
         page.set_viewport_size(before)
+
+
+MOST_WORDS = 60
+SCREENS = ((1440, 900), (390, 844))
+# the words of the page itself on the first screen: not those of sentences, nor names of heads
+OWN_WORDS = """([script, height]) => {
+    const others = ".stage-tokens, .stage-bars, .stage-examples, .stage-word.query,"
+        + " .stage-word.key, .stage-pill, .stage-square, .HEADING *";
+    const texts = [];
+    const isSeen = (node) => {
+        const { top, bottom, width } = node.getBoundingClientRect();
+        return width > 1 && bottom > 0 && top < height && !node.closest(others)
+            && node.checkVisibility();
+    };
+    const look = (root) => {
+        for (const node of root.querySelectorAll("*")) {
+            if (node.matches("style, script")) continue;
+            if (node.shadowRoot) look(node.shadowRoot);
+            const own = [...node.childNodes].filter(({ nodeType }) => nodeType === Node.TEXT_NODE);
+            if (isSeen(node)) texts.push(node.placeholder ?? "", ...own.map(({ data }) => data));
+        }
+    };
+    const blocks = "[data-testid=stMainBlockContainer] > div > :not(:has(> .BAR))";
+    for (const block of document.querySelectorAll(blocks)) look(block);
+    const letters = /\\p{L}/gu;
+    const all = texts.join(" ");
+    return script === "words"
+        ? all.split(/\\s+/).filter((word) => word.match(letters)).length
+        : (all.match(letters) ?? []).length;
+}"""
+# so many characters take the place of an English word
+CHARACTERS = {"ja": 2.5, "zh": 2.0}
+CASES = [(lang, screen) for lang in COMPLETE for screen in SCREENS]
+
+
+@pytest.mark.parametrize(("lang", "screen"), mostly_slow(CASES, 3))
+def test_the_first_screen_of_start_says_little(
+    browser: Browser, server: str, lang: str, screen: tuple[int, int]
+) -> None:
+    width, height = screen
+    with browser.new_context(viewport={"width": width, "height": height}) as context:
+        page = show(context.new_page(), server, lang=lang).page
+        counted = OWN_WORDS.replace("BAR", widgets.class_name("bar"))
+        counted = counted.replace("HEADING", widgets.class_name("heading"))
+        how = ["characters" if lang in CHARACTERS else "words", height]
+        in_one = CHARACTERS.get(lang, 1)
+        expect_true(lambda: MOST_WORDS / 4 < page.evaluate(counted, how) / in_one <= MOST_WORDS)
+
+
+def test_the_whole_gallery_is_on_the_first_screen_of_a_desk(browser: Browser, server: str) -> None:
+    with browser.new_context(viewport={"width": 1440, "height": 900}) as context:
+        cards = show(context.new_page(), server).page.locator(".gallery-card")
+        expect(cards.locator("canvas[data-drawn]")).to_have_count(4)
+        ends = "(cards) => Math.max(...cards.map((card) => card.getBoundingClientRect().bottom))"
+        expect_true(lambda: 0 < cards.evaluate_all(ends) <= 900)
 
 
 # names of the line below the text that are cut short, among those that can be seen

@@ -114,7 +114,7 @@ def test_a_lone_surrogate_in_the_box_does_no_harm(visit: OpenVisit) -> None:
 
 def test_a_lone_surrogate_in_the_address_becomes_a_replacement(visit: OpenVisit) -> None:
     opened = visit("overview")
-    opened.page.goto(f"{opened.url}/?text=before%ED%A0%BDafter")
+    opened.page.goto(f"{opened.url}/overview?text=before%ED%A0%BDafter")
     chips = opened.page.locator(".av-chip")
     expect(chips.nth(1)).to_have_text(re.compile("before"))
     expect(opened.page.get_by_role("textbox", name="Text", exact=True)).to_have_value(

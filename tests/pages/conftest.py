@@ -16,7 +16,7 @@ from attnviz.app.frame import measurement
 from attnviz.app.server import class_socket, loading, sources
 from attnviz.app.session import routes, widgets
 from attnviz.models.rehearsal import Rehearsal
-from attnviz.pictures import table
+from attnviz.pictures import effects, table
 from attnviz.pictures.shared.buffer import unpack
 from tests.support.waiting import LIMIT_S
 
@@ -146,9 +146,17 @@ def bar(app: AppTest) -> Any:
 
 
 def beside_bar(app: AppTest, kind: str = "bidi_component") -> list[Any]:
-    """The elements of a kind that the page has beside the bar, components for instance."""
+    """The elements of a kind that the page has beside the bar, components for instance.
+
+    The component that tells pictures of the effects of heads is left out: nobody sees it.
+    """
     in_bar = {id(each) for bar in app.container if _is_bar(bar) for each in bar.get(kind)}
-    return [each for each in app.main.get(kind) if id(each) not in in_bar]
+    return [
+        each
+        for each in app.main.get(kind)
+        if id(each) not in in_bar
+        and getattr(each.proto, "component_name", "") != effects.CANVAS.element
+    ]
 
 
 def _is_bar(container: Any) -> bool:

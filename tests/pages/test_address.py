@@ -6,6 +6,7 @@ from streamlit.testing.v1 import AppTest
 from attnviz import i18n
 from attnviz.app.session import address, address_bar, store, widgets
 from attnviz.app.session.view import default_view
+from attnviz.checks.openings import SIGHTS
 from tests.pages.conftest import Visit, bar, beside_bar, parameters, sent
 
 TEXT = "The cat sat."
@@ -60,7 +61,8 @@ def test_a_page_without_a_model_names_no_head(visit: Visit, page: str) -> None:
 def test_a_new_text_is_written_into_the_address(visit: Visit) -> None:
     app = visit("overview", layer="3", head="1")
     app.text_area(KEY("text")).set_value(TEXT).run()
-    assert parameters(app) == {"text": TEXT, "layer": "3", "head": "1"}
+    opened = parameters(app)  # at a row worth seeing
+    assert {*opened} == {"text", "layer", "head", "query", "key"} and opened["text"] == TEXT
     assert sent(app)[0]["tokens"][:3] == ["[CLS]", "The", "cat"]
 
 
@@ -111,7 +113,14 @@ def test_an_example_can_be_chosen(visit: Visit) -> None:
     app = visit("overview", cut="1")
     app.button(KEY("example.short")).click().run()
     assert app.text_area(KEY("text")).value == i18n.text("en", "example.short")
-    assert parameters(app) == {"text": i18n.text("en", "example.short")}
+    there = SIGHTS["short"]
+    assert parameters(app) == {
+        "text": i18n.text("en", "example.short"),
+        "layer": str(there.head.layer),
+        "head": str(there.head.head),
+        "query": str(there.query),
+        "key": str(there.key),
+    }
 
 
 def test_a_second_sentence_can_be_typed(visit: Visit) -> None:

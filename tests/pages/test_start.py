@@ -4,9 +4,8 @@ import pytest
 
 from attnviz import i18n
 from attnviz.app.page_parts import start
-from attnviz.app.session import address_bar, routes, store
-from attnviz.pictures import film, resume, stage
-from attnviz.pictures import gallery as component
+from attnviz.app.session import address_bar, routes, store, widgets
+from attnviz.pictures import film, gallery, resume, stage
 from attnviz.pictures.shared.buffer import unpack
 from attnviz.pictures.stage.scenes import STAGED
 from tests.pages.conftest import Visit, beside_bar, parameters
@@ -34,14 +33,23 @@ def test_a_sentence_of_ones_own_comes_onto_the_stage_of_start(visit: Visit) -> N
     assert header["n_tried"] > 10
 
 
-def test_start_shows_the_film_when_it_is_asked_for(visit: Visit) -> None:
+def test_the_film_opens_in_the_place_of_the_stage(visit: Visit) -> None:
     app = visit("start")
-    kinds = [part.proto.component_name for part in app.main.get("bidi_component")]
-    assert film.CANVAS.element not in kinds
+    assert _kinds(app) == [stage.CANVAS.element, gallery.CANVAS.element]
     app.session_state[f"{store.PREFIX}{start.FILM}"] = True
     header = _shown(app.run(), film.CANVAS.element)
+    assert _kinds(app) == [film.CANVAS.element, gallery.CANVAS.element]
     assert (header["layer"], header["head"]) == (3, 1)
     assert header["first"]["key"]["weight"] == pytest.approx(0.677, abs=5e-4)
+    app.button(key=widgets.key("stage.back")).click().run()
+    assert _kinds(app) == [stage.CANVAS.element, gallery.CANVAS.element]
+
+
+def test_a_text_alone_in_the_address_comes_onto_the_stage(visit: Visit) -> None:
+    app = visit("start", text=STAGED["ball"].text, lang="ko")
+    header = _shown(app, stage.CANVAS.element)
+    assert (header["scene"], header["text"]) == ("own", STAGED["ball"].text)
+    assert parameters(app.run()) == {"text": STAGED["ball"].text, "lang": "ko"}
 
 
 def test_an_address_with_a_view_opens_it_as_before_there_was_a_start_page(visit: Visit) -> None:
@@ -96,20 +104,9 @@ def _recall(app) -> dict:  # type: ignore[no-untyped-def, type-arg]
     return unpack(mounted.proto.bytes)[0]
 
 
-def test_the_gallery_has_the_miniatures_that_were_asked_for(visit: Visit) -> None:
-    app = visit("start")
-    assert _gallery(app)["translator"] is None
-    app.session_state[f"{store.PREFIX}{start.N_LOOKED_AT}"] = 3
-    header = _gallery(app.run())
-    assert not app.error
-    assert header["translator"]["source"][:2] == ["The", "little"]
-    assert header["picture"]["probability"] > 0.9
-    assert len(header["story"]["tokens"]) > header["story"]["n_given"] == 8
-    assert header["birth"] is None
-
-
-def _gallery(app) -> dict:  # type: ignore[no-untyped-def, type-arg]
-    return _shown(app, component.CANVAS.element)
+def _kinds(app) -> list[str]:  # type: ignore[no-untyped-def]
+    """The pictures of the page, from its top."""
+    return [part.proto.component_name for part in beside_bar(app)]
 
 
 def _shown(app, element: str) -> dict:  # type: ignore[no-untyped-def, type-arg]

@@ -6,6 +6,7 @@ In: a page that is about to open an address. Out: a `Seen`, whose lists fill unt
 from dataclasses import dataclass, field
 from typing import Any
 
+from google.protobuf.message import DecodeError
 from playwright.sync_api import ConsoleMessage, Dialog, Page, Request, WebSocket
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
@@ -63,7 +64,7 @@ class Seen:
         socket.on("framesent", self._frame)
 
     def _frame(self, frame: bytes | str) -> None:
-        if isinstance(frame, str) or not BackMsg.FromString(frame).rerun_script.is_auto_rerun:
+        if isinstance(frame, str) or not _is_auto_rerun(frame):
             self.sent.append(frame)
 
     def _console(self, message: ConsoleMessage) -> None:
@@ -88,3 +89,11 @@ def watch(page: Page, url: str) -> Seen:
     seen = Seen(url)
     seen.start(page)
     return seen
+
+
+def _is_auto_rerun(frame: bytes) -> bool:
+    """True for the message of a timer; a message with half a letter cannot be read."""
+    try:
+        return BackMsg.FromString(frame).rerun_script.is_auto_rerun
+    except DecodeError:
+        return False

@@ -9,6 +9,8 @@ fetched beside Streamlit's own and not after them, so that no letter changes its
 its script is told where the server is, instead of trying addresses until one answers.
 """
 
+import html
+import os
 import re
 from functools import cache
 from pathlib import Path
@@ -17,9 +19,11 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attnviz.app.host import script
+from attnviz.app.server.edge.settings import PUBLIC_VARIABLE
 from attnviz.pictures.shared.pages import PAGES
 
 TITLE = "attnviz: words look at words"
+PREVIEW_SIZE = (1200, 630)
 DESCRIPTION = (
     "See which words a language model looks at, forbid one look, and watch its answer change."
 )
@@ -95,11 +99,23 @@ def head() -> str:
     """The head of our page: its name, font and script, and where its server is."""
     font, module = (f"./{script.PLACE}/{name}" for name in (script.font_name(), script.file_name()))
     return f"""{META}
+    {preview(os.environ.get(PUBLIC_VARIABLE, ""))}
     <link rel="preload" href="{font}" as="font" type="font/woff2" crossorigin />
     <link rel="modulepreload" href="{module}" />
     <style>@font-face {{ font-family: Inter; font-weight: 400 700; src: url("{font}"); }}
     {read(FIRST_SHEET)}</style>
     <script>{read(SERVER).replace("PAGES", "|".join(PAGES))}</script>"""
+
+
+def preview(public_url: str) -> str:
+    """The picture for previews of links, whose address must be whole; nothing without one."""
+    if not public_url:
+        return ""
+    address = f"{public_url.rstrip('/')}/{script.PLACE}/{script.preview_name()}"
+    return f"""<meta property="og:image" content="{html.escape(address)}" />
+    <meta property="og:image:width" content="{PREVIEW_SIZE[0]}" />
+    <meta property="og:image:height" content="{PREVIEW_SIZE[1]}" />
+    <meta name="twitter:card" content="summary_large_image" />"""
 
 
 def read(*files: Path) -> str:

@@ -1,4 +1,4 @@
-"""The script of all components and the font of the app, which a browser fetches once and keeps.
+"""The script of all components, the font and a picture, which a browser fetches once and keeps.
 
 In: the modules and style sheets of `attnviz.pictures`, and `streamlit.js`, which mounts them.
 Out: one ES module under a path that names its content, and for each component the few lines that
@@ -28,7 +28,8 @@ from attnviz.pictures.shared.bundle import (
 
 PLACE = "scripts"
 FONT = Path(__file__).parents[1] / "fonts" / "inter.woff2"
-FONT_TYPE = "font/woff2"
+PREVIEW = Path(__file__).with_name("preview.png")
+FILE_TYPES = {".woff2": "font/woff2", ".png": "image/png"}
 ADAPTER = Path(__file__).with_name("streamlit.js")
 HELPERS = ("click_guard", "current_page", "enter", "language", "scheme")
 OWN = (ADAPTER, *(ADAPTER.with_name(f"{name}.js") for name in HELPERS))
@@ -59,10 +60,19 @@ def file_name() -> str:
     return f"{digest.hexdigest()[:16]}.js"
 
 
-@cache
 def font_name() -> str:
     """The name of the font, which changes with its content."""
-    return f"{hashlib.sha256(FONT.read_bytes()).hexdigest()[:16]}.woff2"
+    return _named(FONT)
+
+
+def preview_name() -> str:
+    """The name of the picture that stands in the preview of a link."""
+    return _named(PREVIEW)
+
+
+@cache
+def _named(file: Path) -> str:
+    return f"{hashlib.sha256(file.read_bytes()).hexdigest()[:16]}{file.suffix}"
 
 
 @cache
@@ -97,15 +107,18 @@ def routes() -> list[BaseRoute]:
 
 
 def send(request: Request) -> Response:
-    """The script, compressed where the browser takes that, or the font; 404 for another version."""
+    """The script, compressed where a browser takes that, the font or preview; 404 for others."""
     headers = {
         "Cache-Control": f"public, max-age={YEAR_S}, immutable",
         "Vary": "Accept-Encoding",
         "X-Content-Type-Options": "nosniff",
     }
-    if request.path_params["name"] == font_name():
-        return Response(FONT.read_bytes(), headers=headers, media_type=FONT_TYPE)
-    if request.path_params["name"] != file_name():
+    name = request.path_params["name"]
+    for file in (FONT, PREVIEW):
+        if name == _named(file):
+            content_type = FILE_TYPES[file.suffix]
+            return Response(file.read_bytes(), headers=headers, media_type=content_type)
+    if name != file_name():
         return Response(status_code=404)
     current = script()
     if "gzip" in request.headers.get("accept-encoding", ""):

@@ -3,7 +3,6 @@
 // of its data or of the theme; what that function returns is called when the element goes.
 
 import { makeChannel, pageAddress } from "../../pictures/shared/address.js";
-import { setData } from "../../pictures/shared/dom.js";
 import { theme } from "../../pictures/shared/theme.js";
 import { holdLinksWhileTextIsSent, makeClickGuard } from "./click_guard.js";
 import { markCurrentPage } from "./current_page.js";
@@ -58,7 +57,7 @@ export default function streamlit(sheets) {
       PLACES.set(root, place);
     }
     place.mounted.refresh(call.data);
-    whenAtRest(() => setData(root.host, { mounted: "1" })); // style.css shows it then, and what stands below
+    whenAtRest(() => root.host.setAttribute("data-mounted", "1")); // style.css shows it then, and what stands below
     if (opening === names[names.length - 1]) takeFocus(root);
     return place.destroy;
   };

@@ -5,6 +5,7 @@ is drawn first: the heads are measured by a job after it. A model that may take 
 with work waiting, measures only when it is asked to.
 """
 
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 
 import streamlit as st
@@ -16,6 +17,7 @@ from attnviz.app.server import answer_runs, jobs
 from attnviz.app.server.answer_runs import Answering
 from attnviz.app.session import current, messages, widgets
 from attnviz.app.session.fragment import fragment
+from attnviz.errors import AttnVizError
 from attnviz.i18n import text
 from attnviz.models.registry import REGISTRY
 from attnviz.pictures.effects import CANVAS, fill
@@ -45,7 +47,10 @@ def of_heads(shown: PageContext) -> None:
             _ask(shown)
             return
         key = f"{shown.captured.key} {request.key}"
-        effects = measurement.head_effects(lang, key, answered, "mean", with_bar=wanted)
+        effects = None
+        # what nobody asked for is not there where it cannot be measured: the room Change says why
+        with nullcontext() if wanted else suppress(AttnVizError):
+            effects = measurement.head_effects(lang, key, answered, "mean", with_bar=wanted)
         if effects is not None:
             name = widgets.component_key("effects")
             draw(

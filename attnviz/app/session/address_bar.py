@@ -58,7 +58,22 @@ def parameters(with_view: bool = True) -> dict[str, str]:
 
 def names_a_view() -> bool:
     """True if the address says more than a language."""
-    return bool({*st.query_params} & {*address.PARAMETERS} - {"lang"})
+    return bool(_named())
+
+
+def text_alone() -> str:
+    """The text of an address that says nothing else but a language: one for the stage; else ""."""
+    return address.cleaned("text", st.query_params["text"]) if _named() == {"text"} else ""
+
+
+def name_text(text: str | None) -> None:
+    """Have the start page's address name the text of its stage, or none."""
+    wanted = parameters(with_view=False) | ({} if text is None else {"text": text})
+    st.query_params.from_dict(wanted)
+
+
+def _named() -> set[str]:
+    return {*st.query_params} & {*address.PARAMETERS} - {"lang"}
 
 
 def leads_on() -> bool:
@@ -67,7 +82,7 @@ def leads_on() -> bool:
     On the way from the start page to another one, Streamlit writes the parameters of that page into
     an address of the start page; who goes back to it wants the start page.
     """
-    if not names_a_view():
+    if not names_a_view() or text_alone():
         return False
     if _went_back_or_forward():
         store.put(LEFT, as_it_stands())

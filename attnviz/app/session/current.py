@@ -24,6 +24,7 @@ MAX_ADDRESS_BYTES = 60_000
 CIRCUIT = ("arrow", "least", "sides")
 GEOMETRY = ("tab", "vectors", "turns")
 TARGET_WANTED = "target_wanted"
+NEW_TEXT = "new_text"
 
 
 def view() -> View:
@@ -102,6 +103,7 @@ def open_text(text: str) -> None:
     now = view()
     read = replace(now.input, text=text, target="", cut=False, file=False, capture="")
     update(replace(now, input=read, place=now.place.without_cell))
+    store.put(NEW_TEXT, True)
 
 
 def open_image(name: str) -> None:

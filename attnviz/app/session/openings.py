@@ -1,13 +1,20 @@
-"""The view at its model's opening, where nothing was chosen yet.
+"""The view at a cell worth seeing, where nothing was chosen yet.
 
-In: the view. Out: the same view at the head, query and key that `attnviz.checks.openings` names.
+In: the view, and a capture as soon as there is one. Out: the same view at the head, query and key
+that `attnviz.checks.openings` names for an example, or that `ranking.opening` finds in any other
+text. A head that a visitor chose stays when the text changes. An address is shown as it is.
 """
 
 from dataclasses import replace
 
-from attnviz.app.session import current
+from attnviz.app.session import address_bar, current, store
 from attnviz.app.session.view import AttentionPlace, View, default_view
-from attnviz.checks.openings import OPENINGS
+from attnviz.checks.openings import OPENINGS, sight
+from attnviz.pictures.group import ranking
+from attnviz.pictures.group.app_capture import PageContext
+from attnviz.types import HeadId
+
+FOUND = "opening"  # the layer and head that were chosen here, not by the visitor
 
 
 def open_where_nothing_is_chosen() -> None:
@@ -32,3 +39,29 @@ def opened(view: View) -> View:
         key=opening.key,
     )
     return replace(view, place=place)
+
+
+def open_a_new_text(shown: PageContext) -> None:
+    """Choose the cell to show first of a text that was just typed or chosen."""
+    view = current.view()
+    place = view.place
+    if not store.pop(current.NEW_TEXT, False) or place.query is not None:
+        return
+    if shown.group.uneven or not shown.size.all_at_once or view.drawing.edits:
+        return
+    known = OPENINGS.get(view.model)
+    own = (place.layer, place.head)
+    ours = ((None, None), store.get(FOUND, None), known and (known.head.layer, known.head.head))
+    fixed = None if own in ours else HeadId(*shown.size.nearest_head(*place.layer_and_head))
+    seen = sight(view.model, view.input.text)
+    if seen is not None and fixed is None:
+        head, query, key = seen.head, seen.query, seen.key
+    else:
+        found = ranking.opening(shown.group, fixed)
+        if found is None:
+            return
+        head, query, key = found[0].head, found[1], found[2]
+    store.put(FOUND, (head.layer, head.head))
+    there = replace(place, layer=head.layer, head=head.head, query=query, key=key)
+    current.update(replace(view, place=there), keeps=("masks",))
+    address_bar.write()

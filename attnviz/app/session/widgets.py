@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
 
 from attnviz.app.session import address_bar, current, store
 
@@ -34,15 +35,21 @@ def showing(name: str, shown: object) -> str:
 
     Options in another language are another widget to the browser, which has to be told anew; so is
     a widget that was not there in the last run: Streamlit keeps what it was told in a run that
-    ended early, the browser has forgotten it.
+    ended early, the browser has forgotten it. The same name in the file of another page is another
+    widget, too, which starts with nothing.
     """
-    now = (address_bar.n_runs(), current.language())
-    run, lang = store.get(f"told.{name}", now)
-    is_current = store.has(_name(name)) and lang == now[1] and run >= now[0] - 1
+    now = (address_bar.n_runs(), current.language(), _file())
+    run, *others = store.get(f"told.{name}", now)
+    is_current = store.has(_name(name)) and others == [*now[1:]] and run >= now[0] - 1
     if not is_current or value(name) != shown:
         store.put(_name(name), shown)
     store.put(f"told.{name}", now)
     return key(name)
+
+
+def _file() -> str:
+    """The script that runs: that of the app, or of a page."""
+    return "" if get_script_run_ctx() is None else ThreadState.get().active_script_hash
 
 
 def component_key(name: str) -> str:

@@ -65,6 +65,7 @@ export function headsView(scene, sentences, { small = false, words = false, meas
   const header = {
     model: title,
     capture: "",
+    predicts: group.causal || group.cross,
     ...axesOf(scene),
     n_layers: layers,
     n_heads: perLayer,

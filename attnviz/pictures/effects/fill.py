@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from attnviz.experiment.answers import AnswerReader
     from attnviz.experiment.effects import Effects
 
-TIMES_MEDIAN = 3.0  # a head that moves the answer this much further than the median head matters
+# what matters moves the answer so much further than the median head, and this part of the most
+TIMES_MEDIAN, PART_OF_MOST = 3.0, 0.05
 
 
 def view(shown: PageContext, answer: "AnswerReader", effects: "Effects") -> EffectsView:
@@ -50,6 +51,6 @@ def view(shown: PageContext, answer: "AnswerReader", effects: "Effects") -> Effe
         most=answers.amount_again(lang, most, unit),
         median=others,
     )
-    least = max(TIMES_MEDIAN * median, effects.spread)
+    least = max(TIMES_MEDIAN * median, PART_OF_MOST * most, effects.spread)
     name = heads.capture_name(shown)
     return EffectsView(name, table.astype(np.float32), most, median, least, sentences, legend)

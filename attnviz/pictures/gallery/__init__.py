@@ -1,9 +1,8 @@
-"""The gallery of the start page: four miniatures, drawn from what models have just computed.
+"""The gallery of the start page: four miniatures, of numbers that were measured beforehand.
 
-In: a `GalleryView`, in which a miniature that was not computed yet is None. Out: the event `look`
-while a miniature in sight lacks its numbers, and `miniature` with the name of one that was clicked.
-Each plays once when it comes into sight, and again under the pointer or the focus; visitors who
-asked for less motion get its last moment.
+In: a `GalleryView`. Out: the event `miniature` with the name of one that was clicked. Each plays
+once when it comes into sight, and again under the pointer or the focus; visitors who asked for less
+motion get its last moment.
 """
 
 from dataclasses import dataclass
@@ -53,9 +52,9 @@ class Story:
 
 @dataclass(frozen=True, eq=False)
 class Birth:
-    """A training as far as it has come: one head at each measured step, and its copying score.
+    """A training: one head at each measured step, and its copying score.
 
-    `chance` is the score of even attention, `n_steps` the length of the whole training.
+    `chance` is the score of even attention.
     """
 
     head: str
@@ -64,18 +63,16 @@ class Birth:
     scores: Float32[np.ndarray, "step"]
     weights: Annotated[Float32[np.ndarray, "step query key"], roots(8)]
     chance: float
-    n_steps: int
-    is_over: bool
 
 
 @dataclass(frozen=True, eq=False)
 class GalleryView:
-    """The miniatures, those that are there."""
+    """The miniatures."""
 
-    translator: Lines | None = None
-    picture: PictureRead | None = None
-    story: Story | None = None
-    birth: Birth | None = None
+    translator: Lines
+    picture: PictureRead
+    story: Story
+    birth: Birth
 
 
 CANVAS = Canvas("gallery", (GalleryView,))

@@ -1,6 +1,7 @@
 // @ts-check
-// The gallery of the start page: four buttons, each with a canvas that plays once when it comes into sight, and again
-// under the pointer or the focus. While one in sight has no numbers, or a training goes on, the server is asked again.
+// The gallery of the start page: four buttons, each with a canvas that shows its last moment. It plays under the pointer
+// and the focus, and once when it is scrolled into sight. Where four stand in a line, what they say is in their names and
+// tips alone.
 
 import { parse } from "../shared/buffer.js";
 import { makeClock, wantsLessMotion } from "../shared/clock.js";
@@ -15,20 +16,16 @@ import { PAINTS } from "./paint.js";
 /** @import { Miniature } from "./paint.js" */
 
 /**
- * @typedef {{name: Miniature, node: HTMLButtonElement, canvas: HTMLCanvasElement, title: HTMLElement, text: HTMLElement,
- *   says: HTMLElement, clock: Clock, inSight: boolean, played: boolean}} Card
+ * `wasSeen` is null until the browser says whether it is in sight.
+ * @typedef {{name: Miniature, node: HTMLButtonElement, canvas: HTMLCanvasElement, title: HTMLElement, says: HTMLElement,
+ *   clock: Clock, wasSeen: boolean | null}} Card
  */
-/**
- * @typedef {{host: Host, top: HTMLElement, cards: Card[], header: Header | null, arrays: Arrays | null, asked: number,
- *   timer: number}} State
- */
+/** @typedef {{host: Host, top: HTMLElement, cards: Card[], header: Header | null, arrays: Arrays | null}} State */
 
 /** @type {readonly Miniature[]} */
 const NAMES = ["translator", "picture", "story", "birth"];
 const LENGTH_MS = 4500;
 const HEIGHT = 168;
-const FIRST_ASK_MS = 600; // not while the page above still grows, nor for somebody who scrolls by
-const ASK_AGAIN_MS = 1000; // a training that goes on
 const SEEN = 0.4; // of a card, from which on it plays
 const DECIMALS = 2;
 
@@ -37,7 +34,7 @@ export default function gallery(/** @type {Host} */ host) {
   const line = el("div", { class: "gallery-cards" });
   const top = el("section", { class: "av gallery" }, line);
   /** @type {State} */
-  const state = { host, top, cards: [], header: null, arrays: null, asked: 0, timer: 0 };
+  const state = { host, top, cards: [], header: null, arrays: null };
   state.cards = NAMES.map((name) => makeCard(state, name));
   line.append(...state.cards.map(({ node }) => node));
   host.root.append(top);
@@ -48,12 +45,10 @@ export default function gallery(/** @type {Host} */ host) {
     refresh(data) {
       Object.assign(state, parse(data));
       write(state);
-      ask(state);
     },
     destroy() {
       stop();
       sight.disconnect();
-      clearTimeout(state.timer);
       for (const { clock } of state.cards) clock.pause();
       top.remove();
     },
@@ -63,25 +58,21 @@ export default function gallery(/** @type {Host} */ host) {
 /** @returns {Card} */
 function makeCard(/** @type {State} */ state, /** @type {Miniature} */ name) {
   const canvas = el("canvas", { "aria-hidden": "true" });
-  const [title, text] = [el("b", { class: "gallery-title" }), el("span", { class: "gallery-text" })];
+  const title = el("b", { class: "gallery-title" });
   const says = el("span", { class: "av-caption gallery-says" });
-  const play = () => void (isThere(state, name) && !wantsLessMotion() && card.clock.play());
   const node = el(
     "button",
     {
-      type: "button",
-      class: "gallery-card",
-      dataset: { name },
+      ...{ type: "button", class: "gallery-card", dataset: { name } },
       on: {
         click: () => state.host.trigger("miniature", name),
-        pointerenter: play,
-        focus: play,
+        pointerenter: () => play(card),
+        focus: () => play(card),
       },
     },
     title,
     canvas,
     says,
-    text,
   );
   const clock = makeClock({
     length: LENGTH_MS,
@@ -89,39 +80,22 @@ function makeCard(/** @type {State} */ state, /** @type {Miniature} */ name) {
     onState: (isRunning) => setData(node, { running: isRunning ? "1" : null }),
   });
   /** @type {Card} */
-  const card = { name, node, canvas, title, text, says, clock, inSight: false, played: false };
+  const card = { name, node, canvas, title, says, clock, wasSeen: null };
   return card;
 }
 
-/** Cards came into sight or left it. */
-function look(/** @type {State} */ state, /** @type {IntersectionObserverEntry[]} */ entries) {
+function play(/** @type {Card} */ { clock }) {
+  if (!wantsLessMotion()) clock.play();
+}
+
+/** A card that was out of sight at first plays once when it comes into sight. */
+function look(/** @type {State} */ { cards }, /** @type {IntersectionObserverEntry[]} */ entries) {
   for (const { target, isIntersecting } of entries) {
-    const card = state.cards.find(({ node }) => node === target);
-    if (card) card.inSight = isIntersecting;
-    if (card && isIntersecting) show(state, card);
+    const card = cards.find(({ node }) => node === target);
+    if (!card) continue;
+    if (isIntersecting && card.wasSeen === false) play(card);
+    card.wasSeen ||= isIntersecting;
   }
-  ask(state);
-}
-
-/** Asks for what is in sight and not there: each answer brings one more miniature, the same data again bring no answer. */
-function ask(/** @type {State} */ state) {
-  const { header, cards, host } = state;
-  clearTimeout(state.timer);
-  if (!header || !cards.some(({ inSight }) => inSight)) return;
-  const isTraining = header.birth !== null && !header.birth.is_over;
-  const missing = NAMES.filter((name) => header[name] === null);
-  if (!missing.length && !isTraining) return;
-  const isBirthAlone = isTraining || (missing.length === 1 && missing[0] === "birth");
-  const trigger = () => {
-    host.trigger("look", ++state.asked);
-    state.timer = setTimeout(trigger, ASK_AGAIN_MS);
-  };
-  const later = isBirthAlone && state.asked >= NAMES.length ? ASK_AGAIN_MS : 0;
-  state.timer = setTimeout(trigger, state.asked === 0 ? FIRST_ASK_MS : later);
-}
-
-function isThere(/** @type {State} */ { header }, /** @type {Miniature} */ name) {
-  return header !== null && header[name] !== null;
 }
 
 function write(/** @type {State} */ state) {
@@ -129,24 +103,14 @@ function write(/** @type {State} */ state) {
   if (!header) return;
   top.setAttribute("aria-label", header.strings.label);
   for (const card of cards) {
-    const { name, node } = card;
-    setText(card.title, header.strings[`title_${name}`]);
-    setText(card.text, header.strings[`text_${name}`]);
-    setText(card.says, sentence(state, name));
-    setData(node, { there: isThere(state, name) ? "1" : null });
-    show(state, card);
+    const title = header.strings[`title_${card.name}`];
+    const says = sentence(state, card.name);
+    setText(card.title, title);
+    setText(card.says, says);
+    card.node.title = says;
+    card.node.setAttribute("aria-label", `${title}. ${says}`);
+    paint(state, card);
   }
-}
-
-/** Plays a miniature that is in sight for the first time; of a training that goes on, the latest step. */
-function show(/** @type {State} */ state, /** @type {Card} */ card) {
-  const { header } = state;
-  if (!header || !isThere(state, card.name)) return paint(state, card);
-  const isTraining = card.name === "birth" && header.birth !== null && !header.birth.is_over;
-  if (card.inSight && !card.played && !isTraining && !wantsLessMotion()) {
-    card.played = true;
-    card.clock.play();
-  } else paint(state, card);
 }
 
 function paint(/** @type {State} */ state, /** @type {Card} */ card) {
@@ -155,7 +119,6 @@ function paint(/** @type {State} */ state, /** @type {Card} */ card) {
   if (!header || !arrays || width <= 0) return;
   const theme = host.theme();
   const ctx = fitCanvas(card.canvas, width, HEIGHT);
-  if (!isThere(state, card.name)) return;
   const isAtRest = !card.clock.isRunning() && (card.clock.time() === 0 || wantsLessMotion());
   const part = isAtRest ? 1 : card.clock.time() / LENGTH_MS;
   PAINTS[card.name](ctx, { header, arrays, theme, lut: sequential(theme.dark), width, height: HEIGHT }, part);
@@ -170,31 +133,28 @@ function paddingOf(/** @type {HTMLElement} */ node) {
 function sentence(/** @type {State} */ { header, arrays }, /** @type {Miniature} */ name) {
   if (!header || !arrays) return "";
   const { strings, translator, picture, story, birth } = header;
-  const template = strings[`says_${name}`];
-  if (name === "translator" && translator) {
-    const even = fmtFixed(1 / translator.source.length, DECIMALS);
-    return fill(template, {
-      head: translator.head,
-      weight: largest(arrays["translator.weights"].data),
-      even,
-    });
-  }
-  if (name === "picture" && picture) {
-    const { answer, probability, head } = picture;
-    const even = fmtFixed(1 / arrays["picture.weights"].data.length, DECIMALS);
-    const weight = largest(arrays["picture.weights"].data);
-    return fill(template, { answer, percent: fmtPercent(probability), head, weight, even });
-  }
-  if (name === "story" && story) return fill(template, { count: story.tokens.length - story.n_given });
-  if (name === "birth" && birth) {
-    const { steps, n_steps: nSteps, chance, head } = birth;
-    const score = fmtFixed(arrays["birth.scores"].data[steps.length - 1], DECIMALS);
-    const step = steps[steps.length - 1];
-    return fill(template, { head, step, steps: nSteps, score, chance: fmtFixed(chance, DECIMALS) });
-  }
-  return strings.waits;
+  const numbers = {
+    translator: () => {
+      const { head, source } = translator;
+      return { head, ...beside(arrays["translator.weights"].data, source.length) };
+    },
+    picture: () => {
+      const { answer, probability, head } = picture;
+      const { data } = arrays["picture.weights"];
+      return { answer, percent: fmtPercent(probability), head, ...beside(data, data.length) };
+    },
+    story: () => ({ count: story.tokens.length - story.n_given }),
+    birth: () => {
+      const { steps, chance, head } = birth;
+      const score = arrays["birth.scores"].data[steps.length - 1];
+      const step = steps[steps.length - 1];
+      return { head, step, score: fmtFixed(score, DECIMALS), chance: fmtFixed(chance, DECIMALS) };
+    },
+  };
+  return fill(strings[`says_${name}`], numbers[name]());
 }
 
-function largest(/** @type {Float32Array} */ weights) {
-  return fmtFixed(Math.max(...weights), DECIMALS);
+/** The largest weight, beside an even share of `count` keys. */
+function beside(/** @type {Float32Array} */ weights, /** @type {number} */ count) {
+  return { weight: fmtFixed(Math.max(...weights), DECIMALS), even: fmtFixed(1 / count, DECIMALS) };
 }

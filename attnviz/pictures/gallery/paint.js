@@ -25,7 +25,6 @@ export const PAINTS = { translator, picture, story, birth };
 
 /** A word after the other is written, and its lines come from the words that it read. @type {Paint} */
 function translator(ctx, { header, arrays, theme, lut, width, height }, part) {
-  if (!header.translator) return;
   const { source, target } = header.translator;
   const weights = arrays["translator.weights"].data;
   const written = part * (target.length + 0.5);
@@ -64,7 +63,6 @@ function translator(ctx, { header, arrays, theme, lut, width, height }, part) {
 
 /** The picture goes dark where [CLS] does not look; then the answer comes. @type {Paint} */
 function picture(ctx, { header, arrays, theme, width, height }, part) {
-  if (!header.picture) return;
   const [rows, columns] = arrays["picture.pixels"].shape;
   const side = Math.min(height, width * 0.6);
   const drawn = pixelsOf(arrays["picture.pixels"].data, rows, columns);
@@ -97,7 +95,6 @@ function picture(ctx, { header, arrays, theme, width, height }, part) {
 
 /** Token by token the text grows; behind each earlier token the weight that it got. @type {Paint} */
 function story(ctx, { header, arrays, theme, lut, width }, part) {
-  if (!header.story) return;
   const { tokens, n_given: nGiven } = header.story;
   const nWritten = tokens.length - nGiven;
   const shown = nGiven + Math.min(nWritten, Math.floor(part * (nWritten + 1)));
@@ -127,8 +124,7 @@ function story(ctx, { header, arrays, theme, lut, width }, part) {
 
 /** The heatmap of the head and the curve of its score, step by step of the training. @type {Paint} */
 function birth(ctx, { header, arrays, theme, lut, width, height }, part) {
-  if (!header.birth) return;
-  const { letters, steps, chance, n_steps: nSteps } = header.birth;
+  const { letters, steps, chance } = header.birth;
   const at = Math.min(steps.length - 1, Math.floor(part * steps.length));
   const size = letters.length;
   const side = Math.min(height, width * 0.5);
@@ -146,7 +142,7 @@ function birth(ctx, { header, arrays, theme, lut, width, height }, part) {
   ctx.imageSmoothingEnabled = false;
   ctx.drawImage(canvasOf(image), 0, 0, side, side);
   const [left, right, top, bottom] = [side + 2 * GAP, width - 3, 4, height - 4];
-  const x = (/** @type {number} */ step) => between(left, right, step / nSteps);
+  const x = (/** @type {number} */ step) => between(left, right, step / steps[steps.length - 1]);
   const y = (/** @type {number} */ score) => between(bottom, top, score);
   ctx.strokeStyle = theme.muted;
   ctx.lineWidth = 1;

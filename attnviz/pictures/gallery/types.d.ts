@@ -3,13 +3,13 @@
 import type { FloatArray, PackedArray } from "../shared/buffer.js";
 import type { SharedStrings } from "../shared/heads.js";
 
-/** The miniatures, those that are there. */
+/** The miniatures. */
 export interface Header {
   strings: Strings;
-  translator: Lines | null;
-  picture: PictureRead | null;
-  story: Story | null;
-  birth: Birth | null;
+  translator: Lines;
+  picture: PictureRead;
+  story: Story;
+  birth: Birth;
 }
 
 /** The words of a sentence and of its translation, and the weights of one head between them. */
@@ -36,16 +36,14 @@ export interface Story {
 }
 
 /**
- * A training as far as it has come: one head at each measured step, and its copying score.
- * `chance` is the score of even attention, `n_steps` the length of the whole training.
+ * A training: one head at each measured step, and its copying score.
+ * `chance` is the score of even attention.
  */
 export interface Birth {
   head: string;
   letters: string[];
   steps: number[];
   chance: number;
-  n_steps: number;
-  is_over: boolean;
 }
 
 export interface Arrays {
@@ -66,17 +64,12 @@ export interface Arrays {
 /** The texts of this canvas, and the shared ones. */
 export interface Strings extends SharedStrings {
   readonly label: string;
-  readonly waits: string;
   readonly title_translator: string;
-  readonly text_translator: string;
   readonly says_translator: string;
   readonly title_picture: string;
-  readonly text_picture: string;
   readonly says_picture: string;
   readonly title_story: string;
-  readonly text_story: string;
   readonly says_story: string;
   readonly title_birth: string;
-  readonly text_birth: string;
   readonly says_birth: string;
 }

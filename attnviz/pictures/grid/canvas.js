@@ -3,6 +3,7 @@
 // Pointing and moving never leave the browser; a click or Enter asks the server to open a head (trigger "open").
 // In cross-attention the keys are other tokens, with chips of their own.
 
+import { rowName } from "../shared/axes.js";
 import { headValues, layerHeaders, parse } from "../shared/buffer.js";
 import { levelTable, sequential } from "../shared/colors.js";
 import { makeCommitter } from "../shared/committer.js";
@@ -174,7 +175,7 @@ function takeData(/** @type {Frame} */ frame, /** @type {Uint8Array} */ data) {
   frame.committer.start(selection);
   const { left, picker, preview } = state.parts;
   picker.set(selection.layer, selection.head);
-  frame.left.replaceChildren(...left);
+  frame.left.replaceChildren(...left.filter((node) => node !== null));
   frame.side.replaceChildren(preview.node);
   return state;
 }
@@ -351,7 +352,7 @@ function showAll(/** @type {State} */ state) {
   const cell = chosen === null || header.pooled ? null : cellOf(weights, selection);
   const bars = { weights, visible, cell, effects };
   drawBoard(parts.canvas, { ...layout, header, own, at, row: isUneven ? row : rowOf(state), bars });
-  const tokens = cell && { query: own.tokens[cell.query], key: own.key_tokens[cell.key] };
+  const tokens = cell && { query: rowName(own, cell.query), key: own.key_tokens[cell.key] };
   showLegend(parts.legend, header, tokens, effects);
   const enlarged = enlargedOf(state, at, layout.sorting);
   const first = lightText(frame.text, state.chips, enlarged, layout.lut, row);

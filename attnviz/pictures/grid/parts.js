@@ -42,8 +42,17 @@ export function buildParts(header, sortings, actions) {
   const touch = el("p", { class: "av-hint av-hint-touch" }, strings.hint_touch);
   const picker = buildPicker(header, canvas, actions);
   const preview = makePreview(header, actions.open);
+  const named = header.predicts ? el("p", { class: "av-note" }, strings.predicts_note) : null;
   const legend = el("p", { class: "av-note av-legend", hidden: true });
-  return { canvas, order, cells, picker, preview, legend, left: [options, picker.node, legend, hint, touch] };
+  return {
+    canvas,
+    order,
+    cells,
+    picker,
+    preview,
+    legend,
+    left: [options, picker.node, legend, named, hint, touch],
+  };
 }
 
 /**

@@ -1,7 +1,7 @@
 // @ts-check
 // The text above the overview: its tokens light up with the strongest rows of what is shown large, or with one row.
 
-import { axisMarks } from "../shared/axes.js";
+import { axisMarks, rowName } from "../shared/axes.js";
 import { weightOf } from "../shared/buffer.js";
 import { lightChips, makeChips, strongestRows } from "../shared/chips.js";
 import { levelTable } from "../shared/colors.js";
@@ -105,16 +105,17 @@ export function lightText(nodes, text, matrix, lut, token) {
 
 /** One row: the token, and its strongest keys. */
 function rowOfToken(
-  /** @type {LayeredHeader<Header>} */ { strings, tokens, key_tokens: keys, n_key: nKey },
+  /** @type {LayeredHeader<Header>} */ header,
   /** @type {Matrix} */ { values, dtype },
   /** @type {number} */ token,
 ) {
+  const { strings, key_tokens: keys, n_key: nKey } = header;
   const table = levelTable(dtype, "sqrt");
   const row = Array.from({ length: nKey }, (_, key) => ({ key, code: values[token * nKey + key] }));
   const levels = new Map(row.map(({ key, code }) => [key, table[code]]));
   const top = row.sort((a, b) => b.code - a.code).slice(0, STRONGEST);
   const items = [
-    el("span", {}, ...fillNodes(strings.looks, { query: el("bdi", {}, tokens[token]) })),
+    el("span", {}, ...fillNodes(strings.looks, { query: el("bdi", {}, rowName(header, token)) })),
     ...top.map(({ key, code }) => el("span", {}, el("bdi", {}, keys[key]), numberText(code, dtype))),
   ];
   return { asking: new Set([token]), levels, items };
@@ -122,7 +123,7 @@ function rowOfToken(
 
 /** The strongest rows of the matrix, each with its strongest key. */
 function strongest(/** @type {LayeredHeader<Header>} */ header, /** @type {Matrix} */ { values, dtype }) {
-  const { strings, tokens, key_tokens: keys, n_query: nQuery, n_key: nKey, special } = header;
+  const { strings, key_tokens: keys, n_query: nQuery, n_key: nKey, special } = header;
   const table = levelTable(dtype, "sqrt");
   const rows = strongestRows(values, nQuery, nKey, special, STRONGEST);
   /** @type {Map<number, number>} */
@@ -130,7 +131,7 @@ function strongest(/** @type {LayeredHeader<Header>} */ header, /** @type {Matri
   for (const { key, code } of rows) levels.set(key, Math.max(table[code], levels.get(key) ?? 0));
   const named = rows.map(({ query, key, code }) => {
     const number = numberText(code, dtype);
-    return el("span", {}, el("bdi", {}, tokens[query]), "→", el("bdi", {}, keys[key]), number);
+    return el("span", {}, el("bdi", {}, rowName(header, query)), "→", el("bdi", {}, keys[key]), number);
   });
   const asking = new Set(rows.map(({ query }) => query));
   return { asking, levels, items: [el("span", {}, strings.strongest), ...named] };

@@ -44,7 +44,16 @@ def all_heads(shown: PageContext, measured: Measured) -> HeadsView:
         visible=None if uneven else groups.stacked_masks(group),
         layers=_layers(shown) if uneven else (),
         capture=capture_name(shown),
+        predicts=_predicts(shown),
     )
+
+
+def _predicts(shown: PageContext) -> bool:
+    """True if each row of the group predicts the token after the one that it has read."""
+    loaded, stack = shown.captured.loaded, shown.group.stack
+    if stack is None:
+        return loaded is not None and loaded.kind == "decoder"
+    return stack == "decoder"
 
 
 def capture_name(shown: PageContext) -> str:

@@ -6,6 +6,7 @@ a `RankedHead` for each head. The difference never leaves its parts, so that bot
     links     the head's weight from the query to the key; control: the mean weight that its other
               rows give the key. A head in which every row attends to the key (a stripe) has a large
               weight and a difference near 0.
+    opening   the link with the largest difference of all: what to show first of a text.
     shares    its share of attention on the cells, in rows with a painted cell; control: the share
               that uniform attention to all visible keys would put there.
 """
@@ -14,15 +15,20 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool
+from jaxtyping import Bool, Float32
 
 from attnviz.errors import require_index
 from attnviz.metrics.patterns import PATTERNS, mean_mass, pattern_keys
 from attnviz.pictures.group import groups
 from attnviz.pictures.group.groups import Group, size_of
-from attnviz.types import HeadId
+from attnviz.types import HeadId, Tokens
 
 NEAR = 2  # tokens on either side that belong to a block
+# words that stand for another one: their rows show best what a head is about
+PRONOUNS = frozenset(
+    "he she it they him her them his hers its their theirs himself herself itself themselves"
+    " il elle ils elles lui 彼 彼女 それ 그 그녀 他 她 它 他们 她们 它们".split()
+)
 Cells = Bool[np.ndarray, "query key"]
 
 
@@ -70,6 +76,61 @@ def _links(group: Group, query: int, key: int) -> Iterator[RankedHead]:
             zip(weights[:, query, key], controls, strict=True)
         ):
             yield RankedHead(HeadId(layer, head), float(weight), float(control))
+
+
+def opening(group: Group, head: HeadId | None = None) -> tuple[RankedHead, int, int] | None:
+    """The head, query and key to show first of a text: the link with the largest difference.
+
+    It starts in the row of a pronoun and goes back, if there is such a link, else in the row of any
+    word; with `head`, it is in that head. Only words count as keys, and of the same text none
+    beside the query: heads that attend to the next or previous token would come first in every
+    text. None if no link is above its control.
+    """
+    queries, keys = groups.queries(group), groups.keys(group)
+    asked, answered = _words(queries), _words(keys)
+    pronouns = asked & np.array([label.strip().lower() in PRONOUNS for label in queries.labels])
+    best: dict[str, tuple[RankedHead, int, int]] = {}
+    for layer, weights in enumerate(groups.each_layer(group)):
+        if head is not None and layer != head.layer:
+            continue
+        first = 0 if head is None else head.head
+        chosen = weights[first:] if head is None else weights[first : first + 1]
+        visible = groups.mask(group, layer)
+        controls = _other_rows(chosen, visible)
+        possible = visible & answered & (visible.sum(axis=0) > 1)
+        back = np.ones_like(possible)
+        if not group.apart(layer):
+            distance = np.subtract.outer(*map(np.arange, possible.shape))
+            possible, back = possible & (np.abs(distance) > 1), distance > 0
+        for name, allowed in (
+            ("pronoun", possible & back & pronouns[:, None]),
+            ("word", possible & asked[:, None]),
+        ):
+            difference = np.where(allowed, chosen - controls, 0)
+            number, query, key = map(int, np.unravel_index(difference.argmax(), difference.shape))
+            numbers = float(chosen[number, query, key]), float(controls[number, query, key])
+            found = RankedHead(HeadId(layer, first + number), *numbers)
+            before = best[name][0].difference if name in best else 0.0
+            if allowed[query, key] and found.difference > before:
+                best[name] = found, query, key
+    return best.get("pronoun", best.get("word"))
+
+
+def _other_rows(
+    weights: Float32[np.ndarray, "head query key"], visible: Bool[np.ndarray, "query key"]
+) -> Float32[np.ndarray, "head query key"]:
+    """For each cell, the mean weight that the other rows give its key; blocked cells have none."""
+    n_others = np.maximum(visible.sum(axis=0) - 1, 1).astype(np.float32)
+    means: Float32[np.ndarray, "head query key"]
+    means = (weights.sum(axis=1, keepdims=True) - weights) / n_others
+    return means
+
+
+def _words(tokens: Tokens) -> Bool[np.ndarray, " token"]:
+    """The tokens that are words or parts of words."""
+    spoken = np.array([any(map(str.isalnum, label)) for label in tokens.labels])
+    words: Bool[np.ndarray, " token"] = spoken & ~tokens.special
+    return words
 
 
 def palette(group: Group) -> dict[str, Cells]:

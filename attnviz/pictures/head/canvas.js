@@ -2,6 +2,7 @@
 // Head page: heatmap and lines of one head; layer, head, scale, cell and special tokens change here, in the browser.
 // The server hears of it once, when pointer or focus leaves, or when the steps of the head are opened.
 
+import { rowName } from "../shared/axes.js";
 import { layerHeaders, parse } from "../shared/buffer.js";
 import { drawColourBar } from "../shared/colour_bar.js";
 import { sequential } from "../shared/colors.js";
@@ -306,9 +307,9 @@ function showControls(/** @type {State} */ state, /** @type {View} */ view) {
 /** What the chosen row does in this head, and what the answer does without it. */
 function factsOf(/** @type {State} */ { capture, own, selection, effects }) {
   const { weights, visible } = capture;
-  const { strings, tokens, key_tokens: keys } = own.header;
+  const { strings, key_tokens: keys } = own.header;
   const cell = cellOf(weights, selection);
-  const names = cell && { query: tokens[cell.query], key: keys[cell.key] };
+  const names = cell && { query: rowName(own.header, cell.query), key: keys[cell.key] };
   return factNodes(strings, names, cell && lookAt(weights, visible, selection, cell), effects, selection);
 }
 

@@ -102,7 +102,7 @@ function buildScales(
 
 /** The heatmap and what is said below it. */
 function buildLeft(
-  /** @type {Header} */ { strings, heard },
+  /** @type {Header} */ { strings, heard, predicts },
   /** @type {boolean} */ approximate,
   /** @type {HTMLElement} */ hint,
 ) {
@@ -113,7 +113,8 @@ function buildLeft(
   const pieces = el("div", { class: "av-pieces", hidden: true });
   const heardLine = heard ? note(heardNote(heard, strings.heard_note, strings.heard_rest)) : null;
   const rounded = approximate ? note(strings.approximate) : null;
-  const lines = [heatmap, heardLine, readout, sumsReadout, pieces, hint, rounded];
+  const named = predicts ? note(strings.predicts_note) : null;
+  const lines = [heatmap, heardLine, named, readout, sumsReadout, pieces, hint, rounded];
   const node = el("div", { class: "av-main av-head-left" }, ...lines);
   return { node, heatmap, readout, sumsReadout, pieces };
 }

@@ -154,9 +154,12 @@ function listenPicker(grid, state, opts) {
     swallow(event);
   });
   if (!opts.onHover) return;
-  grid.addEventListener("pointerover", (event) => {
+  let over = -1; // pointermove alone: a cell that came to lie under a resting pointer is not meant
+  grid.addEventListener("pointerleave", () => (over = -1));
+  grid.addEventListener("pointermove", (event) => {
     const i = indexOf(event);
-    if (i < 0 || event.pointerType === "touch") return;
+    if (i < 0 || i === over || event.pointerType === "touch") return;
+    over = i;
     if (i >= count) opts.onExtra?.(i - count, "hover");
     else opts.onHover?.({ layer: Math.floor(i / nHeads), head: i % nHeads });
   });

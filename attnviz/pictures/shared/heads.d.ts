@@ -32,6 +32,8 @@ export interface Axes {
  * word, where that is of use. Where layers differ in heads or tokens, `layers` has one for each, and
  * `weights` an array for each; queries, keys and patches are then those of the first. `small` pictures need a
  * byte for each weight. `capture` names what is shown: what is measured of it later comes under this name.
+ * `predicts` is True for a decoder: a row that has read a token predicts the next one, and is named after
+ * both.
  */
 export interface HeadsView extends Axes, Extent {
   model: string;
@@ -45,6 +47,7 @@ export interface HeadsView extends Axes, Extent {
   heard: Heard | null;
   pooled: Pooled | null;
   capture: string;
+  predicts: boolean;
   /** The numbers of heads, queries and keys of each layer, where layers differ. */
   shapes: [number, number, number][] | null;
 }
@@ -152,4 +155,5 @@ export interface SharedStrings {
   readonly verdict_both: string;
   readonly verdict_looks: string;
   readonly verdict_matters: string;
+  readonly predicts_note: string;
 }

@@ -147,7 +147,8 @@ class HeadsView:
     `key_words` say which tokens make a word, where that is of use. Where layers differ in heads or
     tokens, `layers` has one for each, and `weights` an array for each; queries, keys and patches
     are then those of the first. `small` pictures need a byte for each weight. `capture` names what
-    is shown: what is measured of it later comes under this name.
+    is shown: what is measured of it later comes under this name. `predicts` is True for a decoder:
+    a row that has read a token predicts the next one, and is named after both.
     """
 
     model: str
@@ -171,6 +172,7 @@ class HeadsView:
     pooled: Pooled | None = None
     small: Annotated[bool, LOCAL] = False
     capture: str = ""
+    predicts: bool = False
 
     @property
     def extent(self) -> Extent:

@@ -34,6 +34,7 @@ const MOST_PILLS = 3;
 const NARROW_PX = 760;
 const [FIRST_APEX, NEXT_APEX] = [24, 54];
 const MANY_HEADS = 32;
+const LINE_PX = 10; // words whose tops are further apart stand in different lines
 const FONTS = [20, 18, 16]; // the largest that leaves the sentence in one line
 const GROW = { duration: 600, easing: "ease-out", fill: /** @type {FillMode} */ ("backwards") };
 
@@ -248,6 +249,7 @@ function drawArcs(/** @type {State} */ state, /** @type {boolean} */ isMoving) {
   const [from, to] = [placeOf(state, header.query), placeOf(state, header.key)];
   const isNarrow = top.clientWidth < NARROW_PX;
   const highest = Math.min(from.top, to.top);
+  setBand(state, highest, Math.max(from.top, to.top));
   const step = isNarrow ? (highest - 30) / Math.max(1, shown.length) : NEXT_APEX;
   const arcs = shown.flatMap(({ number, weight }, at) => {
     const apex = (isNarrow ? 14 : FIRST_APEX) + step * at;
@@ -259,6 +261,13 @@ function drawArcs(/** @type {State} */ state, /** @type {boolean} */ isMoving) {
     return isMoving ? [gone, falling(arcNode(arc, "falls", widthOf(weight)))] : [gone];
   });
   parts.arcs.replaceChildren(...arcs, ...swungArcs(state, from, isMoving));
+}
+
+/** Where an arc goes behind the words of a line on its way to the next one, it is pale. */
+function setBand(/** @type {State} */ { top, parts }, /** @type {number} */ from, /** @type {number} */ to) {
+  setData(top, { lines: to - from > LINE_PX ? "1" : null });
+  parts.arcs.style.setProperty("--stage-band-from", `${from}px`);
+  parts.arcs.style.setProperty("--stage-band-to", `${to}px`);
 }
 
 /** What was forbidden falls apart. */
@@ -279,11 +288,8 @@ function swungArcs(/** @type {State} */ state, /** @type {Place} */ from, /** @t
   return swung(row, header.query, header.key).flatMap(({ at, weight }, rank) => {
     const to = placeOf(state, at);
     const rise = 24 + Math.abs(from.x - to.x) * (isNarrow ? 0.12 : 0.14);
-    const path = arcNode(
-      arcBetween(from, to, Math.max(14, Math.min(from.top, to.top) - rise), 2),
-      "swung",
-      widthOf(weight),
-    );
+    const arc = arcBetween(from, to, Math.max(14, Math.min(from.top, to.top) - rise), 2);
+    const path = arcNode(arc, "swung", widthOf(weight));
     if (isMoving)
       path.animate(
         [
@@ -295,7 +301,9 @@ function swungArcs(/** @type {State} */ state, /** @type {Place} */ from, /** @t
           ...{ duration: 450, delay: 120 },
         },
       );
-    return isNarrow && rank ? [path] : [path, parts.label(printedWeight(weight), to.x, to.top - 26)];
+    const number = printedWeight(weight);
+    if (isNarrow) return rank ? [path] : [path, parts.label(number, arc.x, arc.y + 4)];
+    return [path, parts.label(number, to.x, to.top - 26)];
   });
 }
 

@@ -1,7 +1,7 @@
 // @ts-check
 // The nodes of the stage: title, sentence, switches, answer, all heads, a box for another sentence.
 
-import { el, fillNodes, setText } from "../shared/dom.js";
+import { el, setText } from "../shared/dom.js";
 import { fill } from "../shared/fmt.js";
 import { svg, svgText } from "../shared/svg.js";
 import { percent } from "./words.js";
@@ -65,16 +65,15 @@ export function makeParts(host, moveFocus) {
       return nodes;
     },
     write(/** @type {Header} */ header) {
-      const { strings, scene, kind, guesses, n_layers: layers, n_heads: heads, tokens, key } = header;
+      const { strings, scene, kind, guesses, n_layers: layers, n_heads: heads } = header;
       const name = kind === "meaning" ? "title_meaning" : scene === "book" ? "title_book" : "title_next";
       setText(title, strings[name]);
       setText(heading, kind === "meaning" ? strings.meaning : strings.answer);
       pills.setAttribute("aria-label", strings.label);
       squares.setAttribute("aria-label", strings.label);
-      const word = el("b", { class: "stage-word key", dir: "auto" }, tokens[key]);
       legend.hidden = !guesses;
       legend.replaceChildren(
-        el("span", {}, ...fillNodes(fill(strings.squares, { n: layers * heads }), { key: word })),
+        el("span", {}, fill(strings.squares, { n: layers * heads })),
         el("span", { class: "stage-sign looks" }, strings.looks),
         el("span", { class: "stage-sign moves" }, strings.moves),
       );

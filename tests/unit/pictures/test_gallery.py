@@ -1,40 +1,26 @@
-"""The wrapper of the gallery: what travels, and what the browser may send back."""
+"""The gallery: what is stored travels as it is, and what the browser may send back."""
 
 import numpy as np
 import pytest
 
 from attnviz.pictures import gallery
-from attnviz.pictures.gallery import Birth, GalleryView, Lines, PictureRead, Story
+from attnviz.pictures.gallery import stored
 from attnviz.pictures.shared.buffer import unpack
 from attnviz.pictures.shared.canvas import packed
 
-WHOLE = GalleryView(
-    Lines("L1.H2", ("white", "cat", "."), ("chat", "blanc"), np.full((2, 3), 0.25, np.float32)),
-    PictureRead(
-        "L0.H0",
-        np.full((4, 6, 3), 200, np.uint8),
-        np.full((2, 3), 0.125, np.float32),
-        "red circle",
-        0.75,
-    ),
-    Story(("Once", "upon", "a", "time"), 3, np.tri(4, dtype=np.float32) / 4),
-    Birth(
-        "L1.H0",
-        ("A", "B", "A"),
-        (0, 20),
-        np.array([0.125, 0.5], np.float32),
-        np.full((2, 3, 3), 0.25, np.float32),
-        chance=0.0625,
-        n_steps=40,
-        is_over=False,
-    ),
-)
+
+def test_gallery_reads_what_as_text_wrote() -> None:
+    view = stored.gallery()
+    assert stored.as_text(view) == stored.PLACE.read_text(encoding="utf-8")
+    assert view.picture.pixels.dtype == np.uint8 and view.birth.weights.dtype == np.float32
+    assert view.translator.source[1] == "little" and view.birth.steps[-1] == 200
 
 
-def test_pack_gallery_leaves_out_what_is_not_there() -> None:
-    header, arrays = unpack(packed(gallery.CANVAS, GalleryView(story=WHOLE.story), "en"))
-    assert [name for name in gallery.MINIATURES if header[name] is not None] == ["story"]
-    assert list(arrays) == ["story.weights"] and (arrays["story.weights"] == np.tri(4) / 4).all()
+def test_the_stored_miniatures_travel_whole() -> None:
+    header, arrays = unpack(packed(gallery.CANVAS, stored.gallery(), "en"))
+    assert all(header[name] is not None for name in gallery.MINIATURES)
+    n_steps, size = len(header["birth"]["steps"]), len(header["birth"]["letters"])
+    assert arrays["birth.weights"].shape == (n_steps, size, size)
 
 
 @pytest.mark.parametrize("value", [None, "", "output", ["story"], {"name": "story"}, 3])

@@ -34,6 +34,8 @@ SITE = re.compile(
 SITES = (
     "give sites without a path, with spaces between them, for example 'self' https://lms.example"
 )
+PUBLIC_VARIABLE = "ATTNVIZ_PUBLIC_URL"
+PUBLIC = re.compile(r"https?://[\w.-]+(:\d+)?(/[\w./~-]*)?")
 KEY = re.compile(r"[!-~]*")  # what a header can carry as it is
 DIRECTORIES = f"give whole paths of directories that exist, with {os.pathsep!r} between them"
 
@@ -58,6 +60,9 @@ def problems() -> Iterator[str]:
     for host in config.get_option("server.allowedHosts") or ():
         if not HOST.fullmatch(host.strip()):
             yield f"{HOSTS_VARIABLE} names {host!r}: {HOSTS}"
+    public = os.environ.get(PUBLIC_VARIABLE, "")
+    if public and not PUBLIC.fullmatch(public):
+        yield f"{PUBLIC_VARIABLE} is {public!r}: give the whole address, https://…"
     if not KEY.fullmatch(os.environ.get(health.KEY_VARIABLE, "")):
         yield f"{health.KEY_VARIABLE} has a space or a letter beyond ASCII: give letters and digits"
     try:

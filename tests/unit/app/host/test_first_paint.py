@@ -20,6 +20,7 @@ from attnviz.app.host.first_paint import (
     TITLE,
     FirstPaint,
     painted,
+    preview,
 )
 from attnviz.pictures.shared.pages import PAGES
 
@@ -79,3 +80,12 @@ def test_a_page_has_our_name_before_any_script(client: TestClient, path: str) ->
 def test_other_answers_stay_as_they_are(client: TestClient, path: str) -> None:
     found = client.get(path)
     assert "<title>Streamlit</title>" in found.text and "av-first" not in found.text
+
+
+def test_a_link_has_a_picture_where_the_public_address_is_known() -> None:
+    assert preview("") == ""
+    name = f"{script.PLACE}/{script.preview_name()}"
+    for address in ("https://here.example/folder", "https://here.example/folder/"):
+        said = f'property="og:image" content="https://here.example/folder/{name}"'
+        assert said in preview(address)
+    assert '"><script' not in preview('https://here.example/"><script>')

@@ -7,6 +7,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from attnviz.app.host import script
+from attnviz.app.host.first_paint import PREVIEW_SIZE
 from attnviz.pictures.shared.bundle import component_names
 
 
@@ -59,6 +60,13 @@ def test_send_gives_the_font_and_the_browser_keeps_it(client: TestClient) -> Non
     assert answer.headers["content-type"] == "font/woff2"
     assert "immutable" in answer.headers["cache-control"]
     assert answer.content[:4] == b"wOF2"
+
+
+def test_send_gives_the_preview_of_links(client: TestClient) -> None:
+    answer = client.get(f"/{script.PLACE}/{script.preview_name()}")
+    assert answer.headers["content-type"] == "image/png"
+    width, height = (int.from_bytes(answer.content[at : at + 4]) for at in (16, 20))
+    assert (width, height) == PREVIEW_SIZE and len(answer.content) < 150_000
 
 
 def test_the_font_is_small_and_its_licence_lies_beside_it() -> None:

@@ -27,12 +27,14 @@ WRONG = [
     ("ATTNVIZ_METRICS_KEY", "key ", "letters and digits"),
     ("ATTNVIZ_METRICS_KEY", "ключ", "letters and digits"),
     ("ATTNVIZ_REDIS", "store:6379", "redis://host:6379/0"),
+    ("ATTNVIZ_PUBLIC_URL", "here.example", "give the whole address"),
 ]
 SOUND = {
     "ATTNVIZ_MAX_MODEL_MIB": "100",
     "ATTNVIZ_MODEL_DIRS": os.pathsep.join([str(ROOT), str(ROOT / "tests")]),
     "ATTNVIZ_FRAME_ANCESTORS": "'self' https://lms.example *.school.example http://localhost:8000",
     "ATTNVIZ_METRICS_KEY": "a-long_key.1",
+    "ATTNVIZ_PUBLIC_URL": "https://here.example:8443/folder",
 }
 
 

@@ -1,0 +1,83 @@
+"""Write what the gallery of the start page shows: `python -m scripts.write_gallery`.
+
+In: the embedded models, and the first training of the lesson on birth. Out:
+attnviz/pictures/gallery/measured.json, which comes with the page: nobody waits for a miniature, and
+no server computes it for each visitor. A test computes all of it again.
+"""
+
+import numpy as np
+
+import attnviz
+from attnviz.app.page_parts import start
+from attnviz.app.server import captures
+from attnviz.app.session import pictures
+from attnviz.capture.request import Request
+from attnviz.checks import examples
+from attnviz.checks.openings import OPENINGS
+from attnviz.experiment.outputs.answer import answer
+from attnviz.pictures.gallery import Birth, GalleryView, Lines, PictureRead, Story, fill, stored
+from attnviz.pictures.group.app_capture import AppCapture
+from attnviz.teach.course import toy_model
+
+SEED = 0
+N_STEPS = 200  # a quarter of the lesson's training: the head copies from the hundredth step on
+
+
+def main() -> None:
+    stored.PLACE.write_text(stored.as_text(computed()), encoding="utf-8")
+    print(f"{stored.PLACE}: {stored.PLACE.stat().st_size / 1e3:.0f} kB")
+
+
+def computed() -> GalleryView:
+    """All miniatures, from the models."""
+    return GalleryView(translator(), picture(), story(), birth())
+
+
+def translator() -> Lines:
+    """A translation and the head of the opening."""
+    sentence = examples.texts("translator")[0]
+    target = answer(attnviz.load("translator"), sentence)
+    request = Request.of((sentence,), target=[target])
+    return fill.lines(captured("translator", request), target, OPENINGS["translator"].head)
+
+
+def picture() -> PictureRead:
+    """A made picture and the head and query of the opening."""
+    opening = OPENINGS["shapes"]
+    request = Request.of(image=pictures.made(pictures.default("shapes")))
+    return fill.picture(captured("shapes", request), opening.head, opening.query)
+
+
+def story() -> Story:
+    """A story that the model goes on with."""
+    request = Request.of((start.beginning(),), generate=start.N_TOKENS + 1)
+    return fill.story(captured("stories", request))
+
+
+def captured(model: str, request: Request) -> AppCapture:
+    """A capture as pages show it."""
+    return captures.as_app_capture(attnviz.load(model), request, model, model, lambda: None)
+
+
+def birth() -> Birth:
+    """A training: the attention of the head that copies best at its end, step by step."""
+    snapshots = list(toy_model.train(SEED, steps=N_STEPS))
+    tokens = toy_model.encode(toy_model.example())
+    head = snapshots[-1].repeated.induction_head
+    weights = [
+        toy_model.attention(toy_model.restore(snapshot), tokens)[head.layer, head.head]
+        for snapshot in snapshots
+    ]
+    scores = [snapshot.repeated.induction[head.layer, head.head] for snapshot in snapshots]
+    return Birth(
+        str(head),
+        toy_model.labels(tokens),
+        tuple(snapshot.step for snapshot in snapshots),
+        np.array(scores, dtype=np.float32),
+        np.stack(weights),
+        toy_model.chance(len(tokens)).induction,
+    )
+
+
+if __name__ == "__main__":
+    main()
