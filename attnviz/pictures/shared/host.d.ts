@@ -103,6 +103,8 @@ export interface Events {
   table: string;
   /** circuit: the chosen head or path, the least that an arrow moves, and the sides that are drawn. */
   circuit: { arrow: string; least: string; sides: string };
+  /** cut_out: how many edges are kept. */
+  kept: number;
   /** geometry: the tab, the arrows and the positions, as an address has them. */
   geometry: { tab: string; vectors: string; turns: string };
   /** mask_painter: the painted cells, "query.key,…". */
