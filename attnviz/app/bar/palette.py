@@ -83,7 +83,8 @@ def _page(lang: Language, page: Page) -> Entry:
     title, room = text(lang, f"page.{page}.title"), routes.room(page)
     if len(routes.ROOMS[room]) > 1:
         title = f"{text(lang, f'room.{room}')} › {title}"
-    words = (text(i18n.DEFAULT, f"page.{page}.title"), page, text(lang, f"palette.of_{page}"))
+    keys = (f"page.{page}.title", f"palette.of_{page}")
+    words = (page, *(text(each, key) for key in keys for each in (lang, i18n.DEFAULT)))
     about = text(lang, f"page.{page}.intro")
     return Entry("page", page, title, about, " ".join(words))
 
