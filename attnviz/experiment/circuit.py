@@ -246,7 +246,8 @@ class EdgeWork:
             for start, own in zip(starts, models, strict=True):
                 answer, written = model.forward(start)
                 clean = own.answer.tensor.detach().float()
-                off = float((answer - clean).abs().max())
+                n = min(answer.shape[-2], clean.shape[-2])  # one run may keep its last row alone
+                off = float((answer[..., -n:, :] - clean[..., -n:, :]).abs().max())
                 allowed = rounding(own.answer.tensor.dtype, float(clean.abs().max()) * 16)
                 if not off <= allowed:
                     raise _not_the_model(prepared, off)

@@ -6,6 +6,7 @@ order ranks by, a linear function of the logits or of the last hidden state. A m
 is zero where nothing was changed (a divergence, a cosine with itself) has no such number.
 """
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -120,7 +121,10 @@ def _contrast(logits: Float[Tensor, "row choice"], choice: int, other: int | Non
 
 
 def token_id(lm: LoadedModel, token: str | int, n_token: int) -> int:
-    """The number of a token given by its text; `BadInput` where the text is several tokens."""
+    """The number of a token given by its text; `BadInput` where the text is several tokens.
+
+    Warns of a text that is another token with a space before it, as most words of a sentence are.
+    """
     if isinstance(token, int) and not isinstance(token, bool):
         if 0 <= token < n_token:
             return token
@@ -129,14 +133,21 @@ def token_id(lm: LoadedModel, token: str | int, n_token: int) -> int:
         raise _bad_token(lm, str(token), "give the text of a token, or its number")
     tokenizer = lm.text_tokenizer()
     ids: list[int] = lm.tokenize(token, add_special_tokens=False)["input_ids"]
+    spaced: list[int] = lm.tokenize(f" {token}", add_special_tokens=False)["input_ids"]
     if len(ids) == 1:
+        if token[0].isalpha() and len(spaced) == 1 and spaced != ids:
+            warnings.warn(
+                f"{token!r} is a token without a space before it; within a sentence {lm.name} has"
+                f" another one for the word, {' ' + token!r}",
+                stacklevel=2,
+            )
         return ids[0]
     number = tokenizer.get_vocab().get(token)
     if number is not None:
         return int(number)
     pieces = ", ".join(map(repr, lm.labels_of(ids)))
     advice = "give one of them"
-    if len(lm.tokenize(f" {token}", add_special_tokens=False)["input_ids"]) == 1:
+    if len(spaced) == 1:
         advice = f"with the space before it, {' ' + token!r}, it is one; give that, or one of them"
     raise _bad_token(lm, token, f"it is {len(ids)} tokens: {pieces}; {advice}")
 

@@ -200,7 +200,7 @@ def test_a_number_gets_its_mistake_then_a_real_head_leads_back(
     page.get_by_role("button", name="Try it on a real head: Steps →").click()
     weights = page.locator(".panel[data-stage=weights] canvas[role=img]")
     expect_data(weights, layer=3, head=1)
-    page.get_by_role("link", name="← Back to the lesson").click()
+    page.get_by_role("link", name="← Card").click()
     expect(verdict(page, "✓ Right.")).to_be_visible()
     opened.wait_for_parameters(lesson="block", card="mix", layer=3, head=1)
 

@@ -78,13 +78,16 @@ test("arrows: the tip goes to the point, in tenths and degrees", () => {
   }
 });
 
-test("mask, rotary, query, push, alignment: a point outside stays at the edge", () => {
+test("the rest: a point outside stays at the edge", () => {
   const square = [[1, 0], [0.4, 0.6]]; // prettier-ignore
   /** @type {[keyof typeof FILMS, Record<string, number[][]>, Record<string, string[]>][]} */
   const films = [
     ["mask", { scaled: square, weights: square }, { words: ["a", "b"] }],
     ["rotary", { turns: [[2, 1, 30, 4]] }, {}],
     ["push", { times: [[-1, 0, 1, 2]], head: square, random: square }, { words: ["a", "b"] }],
+    ["cut", { along: [[4]] }, {}],
+    ["induction", { induction: square, previous: square, asked: [[1, 0]] }, { letters: ["a", "b"] }],
+    ["training", { steps: [[0, 20, 40]] }, { step: ["step"] }],
     ["alignment", { weights: square }, { written: ["a", "b"], source: ["c", "d"] }],
   ];
   for (const [film, arrays, labels] of films)
@@ -98,4 +101,17 @@ test("mask, rotary, query, push, alignment: a point outside stays at the edge", 
         assert.ok(again && Object.values(set).every(Number.isFinite), film);
         assert.ok(again.at[0] > -20 && again.at[0] < 620, `${film} ${again.at}`);
       }
+});
+
+test("induction: the key is the one with the largest weight of the row that asks", () => {
+  const weights = [[1, 0, 0], [0.2, 0.8, 0], [0.1, 0.7, 0.2]]; // prettier-ignore
+  const arrays = { induction: weights, previous: weights, asked: [[1, 0]] };
+  const film = frame(arrays, { letters: ["a", "b", "c"] });
+  assert.deepEqual(gripsOf("induction", film)[0].by([1, 0], false), { asked: 2 });
+});
+
+test("cut: a patch is counted row by row", () => {
+  const [grip] = gripsOf("cut", frame({ along: [[4]] }, {}, { patch: 6 }));
+  assert.equal(grip.text, "1 + 1 · 4 + 2 = 7");
+  assert.deepEqual(grip.by([0, -1], false), { patch: 10 });
 });

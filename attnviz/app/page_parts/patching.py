@@ -118,15 +118,10 @@ def _measured(left: Answering, right: Answering, measure: "AnswerMeasure", job: 
 
 def _measure(left: Answering, right: Answering) -> "AnswerMeasure":
     """The number that tells both answers apart: the right one's lead over the left one's."""
-    from attnviz.experiment.answer_measures import Class, Cosine, NextToken
+    from attnviz.experiment.answer_measures import Cosine
 
-    own, other = (int(side.run.reader.clean.argmax()) for side in (left, right))
-    lead = left.run.reader.lead
-    if isinstance(lead, NextToken):
-        return lead if own == other else NextToken(other, against=own, at=lead.at)
-    if isinstance(lead, Class):
-        return lead if own == other else Class(other, against=own)
-    return Cosine(to=compare.right_side().text)
+    lead = answer_runs.telling_apart(right, left) or left.run.reader.lead
+    return lead or Cosine(to=compare.right_side().text)
 
 
 def _result(

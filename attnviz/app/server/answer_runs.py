@@ -18,6 +18,7 @@ from attnviz.pictures.group.app_capture import AppCapture
 
 if TYPE_CHECKING:
     from attnviz.capture.request import Request
+    from attnviz.experiment.answer_measures import AnswerMeasure
     from attnviz.experiment.by_token import DirectByToken
     from attnviz.experiment.run import Experiment
     from attnviz.models.loaded_model import LoadedModel
@@ -86,6 +87,19 @@ def answering(loaded: "LoadedModel", request: "Request", others: Sequence[str]) 
     run = Experiment(prepared, tuple(others))
     assert run.reader, "the answer is read once, for all who look at it"
     return Answering(run, pass_ms)
+
+
+def telling_apart(left: Answering, right: Answering) -> "AnswerMeasure | None":
+    """The left answer's lead over the right one; None if both are the same or have no lead."""
+    from attnviz.experiment.answer_measures import Class, NextToken
+
+    own, other = (int(side.run.reader.clean.argmax()) for side in (left, right))
+    lead = left.run.reader.lead
+    if own == other:
+        return None
+    if isinstance(lead, NextToken):
+        return NextToken(own, against=other, at=lead.at)
+    return Class(own, against=other) if isinstance(lead, Class) else None
 
 
 def measurement(

@@ -171,6 +171,8 @@ PARAMETERS: Mapping[str, Parameter] = {
         Parameter("least", "circuit", "least", partial(circuit.checked, "least")),
         Parameter("sides", "circuit", "sides", partial(circuit.checked, "sides")),
         Parameter("paths", "circuit", "paths", _flag),
+        Parameter("cut_out", "circuit", "cut_out", _flag),
+        Parameter("kept", "circuit", "kept", numbers.index),
         Parameter("tab", "geometry", "tab", partial(geometry.checked, "tab")),
         Parameter("vectors", "geometry", "vectors", partial(geometry.checked, "vectors")),
         Parameter("turns", "geometry", "turns", partial(geometry.checked, "turns")),

@@ -203,13 +203,15 @@ class CircuitChoice:
 
     `path` is the chosen head or path, `least` the least that a drawn arrow moves, "" while nobody
     has chosen; `sides` names the inputs of later heads that are drawn. `paths` True measures a
-    model that is slow.
+    model that is slow. `cut_out` True shows the circuit that is cut out, with `kept` edges.
     """
 
     path: str = ""
     least: str = ""
     sides: str = DEFAULT_SIDES
     paths: bool = False
+    cut_out: bool = False
+    kept: int | None = None
 
 
 @dataclass(frozen=True)
@@ -259,7 +261,7 @@ class View:
             input=replace(self.input, target="", chat=False, capture=""),
             place=AttentionPlace(),
             switches=replace(self.switches, changes="", effects=False, word=""),
-            circuit=replace(self.circuit, path="", least="", paths=False),
+            circuit=replace(self.circuit, path="", least="", paths=False, kept=None),
             output=replace(self.output, guess=""),
             right=RightSide(),
         )

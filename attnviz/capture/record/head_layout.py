@@ -111,17 +111,8 @@ def written_by(
 
 def written_in_order(layout: HeadLayout, tensor: Tensor, written: Tensor) -> bool:
     """True if a layer wrote all heads of `tensor` [axes, token, d] side by side, in their order."""
-    heads = layout.by_head(tensor)
-    n_batch, n_head, n_token, width = heads.shape
-    n_rows, n_columns = written.numel() // max(written.shape[-1], 1), written.shape[-1]
-    if n_rows != n_batch * n_token or n_columns < n_head * width:
-        return False
-    joined = heads.transpose(1, 2).flatten(2)
-    return any(
-        _are_equal(joined, rows[..., start : start + n_head * width])
-        for rows in _row_orders(written, layout, n_token)
-        for start in range(0, n_columns - n_head * width + 1, width)
-    )
+    width = tensor.shape[-1]
+    return any(start % width == 0 for start in _places(layout, tensor, written))
 
 
 def read_by(layout: HeadLayout, tensor: Tensor, read: Tensor) -> bool:
@@ -129,17 +120,21 @@ def read_by(layout: HeadLayout, tensor: Tensor, read: Tensor) -> bool:
 
     They may stand among other columns: Luong's attention joins them to the queries.
     """
+    return any(True for _ in _places(layout, tensor, read))
+
+
+def _places(layout: HeadLayout, tensor: Tensor, matrix: Tensor) -> Iterator[int]:
+    """The columns of a layer's rows from which all heads of a tensor stand side by side."""
     heads = layout.by_head(tensor)
     n_batch, n_head, n_token, width = heads.shape
-    n_rows, n_columns = read.numel() // max(read.shape[-1], 1), read.shape[-1]
+    n_rows, n_columns = matrix.numel() // max(matrix.shape[-1], 1), matrix.shape[-1]
     if n_rows != n_batch * n_token or n_columns < n_head * width:
-        return False
+        return
     joined = heads.transpose(1, 2).flatten(2)
-    return any(
-        _are_equal(joined, rows[..., start : start + n_head * width])
-        for rows in _row_orders(read, layout, n_token)
-        for start in _starts(joined[0, 0], rows[0, 0])
-    )
+    for rows in _row_orders(matrix, layout, n_token):
+        for start in _starts(joined[0, 0], rows[0, 0]):
+            if _are_equal(joined, rows[..., start : start + n_head * width]):
+                yield start
 
 
 def _starts(part: Tensor, row: Tensor) -> list[int]:

@@ -1,7 +1,7 @@
 // @ts-check
 // The two layers of an induction circuit: a head brings each letter the one before it, another finds the key that was
-// brought its own letter, and what stands there is copied. In: the weights of both heads, the letters, the cell that is
-// asked for.
+// brought its own letter, and what stands there is copied. A hand may ask from another letter. In: the weights of both
+// heads, the letters, the cell that is asked for.
 
 import { fmtFixed } from "../shared/fmt.js";
 import { between } from "../shared/scenes.js";
@@ -20,14 +20,15 @@ const NOT_READ = 0.25; // letters that come after the one that asks
 export const INDUCTION = {
   height: () => HEIGHT,
   paint(frame) {
-    const { header, arrays, so, ctx, roles, theme, width } = frame;
+    const { header, arrays, so, ctx, roles, theme, set } = frame;
     const { letters } = header.labels;
-    const n = letters.length;
-    const [row, column] = arrays.asked.data;
-    const step = Math.min(64, width / (n + 1.2));
+    const [row, column] = askedNow(frame);
+    const isByHand = set.asked !== undefined;
+    const step = stepOf(frame);
     const x = (/** @type {number} */ i) => (i + 0.5) * step;
-    const bring = so("bring", 0.05, 0.95);
-    const match = so("match", 0.1, 0.7);
+    const bring =
+      isByHand && header.scenes.some(({ name }) => name === "bring") ? 1 : so("bring", 0.05, 0.95);
+    const match = isByHand ? 1 : so("match", 0.1, 0.7);
     letters.forEach((letter, i) => {
       const isAsking = i === row && match > 0;
       const isFound = i === column && match >= 1;
@@ -36,7 +37,7 @@ export const INDUCTION = {
       ctx.globalAlpha = 1;
       if (i === 0 || i > row) return;
       const part = turnOf(bring, i - 1, row, 0.6);
-      const fade = 1 - 0.75 * so("match", 0, 0.1);
+      const fade = 1 - 0.75 * (isByHand ? 1 : so("match", 0, 0.1));
       ctx.globalAlpha = fade * cellOf(arrays, "previous", i, i - 1);
       arch(
         frame,
@@ -53,9 +54,41 @@ export const INDUCTION = {
     });
     ctx.globalAlpha = 1;
     paintMatch(frame, { from: x(row), to: x(column), row, column, match });
-    paintCopy(frame, { from: x(column), to: x(row + 1), letter: letters[column] });
+    if (!isByHand) paintCopy(frame, { from: x(column), to: x(row + 1), letter: letters[column] });
+  },
+  grips(frame) {
+    const { letters } = frame.header.labels;
+    const [row] = askedNow(frame);
+    const step = stepOf(frame);
+    const ask = (/** @type {number} */ at) => ({
+      asked: Math.max(1, Math.min(letters.length - 1, Math.floor(at))),
+    });
+    return [
+      {
+        handle: "asked",
+        at: [(row + 0.5) * step, LETTERS],
+        text: letters[row],
+        to: ([x]) => ask(x / step),
+        by: ([right, up]) => ask(row + right + up),
+      },
+    ];
   },
 };
+
+/** The letter that asks, and the key that gets most of its weight. */
+function askedNow(/** @type {Frame} */ { arrays, set }) {
+  const [row, column] = arrays.asked.data;
+  if (set.asked === undefined) return [row, column];
+  let most = 0;
+  for (let key = 1; key <= set.asked; key++)
+    if (cellOf(arrays, "induction", set.asked, key) > cellOf(arrays, "induction", set.asked, most))
+      most = key;
+  return [set.asked, most];
+}
+
+function stepOf(/** @type {Frame} */ { header, width }) {
+  return Math.min(64, width / (header.labels.letters.length + 1.2));
+}
 
 /**
  * From the letter that asks to the one that follows it, with the weight.
@@ -98,10 +131,11 @@ function chip(
   /** @type {string} */ colour,
 ) {
   const { ctx, theme } = frame;
+  const wide = letter.length > 1 ? Math.max(CHIP, stepOf(frame) - 6) : CHIP; // a word takes more room
   ctx.fillStyle = theme.bg;
   ctx.strokeStyle = colour;
   ctx.lineWidth = colour === theme.muted ? 1 : 2.5;
-  ctx.fillRect(x - CHIP / 2, y - CHIP / 2, CHIP, CHIP);
-  ctx.strokeRect(x - CHIP / 2, y - CHIP / 2, CHIP, CHIP);
-  write(frame, letter, { x, y, size: 17, weight: 600, align: "center" });
+  ctx.fillRect(x - wide / 2, y - CHIP / 2, wide, CHIP);
+  ctx.strokeRect(x - wide / 2, y - CHIP / 2, wide, CHIP);
+  write(frame, letter, { x, y, size: 17, weight: 600, align: "center", room: wide - 4 });
 }

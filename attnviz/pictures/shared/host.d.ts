@@ -103,12 +103,22 @@ export interface Events {
   table: string;
   /** circuit: the chosen head or path, the least that an arrow moves, and the sides that are drawn. */
   circuit: { arrow: string; least: string; sides: string };
+  /** cut_out: how many edges are kept. */
+  kept: number;
   /** geometry: the tab, the arrows and the positions, as an address has them. */
   geometry: { tab: string; vectors: string; turns: string };
   /** mask_painter: the painted cells, "query.key,…". */
   cells: string;
   /** film, atlas, stage: a text to look at. */
   text: string;
+  /** strip: a piece's name and its new text. */
+  typed: Typed;
+  /** palette: the entry that was taken. */
+  pick: { kind: string; value: string };
+  /** strip: the file is left, what was typed is read again. */
+  close: true;
+  /** strip: the model is to write the target. */
+  write: true;
   /** stage: the scene that was chosen. */
   scene: Stage["scene"];
   /** stage: the film is wanted. */
@@ -141,6 +151,12 @@ export type PageName =
   | "output"
   | "learn"
   | "calculator";
+
+/** What was typed into the strip; mirror of `Typed` in strip/__init__.py. */
+export interface Typed {
+  name: "text" | "target" | "text2" | "text_b" | "target_b";
+  text: string;
+}
 
 /** What tiles lacks; mirror of `Want` in tiles/__init__.py. */
 export interface Want {

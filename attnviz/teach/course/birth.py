@@ -90,7 +90,7 @@ def _needs(inputs: CardInputs) -> Card:
         "after": letters[TARGET + 1],
     }
     question = ChoiceQuestion(("itself", "before", "place"), "before")
-    read = replace(_film(tokens), scenes=("text",))
+    read = replace(_film(tokens), scenes=("text",), handles=())
     return Card("needs", numbers, (), question, situation=(read,))
 
 
@@ -139,7 +139,7 @@ def _film(tokens: Int64[Tensor, "token"]) -> Motion:
         "induction": hand_made.induction.double().numpy(),
         "asked": np.array([[len(tokens) // 2 + TARGET, TARGET + 1]], dtype=np.float64),
     }
-    return Motion("induction", arrays, {"letters": labels(tokens)})
+    return Motion("induction", arrays, {"letters": labels(tokens)}, handles=("asked",))
 
 
 def circuit(tokens: Int64[Tensor, "token"], removed: Removed = "none") -> CircuitWeights:

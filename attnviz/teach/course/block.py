@@ -36,7 +36,7 @@ from attnviz.teach.lessons.cards.example_words import ExampleWord
 
 TO_TWO_DIGITS, ONE_DIGIT = 0.006, 0.06  # tolerances of numbers typed with two digits, with one
 # one head as wide as the module, or narrow ones; scores on a circle, large enough to point
-WIDTH, NARROW, LARGE = 64, 8, 2000.0
+WIDTH, NARROW, LARGE = 64, 8, 1000.0
 WIDE = ((512, 8), (768, 12), (256, 4))  # (d_model, heads) of models of the usual size
 HEAD: Mapping[str, str | int] = {"model": "minilm", "layer": 3, "head": 1}
 TIRED, CAT, WAS = 3, 1, 2

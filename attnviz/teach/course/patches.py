@@ -111,7 +111,9 @@ def _cut(inputs: CardInputs) -> Card:
     }
     labels = {"cls": ("[CLS]",)}
     before = Motion("cut", arrays, labels, scenes=("whole", "cut"))
-    return Card("cut", numbers, (before,), question, (Motion("cut", arrays, labels),))
+    return Card(
+        "cut", numbers, (before,), question, (Motion("cut", arrays, labels, handles=("patch",)),)
+    )
 
 
 @cache

@@ -17,6 +17,7 @@ from attnviz.attention.capture import Capture
 from attnviz.checks.cards import card
 from attnviz.metrics.measures import induction_keys, measured
 from attnviz.pictures.board import Board, Panel, Sums
+from attnviz.pictures.motion.scenes import Motion
 from attnviz.teach.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.teach.lessons.cards.card import (
     Card,
@@ -270,7 +271,21 @@ def _induction(inputs: CardInputs) -> Card:
         "head": head.head,
     }
     board = Board((panel(cap, head, "weights", hidden=True),))
-    return Card("induction", numbers, (board,), question, link=Link("head", view))
+    weights = cap.weights(head.layer, head.head).astype(np.float64)
+    film = Motion(
+        "induction",
+        {
+            "previous": np.zeros_like(
+                weights
+            ),  # where the keys come from is another lesson's matter
+            "induction": weights,
+            "asked": np.array([[second, first + 1]], dtype=np.float64),
+        },
+        {"letters": ("◉", *(label.strip() for label in cap.tokens.labels[1:]))},  # the start mark
+        scenes=("text", "match", "copy"),
+        handles=("asked",),
+    )
+    return Card("induction", numbers, (board,), question, (film,), Link("head", view))
 
 
 def _twice(words: Sequence[str]) -> str:

@@ -1,5 +1,6 @@
 """A measure of a caller's own: a function of the model's output, and tokens that are none."""
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -8,6 +9,7 @@ import torch
 
 import attnviz
 from attnviz.errors import BadInput
+from attnviz.experiment.readouts import token_id
 from attnviz.models.loaded_model import LoadedModel
 
 TEXT = "Lily gave the red ball to"
@@ -50,6 +52,21 @@ def test_a_word_that_is_a_token_with_its_space_is_named(stories: LoadedModel) ->
         attnviz.experiment(stories, TEXT, on=attnviz.NextToken("ball")).effects(to="zero")
     with pytest.raises(BadInput, match="give one of them$"):
         attnviz.experiment(stories, TEXT, on=attnviz.NextToken("zxqj vwk")).effects(to="zero")
+
+
+def test_a_word_without_its_space_is_another_token_and_says_so(stories: LoadedModel) -> None:
+    lm, whole = stories, token_id(stories, " Mary", 10**6)
+    bare = next(
+        word
+        for word in ("Mary", "Tom", "The", "He", "She", "I", "A")
+        if len(lm.tokenize(word, add_special_tokens=False)["input_ids"]) == 1
+    )
+    with pytest.warns(UserWarning, match=f"{bare!r} is a token without a space.*' {bare}'"):
+        assert token_id(lm, bare, 10**6) != token_id(lm, f" {bare}", 10**6)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert token_id(lm, " Mary", 10**6) == whole
+        token_id(lm, ".", 10**6)
 
 
 def test_a_module_that_reads_tensors_is_not_asked_for_texts() -> None:

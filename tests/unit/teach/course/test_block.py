@@ -62,4 +62,4 @@ def test_rank_keeps_what_the_nearest_scores_of_that_rank_keep() -> None:
     assert np.linalg.matrix_rank(nearest) == 8
     lost = ((random - nearest) ** 2).sum() / (random**2).sum()
     assert float(numbers["kept"]) == pytest.approx(1 - lost)
-    assert float(numbers["pointed"]) > 0.99 and numbers["heads"] == 8
+    assert 0.95 < float(numbers["pointed"]) < 1 and numbers["heads"] == 8

@@ -17,6 +17,7 @@ from attnviz.errors import BadInput
 from attnviz.i18n import LANGUAGES, Language, is_beta
 from attnviz.pictures.board import Board
 from attnviz.pictures.model_map import PARTS
+from attnviz.pictures.motion.scenes import Motion
 from attnviz.teach.course import MOVED_CARDS, SLUGS, lesson
 from attnviz.teach.course.recipe import Lesson, Recipe
 from attnviz.teach.lessons.cards import parts
@@ -147,6 +148,16 @@ def _asks_unseen(card: Card) -> bool:
 def test_before_the_question_something_is_drawn(slug: str, built: OfLesson) -> None:
     assert [card.name for _, card in built(slug, 0) if _asks_unseen(card)] == []
     assert _asks_unseen(Card("words", question=ChoiceQuestion(("a", "b"), "a")))
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_what_moves_in_a_lesson_can_be_handled(slug: str, built: OfLesson) -> None:
+    """But not before the question: a hand would find the answer."""
+    cards = [card for _, card in built(slug, 0)]
+    moving = [one for card in cards for one in card.reveal if isinstance(one, Motion)]
+    assert not moving or any(film.handles for film in moving)
+    still = [one for card in cards for one in before_the_question(card) if isinstance(one, Motion)]
+    assert all(not film.handles and len(film.played) == 1 for film in still)
 
 
 def test_before_the_question_an_answer_is_emptied(built: OfLesson) -> None:

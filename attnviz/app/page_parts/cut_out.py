@@ -1,0 +1,156 @@
+"""A circuit that is really cut out, below the graph of Circuit.
+
+In: what is shown, and another text that gets another answer. Out: a switch, the box of the other
+text, and a canvas with a slider: the edges that carry the difference between the two answers, kept
+alone or cut away. The edges are found and run by a job.
+"""
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from attnviz.app.bar.navigation import NAVIGATION, renew
+from attnviz.app.frame import measurement, needs_model
+from attnviz.app.host.draw import draw
+from attnviz.app.server import answer_runs
+from attnviz.app.server.answer_runs import Answering
+from attnviz.app.server.jobs import Job
+from attnviz.app.session import address, current, embedding, messages, widgets
+from attnviz.app.session.fragment import fragment
+from attnviz.capture.request import Request
+from attnviz.i18n import Language, text
+from attnviz.pictures.cut_out import CANVAS, CutOut, fill
+from attnviz.pictures.group.app_capture import PageContext
+
+if TYPE_CHECKING:
+    from attnviz.experiment.answer_measures import AnswerMeasure
+
+FRAGMENT = "cut_out"
+MODEL = "stories"
+MARY, JOHN = (
+    f"When Mary and John went to the store, {giver} gave a book to" for giver in ("John", "Mary")
+)
+
+
+@fragment(FRAGMENT)
+def show(shown: PageContext) -> None:
+    """The switch and what it shows."""
+    lang = shown.lang
+    if embedding.is_embedded():
+        return
+    st.toggle(
+        text(lang, "cut_out.show"),
+        key=widgets.showing("circuit.cut_out", current.view().circuit.cut_out),
+        on_change=_take_switch,
+    )
+    if not current.view().circuit.cut_out:
+        return
+    with messages.guard(lang):
+        if needs_model.say(shown, "circuit"):
+            return
+        model = shown.captured.model
+        if model.kind != "decoder" or not shown.size.whole or shown.captured.n_asked:
+            st.info(text(lang, "cut_out.not_here"))
+            _example(lang)
+            return
+        _other_text(lang)
+        _example(lang)
+        other = current.view().right.text.strip()
+        if not other:
+            st.info(text(lang, "cut_out.type"))
+            return
+        with st.spinner(text(lang, "wait.effects")):
+            texts = (current.view().input.text, other)
+            left, right = (_answering(shown, typed) for typed in texts)
+        _measured(shown, left, right, other)
+
+
+def _example(lang: Language) -> None:
+    """A button for the pair whose circuit is known best."""
+    view = current.view()
+    if (view.model, view.input.text, view.right.text) != (MODEL, MARY, JOHN):
+        st.button(
+            text(lang, "cut_out.example"),
+            key=widgets.key("circuit.cut_out_example"),
+            on_click=_open_example,
+        )
+
+
+def _open_example() -> None:
+    current.open_model(MODEL)
+    current.open_text(MARY)
+    current.generate(0)
+    view = current.view()
+    circuit = replace(view.circuit, path="", least="", kept=None, cut_out=True)
+    current.update(replace(view, right=replace(view.right, text=JOHN), circuit=circuit))
+
+
+def _other_text(lang: Language) -> None:
+    st.text_input(
+        text(lang, "cut_out.other"),
+        key=widgets.showing("circuit.other", current.view().right.text),
+        max_chars=address.MAX_CHARS["text"],
+        help=text(lang, "cut_out.other_help"),
+        on_change=_take_other,
+    )
+
+
+def _take_other() -> None:
+    view = current.view()
+    typed = address.cleaned("text_b", widgets.value("circuit.other"))
+    current.update(replace(view, right=replace(view.right, text=typed)))
+    renew(FRAGMENT)
+
+
+def _take_switch() -> None:
+    view = current.view()
+    is_on = bool(widgets.value("circuit.cut_out"))
+    current.update(replace(view, circuit=replace(view.circuit, cut_out=is_on)))
+    renew(FRAGMENT)
+
+
+def _answering(shown: PageContext, typed: str) -> Answering:
+    request = Request.of(typed, cut=current.view().input.cut)
+    return answer_runs.answers(shown.captured, request, ())
+
+
+def _measured(shown: PageContext, left: Answering, right: Answering, other: str) -> None:
+    lang, on = shown.lang, answer_runs.telling_apart(left, right)
+    names = [
+        side.run.reader.name(int(side.run.reader.clean.argmax())).strip() for side in (left, right)
+    ]
+    if on is None:
+        st.info(text(lang, "cut_out.same", answer=messages.plain(names[0])))
+        return
+    key = f"{shown.captured.key} {current.view().input.text} {other} {on}"
+    found = measurement.result(lang, "cut_out", key, partial(_found, left, right, on))
+    if found is None:
+        return
+    kept = current.view().circuit.kept
+    name = widgets.component_key("cut_out")
+    number = text(lang, "word_shares.lead", first=names[0], second=names[1])
+    draw(
+        CANVAS,
+        fill.view(lang, found, number, kept),
+        name,
+        lang,
+        {"kept": partial(_take_kept, name)},
+    )
+
+
+def _found(left: Answering, right: Answering, on: "AnswerMeasure", job: Job) -> CutOut:
+    run, other = (side.run.with_measure(on) for side in (left, right))
+    return fill.numbers(run.circuit(other, progress=job.report, cancel=job.cancel))
+
+
+def _take_kept(name: str) -> None:
+    """Store how many edges are kept; the links are renewed, the picture has moved already."""
+    kept, _ = address.checked("kept", widgets.component_value(name, "kept"))
+    if kept is None:
+        return
+    view = current.view()
+    current.update(replace(view, circuit=replace(view.circuit, kept=kept)))
+    if widgets.only_a_fragment_runs():
+        st.rerun([FRAGMENT, NAVIGATION])
