@@ -70,7 +70,8 @@ export async function keepForOffline(index, files, saves) {
   if (index.offline === null || index.root === null || !isSecureContext || !("serviceWorker" in navigator))
     return;
   const { href } = new URL(index.root, location.href.split(/[?#]/)[0]);
-  await navigator.serviceWorker.register(href + index.offline, { scope: href });
+  const kept = navigator.serviceWorker.register(href + index.offline, { scope: href });
+  if (!(await kept.catch(() => null))) return; // a browser without storage
   const { active } = await navigator.serviceWorker.ready;
   if (!saves) active?.postMessage({ keep: addressesOf(files) });
 }

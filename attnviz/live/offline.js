@@ -41,7 +41,7 @@ export default function offline(scope, version, files) {
 /** A file that is kept; a page as the network has it, or as it is kept where there is none. */
 async function answer(/** @type {string} */ name, /** @type {Request} */ request) {
   const isPage = request.mode === "navigate";
-  const kept = await (await caches.open(name)).match(request, { ignoreSearch: isPage });
+  const kept = await lookUp(name, request, isPage);
   if (kept && !isPage) return kept;
   try {
     return await fetch(request);
@@ -51,10 +51,27 @@ async function answer(/** @type {string} */ name, /** @type {Request} */ request
   }
 }
 
-/** Fetches what is not kept yet, one file at a time: the visitor is working meanwhile. */
+/** What is kept for a request; nothing where the browser gives no storage. */
+async function lookUp(
+  /** @type {string} */ name,
+  /** @type {Request} */ request,
+  /** @type {boolean} */ ignoreSearch,
+) {
+  try {
+    return await (await caches.open(name)).match(request, { ignoreSearch });
+  } catch {
+    return undefined;
+  }
+}
+
+/** Fetches what is not kept yet, one file at a time: the visitor is working meanwhile. A full storage keeps what it has. */
 async function keep(/** @type {string} */ name, /** @type {string[]} */ addresses) {
-  const cache = await caches.open(name);
-  for (const address of addresses) if (!(await cache.match(address))) await cache.add(address);
+  try {
+    const cache = await caches.open(name);
+    for (const address of addresses) if (!(await cache.match(address))) await cache.add(address);
+  } catch {
+    // the page works as long as there is a network
+  }
 }
 
 /** Takes the models of older versions, and lets the rest of them go. */

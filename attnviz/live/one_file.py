@@ -29,10 +29,19 @@ def live_page(
     """
     if model is None and cap.model.id not in REGISTRY:
         raise bad_argument(
-            f"live= needs the model itself, and {cap.model.id} is known by no name; pass model=",
+            f"live= needs the model itself, and {cap.model.id} is known by no name; pass"
+            " model=attnviz.load(its folder)",
             name="live",
             found=cap.model.id,
             allowed=", ".join(REGISTRY),
+        )
+    if model is not None and model.name != cap.model.id:
+        raise bad_argument(
+            f"model= is {model.name}, and the capture is of {cap.model.id}; pass the model that"
+            " the capture was made with",
+            name="model",
+            found=model.name,
+            allowed=cap.model.id,
         )
     source = cap.model.id if model is None else model
     page = one_file(live_model(source, cap.tokens.text or None, (lang,)), lang)

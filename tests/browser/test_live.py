@@ -330,6 +330,18 @@ def test_the_page_comes_without_a_network_after_the_first_visit(
     context.close()
 
 
+def test_a_browser_without_storage_shows_the_page_all_the_same(
+    visitor: Visitor, address: str
+) -> None:
+    visitor.page.add_init_script("""
+        navigator.serviceWorker.register = async () => {
+            throw new DOMException("no storage", "SecurityError");
+        };
+    """)
+    page = visitor.open(address)  # its console stays empty
+    expect(page.locator("#badge")).to_have_attribute("data-state", "ok")
+
+
 @pytest.fixture(scope="module")
 def single(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("one") / "film.html"

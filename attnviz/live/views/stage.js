@@ -32,7 +32,9 @@ export function stageBytes(play, others) {
   const { scene, staged, reader } = play;
   const { n } = scene.group;
   if (n < 2 || (reader.kind === "cosines" && n > MOST_TOKENS)) return null;
-  const found = reader.kind === "cosines" ? meaning(play, others) : nextWord(play);
+  const { cell } = staged; // another model of that name has other tokens
+  const known = cell && Math.max(cell.query, cell.key) < n ? cell : null;
+  const found = reader.kind === "cosines" ? meaning(play, known, others) : nextWord(play, known);
   if (!found) return null;
   const { query, key, tried, answers, cuts } = found;
   const { layers, heads, m } = scene.group;
@@ -74,11 +76,11 @@ export function stageBytes(play, others) {
 }
 
 /** The stage of a decoder. */
-function nextWord(/** @type {Play} */ play) {
-  const { scene, reader, staged } = play;
+function nextWord(/** @type {Play} */ play, /** @type {Staged["cell"]} */ cell) {
+  const { scene, reader } = play;
   const query = scene.group.n - 1;
-  const candidates = staged.cell ? [] : strongLooks(play);
-  const key = staged.cell?.key ?? (candidates.length ? chosenKey(play, candidates) : Math.max(0, query - 1));
+  const candidates = cell ? [] : strongLooks(play);
+  const key = cell?.key ?? (candidates.length ? chosenKey(play, candidates) : Math.max(0, query - 1));
   const cuts = cutAll(play, lookAt(play, query, key));
   const { clean } = reader;
   const best = cuts.reduce((one, other) => (other.moved > one.moved ? other : one));
@@ -100,9 +102,13 @@ function nextWord(/** @type {Play} */ play) {
 }
 
 /** The stage of a sentence encoder; null for a text without two words. */
-function meaning(/** @type {Play} */ play, /** @type {Float64Array[]} */ others) {
+function meaning(
+  /** @type {Play} */ play,
+  /** @type {Staged["cell"]} */ known,
+  /** @type {Float64Array[]} */ others,
+) {
   const { scene, staged } = play;
-  const cell = staged.cell ?? strongestCell(scene);
+  const cell = known ?? strongestCell(scene);
   if (!cell) return null;
   const own = meanVector(scene.arena, scene.pass.hidden);
   const cosine = (/** @type {Float64Array} */ other) => own.reduce((sum, x, i) => sum + x * other[i], 0);

@@ -3,6 +3,7 @@
 import gzip
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from attnviz.live.model import LiveModel, live_model
 from attnviz.live.site import write_site
 from tests.support import folders
 from tests.support.hostile import SCRIPT
+from tests.support.live_worker import own_folder
 
 GOOD = "This is a good film."
 
@@ -153,6 +155,19 @@ def test_save_refuses_what_a_live_page_does_not_take(tmp_path: Path) -> None:
     capture = attnviz.capture("sentiment", GOOD)
     with pytest.raises(BadInput, match="heads= means nothing for a page with live=True"):
         attnviz.save(capture, tmp_path / "x.html", live=True, heads=["L0.H0"])
+
+
+def test_save_takes_the_checkpoint_of_a_folder_and_no_other_model(tmp_path: Path) -> None:
+    folder = tmp_path / "my-bert"
+    shutil.copytree(own_folder("sentiment"), folder)
+    capture = attnviz.capture(folder, GOOD)
+    with pytest.raises(BadInput, match=r"pass model=attnviz\.load"):
+        attnviz.save(capture, tmp_path / "x.html", live=True)
+    with pytest.raises(BadInput, match="model= is stories, and the capture is of my-bert"):
+        attnviz.save(capture, tmp_path / "x.html", live=True, model=attnviz.load("stories"))
+    path = attnviz.save(capture, tmp_path / "x.html", live=True, model=attnviz.load(folder))
+    told = index(path.read_text())
+    assert told["models"]["my-bert"]["examples"][0] == GOOD and told["scenes"] == []
 
 
 def test_one_file_refuses_a_model_that_is_too_large_for_it(

@@ -80,3 +80,13 @@ def test_stage_bytes_are_the_librarys(name: str, scene: Scene, tmp_path: Path) -
         close = np.abs(arrays[name_].astype(float) - array.astype(float))
         assert close.max(initial=0) <= (1 if array.dtype == np.uint8 else 2e-5), name_
     assert max(arrays["moved"]) > (0.9 if scene == "book" else 1e-4)  # a cut really cuts
+
+
+def test_a_stage_whose_cell_does_not_exist_chooses_one(tmp_path: Path) -> None:
+    text = STAGED["book"].text
+    given = {**asked("book", text), "cell": {"query": 14, "key": 99}}
+    request = show("stories", ["stage"], text=text, staged=given)
+    info = model_files(attnviz.load("stories"), tmp_path)
+    *_, found = answers([*opening(info), request])
+    header, _ = unpack(found["views"]["stage"])
+    assert header["n_tried"] > 0 and header["tokens"][header["key"]] == "Mary"
