@@ -56,8 +56,9 @@ ON_TEXT = """(labels) => {
         if (event.key !== "Enter") return;
         removeEventListener("keydown", timed, true);
         const look = () => {
-            const chips = JSON.stringify(all(document, ".av-chip").map((chip) => chip.textContent));
-            const drawn = chips === wanted && all(document, "canvas[data-drawn]").length > 1;
+            const chips = all(document, ".av-grid .av-chip").map((chip) => chip.textContent);
+            const isNew = JSON.stringify(chips) === wanted;
+            const drawn = isNew && all(document, "canvas[data-drawn]").length > 1;
             requestAnimationFrame(
                 drawn ? () => avTimes.push(performance.now() - event.timeStamp) : look);
         };
@@ -158,7 +159,7 @@ def new_text(
         capture = attnviz.capture(model, text)
         box.fill(text)
         visit.page.evaluate(ON_TEXT, list(capture.tokens.labels))
-        box.press("Control+Enter")
+        box.press("Enter")
         visit.page.wait_for_function("() => avTimes.length > 0")
         samples += times(visit)
         wrong = wrong or wrong_head(visit, capture.weights(0, 0), 0, palette)

@@ -4,12 +4,13 @@ Reads lesson, card, answers and class from the view, builds the card from the li
 """
 
 from attnviz.app.page_parts import classroom, learn
+from attnviz.app.page_parts.learn.index import ClassWays
 
 
 def main() -> None:
     """Draw the page."""
     if not classroom.show():
-        learn.show(classroom.entry.join)
+        learn.show(ClassWays(classroom.entry.join, classroom.entry.teach_plan))
         classroom.entry.show()
 
 

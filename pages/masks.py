@@ -4,7 +4,6 @@ Reads the view, runs the model through the cache, derives the chosen head under 
 mask as code, and says what was verified.
 """
 
-from attnviz.app.bar import menus
 from attnviz.app.frame import (
     attention_choice,
     capture_of_view,
@@ -15,14 +14,12 @@ from attnviz.app.frame import (
     take,
 )
 from attnviz.app.page_parts import atlas, edited_answer
-from attnviz.app.session import current, embedding
+from attnviz.app.session import current
 
 
 def main() -> None:
     """Draw the page."""
     lang = current.language()
-    if not embedding.is_embedded():
-        menus.second_text(lang)
     shown = capture_of_view.shown(lang, with_second=True)
     if shown is not None:
         shown = attention_choice.choice(shown)

@@ -16,7 +16,7 @@ from pathlib import Path
 import streamlit as st
 
 from attnviz.app.bar import bar
-from attnviz.app.frame import frame, frame_line, notices, take
+from attnviz.app.frame import frame, frame_line, notices, strip, take
 from attnviz.app.page_parts import classroom
 from attnviz.app.page_parts.learn import links
 from attnviz.app.server import opened_captures, page_queue, turns, visitors
@@ -32,6 +32,7 @@ from attnviz.app.session import (
     widgets,
 )
 from attnviz.i18n import DEFAULT, Language, catalogue, tag, text
+from attnviz.pictures.shared.pages import path as path_of
 
 # the words of Streamlit that no option changes, and our texts for them
 STREAMLIT_SAYS = {
@@ -81,7 +82,7 @@ def main() -> None:
         name: st.Page(
             path,
             title=text(lang, f"page.{name}.title"),
-            url_path=name,
+            url_path=path_of(name),
             default=name == routes.DEFAULT,
         )
         for name, path in routes.files().items()
@@ -107,15 +108,17 @@ def main() -> None:
         address_bar.write(with_view=name != routes.DEFAULT)
     if not (in_frame or current.view().classroom.wall):
         bar.show(lang, pages, name)
-    notices.adjusted(lang)
-    if name != "learn" and not in_frame:
+    if name not in routes.WITHOUT_MODEL:
+        frame.open_page(name)
+        strip.open_line(lang, links.back_to_lesson)
+    elif name != "learn" and not in_frame:
         links.back_to_lesson(lang)
+    notices.adjusted(lang)
     classroom.beside(lang, name)
     with messages.guard(lang):
-        if name not in routes.WITHOUT_MODEL:
-            frame.open_page(name)
         with opened_captures.first_look(current.view().input.capture, name):
             page.run()
+    strip.close_line(lang)
     take.offer_picture(lang)
     if name in routes.WITHOUT_MODEL:
         frame_line.line_without_model(lang)

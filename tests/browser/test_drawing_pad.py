@@ -23,7 +23,7 @@ def folder(tiny: Tiny) -> Path:
 def pad(visit: OpenVisit, folder: Path) -> Visit:
     """The page Output with the pad open."""
     opened = visit("output", model=str(folder), text="")
-    opened.open_menu("menu.model")
+    opened.open_menu("media")
     opened.page.get_by_text("Draw a picture").click()
     expect(above(opened)).to_be_visible()
     still_box(opened)
@@ -107,7 +107,7 @@ def test_the_model_sees_what_was_drawn(pad: Visit) -> None:
     drawn = [[44, 104, 214, 255], [255, 255, 255, 255]]
     pad.wait_until(lambda: colours() == drawn)
     pad.page.goto(pad.page.url)  # as whoever is sent the link would
-    pad.open_menu("menu.model")
+    pad.open_menu("media")
     pad.wait_until(lambda: colours() == drawn)
 
 
@@ -158,7 +158,7 @@ def test_a_drawing_outlives_a_change_of_page(pad: Visit) -> None:
     stroke(pad, (0.1, 0.5), (0.9, 0.5))
     pad.go("head")
     expect(pad.page.get_by_role("heading", name="Head", exact=True)).to_be_visible()
-    pad.open_menu("menu.model")
+    pad.open_menu("media")
     if not above(pad).is_visible():
         pad.page.get_by_text("Draw a picture").click()
     expect(above(pad)).to_be_visible()

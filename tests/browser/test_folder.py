@@ -31,7 +31,7 @@ def test_pages_links_and_pictures_stay_in_the_folder(browser: Browser, app: str)
     opened = open_visit(browser, app, "overview", text="The cat sat.")
     page = opened.page
     opened.go("steps")
-    expect(page).to_have_url(re.compile(f"{re.escape(app)}/steps"))
+    expect(page).to_have_url(re.compile(f"{re.escape(app)}/compute"))
     settle(page)
     page.goto(f"{app}/start")  # another name of the first page
     expect(page).to_have_url(re.compile(rf"{re.escape(app)}/(\?|$)"))

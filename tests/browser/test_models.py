@@ -106,7 +106,7 @@ def test_an_uploaded_picture_lies_under_its_patches(visit: OpenVisit, tiny: Tiny
     expect_data(picture, first=1)
     middles = cell_points(picture, [(row, col) for row in range(3) for col in range(3)], 3, 3)
     before = pixels(picture, middles)
-    opened.open_menu("menu.model")
+    opened.open_menu("media")
     file = opened.page.locator("input[type=file]").first
     file.set_input_files({"name": "a.png", "mimeType": "image/png", "buffer": png((255, 0, 0))})
     opened.wait_for_parameters(image="own")

@@ -7,6 +7,7 @@ from playwright.sync_api import Locator, expect
 
 import attnviz
 from attnviz.models.loaded_model import LoadedModel
+from attnviz.pictures.shared.pages import path as path_of
 from tests.browser.conftest import OpenVisit
 from tests.support.browser import settle
 from tests.support.cases import mostly_slow
@@ -45,9 +46,9 @@ def test_page_opens_without_a_traceback(visit: OpenVisit, path: str) -> None:
 def test_typing_a_text_draws_a_new_grid(visit: OpenVisit, minilm: LoadedModel) -> None:
     opened = visit("overview", layer=0, head=0)
     tokens = attnviz.capture(minilm, TEXT).tokens
-    expect(opened.page.locator(".av-chip")).not_to_have_text(list(tokens.labels))
+    expect(opened.tokens).not_to_have_text(list(tokens.labels))
     opened.type_text(TEXT)
-    expect(opened.page.locator(".av-chip")).to_have_text(list(tokens.labels))
+    expect(opened.tokens).to_have_text(list(tokens.labels))
     grid = opened.canvas("All heads of")
     expect(grid).to_have_attribute("data-drawn", re.compile(r"\d+"))
     n = len(tokens)
@@ -61,7 +62,7 @@ def test_empty_text_is_explained_with_a_way_out(visit: OpenVisit, path: str) -> 
     opened = visit(path, text="   ", canvases=False)
     expect(opened.page.get_by_text("There is no text yet.")).to_be_visible()
     expect(opened.page.locator("canvas")).to_have_count(0)
-    opened.page.get_by_role("button", name="The cat sat on the mat.").click()
+    opened.take_example("The cat sat on the mat.")
     settle(opened.page)
     expect(opened.page.get_by_text("There is no text yet.")).to_have_count(0)
     opened.wait_for_parameters(text="The cat sat on the mat.")
@@ -85,7 +86,7 @@ def test_a_text_too_long_is_refused_with_both_numbers_and_can_be_cut(
     expect(opened.page.locator("canvas")).to_have_count(0)
     opened.page.get_by_role("button", name=f"Cut to the first {LIMIT} tokens").click()
     settle(opened.page)
-    expect(opened.page.locator(".av-chip")).to_have_count(LIMIT)
+    expect(opened.tokens).to_have_count(LIMIT)
     expect(alert).to_contain_text(f"only its first {LIMIT} tokens")
     opened.wait_for_parameters(cut=1)
     assert len(attnviz.capture(minilm, text, cut=True).tokens) == LIMIT
@@ -158,7 +159,7 @@ def expect_page(visit: Visit, name: str, layer: int, head: int) -> None:
     expect(visit.page.get_by_role("heading", name=name, exact=True)).to_be_visible()
     expect_data(heatmap(visit), layer=layer, head=head)
     path = next(path for path, title in PAGES.items() if title == name)
-    expect(visit.page).to_have_url(re.compile(rf"/{path}(\?|$)"))
+    expect(visit.page).to_have_url(re.compile(rf"/{path_of(path)}(\?|$)"))
     visit.wait_for_parameters(text=TEXT, layer=layer, head=head)
 
 

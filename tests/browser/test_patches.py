@@ -222,7 +222,7 @@ def test_the_head_opens_with_the_patch_that_asks(output: OpenVisit) -> None:
 @pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_axe_finds_nothing_serious(output: OpenVisit, scheme: str) -> None:
     opened = output(layer=1, head=2, query=3, scheme=scheme)
-    opened.open_menu("menu.model")
+    opened.open_menu("media")
     opened.page.get_by_text("Draw a picture").click()
     expect(opened.page.locator(".av-drawing-pad-above")).to_be_visible()
     assert accessibility_problems(opened.page) == []
@@ -232,7 +232,7 @@ def test_the_tokens_of_a_picture_stand_in_the_overview_as_they_look(
     visit: OpenVisit, folder: Path
 ) -> None:
     opened = visit("overview", model=str(folder), text="", image="stripes")
-    drawn = opened.page.locator(".av-chip canvas")
+    drawn = opened.tokens.locator("canvas")
     expect(drawn).to_have_count(GRID * GRID)
     expect(opened.page.get_by_role("button", name="r0c0", exact=True)).to_be_visible()
 

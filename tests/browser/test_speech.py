@@ -20,7 +20,7 @@ def test_a_recording_is_heard(visit: OpenVisit, tiny: Tiny) -> None:
     expect_data(heatmap, rows=59, cols=59)
     half = Sound(sound.sample(44_100).samples[:22_050], 44_100)
     file = {"name": "half.wav", "mimeType": "audio/wav", "buffer": half.wav()}
-    page.open_menu("menu.model")
+    page.open_menu("media")
     page.page.locator('input[type="file"]').first.set_input_files([file])  # type: ignore[list-item]
     expect_data(heatmap, rows=24, cols=24)
     page.wait_for_parameters(sound="own")
@@ -63,10 +63,10 @@ def check_spectrogram(heatmap: Locator) -> None:
 def test_the_spectrogram_stands_under_its_columns(visit: OpenVisit, tiny: Tiny) -> None:
     page = visit("head", model=str(tiny("wav2vec2")))
     file = {"name": "beep.wav", "mimeType": "audio/wav", "buffer": beep().wav()}
-    page.open_menu("menu.model")
+    page.open_menu("media")
     page.page.locator('input[type="file"]').first.set_input_files([file])  # type: ignore[list-item]
     page.wait_for_parameters(sound="own")
-    page.open_menu("menu.model", wanted=False)  # it lies on the picture
+    page.open_menu("media", wanted=False)  # it lies on the picture
     heatmap = page.canvas("Attention weights of")
     for width in (1440, 1024):
         page.page.set_viewport_size({"width": width, "height": 1000})

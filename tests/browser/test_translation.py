@@ -144,7 +144,6 @@ def test_the_heatmap_is_one_click_away(opened: Open) -> None:
 
 def test_the_model_fills_the_target_and_a_hand_changes_it(opened: Open, tiny: Tiny) -> None:
     visit = opened("t5")
-    visit.open_menu("menu.model")
     box = visit.page.get_by_role("textbox", name="Target text", exact=True)
     expect(box).to_have_value(TARGET)
     visit.page.get_by_role("button", name="Let the model generate").click()

@@ -200,6 +200,16 @@ def test_a_circuit_prints_its_curve_beside_random_edges(names: Circuit) -> None:
     assert len(lists["sender"]) == 479
 
 
+def test_the_other_run_needs_no_measure_of_its_own(names: Circuit) -> None:
+    """Without one it keeps the logits of all rows, with one those of the last row alone."""
+    lm = attnviz.load("stories")
+    own = attnviz.experiment(lm, STORE, on=MARY)
+    other = attnviz.experiment(lm, STORE.replace("John gave", "Mary gave"))
+    found = own.circuit(other, exact=1)
+    assert found.other == pytest.approx(names.other, abs=1e-5)
+    np.testing.assert_allclose(found.estimate, names.estimate, atol=1e-4)
+
+
 def test_models_and_texts_without_such_edges_are_refused_by_name(names: Circuit) -> None:
     lm = attnviz.load("stories")
     run = attnviz.experiment(lm, STORE, on=MARY)

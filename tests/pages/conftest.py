@@ -1,5 +1,6 @@
 """Runs the real entry of the app without a browser, and reads what a component was sent."""
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from functools import cache, partial
@@ -9,7 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 from streamlit.components.v2 import manifest_scanner as scanner
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX
 from streamlit.testing.v1 import AppTest, local_script_runner
+from streamlit.util import calc_hash
 
 from attnviz import i18n
 from attnviz.app.frame import measurement
@@ -17,7 +21,9 @@ from attnviz.app.server import class_socket, loading, sources
 from attnviz.app.session import routes, widgets
 from attnviz.models.rehearsal import Rehearsal
 from attnviz.pictures import effects, table
+from attnviz.pictures import strip as strip_picture
 from attnviz.pictures.shared.buffer import unpack
+from attnviz.pictures.shared.pages import path as path_of
 from tests.support.waiting import LIMIT_S
 
 TIMEOUT_S = 3 * LIMIT_S
@@ -92,7 +98,7 @@ def visit(root: Path) -> Visit:
         for name, value in parameters.items():
             app.query_params[name] = value
         if page != routes.DEFAULT:
-            app.switch_page(f"../../pages/{page}.py")
+            app._page_hash = calc_hash(path_of(page))  # AppTest goes by the names of files
         app.run()
         assert not app.exception
         return app
@@ -146,21 +152,64 @@ def bar(app: AppTest) -> Any:
 
 
 def beside_bar(app: AppTest, kind: str = "bidi_component") -> list[Any]:
-    """The elements of a kind that the page has beside the bar, components for instance.
+    """The elements of a kind that the page has beside bar and strip, components for instance."""
+    above = {id(each) for line in app.container if _is_above(line) for each in line.get(kind)}
+    found = [each for each in app.main.get(kind) if id(each) not in above]
+    # what only tells the other pictures of effects is not seen
+    return [each for each in found if _name_of(each) != effects.CANVAS.element]
 
-    The component that tells pictures of the effects of heads is left out: nobody sees it.
-    """
-    in_bar = {id(each) for bar in app.container if _is_bar(bar) for each in bar.get(kind)}
-    return [
+
+def _name_of(element: Any) -> str:
+    return getattr(element.proto, "component_name", "")
+
+
+def _is_above(container: Any) -> bool:
+    return container.key in [widgets.key(name) for name in ("bar", "strip", "strip.b")]
+
+
+def strip(app: AppTest, side: str = "strip") -> Any:
+    """The strip below the bar: the component, with what the browser gets."""
+    line = app.container(key=widgets.key(side))
+    (component,) = [
         each
-        for each in app.main.get(kind)
-        if id(each) not in in_bar
-        and getattr(each.proto, "component_name", "") != effects.CANVAS.element
+        for each in line.get("bidi_component")
+        if each.proto.component_name == strip_picture.CANVAS.element
     ]
+    return component
 
 
-def _is_bar(container: Any) -> bool:
-    return bool(container.key == widgets.key("bar"))
+def pieces(app: AppTest, side: str = "strip") -> dict[str, dict[str, Any]]:
+    """What the strip says of each piece, by name; `tokens` are those of its line."""
+    header, _ = unpack(strip(app, side).proto.bytes)
+    return {piece["name"]: piece for piece in header["pieces"]}
+
+
+def is_typed(app: AppTest) -> bool:
+    """True if something in the strip can be typed."""
+    return any(piece["field"] for piece in pieces(app).values())
+
+
+def type_text(app: AppTest, typed: str, name: str = "text") -> AppTest:
+    """Type a text into the strip, as its JavaScript says so."""
+    side = "strip.b" if name.endswith("_b") else "strip"
+    return tell(app, strip(app, side), "typed", {"name": name, "text": typed})
+
+
+def tell(app: AppTest, component: Any, event: str, value: Any) -> AppTest:
+    """Send an event of a component, as its JavaScript does."""
+    widget = WidgetState()
+    widget.id = f"{STREAMLIT_INTERNAL_KEY_PREFIX}_{component.proto.id}__events"
+    widget.json_trigger_value = json.dumps([{"event": event, "value": value}])
+    return send_state(app, widget)
+
+
+def send_state(app: AppTest, widget: WidgetState) -> AppTest:
+    """Run the app with what a component has sent."""
+    states = app._tree.get_widget_states()
+    states.widgets.append(widget)
+    app._run(states)
+    assert not app.exception
+    return app
 
 
 def parameters(app: AppTest) -> dict[str, str]:

@@ -7,7 +7,15 @@ from attnviz import i18n
 from attnviz.app.session import address, address_bar, store, widgets
 from attnviz.app.session.view import default_view
 from attnviz.checks.openings import SIGHTS
-from tests.pages.conftest import Visit, bar, beside_bar, parameters, sent
+from tests.pages.conftest import (
+    Visit,
+    bar,
+    beside_bar,
+    parameters,
+    pieces,
+    sent,
+    type_text,
+)
 
 TEXT = "The cat sat."
 KEY = widgets.key
@@ -31,7 +39,7 @@ def test_a_deep_link_restores_the_view(visit: Visit) -> None:
     app = visit("steps", **wanted)
     header, _ = sent(app)
     assert (header["layer"], header["head"]) == (4, 9)
-    assert app.text_area(KEY("text")).value == TEXT
+    assert pieces(app)["text"]["text"] == TEXT
     assert app.selectbox(KEY("lang")).value == "ko"
     assert parameters(app) == wanted
 
@@ -60,7 +68,7 @@ def test_a_page_without_a_model_names_no_head(visit: Visit, page: str) -> None:
 
 def test_a_new_text_is_written_into_the_address(visit: Visit) -> None:
     app = visit("overview", layer="3", head="1")
-    app.text_area(KEY("text")).set_value(TEXT).run()
+    type_text(app, TEXT)
     opened = parameters(app)  # at a row worth seeing
     assert {*opened} == {"text", "layer", "head", "query", "key"} and opened["text"] == TEXT
     assert sent(app)[0]["tokens"][:3] == ["[CLS]", "The", "cat"]
@@ -86,7 +94,7 @@ def test_back_and_forward_read_the_address(visit: Visit, monkeypatch: pytest.Mon
     app.run()
     header, _ = sent(app)
     assert (header["layer"], header["head"]) == (0, 3)
-    assert app.text_area(KEY("text")).value == default_view().input.text
+    assert pieces(app)["text"]["text"] == default_view().input.text
     assert parameters(app) == {"head": "3"}
     (after,) = beside_bar(app)
     assert before.proto.id != after.proto.id  # mounts anew and reads the address itself
@@ -111,8 +119,8 @@ def test_the_language_can_be_switched(visit: Visit) -> None:
 
 def test_an_example_can_be_chosen(visit: Visit) -> None:
     app = visit("overview", cut="1")
-    app.button(KEY("example.short")).click().run()
-    assert app.text_area(KEY("text")).value == i18n.text("en", "example.short")
+    type_text(app, i18n.text("en", "example.short"))
+    assert pieces(app)["text"]["text"] == i18n.text("en", "example.short")
     there = SIGHTS["short"]
     assert parameters(app) == {
         "text": i18n.text("en", "example.short"),
@@ -125,7 +133,7 @@ def test_an_example_can_be_chosen(visit: Visit) -> None:
 
 def test_a_second_sentence_can_be_typed(visit: Visit) -> None:
     app = visit("masks", text=TEXT)
-    app.text_input(KEY("text2")).set_value("").run()
+    type_text(app, "", "text2")
     assert len(sent(app)[0]["tokens"]) == 1
     assert parameters(app) == {"text": TEXT, "text2": ""}
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from html import escape
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -13,7 +14,9 @@ from attnviz.app.page_parts.learn import open_card
 from attnviz.app.server import class_socket
 from attnviz.pictures.shared.buffer import unpack
 from attnviz.pictures.shared.pages import Page
+from attnviz.teach.lessons.cards.times import JOINING_MIN, planned_cards
 from tests.pages.a_class import (
+    EN,
     JA,
     KEY,
     answer,
@@ -217,3 +220,64 @@ def test_everyone_clicks_a_cell_and_sees_how_the_class_clicked(
         assert f"**{clicks}**" in [each.value for each in app.markdown]
     press(presenter, "class.cell_end")
     assert class_socket.rooms().stage(room).asked is None
+
+
+def test_a_class_votes_talks_and_votes_again_with_both_votes_in_the_report(
+    presenter: AppTest, visit: Visit
+) -> None:
+    press(presenter, "class.begin")
+    one, two = (visit("learn", room=code(presenter)) for _ in range(2))
+    answer(one, "sums")
+    answer(two, "nothing")
+    press(presenter, "class.again")
+    assert card(one.run())["vote"] == 2 and view(one)["own"] == ""
+    tally = class_socket.rooms().tally(code(presenter), ("block", "order"))
+    assert tally.answered == 0 and tally.first == {"right": 1, "not_nothing": 1}
+    assert KEY("class.again") not in [each.key for each in presenter.button]
+    for app in (one, two):
+        answer(app, "sums", at=2)
+        assert view(app.run())["own"] == "sums", "a further run does not drop the second answer"
+    press(presenter, "class.reveal")
+    votes = {bar["label"]: (bar["first"], bar["count"]) for bar in card(one.run())["bars"]}
+    assert votes == {"right": (1, 2), "not_nothing": (1, 0), "not_error": (0, 0)}
+    assert view(two.run())["judged"] == "right"
+    press(presenter, "class.end")
+    (asked, *_) = report.questions(presenter.session_state["attnviz.class.report"], "en")
+    assert [(bar.first, bar.count) for bar in asked.answers if bar.right] == [(1, 2)]
+    line = next(line for line in report.as_csv("en", [asked]).splitlines() if ",yes," in line)
+    assert line.endswith(",1,yes,2,1.000")
+
+
+def test_the_notes_of_the_teacher_have_the_key_and_the_mistakes(presenter: AppTest) -> None:
+    press(presenter, "class.begin")
+    texts = [each.value for each in presenter.markdown]
+    assert any(EN.of("order", "option.sums") in text and "**" in text for text in texts)
+    assert any(EN.of("order", "feedback.error") in text for text in texts)
+    assert not presenter.radio and KEY("learn.order.shown") not in [b.key for b in presenter.button]
+
+
+def test_a_plan_is_one_class_over_the_cards_of_several_lessons(visit: Visit) -> None:
+    lead = visit("learn")
+    lead.expander(key=KEY("learn.plans"))  # closed: its body is drawn once it is opened
+    lead.session_state[KEY("learn.plans")] = True
+    lead.run()
+    press(lead, "class.teach_plan.45")
+    planned = planned_cards(45)
+    room = code(lead)
+    stage = class_socket.rooms().stage(room)
+    assert (stage.lesson, stage.card, stage.plan) == (planned[0].slug, planned[0].card, 45)
+    assert (stage.number, stage.count) == (0, len(planned)) and round(planned[-1].until, 6) == 45
+    press(lead, "class.begin")
+    for before, after in pairwise(planned[:6]):  # into the next lesson
+        press(lead, f"learn.next.{before.card}")
+        stage = class_socket.rooms().stage(room)
+        assert (stage.lesson, stage.card) == (after.slug, after.card)
+    clock = i18n.text("en", "class.clock_join", now=0, all=45, until=JOINING_MIN)
+    assert f"⏱ {clock}" in [each.value for each in lead.markdown]
+    where = i18n.text("en", "learn.where", number=6, cards=len(planned))
+    assert card(visit("learn", room=room))["where"] == where
+    press(lead, "class.end")
+    assert (
+        "attnviz.class.plan" not in lead.session_state
+        or not lead.session_state["attnviz.class.plan"]
+    )

@@ -158,7 +158,8 @@ def test_answers_are_counted_and_judged_only_after_the_reveal(
     press(presenter, "class.begin")
     assert not bars(presenter), "the page may be projected"
     here = i18n.text("en", "class.here", present=2, answered=2)
-    assert f"**{here}**" in [each.value for each in presenter.markdown]
+    everyone = i18n.text("en", "class.whole")
+    assert f"**{here} · ✓ {everyone}**" in [each.value for each in presenter.markdown]
     press(presenter, "class.show")
     assert sorted(bars(presenter)) == sorted(option_bars(nothing=1, sums=1))
     assert not shares(one.run())

@@ -10,7 +10,7 @@ from attnviz import i18n
 from attnviz.app.page_parts import compare
 from attnviz.app.session import messages, widgets
 from attnviz.compare import token_pairs
-from tests.pages.conftest import Visit, beside_bar, parameters, sent
+from tests.pages.conftest import Visit, beside_bar, parameters, pieces, sent, type_text
 
 KEY = widgets.key
 A, B = "The cat sat on the mat.", "The dog sat quietly on the mat."
@@ -41,7 +41,7 @@ def test_both_sides_and_the_share_that_moved(
     by_head = token_pairs.moved_by_head(a.all_weights(), b.all_weights(), found.slots, found.slots)
     np.testing.assert_allclose(arrays["moved_rows"], by_head, atol=1e-5)
     np.testing.assert_allclose(arrays["moved"], np.nanmean(by_head, axis=-1), atol=1e-5)
-    assert app.text_area(KEY("text_b")).label == i18n.text(lang, "compare.text")
+    assert pieces(app, "strip.b")["text_b"]["label"] == i18n.text(lang, "compare.text")
 
 
 def test_the_first_view_differs_in_one_word(visit: Visit) -> None:
@@ -150,16 +150,15 @@ def test_a_right_model_that_does_not_exist_is_said(visit: Visit) -> None:
 
 def test_the_right_side_reads_a_target_of_its_own(visit: Visit) -> None:
     app = visit("compare", model="translator", text="the cat sleeps .", target="le chat dort .")
-    label = i18n.text("en", "compare.target")
-    (box,) = [each for each in app.main.text_area if each.label == label]
-    box.set_value("la chatte").run()
+    assert pieces(app, "strip.b")["target_b"]["label"] == i18n.text("en", "compare.target")
+    type_text(app, "la chatte", "target_b")
     assert parameters(app)["target_b"] == "la chatte"
     assert parameters(app)["target"] == "le chat dort ."
     assert not app.exception
     again = visit("compare", **parameters(app), stack="decoder", kind="self")
     header, _ = sent(again)
     assert header["a"]["tokens"] != header["b"]["tokens"]
-    assert [each.value for each in again.main.text_area][-1] == "la chatte"
+    assert pieces(again, "strip.b")["target_b"]["text"] == "la chatte"
 
 
 def test_a_model_of_ones_own_is_named_for_the_right_side(visit: Visit, tiny: Tiny) -> None:

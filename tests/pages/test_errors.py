@@ -8,7 +8,7 @@ from attnviz.app.server import captures, unexpected
 from attnviz.app.session import address, messages, widgets
 from attnviz.capture import run as capture_run
 from attnviz.models.registry import REGISTRY
-from tests.pages.conftest import Visit, beside_bar, parameters, sent
+from tests.pages.conftest import Visit, beside_bar, parameters, pieces, sent, type_text
 
 PAGES = ("overview", "head", "steps", "masks")
 LONG = "cat " * 600
@@ -29,8 +29,8 @@ def test_an_empty_text_says_what_to_do(visit: Visit, page: str, lang: i18n.Langu
     assert app.subheader[0].value == i18n.text(lang, "empty.title")
     assert not beside_bar(app)
     assert not app.error
-    app.button(KEY("example.short")).click().run()
-    assert app.text_area(KEY("text")).value == i18n.text(lang, "example.short")
+    type_text(app, i18n.text("en", "example.short"))
+    assert pieces(app)["text"]["text"] == i18n.text("en", "example.short")
     assert "cat" in first_tokens(app)
 
 

@@ -12,7 +12,7 @@ from attnviz import i18n
 from attnviz.app.session import pictures, widgets
 from attnviz.experiment.outputs.answer import answer
 from attnviz.masks.spec import MASK_NAMES
-from tests.pages.conftest import Visit, bar, beside_bar, parameters, sent
+from tests.pages.conftest import Visit, bar, beside_bar, is_typed, parameters, sent
 from tests.support.cases import mostly_slow
 
 KEY = widgets.key
@@ -181,7 +181,7 @@ def test_minilm_is_asked_for_nothing_more(visit: Visit) -> None:
 def test_a_vision_model_reads_a_picture(visit: Visit, tiny: Tiny, page: str) -> None:
     app = visit(page, text="", model=tiny("vit"), image="landscape")
     assert not app.error
-    assert not app.text_area
+    assert not is_typed(app)
     header, arrays = sent(app)
     labels = header["tokens"][0] if page == "masks" else header["tokens"]
     assert labels[:2] == ["[CLS]", "r0c0"]
@@ -222,10 +222,10 @@ def test_a_picture_is_uploaded(visit: Visit, tiny: Tiny) -> None:
     app = visit("head", text="", model=tiny("vit"))
     data = BytesIO()
     pictures.drawn("stripes").save(data, "PNG")
-    app.file_uploader[0].set_value(("mine.png", data.getvalue(), "image/png")).run()
+    app.file_uploader(KEY("upload")).set_value(("mine.png", data.getvalue(), "image/png")).run()
     assert not app.error
     assert parameters(app)["image"] == "own"
-    app.file_uploader[0].set_value(("mine.png", b"no picture", "image/png")).run()
+    app.file_uploader(KEY("upload")).set_value(("mine.png", b"no picture", "image/png")).run()
     assert [each.value for each in app.error] == [i18n.text("en", "error.bad_picture")]
     assert sent(app)[0]["patches"] is not None
 

@@ -18,7 +18,18 @@ from attnviz.app.session import address, widgets
 from attnviz.app.session.text_files import MAX_BYTES, TextFile
 from attnviz.errors import Cancelled
 from attnviz.pictures.group.groups import MAX_CELLS, MAX_WHOLE, groups, size_of
-from tests.pages.conftest import Visit, beside_bar, component_name, parameters, sent
+from attnviz.pictures.shared.buffer import unpack
+from tests.pages.conftest import (
+    Visit,
+    beside_bar,
+    component_name,
+    is_typed,
+    parameters,
+    sent,
+    strip,
+    tell,
+    type_text,
+)
 from tests.support.folders import WORDS
 from tests.support.waiting import eventually, expect_equal
 
@@ -179,10 +190,10 @@ def test_a_file_is_uploaded_read_and_left(visit: Visit, tiny: Tiny) -> None:
     assert parameters(app)["file"] == "1"
     assert parameters(app)["text"] == "the cat"  # the file itself is no part of the address
     assert sent(app)[0]["tokens"][:4] == ["a", "dog", "sat", "and"]
-    said = [each.value for each in app.main.caption]
-    name = r"my \*book\*\.txt"
-    assert i18n.text("en", "menu.reading_file", name=name, characters="23") in said
-    app = app.button(KEY("use_box")).click().run()
+    header, _ = unpack(strip(app).proto.bytes)
+    said = i18n.text("en", "strip.file", name="my *book*.txt", characters="23")
+    assert header["source"] == said and not is_typed(app)
+    tell(app, strip(app), "close", True)
     assert sent(app)[0]["tokens"] == ["the", "cat"]
     assert "file" not in parameters(app)
 
@@ -190,13 +201,13 @@ def test_a_file_is_uploaded_read_and_left(visit: Visit, tiny: Tiny) -> None:
 def test_a_text_too_long_for_the_box_is_read_as_a_file(visit: Visit, tiny: Tiny) -> None:
     app = visit("head", model=tiny("long"), text="the cat")
     pasted = "a dog sat and slept " * 400
-    app = app.text_area(KEY("text")).set_value(pasted).run()
+    type_text(app, pasted)
     assert not app.error
     assert parameters(app)["file"] == "1" and parameters(app)["text"] == "the cat"
     assert sent(app)[0]["n_query"] == 2000
-    app = app.button(KEY("use_box")).click().run()
+    tell(app, strip(app), "close", True)
     assert sent(app)[0]["tokens"] == ["the", "cat"]
-    app = app.text_area(KEY("text")).set_value("a" * (MAX_BYTES + 1)).run()
+    type_text(app, "a" * (MAX_BYTES + 1))
     assert "1024 KiB" in app.error[0].value
 
 

@@ -14,7 +14,7 @@ from attnviz import i18n
 from attnviz.app.server import captures, loading, sources
 from attnviz.app.session import messages, widgets
 from attnviz.capture.request import Request
-from tests.pages.conftest import Visit, bar, parameters, sent
+from tests.pages.conftest import Visit, bar, is_typed, parameters, pieces, sent
 
 KEY = widgets.key
 TEXT = "the cat sat on a mat"
@@ -185,7 +185,7 @@ def test_a_model_with_inputs_of_its_own_needs_no_text(
 ) -> None:
     app = visit(page, model="mha-55", lang=lang, text="", text2=TEXT)
     assert not app.error and not app.warning
-    assert not app.text_area and not app.text_input
+    assert not is_typed(app) and not app.text_input
     said = [each.value for each in bar(app).markdown]
     assert i18n.text(lang, "model.mha-55.input") in said
     tokens = sent(app)[0]["tokens"]
@@ -203,15 +203,12 @@ def test_every_step_of_torchs_own_module_is_there(visit: Visit) -> None:
 
 
 @pytest.mark.parametrize("reads", ["bert", "marian"])
-def test_a_text_is_still_in_its_box_after_models_without_text(
+def test_a_text_is_still_in_the_strip_after_models_without_text(
     visit: Visit, tiny: Tiny, reads: str
 ) -> None:
-    """The box is drawn once for a model not known yet, and gone when it is: what the browser has
-    dropped since must be told again, or it takes the box for empty and says so."""
     app = visit("overview", model=tiny(reads), text=TEXT)
     for _ in range(2):
         for name in ("vit", "forms", reads):
             app.text_input(KEY("model_name")).set_value(tiny(name)).run()
-        box = app.text_area(KEY("text")).proto
-        assert box.set_value and box.value == TEXT
+        assert pieces(app)["text"]["text"] == TEXT
         assert parameters(app)["text"] == TEXT

@@ -22,7 +22,7 @@ from attnviz.errors import TooLarge
 from attnviz.files.capture_file.digest import VARIABLE, digest_of_bytes
 from attnviz.files.capture_file.read import read
 from attnviz.files.save import content
-from tests.pages.conftest import Visit, bar, beside_bar, component_name, parameters, sent
+from tests.pages.conftest import Visit, bar, beside_bar, component_name, is_typed, parameters, sent
 from tests.support import captures
 
 TEXT = "The cat sat on the mat."
@@ -70,11 +70,11 @@ def test_a_file_is_uploaded_shown_and_closed(visit: Visit, file: bytes) -> None:
     assert not parameters(app).keys() & {"layer", "head", "masks"}
     captions = [caption.value for caption in bar(app).caption]
     assert any("Capture file of" in caption for caption in captions)
-    assert not app.text_area and len(bar(app).selectbox) == 1  # the language alone
+    assert not is_typed(app) and len(bar(app).selectbox) == 1  # the language alone
     header, _ = sent(app)
     assert header["tokens"][:3] == ["[CLS]", "The", "cat"]
     app.button(widgets.key("opened.close")).click().run()
-    assert "capture" not in parameters(app) and app.text_area
+    assert "capture" not in parameters(app) and is_typed(app)
 
 
 @pytest.mark.parametrize("page", SHOWN)

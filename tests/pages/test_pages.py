@@ -8,8 +8,9 @@ from attnviz import i18n
 from attnviz.app.session import embedding, routes, widgets
 from attnviz.app.session.view import default_view
 from attnviz.masks.spec import MASK_NAMES
+from attnviz.pictures.shared.buffer import unpack
 from attnviz.teach.lessons.cards.symbols import with_formulas
-from tests.pages.conftest import Visit, bar, beside_bar, component_name, sent
+from tests.pages.conftest import Visit, bar, beside_bar, component_name, pieces, sent, strip
 
 KEY = widgets.key
 PAGES = ("overview", "head", "steps", "masks")
@@ -28,7 +29,7 @@ def test_a_page_speaks_the_language(visit: Visit, page: str, lang: i18n.Language
     templates = set(i18n.section(lang, "component").values())
     assert header["strings"]
     assert set(header["strings"].values()) <= templates
-    assert app.text_area(KEY("text")).label == i18n.text(lang, "menu.text")
+    assert pieces(app)["text"]["label"] == i18n.text(lang, "menu.text")
     assert not app.error
     assert not app.warning
 
@@ -146,8 +147,10 @@ def test_a_rerun_sends_the_same_bytes(visit: Visit) -> None:
 
 def test_the_default_is_an_example(visit: Visit) -> None:
     app = visit("overview")
-    assert app.text_area(KEY("text")).value == default_view().input.text
-    assert i18n.text("en", "example_hint.tired") in [each.value for each in app.main.caption]
+    assert pieces(app)["text"]["text"] == default_view().input.text
+    header, _ = unpack(strip(app).proto.bytes)
+    assert header["examples"][0]["text"] == default_view().input.text
+    assert header["examples"][0]["hint"] == i18n.text("en", "example_hint.tired")
 
 
 @pytest.mark.parametrize("page", ["head", "steps", "masks", "geometry", "calculator"])

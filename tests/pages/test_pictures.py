@@ -14,7 +14,7 @@ from attnviz.app.bar import picture
 from attnviz.app.session import pictures, widgets
 from attnviz.experiment.outputs.classes import Classes, classes
 from attnviz.pictures.shared.buffer import unpack
-from tests.pages.conftest import Visit, bar, beside_bar, parameters
+from tests.pages.conftest import Visit, beside_bar, parameters
 from tests.support import folders
 
 KEY = widgets.key
@@ -114,7 +114,7 @@ def test_a_model_of_generated_pictures_is_shown_one(
     assert not app.error
     assert "image" not in parameters(app)
     assert app.selectbox(KEY(f"image.{lang}")).value == "sample"
-    assert i18n.text(lang, "sample.what", number=1) in [each.value for each in bar(app).caption]
+    assert i18n.text(lang, "sample.what", number=1) in [each.value for each in app.main.caption]
     headers = [header for header, _ in shown(app, "bars")]
     assert headers[1]["title"] == i18n.text(lang, "classes.colour")
     marked = [bar["label"] for of in headers for bar in of["bars"] if bar["mark"]]
@@ -169,10 +169,10 @@ def test_a_hostile_picture_in_the_address_is_replaced(visit: Visit, sampled: str
     assert not app.error
 
 
-def test_the_pad_lies_in_the_menu_of_models_that_see(visit: Visit, tiny: Tiny) -> None:
+def test_the_pad_lies_in_the_strip_of_models_that_see(visit: Visit, tiny: Tiny) -> None:
     for model, expected in (("vit", True), ("bert", False)):
         app = visit("overview", text=TEXT, model=tiny(model))
-        mounted = [part.proto.component_name for part in bar(app).get("bidi_component")]
+        mounted = [part.proto.component_name for part in app.main.get("bidi_component")]
         assert ("attnviz.drawing_pad" in mounted) == expected
 
 

@@ -5,13 +5,12 @@ from typing import Any
 
 import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetState
-from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX
 from streamlit.testing.v1 import AppTest
 
 from attnviz.app.frame import fragments
 from attnviz.app.session import address, store
 from attnviz.app.session.view import View
-from tests.pages.conftest import Visit, bar, beside_bar, sent
+from tests.pages.conftest import Visit, bar, beside_bar, send_state, sent, tell
 
 TEXT = "The cat sat."
 CHOSEN = {"layer": 3, "head": 5, "query": 1, "key": 2, "scale": "log", "special": "hide"}
@@ -20,18 +19,12 @@ CHOSEN = {"layer": 3, "head": 5, "query": 1, "key": 2, "scale": "log", "special"
 def commit(app: AppTest, name: str, value: Any) -> AppTest:
     """Send a component's state, or a trigger, as its JavaScript does."""
     (component,) = beside_bar(app)
-    widget = WidgetState()
     if name == "open":
-        widget.id = f"{STREAMLIT_INTERNAL_KEY_PREFIX}_{component.proto.id}__events"
-        widget.json_trigger_value = json.dumps([{"event": "open", "value": value}])
-    else:
-        widget.id = component.proto.id
-        widget.json_value = json.dumps({name: value})
-    states = app._tree.get_widget_states()
-    states.widgets.append(widget)
-    app._run(states)
-    assert not app.exception
-    return app
+        return tell(app, component, name, value)
+    widget = WidgetState()
+    widget.id = component.proto.id
+    widget.json_value = json.dumps({name: value})
+    return send_state(app, widget)
 
 
 def view(app: AppTest) -> View:

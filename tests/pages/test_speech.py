@@ -14,7 +14,7 @@ from attnviz.audio.sound import Sound
 from attnviz.errors import BadInput, TooLarge
 from attnviz.pictures.grid import pooled as pooled_overview
 from attnviz.pictures.group import groups
-from tests.pages.conftest import Visit, bar, parameters, sent
+from tests.pages.conftest import Visit, bar, is_typed, parameters, pieces, sent, type_text
 from tests.support import folders
 
 KEY = widgets.key
@@ -27,7 +27,7 @@ PAGES = ("overview", "head", "steps", "masks")
 def test_frames_are_tokens(visit: Visit, tiny: Tiny, page: str, model: str) -> None:
     app = visit(page, model=tiny(model))
     assert not app.error
-    assert not app.text_area
+    assert not is_typed(app)
     header, arrays = sent(app)
     labels = header["tokens"][0] if page == "masks" else header["tokens"]
     assert labels[:3] == ["0.00 s", "0.02 s", "0.04 s"]
@@ -68,9 +68,9 @@ def test_each_written_token_is_the_likeliest(tiny: Tiny) -> None:
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)
 def test_a_transcript_is_typed(visit: Visit, tiny: Tiny, lang: i18n.Language) -> None:
     app = visit("head", lang=lang, model=tiny("whisper"), stack="decoder", kind="cross")
-    (box,) = bar(app).text_area
-    assert box.label == i18n.text(lang, "menu.transcript") and box.value == ""
-    box.set_value("the cat sat").run()
+    piece = pieces(app)["target"]
+    assert piece["label"] == i18n.text(lang, "menu.transcript") and piece["text"] == ""
+    type_text(app, "the cat sat", "target")
     assert not app.error
     header, arrays = sent(app)
     assert header["tokens"] == ["<s>", "the", "cat", "sat"] and not any(header["written"])
@@ -166,16 +166,15 @@ def test_a_transcript_that_is_too_long_can_be_cut(visit: Visit, tiny: Tiny) -> N
 
 def test_a_model_that_only_hears_has_no_box(visit: Visit, tiny: Tiny) -> None:
     app = visit("head", model=tiny("wav2vec2"), target="the cat")
-    assert not app.error and not app.text_area
+    assert not app.error and not is_typed(app)
     assert len(sent(app)[0]["tokens"]) == 59
 
 
 def test_two_transcripts_are_compared(visit: Visit, tiny: Tiny) -> None:
     place = {"stack": "decoder", "kind": "cross"}
     app = visit("compare", model=tiny("whisper"), target="the cat sat", **place)
-    box = app.main.text_area(KEY("target_b"))
-    assert box.value == "the cat sat"
-    box.set_value("the dog sat").run()
+    assert pieces(app, "strip.b")["target_b"]["text"] == "the cat sat"
+    type_text(app, "the dog sat", "target_b")
     assert not app.error and parameters(app)["target_b"] == "the dog sat"
     header, _ = sent(app)
     assert [side["tokens"] for side in (header["a"], header["b"])] == [
@@ -186,11 +185,11 @@ def test_two_transcripts_are_compared(visit: Visit, tiny: Tiny) -> None:
 def test_a_sound_is_uploaded(visit: Visit, tiny: Tiny) -> None:
     app = visit("overview", model=tiny("wav2vec2"))
     mine = Sound(sound.sample(44_100).samples[:22_050], 44_100)
-    app.file_uploader[0].set_value(("mine.wav", mine.wav(), "audio/wav")).run()
+    app.file_uploader(KEY("sound_file")).set_value(("mine.wav", mine.wav(), "audio/wav")).run()
     assert not app.error
     assert parameters(app)["sound"] == "own"
     assert len(sent(app)[0]["tokens"]) == 24  # half a second
-    app.file_uploader[0].set_value(("mine.wav", b"no sound", "audio/wav")).run()
+    app.file_uploader(KEY("sound_file")).set_value(("mine.wav", b"no sound", "audio/wav")).run()
     assert [each.value for each in app.error] == [i18n.text("en", "error.bad_sound")]
     app.selectbox(KEY("sound.en")).set_value("tones").run()
     assert "sound" not in parameters(app)
@@ -259,7 +258,7 @@ def test_how_much_is_written_of_a_sound_is_asked_for(visit: Visit, tiny: Tiny) -
         cap = attnviz.capture(lm, sound=sound.sample(), generate=n)
         assert cap.n_generated == n, "the case is about a model that does not end before"
         assert tuple(sent(opened)[0]["tokens"]) == cap.tokens_of(stack="decoder").labels
-    bar(app).text_area[0].set_value("the cat sat").run()
+    type_text(app, "the cat sat", "target")
     assert not bar(app).number_input
     assert not bar(visit("head", model=tiny("wav2vec2"), generate="5")).number_input
 

@@ -9,7 +9,7 @@ import attnviz
 from attnviz import i18n
 from attnviz.app.session import pictures, uploads, widgets
 from attnviz.errors import BadInput
-from tests.pages.conftest import Visit, bar, parameters, sent
+from tests.pages.conftest import Visit, bar, parameters, pieces, sent, type_text
 
 KEY = widgets.key
 TEXT = "the cat sat on a mat"
@@ -27,7 +27,7 @@ STACKS = {
 def test_both_are_read_and_stacks_are_chosen(visit: Visit, tiny: Tiny, model: str) -> None:
     app = visit("overview", text=TEXT, model=tiny(model), image="landscape")
     assert not app.error
-    assert app.text_area(KEY("text")) and bar(app).selectbox(KEY("image.en")).value == "landscape"
+    assert pieces(app)["text"]["field"] and app.selectbox(KEY("image.en")).value == "landscape"
     (control,) = app.segmented_control
     names = [i18n.text("en", f"attention.{name}") for name in STACKS[model]]
     assert [option.content for option in control.proto.options] == names
@@ -83,7 +83,7 @@ def test_a_text_and_a_picture_are_asked_for(visit: Visit, tiny: Tiny, lang: i18n
     app = visit("overview", lang=lang, text=TEXT, model=tiny("clip"), image="own")
     assert not app.error
     assert app.subheader[0].value == i18n.text(lang, "empty.picture_title")
-    app.text_area(KEY("text")).set_value(" ").run()
+    type_text(app, " ")
     assert app.subheader[0].value == i18n.text(lang, "empty.title")
 
 

@@ -21,7 +21,17 @@ from attnviz.experiment.outputs.alignment import align
 from attnviz.experiment.outputs.answer import answer
 from attnviz.models import files, registry
 from attnviz.models.registry import EmbeddedModel
-from tests.pages.conftest import Visit, component_name, parameters, sent
+from attnviz.pictures.shared.buffer import unpack
+from tests.pages.conftest import (
+    Visit,
+    component_name,
+    parameters,
+    pieces,
+    sent,
+    strip,
+    tell,
+    type_text,
+)
 
 KEY = widgets.key
 TEXT, TARGET = "the cat sat on a mat", "the dog ran"
@@ -62,7 +72,7 @@ def test_a_model_that_translates_opens_with_its_own_answer(visit: Visit, echo: P
     assert not app.error
     written = answer(attnviz.load(echo), TEXT)
     assert parameters(app)["target"] == written
-    assert app.text_area(KEY("target")).value == written
+    assert pieces(app)["target"]["text"] == written
     assert component_name(app) == "attnviz.alignment"
     header, _ = sent(app)
     assert [word["text"] for word in header["target"]] == [*written.split(), "</s>"]
@@ -70,16 +80,16 @@ def test_a_model_that_translates_opens_with_its_own_answer(visit: Visit, echo: P
 
 def test_another_text_is_translated_anew(visit: Visit, echo: Path) -> None:
     app = visit("output", model=NAME, text=TEXT)
-    app.text_area(KEY("text")).set_value(OTHER).run()
+    type_text(app, OTHER)
     assert parameters(app)["target"] == answer(attnviz.load(echo), OTHER)
 
 
 def test_a_target_by_hand_stays_until_the_model_is_asked(visit: Visit, echo: Path) -> None:
     app = visit("output", model=NAME, text=TEXT)
-    app.text_area(KEY("target")).set_value(TARGET).run()
+    type_text(app, TARGET, "target")
     assert parameters(app)["target"] == TARGET
     assert [word["text"] for word in sent(app)[0]["target"]] == [*TARGET.split(), "</s>"]
-    app.button(KEY("translate")).click().run()
+    tell(app, strip(app), "write", True)
     assert parameters(app)["target"] == answer(attnviz.load(echo), TEXT)
 
 
@@ -90,7 +100,8 @@ def test_an_unknown_model_writes_when_it_is_told_to(
     app = visit("output", lang=lang, text=TEXT, model=tiny("t5"))
     assert not app.error
     assert app.subheader[0].value == i18n.text(lang, "empty.target_title")
-    assert app.button(KEY("translate")).label == i18n.text(lang, "action.let_write")
+    header, _ = unpack(strip(app).proto.bytes)
+    assert header["action"] == i18n.text(lang, "action.let_write")
     app.button(KEY("start.write")).click().run()
     assert parameters(app)["target"] == answer(attnviz.load(tiny("t5")), TEXT)
     assert component_name(app) == "attnviz.alignment"
@@ -99,7 +110,7 @@ def test_an_unknown_model_writes_when_it_is_told_to(
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)
 def test_an_empty_answer_is_said(visit: Visit, tiny: Tiny, lang: i18n.Language) -> None:
     app = visit("output", lang=lang, text=TEXT, model=tiny("marian"))
-    app.button(KEY("translate")).click().run()
+    tell(app, strip(app), "write", True)
     assert not app.error
     assert [each.value for each in app.info] == [i18n.text(lang, "empty.target_answer")]
     assert "target" not in parameters(app)
@@ -197,7 +208,7 @@ def test_another_model_forgets_the_target_and_shows_its_own_example(
     monkeypatch.setitem(examples.OWN_EXAMPLES, NAME, (examples.Example("short", OTHER),))
     app = visit("output")
     app.selectbox(KEY("model.en")).set_value(NAME).run()
-    assert app.text_area(KEY("text")).value == OTHER
+    assert pieces(app)["text"]["text"] == OTHER
     assert parameters(app) == {
         "model": NAME,
         "target": answer(attnviz.load(echo), OTHER),
@@ -210,7 +221,7 @@ def test_another_model_forgets_the_target_and_shows_its_own_example(
 def test_dates_open_with_a_date(visit: Visit, lang: i18n.Language) -> None:
     app = visit("output", lang=lang, model="dates")
     assert not app.error and not app.info
-    assert app.text_area(KEY("text")).value == examples.texts("dates")[0]
+    assert pieces(app)["text"]["text"] == examples.texts("dates")[0]
     assert parameters(app)["target"] == "1948-01-12"  # Monday, January 12, 1948
     known = cards.card("dates")
     assert known is not None

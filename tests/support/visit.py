@@ -25,7 +25,7 @@ from tests.support.seen import Seen, watch
 from tests.support.waiting import LIMIT_MS, LIMIT_S, NOT_YET
 
 POLL_MS = 20
-Menu = Literal["menu.model", "menu.more", "take"]  # the keys of the menus of the bar
+Menu = Literal["menu.model", "menu.more", "take", "media"]  # the keys of menus of bar and strip
 PRESS_MS = 50
 OPEN_MS = 1000  # how long the options of a box may take to show
 ANYTHING = re.compile(".+")  # an empty attribute says no, as a missing one
@@ -122,10 +122,21 @@ class Visit:
         wanted.click()
 
     def type_text(self, typed: str, label: str = "Text") -> None:
-        """Puts a text into the box for it and applies it, as a visitor does."""
+        """Puts a text into the strip and applies it, as a visitor does."""
         box = self.page.get_by_role("textbox", name=label, exact=True)
         box.fill(typed)
-        box.press("Control+Enter")
+        box.press("Enter")
+
+    @property
+    def tokens(self) -> Locator:
+        """The tokens in the strip."""
+        return self.page.locator(".av-strip .av-chip")
+
+    def take_example(self, sentence: str, lang: Language = "en") -> None:
+        """Opens the examples of the strip and takes one."""
+        name = text(lang, "component.strip.examples")
+        self.page.get_by_role("button", name=name, exact=True).click()
+        self.page.get_by_role("menuitem", name=sentence).click()
 
 
 def _holds_now(holds: Callable[[], bool]) -> bool:

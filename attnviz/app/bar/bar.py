@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.navigation.page import StreamlitPage
 
-from attnviz.app.bar import menus
+from attnviz.app.bar import menus, palette
 from attnviz.app.bar.navigation import navigation
 from attnviz.app.session import address_bar, routes, store, widgets
 from attnviz.i18n import Language, text
@@ -33,6 +33,8 @@ def show(lang: Language, pages: Mapping[Page, StreamlitPage], page: Page) -> Non
             store.put(SHARE, st.container(key=widgets.key("bar.share"), width="content"))
             with st.container(key=widgets.key("bar.more"), width="content"):
                 menus.more(lang, page)
+        with st.container(key=widgets.key("bar.palette"), width="content"):
+            palette.show(lang)
 
 
 def share_place() -> DeltaGenerator | None:

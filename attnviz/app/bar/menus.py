@@ -6,14 +6,13 @@ what the visitor did into the view.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import streamlit as st
 
-from attnviz.app.bar import capture_file, chat, picture, sampling, sound, text_file
+from attnviz.app.bar import capture_file, chat, palette, sampling, text_file
 from attnviz.app.host.draw import draw
 from attnviz.app.session import address, current, model_cards, routes, store, view_request, widgets
-from attnviz.app.session.labels import READS_NO_TEXT, READS_PICTURES, reads_text
+from attnviz.app.session.labels import reads_text
 from attnviz.app.session.messages import plain
 from attnviz.i18n import LANGUAGES, Language, is_beta, text
 from attnviz.models.registry import REGISTRY
@@ -23,7 +22,6 @@ from attnviz.pictures.shared import numbers
 from attnviz.pictures.shared.pages import Page
 from attnviz.teach.lessons.cards.symbols import with_formulas
 
-TARGET_HEIGHT_PX = 82
 OTHER = ""  # in the list of models: one that is named in a box of its own
 
 
@@ -44,8 +42,9 @@ def model(lang: Language, page: Page) -> None:
 
 
 def more(lang: Language, page: Page) -> None:
-    """The menu of the app: what the page shows, a capture to open, language, light or dark."""
+    """The menu of the app: the palette, what the page shows, a capture, language, light or dark."""
     with st.popover(text(lang, "bar.more"), type="tertiary", key=widgets.key("menu.more")):
+        palette.door(lang)
         with st.expander(text(lang, "explain.label"), key=widgets.key("explain")):
             st.markdown(with_formulas(text(lang, f"page.{page}.intro")))
             st.markdown(with_formulas(text(lang, f"page.{page}.explain")))
@@ -65,40 +64,8 @@ def _input(lang: Language) -> None:
     if reads_text(card):
         text_file.upload(lang)
         chat.chat_switch(lang)
-    if card is not None and card.kind in READS_PICTURES:
-        picture.choice(lang)
-    elif card is not None and card.kind == "speech":
-        sound.choice(lang)
-        if card.transcribes:
-            typed = current.view().input.target
-            label = text(lang, "menu.transcript")
-            target_box(lang, label, "target", typed, _take_target, hears=True)
     elif card is not None and card.kind == "module":
         st.markdown(text(lang, f"model.{card.name}.input"))
-    if card is not None and card.kind == "encoder-decoder":
-        _target(lang)
-
-
-def second_text(lang: Language) -> None:
-    """The box for the second sentence of a batch, if the model reads sentences."""
-    view = current.view()
-    card = model_cards.card(view.model)
-    reads_no_text = card is not None and card.kind in (*READS_NO_TEXT, *READS_PICTURES)
-    if reads_no_text or view.input.capture:
-        return
-    st.text_input(
-        text(lang, "menu.text2"),
-        key=widgets.showing("text2", view.input.text2),
-        max_chars=address.MAX_CHARS["text2"],
-        placeholder=text(lang, "menu.text2_placeholder"),
-        help=text(lang, "menu.text2_help"),
-        on_change=_take_second_text,
-    )
-
-
-def _take_second_text() -> None:
-    view, typed = current.view(), address.cleaned("text2", widgets.value("text2"))
-    current.update(replace(view, input=replace(view.input, text2=typed, cut=False)))
 
 
 def _model(lang: Language) -> None:
@@ -163,41 +130,6 @@ def _take_model_name() -> None:
     current.open_model(address.cleaned("model", widgets.value("model_name")))
 
 
-def target_box(
-    lang: Language,
-    label: str,
-    widget: str,
-    typed: str,
-    take: Callable[[], None],
-    hears: bool = False,
-) -> None:
-    """A box for the decoder's target; if it is empty the model generates it."""
-    st.text_area(
-        label,
-        key=widgets.showing(widget, typed),
-        height=TARGET_HEIGHT_PX,
-        max_chars=address.MAX_CHARS["target"],
-        placeholder=text(lang, "menu.target_placeholder"),
-        help=text(lang, "menu.transcript_help" if hears else "menu.target_help"),
-        on_change=take,
-    )
-
-
-def _target(lang: Language) -> None:
-    """The target of an encoder-decoder, and a button that lets the model generate it."""
-    view = current.view()
-    target_box(lang, text(lang, "menu.target"), "target", view.input.target, _take_target)
-    translates = view.model in REGISTRY
-    st.button(
-        text(lang, "action.translate" if translates else "action.let_write"),
-        key=widgets.key("translate"),
-        help=text(lang, "menu.translate_help"),
-        on_click=current.want_target,
-        disabled=not view.input.text.strip(),
-        width="stretch",
-    )
-
-
 def _generating(lang: Language) -> None:
     """The number of tokens to generate, and how they are sampled."""
     view = current.view()
@@ -226,10 +158,6 @@ def _n_tokens(lang: Language, least: int, number: int, help_key: str) -> None:
         on_change=sampling.take_number,
         args=("generate",),
     )
-
-
-def _take_target() -> None:
-    current.open_target(address.cleaned("target", widgets.value("target")))
 
 
 def _language(lang: Language) -> None:

@@ -58,6 +58,7 @@ def selector(
         format_func=titles.__getitem__,
         on_change=take,
         args=(widget, [group_name(group) for group in groups]),
+        label_visibility="collapsed" if name == "attention" else "visible",  # B says whose it is
     )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from attnviz.app.frame import download, missing_input, notices
+from attnviz.app.frame import download, missing_input, notices, strip
 from attnviz.app.server import captures, loading, opened_captures, sources
 from attnviz.app.session import (
     address,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 def shown(lang: Language, with_second: bool = False) -> PageContext | None:
     """The capture of the view and the group that it names; None after saying what is missing.
 
-    `with_second` runs the second sentence in the same batch.
+    Its tokens go into the strip. `with_second` runs the second sentence in the same batch.
     """
     view = current.view()
     if view.input.capture:
@@ -54,7 +54,10 @@ def shown(lang: Language, with_second: bool = False) -> PageContext | None:
     captured = _captured(lang, source, load(lang, source, view.model), typed, with_second)
     if captured is None:
         return None
-    return PageContext(lang, captured, chosen(captured.groups, view.place.stack, view.place.kind))
+    place = view.place
+    found = PageContext(lang, captured, chosen(captured.groups, place.stack, place.kind))
+    strip.fill(found, with_second)
+    return found
 
 
 def _opened(lang: Language, digest: str) -> PageContext | None:
@@ -65,7 +68,9 @@ def _opened(lang: Language, digest: str) -> PageContext | None:
         return None
     notices.generated(lang, captured)
     place = current.view().place
-    return PageContext(lang, captured, chosen(captured.groups, place.stack, place.kind))
+    found = PageContext(lang, captured, chosen(captured.groups, place.stack, place.kind))
+    strip.fill(found)
+    return found
 
 
 def load(lang: Language, source: sources.Source, name: str) -> "LoadedModel":

@@ -1,4 +1,4 @@
-"""The frame of a page: heading and text above the component, the verification below it.
+"""The frame of a page: the heading above the component, the verification below it.
 
 In: a page's name, or what is shown. Out: what is on the page before and after its component.
 """
@@ -6,8 +6,7 @@ In: a page's name, or what is shown. Out: what is on the page before and after i
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.app.frame import text_box
-from attnviz.app.session import current, embedding, messages, routes, widgets
+from attnviz.app.session import current, embedding, messages, widgets
 from attnviz.i18n import Language, joined, text
 from attnviz.pictures import switches
 from attnviz.pictures.group.app_capture import PageContext
@@ -19,7 +18,7 @@ MAX_HEADS_CHARS = 80
 
 
 def open_page(name: Page, heading: str = "title", *, reads_alone: bool = False) -> Language:
-    """Give a page its heading, and its text above the picture; the language to go on in.
+    """Give a page its heading; the language to go on in.
 
     The bar says where the visitor is: the heading is for who hears the page, but for one that
     `reads_alone`, where it is seen, with the introduction. In a frame there is neither.
@@ -31,8 +30,6 @@ def open_page(name: Page, heading: str = "title", *, reads_alone: bool = False) 
         st.title(with_formulas(text(lang, f"page.{name}.{heading}")))
         if reads_alone:
             st.markdown(with_formulas(text(lang, f"page.{name}.intro")))
-    if name not in routes.WITHOUT_MODEL:
-        text_box.show(lang)
     return lang
 
 

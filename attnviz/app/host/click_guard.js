@@ -56,7 +56,8 @@ export function holdLinksWhileTextIsSent() {
     again = null;
   };
   const leave = (/** @type {FocusEvent} */ event) => {
-    const isBox = event.target instanceof HTMLTextAreaElement || event.target instanceof HTMLInputElement;
+    const [box] = event.composedPath(); // in the shadow root of a component, too
+    const isBox = box instanceof HTMLTextAreaElement || box instanceof HTMLInputElement;
     if (!isBox || isSending) return;
     isSending = true;
     setTimeout(() => setTimeout(sent, LOOK_MS)); // Streamlit's timer is set after the first and ends before the second

@@ -21,6 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from attnviz.app.host import script
 from attnviz.app.server.edge.settings import PUBLIC_VARIABLE
 from attnviz.pictures.shared.pages import PAGES
+from attnviz.pictures.shared.pages import path as path_of
 
 TITLE = "attnviz: words look at words"
 PREVIEW_SIZE = (1200, 630)
@@ -104,7 +105,7 @@ def head() -> str:
     <link rel="modulepreload" href="{module}" />
     <style>@font-face {{ font-family: Inter; font-weight: 400 700; src: url("{font}"); }}
     {read(FIRST_SHEET)}</style>
-    <script>{read(SERVER).replace("PAGES", "|".join(PAGES))}</script>"""
+    <script>{read(SERVER).replace("PAGES", "|".join(map(path_of, PAGES)))}</script>"""
 
 
 def preview(public_url: str) -> str:

@@ -6,7 +6,6 @@ import { makeChannel, pageAddress } from "../../pictures/shared/address.js";
 import { theme } from "../../pictures/shared/theme.js";
 import { holdLinksWhileTextIsSent, makeClickGuard } from "./click_guard.js";
 import { markCurrentPage } from "./current_page.js";
-import { applyOnEnter } from "./enter.js";
 import { speakLanguage } from "./language.js";
 import { pageScheme } from "./scheme.js";
 
@@ -41,7 +40,6 @@ let opening = null;
  * @param {Record<string, string>} sheets the text of each style sheet
  */
 export default function streamlit(sheets) {
-  applyOnEnter();
   holdLinksWhileTextIsSent();
   markCurrentPage();
   /** @param {Component} component @param {string[]} names */

@@ -22,8 +22,8 @@ from attnviz.app.frame import (
     frame,
     frame_line,
     notices,
+    strip,
     take,
-    text_box,
 )
 from attnviz.app.host.draw import draw
 from attnviz.app.server import captures, opened_captures, sources
@@ -53,6 +53,7 @@ from attnviz.compare.token_pairs import Pairing
 from attnviz.i18n import Language, text
 from attnviz.models.registry import REGISTRY
 from attnviz.pictures import pair as component
+from attnviz.pictures import strip as strip_picture
 from attnviz.pictures.group import groups
 from attnviz.pictures.group.app_capture import AppCapture, PageContext
 from attnviz.pictures.group.axes import token_axes
@@ -61,11 +62,10 @@ from attnviz.pictures.group.titles import model_title
 from attnviz.pictures.shared.heads import TokenAxis
 from attnviz.pictures.shared.selection import Extent, parse_selection
 from attnviz.tokens import words
-from attnviz.types import ModelCard, ModelKind
+from attnviz.types import ModelCard
 
 # tokens of a side, half a minute of frames; more are not legible there
 MAX_PAIRED = 1536
-TEXT_HEIGHT_PX = 82
 PREVIEW_PX = 96
 N_SAMPLES = 6
 NAMING = "naming_b"
@@ -91,12 +91,8 @@ def show(left: PageContext) -> tuple[PageContext, PageContext] | None:
     if embedding.is_embedded():
         _alone(left)
         return None
-    columns, side = st.columns(2, gap="large"), right_side()
-    with columns[0]:
-        left_controls(left)
-    with columns[1]:
-        right_controls(left.lang, side)
-        right = captured_side(left.lang, side)
+    side = right_side()
+    right = _right(left, side)
     if right is None:
         return None
     left = attention_choice.choice(left)
@@ -243,34 +239,45 @@ def _keep_selection(key: str, left: Extent, right: Extent) -> Callable[[], None]
     return commit
 
 
-def left_controls(shown: PageContext) -> None:
-    """The input of the left side, and the buttons that change both sides."""
-    lang, side = shown.lang, left_side()
-    st.markdown(text(lang, "compare.side", model=plain(model_title(lang, side.model))))
-    st.caption(text(lang, "compare.left"))
-    loaded = shown.captured.loaded
-    if side.text.strip() if loaded is None else loaded.kind not in READS_NO_TEXT:
-        st.markdown(text(lang, "compare.quote", text=plain(side.text.strip())))
-    if loaded is None:
-        return
-    with st.container(horizontal=True):
-        for name, act in (("swap", swap), ("copy", copy_to_right)):
-            st.button(text(lang, f"compare.{name}"), key=widgets.key(name), on_click=act)
+def _right(left: PageContext, side: Side) -> AppCapture | None:
+    """The capture of the right side, below the line with its text and its menu."""
+    lang, captured = left.lang, None
+    with st.container(key=widgets.key("strip.b"), horizontal=True, gap="xsmall"):
+        title = plain(model_title(lang, side.model))
+        with st.popover(text(lang, "compare.menu", model=title), key=widgets.key("menu.b")):
+            _menu(left, side)
+        place = st.container(key=widgets.key("strip.b.place"))
+    try:
+        captured = captured_side(lang, side)
+    finally:  # also where the model refuses the text: it can be changed
+        with place:
+            _strip(lang, side, captured)
+    return captured
 
 
-def right_controls(lang: Language, side: Side) -> None:
-    """The choice of the right side's model, and of its text or picture."""
+def _menu(left: PageContext, side: Side) -> None:
+    """The right side's model and picture, and the buttons that change both sides."""
+    lang = left.lang
     _model(lang)
-    if shows_capture():
-        return
     card = model_cards.card(side.model)
-    kind: ModelKind = "encoder" if card is None else card.kind
-    if kind not in READS_NO_TEXT:
-        _text(lang, side)
-    if kind == "encoder-decoder" or (card is not None and card.transcribes):
-        _target(lang, side, kind == "speech")
-    if kind in READS_PICTURES:
+    if not shows_capture() and card is not None and card.kind in READS_PICTURES:
         _picture(lang, side)
+    if left.captured.loaded is not None:
+        with st.container(horizontal=True):
+            for name, act in (("swap", swap), ("copy", copy_to_right)):
+                st.button(text(lang, f"compare.{name}"), key=widgets.key(name), on_click=act)
+
+
+def _strip(lang: Language, side: Side, captured: AppCapture | None) -> None:
+    """The right side's text as its tokens, to be changed where it is no capture file."""
+    card, place = model_cards.card(side.model), current.view().right
+    shown = None
+    if captured is not None:
+        group = chosen(captured.groups, place.stack, place.kind)
+        shown = PageContext(lang, captured, group)
+    key = widgets.component_key("strip_b")
+    view = strip.right(lang, card, shown, side.model, (side.text, side.target), shows_capture())
+    draw(strip_picture.CANVAS, view, key, lang, strip.events(key, TAKES))
 
 
 def _model(lang: Language) -> None:
@@ -323,11 +330,6 @@ def _open(name: str) -> None:
     current.update(replace(view, place=view.place.without_cell, right=RightSide(model=name)))
 
 
-def _take_target() -> None:
-    target = address.cleaned("target_b", widgets.value("target_b"))
-    _read(replace(current.view().right, target=target))
-
-
 def _take_picture(widget: str) -> None:
     image = address.cleaned("image_b", widgets.value(widget))
     _read(replace(current.view().right, image=image))
@@ -338,30 +340,16 @@ def _read(right: RightSide) -> None:
     current.update(replace(current.view(), right=right).without_cell)
 
 
-def _text(lang: Language, side: Side) -> None:
-    st.text_area(
-        text(lang, "compare.text"),
-        key=widgets.showing("text_b", side.text),
-        height=TEXT_HEIGHT_PX,
-        max_chars=address.MAX_CHARS["text"],
-        help=text(lang, "compare.text_help"),
-        on_change=_take_text,
-    )
-    text_box.chips("example_b", side.model, _open_text)
-
-
-def _target(lang: Language, side: Side, hears: bool) -> None:
-    """A box for the right decoder's target; if it is empty the model generates it."""
-    label = text(lang, "compare.transcript" if hears else "compare.target")
-    menus.target_box(lang, label, "target_b", side.target, _take_target, hears)
-
-
-def _take_text() -> None:
-    _open_text(address.cleaned("text_b", widgets.value("text_b")))
-
-
 def _open_text(typed: str) -> None:
+    typed = address.cleaned("text_b", typed)
     _read(replace(current.view().right, text=typed, target=""))
+
+
+def _open_target(typed: str) -> None:
+    _read(replace(current.view().right, target=address.cleaned("target_b", typed)))
+
+
+TAKES: strip.Takes = {"text_b": _open_text, "target_b": _open_target}
 
 
 def _picture(lang: Language, side: Side) -> None:

@@ -106,6 +106,12 @@ def open_text(text: str) -> None:
     store.put(NEW_TEXT, True)
 
 
+def open_second(text: str) -> None:
+    """Read another second sentence beside the text."""
+    now = view()
+    update(replace(now, input=replace(now.input, text2=text, cut=False)))
+
+
 def open_image(name: str) -> None:
     """Show the model another picture; a cell of the last one means nothing in it."""
     now = view()

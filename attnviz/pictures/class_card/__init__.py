@@ -77,11 +77,15 @@ class CardOption:
 
 @dataclass(frozen=True)
 class CardBar:
-    """An answer of the class under the label of its verdict, and how many gave it."""
+    """An answer of the class under the label of its verdict, and how many gave it.
+
+    `first` is how many gave it before the class talked.
+    """
 
     label: str
     words: str
     count: int
+    first: int
     right: bool
 
 
@@ -100,7 +104,8 @@ class StagedCard:
     What gives the answer away is empty until it is `revealed`: `right` is the name of the right
     option, or the right number in words, `feedback` the sentence for each verdict's label. `bars`
     are empty unless the class is shown how it answered. A card that `needs_page` has a picture
-    that only a run of the page draws. Once the class has `begun` the wall keeps the code small.
+    that only a run of the page draws. Once the class has `begun` the wall keeps the code small;
+    `vote` is 2 where it votes again after talking.
     """
 
     version: int
@@ -124,6 +129,7 @@ class StagedCard:
     feedback: Mapping[str, tuple[Passage, ...]]
     bars: tuple[CardBar, ...]
     answered: int
+    vote: int
     needs_page: bool
 
 

@@ -25,6 +25,7 @@ export function answerNode(/** @type {Asked} */ asked) {
   return el(
     "div",
     { class: "cc-answer" },
+    card.vote > 1 && !card.revealed ? el("p", { class: "cc-again" }, asked.view.strings.again) : null,
     card.takes === "choice" ? optionsNode(asked) : null,
     card.takes === "number" && !card.revealed && !isWall ? numberNode(asked) : null,
     card.takes === "cell" && !card.revealed && !isWall
@@ -60,17 +61,36 @@ function optionNode(/** @type {Asked} */ asked, /** @type {CardOption} */ option
       dataset: { option: option.name, right: isRight ? "1" : "", own: isOwn ? "1" : "" },
       on: { click: () => asked.give(option.name) },
     },
-    bar ? el("span", { class: "cc-share", style: { width: `${share(card, bar)}%` } }) : null,
     el("span", { class: "cc-words-of-option" }, ...spanNodes(option.spans)),
     el("span", { class: "cc-marks" }, marks.filter(Boolean).join(" ")),
-    bar ? el("span", { class: "cc-count" }, String(bar.count)) : null,
+    ...(bar ? counts(asked, bar) : []),
   );
   if (!option.picture) return button;
   return el("div", { class: "cc-option-pictured" }, asked.picture(option.picture), button);
 }
 
-function share(/** @type {StagedCard} */ card, /** @type {CardBar} */ bar) {
-  return card.answered ? (100 * bar.count) / card.answered : 0;
+/** How many gave an answer: as a bar behind it; of two votes both, one below the other. */
+function counts(/** @type {Asked} */ { card, view }, /** @type {CardBar} */ bar) {
+  const all = card.bars.reduce((sum, one) => sum + one.count, 0);
+  const before = card.bars.reduce((sum, one) => sum + one.first, 0);
+  const width = (/** @type {number} */ count, /** @type {number} */ of) => `${of ? (100 * count) / of : 0}%`;
+  if (card.vote < 2)
+    return [
+      el("span", { class: "cc-share", style: { width: width(bar.count, all) } }),
+      el("span", { class: "cc-count" }, String(bar.count)),
+    ];
+  const row = (/** @type {string} */ name, /** @type {number} */ count, /** @type {number} */ of) =>
+    el(
+      "span",
+      { class: "cc-vote" },
+      el("span", {}, name),
+      el("span", { class: "cc-track" }, el("span", { style: { width: width(count, of) } })),
+      el("span", { class: "cc-count" }, String(count)),
+    );
+  const { first_vote, second_vote } = view.strings;
+  return [
+    el("span", { class: "cc-votes" }, row(first_vote, bar.first, before), row(second_vote, bar.count, all)),
+  ];
 }
 
 function numberNode(/** @type {Asked} */ { view, own, give }) {
@@ -127,7 +147,8 @@ function said(/** @type {string} */ template, /** @type {StagedCard} */ card, /*
 }
 
 /** The answers of the class to a question without options. */
-function bars(/** @type {Asked} */ { card }) {
+function bars(/** @type {Asked} */ asked) {
+  const { card } = asked;
   if (!card.bars.length) return null;
   return el(
     "ul",
@@ -136,10 +157,9 @@ function bars(/** @type {Asked} */ { card }) {
       el(
         "li",
         { dataset: { right: bar.right ? "1" : "" } },
-        el("span", { class: "cc-share", style: { width: `${share(card, bar)}%` } }),
         el("span", { class: "cc-words-of-option" }, bar.words),
         el("span", { class: "cc-marks" }, bar.right ? "✓" : ""),
-        el("span", { class: "cc-count" }, String(bar.count)),
+        ...counts(asked, bar),
       ),
     ),
   );

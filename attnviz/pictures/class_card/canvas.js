@@ -107,7 +107,7 @@ function takeView(/** @type {State} */ state, /** @type {Header} */ view) {
   clearTimeout(state.askTimer);
   state.askTimer = 0;
   if (isNew) {
-    state.own = view.own || (isSameCard(state.card, view.card) ? state.own : "");
+    state.own = view.own || (isSameVote(state.card, view.card) ? state.own : "");
     state.judged = view.judged;
     show(state, view.card);
   }
@@ -122,12 +122,16 @@ async function takeBytes(/** @type {State} */ state, /** @type {ArrayBuffer} */ 
   const card = JSON.parse(text);
   if (state.card && card.version <= state.card.version) return;
   const before = state.card;
-  if (!isSameCard(before, card)) state.own = "";
+  if (!isSameVote(before, card)) state.own = "";
   state.judged = state.verdicts.get(card.version) ?? "";
   state.verdicts.clear();
   show(state, card);
   // the page itself follows in its own time: to another lesson, or where a picture is drawn by a run alone
-  const isDue = card.needs_page || before?.needs_page || before?.lesson !== card.lesson;
+  const isDue =
+    card.vote !== (before?.vote ?? 1) ||
+    card.needs_page ||
+    before?.needs_page ||
+    before?.lesson !== card.lesson;
   if (isDue) ask(state, card.version, Math.random() * CALM_MS);
 }
 
@@ -140,6 +144,10 @@ function takeNote(/** @type {State} */ state, /** @type {string} */ text) {
 
 function isSameCard(/** @type {StagedCard | null} */ before, /** @type {StagedCard} */ now) {
   return before !== null && before.lesson === now.lesson && before.card === now.card;
+}
+
+function isSameVote(/** @type {StagedCard | null} */ before, /** @type {StagedCard} */ now) {
+  return isSameCard(before, now) && before?.vote === now.vote;
 }
 
 function show(/** @type {State} */ state, /** @type {StagedCard} */ card) {
@@ -313,7 +321,9 @@ function showHere(
   /** @type {{present: number, answered: number}} */ { present, answered },
 ) {
   if (state.view?.place !== "wall") return;
-  setText(state.here, fill(state.view.strings.here, { present, answered }));
+  const { here, whole } = state.view.strings;
+  const isWhole = present > 0 && answered >= present;
+  setText(state.here, fill(here, { present, answered }) + (isWhole ? ` · ✓ ${whole}` : ""));
 }
 
 function showLive(/** @type {State} */ state, /** @type {boolean} */ isLive) {

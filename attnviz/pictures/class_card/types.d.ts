@@ -31,7 +31,7 @@ export type Place = "card" | "wall";
  * What gives the answer away is empty until it is `revealed`: `right` is the name of the right option, or the
  * right number in words, `feedback` the sentence for each verdict's label. `bars` are empty unless the class
  * is shown how it answered. A card that `needs_page` has a picture that only a run of the page draws. Once
- * the class has `begun` the wall keeps the code small.
+ * the class has `begun` the wall keeps the code small; `vote` is 2 where it votes again after talking.
  */
 export interface StagedCard {
   version: number;
@@ -55,6 +55,7 @@ export interface StagedCard {
   feedback: Record<string, Passage[]>;
   bars: CardBar[];
   answered: number;
+  vote: number;
   needs_page: boolean;
 }
 
@@ -113,11 +114,15 @@ export interface CardWord {
   meaning: Passage[];
 }
 
-/** An answer of the class under the label of its verdict, and how many gave it. */
+/**
+ * An answer of the class under the label of its verdict, and how many gave it.
+ * `first` is how many gave it before the class talked.
+ */
 export interface CardBar {
   label: string;
   words: string;
   count: number;
+  first: number;
   right: boolean;
 }
 
@@ -125,6 +130,10 @@ export type Arrays = Record<never, never>;
 
 /** The texts of this canvas, and the shared ones. */
 export interface Strings extends SharedStrings {
+  readonly whole: string;
+  readonly again: string;
+  readonly first_vote: string;
+  readonly second_vote: string;
   readonly live: string;
   readonly lost: string;
   readonly question: string;

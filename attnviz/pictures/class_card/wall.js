@@ -9,7 +9,8 @@ import { svg } from "../shared/svg.js";
 
 const [LEAST_PX, STEP_PX] = [28, 2];
 const MOST_OF_HEIGHT = 0.062; // of the screen's, for a letter
-const [LEAST_ZOOM, MOST_ZOOM, STEP_ZOOM] = [0.5, 3, 0.1];
+const [LEAST_ZOOM, MOST_ZOOM] = [0.5, 3];
+const ROOM = 0.96; // a little is left around the pictures
 
 /** The title, and how to join. */
 export function wallHead(
@@ -45,27 +46,30 @@ function qrNode(/** @type {Header} */ { qr, strings }) {
   );
 }
 
-/** The largest letters with which the card fits the screen, then the largest pictures beside them. */
+/** The largest letters with which the question fits the screen, then the largest pictures beside it. */
 export function fitWall(/** @type {HTMLElement} */ card) {
-  const pictures = /** @type {HTMLElement | null} */ (card.querySelector(".cc-pictures, .cc-sentences"));
-  const ask = /** @type {HTMLElement | null} */ (card.querySelector(".cc-ask"));
-  const zoom = (/** @type {number} */ value) => pictures?.style.setProperty("zoom", String(value));
-  const overflows = () =>
-    [card, pictures, ask].some(
-      (node) =>
-        node && (node.scrollHeight > node.clientHeight + 1 || node.scrollWidth > node.clientWidth + 1),
-    );
-  zoom(LEAST_ZOOM);
+  const pictures = /** @type {HTMLElement | null} */ (card.querySelector(".cc-pictures"));
+  const parts = [card, ...card.querySelectorAll(".cc-ask, .cc-sentences")];
+  pictures?.style.setProperty("zoom", String(LEAST_ZOOM));
   for (let px = Math.max(LEAST_PX, Math.floor(MOST_OF_HEIGHT * innerHeight)); px >= LEAST_PX; px -= STEP_PX) {
     card.style.fontSize = `${px}px`;
-    if (!overflows()) break;
+    if (!parts.some(overflows)) break;
   }
-  if (overflows()) return;
-  let best = LEAST_ZOOM;
-  for (let wider = LEAST_ZOOM + STEP_ZOOM; wider <= MOST_ZOOM; wider += STEP_ZOOM) {
-    zoom(wider);
-    if (overflows()) break;
-    best = wider;
-  }
-  zoom(best);
+  if (pictures) requestAnimationFrame(() => enlarge(pictures)); // once boards have their places
+}
+
+function overflows(/** @type {Element} */ { scrollHeight, clientHeight, scrollWidth, clientWidth }) {
+  return scrollHeight > clientHeight + 1 || scrollWidth > clientWidth + 1;
+}
+
+/** Fills the place of the pictures with them. */
+function enlarge(/** @type {HTMLElement} */ pictures) {
+  const drawn = [...pictures.querySelectorAll("table, canvas, svg, pre, figcaption, .motion-caption")];
+  const rects = drawn.map((node) => node.getBoundingClientRect()).filter(({ width }) => width > 0);
+  if (!rects.length) return;
+  const place = pictures.getBoundingClientRect();
+  const width = Math.max(...rects.map(({ right }) => right)) - Math.min(...rects.map(({ left }) => left));
+  const height = Math.max(...rects.map(({ bottom }) => bottom)) - Math.min(...rects.map(({ top }) => top));
+  const fits = Math.min(place.width / width, place.height / height) * ROOM;
+  pictures.style.setProperty("zoom", String(Math.min(MOST_ZOOM, Math.max(LEAST_ZOOM, fits * LEAST_ZOOM))));
 }

@@ -5,6 +5,7 @@
 
 import { rowName } from "../shared/axes.js";
 import { headValues, layerHeaders, parse } from "../shared/buffer.js";
+import { moveAlongChips } from "../shared/chips.js";
 import { levelTable, sequential } from "../shared/colors.js";
 import { makeCommitter } from "../shared/committer.js";
 import { dataAt, el, oncePerFrame, watchSize } from "../shared/dom.js";
@@ -18,7 +19,7 @@ import { arranged, BY_LAYER, measureText, sortings } from "./order.js";
 import { buildParts, showLegend } from "./parts.js";
 import { drawPreview } from "./preview.js";
 import { summarise, summarisedRows, summaryOf, summaryText } from "./summaries.js";
-import { buildText, fillText, lightText, moveAlongChips, pressChip, scrollToChip } from "./text.js";
+import { buildText, fillText, lightText, pressChip, scrollToChip } from "./text.js";
 
 /** @import { PackedArray } from "../shared/buffer.js" */
 /** @import { Committer } from "../shared/committer.js" */
@@ -123,7 +124,7 @@ function listen(
   text.chips.addEventListener("focusout", () => pointChip(undefined));
   text.chips.addEventListener("keydown", (event) => {
     const state = stateNow();
-    if (state) moveAlongChips(event, state.chips);
+    if (state) moveAlongChips(event, state.chips.chips);
   });
   text.chips.addEventListener("click", (event) => {
     const state = stateNow();
@@ -175,7 +176,7 @@ function takeData(/** @type {Frame} */ frame, /** @type {Uint8Array} */ data) {
   frame.committer.start(selection);
   const { left, picker, preview } = state.parts;
   picker.set(selection.layer, selection.head);
-  frame.left.replaceChildren(...left.filter((node) => node !== null));
+  frame.left.replaceChildren(...left.filter((node) => node !== null), frame.text.strongest);
   frame.side.replaceChildren(preview.node);
   return state;
 }

@@ -5,8 +5,7 @@ import { axisMarks, rowName } from "../shared/axes.js";
 import { weightOf } from "../shared/buffer.js";
 import { lightChips, makeChips, strongestRows } from "../shared/chips.js";
 import { levelTable } from "../shared/colors.js";
-import { swallow } from "../shared/controls.js";
-import { cueScroll, el, elementAt, fillNodes } from "../shared/dom.js";
+import { cueScroll, el, fillNodes } from "../shared/dom.js";
 import { fmtFixed } from "../shared/fmt.js";
 import { patchPicture } from "../shared/picture.js";
 
@@ -31,7 +30,7 @@ export function buildText() {
   const keyNote = el("p", { class: "av-note" });
   const answers = el("div", { class: "av-answers" }, keyNote, keyChips);
   const strongest = el("div", { class: "av-strongest" });
-  const node = el("div", {}, queryNote, chips, answers, strongest);
+  const node = el("div", { class: "av-grid-text" }, queryNote, chips, answers);
   return { node, chips, keyChips, queryNote, keyNote, answers, strongest };
 }
 
@@ -68,21 +67,6 @@ export function fillText(nodes, header, whole) {
 /** Says which token's row is kept lit. */
 export function pressChip(/** @type {TextChips} */ { chips }, /** @type {number | null} */ token) {
   chips.forEach((chip, i) => chip.setAttribute("aria-pressed", String(i === token)));
-}
-
-/** Moves the focus from chip to chip with the arrow keys; one of them is in the tab order. */
-export function moveAlongChips(/** @type {KeyboardEvent} */ event, /** @type {TextChips} */ { chips }) {
-  const from = chips.findIndex((chip) => chip === elementAt(event)?.closest("button"));
-  /** @type {Readonly<Record<string, number | undefined>>} */
-  const places = { ArrowLeft: from - 1, ArrowRight: from + 1, Home: 0, End: chips.length - 1 };
-  const place = places[event.key];
-  if (place === undefined || from < 0) return;
-  swallow(event);
-  const to = chips[place];
-  if (!to) return;
-  chips[from].tabIndex = -1;
-  to.tabIndex = 0;
-  to.focus();
 }
 
 /**

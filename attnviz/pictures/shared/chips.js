@@ -4,7 +4,8 @@
 
 import { SPECIAL, WRITTEN } from "./axes.js";
 import { colourAt, inkOn } from "./colors.js";
-import { el } from "./dom.js";
+import { swallow } from "./controls.js";
+import { el, elementAt } from "./dom.js";
 
 /** A chip for each token. @typedef {HTMLElement[]} Chips */
 
@@ -32,6 +33,21 @@ export function makeChips(node, tokens, marks, writtenWord, tag = "span") {
   });
   node.replaceChildren(...chips);
   return chips;
+}
+
+/** Moves the focus from chip to chip with the arrow keys; one of them is in the tab order. */
+export function moveAlongChips(/** @type {KeyboardEvent} */ event, /** @type {Chips} */ chips) {
+  const from = chips.findIndex((chip) => chip === elementAt(event)?.closest("button"));
+  /** @type {Readonly<Record<string, number | undefined>>} */
+  const places = { ArrowLeft: from - 1, ArrowRight: from + 1, Home: 0, End: chips.length - 1 };
+  const place = places[event.key];
+  if (place === undefined || from < 0) return;
+  swallow(event);
+  const to = chips[place];
+  if (!to) return;
+  chips[from].tabIndex = -1;
+  to.tabIndex = 0;
+  to.focus();
 }
 
 /**

@@ -111,6 +111,14 @@ export interface Events {
   cells: string;
   /** film, atlas, stage: a text to look at. */
   text: string;
+  /** strip: a piece's name and its new text. */
+  typed: Typed;
+  /** palette: the entry that was taken. */
+  pick: { kind: string; value: string };
+  /** strip: the file is left, what was typed is read again. */
+  close: true;
+  /** strip: the model is to write the target. */
+  write: true;
   /** stage: the scene that was chosen. */
   scene: Stage["scene"];
   /** stage: the film is wanted. */
@@ -143,6 +151,12 @@ export type PageName =
   | "output"
   | "learn"
   | "calculator";
+
+/** What was typed into the strip; mirror of `Typed` in strip/__init__.py. */
+export interface Typed {
+  name: "text" | "target" | "text2" | "text_b" | "target_b";
+  text: string;
+}
 
 /** What tiles lacks; mirror of `Want` in tiles/__init__.py. */
 export interface Want {

@@ -58,3 +58,10 @@ ROWS = (
     PageRow("learn", "learn", needs_model=False),
 )
 PAGES: tuple[Page, ...] = tuple(row.name for row in ROWS)
+
+
+def path(page: Page) -> str:
+    """The path of a page's address: the first page of a room has the room's own name."""
+    room = next(row.room for row in ROWS if row.name == page)
+    first = next(row.name for row in ROWS if row.room == room)
+    return room if page == first else page

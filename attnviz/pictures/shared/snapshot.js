@@ -97,7 +97,9 @@ export function download(/** @type {string} */ svg, /** @type {string} */ name) 
 
 /** True if a component has something that a picture can show. */
 export function hasPicture(/** @type {ShadowRoot | HTMLElement} */ root) {
-  return [...root.querySelectorAll("canvas, svg")].some((node) => node.checkVisibility());
+  return [...root.querySelectorAll("canvas, svg")].some(
+    (node) => node.checkVisibility() && !node.closest(".av-line-of-text"),
+  );
 }
 
 /** An element with what is in it. @returns {SVGElement[]} */

@@ -40,6 +40,7 @@ def written(room: Room) -> str:
             "pages": room.pages,
             "members": {seat: _fields(member) for seat, member in room.members.items()},
             "cards": [[*name, settings] for name, settings in room.cards.items()],
+            "first_votes": [[*name, counts] for name, counts in room.first_votes.items()],
         }
     )
 
@@ -51,6 +52,8 @@ def read(text: str, bounds: Bounds) -> Room:
         fields["stage"] = _stage(fields["stage"])
         fields["members"] = {seat: _member(kept) for seat, kept in fields["members"].items()}
         fields["cards"] = {(lesson, card): settings for lesson, card, settings in fields["cards"]}
+        votes = fields["first_votes"]
+        fields["first_votes"] = {(lesson, card): dict(counts) for lesson, card, counts in votes}
         result = Room(bounds=bounds, **fields)
         _require_types(result.listing())
         _require_types(result.counts())

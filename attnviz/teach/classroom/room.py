@@ -58,15 +58,24 @@ class Listing:
 
 @dataclass(frozen=True)
 class Tally:
-    """The answers of a class to one card: label → members; `present` members are here now."""
+    """The answers of a class to one card: label → members; `present` members are here now.
+
+    `first` has the answers before the class talked about the card, if it has voted again.
+    """
 
     counts: Mapping[str, int]
     present: int
+    first: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def answered(self) -> int:
         """The number of members who answered, with those who left again."""
         return sum(self.counts.values())
+
+    @property
+    def is_whole(self) -> bool:
+        """True if as many have answered as are here."""
+        return 0 < self.present <= self.answered
 
 
 @dataclass(frozen=True)
@@ -116,6 +125,7 @@ class Room:
     pages: Leases = field(default_factory=dict)  # of the presenter
     members: dict[str, Member] = field(default_factory=dict)
     cards: dict[CardName, str] = field(default_factory=dict)  # those shown, with their settings
+    first_votes: dict[CardName, dict[str, int]] = field(default_factory=dict)
 
     def listing(self) -> Listing:
         """The line of this room in the list of all."""
@@ -147,6 +157,15 @@ class Room:
             self.stage = replace(shown, version=self.stage.version + 1)
             self.changes += 1
             self.note_card()
+            if shown.vote > 1 and shown.name not in self.first_votes:
+                self._vote_again(shown.name)
+
+    def _vote_again(self, card: CardName) -> None:
+        """Keep the answers to a card as the first vote, and take new ones."""
+        check_count("answers", len(self.first_votes) + 1, self.bounds.answers)
+        self.first_votes[card] = dict(Counter(self.labels(card).values()))
+        for member in self.members.values():
+            member.answers.pop(card, None)
 
     def note_card(self) -> None:
         """Keep the settings of the card on the stage for the report."""
@@ -241,7 +260,8 @@ class Room:
         """The answers of the class to a card."""
         counts = Counter(self.labels(card).values())
         followers = (member for member in self.members.values() if not member.watches)
-        return Tally(counts, sum(self._is_here(member, now) for member in followers))
+        present = sum(self._is_here(member, now) for member in followers)
+        return Tally(counts, present, self.first_votes.get(card, {}))
 
     def labels(self, card: CardName) -> dict[str, str]:
         """The label of each seat's answer to a card."""

@@ -107,6 +107,10 @@ class Rooms:
         """The stage of a room."""
         return self._store.look(normal(code), lambda room: room.stage)
 
+    def age_s(self, code: str) -> float:
+        """The seconds since a room was opened."""
+        return self._store.look(normal(code), lambda room: self._now() - room.opened)
+
     def changes(self, code: str) -> int:
         """A count that grows with each change that the presenter is shown."""
         return self._store.look(normal(code), lambda room: room.changes)

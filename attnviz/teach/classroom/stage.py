@@ -32,8 +32,9 @@ class Stage:
     `revealed`: they see the right answer, and answers are closed. `page` is the page of the app on
     which the presenter is, and `query` its view there. `number` of `count` is the card's place in
     the lesson as the presenter gives it, `order` the names of its cards, which a presenter takes
-    back whose page was loaded again. Until the class has `begun`, the wall invites to join it. The
-    room counts `version`.
+    back whose page was loaded again; `plan` is the number of minutes of the plan that the class
+    goes by, 0 for a lesson. Until the class has `begun`, the wall invites to join it. `vote` is 2
+    once the class has talked about the card and votes again. The room counts `version`.
     """
 
     lesson: str
@@ -48,7 +49,9 @@ class Stage:
     count: int = 0
     asked: CellRequest | None = None
     order: tuple[str, ...] = ()
+    plan: int = 0
     begun: bool = True
+    vote: int = 1
     version: int = 0
 
     @property

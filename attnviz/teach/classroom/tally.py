@@ -29,13 +29,15 @@ MAX_CELLS = 3
 class AnswerBar:
     """One answer in words, the number of members who gave it, and True if it is right.
 
-    `label` is the name under which the class counts it.
+    `label` is the name under which the class counts it, `first` the number in the first of two
+    votes.
     """
 
     words: str
     count: int
     right: bool
     label: str = ""
+    first: int = 0
 
 
 def label(verdict: Verdict) -> str:
@@ -65,9 +67,10 @@ def answer_bars(
         words = _answers(card, lang, question)
         words[f"not_{OTHER}"] = text(lang, "class.other")
         if not revealed:
-            words = {name: answer for name, answer in words.items() if tally.counts.get(name)}
+            given = {*tally.counts, *tally.first}
+            words = {name: answer for name, answer in words.items() if name in given}
     return [
-        AnswerBar(answer, tally.counts.get(name, 0), name == RIGHT, name)
+        AnswerBar(answer, tally.counts.get(name, 0), name == RIGHT, name, tally.first.get(name, 0))
         for name, answer in words.items()
     ]
 

@@ -20,6 +20,7 @@ from attnviz.errors import AttnVizError
 from attnviz.i18n import Language, labelled, text
 from attnviz.teach.classroom.rooms import normal
 from attnviz.teach.classroom.stage import Stage
+from attnviz.teach.lessons.cards.times import planned_cards
 from attnviz.teach.lessons.paper.sheet import LAST_SEED
 
 FIRST_CARD = "class.first_card"  # where a class was opened, until it has begun
@@ -48,7 +49,8 @@ def _teach(lang: Language, slug: str) -> None:
     """Open a class at the card of this page."""
     card = open_card.open_card(course_lessons.lesson(slug)).name
     try:
-        stage = Stage(slug, card, current.view().learn.values, begun=False)
+        values, plan = current.view().learn.values, card_order.plan()
+        stage = Stage(slug, card, values, plan=plan, begun=False)
         room = rooms().create(stage, store.visitor(), visitors.address())
     except AttnVizError as error:
         messages.show(lang, error)
@@ -59,6 +61,14 @@ def _teach(lang: Language, slug: str) -> None:
     )
     store.put(FIRST_CARD, (slug, card, current.view().learn.answers))
     st.rerun()
+
+
+def teach_plan(minutes: int) -> None:
+    """Open a class at the first card of a plan."""
+    first = planned_cards(minutes)[0]
+    open_card.open_at(first.slug, first.card)
+    card_order.go_by(minutes)
+    _teach(current.language(), first.slug)
 
 
 def begin() -> None:
@@ -124,5 +134,6 @@ def leave_button(lang: Language) -> None:
 def leave() -> None:
     """Leave the class."""
     seats.sit(Seat())
+    card_order.go_by(0)
     store.put(FIRST_CARD, None)
     pointer.point(None)

@@ -41,6 +41,7 @@ from attnviz.teach.lessons.cards.card import Card, LiveTraining, RealHead
 from attnviz.types import ignore
 
 FOLLOWED = "class.followed"
+VOTED = "class.voted_again"  # the class and the card of the second vote that this page is in
 CANVAS_KEY = "class.card"
 
 
@@ -103,7 +104,7 @@ def _card(lang: Language, stage: Stage) -> None:
     view = replace(
         view,
         own=progress.answer_text(stage.card, own),
-        judged=label(verdict) if verdict is not None and stage.revealed else "",
+        judged=staged_card.staged(seat.room, lang, stage).labels.get(seat.seat, ""),
         chosen=pointer.as_selection(pointer.read_chosen(stage.selection)),
     )
     on: Events = {
@@ -137,6 +138,11 @@ def _follow(stage: Stage, card: Card) -> None:
     """
     learn = current.view().learn
     answers = learn.answers if learn.lesson == stage.lesson else ""
+    vote = (current.view().classroom.room, stage.name)
+    if stage.vote > 1 and store.get(VOTED) != vote:  # the answer was that of the first vote
+        store.put(VOTED, vote)
+        kept = {name: said for name, said in progress.parse(answers).items() if name != stage.card}
+        answers = progress.write(kept)
     learn = LessonPlace(stage.lesson, stage.card, stage.settings, answers)
     current.update(replace(current.view(), learn=learn))
     pointer.point(Pointing.read(stage.card, stage.selection))

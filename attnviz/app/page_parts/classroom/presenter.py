@@ -17,6 +17,7 @@ from attnviz.app.page_parts.classroom import (
     cell_question,
     entry,
     invitation,
+    notes,
     reach,
     report,
     tally,
@@ -31,14 +32,17 @@ from attnviz.app.session import current, messages, store, widgets
 from attnviz.app.session.fragment import fragment
 from attnviz.app.session.view import Seat
 from attnviz.i18n import Language, text
-from attnviz.teach.classroom.stage import Stage
+from attnviz.teach.classroom.stage import CardName, Stage
 from attnviz.teach.lessons.cards import progress
 from attnviz.teach.lessons.cards.example_words import in_language
 from attnviz.teach.lessons.cards.texts import lesson_texts
+from attnviz.teach.lessons.cards.times import JOINING_MIN, planned_cards
 
 HIDDEN = "class.hidden"  # the card whose answers the class is not shown after the reveal
 PEEKED = "class.peeked"  # the card whose answers the presenter has asked for
+AGAIN = "class.again"  # the cards on which the class votes again
 LED = "class.led"  # the class that this session leads
+CLOCK_S = 15.0
 UNSHOWN = "class.unshown"  # True while the class was not reached with what is on this page
 STAGE = "class.stage"
 
@@ -59,7 +63,7 @@ def show(lang: Language) -> None:
     if opened.name not in order:
         open_card.go(order[0])
         st.rerun()
-    opened = replace(opened, order=order)
+    opened = replace(opened, way=card_order.way(slug))
     begins = _begins(opened)
     _present(opened, not begins)
     store.put(widgets.RERUN, (STAGE,))
@@ -81,7 +85,10 @@ def _take_back() -> None:
         store.put(cell_question.ASKED, (stage.card, stage.asked))
     if stage.revealed and not stage.shown:
         store.put(HIDDEN, stage.card)
-    if stage.order:
+    if stage.vote > 1:
+        _vote_again(stage.name)
+    card_order.go_by(stage.plan)
+    if stage.order and not stage.plan:
         card_order.take_back(stage.lesson, stage.order)
 
 
@@ -110,12 +117,24 @@ def _present(opened: OpenCard, begun: bool) -> None:
         shown=revealed and store.get(HIDDEN) != name,
         revealed=revealed,
         number=opened.number,
-        count=len(opened.names),
+        count=len(opened.whole_way),
         asked=cell_question.asked(name),
         order=opened.names,
+        plan=card_order.plan(),
         begun=begun,
+        vote=2 if _votes_again(opened) else 1,
     )
     store.put(UNSHOWN, not reach.tried(partial(_shows, view.classroom, stage), False))
+
+
+def _votes_again(opened: OpenCard) -> bool:
+    """True if the class has talked about this card and votes again."""
+    again: tuple[CardName, ...] = store.get(AGAIN) or ()
+    return (opened.lesson.slug, opened.name) in again
+
+
+def _vote_again(card: CardName) -> None:
+    store.put(AGAIN, (*(store.get(AGAIN) or ()), card))
 
 
 def _shows(seat: Seat, stage: Stage) -> bool:
@@ -142,6 +161,22 @@ def _panel(lang: Language, opened: OpenCard | None, begins: bool) -> None:
                 )
             _tools(lang, opened, begins)
         _count(lang, begins, opened is not None and _sees_answers(opened))
+        if opened is not None and card_order.plan():
+            _clock(lang, (opened.lesson.slug, opened.name))
+
+
+@fragment(run_every=CLOCK_S)
+def _clock(lang: Language, here: CardName) -> None:
+    """The minute of the plan, and how long this card lasts by it."""
+    plan = card_order.plan()
+    card = next((one for one in planned_cards(plan) if (one.slug, one.card) == here), None)
+    elapsed = reach.tried(lambda: rooms().age_s(current.view().classroom.room), None)
+    if card is None or elapsed is None:
+        return
+    now, joins = int(elapsed // 60), elapsed < 60 * JOINING_MIN
+    until = JOINING_MIN if joins else round(card.until)
+    key = "class.clock_join" if joins else "class.clock"
+    st.markdown(f"⏱ {text(lang, key, now=now, all=plan, until=until)}")
 
 
 def _begins(opened: OpenCard | None) -> bool:
@@ -162,8 +197,9 @@ def _tools(lang: Language, opened: OpenCard | None, begins: bool) -> None:
             invitation.for_teacher(lang, begins=False)
             _link_to_wall(lang)
     if opened is not None:
-        with st.popover(text(lang, "learn.cards")):
-            card_order.choose(lang, opened.lesson.slug)
+        if not card_order.plan():
+            with st.popover(text(lang, "learn.cards")):
+                card_order.choose(lang, opened.lesson.slug)
         shown = _shown(lang, opened)
         cell_question.ask(shown, revealed=not shown.is_open)
     with st.popover(text(lang, "class.end")):
@@ -205,6 +241,16 @@ def _switches(lang: Language, opened: OpenCard, begins: bool) -> None:
         on_click=store.put,
         args=(switch, value),
     )
+    if is_open and not begins and not _votes_again(opened):
+        st.button(
+            text(lang, "class.again"),
+            key=widgets.key("class.again"),
+            help=text(lang, "class.again_help"),
+            on_click=_vote_again,
+            args=((opened.lesson.slug, name),),
+        )
+    with st.popover(text(lang, "class.notes")):
+        notes.show(_shown(lang, opened))
 
 
 def _sees_answers(opened: OpenCard) -> bool:
@@ -228,6 +274,8 @@ def _count(lang: Language, begins: bool, sees_answers: bool) -> None:
             st.rerun(scope="app")
         counts = rooms().tally(room, stage.name)
         here = text(lang, "class.here", present=counts.present, answered=counts.answered)
+        if counts.is_whole:
+            here = f"{here} · ✓ {text(lang, 'class.whole')}"
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f"**{here}**", width="content")
             if stage.asked is not None:

@@ -48,6 +48,11 @@ class Question:
         return sum(bar.count for bar in self.answers)
 
     @property
+    def is_voted_twice(self) -> bool:
+        """True if the class voted again after talking; both votes are in the report."""
+        return any(bar.first for bar in self.answers)
+
+    @property
     def right_share(self) -> str:
         """The share of right answers in percent; "–" without answers."""
         n_right = sum(bar.count for bar in self.answers if bar.right)
@@ -89,7 +94,9 @@ def questions(report: Report, lang: Language) -> list[Question]:
         if card.question is None:
             continue
         bars = tuple(
-            bar for bar in answer_bars(card, texts, lang, counts) if bar.count or bar.right
+            bar
+            for bar in answer_bars(card, texts, lang, counts)
+            if bar.count or bar.first or bar.right
         )
         title, asked = (plain(say(texts, card, key)) for key in ("title", "question"))
         found.append(Question(texts.title, title, asked, bars))
@@ -100,14 +107,15 @@ def as_csv(lang: Language, asked: list[Question]) -> str:
     """One line for each answer; no cell is one that a spreadsheet would compute."""
     file = io.StringIO()
     writer = csv.writer(file)
-    names = ("lesson", "card", "question", "answer", "is_right", "count", "share")
+    names = ("lesson", "card", "question", "answer", "first", "is_right", "count", "share")
     writer.writerow([text(lang, f"report.{name}") for name in names])
     for question in asked:
         for bar in question.answers:
             share = f"{bar.count / question.n_answers:.3f}" if question.n_answers else ""
             is_right = text(lang, "report.yes") if bar.right else ""
-            words = (question.lesson, question.card, question.question, bar.words, is_right)
-            writer.writerow([*map(harmless, words), bar.count, share])
+            words = (question.lesson, question.card, question.question, bar.words)
+            first = bar.first if question.is_voted_twice else ""
+            writer.writerow([*map(harmless, words), first, is_right, bar.count, share])
     return BOM + file.getvalue()
 
 
@@ -127,7 +135,7 @@ def as_html(lang: Language, report: Report, asked: list[Question]) -> str:
 def _section(lang: Language, question: Question) -> str:
     rows = "".join(
         f"<tr><td>{'✓' if bar.right else ''}</td><td>{escape(bar.words)}</td>"
-        f"<td>{bar.count}</td></tr>"
+        f"<td>{f'{bar.first} → ' if question.is_voted_twice else ''}{bar.count}</td></tr>"
         for bar in question.answers
     )
     share = escape(_share(lang, question))

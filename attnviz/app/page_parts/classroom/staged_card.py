@@ -138,6 +138,7 @@ def _card(code: str, stage: Stage, lang: Language) -> StagedCard:
         feedback=_feedback(shown) if is_told else {},
         bars=tuple(_bars(shown, stage, code)) if is_told and stage.shown else (),
         answered=rooms().tally(code, stage.name).answered if is_told else 0,
+        vote=stage.vote,
         needs_page=None in made.values() or stage.asked is not None,
     )
 
@@ -235,7 +236,7 @@ def _feedback(shown: CardShown) -> dict[str, tuple[Passage, ...]]:
 def _bars(shown: CardShown, stage: Stage, code: str) -> Iterator[CardBar]:
     counts = rooms().tally(code, stage.name)
     for bar in answer_bars(shown.card, shown.texts, shown.lang, counts):
-        yield CardBar(bar.label, bar.words, bar.count, bar.right)
+        yield CardBar(bar.label, bar.words, bar.count, bar.first, bar.right)
 
 
 def _passages(shown: CardShown, key: str) -> tuple[Passage, ...]:

@@ -36,7 +36,10 @@ def bars(lang: Language, answers: Iterable[AnswerBar], n_answers: int, revealed:
 
 
 def _label(lang: Language, bar: AnswerBar, revealed: bool) -> str:
-    label = text(lang, "class.bar", said=messages.plain(bar.words), count=bar.count)
+    said = messages.plain(bar.words)
+    label = text(lang, "class.bar", said=said, count=bar.count)
+    if bar.first:
+        label = text(lang, "class.bar_votes", said=said, first=bar.first, count=bar.count)
     return f"✓ **{text(lang, 'learn.right')}** {label}" if revealed and bar.right else label
 
 

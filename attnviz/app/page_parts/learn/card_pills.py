@@ -100,4 +100,5 @@ def _label(lang: Language, opened: OpenCard, name: str, standings: Standings) ->
 
 
 def _take(before: str, widget: str) -> None:
-    open_card.turn(before, widgets.value(widget) or before)
+    slug = current.view().learn.lesson
+    open_card.turn(before, slug, widgets.value(widget) or before)

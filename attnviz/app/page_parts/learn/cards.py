@@ -86,23 +86,23 @@ def _next(lang: Language, opened: OpenCard, n_right: int) -> None:
 
     Each card has its own: a click tells on which card it was made.
     """
-    names, number = opened.names, opened.number
+    way, number = opened.whole_way, opened.number
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             text(lang, "learn.previous"),
             key=widgets.key(f"learn.previous.{opened.name}"),
             disabled=number == 0,
             on_click=open_card.turn,
-            args=(opened.name, names[max(number - 1, 0)]),
+            args=(opened.name, *way[max(number - 1, 0)]),
         )
-        st.caption(text(lang, "learn.where", number=number + 1, cards=len(names)))
-        last = number == len(names) - 1
+        st.caption(text(lang, "learn.where", number=number + 1, cards=len(way)))
+        last = number == len(way) - 1
         st.button(
             text(lang, "learn.done" if last else "learn.next"),
             key=widgets.key(f"learn.next.{opened.name}"),
             type="primary",
             on_click=open_card.finish if last else open_card.turn,
-            args=(opened.lesson.slug, n_right) if last else (opened.name, names[number + 1]),
+            args=(opened.lesson.slug, n_right) if last else (opened.name, *way[number + 1]),
         )
 
 

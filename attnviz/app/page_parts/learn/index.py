@@ -6,6 +6,7 @@ below them plans for 45 and 90 minutes, with a question to discuss for each less
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import streamlit as st
 
@@ -17,20 +18,29 @@ from attnviz.i18n import Language, joined, labelled, text
 from attnviz.pictures.card_scroller import CardScrollerView
 from attnviz.teach.lessons.cards.symbols import with_formulas
 from attnviz.teach.lessons.cards.texts import lesson_texts
-from attnviz.teach.lessons.cards.times import PLANS, PlanStep, minutes, taken
+from attnviz.teach.lessons.cards.times import JOINING_MIN, PLANS, PlanStep, minutes, taken
 
 
-def show(lang: Language, first: Callable[[Language], None]) -> None:
-    """Draw the list, and `first` above it: the way into a class, which a phone shows at once."""
+@dataclass(frozen=True)
+class ClassWays:
+    """The ways into a class: a field for its code, and a class that goes by a plan of minutes."""
+
+    join: Callable[[Language], None]
+    teach_plan: Callable[[int], None]
+
+
+def show(lang: Language, ways: ClassWays | None) -> None:
+    """Draw the list, and above it the way into a class, which a phone shows at once."""
     frame.open_page("learn", reads_alone=True)
-    first(lang)
+    if ways is not None:
+        ways.join(lang)
     open_card.n_moves("")
     result = open_card.finished()
     if result is not None:
         _result(lang, *result)
     for number, slug in enumerate(course_lessons.slugs()):
         _lesson(lang, number, slug)
-    show_plans(lang)
+    show_plans(lang, ways)
     words.glossary_of_all(lang)
     progress = CardScrollerView(0, (), browser_progress.written(), browser_progress.is_wanted())
     card_pills.keep_progress(progress)
@@ -106,7 +116,7 @@ def _open(lang: Language, slug: str, title: str, begun: bool) -> None:
         )
 
 
-def show_plans(lang: Language) -> None:
+def show_plans(lang: Language, ways: ClassWays | None) -> None:
     """The plans, one beside the other."""
     key = widgets.key("learn.plans")
     box = st.expander(text(lang, "learn.plans"), key=key, on_change="rerun")
@@ -115,12 +125,17 @@ def show_plans(lang: Language) -> None:
     with box:
         for column, plan in zip(st.columns(len(PLANS)), PLANS, strict=True):
             with column:
-                _plan(lang, plan)
+                _plan(lang, plan, ways)
 
 
-def _plan(lang: Language, plan: int) -> None:
+def _plan(lang: Language, plan: int, ways: ClassWays | None) -> None:
     st.markdown(f"##### {text(lang, 'learn.plan', minutes=plan)}")
     st.markdown(text(lang, "learn.plan_talk", taken=taken(plan), rest=plan - taken(plan)))
+    if ways is not None and st.button(
+        text(lang, "class.teach_plan"), key=widgets.key(f"class.teach_plan.{plan}"), type="primary"
+    ):
+        ways.teach_plan(plan)
+    st.caption(text(lang, "class.plan_join", minutes=JOINING_MIN))
     for number, step in enumerate(PLANS[plan]):
         _step(lang, step, f"{plan}.{number}")
 

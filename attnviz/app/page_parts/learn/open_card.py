@@ -34,15 +34,16 @@ DRAWN = "learn.drawn"
 class OpenCard:
     """A card of a lesson as one learner sees it; `answers` maps cards to answers as text.
 
-    `order` names the cards that a presenter shows, in another order than the lesson's; `room` is
-    the code of the class that this page leads, all of whose pages have one order of options.
+    `way` has the cards that a presenter shows, of this lesson in another order, or of several;
+    `room` is the code of the class that this page leads, all of whose pages have one order of
+    options.
     """
 
     lesson: "Lesson"
     recipe: "Recipe"
     values: Mapping[str, Value]
     answers: Mapping[str, str]
-    order: tuple[str, ...] = ()
+    way: tuple[tuple[str, str], ...] = ()
     room: str = ""
 
     @property
@@ -53,12 +54,20 @@ class OpenCard:
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the lesson's cards, as they are shown one after the other."""
-        return self.order or tuple(recipe.name for recipe in self.lesson.recipes)
+        slug = self.lesson.slug
+        return tuple(card for lesson, card in self.whole_way if lesson == slug)
+
+    @property
+    def whole_way(self) -> tuple[tuple[str, str], ...]:
+        """The cards that are shown one after the other, with their lessons."""
+        slug = self.lesson.slug
+        return self.way or tuple((slug, recipe.name) for recipe in self.lesson.recipes)
 
     @property
     def number(self) -> int:
         """The card's place among those that are shown, from 0; a hidden one counts as the first."""
-        return self.names.index(self.name) if self.name in self.names else 0
+        here, way = (self.lesson.slug, self.name), self.whole_way
+        return way.index(here) if here in way else 0
 
     def card(self) -> Card:
         """The card with its numbers."""
@@ -229,13 +238,17 @@ def go(card: str) -> None:
     put(replace(current.view().learn, card=card, values=""))
 
 
-def turn(before: str, card: str) -> None:
+def turn(before: str, slug: str, card: str) -> None:
     """Go to a card by a widget of the card `before`; nothing if that is no longer on the page.
 
     So that a second click, made before the page has turned, does not skip a card.
     """
-    if _is_drawn(before):
+    if not _is_drawn(before):
+        return
+    if slug == current.view().learn.lesson:
         go(card)
+    else:
+        open_at(slug, card)
 
 
 def answer(card: str, text: str) -> None:

@@ -119,7 +119,8 @@ def board_view(
 ) -> BoardView:
     """The board with the answer that was given, if its cells answer the card's question."""
     card, is_open, verdict = shown.card, shown.is_open, shown.verdict
-    asking = asking_panels(card, picture)
+    leads = reports and is_open  # its clicks point, they answer nothing
+    asking = () if leads else asking_panels(card, picture)
     chosen = None
     if asking and card.question is not None:
         answer = progress.answer_of(card.question, shown.answer)

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from attnviz.app.bar import menus
 from attnviz.app.frame.inputs import OTHERS
 from attnviz.app.host.draw import draw
 from attnviz.app.server.shared import shared
-from attnviz.app.session import current, messages
-from attnviz.i18n import text
+from attnviz.app.session import address, current, messages, widgets
+from attnviz.i18n import Language, text
 from attnviz.pictures import similarity as component
 from attnviz.pictures.group.app_capture import AppCapture, PageContext
 from attnviz.pictures.similarity import SimilarityView
@@ -42,7 +41,7 @@ def show(shown: PageContext) -> None:
     lang, trained = shown.lang, shown.captured.name in FOR_SENTENCES
     st.subheader(text(lang, "similarity.title" if trained else "similarity.title_hidden"))
     st.markdown(text(lang, "similarity.intro" if trained else "similarity.intro_hidden"))
-    menus.second_text(lang)
+    _second_text(lang)
     typed = current.view().input
     own = tuple(sentence for sentence in (typed.text, typed.text2) if sentence.strip())
     others = tuple(sentence for sentence in OTHERS if sentence not in own)
@@ -53,6 +52,23 @@ def show(shown: PageContext) -> None:
         cosine=_cosines(shown.captured, (*own, *others)).cosine,
     )
     draw(component.CANVAS, view, "similarity", lang)
+
+
+def _second_text(lang: Language) -> None:
+    """The box for a second sentence of the visitor's own."""
+    if current.view().input.capture:
+        return
+    st.text_input(
+        text(lang, "menu.text2"),
+        key=widgets.showing("text2", current.view().input.text2),
+        max_chars=address.MAX_CHARS["text2"],
+        placeholder=text(lang, "menu.text2_placeholder"),
+        on_change=_take_second_text,
+    )
+
+
+def _take_second_text() -> None:
+    current.open_second(address.cleaned("text2", widgets.value("text2")))
 
 
 @shared(most=MAX_COSINES)

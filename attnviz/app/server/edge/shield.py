@@ -34,9 +34,17 @@ UPLOAD = re.compile(r".*/_stcore/upload_file/([^/]+)/([^/]+)")
 # programs that watch the server ask for its address, not for a name; numbers need a key besides
 WATCHED = re.compile(r".*/(healthz|_stcore/health|(?<!_stcore/)metrics)")
 METRICS = re.compile(r".*/_stcore/metrics")
-# pages that people call by another name; the first page has no path of its own. An empty part of a
-# path is refused: //elsewhere/start would lead to another server
-OTHER_NAMES = {"start": "", "switchboard": "switches"}
+# Addresses from before the rooms had their own, and pages that people call by another name; the
+# first page has no path of its own. An empty part of a path is refused: //elsewhere/start would
+# lead to another server.
+OTHER_NAMES = {
+    "start": "",
+    "overview": "look",
+    "switches": "change",
+    "switchboard": "change",
+    "steps": "compute",
+    "map": "texts",
+}
 OTHER_NAME = re.compile(rf"((?:/[^/]+)*)/({'|'.join(OTHER_NAMES)})/?")
 FULL = "The server keeps too many files; try again later."
 OTHER_HOST = "This server has another name. Its operator sets STREAMLIT_SERVER_ALLOWED_HOSTS."

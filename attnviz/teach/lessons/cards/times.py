@@ -9,6 +9,7 @@ the pace: 150 to 160 words a minute is the usual advice for talks; people who re
 aloud reach 228 (Trauzettel-Klosinski and Dietz 2012).
 """
 
+import itertools
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -88,6 +89,30 @@ PLANS: Mapping[int, tuple[PlanStep, ...]] = {
         PlanStep("claims", ("effect", "explains")),
     ),
 }
+
+
+JOINING_MIN = 4  # for thirty phones to join; part of the minutes left for talking
+
+
+@dataclass(frozen=True)
+class PlannedCard:
+    """A card of a plan, and the minute until which it lasts, those for joining included."""
+
+    slug: str
+    card: str
+    until: float
+
+
+def planned_cards(plan: int) -> tuple[PlannedCard, ...]:
+    """The cards of a plan one after the other; its minutes for talking are shared among them."""
+    pairs = [(step.slug, card) for step in PLANS[plan] for card in step.cards]
+    lengths = [card_minutes(lesson_texts(slug, DEFAULT), card) for slug, card in pairs]
+    stretch = (plan - JOINING_MIN) / sum(lengths)
+    ends = itertools.accumulate(lengths)
+    return tuple(
+        PlannedCard(slug, card, JOINING_MIN + stretch * end)
+        for (slug, card), end in zip(pairs, ends, strict=True)
+    )
 
 
 def taken(plan: int) -> int:

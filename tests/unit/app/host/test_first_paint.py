@@ -23,6 +23,7 @@ from attnviz.app.host.first_paint import (
     preview,
 )
 from attnviz.pictures.shared.pages import PAGES
+from attnviz.pictures.shared.pages import path as path_of
 
 PAGE = (Path(streamlit.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
 
@@ -56,7 +57,7 @@ def test_font_and_script_are_fetched_beside_those_of_streamlit() -> None:
 
 def test_every_page_is_told_of_before_the_script_of_streamlit() -> None:
     page = painted(PAGE)
-    told = page.index(f"(?:{'|'.join(PAGES)})")
+    told = page.index(f"(?:{'|'.join(map(path_of, PAGES))})")
     assert told < page.index('<script type="module"')
 
 

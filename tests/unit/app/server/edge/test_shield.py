@@ -17,6 +17,9 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from attnviz.app.server.edge import health, shield, streamlit_patches, warm
+from attnviz.app.server.edge.shield import OTHER_NAMES
+from attnviz.app.session import routes
+from attnviz.pictures.shared.pages import path as path_of
 from tests.support.event_loop import run_apart
 
 MIB = 2**20
@@ -200,14 +203,33 @@ def test_an_upload_that_does_not_arrive_is_broken_off(monkeypatch: pytest.Monkey
     assert not guarded._arriving
 
 
-def test_streamlits_metrics_are_closed_and_the_first_page_has_two_addresses(
-    client: TestClient,
-) -> None:
+def test_streamlits_metrics_are_closed(client: TestClient) -> None:
     assert client.get("/_stcore/metrics").status_code == 404
-    moved = client.get("/start?lang=ja")
-    assert (moved.status_code, moved.headers["location"]) == (307, "/?lang=ja")
-    moved = client.get("/attn/switchboard?head=1")
-    assert (moved.status_code, moved.headers["location"]) == (307, "/attn/switches?head=1")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("/start?lang=ja", "/?lang=ja"),
+        ("/overview?model=stories&layer=2", "/look?model=stories&layer=2"),
+        ("/overview?embed=true", "/look?embed=true"),
+        ("/attn/switchboard?head=1", "/attn/change?head=1"),
+        ("/switches", "/change"),
+        ("/steps/?head=1", "/compute?head=1"),
+        ("/map", "/texts"),
+    ],
+)
+def test_an_old_address_leads_to_the_same_view(client: TestClient, old: str, new: str) -> None:
+    moved = client.get(old)
+    assert (moved.status_code, moved.headers["location"]) == (307, new)
+
+
+def test_every_page_has_an_address_of_its_own_and_none_leads_on() -> None:
+    paths = [path_of(page) for page in routes.files()]
+    assert len(set(paths)) == len(paths) and not set(paths) - {"start"} & {*OTHER_NAMES}
+    left = {page for page in routes.files() if path_of(page) != page}
+    assert left < {*OTHER_NAMES}, "each page that took its room's name is found by its old one"
+    assert {*OTHER_NAMES.values()} - {""} <= set(paths)
 
 
 @pytest.mark.parametrize("path", ["//evil.example/start", "/attn//evil.example/switchboard"])

@@ -1,0 +1,231 @@
+// @ts-check
+// Strip: what the model reads, as its tokens in one line; a click on one chooses its row in every picture of the page. The
+// line is the text: the field behind the chips shows when it is entered, by the pencil, a click beside the chips, or Tab.
+// Enter and leaving it apply what was typed, Escape takes it back. A word that an input method composes is left to it.
+
+import { parse } from "../shared/buffer.js";
+import { moveAlongChips } from "../shared/chips.js";
+import { makeCommitter } from "../shared/committer.js";
+import { button, swallow } from "../shared/controls.js";
+import { dataAt, el } from "../shared/dom.js";
+import { pictureSource } from "../shared/picture.js";
+import { buildAnswer, buildExamples, buildPiece, markTokens, showPiece, showWords } from "./parts.js";
+
+/** @import { Values } from "../shared/buffer.js" */
+/** @import { Committer } from "../shared/committer.js" */
+/** @import { Host, Mounted } from "../shared/host.js" */
+/** @import { AddressSelection } from "../shared/selection.js" */
+/** @import { PieceNodes } from "./parts.js" */
+/** @import { Arrays, Header } from "./types.js" */
+
+/**
+ * @typedef {{host: Host, box: HTMLElement, committer: Committer, data: Uint8Array | null, selection: AddressSelection,
+ *   pieces: Map<string, PieceNodes>, stopSound: () => void}} State
+ */
+
+const THUMB_PX = 40;
+
+/** @returns {Mounted} */
+export default function strip(/** @type {Host} */ host) {
+  const box = el("section", { class: "av av-strip av-line-of-text" });
+  host.root.append(box);
+  const committer = makeCommitter(host, box, (selection) => {
+    state.selection = selection;
+    mark(state);
+  });
+  /** @type {State} */
+  const state = {
+    host,
+    box,
+    committer,
+    data: null,
+    selection: committer.read(),
+    pieces: new Map(),
+    stopSound: () => undefined,
+  };
+  return {
+    refresh(data) {
+      if (state.data !== data) show(state, data);
+    },
+    destroy() {
+      state.stopSound();
+      committer.destroy();
+      box.remove();
+    },
+  };
+}
+
+/** Shows new data; pieces that were there stay the same elements, so that nobody is interrupted in typing. */
+function show(/** @type {State} */ state, /** @type {Uint8Array} */ data) {
+  /** @type {{header: Header, arrays: Arrays}} */
+  const { header, arrays } = parse(data);
+  state.data = data;
+  state.selection = state.committer.read();
+  state.committer.start(state.selection);
+  state.stopSound();
+  const whole = arrays.picture ? pictureSource(arrays.picture) : null;
+  const before = state.pieces;
+  state.pieces = new Map(
+    header.pieces.map((piece) => [piece.name, before.get(piece.name) ?? newPiece(state, header, piece)]),
+  );
+  for (const piece of header.pieces) {
+    const nodes = state.pieces.get(piece.name);
+    if (nodes) showPiece(nodes, piece, header.strings, whole);
+  }
+  const nodes = [...state.pieces.values()].flatMap(({ node, piece }, i) =>
+    i
+      ? [el("span", { class: "strip-join", "aria-hidden": "true" }, piece.name === "text2" ? "+" : "→"), node]
+      : [node],
+  );
+  const first = [...buildMedia(state, header, arrays, whole), ...buildSource(state, header)];
+  const last = [...buildExamples(header, (text) => choose(state, text)), ...buildAction(state, header)];
+  arrange(state.box, [...first, ...nodes, ...last, ...buildAnswer(header)]);
+  mark(state);
+}
+
+/** Puts nodes into a box without moving those that stay: a field that is moved loses the focus. */
+function arrange(/** @type {HTMLElement} */ box, /** @type {readonly HTMLElement[]} */ nodes) {
+  const kept = new Set(nodes);
+  for (const child of [...box.children]) if (!kept.has(/** @type {HTMLElement} */ (child))) child.remove();
+  let before = box.firstElementChild;
+  for (const node of nodes) {
+    if (node === before) before = before.nextElementSibling;
+    else box.insertBefore(node, before);
+  }
+}
+
+/** @returns {PieceNodes} */
+function newPiece(
+  /** @type {State} */ state,
+  /** @type {Header} */ { strings },
+  /** @type {Header["pieces"][number]} */ piece,
+) {
+  const nodes = buildPiece(piece, strings);
+  const { field, chips, pencil } = nodes;
+  const edit = () => {
+    field.focus();
+    field.setSelectionRange(field.value.length, field.value.length);
+  };
+  pencil.addEventListener("click", edit);
+  chips.addEventListener("click", (event) => {
+    const token = dataAt(event, "token");
+    if (token !== undefined) choosePlace(state, nodes, Number(token), event.shiftKey);
+    else if (nodes.piece.field) edit();
+  });
+  chips.addEventListener("dblclick", () => nodes.piece.field && edit());
+  chips.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") choosePlace(state, nodes, null);
+    else moveAlongChips(event, nodes.tokens);
+  });
+  field.addEventListener("keydown", (event) => {
+    const isOther = event.shiftKey || event.altKey;
+    if (event.isComposing || !(event.key === "Escape" || (event.key === "Enter" && !isOther))) return;
+    swallow(event);
+    if (event.key === "Escape") field.value = nodes.piece.text;
+    pencil.focus({ preventScroll: true });
+  });
+  field.addEventListener("blur", () => send(state, nodes));
+  return nodes;
+}
+
+/** Tells what was typed, if it is another text than before. */
+function send(/** @type {State} */ { host }, /** @type {PieceNodes} */ nodes) {
+  const text = nodes.field.value;
+  const { name } = nodes.piece;
+  if (text === nodes.piece.text || name === "picture" || name === "sound" || name === "tokens") return;
+  nodes.piece = { ...nodes.piece, text, tokens: null };
+  nodes.tokens = [];
+  showWords(nodes, text);
+  host.trigger("typed", { name, text });
+}
+
+/** An example takes the place of the text. */
+function choose(/** @type {State} */ state, /** @type {string} */ text) {
+  const nodes = state.pieces.get("text") ?? state.pieces.get("text_b");
+  if (!nodes) return;
+  nodes.field.value = text;
+  send(state, nodes);
+}
+
+/**
+ * A token asks, or answers where it is of the keys alone or Shift is held; the same one again lets it go.
+ * @param {State} state
+ * @param {PieceNodes} nodes
+ * @param {number | null} token
+ * @param {boolean} [wantsKey]
+ */
+function choosePlace(state, { piece }, token, wantsKey = false) {
+  const { layer, head, query, key } = state.selection;
+  const isKey = token !== null && piece.tokens?.answers && (!piece.tokens.asks || wantsKey);
+  if (isKey && query === null) return;
+  const place = isKey
+    ? { query, key: key === token ? null : token }
+    : { query: query === token ? null : token, key: null };
+  state.selection = { ...state.selection, layer: layer ?? 0, head: head ?? 0, ...place };
+  state.committer.update(state.selection);
+  state.committer.write(state.selection);
+  mark(state);
+}
+
+function mark(/** @type {State} */ { pieces, selection }) {
+  for (const nodes of pieces.values()) markTokens(nodes, selection.query, selection.key);
+}
+
+/**
+ * The picture or the spectrogram, small, and a button that plays the sound.
+ * @param {State} state
+ * @param {Header} header
+ * @param {Arrays} arrays
+ * @param {HTMLCanvasElement | null} whole
+ * @returns {HTMLElement[]}
+ */
+function buildMedia(state, { strings }, arrays, whole) {
+  const nodes = [];
+  if (arrays.sound) nodes.push(buildPlayer(state, strings, arrays.sound.data));
+  if (whole) {
+    whole.className = "strip-thumb";
+    whole.style.height = `${THUMB_PX}px`;
+    whole.setAttribute("role", "img");
+    whole.setAttribute("aria-label", arrays.sound ? strings.heard : strings.picture);
+    nodes.push(whole);
+  }
+  return nodes;
+}
+
+function buildPlayer(
+  /** @type {State} */ state,
+  /** @type {Header["strings"]} */ strings,
+  /** @type {Values} */ wave,
+) {
+  const address = URL.createObjectURL(new Blob([wave], { type: "audio/wav" }));
+  const sound = new Audio(address);
+  const node = button({
+    label: strings.play,
+    text: "▶",
+    onClick: () => void (sound.paused ? sound.play() : sound.pause()),
+  });
+  const tell = () => {
+    node.textContent = sound.paused ? "▶" : "❚❚";
+    node.title = sound.paused ? strings.play : strings.pause;
+    node.setAttribute("aria-label", node.title);
+  };
+  for (const name of ["play", "pause", "ended"]) sound.addEventListener(name, tell);
+  state.stopSound = () => {
+    sound.pause();
+    URL.revokeObjectURL(address);
+  };
+  return node;
+}
+
+/** What is read in place of a typed text, and the way back to typing. @returns {HTMLElement[]} */
+function buildSource(/** @type {State} */ { host }, /** @type {Header} */ { source, strings }) {
+  if (!source) return [];
+  const close = button({ label: strings.close, text: "✕", onClick: () => host.trigger("close", true) });
+  close.classList.add("strip-button");
+  return [el("p", { class: "strip-source", title: source }, el("bdi", {}, source)), close];
+}
+
+/** A button that has the model write the target. @returns {HTMLElement[]} */
+function buildAction(/** @type {State} */ { host }, /** @type {Header} */ { action }) {
+  return action ? [button({ label: action, onClick: () => host.trigger("write", true) })] : [];
+}

@@ -1,0 +1,123 @@
+"""The strip in a browser: its height, the field behind the tokens, keys, examples; the palette."""
+
+import re
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from attnviz.i18n import Language, text
+from tests.browser.conftest import OpenVisit
+from tests.support.browser import accessibility_problems
+from tests.support.cases import mostly_slow
+from tests.support.visit import open_visit
+from tests.support.waiting import expect_equal, expect_true
+
+TEXT = "The cat sat on the mat."
+LONG = "動物は疲れていたので、通りを渡らなかった。" * 12
+HEIGHT_PX = 56
+
+
+@pytest.mark.parametrize("typed", [TEXT, LONG, "שלום עולם, زرت القاهرة أمس."])
+def test_the_line_is_as_high_whatever_is_read(visit: OpenVisit, typed: str) -> None:
+    opened = visit("overview", text=typed)
+    strip = opened.page.locator(".av-strip")
+    expect(opened.tokens.first).to_be_visible()
+    expect_equal(lambda: strip.evaluate("(node) => node.offsetHeight"), HEIGHT_PX)
+    expect_true(lambda: opened.page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
+    below = opened.page.locator(".av-grid")
+    expect_true(
+        lambda: (
+            below.evaluate("(node) => node.getBoundingClientRect().top")
+            >= strip.evaluate("(node) => node.getBoundingClientRect().bottom")
+        )
+    )
+
+
+def test_escape_takes_back_what_was_typed(visit: OpenVisit) -> None:
+    opened = visit("overview", text=TEXT)
+    box = opened.page.get_by_role("textbox", name="Text", exact=True)
+    opened.page.get_by_role("button", name="Edit: Text").click()
+    expect(box).to_be_focused()
+    box.fill("Something else")
+    box.press("Escape")
+    expect(box).to_have_value(TEXT)
+    expect(box).not_to_be_focused()
+    opened.wait_for_parameters(text=TEXT)
+
+
+def test_a_word_that_is_composed_is_not_applied(visit: OpenVisit) -> None:
+    opened = visit("overview", text=TEXT)
+    box = opened.page.get_by_role("textbox", name="Text", exact=True)
+    box.fill("動物")
+    box.evaluate(
+        """(box) => {
+            const how = { key: "Enter", isComposing: true, bubbles: true, composed: true };
+            box.dispatchEvent(new KeyboardEvent("keydown", { ...how, cancelable: true }));
+        }"""
+    )
+    expect(box).to_be_focused()
+    opened.wait_for_parameters(text=TEXT)
+
+
+def test_a_token_chooses_its_row_on_every_picture(visit: OpenVisit) -> None:
+    opened = visit("head", text=TEXT, layer=0, head=0)
+    opened.tokens.nth(3).click()
+    expect(opened.tokens.nth(3)).to_have_attribute("aria-pressed", "true")
+    expect(opened.page.locator(".av-head-left canvas").first).to_have_attribute("data-query", "3")
+    opened.wait_for_parameters(query=3)
+    opened.tokens.nth(5).click(modifiers=["Shift"])
+    opened.wait_for_parameters(query=3, key=5)
+    opened.tokens.nth(3).click()
+    opened.wait_for_parameters(query=None, key=None)
+
+
+@pytest.mark.parametrize("scheme", mostly_slow(["light", "dark"], ["dark"]))
+def test_axe_finds_nothing_in_the_open_list(visit: OpenVisit, scheme: str) -> None:
+    opened = visit("overview", text=TEXT, scheme=scheme)
+    opened.page.get_by_role("button", name="Examples", exact=True).click()
+    expect(opened.page.get_by_role("menuitem").first).to_be_focused()
+    assert accessibility_problems(opened.page) == []
+    opened.page.keyboard.press("Escape")
+    expect(opened.page.get_by_role("menuitem").first).to_be_hidden()
+
+
+@pytest.mark.parametrize("lang", mostly_slow(["en", "ja", "ko", "zh"], ["ja", "ko", "zh"]))
+def test_the_palette_by_keyboard_alone(visit: OpenVisit, lang: Language) -> None:
+    opened = visit("overview", text=TEXT, lang=lang)
+    page, title = opened.page, text(lang, "component.palette.title")
+    page.keyboard.press("Control+k")
+    box = page.get_by_role("combobox", name=title)
+    expect(box).to_be_focused()
+    assert accessibility_problems(page) == []
+    page.keyboard.type("forbid")
+    room, name = text(lang, "room.change"), text(lang, "page.switches.title")
+    chosen = page.locator('.av-palette-row[aria-selected="true"]')
+    expect(chosen).to_contain_text(f"{room} › {name}" if lang == "en" else "")
+    page.keyboard.press("Control+a")
+    page.keyboard.type("L2.H3")
+    expect(chosen).to_have_text(text(lang, "component.palette.head", head="L2.H3"))
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text(text(lang, "page.head.title"))
+    opened.wait_for_parameters(layer=2, head=3)
+    page.keyboard.press("Meta+k")
+    expect(box).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(box).to_be_hidden()
+
+
+def test_the_palette_darkens_the_page_and_saves_its_picture(browser: Browser, server: str) -> None:
+    opened = open_visit(browser, server, "head", text=TEXT)
+    page = opened.page
+    page.keyboard.press("Control+k")
+    page.keyboard.type("dark")
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-testid=stApp]")).to_have_css("color-scheme", "dark")
+    page.keyboard.press("Control+k")
+    page.keyboard.type("save svg")
+    with page.expect_download() as download:
+        page.keyboard.press("Enter")
+    assert re.fullmatch(r"attnviz-.*\.svg", download.value.suggested_filename)
+    opened.open_menu("menu.more")
+    page.get_by_role("button", name="Find and do").click()
+    expect(page.get_by_role("combobox", name="Find and do")).to_be_focused()
+    page.context.close()
