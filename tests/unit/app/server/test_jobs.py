@@ -98,7 +98,7 @@ def test_what_is_done_is_not_stopped() -> None:
     assert job.state == "done" and not job.cancel.is_set()
 
 
-def test_all_jobs_share_the_threads_of_one_pool() -> None:
+def test_jobs_run_in_daemon_threads_of_their_own() -> None:
     names: set[str] = set()
     for job in [jobs.start(lambda _: names.add(threading.current_thread().name)) for _ in "abcde"]:
         over(job)
