@@ -4,8 +4,8 @@ In: a language, a dotted key ("page.head.title") and the values of its placehold
 Each language is one TOML file beside this one; tables are joined with dots, so `[page.head]` with
 `title = "…"` is the key `page.head.title`. The files of the languages in `COMPLETE` have the same
 keys and placeholders, which a test checks. Another language may land in parts: what its file does
-not have yet is English (`is_beta`). A key that no file has, or a placeholder without a value,
-raises: a hole in a sentence is never shown.
+not have yet, or has with other placeholders, is English (`is_beta`). A key that no file has, or a
+placeholder without a value, raises: a hole in a sentence is never shown.
 
 A placeholder with two words between a bar is a plural, `{count:token|tokens}`: it prints the first
 word for 1 and the second for any other number. The number itself stands in `{count}`. Browsers read
@@ -154,8 +154,19 @@ def is_beta(lang: Language) -> bool:
 
 @cache
 def catalogue(lang: Language) -> Mapping[str, str]:
-    """Every text of one language, by dotted key; English where a language has none yet."""
-    return MappingProxyType({**(own(DEFAULT) if is_beta(lang) else {}), **own(lang)})
+    """Every text of one language, by dotted key; English where a language has none yet.
+
+    A text in beta that has other placeholders than the English one is older, and so is not taken.
+    """
+    if not is_beta(lang):
+        return own(lang)
+    english = own(DEFAULT)
+    current = {
+        key: said
+        for key, said in own(lang).items()
+        if key in english and placeholders(said) == placeholders(english[key])
+    }
+    return MappingProxyType({**english, **current})
 
 
 @cache

@@ -41,6 +41,27 @@ def test_a_difference_is_found(other: dict[str, str], what: str) -> None:
     assert what in text_rules.differences({"a": "{n} tokens stand in here"}, other, "ja")
 
 
+BETA = [lang for lang in i18n.LANGUAGES if i18n.is_beta(lang)]
+MOST = 0.95  # a new English text may land before a language in beta has it
+
+
+@pytest.mark.parametrize("lang", BETA)
+def test_a_language_in_beta_says_most_of_the_interface_itself(lang: i18n.Language) -> None:
+    english = wanted(i18n.DEFAULT)
+    current = i18n.catalogue(lang).keys() & i18n.own(lang).keys() & english.keys()
+    own = {key: i18n.catalogue(lang)[key] for key in current}
+    left = text_rules.differences({key: english[key] for key in own}, own, lang)
+    assert len(own) - len(left) > MOST * len(english), left or sorted(english.keys() - own.keys())
+
+
+def test_a_sentence_in_the_letters_of_english_is_found_where_it_is_english() -> None:
+    english = {"a": "{n} tokens stand in here"}
+    assert text_rules.differences(english, english, "es") == [
+        "a: no es in '{n} tokens stand in here'"
+    ]
+    assert not text_rules.differences(english, {"a": "Aquí hay {n} tokens"}, "es")
+
+
 # --- plurals -----------------------------------------------------------------------------------
 
 # the number cannot be 1: a limit, what is over one, or a size that is at least 2

@@ -67,6 +67,24 @@ def test_the_listed_words_are_used(lang: i18n.Language) -> None:
     assert [word for word in words if word not in everything] == []
 
 
+# a number and its percent sign are written in one way everywhere: 19%
+APART = re.compile(r"[\d\]}*]\s%(?![\w(])")
+
+
+def apart(texts: dict[str, str]) -> list[str]:
+    """The texts with a blank before a percent sign."""
+    return [key for key, text in texts.items() if APART.search(text)]
+
+
+@pytest.mark.parametrize("lang", i18n.LANGUAGES)
+def test_a_percent_sign_follows_its_number(lang: i18n.Language) -> None:
+    assert apart(all_texts(lang)) == []
+
+
+def test_a_percent_sign_apart_is_found() -> None:
+    assert apart({"a": "[[share:.0f]] % of them", "b": "19%", "c": "{n}\u00a0%"}) == ["a", "c"]
+
+
 # rows of the table that are no terms to learn: they fix a translation, or name parts of the app
 NOT_TAUGHT = {
     *("blocked", "may attend", "copy", "previous token", "next token", "random", "URL"),

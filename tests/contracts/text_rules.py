@@ -100,9 +100,14 @@ def differences(reference: Mapping[str, str], other: Mapping[str, str], lang: st
             found.append(f"{key}: placeholders {holes(other[key])}, not {holes(reference[key])}")
         if not other[key].strip():
             found.append(f"{key}: empty")
-        if _is_sentence(reference[key]) and not SCRIPTS[lang].search(other[key]):
+        if _is_sentence(reference[key]) and not _speaks(lang, other[key], reference[key]):
             found.append(f"{key}: no {lang} in {other[key]!r}")
     return found
+
+
+def _speaks(lang: str, text: str, english: str) -> bool:
+    """True if the text has letters of the language, or, where those are English, other words."""
+    return bool(SCRIPTS[lang].search(text)) if lang in SCRIPTS else text != english
 
 
 def _is_sentence(text: str) -> bool:

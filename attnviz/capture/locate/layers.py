@@ -67,6 +67,31 @@ class LinearRun:
         return Projection(self.name, layer, self.input, self.output, starts, turned, factor)
 
 
+@dataclass(frozen=True, eq=False)
+class TensorState:
+    """A tensor that is kept, with what tells a later change in place.
+
+    That is the number of changes so far; the sum of the tensor where torch counts none: in
+    inference mode, and below the graph of gradients.
+    """
+
+    tensor: Tensor
+    version: int | None
+    total: Tensor | None
+
+    @classmethod
+    def of(cls, tensor: Tensor, *, is_counted: bool) -> "TensorState":
+        """The state of a tensor now."""
+        version = version_of(tensor) if is_counted else None
+        return cls(tensor, version, tensor.sum() if version is None else None)
+
+    def holds(self) -> bool:
+        """True if the tensor is still the same; two sums of NaN are the same."""
+        if self.total is None:
+            return version_of(self.tensor) == self.version
+        return torch.equal(torch.nan_to_num(self.tensor.sum()), torch.nan_to_num(self.total))
+
+
 def is_plain(module: nn.Module) -> bool:
     """True if a linear layer is certainly x·W + b with the weight that it shows.
 

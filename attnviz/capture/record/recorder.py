@@ -11,7 +11,7 @@ is one of the thread.
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import torch
@@ -24,7 +24,7 @@ from attnviz.attention.projection import Projection
 from attnviz.attention.stage_changes import StageChange
 from attnviz.attention.stored_weights import StoredWeights
 from attnviz.capture.locate.coarse_keys import SpatialWatch, where_coarse
-from attnviz.capture.locate.layers import sharded_layer, version_of
+from attnviz.capture.locate.layers import TensorState, sharded_layer
 from attnviz.capture.locate.own_code import (
     interface_configs,
     is_named_attention,
@@ -357,31 +357,6 @@ class Recorder:
             self._runs[:] = [run for run, kept in zip(self._runs, is_whole, strict=True) if kept]
             if self._newest:
                 self.steps[:] = [s for s, kept in zip(self.steps, is_whole, strict=True) if kept]
-
-
-@dataclass(frozen=True, eq=False)
-class TensorState:
-    """A tensor that is kept, with what tells a later change in place.
-
-    That is the number of changes so far; the sum of the tensor where torch counts none: in
-    inference mode, and below the graph of gradients.
-    """
-
-    tensor: Tensor
-    version: int | None
-    total: Tensor | None
-
-    @classmethod
-    def of(cls, tensor: Tensor, *, is_counted: bool) -> "TensorState":
-        """The state of a tensor now."""
-        version = version_of(tensor) if is_counted else None
-        return cls(tensor, version, tensor.sum() if version is None else None)
-
-    def holds(self) -> bool:
-        """True if the tensor is still the same; two sums of NaN are the same."""
-        if self.total is None:
-            return version_of(self.tensor) == self.version
-        return torch.equal(torch.nan_to_num(self.tensor.sum()), torch.nan_to_num(self.total))
 
 
 def _versions(call: AttentionCall) -> list[TensorState]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor, nn
 
+from attnviz.capture.locate.layers import TensorState
 from attnviz.capture.locate.structure import is_same_source
 from attnviz.capture.record import evidence, head_layout
 from attnviz.capture.record.evidence import Arrangement, RowRoles
@@ -35,7 +36,7 @@ class Undecided:
     """An attention of which no layer has shown the order of its axes yet.
 
     `instead` has the other orders of a call whose heads are rows of its product; `kind` is what the
-    scores show of two lengths that differ.
+    scores show of two lengths that differ, `states` what the model may change while the call waits.
     """
 
     softmax: OpenSoftmax
@@ -50,11 +51,17 @@ class Undecided:
     number: int
     instead: tuple["Undecided", ...] = ()
     kind: Kind | None = None
+    states: tuple[TensorState, ...] = ()
 
     @property
     def lead(self) -> tuple[int, ...]:
         """The sizes of the axes before query and key."""
         return self.arrangement.sizes
+
+    def wait(self) -> None:
+        """Remember the tensors that are not copied, for the layer that is to show their order."""
+        kept = self.weights, self.values, *(() if self.factors is None else self.factors[:2])
+        self.states = tuple(TensorState.of(tensor, is_counted=False) for tensor in kept)
 
     @property
     def is_learned(self) -> bool:

@@ -32,6 +32,7 @@ from attnviz.capture.record.gaps import (
     NO_VALUES,
     OTHER_AXIS,
     OTHER_VALUES,
+    OVERWRITTEN,
     STACKED_QUERIES,
 )
 from attnviz.capture.record.head_layout import HeadLayout
@@ -376,6 +377,7 @@ class ThreadTrace:
         elif call.layout is not None and not call.is_learned:
             self._finish_attention(call, call.layout)
         else:
+            call.wait()
             self._undecided = call
 
     def _add_convolution(self, args: tuple[Any, ...], out: Tensor) -> None:
@@ -453,6 +455,9 @@ class ThreadTrace:
             self._finish_attention(call, layout)
 
     def _finish_attention(self, call: Undecided, layout: HeadLayout) -> None:
+        if not all(state.holds() for state in call.states):
+            self._refuse(call.stack[-1], OVERWRITTEN)
+            return
         query, key, before, kind = None, None, None, call.kind
         if call.factors is not None:
             query, key = (layout.by_head(tensor) for tensor in call.factors[:2])

@@ -1,7 +1,6 @@
 """Texts: complete in every language, loud when something is missing."""
 
 import ast
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,24 +10,6 @@ import pytest
 
 from attnviz import i18n
 from attnviz.metrics import Role
-
-OTHERS = [lang for lang in i18n.COMPLETE if lang != i18n.DEFAULT]
-
-
-@pytest.mark.parametrize("lang", OTHERS)
-def test_every_language_has_the_same_keys(lang: i18n.Language) -> None:
-    assert i18n.catalogue(lang).keys() == i18n.catalogue(i18n.DEFAULT).keys()
-
-
-@pytest.mark.parametrize("lang", OTHERS)
-def test_every_language_has_the_same_placeholders(lang: i18n.Language) -> None:
-    english = i18n.catalogue(i18n.DEFAULT)
-    different = {
-        key: template
-        for key, template in i18n.catalogue(lang).items()
-        if i18n.placeholders(template) != i18n.placeholders(english[key])
-    }
-    assert not different
 
 
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)
@@ -43,38 +24,20 @@ BETA = [lang for lang in i18n.LANGUAGES if i18n.is_beta(lang)]
 
 @pytest.mark.parametrize("lang", BETA)
 def test_a_language_that_lands_in_parts_is_english_where_it_has_no_text(
-    lang: i18n.Language,
+    lang: i18n.Language, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    english, own = i18n.catalogue(i18n.DEFAULT), i18n.own(lang)
-    assert own.keys() <= english.keys()
-    assert i18n.catalogue(lang) == {**english, **own}
-    assert [
-        key
-        for key, template in own.items()
-        if i18n.placeholders(template) != i18n.placeholders(english[key])
-    ] == []
+    english = i18n.own(i18n.DEFAULT)
+    of = {
+        "en": {"a": "a {n}", "b": "b", "c": "c"},
+        lang: {"a": "a {m}", "b": "be", "gone": "adiós"},
+    }
+    assert set(i18n.catalogue(lang)) == set(english)
+    monkeypatch.setattr(i18n, "own", of.__getitem__)
+    assert i18n.catalogue.__wrapped__(lang) == {"a": "a {n}", "b": "be", "c": "c"}
 
 
 def test_a_complete_language_has_no_text_of_another() -> None:
     assert all(i18n.own(lang) == i18n.catalogue(lang) for lang in i18n.COMPLETE)
-
-
-# names of a program's parts are the same in every language
-CODE = r"\{\w+\}|\S*[\w)][_=.]\w\S*"
-SCRIPTS = {
-    "ja": r"[\u3040-\u30ff\u4e00-\u9fff]",
-    "ko": r"[\uac00-\ud7a3]",
-    "zh": r"[\u4e00-\u9fff]",
-}
-
-
-@pytest.mark.parametrize("lang", OTHERS)
-def test_sentences_are_translated(lang: i18n.Language) -> None:
-    """Every text of at least three words in English is in the language's own script."""
-    for key, english in i18n.catalogue(i18n.DEFAULT).items():
-        words = re.findall(r"[a-z]{3,}", re.sub(CODE, "", english))
-        if len(words) >= 3 and not key.startswith("example."):
-            assert re.search(SCRIPTS[lang], i18n.catalogue(lang)[key]), key
 
 
 def test_text_fills_placeholders() -> None:
