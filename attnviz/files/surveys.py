@@ -139,7 +139,7 @@ def page(survey: Survey, drawing: Drawing, by: Measure, lang: Language = "en") -
     roles = survey.roles()
     details = [_head(lang, head_detail(lang, survey, roles, head, by)) for head in survey.heads]
     tokens = f"{survey.n_token:,}"
-    counts = {"model": survey.model.id, "texts": survey.n_text, "tokens": tokens}
+    counts = {"model": survey.model.id, "texts": f"{survey.n_text:,}", "tokens": tokens}
     title = f"{text(lang, 'page.atlas.title')} · {survey.model.id}"
     return "\n".join(
         (

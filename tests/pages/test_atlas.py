@@ -98,7 +98,7 @@ def test_an_embedded_model_opens_on_the_survey_that_it_comes_with(
     header, arrays = sent(app)
     survey = attnviz.survey("stories-llama")
     assert np.allclose(arrays["points"][:, 1, 1], survey.table()["entropy"])
-    assert any("2000" in caption.value for caption in app.caption)
+    assert any("2,000" in caption.value for caption in app.caption)
     app.selectbox(widgets.key("match.en.stories-llama")).set_value("stories").run()
     assert not app.error
     detail = sent(app)[0]["detail"]
@@ -129,7 +129,7 @@ def test_the_atlas_of_a_model_of_pictures(
     app = visit("atlas", model="shapes", lang=lang, layer="3", head="1", measure_y="first")
     assert not app.error
     header, _ = sent(app)
-    named = {"en": "pictures", "ja": "画像", "ko": "이미지", "zh": "图片"}[lang]
+    named = {"en": "pictures", "ja": "画像", "ko": "이미지", "zh": "图片", "es": "imágenes"}[lang]
     assert any("2,000" in block.value and named in block.value for block in app.markdown)
     said = i18n.text(lang, "atlas.summary_pictures", model="shapes", texts=12, tokens="444")
     assert said in [caption.value for caption in app.caption]

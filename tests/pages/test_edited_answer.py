@@ -6,7 +6,7 @@ from attnviz import i18n
 from tests.pages.conftest import Visit
 
 STORE = "When Mary and John went to the store, John gave a drink to"
-CONTROL = {"en": "Control:", "ja": "対照", "ko": "대조", "zh": "对照"}
+CONTROL = {"en": "Control:", "ja": "対照", "ko": "대조", "zh": "对照", "es": "Control:"}
 
 
 def said(app: object) -> list[str]:

@@ -56,7 +56,7 @@ def _mount(shown: PageContext, survey: "Survey") -> None:
             lang,
             "atlas.summary_pictures" if surveys.is_of_pictures(shown, survey) else "atlas.summary",
             model=messages.plain(survey.model.id),
-            texts=survey.n_text,
+            texts=f"{survey.n_text:,}",
             tokens=f"{survey.n_token:,}",
         )
     )

@@ -94,4 +94,4 @@ def test_the_page_of_a_survey_has_every_head_and_no_script(
     assert i18n.text(lang, "component.atlas.pairs") in page.text
     pair = survey.pairs("L2.H1", 1)[0]
     assert f"{pair.query} → {pair.key}" in page.text
-    assert "<svg" in content and f'lang="{lang}"' in content
+    assert "<svg" in content and f'lang="{i18n.tag(lang)}"' in content
