@@ -71,11 +71,22 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         ("lesson", "..", [], {}),
         ("model", "gpt-9", [], {}),
         ("head", "L3.H", [], {}),
+        ("head", "L3.H7" + "7" * 390, [], {}),
+        ("head", "L99999.H99999", [], {}),
+        ("head", "L\u0663.H7", [], {}),
+        ("lesson", "birth\0", [], {}),
+        ("model", "\ud83d", [], {}),
+        (["page"], "masks", [], {}),
         ("shell", "x", [], {}),
     ],
 )
 def test_what_is_taken_is_opened(
-    visit: Visit, opened: list[str], kind: str, value: str, page: list[str], wanted: dict[str, str]
+    visit: Visit,
+    opened: list[str],
+    kind: object,
+    value: str,
+    page: list[str],
+    wanted: dict[str, str],
 ) -> None:
     app = visit("overview", text=TEXT)
     before = parameters(app)

@@ -7,10 +7,13 @@ from streamlit.testing.v1 import AppTest
 import attnviz
 from attnviz import i18n
 from attnviz.app.frame import strip as app_strip
-from attnviz.app.session import widgets
+from attnviz.app.session import address, text_files, widgets
 from attnviz.checks import examples
 from attnviz.pictures.shared.buffer import unpack
+from attnviz.tokens.labels import without_surrogates
 from tests.pages.conftest import Visit, parameters, pieces, strip, tell, type_text
+from tests.support import hostile
+from tests.support.hostile import HALF, OVERRIDE, TOKENS
 
 TEXT = "The cat sat."
 STORE = "When Mary and John went to the store, John gave a book to"
@@ -104,6 +107,32 @@ def test_nonsense_changes_no_text(visit: Visit, nonsense: object) -> None:
     tell(app, strip(app), "typed", nonsense)
     tell(app, strip(app), "typed", {"name": "text_b", "text": "of another page"})
     assert parameters(app)["text"] == TEXT and "text_b" not in parameters(app)
+
+
+HOSTILE = (*TOKENS, hostile.TEXT, "\0", "\r\n\t \u2028", OVERRIDE, HALF * 500, "x\0" * 3500)
+
+
+@pytest.mark.parametrize("typed", HOSTILE, ids=range(len(HOSTILE)))
+def test_hostile_text_is_a_text_or_is_refused(visit: Visit, typed: str) -> None:
+    app = visit("overview", text=TEXT)
+    type_text(app, typed)  # it asserts that the page ran
+    said = [alert.value for alert in app.error]
+    piece = pieces(app)["text"]
+    if len(typed) <= address.MAX_CHARS["text"]:
+        assert not said and parameters(app)["text"] == piece["text"] == without_surrogates(typed)
+    elif "\0" in typed:
+        assert len(said) == 1 and piece["text"] == TEXT
+    else:
+        assert parameters(app)["file"] == "1" and "text" in parameters(app)
+    type_text(app, "Well again.")
+    assert parameters(app)["text"] == "Well again." and "file" not in parameters(app)
+
+
+def test_a_text_beyond_every_limit_is_refused_in_one_sentence(visit: Visit) -> None:
+    app = visit("overview", text=TEXT)
+    type_text(app, "\u9577" * text_files.MAX_BYTES)
+    assert len(app.error) == 1 and str(text_files.MAX_BYTES // 1024) in app.error[0].value
+    assert parameters(app)["text"] == TEXT
 
 
 def test_a_token_that_is_clicked_is_the_query(visit: Visit) -> None:

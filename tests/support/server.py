@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 ROOT = Path(__file__).parent.parent.parent
 HEALTH = "/_stcore/health"
@@ -34,10 +35,16 @@ def app_command(port: int) -> list[str]:
 
 @dataclass(frozen=True)
 class Running:
-    """A running app: its address and its process."""
+    """A running app: its address, its process, and what that writes."""
 
     url: str
     process: subprocess.Popen[str]
+    written: IO[str]
+
+    def log(self) -> str:
+        """All that the process has written."""
+        self.written.seek(0)
+        return self.written.read()
 
 
 @contextmanager
@@ -84,7 +91,7 @@ def running(
             if problem:
                 log.seek(0)
                 raise AssertionError(f"{problem}: {' '.join(command)}\n{log.read()[-4000:]}")
-            yield Running(url, process)
+            yield Running(url, process, log)
         finally:
             stop(process)
 

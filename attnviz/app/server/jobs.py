@@ -1,15 +1,14 @@
 """Work that runs beside the page while a visitor watches, with progress, cancel and error.
 
-In: a function that takes its `Job`. Out: the job at once; the function runs in a thread that all
-visitors of the server share, the shortest first and one long one of a visitor at a time. What the
-function makes, it keeps where its caller looks for it.
+In: a function that takes its `Job`. Out: the job at once; the function runs in one of the few
+threads that all visitors of the server share, the shortest first and one long one of a visitor at a
+time. What the function makes, it keeps where its caller looks for it. The threads are daemons: the
+server's end waits for no work that looks at its `cancel` too seldom.
 """
 
 import threading
 from collections.abc import Callable, Collection
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Literal, Protocol
 from weakref import WeakSet
 
@@ -147,7 +146,9 @@ class JobLine:
             while len(self._running) < self.threads and (chosen := self._next()) is not None:
                 self._waiting.remove(chosen)
                 self._running.append(chosen.visitor)
-                _pool().submit(self._run, chosen)
+                threading.Thread(
+                    target=self._run, args=(chosen,), name="attnviz-job", daemon=True
+                ).start()
 
     def _next(self) -> _Waiting | None:
         """The shortest job that may begin, of equal ones the first; one given up ends at once."""
@@ -206,8 +207,3 @@ def stop_unwatched(sessions: Collection[str]) -> None:
 def waiting() -> int:
     """The number of jobs that wait for a thread."""
     return line.n_waiting
-
-
-@cache
-def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="attnviz-job")

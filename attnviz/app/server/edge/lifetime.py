@@ -1,17 +1,20 @@
 """The time from the start of the server to its end: ended sessions are let go, jobs are stopped.
 
-A job is given up, too, once nobody who asked for it is there any more.
-In: the app. Out: a context, in which a task looks at the sessions every few seconds. Streamlit
-keeps the session of a closed tab for two minutes, and lets go of it only when another one ends.
-Sessions are cycles of objects, and so are the captures that they hold: a collection follows, and
-the freed memory goes back to the system. What a session made before the last model was loaded is
-frozen (`loading`); a collection of frozen objects too walks all of torch, and holds up every page
-for 0.24 s. It comes once a minute at most, or when nobody is there.
+A job is given up, too, once nobody who asked for it is there any more; one that looks at its cancel
+too seldom ends with the process. In: the app. Out: a context, in which a task looks at the sessions
+every few seconds. Streamlit keeps the session of a closed tab for two minutes, and lets go of it
+only when another one ends. Sessions are cycles of objects, and so are the captures that they hold:
+a collection follows, and the freed memory goes back to the system. What a session made before the
+last model was loaded is frozen (`loading`); a collection of frozen objects too walks all of torch,
+and holds up every page for 0.24 s. It comes once a minute at most, or when nobody is there.
 """
 
 import asyncio
+import atexit
 import gc
+import os
 import sys
+import threading
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -29,6 +32,7 @@ from attnviz.app.server.edge import heap, streamlit_patches, warm
 
 SWEEP_S = 10.0
 KEPT_S = 40.0  # a lost connection comes back to its session within this time
+ABORTED = 1  # as after any Ctrl+C
 WHOLE_S = 60.0  # between two collections of all objects, while pages are open
 
 
@@ -46,6 +50,18 @@ async def lifetime(_app: App) -> AsyncIterator[None]:
     finally:
         sweeping.cancel()
         jobs.stop_all()
+        atexit.register(end_at_once)
+
+
+def end_at_once() -> None:
+    """End the process without its last steps if a thread still computes.
+
+    Python's last steps end such a thread in the middle of torch, which aborts the process.
+    """
+    if threading.enumerate() != [threading.main_thread()]:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(ABORTED)
 
 
 async def _sweep() -> None:

@@ -98,12 +98,10 @@ def test_what_is_done_is_not_stopped() -> None:
     assert job.state == "done" and not job.cancel.is_set()
 
 
-def test_all_jobs_share_the_threads_of_one_pool() -> None:
-    names: set[str] = set()
-    for job in [jobs.start(lambda _: names.add(threading.current_thread().name)) for _ in "abcde"]:
-        over(job)
-    assert len(names) <= jobs.THREADS
-    assert all(name.startswith("attnviz-job") for name in names)
+def test_a_job_runs_in_a_daemon_thread() -> None:
+    threads: list[threading.Thread] = []
+    over(jobs.start(lambda _: threads.append(threading.current_thread())))
+    assert [(thread.name, thread.daemon) for thread in threads] == [("attnviz-job", True)]
 
 
 @pytest.mark.parametrize("limit_s", [0.0, 0.01])

@@ -61,6 +61,8 @@ def test_the_end_of_the_server_stops_its_jobs(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(warm, "begin", lambda: None)
+    last: list[object] = []
+    monkeypatch.setattr(lifetime.atexit, "register", last.append)
     begun = jobs.start(lambda job: job.cancel.wait(LIMIT_S) and None)
 
     async def life() -> None:
@@ -69,5 +71,5 @@ def test_the_end_of_the_server_stops_its_jobs(
 
     run_apart(life())
     begun.wait(LIMIT_S)
-    assert begun.state == "stopped"
+    assert begun.state == "stopped" and last == [lifetime.end_at_once]
     assert capsys.readouterr().err.startswith(f"attnviz: {attnviz.__version__} begins")
