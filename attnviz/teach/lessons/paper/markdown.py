@@ -21,7 +21,7 @@ from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
-from attnviz.pictures.class_card import Passage, Span, SpanStyle
+from attnviz.pictures.class_card import Passage, CardSpan, SpanStyle
 from attnviz.teach.lessons.cards.symbols import typed
 
 ELEMENTS = frozenset(
@@ -69,7 +69,7 @@ def passages(source: str) -> tuple[Passage, ...]:
     """A text as paragraphs and items of lists, each in pieces of one style.
 
     >>> passages("It **sums**")
-    (Passage(mark='', spans=(Span(text='It ', style=''), Span(text='sums', style='strong'))),)
+    (Passage(mark='', spans=(CardSpan(text='It ', style=''), CardSpan(text='sums', style='strong'))),)
     """
     found, mark, bullet = list[Passage](), "", ""
     for token in _parser().parse(source):
@@ -82,19 +82,19 @@ def passages(source: str) -> tuple[Passage, ...]:
                 found.append(Passage(mark, spans_of(token.children or ())))
                 mark = ""
             case "fence" | "code_block":
-                found.append(Passage("", (Span(token.content, "code"),)))
+                found.append(Passage("", (CardSpan(token.content, "code"),)))
     return tuple(found)
 
 
-def spans(source: str) -> tuple[Span, ...]:
+def spans(source: str) -> tuple[CardSpan, ...]:
     """A line in pieces of one style."""
     [line] = _parser().parseInline(source)
     return spans_of(line.children or ())
 
 
-def spans_of(tokens: Sequence[Token]) -> tuple[Span, ...]:
+def spans_of(tokens: Sequence[Token]) -> tuple[CardSpan, ...]:
     """The pieces of a line that was read already; pieces of one style are one."""
-    pieces, styles = list[Span](), list[SpanStyle]()
+    pieces, styles = list[CardSpan](), list[SpanStyle]()
     for token in tokens:
         if token.type in STYLES:
             styles.append(STYLES[token.type])
@@ -104,7 +104,7 @@ def spans_of(tokens: Sequence[Token]) -> tuple[Span, ...]:
             style = "code" if token.type == "code_inline" else styles[-1] if styles else ""
             if pieces and pieces[-1].style == style:
                 text = pieces.pop().text + text
-            pieces.append(Span(text, style))
+            pieces.append(CardSpan(text, style))
     return tuple(pieces)
 
 
