@@ -78,7 +78,7 @@ def test_no_english_word_is_put_into_a_text(lang: i18n.Language) -> None:
     ]
     assert not wrong
     for code, name in QUOTED:
-        assert any(f"{a}{{{name}}}{b}" in texts[code] for a, b in ("“”", "「」")), code
+        assert any(f"{a}{{{name}}}{b}" in texts[code] for a, b in ("“”", "「」", "«»")), code
 
 
 def test_every_kind_of_model_is_said_in_every_language() -> None:

@@ -18,7 +18,7 @@ from attnviz.i18n import LANGUAGES, Language, text
 from attnviz.models.registry import REGISTRY
 from attnviz.pictures import palette
 from attnviz.pictures.group.titles import model_title
-from attnviz.pictures.palette import Entry, PaletteView
+from attnviz.pictures.palette import PaletteEntry, PaletteView
 from attnviz.pictures.shared.pages import PAGES, Page
 from attnviz.teach.lessons.cards.texts import lesson_texts
 from attnviz.types import HeadId
@@ -48,20 +48,22 @@ def door(lang: Language) -> None:
 
 
 @cache
-def _common(lang: Language) -> tuple[Entry, ...]:
+def _common(lang: Language) -> tuple[PaletteEntry, ...]:
     """The entries that every page has: pages, lessons, models, what the app itself can do."""
     pages = [_page(lang, page) for page in PAGES]
     lessons = [
-        Entry("lesson", slug, texts.title, texts.summary, lesson_texts(slug, i18n.DEFAULT).title)
+        PaletteEntry(
+            "lesson", slug, texts.title, texts.summary, lesson_texts(slug, i18n.DEFAULT).title
+        )
         for slug in _slugs()
         for texts in (lesson_texts(slug, lang),)
     ]
     models = [
-        Entry("model", name, model_title(lang, name), text(lang, "palette.model"), name)
+        PaletteEntry("model", name, model_title(lang, name), text(lang, "palette.model"), name)
         for name in REGISTRY
     ]
     schemes = [
-        Entry(
+        PaletteEntry(
             "scheme",
             scheme,
             text(lang, f"component.theme_switch.{scheme}"),
@@ -71,14 +73,16 @@ def _common(lang: Language) -> tuple[Entry, ...]:
         for scheme in SCHEMES
     ]
     languages = [
-        Entry("language", code, text(code, "language.name"), text(lang, "language.label"), code)
+        PaletteEntry(
+            "language", code, text(code, "language.name"), text(lang, "language.label"), code
+        )
         for code in LANGUAGES
     ]
-    save = Entry("save", "svg", text(lang, "palette.save"), "", "save picture svg")
+    save = PaletteEntry("save", "svg", text(lang, "palette.save"), "", "save picture svg")
     return (*pages, save, *lessons, *models, *schemes, *languages)
 
 
-def _page(lang: Language, page: Page) -> Entry:
+def _page(lang: Language, page: Page) -> PaletteEntry:
     """A page under its name; it is found by what it is for, and by its English name."""
     title, room = text(lang, f"page.{page}.title"), routes.room(page)
     if len(routes.ROOMS[room]) > 1:
@@ -86,7 +90,7 @@ def _page(lang: Language, page: Page) -> Entry:
     keys = (f"page.{page}.title", f"palette.of_{page}")
     words = (page, *(text(each, key) for key in keys for each in (lang, i18n.DEFAULT)))
     about = text(lang, f"page.{page}.intro")
-    return Entry("page", page, title, about, " ".join(words))
+    return PaletteEntry("page", page, title, about, " ".join(words))
 
 
 def _slugs() -> list[str]:
@@ -95,12 +99,14 @@ def _slugs() -> list[str]:
     return sorted(one.name for one in content.iterdir() if one.joinpath("en.md").is_file())
 
 
-def _notes(lang: Language, model: str) -> tuple[Entry, ...]:
+def _notes(lang: Language, model: str) -> tuple[PaletteEntry, ...]:
     """The heads that the model's card names, with what they do; its notes are in English."""
     model_card = card(model)
     notes = () if model_card is None else model_card.description.heads
     return tuple(
-        Entry("head", note.head, text(lang, "component.palette.head", head=note.head), note.does)
+        PaletteEntry(
+            "head", note.head, text(lang, "component.palette.head", head=note.head), note.does
+        )
         for note in notes
     )
 

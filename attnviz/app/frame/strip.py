@@ -39,12 +39,12 @@ from attnviz.pictures.group.app_capture import AppCapture, PageContext
 from attnviz.pictures.group.axes import token_axes
 from attnviz.pictures.group.titles import model_title
 from attnviz.pictures.strip import (
-    Piece,
     PieceName,
     StripAnswer,
     StripExample,
     StripField,
     StripPatches,
+    StripPiece,
     StripTokens,
     StripView,
     TypedName,
@@ -192,7 +192,7 @@ def pieces_of(
     target: str,
     *,
     is_typed: bool = True,
-) -> tuple[Piece, ...]:
+) -> tuple[StripPiece, ...]:
     """A piece for each stack of the model; before it has run, for each text that it reads."""
     if shown is None:
         names: list[TypedName] = ["text"] if reads_text(card) else []
@@ -204,7 +204,7 @@ def pieces_of(
         stacks = {_name(own, stack): _tokens(shown, stack) for stack in among}
     texts: Mapping[PieceName, str] = {"text": typed, "target": target}
     return tuple(
-        Piece(
+        StripPiece(
             name,
             _label(lang, name, card),
             texts.get(name, "") or _read(shown, tokens),
@@ -280,7 +280,7 @@ def _read(shown: PageContext | None, tokens: StripTokens | None) -> str:
     return shown.captured.capture.tokens.text[:MAX_SHOWN_CHARS]
 
 
-def _second_piece(lang: Language, shown: PageContext | None) -> Piece:
+def _second_piece(lang: Language, shown: PageContext | None) -> StripPiece:
     """The second sentence of a batch, which is padded with the first."""
     tokens = None
     typed = current.view().input.text2
@@ -292,7 +292,7 @@ def _second_piece(lang: Language, shown: PageContext | None) -> Piece:
         text(lang, "menu.text2_help"),
         address.MAX_CHARS["text2"],
     )
-    return Piece("text2", text(lang, "menu.text2"), typed, field, tokens)
+    return StripPiece("text2", text(lang, "menu.text2"), typed, field, tokens)
 
 
 def examples_of(lang: Language, model: str) -> tuple[StripExample, ...]:

@@ -24,7 +24,7 @@ from attnviz.i18n import Language, text
 from attnviz.models.registry import REGISTRY
 from attnviz.pictures import switches as component
 from attnviz.pictures.group.app_capture import PageContext
-from attnviz.pictures.switches import OFF, Look, Switch, SwitchesView
+from attnviz.pictures.switches import OFF, ForbiddenLook, Switch, SwitchesView
 from attnviz.pictures.switches import fill as views
 from attnviz.pictures.switches.words import words_of
 
@@ -64,7 +64,7 @@ def board(shown: PageContext) -> None:
         measured = is_quick or current.view().switches.effects
         effects = measurement.head_effects(lang, key, answered, to) if measured else None
         off = component.parse(current.view().switches.changes) or ()
-        look = Look.parse(current.view().switches.word) if measured else None
+        look = ForbiddenLook.parse(current.view().switches.word) if measured else None
         with st.spinner(text(lang, "wait.effects")):
             name = widgets.component_key("switches")
             draw(
@@ -142,7 +142,7 @@ def _view(
     answered: Answering,
     off: tuple[Switch, ...],
     effects: "Effects | None",
-    asked: Look | None,
+    asked: ForbiddenLook | None,
 ) -> SwitchesView:
     """The board; `asked` is None while no words are shown, in a model that may be slow."""
     from attnviz.changes import parse
@@ -151,7 +151,7 @@ def _view(
     changes = parse(component.write(off)) if off else ()
     names = [switch.head for switch in off]
     words = None if asked is None else words_of(lang, answered.run, answered.split)
-    look = Look() if words is None or asked is None else words.fitting(asked)
+    look = ForbiddenLook() if words is None or asked is None else words.fitting(asked)
     if words is not None and look.key is not None:
         changes, names = (*changes, *words.changes(look)), [*names, words.name(look)]
     answer = answered.run.reader

@@ -111,7 +111,7 @@ def _normalised(parse: Callable[[str], Any], write: Callable[[Any], str], raw: o
 _stack, _kind = partial(_choice, get_args(Stack)), partial(_choice, get_args(Kind))
 _slug, _secret = partial(_matching, SLUG), partial(_matching, SECRET)
 _switches = partial(_normalised, switches.parse, switches.write)
-_look = partial(_normalised, switches.Look.parse, str)
+_look = partial(_normalised, switches.ForbiddenLook.parse, str)
 _answers = partial(_normalised, progress.parse, progress.write)
 
 # in the order in which they stand in the address

@@ -155,7 +155,7 @@ class Switches:
 
     `changes` is "" while nobody has chosen and "none" where all are on; `to` is the output that a
     head gets when it is switched off next; `effects` True measures every head of a model that is
-    slow. `word` is the look that is forbidden, a `Look`.
+    slow. `word` is the look that is forbidden, a `ForbiddenLook`.
     """
 
     changes: str = ""

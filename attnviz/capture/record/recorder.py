@@ -43,7 +43,7 @@ from attnviz.capture.record.function_callers import AskingModules
 from attnviz.capture.record.gaps import OVERWRITTEN, Missing, absent_stages
 from attnviz.capture.record.head_lists import Recorded, with_whole_layers
 from attnviz.capture.record.interface import active, is_recording
-from attnviz.capture.record.room import Room
+from attnviz.capture.record.room import FreeRoom
 from attnviz.capture.record.runs import ModuleRun, RunCounter, with_layers
 from attnviz.capture.record.steps import StepCall, newest_step, whole_step
 from attnviz.capture.record.switch import eagerly, switched
@@ -92,7 +92,7 @@ class Recorder:
         self.grad = grad
         self._storage = storage or Storage()
         self._kept: set[int] = set()  # the projections of calls that are in the storage
-        self._room = Room(modules.values(), self._storage)
+        self._room = FreeRoom(modules.values(), self._storage)
         self.calls = RecordedCalls()
         self.steps: list[StepCall] = []
         # the hooks hold this object and not the recorder, which would keep itself alive

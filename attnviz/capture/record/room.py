@@ -27,7 +27,7 @@ MEMORY = Path("/proc/meminfo")
 CGROUP = Path("/sys/fs/cgroup")
 
 
-class Room:
+class FreeRoom:
     """Compares what the layers to come will keep with what is free."""
 
     def __init__(self, modules: Iterable[nn.Module], storage: Storage) -> None:

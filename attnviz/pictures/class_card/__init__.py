@@ -21,7 +21,7 @@ MAX_ANSWER_CHARS = 60
 
 
 @dataclass(frozen=True)
-class Span:
+class CardSpan:
     """A piece of a sentence in one style."""
 
     text: str
@@ -33,7 +33,7 @@ class Passage:
     """A paragraph, or an item of a list with its `mark`: "•", "1."."""
 
     mark: str
-    spans: tuple[Span, ...]
+    spans: tuple[CardSpan, ...]
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class CardOption:
     """An option of a choice, perhaps with a picture."""
 
     name: str
-    spans: tuple[Span, ...]
+    spans: tuple[CardSpan, ...]
     picture: CardPicture | None = None
 
 
@@ -113,7 +113,7 @@ class StagedCard:
     card: str
     lesson_title: str
     where: str
-    title: tuple[Span, ...]
+    title: tuple[CardSpan, ...]
     text: tuple[Passage, ...]
     question: tuple[Passage, ...]
     takes: Takes

@@ -4,7 +4,7 @@
 import { el } from "../shared/dom.js";
 import { withSubscripts } from "../shared/symbols.js";
 
-/** @import { Passage, Span } from "./types.js" */
+/** @import { Passage, CardSpan } from "./types.js" */
 
 /** Paragraphs and items as nodes; an item keeps its mark. */
 export function passageNodes(/** @type {Passage[]} */ passages) {
@@ -21,13 +21,13 @@ export function passageNodes(/** @type {Passage[]} */ passages) {
 }
 
 /** The pieces of a line as nodes. @returns {(Node | string)[]} */
-export function spanNodes(/** @type {Span[]} */ spans) {
+export function spanNodes(/** @type {CardSpan[]} */ spans) {
   return spans.map(({ text, style }) =>
     style === "code" ? el("code", {}, text) : el(style || "span", {}, ...withSubscripts(text)),
   );
 }
 
 /** The words of a line. */
-export function words(/** @type {Span[]} */ spans) {
+export function words(/** @type {CardSpan[]} */ spans) {
   return spans.map(({ text }) => text).join("");
 }

@@ -39,7 +39,7 @@ export interface StagedCard {
   card: string;
   lesson_title: string;
   where: string;
-  title: Span[];
+  title: CardSpan[];
   text: Passage[];
   question: Passage[];
   takes: Takes;
@@ -60,7 +60,7 @@ export interface StagedCard {
 }
 
 /** A piece of a sentence in one style. */
-export interface Span {
+export interface CardSpan {
   text: string;
   style: SpanStyle;
 }
@@ -70,7 +70,7 @@ export type SpanStyle = "" | "strong" | "em" | "code";
 /** A paragraph, or an item of a list with its `mark`: "•", "1.". */
 export interface Passage {
   mark: string;
-  spans: Span[];
+  spans: CardSpan[];
 }
 
 export type Takes = "" | "choice" | "number" | "cell";
@@ -78,7 +78,7 @@ export type Takes = "" | "choice" | "number" | "cell";
 /** An option of a choice, perhaps with a picture. */
 export interface CardOption {
   name: string;
-  spans: Span[];
+  spans: CardSpan[];
   picture: CardPicture | null;
 }
 

@@ -2,14 +2,13 @@
 // Head page: heatmap and lines of one head; layer, head, scale, cell and special tokens change here, in the browser.
 // The server hears of it once, when pointer or focus leaves, or when the steps of the head are opened.
 
-import { rowName } from "../shared/axes.js";
 import { layerHeaders, parse } from "../shared/buffer.js";
 import { drawColourBar } from "../shared/colour_bar.js";
 import { sequential } from "../shared/colors.js";
 import { makeCommitter } from "../shared/committer.js";
 import { swallow } from "../shared/controls.js";
 import { afterPaint, el, oncePerFrame, setText, watchSize } from "../shared/dom.js";
-import { cellOf, factNodes, followEffects, lookAt } from "../shared/effects.js";
+import { followEffects } from "../shared/effects.js";
 import { fill, headName } from "../shared/fmt.js";
 import { headStep, neighbour } from "../shared/headkeys.js";
 import { weightAt } from "../shared/numbers.js";
@@ -26,7 +25,7 @@ import { showPicture } from "./picture.js";
 import { showPieces } from "./pieces.js";
 import { listenPointer } from "./pointer.js";
 import { rankedName, showRanked } from "./ranked.js";
-import { caption, hiddenText, readout } from "./sentences.js";
+import { caption, factsOf, hiddenText, readout } from "./sentences.js";
 import { saySums } from "./sums.js";
 import { chosenAxes, isAcross, layerAxes, makeView } from "./view.js";
 
@@ -302,15 +301,6 @@ function showControls(/** @type {State} */ state, /** @type {View} */ view) {
   parts.lineOptions.set(view);
   parts.wordsNote.hidden = !view.inWords;
   parts.sumsReadout.hidden = view.sums === null;
-}
-
-/** What the chosen row does in this head, and what the answer does without it. */
-function factsOf(/** @type {State} */ { capture, own, selection, effects }) {
-  const { weights, visible } = capture;
-  const { strings, key_tokens: keys } = own.header;
-  const cell = cellOf(weights, selection);
-  const names = cell && { query: rowName(own.header, cell.query), key: keys[cell.key] };
-  return factNodes(strings, names, cell && lookAt(weights, visible, selection, cell), effects, selection);
 }
 
 function nameCanvases(/** @type {State} */ { parts, own }, /** @type {View} */ view) {

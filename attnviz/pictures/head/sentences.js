@@ -1,10 +1,12 @@
 // @ts-check
 // The head page in words: the cell pointed at, the caption of the lines, the attention that hides.
 
-import { isolate, WRITTEN } from "../shared/axes.js";
+import { isolate, rowName, WRITTEN } from "../shared/axes.js";
+import { cellOf, factNodes, lookAt } from "../shared/effects.js";
 import { fill, fmtPercent, fmtWeight } from "../shared/fmt.js";
 import { hiddenInRow, hiddenMean, rankAt, weightAt } from "../shared/numbers.js";
 
+/** @import { State } from "./state.js" */
 /** @import { CellPlace, View } from "./view.js" */
 /** @import { AxisPlaces } from "./words.js" */
 
@@ -49,4 +51,13 @@ export function hiddenText(/** @type {View} */ { header, axes, data }, /** @type
   const percent = fmtPercent(hiddenInRow(data, query));
   const token = isolate(axes.query.labels[query]);
   return `${mean} · ${fill(strings.hidden_row, { percent, token })}`;
+}
+
+/** What the chosen row does in this head, and what the answer does without it. */
+export function factsOf(/** @type {State} */ { capture, own, selection, effects }) {
+  const { weights, visible } = capture;
+  const { strings, key_tokens: keys } = own.header;
+  const cell = cellOf(weights, selection);
+  const names = cell && { query: rowName(own.header, cell.query), key: keys[cell.key] };
+  return factNodes(strings, names, cell && lookAt(weights, visible, selection, cell), effects, selection);
 }

@@ -17,7 +17,7 @@ MAX_CHARS = 400
 
 
 @dataclass(frozen=True)
-class Entry:
+class PaletteEntry:
     """Something to open or to do; `more` is a second line, `words` find it unseen."""
 
     kind: EntryKind
@@ -31,7 +31,7 @@ class Entry:
 class PaletteView:
     """The entries, and the numbers of layers and heads of which each can be named, 0 for none."""
 
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[PaletteEntry, ...] = ()
     n_layers: int = 0
     n_heads: int = 0
     door: bool = False
@@ -41,18 +41,18 @@ CANVAS = Canvas("palette", (PaletteView,))
 
 
 @dataclass(frozen=True)
-class Pick:
+class PaletteChoice:
     """An entry that was taken."""
 
     kind: Sent
     value: str
 
 
-def parse_pick(sent: object) -> Pick | None:
+def parse_pick(sent: object) -> PaletteChoice | None:
     """The entry that a visitor took, as the browser says; None for nonsense."""
     if not isinstance(sent, Mapping) or sent.get("kind") not in get_args(Sent):
         return None
     value = sent.get("value")
     if not isinstance(value, str) or len(value) > MAX_CHARS:
         return None
-    return Pick(cast(Sent, sent["kind"]), value)
+    return PaletteChoice(cast(Sent, sent["kind"]), value)

@@ -10,9 +10,9 @@ import { download, hasPicture, snapshot } from "../shared/snapshot.js";
 import { found } from "./find.js";
 
 /** @import { Host, Mounted, Scheme } from "../shared/host.js" */
-/** @import { Arrays, Entry, Header } from "./types.js" */
+/** @import { Arrays, PaletteEntry, Header } from "./types.js" */
 
-/** @typedef {{host: Host, header: Header | null, dialog: HTMLDialogElement, field: HTMLInputElement, list: HTMLElement, shown: Entry[], at: number}} State */
+/** @typedef {{host: Host, header: Header | null, dialog: HTMLDialogElement, field: HTMLInputElement, list: HTMLElement, shown: PaletteEntry[], at: number}} State */
 
 /** What opens the palettes of this page. @type {Set<() => void>} */
 const OPENERS = new Set();

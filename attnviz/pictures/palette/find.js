@@ -2,7 +2,7 @@
 // What the palette finds for what was typed: entries with all of its words, those that begin with it first; and any head of
 // the model by its name, however it is written: L3.H1, 3.1, l3 h1.
 
-/** @import { Entry } from "./types.js" */
+/** @import { PaletteEntry } from "./types.js" */
 
 const HEAD = /^\s*l?\s*(\d{1,4})(?:\s*[.,]\s*h?|\s*h|\s)\s*(\d{1,4})\s*$/i;
 const MOST = 40;
@@ -11,9 +11,9 @@ const MAX_CHARS = 400; // of what is typed: a whole book may be pasted into the 
 /**
  * The entries that fit, the best first.
  * @param {string} typed
- * @param {readonly Entry[]} entries
+ * @param {readonly PaletteEntry[]} entries
  * @param {{n_layers: number, n_heads: number, label: (head: string) => string}} heads
- * @returns {Entry[]}
+ * @returns {PaletteEntry[]}
  */
 export function found(typed, entries, heads) {
   typed = typed.slice(0, MAX_CHARS);
@@ -29,7 +29,7 @@ export function found(typed, entries, heads) {
 
 /** How far from an entry's name the words are: 0 at its beginning, then in it, in its words, in what stands below it. */
 function rankOf(
-  /** @type {Entry} */ { label, words, more },
+  /** @type {PaletteEntry} */ { label, words, more },
   /** @type {string[]} */ typed,
   /** @type {string} */ whole,
 ) {
@@ -42,7 +42,7 @@ function rankOf(
 /**
  * @param {string} typed
  * @param {{n_layers: number, n_heads: number, label: (head: string) => string}} heads
- * @returns {Entry[]}
+ * @returns {PaletteEntry[]}
  */
 function headNamed(typed, { n_layers, n_heads, label }) {
   const [, layer, head] = HEAD.exec(typed) ?? [];

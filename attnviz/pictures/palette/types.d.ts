@@ -5,14 +5,14 @@ import type { SharedStrings } from "../shared/heads.js";
 /** The entries, and the numbers of layers and heads of which each can be named, 0 for none. */
 export interface Header {
   strings: Strings;
-  entries: Entry[];
+  entries: PaletteEntry[];
   n_layers: number;
   n_heads: number;
   door: boolean;
 }
 
 /** Something to open or to do; `more` is a second line, `words` find it unseen. */
-export interface Entry {
+export interface PaletteEntry {
   kind: EntryKind;
   value: string;
   label: string;

@@ -70,7 +70,7 @@ class StripField:
 
 
 @dataclass(frozen=True, eq=False)
-class Piece:
+class StripPiece:
     """Something that the model reads: a text, and its tokens where they are known and not too many.
 
     One without a `field` is not typed.
@@ -92,7 +92,7 @@ class StripView:
     spectrogram of the `sound`, a WAV file.
     """
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[StripPiece, ...]
     source: str = ""
     action: str = ""
     examples: tuple[StripExample, ...] = ()
@@ -105,16 +105,16 @@ CANVAS = Canvas("strip", (StripView,))
 
 
 @dataclass(frozen=True)
-class Typed:
+class TypedText:
     """A piece's new text."""
 
     name: TypedName
     text: str
 
 
-def parse_typed(sent: object) -> Typed | None:
+def parse_typed(sent: object) -> TypedText | None:
     """The text that a visitor typed, as the browser says; None for nonsense."""
     if not isinstance(sent, Mapping) or sent.get("name") not in get_args(TypedName):
         return None
     text = sent.get("text")
-    return Typed(cast(TypedName, sent["name"]), text) if isinstance(text, str) else None
+    return TypedText(cast(TypedName, sent["name"]), text) if isinstance(text, str) else None

@@ -7,7 +7,7 @@ import { cueScroll, el } from "../shared/dom.js";
 import { fill, fmtPercent } from "../shared/fmt.js";
 import { patchPicture } from "../shared/picture.js";
 
-/** @import { Header, Piece } from "./types.js" */
+/** @import { Header, StripPiece } from "./types.js" */
 
 /** @typedef {Header["strings"]} Strings */
 /** A piece on the page; `chips` are those of its tokens. @typedef {ReturnType<typeof buildPiece>} PieceNodes */
@@ -16,7 +16,7 @@ const PATCH_PX = 30;
 
 /**
  * The elements of a piece. The field lies behind the chips until it has the focus.
- * @param {Piece} piece
+ * @param {StripPiece} piece
  * @param {Strings} strings
  */
 export function buildPiece(piece, strings) {
@@ -32,7 +32,7 @@ export function buildPiece(piece, strings) {
 /**
  * Shows a piece as it is now; what is being typed stays.
  * @param {PieceNodes} nodes
- * @param {Piece} piece
+ * @param {StripPiece} piece
  * @param {Strings} strings
  * @param {HTMLCanvasElement | null} whole the picture that the model saw
  */

@@ -11,7 +11,7 @@ import type { Flag, SharedStrings } from "../shared/heads.js";
  */
 export interface Header {
   strings: Strings;
-  pieces: Piece[];
+  pieces: StripPiece[];
   source: string;
   action: string;
   examples: StripExample[];
@@ -22,7 +22,7 @@ export interface Header {
  * Something that the model reads: a text, and its tokens where they are known and not too many.
  * One without a `field` is not typed.
  */
-export interface Piece {
+export interface StripPiece {
   name: PieceName;
   label: string;
   text: string;

@@ -1,9 +1,10 @@
 """Switches: every head as a switch, and beside them the model's answer before and after.
 
 In: a frozen `SwitchesView` whose texts are already translated. Out: the heads that a visitor has
-switched, in the text form of `attnviz.changes`, validated with `parse`; a `Look` at a word that is
-forbidden; a request to open a head. Heads are drawn as small heatmaps, with the measured effect of
-each below it where it is known. Under them stand the words with what each adds to the answer.
+switched, in the text form of `attnviz.changes`, validated with `parse`; a `ForbiddenLook` at a word
+that is forbidden; a request to open a head. Heads are drawn as small heatmaps, with the measured
+effect of each below it where it is known. Under them stand the words with what each adds to the
+answer.
 """
 
 from collections.abc import Sequence
@@ -83,7 +84,7 @@ class AnswerView:
 
 
 @dataclass(frozen=True)
-class Look:
+class ForbiddenLook:
     """The head whose looks are shown, "" for all of them, and the word that is forbidden, if any.
 
     It prints as "L2.H1@2", "@2" for all heads, "L2.H1" where no word is forbidden.
@@ -96,7 +97,7 @@ class Look:
         return self.head + ("" if self.key is None else f"@{self.key}")
 
     @staticmethod
-    def parse(text: str) -> "Look":
+    def parse(text: str) -> "ForbiddenLook":
         """The look that a text names; raises `BadInput` for other text."""
         name, at, key = text.partition("@")
         head = Site.parse(name)
@@ -104,7 +105,7 @@ class Look:
         index, exact = numbers.index(key) if at else (None, True)
         if not (named and exact and (index is not None) == bool(at)):
             raise _refuse(text, "it is not a head, @ and a position, such as L2.H1@2")
-        return Look(name, index)
+        return ForbiddenLook(name, index)
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,12 +131,12 @@ class WordsView:
     @derived
     def chosen(self) -> int | None:
         """The position of the word that is forbidden."""
-        return Look.parse(self.look).key
+        return ForbiddenLook.parse(self.look).key
 
     @derived
     def through(self) -> str:
         """The head whose looks are shown, "" for all."""
-        return Look.parse(self.look).head
+        return ForbiddenLook.parse(self.look).head
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,9 +1,9 @@
 """The words under the switches: what each adds to the answer, and one look that is forbidden.
 
-In: a number of the answer, split by head and token, and a `Look`. Out: a `WordsView`. A direct
-share is what a look writes itself; it never stands alone: the same edges are cut out of the model
-and the exact change stands beside it, in words where the two disagree, and as a control the same
-cut in the other heads, or of the other words.
+In: a number of the answer, split by head and token, and a `ForbiddenLook`. Out: a `WordsView`. A
+direct share is what a look writes itself; it never stands alone: the same edges are cut out of the
+model and the exact change stands beside it, in words where the two disagree, and as a control the
+same cut in the other heads, or of the other words.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ import numpy as np
 
 from attnviz.errors import AttnVizError
 from attnviz.i18n import Language, text
-from attnviz.pictures.switches import Look, WordsView
+from attnviz.pictures.switches import ForbiddenLook, WordsView
 
 if TYPE_CHECKING:
     from attnviz.changes import Change
@@ -28,7 +28,7 @@ READS = ("encoder", "decoder", "encoder-decoder")  # text
 
 
 @dataclass(frozen=True, eq=False)
-class Words:
+class WordShares:
     """A number of the answer, named `number`, split by the `places` of heads that read the text.
 
     It is printed with so many `decimals`.
@@ -50,24 +50,24 @@ class Words:
         """The words that they read."""
         return self.split.tokens[self.places[0]]
 
-    def fitting(self, look: Look) -> Look:
+    def fitting(self, look: ForbiddenLook) -> ForbiddenLook:
         """The look, without a head or a word that there is not."""
         key = look.key if look.key is not None and look.key < len(self.tokens) else None
-        return Look(look.head if look.head in self.heads else "", key)
+        return ForbiddenLook(look.head if look.head in self.heads else "", key)
 
-    def changes(self, look: Look) -> "tuple[Change, ...]":
+    def changes(self, look: ForbiddenLook) -> "tuple[Change, ...]":
         """The changes that forbid the look; none where no word is chosen."""
         if look.key is None:
             return ()
         return self.split.cuts_of([(place, look.key) for place in self._asked(look)])
 
-    def name(self, look: Look) -> str:
+    def name(self, look: ForbiddenLook) -> str:
         """The look in words."""
         word = "" if look.key is None else self.tokens[look.key].strip()
         form = "one" if look.head else "all"
         return text(self.lang, f"word_shares.{form}", head=look.head, word=word)
 
-    def view(self, look: Look) -> WordsView:
+    def view(self, look: ForbiddenLook) -> WordsView:
         """The words as the page shows them; the cuts are run here."""
         from attnviz.attention.axis_tokens import key_tokens
 
@@ -88,7 +88,7 @@ class Words:
             cut=None if cut is None else cut.astype(np.float32),
         )
 
-    def _asked(self, look: Look) -> tuple[int, ...]:
+    def _asked(self, look: ForbiddenLook) -> tuple[int, ...]:
         return (self.places[self.heads.index(look.head)],) if look.head else self.places
 
     def _cut(self, key: int) -> np.ndarray:
@@ -97,7 +97,7 @@ class Words:
         numbers: np.ndarray = table[list(self.places), key]
         return numbers
 
-    def _whole(self, look: Look) -> tuple[str, ...]:
+    def _whole(self, look: ForbiddenLook) -> tuple[str, ...]:
         """The sentence where no word is chosen: the sum, and what is no head."""
         by_token = self.split.values[list(self._asked(look))].sum(0)
         most = int(np.argmax(np.abs(by_token)))
@@ -115,7 +115,9 @@ class Words:
             ),
         )
 
-    def _forbidden(self, look: Look, cut: np.ndarray) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def _forbidden(
+        self, look: ForbiddenLook, cut: np.ndarray
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """(what the look adds, what happens without it, if the two disagree; the control)."""
         assert look.key is not None, "a word is chosen"
         share = float(self.split.values[list(self._asked(look)), look.key].sum())
@@ -177,7 +179,7 @@ def verdict(share: float, change: float) -> str:
     return ""
 
 
-def words_of(lang: Language, run: "Experiment", split: "DirectByToken | None") -> Words | None:
+def words_of(lang: Language, run: "Experiment", split: "DirectByToken | None") -> WordShares | None:
     """The words of a run's answer; None where they have no direct shares, or are too many.
 
     In a model with an encoder and a decoder the words are the encoder's, read through
@@ -191,7 +193,7 @@ def words_of(lang: Language, run: "Experiment", split: "DirectByToken | None") -
     )
     fits = places and split.ok and len(split.tokens[places[0]]) <= MAX_WORDS
     decimals = 4 if run.reader.kind == "cosines" else 2
-    return Words(lang, _number(lang, run), split, places, decimals) if fits else None
+    return WordShares(lang, _number(lang, run), split, places, decimals) if fits else None
 
 
 def split_of(run: "Experiment") -> "DirectByToken | None":

@@ -11,7 +11,7 @@ from attnviz.pictures.shared.buffer import unpack
 from attnviz.pictures.shared.canvas import packed
 from attnviz.pictures.switches import (
     AnswerView,
-    Look,
+    ForbiddenLook,
     Switch,
     SwitchesView,
     SwitchGroup,
@@ -74,13 +74,13 @@ def test_write_and_parse_agree_with_the_changes_of_the_library(text: str) -> Non
 
 @pytest.mark.parametrize("text", ["", "@2", "L2.H1", "L2.H1@14", "decoder.cross.L0.H3@0"])
 def test_a_look_is_read_as_it_is_written(text: str) -> None:
-    assert str(Look.parse(text)) == text
+    assert str(ForbiddenLook.parse(text)) == text
 
 
 @pytest.mark.parametrize("text", ["L2", "@", "@-1", "L2.H1@", "L2.H1@2,3", "@٣", "x@2", SCRIPT])
 def test_what_is_no_look_is_refused(text: str) -> None:
     with pytest.raises(BadInput):
-        Look.parse(text)
+        ForbiddenLook.parse(text)
 
 
 def test_nobody_has_chosen_is_not_all_on() -> None:

@@ -1,9 +1,9 @@
 """The card on a stage, prepared once for all pages of a class that read one language.
 
-In: a stage, the code of its class, a language. Out: a `Staged`: the `StagedCard`, its bytes for the
-class's socket, and how each seat was judged once the answer is revealed. It reads no session: the
-socket prepares a card where no page runs. What gives an answer away is no part of it before the
-reveal.
+In: a stage, the code of its class, a language. Out: a `PreparedCard`: the `StagedCard`, its bytes
+for the class's socket, and how each seat was judged once the answer is revealed. It reads no
+session: the socket prepares a card where no page runs. What gives an answer away is no part of it
+before the reveal.
 """
 
 import gzip
@@ -69,7 +69,7 @@ TAKES: Mapping[type, Takes] = {
 
 
 @dataclass(frozen=True)
-class Staged:
+class PreparedCard:
     """A card as a class sees it, its bytes, and the label of each seat that answered it."""
 
     card: StagedCard
@@ -78,12 +78,12 @@ class Staged:
 
 
 @shared(most=MAX_STAGED)
-def staged(code: str, lang: Language, stage: Stage) -> Staged:
+def staged(code: str, lang: Language, stage: Stage) -> PreparedCard:
     """The card of this version of a class's stage."""
     card = _card(code, stage, lang)
     labels = rooms().labels(code, stage.name) if stage.revealed else {}
     message = json.dumps(plain(card), ensure_ascii=False, separators=(",", ":")).encode()
-    return Staged(card, gzip.compress(message, 6, mtime=0), labels)
+    return PreparedCard(card, gzip.compress(message, 6, mtime=0), labels)
 
 
 def prepare(code: str, lang: Language) -> Prepared | None:
