@@ -38,3 +38,18 @@ test("a head is found however it is written, if the model has it", () => {
 test("letters of any script are found in either form", () => {
   assert.deepEqual(labels("한국어".normalize("NFD")), ["한국어"]);
 });
+
+test("what is pasted by mistake holds up no page", () => {
+  for (const typed of [
+    " ".repeat(1e5) + "x",
+    "l" + " ".repeat(1e5) + "x",
+    "a ".repeat(5e4),
+    "\ufdfa".repeat(2e4),
+  ]) {
+    const began = performance.now();
+    found(typed, ENTRIES, HEADS);
+    assert.ok(performance.now() - began < 1000, `${typed.slice(-2)} took too long`);
+  }
+  assert.deepEqual(labels("\0"), []);
+  assert.deepEqual(labels("\ud83d"), []);
+});

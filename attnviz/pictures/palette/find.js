@@ -6,6 +6,7 @@
 
 const HEAD = /^\s*l?\s*(\d{1,4})(?:\s*[.,]\s*h?|\s*h|\s)\s*(\d{1,4})\s*$/i;
 const MOST = 40;
+const MAX_CHARS = 400; // of what is typed: a whole book may be pasted into the field
 
 /**
  * The entries that fit, the best first.
@@ -15,6 +16,7 @@ const MOST = 40;
  * @returns {PaletteEntry[]}
  */
 export function found(typed, entries, heads) {
+  typed = typed.slice(0, MAX_CHARS);
   const words = plain(typed).split(/\s+/).filter(Boolean);
   if (!words.length) return entries.slice(0, MOST);
   const whole = words.join(" ");
