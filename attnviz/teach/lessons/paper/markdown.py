@@ -21,7 +21,7 @@ from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
-from attnviz.pictures.class_card import Passage, CardSpan, SpanStyle
+from attnviz.pictures.class_card import CardSpan, Passage, SpanStyle
 from attnviz.teach.lessons.cards.symbols import typed
 
 ELEMENTS = frozenset(
@@ -68,8 +68,8 @@ def plain(source: str) -> str:
 def passages(source: str) -> tuple[Passage, ...]:
     """A text as paragraphs and items of lists, each in pieces of one style.
 
-    >>> passages("It **sums**")
-    (Passage(mark='', spans=(CardSpan(text='It ', style=''), CardSpan(text='sums', style='strong'))),)
+    >>> passages("**sum**")
+    (Passage(mark='', spans=(CardSpan(text='sum', style='strong'),)),)
     """
     found, mark, bullet = list[Passage](), "", ""
     for token in _parser().parse(source):
