@@ -40,7 +40,7 @@ def test_heads_are_sorted_by_the_librarys_numbers(visit: OpenVisit, minilm: Load
         opened.wait_for_parameters(order=name)
     first = sorted_heads(numbers["previous"])[0]
     opened.page.locator(".av-grid .av-picker-cell").first.hover()
-    said = f"Previous token: {100 * numbers['previous'][first]:.0f}\u2009%"
+    said = f"Previous token: {100 * numbers['previous'][first]:.0f}%"
     expect(opened.page.locator(".av-sentence")).to_contain_text(said)
     assert opened.seen.sent[before:] == []
 

@@ -1,6 +1,7 @@
 """docs/terms.md: each language uses its word for a thing, and none of those that are forbidden."""
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -81,8 +82,22 @@ def test_a_percent_sign_follows_its_number(lang: i18n.Language) -> None:
     assert apart(all_texts(lang)) == []
 
 
+def test_a_percent_sign_follows_its_number_in_canvases_too(root: Path) -> None:
+    scripts = [*(root / "attnviz/pictures").rglob("*.js"), *(root / "attnviz/live").rglob("*.js")]
+    written = {path.name: path.read_text(encoding="utf-8") for path in scripts}
+    assert apart({name: without_comments(source) for name, source in written.items()}) == []
+
+
+def without_comments(script: str) -> str:
+    """A script without its comments, and with its escaped spaces as spaces."""
+    bare = re.sub(r"/\*.*?\*/|(?m:(?<!:)//.*$)", "", script, flags=re.DOTALL)
+    return re.sub(r"\\u(2009|202f|00a0)", " ", bare)
+
+
 def test_a_percent_sign_apart_is_found() -> None:
     assert apart({"a": "[[share:.0f]] % of them", "b": "19%", "c": "{n}\u00a0%"}) == ["a", "c"]
+    script = "return `${digits}\\u2009%`; // 19 %"
+    assert apart({"a": without_comments(script)}) == ["a"]
 
 
 # rows of the table that are no terms to learn: they fix a translation, or name parts of the app

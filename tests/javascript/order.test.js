@@ -45,7 +45,7 @@ test("arranged leaves the model's own order where no measure is chosen", () => {
 });
 
 test("measureText prints a share as percent, other numbers with two digits, and a dash for none", () => {
-  assert.equal(measureText({ unit: "share", values: [0.123] }, 0), "12\u2009%");
+  assert.equal(measureText({ unit: "share", values: [0.123] }, 0), "12%");
   assert.equal(measureText({ unit: "nats", values: [1.236] }, 0), "1.24");
   assert.equal(measureText({ unit: "share", values: [NaN] }, 0), "–");
 });

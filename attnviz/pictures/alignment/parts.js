@@ -102,7 +102,7 @@ function probabilityOf(/** @type {ShownWord} */ { probability }, /** @type {Stri
   if (probability === null) return [];
   const percent = fmtPercent(probability);
   return [
-    el("span", { class: "av-word-p av-number", "aria-hidden": "true" }, `${percent}\u2009%`),
+    el("span", { class: "av-word-p av-number", "aria-hidden": "true" }, `${percent}%`),
     el("span", { class: "av-visually-hidden" }, ` (${fill(strings.probability, { percent })})`),
   ];
 }

@@ -167,7 +167,7 @@ function profile(/** @type {Header} */ { strings }, /** @type {Arrays} */ { "det
     "svg",
     { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": strings.profile },
     ...bars,
-    svgText(anchor, `${sign}: ${fmtPercent(most)}\u2009%`, best * step, 11),
+    svgText(anchor, `${sign}: ${fmtPercent(most)}%`, best * step, 11),
     svgText("av-atlas-tick", fill(strings.before, { n: furthest }), 0, height - 4),
     svgText("av-atlas-tick av-atlas-middle", "0", width / 2, height - 4),
     svgText("av-atlas-tick av-atlas-end", fill(strings.after, { n: furthest }), width, height - 4),

@@ -207,7 +207,7 @@ function listRow(
     fillBar,
     el("span", { class: "av-circuit-ends" }, `${sender} → ${receiver}`),
     el("span", { class: "av-circuit-side" }, strings[`side_${side}`]),
-    el("span", { class: "av-number" }, `${fmtPercent(moved)}\u2009%`),
+    el("span", { class: "av-number" }, `${fmtPercent(moved)}%`),
   );
   return el("li", {}, row);
 }

@@ -70,7 +70,7 @@ export function arranged(header, sorting, columns) {
 export function measureText(/** @type {Sorting} */ sorting, /** @type {number} */ index) {
   const value = sorting.values[index];
   if (Number.isNaN(value)) return "–";
-  return sorting.unit === "share" ? `${fmtPercent(value)}\u2009%` : fmtFixed(value, 2);
+  return sorting.unit === "share" ? `${fmtPercent(value)}%` : fmtFixed(value, 2);
 }
 
 /**

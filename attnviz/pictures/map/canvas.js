@@ -319,7 +319,7 @@ function paintTop(/** @type {State} */ state) {
   if (hover) setText(parts.status, pointInShort(points, hover));
   else if (hovered !== null) {
     const { layer, head: number, kept } = heads[hovered];
-    setText(parts.status, `L${layer}.H${number} · ${Math.round(100 * (kept ?? 0))}\u2009%`);
+    setText(parts.status, `L${layer}.H${number} · ${Math.round(100 * (kept ?? 0))}%`);
   } else setText(parts.status, statusOf(state, strings));
 }
 

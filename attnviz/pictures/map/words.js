@@ -51,7 +51,7 @@ export function pointInWords(
   const weights = weightsOf(points, head, point);
   const order = [...weights.keys()].sort((a, b) => weights[b] - weights[a]).slice(0, NAMED);
   const strongest = order.map(
-    (other) => `${labelOf(points, span[0] + other)} ${fmtPercent(weights[other])}\u2009%`,
+    (other) => `${labelOf(points, span[0] + other)} ${fmtPercent(weights[other])}%`,
   );
   const token = labelOf(points, point.token);
   const isQuery = point.side === QUERY;

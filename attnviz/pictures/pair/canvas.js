@@ -219,7 +219,7 @@ function drawGrid(/** @type {State} */ { parts: { grid }, arrays: { moved }, hos
   const width = Math.max(150, moved.shape[1] * (GRID.size + GRID.gap));
   grid.picker.resize(GRID.size, GRID.gap);
   drawMoved(grid.canvas, moved, lut, GRID);
-  drawMovedBar(grid.bar, lut, theme, width, ["0", `${fmtPercent(Math.max(...moved.data))}\u2009%`]);
+  drawMovedBar(grid.bar, lut, theme, width, ["0", `${fmtPercent(Math.max(...moved.data))}%`]);
 }
 
 /** Shows the chosen heads, then what depends on the cursor. */

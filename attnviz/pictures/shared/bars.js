@@ -82,5 +82,5 @@ function share(/** @type {number} */ value, /** @type {number} */ full) {
 function percent(/** @type {number} */ value) {
   const nearly = value > 0.99 && value < 1;
   const digits = value < 0.9995 ? (100 * value).toFixed(1) : ">\u200999.9";
-  return `${nearly ? digits : fmtPercent(value)}\u2009%`;
+  return `${nearly ? digits : fmtPercent(value)}%`;
 }

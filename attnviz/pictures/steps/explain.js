@@ -229,7 +229,7 @@ function mixedTable(
 function shareLine(/** @type {Followed} */ { header }, /** @type {number | null} */ share) {
   if (share === null) return null;
   const percent = Math.abs(share) < 1e-3 ? fmtReal(100 * share, 2) : fmtFixed(100 * share, 1);
-  const text = fill(header.strings.mixed_share, { share: `${percent}\u2009%` });
+  const text = fill(header.strings.mixed_share, { share: `${percent}%` });
   return el("p", { class: "share", dataset: { share: String(share) } }, text);
 }
 

@@ -146,7 +146,7 @@ function paintAll(
     cell.strip.style.backgroundColor = colourFor(lut, share, SCALE);
     cell.strip.style.color = inkOn(lut, levelFor(share, SCALE));
     cell.strip.textContent = header.effects_percent
-      ? `${fmtPercent(cell.effect)}\u2009%`
+      ? `${fmtPercent(cell.effect)}%`
       : fmtFixed(cell.effect, 3);
   }
 }

@@ -151,7 +151,7 @@ function statusOf(
   const { strings, effects_percent: isPercent } = header;
   const state = fill(off.has(name) ? strings.head_off : strings.head_on, { head: name });
   if (effect === null) return state;
-  const value = isPercent ? `${fmtPercent(effect)}\u2009%` : fmtFixed(effect, 4);
+  const value = isPercent ? `${fmtPercent(effect)}%` : fmtFixed(effect, 4);
   return `${state} ${fill(strings.effect, { value })}`;
 }
 
