@@ -106,12 +106,12 @@ def thumbnails(visit: Visit) -> dict[tuple[int, ...], set[Colour]]:
     """(layer, head) → the colours inside its thumbnail."""
     rows = visit.canvas("All heads of").evaluate(
         """(canvas) => {
-            const { x, y, size, gap } = Object.fromEntries(
+            const { x, y, size, gap, step } = Object.fromEntries(
                 Object.entries(canvas.dataset).map(([name, value]) => [name, Number(value)]));
             const ctx = canvas.getContext("2d"), found = [];
             for (let layer = 0; layer < 6; layer++) for (let head = 0; head < 12; head++) {
-                const at = (start, i) => start + i * (size + gap);
-                const { data } = ctx.getImageData(at(x, head), at(y, layer), size, size);
+                const left = x + head * (size + gap), top = y + layer * step;
+                const { data } = ctx.getImageData(left, top, size, size);
                 const colours = new Set();
                 for (let i = 0; i < data.length; i += 4) colours.add(data.slice(i, i + 3).join());
                 found.push([layer, head, [...colours]]);

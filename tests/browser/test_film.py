@@ -20,7 +20,7 @@ def film(visit: Visit) -> Locator:
 
 
 def play(visit: Visit) -> None:
-    visit.page.get_by_role("button", name="Play the 30 s film").click()
+    visit.page.get_by_role("button", name="Film, 30 s").click()
 
 
 def drawn(visit: Visit) -> int:
