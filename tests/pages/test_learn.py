@@ -335,16 +335,21 @@ def test_a_lesson_that_was_finished_begins_with_its_first_card(visit: Visit) -> 
     assert app.header[0].value == EN.of("mix", "title")
 
 
+def in_strip(app: AppTest) -> list[Any]:
+    """The links in the line below the bar."""
+    return list(app.container(key=widgets.key("strip")).get("page_link"))
+
+
 def test_the_real_head_leads_back_to_its_card(visit: Visit) -> None:
     app = visit("learn", lesson="block", card="mix", answers="mix=%3F", text="Mine.", head="3")
     app.button(key=KEY("learn.try")).click().run()
     assert app.title[0].value == i18n.text("en", "page.steps.title")
     assert "text" not in parameters(app)  # the model's first example, not what was read before
-    back = beside_bar(app, "page_link")[0].proto
+    (back,) = (link.proto for link in in_strip(app))
     assert back.label == i18n.text("en", "learn.back_to", number=1, title=EN.of("mix", "title"))
     assert {"lesson=block", "card=mix"} <= set(back.query_string.split("&"))
     away = visit("steps", text="Short.")
-    assert not beside_bar(away, "page_link")
+    assert not in_strip(away)
 
 
 def test_a_card_with_a_real_head_draws_its_very_head(visit: Visit) -> None:
