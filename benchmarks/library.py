@@ -16,6 +16,7 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 import attnviz
+from attnviz.app.session.view import DEFAULT_MODEL
 from attnviz.attention.capture import Capture
 from attnviz.attention.steps import Steps
 from attnviz.models.loaded_model import LoadedModel
@@ -134,7 +135,8 @@ def payload(
     """
     logging.getLogger(BARE_MODE_LOGGER).setLevel(logging.ERROR)  # warns that there is no browser
     app = AppTest.from_file(ENTRY, default_timeout=RUN_LIMIT_S)
-    for parameter, value in {"text": text, **parameters}.items():
+    # with a model the address is that of a view, and not of the stage with this text
+    for parameter, value in {"model": DEFAULT_MODEL, "text": text, **parameters}.items():
         app.query_params[parameter] = value
     mounted = app.run().main.get("bidi_component")  # the bar has others
     (component,) = [part for part in mounted if part.proto.component_name == grid.CANVAS.element]

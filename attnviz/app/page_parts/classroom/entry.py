@@ -104,16 +104,18 @@ def _sheet(slug: str, lang: Language, seed: int, server: str) -> str:
 
 
 def join(lang: Language) -> None:
-    """A box for the code of a class."""
-    with st.form(widgets.key("class.join"), border=True):
-        st.markdown(labelled(text(lang, "class.join_title"), text(lang, "class.join_body")))
-        with st.container(horizontal=True, vertical_alignment="bottom"):
+    """A line with a small field for the code of a class."""
+    with st.form(widgets.key("class.join"), border=False):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            title = labelled(text(lang, "class.join_title"), text(lang, "class.join_body"))
+            st.markdown(title, width="content")
             typed = st.text_input(
                 text(lang, "class.code"),
                 key=widgets.key("class.code"),
                 max_chars=CODE_CHARS,
                 placeholder=EXAMPLE,
-                width=320,
+                width=160,
+                label_visibility="collapsed",
             )
             submitted = st.form_submit_button(text(lang, "class.join"))
     if submitted and typed.strip():

@@ -95,13 +95,18 @@ def _lesson(lang: Language, number: int, slug: str) -> None:
 
 
 def _open(lang: Language, slug: str, title: str, begun: bool) -> None:
-    """A button to where the lesson was left, and one to its first card if that is another."""
+    """A button to where the lesson was left, and one to its first card if that is another.
+
+    That of the first lesson stands out until it is begun.
+    """
+    is_first = slug == course_lessons.slugs()[0] and not begun
     st.button(
         text(lang, "learn.go_on" if begun else "learn.start"),
         key=widgets.key(f"learn.open.{slug}"),
         help=title,
         on_click=open_card.open_lesson,
         args=(slug,),
+        type="primary" if is_first else "secondary",
         width="stretch",
     )
     if open_card.last_card(slug):
