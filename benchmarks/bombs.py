@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 
 from attnviz.app.server.sources import VARIABLE
 from benchmarks.load import problem_of
-from benchmarks.measure import WRONG, Result, table
+from benchmarks.measure import Result, report
 from benchmarks.stream import Stream
 from tests.support import folders
 from tests.support.hostile_models import KINDS
@@ -113,8 +113,7 @@ def main() -> int:
         hostile = write_folders(Path(place))
         with serve(env={VARIABLE: place}) as url:
             results = asyncio.run(beside(url.removeprefix("http://"), hostile))
-    print(table(results))
-    return 1 if any(result.verdict == WRONG for result in results) else 0
+    return report(results)
 
 
 if __name__ == "__main__":

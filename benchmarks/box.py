@@ -26,7 +26,7 @@ from attnviz.checks import examples
 from attnviz.errors import AttnVizError
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.models.registry import REGISTRY, EmbeddedModel
-from benchmarks.measure import WRONG, Result, table, timed
+from benchmarks.measure import Result, report, timed
 
 N_TOKENS, N_WRITTEN = 64, 40
 LOAD_MS, CAPTURE_MS, WRITE_MS = 1000.0, 150.0, 1500.0
@@ -141,8 +141,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     names = options.model or embedded()
     results = [result for name in names for result in measure(name, options.rounds)]
-    print(table(results))
-    return 1 if any(result.verdict == WRONG for result in results) else 0
+    return report(results)
 
 
 if __name__ == "__main__":

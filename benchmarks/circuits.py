@@ -10,9 +10,7 @@ their heads, compositions against whole matrices, edges against the model itself
 ends with code 1, a slow one is marked.
 """
 
-import argparse
 import itertools
-import resource
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -27,7 +25,7 @@ from attnviz import NextToken
 from attnviz.experiment.circuit import EdgeWork
 from attnviz.models.loaded_model import LoadedModel
 from benchmarks.effects import MARY, SAME, STORE
-from benchmarks.measure import WRONG, Result, table, timed
+from benchmarks.measure import Result, one_thread, peak_mib, run_parts, timed
 
 ROUNDS = 5
 N_PAIRS = 100
@@ -148,11 +146,6 @@ def weights(rounds: int) -> Iterator[Result]:
     yield Result(f"{title}, memory", (memory,), "MiB", WEIGHTS_MIB)
 
 
-def peak_mib() -> float:
-    """The largest memory of this process so far."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-
-
 def edges(rounds: int) -> Iterator[Result]:
     """All edges to first order ÷ backward passes through them; a circuit found and cut out."""
     lm = attnviz.load("stories")
@@ -188,20 +181,8 @@ RUN: dict[str, Callable[[int], Iterator[Result]]] = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, and say by the exit code whether all results were right."""
-    parser = argparse.ArgumentParser(
-        prog="benchmarks.circuits", description=(__doc__ or "").split("\n")[0]
-    )
-    parser.add_argument("--part", choices=RUN, action="append", help="default: every part")
-    parser.add_argument("--rounds", type=int, default=ROUNDS)
-    options = parser.parse_args(arguments)
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        results = [row for part in options.part or RUN for row in RUN[part](options.rounds)]
-    finally:
-        torch.set_num_threads(threads)
-    print(table(results))
-    return 1 if any(result.verdict == WRONG for result in results) else 0
+    with one_thread():
+        return run_parts("benchmarks.circuits", __doc__, RUN, ROUNDS, arguments)
 
 
 if __name__ == "__main__":

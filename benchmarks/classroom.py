@@ -30,7 +30,7 @@ from websockets.exceptions import WebSocketException
 from attnviz.app.server.class_socket import FOLDER, REDIS_VARIABLE
 from attnviz.teach.lessons.cards.texts import lesson_texts
 from benchmarks.follower import Follower
-from benchmarks.measure import WRONG, Result, table
+from benchmarks.measure import Result, report
 from tests.support.browser import chromium, settle
 from tests.support.redis_server import redis_server
 from tests.support.server import serve
@@ -160,8 +160,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--processes", type=int, default=1)
     options = parser.parse_args(arguments)
     results = measure(options.followers, options.changes, options.flood, options.processes)
-    print(table(results))
-    return 1 if any(result.verdict == WRONG for result in results) else 0
+    return report(results)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ for one head alone; exact edges against captures with that edge cut; sums of par
 model's own number (1e-5 of their size). A wrong result ends with code 1, a slow one is marked.
 """
 
-import argparse
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -28,9 +27,8 @@ from attnviz import Class, Cosine, NextToken, Target, ablate, cut
 from attnviz.experiment.answer_measures import AnswerMeasure
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.worlds import shapes
-from benchmarks.measure import WRONG, Result, table, timed
+from benchmarks.measure import Result, one_thread, run_parts, timed
 
-PARTS = ("heads", "edges", "why", "switch", "gpt2")
 ROUNDS = 7
 SAME = 2e-5  # rows of one batch and a row alone: 7e-6 of a logit at most
 SHARE = 1e-5
@@ -293,20 +291,8 @@ RUN: dict[str, Callable[[int], Iterator[Result]]] = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, and say by the exit code whether all results were right."""
-    parser = argparse.ArgumentParser(
-        prog="benchmarks.effects", description=(__doc__ or "").split("\n")[0]
-    )
-    parser.add_argument("--part", choices=PARTS, action="append", help="default: every part")
-    parser.add_argument("--rounds", type=int, default=ROUNDS)
-    options = parser.parse_args(arguments)
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        results = [row for part in options.part or PARTS for row in RUN[part](options.rounds)]
-    finally:
-        torch.set_num_threads(threads)
-    print(table(results))
-    return 1 if any(result.verdict == WRONG for result in results) else 0
+    with one_thread():
+        return run_parts("benchmarks.effects", __doc__, RUN, ROUNDS, arguments)
 
 
 if __name__ == "__main__":

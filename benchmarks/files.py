@@ -19,7 +19,7 @@ import torch
 import attnviz
 from attnviz.attention.capture import Capture
 from attnviz.files.save import content
-from benchmarks.measure import Result, table, timed
+from benchmarks.measure import Result, report, timed
 from benchmarks.texts import text_of
 
 READ_MS, SVG_MS, SVG_KB = 10, 150, 50
@@ -31,8 +31,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5, metavar="N", help="samples of a time (5)")
     results = measure(parser.parse_args().rounds)
-    print(table(results))
-    return 1 if any(result.wrong for result in results) else 0
+    return report(results)
 
 
 def measure(rounds: int) -> list[Result]:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from playwright.sync_api import Browser, ViewportSize
 
 from attnviz.pictures.shared.pages import PAGES
-from benchmarks.measure import WRONG, Result, table
+from benchmarks.measure import Result, report
 from tests.support.browser import chromium, settle
 from tests.support.paint import Paint, paint, watch_paint
 from tests.support.seen import watch
@@ -46,8 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 visit(browser, url, path, SIZES[0])  # the server loads what it needs
                 for size in SIZES:
                     results += rows(browser, url, path, size, options.rounds, "", options.causes)
-    print(table(results))
-    return 1 if any(result.verdict == WRONG for result in results) else 0
+    return report(results)
 
 
 def rows(

@@ -16,7 +16,7 @@ from typing import Any
 
 import attnviz
 from attnviz.live import prepared
-from benchmarks.measure import Result, table
+from benchmarks.measure import Result, report
 from benchmarks.texts import text_of
 from tests.support.live_worker import ROOM, model_files, opening, show
 
@@ -36,8 +36,7 @@ def main() -> int:
     )
     rounds = parser.parse_args().rounds
     results = [row for name in ("stories", "minilm") for row in measure(name, rounds)]
-    print(table(results))
-    return 1 if any(result.wrong for result in results) else 0
+    return report(results)
 
 
 def measure(name: str, rounds: int) -> list[Result]:

@@ -22,7 +22,7 @@ from urllib.parse import urlencode
 from streamlit.proto.Alert_pb2 import Alert
 
 from attnviz.app.server.edge.health import KEY_VARIABLE
-from benchmarks.measure import WRONG, Result, table
+from benchmarks.measure import Result, report
 from benchmarks.stream import Stream
 from benchmarks.tabs import KEY, MIB, gauges
 from tests.support.server import serve
@@ -198,8 +198,7 @@ def main() -> int:
     options = parser.parse_args()
     with serve(env={KEY_VARIABLE: KEY}) as url:
         results = measure(url, options)
-    print(table(results))
-    return 1 if any(result.verdict == WRONG for result in results) else 0
+    return report(results)
 
 
 if __name__ == "__main__":

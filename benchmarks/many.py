@@ -45,7 +45,7 @@ from attnviz.corpus.survey import survey_at_once
 from attnviz.metrics.patterns import counted_queries
 from attnviz.pictures.map import coded, scales
 from attnviz.types import HeadId
-from benchmarks.measure import WRONG, Result, as_json, table, timed
+from benchmarks.measure import Result, report, timed
 
 MODEL = "minilm"
 PLANES_MS, PAYLOAD_MB, SURVEY_RATIO, TSNE_MS = 300.0, 0.6, 1.25, 6000.0
@@ -74,8 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name in SENTENCES_S:
         results += of_survey(attnviz.load(name), options.texts, options.rounds)
     results += of_pixels()
-    print(as_json(results) if options.json else table(results))
-    return 1 if any(result.verdict == WRONG for result in results) else 0
+    return report(results, in_json=options.json)
 
 
 def of_map(lm: LoadedModel, rounds: int) -> list[Result]:

@@ -1,11 +1,14 @@
 """What a measurement is, how its samples become a row, and how rows become one table or JSON."""
 
+import argparse
 import json
 import os
 import platform
+import resource
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 COLUMNS = ("name", "median", "budget", "ok")
@@ -47,6 +50,50 @@ def timed(work: Callable[[], object], clock: Callable[[], float] = time.perf_cou
     start = clock()
     work()
     return 1000 * (clock() - start)
+
+
+def peak_mib() -> float:
+    """The largest memory of this process so far."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Torch computes with one thread: CPU time of several would count their waiting."""
+    import torch  # benchmarks of servers and browsers start without it
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+def run_parts(
+    module: str,
+    about: str | None,
+    parts: Mapping[str, Callable[[int], Iterable[Result]]],
+    rounds: int,
+    arguments: Sequence[str] | None,
+) -> int:
+    """Measure the parts that the command line names, print them; `report`'s exit code.
+
+    `about` is the module's docstring, a part takes the number of samples of each figure.
+    """
+    parser = argparse.ArgumentParser(prog=module, description=(about or "").split("\n")[0])
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.add_argument("--part", choices=parts, action="append", help="default: every part")
+    parser.add_argument("--rounds", type=int, default=rounds, help=f"samples, default: {rounds}")
+    options = parser.parse_args(arguments)
+    results = [row for part in options.part or parts for row in parts[part](options.rounds)]
+    return report(results, in_json=options.json)
+
+
+def report(results: Sequence[Result], *, in_json: bool = False) -> int:
+    """Print all results; a benchmark's exit code: 1 if one of them is wrong."""
+    print(as_json(results) if in_json else table(results))
+    return 1 if any(result.verdict == WRONG for result in results) else 0
 
 
 def table(results: Sequence[Result]) -> str:

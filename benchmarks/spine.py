@@ -17,7 +17,7 @@ import sys
 from collections.abc import Sequence
 
 import attnviz
-from benchmarks.measure import WRONG, as_json, table
+from benchmarks.measure import report
 
 PARTS = ("library", "browser")
 ROUNDS = {"library": 60, "browser": 15}
@@ -40,8 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             model, options.rounds or ROUNDS[part]
         )
     ]
-    print(as_json(results) if options.json else table(results))
-    return 1 if any(result.verdict == WRONG for result in results) else 0
+    return report(results, in_json=options.json)
 
 
 if __name__ == "__main__":

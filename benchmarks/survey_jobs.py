@@ -18,7 +18,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.measure import WRONG, Result, as_json, table
+from benchmarks.measure import Result, report
 
 FEW, FLAT, POOL = 1000, 1.15, 1 / 1.6
 POOLED, SENTENCES = 20_000, 5  # texts for two processes, and sentences of each: a minute for one
@@ -53,8 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         Result(f"peak of {options.texts:,} texts ÷ that", (many["mib"] / few["mib"],), "×", FLAT),
         Result("two processes ÷ one", (two["seconds"] / one["seconds"],), "×", POOL, same),
     ]
-    print(as_json(results) if options.json else table(results))
-    return 1 if any(result.verdict == WRONG for result in results) else 0
+    return report(results, in_json=options.json)
 
 
 def counted(n_text: int, workers: int, sentences: int) -> dict[str, float]:

@@ -21,7 +21,7 @@ from playwright.sync_api import Browser, expect
 import attnviz
 from attnviz.changes import ablate
 from attnviz.models.registry import REGISTRY
-from benchmarks.measure import WRONG, Result, table
+from benchmarks.measure import Result, report
 from tests.support.browser import IDLE, chromium
 from tests.support.server import serve
 
@@ -118,8 +118,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with chromium() as browser, serve() as url:
         models = options.model or REGISTRY
         results = [row for model in models for row in clicks(browser, url, model, options.rounds)]
-    print(table(results))
-    return 1 if any(result.verdict == WRONG for result in results) else 0
+    return report(results)
 
 
 if __name__ == "__main__":

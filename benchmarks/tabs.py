@@ -23,7 +23,7 @@ from transformers import BertConfig, BertModel
 from attnviz.app.server.edge.health import KEY_VARIABLE
 from attnviz.app.server.loading import MAX_MODELS
 from attnviz.app.server.sources import VARIABLE
-from benchmarks.measure import WRONG, Result, table
+from benchmarks.measure import Result, report
 from tests.support.browser import chromium, settle
 from tests.support.folders import VOCAB, tokenizer
 from tests.support.server import serve
@@ -46,8 +46,7 @@ def main() -> int:
         folders = save_models(Path(name), options.tabs, options.layers)
         with serve(env={VARIABLE: name, KEY_VARIABLE: KEY}) as url:
             results = measure(url, folders)
-    print(table(results))
-    return 1 if any(result.verdict == WRONG for result in results) else 0
+    return report(results)
 
 
 def save_models(directory: Path, count: int, n_layers: int) -> list[Path]:

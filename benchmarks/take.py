@@ -27,7 +27,7 @@ import attnviz
 from attnviz.files.page import write_page
 from attnviz.models.loaded_model import LoadedModel
 from benchmarks import others
-from benchmarks.measure import WRONG, Result, as_json, table, timed
+from benchmarks.measure import Result, report, timed
 from benchmarks.texts import text_of
 from tests.support.browser import chromium
 
@@ -172,8 +172,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     torch.set_num_threads(1)  # CPU time of several threads would count their waiting
     with chromium() as browser:
         results = measure(attnviz.load("minilm"), browser, options.rounds)
-    print(as_json(results) if options.json else table(results))
-    return 1 if any(result.verdict == WRONG for result in results) else 0
+    return report(results, in_json=options.json)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ Ends with code 1 when a result is wrong.
 """
 
 import argparse
-import resource
 import sys
 import time
 from collections.abc import Sequence
@@ -27,7 +26,7 @@ import attnviz
 from attnviz import Capture, LoadedModel, tiles
 from attnviz.attention.call import AttentionCall
 from attnviz.tiles.pyramid import TILE, Pyramid
-from benchmarks.measure import WRONG, Result, as_json, table, timed
+from benchmarks.measure import Result, peak_mib, report, timed
 
 LENGTHS = (4096, 8192, 16_384)
 VOCABULARY, LAYERS, HEADS, D_MODEL = 512, 2, 4, 256
@@ -55,8 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from benchmarks import tiles_browser
 
         results += tiles_browser.measure(lm.model, lengths[-1], ROUNDS)
-    print(as_json(results) if options.json else table(results))
-    return 1 if any(result.verdict == WRONG for result in results) else 0
+    return report(results, in_json=options.json)
 
 
 def small_model(positions: int) -> GPT2LMHeadModel:
@@ -98,11 +96,6 @@ def measure(lm: LoadedModel, length: int) -> list[Result]:
         Result(f"{name}capture keeps", (kept,), "MiB"),
         *of_head(name, call),
     ]
-
-
-def peak_mib() -> float:
-    """The most memory that the process has had."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def of_head(name: str, call: AttentionCall) -> list[Result]:

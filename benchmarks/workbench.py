@@ -10,7 +10,6 @@ against the library while they are timed. Payload and pages are a part of `make 
 Ends with code 1 when a result is wrong; a slow one is only marked.
 """
 
-import argparse
 import os
 import sys
 import tempfile
@@ -22,7 +21,7 @@ import torch
 import attnviz
 from attnviz.app.server.sources import VARIABLE
 from benchmarks import library, others, sound, tiles, workbench_page
-from benchmarks.measure import WRONG, Result, as_json, table
+from benchmarks.measure import Result, run_parts
 from benchmarks.workbench_models import N_TOKENS, save_deep, words_of
 
 ROUNDS = 8
@@ -32,16 +31,7 @@ CAUSAL_SHARE = 0.5  # a causal head has nothing above its diagonal
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, and say by the exit code whether all results were right."""
-    parser = argparse.ArgumentParser(
-        prog="benchmarks.workbench", description=(__doc__ or "").split("\n")[0]
-    )
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    parser.add_argument("--part", choices=PARTS, action="append", help="default: every part")
-    parser.add_argument("--rounds", type=int, default=ROUNDS, help="samples per figure")
-    options = parser.parse_args(arguments)
-    results = [result for part in options.part or PARTS for result in PARTS[part](options.rounds)]
-    print(as_json(results) if options.json else table(results))
-    return 1 if any(result.verdict == WRONG for result in results) else 0
+    return run_parts("benchmarks.workbench", __doc__, PARTS, ROUNDS, arguments)
 
 
 def payloads(_rounds: int) -> list[Result]:
