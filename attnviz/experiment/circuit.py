@@ -27,7 +27,7 @@ from attnviz.experiment.answer_measures import AnswerMeasure
 from attnviz.experiment.clean_run import CleanRun
 from attnviz.experiment.edgewise import Edgewise, Receiver, edgewise
 from attnviz.experiment.patching import differing_places, require_apart
-from attnviz.experiment.ranks import ranked
+from attnviz.experiment.ranks import agreement
 from attnviz.experiment.readouts import readout
 from attnviz.experiment.rows import require_wanted
 from attnviz.experiment.traced_run import traced_run
@@ -88,10 +88,7 @@ class Circuit:
         A high rank correlation can hide that the largest changes are misjudged.
         """
         known = ~np.isnan(self.exact)
-        guess, true = self.estimate[known], self.exact[known]
-        if len(true) < 2 or not (guess.std() and true.std()):
-            return float("nan"), float("nan")
-        return float(np.corrcoef(guess, true)[0, 1]), ranked(np.abs(guess), np.abs(true))
+        return agreement(self.estimate[known], self.exact[known])
 
     def keep(self, n: int, *, of: "Circuit | None" = None) -> float:
         """The share of the answer with the first n edges kept and all else from the other run.

@@ -28,7 +28,7 @@ from attnviz.errors import bad_argument, bad_kind
 from attnviz.experiment.answer_measures import AnswerMeasure
 from attnviz.experiment.clean_run import CleanRun
 from attnviz.experiment.first_order import slopes
-from attnviz.experiment.ranks import ranked
+from attnviz.experiment.ranks import agreement
 from attnviz.experiment.readouts import readout
 from attnviz.experiment.rows import PASS_ROWS, Batches, RowChange, clean_pass, require_wanted
 from attnviz.models.loaded_model import LoadedModel
@@ -97,10 +97,7 @@ class Effects:
                 found=repr(other),
                 allowed="effects of the same heads",
             )
-        if len(self.heads) < 2 or not (self.changes.std() and other.changes.std()):
-            return float("nan"), float("nan")
-        pearson = float(np.corrcoef(self.changes, other.changes)[0, 1])
-        return pearson, ranked(np.abs(self.changes), np.abs(other.changes))
+        return agreement(self.changes, other.changes)
 
     def grid(
         self, kind: Kind = "self", stack: Stack | None = None

@@ -1,6 +1,7 @@
-"""Spearman's rank correlation, by which attributions are compared with exact changes.
+"""Correlations by which attributions and estimates are compared with exact changes.
 
-In: two lists of numbers. Out: one from −1 to 1; equal numbers share the mean of their ranks.
+In: two lists of numbers. Out: one from −1 to 1, NaN where one list has no spread; equal numbers
+share the mean of their ranks.
 """
 
 import numpy as np
@@ -13,6 +14,18 @@ def ranked(left: Float64[np.ndarray, " value"], right: Float64[np.ndarray, " val
     if np.ptp(left_ranks) == 0 or np.ptp(right_ranks) == 0:
         return float("nan")
     return float(np.corrcoef(left_ranks, right_ranks)[0, 1])
+
+
+def agreement(
+    guess: Float64[np.ndarray, " value"], exact: Float64[np.ndarray, " value"]
+) -> tuple[float, float]:
+    """(Pearson's correlation, Spearman's of the sizes alone); NaN where one has no spread.
+
+    A high rank correlation can hide that the largest change is misjudged.
+    """
+    if len(exact) < 2 or not (guess.std() and exact.std()):
+        return float("nan"), float("nan")
+    return float(np.corrcoef(guess, exact)[0, 1]), ranked(np.abs(guess), np.abs(exact))
 
 
 def _ranks(values: Float64[np.ndarray, " value"]) -> Float64[np.ndarray, " value"]:

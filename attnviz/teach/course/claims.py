@@ -19,6 +19,7 @@ from attnviz.attention.steps import derive
 from attnviz.changes.kinds import Change
 from attnviz.changes.make import ablate, cut
 from attnviz.changes.text import write
+from attnviz.experiment.ranks import ranked
 from attnviz.metrics.measures import induction_keys
 from attnviz.pictures.board import Board, Panel
 from attnviz.teach.course.real import INDUCTION, chance, score
@@ -90,10 +91,10 @@ class WordEffects:
     def agreement(self) -> tuple[float, float]:
         """(rank correlation of weights and sizes of change, fraction of shuffles that reach it)."""
         sizes = np.abs(self.changes)
-        correlation = _rank_correlation(self.weights, sizes)
+        correlation = ranked(self.weights, sizes)
         draws = np.random.default_rng(SEED)
         shuffled = np.array(
-            [_rank_correlation(draws.permutation(self.weights), sizes) for _ in range(N_SHUFFLES)]
+            [ranked(draws.permutation(self.weights), sizes) for _ in range(N_SHUFFLES)]
         )
         return correlation, float((shuffled >= correlation - 1e-9).mean())
 
@@ -366,12 +367,6 @@ def _review(inputs: CardInputs) -> Card:
     numbers |= {"start": START, "start_strong": own.words[own.strongest]}
     question = ChoiceQuestion(("yes", "no"), "yes" if agrees else "no", is_scale=True)
     return Card("review", numbers, (), question, (_board(effects, hidden=False),), link)
-
-
-def _rank_correlation(a: Float64[np.ndarray, "word"], b: Float64[np.ndarray, "word"]) -> float:
-    """Spearman's rank correlation."""
-    ranks = [np.argsort(np.argsort(values)).astype(np.float64) for values in (a, b)]
-    return float(np.corrcoef(ranks[0], ranks[1])[0, 1])
 
 
 LESSON = Lesson(
