@@ -287,13 +287,7 @@ class LinearWatch:
         Called when the model has run and its hooks are gone.
         """
         for made in self._made:
-            projection = made.found
-            if projection is None:
-                continue
-            if made.was_changed:
-                made.withdraw(CHANGED_LATER)
-            elif not self._is_certain(made):
-                self._hold_to_its_rows(made, projection)
+            self._check(made)
         self._made.clear()
 
     def check_early(self, projections: dict[str, Projection]) -> bool:
@@ -307,10 +301,18 @@ class LinearWatch:
         if not all(map(self._is_certain, made)):
             return False
         for one in made:
-            if one.found is not None and one.was_changed:
-                one.withdraw(CHANGED_LATER)
+            self._check(one)
         self._made = [one for one in self._made if one.projections is not projections]
         return True
+
+    def _check(self, made: MadeBy) -> None:
+        projection = made.found
+        if projection is None:
+            return
+        if made.was_changed:
+            made.withdraw(CHANGED_LATER)
+        elif not self._is_certain(made):
+            self._hold_to_its_rows(made, projection)
 
     def _is_certain(self, made: MadeBy) -> bool:
         """True for a plain layer of which changes in place are counted."""

@@ -331,11 +331,11 @@ class Recorder:
             self.calls[:] = [one.call for one in whole]
             self._runs = [one.run for one in whole]
         self.calls[:] = where_coarse(with_layers(self.calls, self._runs))
-        if not self._newest:
-            self._keep_rest()
         if self._newest:
             pairs = zip(self.steps, self.calls, strict=True)
             self.steps[:] = [replace(step, call=call) for step, call in pairs]
+        else:
+            self._keep_rest()
 
     def _keep_rest(self) -> None:
         """Put the calls that could not be kept earlier into the storage, together."""
