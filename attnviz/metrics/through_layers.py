@@ -39,17 +39,23 @@ def flow(layers: Sequence[Shares], query: int) -> Float64[np.ndarray, " token"]:
     """The largest flow from one query of the last layer to each token, through `layers`."""
     n, depth = len(layers[0]), len(layers)
     start = depth * n + require_index("query", query, n)
-    return np.array([_largest(layers, n, start, token) for token in range(n)])
+    free = _edges(layers, n)
+    return np.array([_largest([edges.copy() for edges in free], start, end) for end in range(n)])
 
 
-def _largest(layers: Sequence[Shares], n: int, start: int, end: int) -> float:
-    """The largest flow between two nodes (Dinic 1970); node l·n + t is token t below layer l."""
+def _edges(layers: Sequence[Shares], n: int) -> list[dict[int, float]]:
+    """The room of each node's edges; node l·n + t is token t below layer l."""
     free: list[dict[int, float]] = [{} for _ in range((len(layers) + 1) * n)]
     for layer, shares in enumerate(layers):
         for upper, lower in zip(*np.nonzero(shares > EMPTY), strict=True):
             above, below = (layer + 1) * n + int(upper), layer * n + int(lower)
             free[above][below] = float(shares[upper, lower])
             free[below][above] = 0.0
+    return free
+
+
+def _largest(free: list[dict[int, float]], start: int, end: int) -> float:
+    """The largest flow between two nodes (Dinic 1970); what it takes is gone from `free`."""
     total = 0.0
     while (far := _distances(free, start, end)) is not None:
         ways = [
