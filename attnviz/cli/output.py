@@ -5,7 +5,6 @@ character fills two cells, as Chinese, Japanese and Korean ones do, or none; JSO
 every number that JSON cannot hold.
 """
 
-import math
 from collections.abc import Sequence
 
 STRONGEST = 3
@@ -13,20 +12,11 @@ STRONGEST = 3
 
 def json_line(value: object) -> str:
     """The value as JSON on one line."""
-    import json  # a help text starts without it
+    import json  # a help text starts without these
+
+    from attnviz.notation.finite import finite
 
     return json.dumps(finite(value), allow_nan=False)
-
-
-def finite(value: object) -> object:
-    """The same value with null for every number that JSON cannot hold: NaN and infinity."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {name: finite(part) for name, part in value.items()}
-    if isinstance(value, list):
-        return [finite(part) for part in value]
-    return value
 
 
 def columns(rows: Sequence[Sequence[str]]) -> str:

@@ -7,12 +7,12 @@ a result that is no table is a JSON document only. Tokens are cells that no spre
 import csv
 import io
 import json
-import math
 from collections.abc import Mapping
 from typing import Protocol, runtime_checkable
 
 from attnviz.errors import bad_argument
 from attnviz.files.tables.spreadsheet import ENCODING, LINE_END, harmless
+from attnviz.notation.finite import finite
 
 ENDINGS: dict[str, tuple[str, ...]] = {".csv": (), ".json": ()}
 
@@ -29,7 +29,7 @@ def content(result: Result, ending: str) -> bytes:
     """The file that an ending of `ENDINGS` names; `BadInput` for a CSV of what is no table."""
     columns = result.to_dict()
     if ending == ".json":
-        return json.dumps(_finite(columns), ensure_ascii=False, indent=1).encode()
+        return json.dumps(finite(columns), ensure_ascii=False, indent=1).encode()
     lists = [column for column in columns.values() if isinstance(column, list)]
     if len(lists) < len(columns) or len({len(column) for column in lists}) > 1:
         raise bad_argument(
@@ -48,12 +48,3 @@ def content(result: Result, ending: str) -> bytes:
 
 def _cell(value: object) -> object:
     return harmless(value) if isinstance(value, str) else value
-
-
-def _finite(value: object) -> object:
-    """The value with null for what is no number: JSON has neither NaN nor ∞."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, Mapping):
-        return {str(name): _finite(one) for name, one in value.items()}
-    return [_finite(one) for one in value] if isinstance(value, list | tuple) else value

@@ -5,7 +5,8 @@ import math
 
 import pytest
 
-from attnviz.cli.output import finite, json_line
+from attnviz.cli.output import json_line
+from attnviz.notation.finite import finite
 
 BAD = (math.nan, math.inf, -math.inf)
 
