@@ -16,7 +16,7 @@ LONG = {"indirect-object"}  # of 20 pairs, with two circuits
 MAX_BYTES = 300_000
 # what differs from one machine or run to the next: digits, an object's address, padding
 VARIES = re.compile(r"@[0-9a-f]+|[−-]?\d[\d.,e+−-]*|\s+")
-NUMBER = re.compile(r"(?<![\w@.])[−+-]?\d+(?:\.\d+)?(?!\w)")
+NUMBER = re.compile(r"(?<![\w@.])[−+-]?\d+(?:\.\d+)?(?:e[+−-]?\d+)?(?!\w)")
 
 
 def texts(outputs: Sequence[Any]) -> list[str]:
@@ -56,6 +56,7 @@ def test_a_notebook_that_shows_something_else_is_found() -> None:
     assert shown([printed]) == shown([other])
     assert shown([printed]) != shown([{**printed, "text": ["layer 3: 0.25\n"]}])
     assert numbers([printed]) == [3, 0.25]
+    assert numbers([{**printed, "text": ["off by 6.0e-08 of 2.0e+1"]}]) == [6e-8, 20]
     assert numbers([{**printed, "text": ["L2.H1 −1.5 of +7 (z 9), @0x7f3 x2"]}]) == [-1.5, 7, 9]
 
 
