@@ -81,6 +81,23 @@ def test_axe_finds_nothing_in_the_open_list(visit: OpenVisit, scheme: str) -> No
     expect(opened.page.get_by_role("menuitem").first).to_be_hidden()
 
 
+def test_the_list_of_examples_stays_open_while_the_answer_comes(visit: OpenVisit) -> None:
+    opened = visit("overview", text=TEXT)
+    box = opened.page.get_by_role("textbox", name="Text", exact=True)
+    box.fill("Dogs ran.")
+    example = opened.page.get_by_role("menuitem").first
+    # in the page itself, so that no answer of the server comes between the two
+    box.evaluate(
+        """(box) => {
+            box.blur();
+            box.getRootNode().querySelector("[aria-haspopup=menu]").click();
+        }"""
+    )
+    expect(example).to_be_focused()
+    expect(opened.tokens.filter(has_text="dogs")).to_be_visible()  # read by the model
+    expect(example).to_be_focused()
+
+
 @pytest.mark.parametrize("lang", mostly_slow(["en", "ja", "ko", "zh"], ["ja", "ko", "zh"]))
 def test_the_palette_by_keyboard_alone(visit: OpenVisit, lang: Language) -> None:
     opened = visit("overview", text=TEXT, lang=lang)

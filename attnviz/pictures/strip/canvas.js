@@ -20,7 +20,7 @@ import { buildAnswer, buildExamples, buildPiece, markTokens, showPiece, showWord
 
 /**
  * @typedef {{host: Host, box: HTMLElement, committer: Committer, data: Uint8Array | null, selection: AddressSelection,
- *   pieces: Map<string, PieceNodes>, stopSound: () => void}} State
+ *   pieces: Map<string, PieceNodes>, controls: Map<string, {data: string, nodes: HTMLElement[]}>, stopSound: () => void}} State
  */
 
 const THUMB_PX = 40;
@@ -41,6 +41,7 @@ export default function strip(/** @type {Host} */ host) {
     data: null,
     selection: committer.read(),
     pieces: new Map(),
+    controls: new Map(),
     stopSound: () => undefined,
   };
   return {
@@ -77,10 +78,36 @@ function show(/** @type {State} */ state, /** @type {Uint8Array} */ data) {
       ? [el("span", { class: "strip-join", "aria-hidden": "true" }, piece.name === "text2" ? "+" : "→"), node]
       : [node],
   );
-  const first = [...buildMedia(state, header, arrays, whole), ...buildSource(state, header)];
-  const last = [...buildExamples(header, (text) => choose(state, text)), ...buildAction(state, header)];
+  const { examples, source, action, strings } = header;
+  const first = [
+    ...buildMedia(state, header, arrays, whole),
+    ...keep(state, "source", [source, strings.close], () => buildSource(state, header)),
+  ];
+  const last = [
+    ...keep(state, "examples", [examples, strings.examples], () =>
+      buildExamples(header, (text) => choose(state, text)),
+    ),
+    ...keep(state, "action", action, () => buildAction(state, header)),
+  ];
   arrange(state.box, [...first, ...nodes, ...last, ...buildAnswer(header)]);
   mark(state);
+}
+
+/**
+ * The controls of a name as they were while their data are the same: a list of examples stays open, and a button stays
+ * under the pointer, when the answer comes.
+ * @param {State} state
+ * @param {string} name
+ * @param {unknown} data
+ * @param {() => HTMLElement[]} build
+ */
+function keep({ controls }, name, data, build) {
+  const text = JSON.stringify(data);
+  const before = controls.get(name);
+  if (before?.data === text) return before.nodes;
+  const nodes = build();
+  controls.set(name, { data: text, nodes });
+  return nodes;
 }
 
 /** Puts nodes into a box without moving those that stay: a field that is moved loses the focus. */
