@@ -83,6 +83,14 @@ class Projection:
         output = batch_row(self.output, batch)
         return torch.stack([output[:, start : start + d_head] for start in self.starts])
 
+    def with_tensors(
+        self, read: Float[Tensor, "batch token d_in"], wrote: Float[Tensor, "batch token d_out"]
+    ) -> "Projection":
+        """The same layer with copies of what it read and wrote."""
+        return Projection(
+            self.module, self.layer, read, wrote, self.starts, self.turned, self.factor
+        )
+
     def thinned(self, row_step: int) -> "Projection":
         """Every n-th token, copied so that the rest is freed."""
         rows = slice(None, None, row_step)

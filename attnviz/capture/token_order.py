@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.stored_weights import StoredWeights
-from attnviz.capture.locate.own_code import modules_by_name
+from attnviz.capture.locate.modules import Modules, modules_by_name
 from attnviz.capture.record.fast_path import fast_path
 from attnviz.capture.record.trace import SeenAttention
 from attnviz.capture.record.watch import Watch
@@ -62,13 +62,18 @@ def with_token_order(
     """The calls of a model that unrolls its tokens, with their places; of any other unchanged."""
     modules = modules_by_name(model)
     encoders = {
-        name: module
-        for name, module in modules.items()
-        if hasattr(type(module), "reroll") and isinstance(getattr(module, "schedule", None), dict)
+        name: modules[name]
+        for name in modules.fact(_rolling)
+        if isinstance(getattr(modules[name], "schedule", None), dict)
     }
     if not encoders:
         return tuple(calls)
     return tuple(_with_places(encoders, modules, call, n_input) for call in calls)
+
+
+def _rolling(modules: Modules) -> list[str]:
+    """The names of the modules whose class can roll its tokens back."""
+    return [name for name, module in modules.items() if hasattr(type(module), "reroll")]
 
 
 def _with_places(

@@ -19,7 +19,8 @@ from attnviz.capture.changed.layout import Layout
 from attnviz.capture.changed.references import reference_of
 from attnviz.capture.changed.resolve import own_code_unchanged, placed
 from attnviz.capture.changed.seen_calls import own_code_seen
-from attnviz.capture.locate.own_code import interface_configs, modules_by_name
+from attnviz.capture.locate.modules import Modules, modules_by_name
+from attnviz.capture.locate.own_code import interface_configs
 from attnviz.capture.plan.text import start_token
 from attnviz.capture.record.interface import Changes, changing
 from attnviz.capture.record.recorder import record
@@ -104,9 +105,7 @@ def attention_watched(model: nn.Module, make: Callable[[Changer], Watcher]) -> I
 
 
 @contextmanager
-def _attending(
-    modules: Mapping[str, nn.Module], changer: Changer, changes: Changes
-) -> Iterator[None]:
+def _attending(modules: Modules, changer: Changer, changes: Changes) -> Iterator[None]:
     """The model on attnviz's attention function, which hands each call to `changes`."""
     with ExitStack() as stack:
         stack.callback(changer.close)

@@ -19,7 +19,8 @@ from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.stage_changes import StageChange
 from attnviz.attention.stored_weights import StoredWeights
 from attnviz.capture.changed.changed_output import applied, no_gradient, outputs_changed
-from attnviz.capture.locate.own_code import own_code_modules
+from attnviz.capture.locate.modules import Modules
+from attnviz.capture.locate.own_code import may_have_own_code
 from attnviz.capture.record.fast_path import fast_path
 from attnviz.capture.record.head_lists import inputs_together
 from attnviz.capture.record.interface import active, inside
@@ -140,18 +141,15 @@ def _made_of(module: nn.MultiheadAttention, outputs: Tensor, returned: Tensor) -
 
 
 @contextmanager
-def own_code_seen(
-    modules: Mapping[str, nn.Module], wanted: Collection[str]
-) -> Iterator[SeenCalls | None]:
+def own_code_seen(modules: Modules, wanted: Collection[str]) -> Iterator[SeenCalls | None]:
     """While the block runs, what these modules compute is seen; None if no code of its own may."""
-    own = own_code_modules(modules) if wanted else {}
-    if not own:
+    if not wanted or not modules.fact(may_have_own_code):
         yield None
         return
     with ExitStack() as stack:
         stack.enter_context(eagerly())
         stack.enter_context(fast_path.held())
-        calls = SeenCalls(own, wanted)
+        calls = SeenCalls(modules, wanted)
         stack.callback(calls.close)
         stack.enter_context(calls.watch)
         yield calls

@@ -10,7 +10,7 @@ for the places that a kernel reads.
 
 import math
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -18,7 +18,8 @@ from torch import Tensor, nn
 
 from attnviz.attention.call import AttentionCall
 from attnviz.capture.locate.layers import storage_of
-from attnviz.capture.locate.own_code import is_attention
+from attnviz.capture.locate.modules import Modules
+from attnviz.capture.locate.own_code import named_attention
 from attnviz.vision.token_boxes import PatchRange, Places, patches, single, spread
 
 STRIDED = (nn.Conv1d, nn.Conv2d, nn.AvgPool1d, nn.AvgPool2d, nn.MaxPool1d, nn.MaxPool2d)
@@ -69,17 +70,13 @@ class SpatialPath:
 class SpatialWatch:
     """Forward hooks on a model's convolutions and pooling layers."""
 
-    def __init__(self, modules: Mapping[str, nn.Module], is_active: Callable[[], bool]) -> None:
+    def __init__(self, modules: Modules, is_active: Callable[[], bool]) -> None:
         self._is_active = is_active
         self._recent: deque[SpatialRun] = deque(maxlen=MAX_RUNS)
         self._grid: Grid | None = None
-        attention = tuple(
-            f"{name}." for name, module in modules.items() if is_attention(type(module))
-        )
         self._handles = [
-            module.register_forward_hook(self._hook(name, name.startswith(attention)))
-            for name, module in modules.items()
-            if isinstance(module, STRIDED + ADAPTIVE)
+            modules[name].register_forward_hook(self._hook(name, is_inside))
+            for name, is_inside in modules.fact(_coarsening).items()
         ]
 
     def close(self) -> None:
@@ -132,6 +129,16 @@ class SpatialWatch:
             return None, None
         places = patches(grid, n_query - math.prod(grid))
         return places, places
+
+
+def _coarsening(modules: Modules) -> dict[str, bool]:
+    """The names of convolutions and pooling layers, and whether each is inside an attention."""
+    attention = tuple(f"{name}." for name in modules.fact(named_attention))
+    return {
+        name: name.startswith(attention)
+        for name, module in modules.items()
+        if isinstance(module, STRIDED + ADAPTIVE)
+    }
 
 
 def where_coarse(calls: Sequence[AttentionCall]) -> list[AttentionCall]:

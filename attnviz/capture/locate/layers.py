@@ -41,6 +41,16 @@ class LinearRun:
         """The address of its output's memory."""
         return storage_of(self.output)
 
+    @cached_property
+    def layer(self) -> WrittenLayer | CalledLayer:
+        """What it computes: its weight if that can be read, else what calling it gives."""
+        module = self.module
+        if not can_be_read(module):
+            return CalledLayer(module, self.input.shape[-1], self.input.dtype, self.input.device)
+        bias = module.bias
+        weight = transposed_weight(module).detach()
+        return WrittenLayer(weight, bias.detach() if isinstance(bias, Tensor) else None)
+
     @property
     def has_its_output(self) -> bool:
         """True unless its output was changed in place since it ran."""
@@ -52,19 +62,19 @@ class LinearRun:
         return self.has_its_output and version_of(self.input) == self.input_version
 
     def projection(
-        self, starts: tuple[int, ...], *, turned: bool = False, factor: float = 1.0
+        self,
+        starts: tuple[int, ...],
+        *,
+        turned: bool = False,
+        factor: float = 1.0,
+        output: Tensor | None = None,
     ) -> Projection:
-        """The layer as a projection; `starts` has the first column of each head."""
-        module = self.module
-        layer: WrittenLayer | CalledLayer
-        if can_be_read(module):
-            bias = module.bias
-            weight = transposed_weight(module).detach()
-            layer = WrittenLayer(weight, bias.detach() if isinstance(bias, Tensor) else None)
-        else:
-            read = self.input
-            layer = CalledLayer(module, read.shape[-1], read.dtype, read.device)
-        return Projection(self.name, layer, self.input, self.output, starts, turned, factor)
+        """The layer as a projection; `starts` has the first column of each head.
+
+        `output` is a copy of what it wrote, if that is kept instead.
+        """
+        output = self.output if output is None else output
+        return Projection(self.name, self.layer, self.input, output, starts, turned, factor)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,7 @@
 """The modules of a model that may compute attention with code of their own.
 
-In: a model's modules. Out: all of them, if any might; none, if the source of every class shows that
-it asks transformers' attention interface or computes no attention. `attnviz.capture.record.watch`
+In: a model's modules. Out: whether any might: not if the source of every class shows that it asks
+transformers' attention interface or computes no attention. `attnviz.capture.record.watch`
 watches them while they run. What is watched is told by operations; source only says that a class
 of transformers or torch need not be watched. A class without source is watched.
 """
@@ -9,11 +9,12 @@ of transformers or torch need not be watched. A class without source is watched.
 import inspect
 import re
 import sys
-from collections.abc import Mapping
 from functools import cache
 
 from torch import nn
 from transformers import PreTrainedConfig, PreTrainedModel
+
+from attnviz.capture.locate.modules import Modules
 
 INTERFACE = "ALL_ATTENTION_FUNCTIONS"
 # a class that only mentions the interface may get another function from it than the one set
@@ -32,34 +33,27 @@ TORCHS_OWN = "torch.nn.modules."
 TRANSFORMERS = "transformers."
 
 
-def modules_by_name(model: nn.Module) -> dict[str, nn.Module]:
-    """A model's modules by their dotted names, as `named_modules` gives them.
-
-    That one passes each module up through a generator for every module around it, which takes
-    several times as long.
-    """
-    found: dict[str, nn.Module] = {}
-    seen: set[int] = set()
-    waiting: list[tuple[str, nn.Module]] = [("", model)]
-    while waiting:
-        name, module = waiting.pop()
-        if id(module) in seen:
-            continue
-        seen.add(id(module))
-        found[name] = module
-        inner = f"{name}." if name else ""
-        parts = reversed(list(module._modules.items()))
-        waiting += [(inner + key, part) for key, part in parts if part is not None]
-    return found
-
-
-def own_code_modules(modules: Mapping[str, nn.Module]) -> dict[str, nn.Module]:
-    """All modules, if some may compute attention with their own code; else none."""
-    is_watched = any(
+def may_have_own_code(modules: Modules) -> bool:
+    """True if some modules may compute attention with their own code."""
+    return any(
         may_attend(type(module))  # type: ignore[arg-type]  # torch's __hash__ stub
         for module in modules.values()
     )
-    return dict(modules) if is_watched else {}
+
+
+def named_attention(modules: Modules) -> list[str]:
+    """The names of the modules whose class is named after attention."""
+    return [name for name, module in modules.items() if is_attention(type(module))]
+
+
+def computing_attention(modules: Modules) -> list[str]:
+    """The names of the modules of such a class that compute by themselves."""
+    return [name for name, module in modules.items() if is_named_attention(module)]
+
+
+def asking_modules(modules: Modules) -> list[str]:
+    """The names of the modules that call the attention function that transformers was told of."""
+    return [name for name, module in modules.items() if _asks(type(module))]  # type: ignore[arg-type]  # torch's __hash__ stub
 
 
 def is_attention(cls: type[nn.Module]) -> bool:
@@ -84,11 +78,6 @@ def _is_named(cls: type[nn.Module]) -> bool:
     source = _source(cls)
     computes = NORMALISES.search(source) or MULTIPLIES.search(source)
     return INTERFACE not in source and bool(computes)
-
-
-def asks_interface(module: nn.Module) -> bool:
-    """True if a module's class calls the attention function that transformers was told to use."""
-    return _asks(type(module))  # type: ignore[arg-type]  # torch's __hash__ stub
 
 
 @cache
@@ -168,20 +157,19 @@ def _nested_source(cls: type) -> list[str]:
         return []
 
 
-def interface_configs(modules: Mapping[str, nn.Module]) -> list[PreTrainedConfig]:
+def interface_configs(modules: Modules) -> list[PreTrainedConfig]:
     """The configs of all modules whose file uses the interface.
 
     They are needed one by one: `set_attn_implementation` misses sub-modules with a copied config.
     """
-    return [
-        module.config  # type: ignore[misc]
-        for module in modules.values()
-        if uses_interface(module)
-    ]
+    configs = (vars(modules[name]).get("config") for name in modules.fact(_in_files_that_ask))
+    return [config for config in configs if isinstance(config, PreTrainedConfig)]
 
 
-def uses_interface(module: nn.Module) -> bool:
-    """True for a module with a config whose file asks for the attention interface."""
-    file = sys.modules.get(type(module).__module__)
-    config = vars(module).get("config")
-    return INTERFACE in vars(file or object) and isinstance(config, PreTrainedConfig)
+def _in_files_that_ask(modules: Modules) -> list[str]:
+    """The names of the modules whose file asks for the attention interface."""
+
+    def asks(module: nn.Module) -> bool:
+        return INTERFACE in vars(sys.modules.get(type(module).__module__) or object)
+
+    return [name for name, module in modules.items() if asks(module)]

@@ -35,7 +35,8 @@ from attnviz.capture.locate.layers import (
     storage_of,
     version_of,
 )
-from attnviz.capture.locate.own_code import is_attention
+from attnviz.capture.locate.modules import Modules, paths_above
+from attnviz.capture.locate.own_code import named_attention
 from attnviz.capture.locate.projections_by_value import RotationGuess, ValueSearch
 
 # linear layers that ran just before an attention call; more would keep dead tensors alive
@@ -139,7 +140,7 @@ class LinearWatch:
 
     def __init__(
         self,
-        modules: Mapping[str, nn.Module],
+        modules: Modules,
         layers: Mapping[str, nn.Module],
         is_active: Callable[[], bool],
     ) -> None:
@@ -157,9 +158,11 @@ class LinearWatch:
         self._handles = [
             module.register_forward_hook(self._hook(name)) for name, module in layers.items()
         ]
-        for name, outer in _other_projections(layers, modules).items():
+        for name in _other_projections(modules):
             self._handles.append(
-                outer.register_forward_hook(partial(self._end_outer, name), with_kwargs=True)
+                modules[name].register_forward_hook(
+                    partial(self._end_outer, name), with_kwargs=True
+                )
             )
         self._handles.append(modules[""].register_forward_pre_hook(self._begin_pass))
 
@@ -260,7 +263,7 @@ class LinearWatch:
         """
         for name, layer in projections.items():
             output = layer.output.clone() if name == "out" else layer.output
-            projections[name] = replace(layer, input=self._copy(layer.input), output=output)
+            projections[name] = layer.with_tensors(self._copy(layer.input), output)
 
     def _copy(self, read: Tensor) -> Tensor:
         version = version_of(read)
@@ -337,7 +340,7 @@ class LinearWatch:
         """
         awaited.absent["projected"] = NOT_CONSUMED
         self._awaited[storage_of(awaited.output)] = awaited
-        self._attending |= {module, *_paths_above(module)}
+        self._attending |= {module, *paths_above(module)}
         self._read = None
 
     def exchange(
@@ -360,6 +363,8 @@ class LinearWatch:
 
     def _match_output(self, layer: LinearRun) -> None:
         if self._read is None or not self._read.awaited.is_read_as(layer.input):
+            if not self._awaited:
+                return
             awaited = self._awaited.pop(storage_of(layer.input), None)
             awaited = awaited or self._copied_into(layer) or self._joined_into(layer.input)
             if awaited is None or not awaited.is_read_as(layer.input):
@@ -373,21 +378,21 @@ class LinearWatch:
     def _name_readers(self, read: ReadOutput) -> None:
         """Take the one layer that reads an output as W_O; where there are several, none is."""
         awaited, layers = read.awaited, read.layers
-        awaited.projections.pop("out", None)
-        self._made = [
-            m for m in self._made if m.projections is not awaited.projections or m.name != "out"
-        ]
+        if awaited.projections.pop("out", None) is not None:
+            self._made = [
+                m for m in self._made if m.projections is not awaited.projections or m.name != "out"
+            ]
         if len(layers) > 1:
             names = " and ".join(run.name.rpartition(".")[2] for run in layers)
             awaited.absent["projected"] = SEVERAL_READERS.format(names=names)
             return
         (layer,), output = layers, awaited.output
         starts = tuple(range(0, output.shape[2] * output.shape[3], output.shape[3]))
-        projection, step = layer.projection(starts), awaited.row_step
+        step = awaited.row_step
         if step > 1:
-            projection = projection.thinned(step)
+            projection = layer.projection(starts).thinned(step)
         else:  # what it wrote is the model's, which may add to it in place
-            projection = replace(projection, output=layer.output.clone())
+            projection = layer.projection(starts, output=layer.output.clone())
         awaited.projections["out"] = projection
         awaited.absent.pop("projected", None)
         self._made.append(MadeBy("out", layer, awaited.projections, awaited.absent))
@@ -472,62 +477,55 @@ def _is_same_tensor(left: Tensor, right: Tensor) -> bool:
     )
 
 
-def layers_in_attention(modules: Mapping[str, nn.Module]) -> dict[str, nn.Module]:
+def layers_in_attention(modules: Modules) -> dict[str, nn.Module]:
     """The linear layers inside modules named after attention; all of them if there are none.
 
     To watch the others too would keep their large outputs alive for nothing.
     """
-    linear: dict[str, nn.Module] = {
-        name: module for name, module in modules.items() if isinstance(module, nn.Linear | Conv1D)
-    }
-    within = _paths_within(_named_attention(modules))
-    inside = {name: module for name, module in linear.items() if name.startswith(within)}
-    return inside or linear
+    return {name: modules[name] for name in modules.fact(_linear_in_attention)}
 
 
-def _other_projections(
-    layers: Mapping[str, nn.Module], modules: Mapping[str, nn.Module]
-) -> dict[str, nn.Module]:
-    """The modules that may be projections beside linear layers: around them, or of another class.
+def _linear_in_attention(modules: Modules) -> list[str]:
+    linear = [name for name, module in modules.items() if isinstance(module, nn.Linear | Conv1D)]
+    within = _paths_within(modules.fact(named_attention))
+    return [name for name in linear if name.startswith(within)] or linear
+
+
+def _other_projections(modules: Modules) -> list[str]:
+    """The names of what may be projections beside linear layers: around them, or of another class.
 
     None that is named after attention, or around such a module.
     """
-    attention = _named_attention(modules)
+    around, others = modules.fact(_beside_linear)
+    return sorted(around | {name for name in others if _may_multiply(modules[name])})
+
+
+def _beside_linear(modules: Modules) -> tuple[set[str], set[str]]:
+    """The names of the modules around linear layers, and of those that are not torch's."""
+    layers, attention = modules.fact(_linear_in_attention), modules.fact(named_attention)
     outside = {"", *attention}
     for name in attention:
-        outside |= set(_paths_above(name))
-    around = {path for name in layers for path in _paths_above(name)}
+        outside |= set(paths_above(name))
+    around = {path for name in layers for path in paths_above(name)}
     within = _paths_within(attention) or ("",)
-    packed = {
+    others = {
         name
         for name, module in modules.items()
-        if name not in layers and name.startswith(within) and _may_multiply(module)
+        if name.startswith(within) and not type(module).__module__.startswith("torch.nn.modules.")
     }
-    return {path: modules[path] for path in sorted((around | packed) - outside)}
+    return around - outside, others - outside - {*layers}
 
 
 def _may_multiply(module: nn.Module) -> bool:
-    """True for a module that is not torch's with tensors that may be a matrix, however packed."""
-    if type(module).__module__.startswith("torch.nn.modules."):
-        return False
+    """True for a module with tensors that may be a matrix, however packed."""
     tensors = (*module._parameters.values(), *module._buffers.values())
     has_matrix = any(tensor is not None and tensor.dim() > 1 for tensor in tensors)
     return has_matrix or (hasattr(module, "in_features") and hasattr(module, "out_features"))
 
 
-def _named_attention(modules: Mapping[str, nn.Module]) -> list[str]:
-    return [name for name, m in modules.items() if is_attention(type(m))]
-
-
 def _paths_within(names: list[str]) -> tuple[str, ...]:
     """The beginnings of the dotted names inside some modules; that of the root is empty."""
     return tuple(f"{name}." if name else "" for name in names)
-
-
-def _paths_above(name: str) -> list[str]:
-    """The dotted names of the modules around one, the innermost first."""
-    parts = name.split(".")
-    return [".".join(parts[:n]) for n in range(len(parts) - 1, 0, -1)]
 
 
 def _head_starts(tensor: Tensor, output: Tensor) -> tuple[int, ...] | None:

@@ -97,6 +97,8 @@ def _overlap(queries: Tensor, keys: Tensor) -> bool:
         return False
     if not queries.numel() or not keys.numel():
         return False
+    if queries.data_ptr() == keys.data_ptr():
+        return True
     first_query, last_query = _extent(queries)
     first_key, last_key = _extent(keys)
     return first_query <= last_key and first_key <= last_query

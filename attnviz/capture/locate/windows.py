@@ -14,7 +14,7 @@ from dataclasses import replace
 from torch import nn
 
 from attnviz.attention.call import AttentionCall
-from attnviz.capture.locate.own_code import modules_by_name
+from attnviz.capture.locate.modules import modules_by_name
 from attnviz.vision.windows import Windows, halved
 
 MAX_MERGINGS = 8  # of 2 × 2 patches, each of which halves the grid

@@ -126,7 +126,10 @@ def _require_ids(lm: LoadedModel, name: str, ids: Tensor) -> None:
             " [batch, token], for one text a batch of one"
         )
     n_ids = architecture.n_ids(lm.model, decoder=name == DECODER_IDS)
-    if n_ids is not None:
+    if n_ids is not None and ids.numel():
+        least, most = map(int, ids.aminmax())
+        if 0 <= least and most < n_ids:
+            return
         unknown = set(ids[(ids < 0) | (ids >= n_ids)].tolist())
         unknown -= architecture.placeholder_ids(lm.model)
         if unknown:

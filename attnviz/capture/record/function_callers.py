@@ -5,23 +5,23 @@ that ran in this thread. One of which no call was recorded went another way: it 
 does not disappear without a word.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from torch import nn
 
-from attnviz.capture.locate.own_code import asks_interface
+from attnviz.capture.locate.modules import Modules
+from attnviz.capture.locate.own_code import asking_modules
 
 
 class AskingModules:
     """Keeps which of the modules that ask for transformers' attention function ran, in order."""
 
-    def __init__(self, modules: Iterable[nn.Module], is_active: Callable[[], bool]) -> None:
+    def __init__(self, modules: Modules, is_active: Callable[[], bool]) -> None:
         self._is_active = is_active
         self._ran: dict[int, nn.Module] = {}
         self._handles = [
-            module.register_forward_pre_hook(self._enter)
-            for module in modules
-            if asks_interface(module)
+            modules[name].register_forward_pre_hook(self._enter)
+            for name in modules.fact(asking_modules)
         ]
 
     @property

@@ -43,6 +43,7 @@ HARMLESS = frozenset(
 SUSPICIOUS = re.compile(r"ind(ex|ices)|mask|bias|sink|cap|scal|temper|top_?k|weight|prob", re.I)
 # arguments that `_inputs` turns into a part of `AttentionInputs`
 MODELLED = frozenset("dropout indices is_causal position_bias s_aux scaling sinks softcap".split())
+KNOWN = HARMLESS | MODELLED
 
 
 class Sink(Protocol):
@@ -289,9 +290,9 @@ def unmodelled(module: nn.Module, kwargs: dict[str, Any]) -> UnsupportedAttentio
     unknown = sorted(
         argument
         for argument, value in kwargs.items()
-        if argument not in HARMLESS | MODELLED
-        and value is not None
+        if value is not None
         and value is not False
+        and argument not in KNOWN
         and not _eager_ignores(module, argument)
     )
     if unknown:

@@ -25,11 +25,11 @@ from attnviz.attention.stage_changes import StageChange
 from attnviz.attention.stored_weights import StoredWeights
 from attnviz.capture.locate.coarse_keys import SpatialWatch, where_coarse
 from attnviz.capture.locate.layers import TensorState, sharded_layer
+from attnviz.capture.locate.modules import Modules, modules_by_name
 from attnviz.capture.locate.own_code import (
+    computing_attention,
     interface_configs,
-    is_named_attention,
-    modules_by_name,
-    own_code_modules,
+    may_have_own_code,
 )
 from attnviz.capture.locate.projections_by_memory import (
     AwaitedOutput,
@@ -81,7 +81,7 @@ class Recorder:
     def __init__(
         self,
         model: nn.Module,
-        modules: Mapping[str, nn.Module],
+        modules: Modules,
         layers: Mapping[str, nn.Module],
         *,
         thin: bool = False,
@@ -99,7 +99,7 @@ class Recorder:
         self.turn = object()
         self._thin, self._newest = thin, newest
         self._names = {id(module): name for name, module in modules.items()}
-        self._lists = {name for name, m in modules.items() if isinstance(m, nn.ModuleList)}
+        self._lists = modules.fact(_lists)
         self.attended: set[str] = set()  # the modules of all recorded calls
         self._runs: list[ModuleRun] = []
         self._first_calls: dict[str, AttentionCall] = {}
@@ -111,7 +111,7 @@ class Recorder:
         self._counter = RunCounter(model, is_active)
         self._linears = LinearWatch(modules, layers, is_active)
         self._spatial = SpatialWatch(modules, is_active)
-        self._asking = AskingModules(modules.values(), is_active)
+        self._asking = AskingModules(modules, is_active)
 
     def close(self) -> None:
         """Remove the hooks from the model."""
@@ -421,14 +421,16 @@ def recording(
         raise _no_attention(model, SCRIPTED)
     # what torch.jit compiled takes no hooks; its operations are credited to the module around it
     every = modules_by_name(model)
-    modules = {n: m for n, m in every.items() if not isinstance(m, torch.jit.ScriptModule)}
+    modules = every
+    if every.fact(_compiled):
+        modules = Modules({n: m for n, m in every.items() if n not in every.fact(_compiled)}, {})
     layers = layers_in_attention(modules)
     _require_whole_heads(model, layers)
-    own = modules if own_code_modules(every) else {}
+    own = modules if every.fact(may_have_own_code) else {}
     interface = interface_configs(modules)
     if not own and not interface:
         raise _no_attention(model, "has no attention that attnviz can record")
-    named = {name: module for name, module in own.items() if is_named_attention(module)}
+    named = {name: modules[name] for name in modules.fact(computing_attention)} if own else {}
     with ExitStack() as stack:
         stack.enter_context(alone(modules.values()))
         recorder = Recorder(
@@ -460,6 +462,15 @@ def recording(
         recorder.missing.add_unseen(recorder.attended, watch.ran.values(), watch.chained.values())
     if not recorder.calls:
         raise recorder.missing.error() or _no_attention(model, NOTHING_RAN)
+
+
+def _compiled(modules: Modules) -> set[str]:
+    """The names of the modules that torch.jit compiled."""
+    return {n for n, module in modules.items() if isinstance(module, torch.jit.ScriptModule)}
+
+
+def _lists(modules: Modules) -> set[str]:
+    return {name for name, module in modules.items() if isinstance(module, nn.ModuleList)}
 
 
 def _watch(stack: ExitStack, modules: dict[str, nn.Module], recorder: Recorder) -> Watch:

@@ -34,6 +34,7 @@ class FreeRoom:
         self._storage = storage
         self._n_alike = Counter(type(module) for module in modules)
         self._n_seen: Counter[type[nn.Module]] = Counter()
+        self._small: set[tuple[object, ...]] = set()  # sizes that are known to need no question
 
     def require(self, module: nn.Module, call: AttentionCall) -> None:
         """Raise `TooLarge` if the layers after this one keep more than is free.
@@ -43,11 +44,13 @@ class FreeRoom:
         kind = type(module)
         self._n_seen[kind] += 1
         n_more = self._n_alike[kind] - self._n_seen[kind]
-        if n_more <= 0:
+        sizes = kind, call.n_batch, call.n_query, call.n_key
+        if n_more <= 0 or sizes in self._small:
             return
         kept = [tensor for tensor in tensors(call) if tensor.dtype != torch.bool]
         bytes_here = nbytes(kept)
         if bytes_here < SMALL:
+            self._small.add(sizes)
             return
         if self._storage.halves and kept[0].element_size() > 2:
             bytes_here //= 2

@@ -10,6 +10,7 @@ from transformers.models.bert import modeling_bert
 from transformers.models.deberta import modeling_deberta
 
 from attnviz.capture.locate import own_code
+from attnviz.capture.locate.modules import modules_by_name
 
 CLASSES = [
     cls
@@ -58,5 +59,5 @@ def test_a_class_inside_a_function_has_its_source() -> None:
 def test_a_whole_model_does_not_ask_for_the_interface_itself() -> None:
     with torch.device("meta"):
         model = modeling_bert.BertModel(BertConfig(num_hidden_layers=1))
-    asking = [name for name, module in model.named_modules() if own_code.asks_interface(module)]
+    asking = own_code.asking_modules(modules_by_name(model))
     assert asking == ["encoder.layer.0.attention.self"]

@@ -1,0 +1,105 @@
+"""A model's modules by their dotted names, and what their classes and names alone tell of them.
+
+In: a model. Out: its `Modules`. What was worked out once is kept until a module is exchanged, added
+or given another class, so that a short text is not captured for longer than the model reads it.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary, ref
+
+from torch import nn
+
+Fact = TypeVar("Fact")
+
+
+class Modules(dict[str, nn.Module]):
+    """The modules of a model as they are now, by their dotted names, from the outside inwards."""
+
+    def __init__(
+        self, modules: Mapping[str, nn.Module], facts: dict[Callable[..., Any], Any]
+    ) -> None:
+        super().__init__(modules)
+        self._facts = facts
+
+    def fact(self, work: Callable[["Modules"], Fact]) -> Fact:
+        """What a function gives for these modules; it must depend on classes and names alone.
+
+        The result holds names and no modules: it is kept beside the model.
+        """
+        if work not in self._facts:
+            self._facts[work] = work(self)
+        found: Fact = self._facts[work]
+        return found
+
+
+class _Walk:
+    """A walk through a model: what it met, held weakly, and whether it would meet the same now."""
+
+    def __init__(self, model: nn.Module) -> None:
+        modules = _modules_by_name(model)
+        self.facts: dict[Callable[..., Any], Any] = {}
+        self._names = list(modules)
+        self._met = [
+            (ref(module), type(module), list(module._modules), _children(module))
+            for module in modules.values()
+        ]
+
+    def again(self) -> Modules | None:
+        """The modules, if they are those that were met; None if any of them is another now."""
+        modules = []
+        for reference, cls, names, children in self._met:
+            module = reference()
+            if type(module) is not cls or module is None:
+                return None
+            if children or module._modules:
+                if list(module._modules) != names or _children(module) != children:
+                    return None
+            modules.append(module)
+        return Modules(dict(zip(self._names, modules, strict=True)), self.facts)
+
+
+_walks: WeakKeyDictionary[nn.Module, _Walk] = WeakKeyDictionary()
+
+
+def modules_by_name(model: nn.Module) -> Modules:
+    """A model's modules by their dotted names, as `named_modules` gives them."""
+    known = _walks.get(model)
+    modules = None if known is None else known.again()
+    while modules is None:  # another thread may exchange a module meanwhile
+        known = _walks[model] = _Walk(model)
+        modules = known.again()
+    return modules
+
+
+def _children(module: nn.Module) -> list[int]:
+    """The ids of a module's parts; an id belongs to the part for as long as that is met alive."""
+    return list(map(id, module._modules.values()))
+
+
+def _modules_by_name(model: nn.Module) -> dict[str, nn.Module]:
+    """What `named_modules` gives.
+
+    That one passes each module up through a generator for every module around it, which takes
+    several times as long.
+    """
+    found: dict[str, nn.Module] = {}
+    seen: set[int] = set()
+    waiting: list[tuple[str, nn.Module]] = [("", model)]
+    while waiting:
+        name, module = waiting.pop()
+        if id(module) in seen:
+            continue
+        seen.add(id(module))
+        found[name] = module
+        inner = f"{name}." if name else ""
+        parts = reversed(list(module._modules.items()))
+        waiting += [(inner + key, part) for key, part in parts if part is not None]
+    return found
+
+
+def paths_above(name: str) -> Iterator[str]:
+    """The dotted names of the modules around one, the innermost first, without the root's."""
+    while "." in name:
+        name = name.rpartition(".")[0]
+        yield name
