@@ -341,13 +341,29 @@ def derive(
 ) -> Steps:
     """Every stage of one head.
 
-    A `mask` (True = may attend) replaces the model's, and `edits` replace single entries: a "what
-    if". All that comes after them is computed anew, and the capture stays as it is. `before`, the
-    steps of this head without edits, saves computing what they have in common.
+    Parameters:
+
+    - `call`, `head`, `batch`: which head of which recorded call, and which text of it.
+    - `mask` (True = may attend) replaces the model's, and `edits` replace single entries: a "what
+      if". All that comes after them is computed anew, and the capture stays as it is.
+    - `before`, the steps of this head without edits, saves computing what they have in common.
+
+    Returns `Steps`: the matrix of each stage, scores → weights → W_O, with its difference from the
+    model's own where the model made it.
 
     Raises `BadInput` for a head, a batch row or an edited entry that does not exist, `BadMask` for
     a mask that is not a boolean tensor or array [query, key], and `UnsupportedAttention` where only
     weights are known.
+
+    Example:
+
+    >>> import torch
+    >>> cap = attnviz.capture("stories", "Tom had a red ball.")
+    >>> steps = attnviz.derive(cap.call(2), head=1)
+    >>> [view.stage for view in steps.views()][:4]
+    ['x', 'q', 'k', 'v']
+    >>> steps.weights.sum(-1).allclose(torch.ones(7))
+    True
     """
     require_type("derive", "call", call, AttentionCall, "give cap.call(layer)")
     call.check(head, batch)

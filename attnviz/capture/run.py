@@ -75,8 +75,8 @@ def capture(
 ) -> Capture:
     """Run the model once and keep every attention call.
 
-    `lm` is a loaded model; a module, or a name, hub id or folder, is loaded first, at each call.
-    Give one of these to read:
+    Parameters: `lm` is a loaded model; a module, or a name, hub id or folder, is loaded first, at
+    each call. Give one of these to read:
 
     - `text`, or a list of texts as one padded batch. `text_pair` adds a second sentence to each;
       `target` is the text that an encoder-decoder's decoder reads (teacher forcing).
@@ -87,20 +87,34 @@ def capture(
       `{"input_ids": [[1, 2, 3]]}`; a tokenizer's result can be given as it is.
     - nothing, for a model that comes with inputs of its own (`lm.example`).
 
-    `generate` lets the model write so many tokens first; a `Generation` says how. The last of them
-    is never read and has no row: `n_generated` is one less. `cut` keeps the
-    beginning of a text that is too long. `chat` puts each text, with its picture, as a message into
-    the model's chat template. `store="float16"` keeps the calls in half the memory; `offload=True`
-    keeps them in main memory instead of on the model's device, `offload="folder"` in files there,
-    which are gone with the capture: layer by layer while the model runs, at its end if it writes or
-    if a layer's weight cannot be read. `changes` are made to the heads
-    while the model runs (`attnviz.ablate`, `patch`, `cut`, `pattern`), at each new token that it
-    writes too; the capture says so in `call.changes`, and is derived with them.
+    The other arguments say how:
+
+    - `generate` lets the model write so many tokens first; a `Generation` says how. The last of
+      them is never read and has no row: `n_generated` is one less.
+    - `cut` keeps the beginning of a text that is too long.
+    - `chat` puts each text, with its picture, as a message into the model's chat template.
+    - `store`: "float16" keeps the calls in half the memory.
+    - `offload`: True keeps them in main memory instead of on the model's device, a folder in files
+      there, which are gone with the capture: layer by layer while the model runs, at its end if it
+      writes or if a layer's weight cannot be read.
+    - `changes` are made to the heads while the model runs (`attnviz.ablate`, `patch`, `cut`,
+      `pattern`), at each new token that it writes too; the capture says so in `call.changes`, and
+      is derived with them.
+
+    Returns a `Capture`: q, k, v and mask of each call, from which every step is derived on demand.
 
     Raises `BadInput` for an argument that makes no sense, that does not go with the others, or that
     this model has no use for; `TooLarge` for a text over the model's limit and, after the first
     layer, for a capture that would not fit into memory; `ModelNotFound` for a name that cannot be
     loaded; `UnsupportedAttention` for attention that cannot be derived exactly.
+
+    Example:
+
+    >>> cap = attnviz.capture("stories", "When Mary and John went to the store, John gave a book to")
+    >>> round(float(cap.weights("L2.H1")[-1, 2]), 2), cap.tokens.labels[2]  # from "to" to "Mary"
+    (0.98, 'Mary')
+    >>> cap.verify().ok
+    True
     """
     request = Request.of(
         text,

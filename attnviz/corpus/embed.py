@@ -146,16 +146,27 @@ def embed(
 ) -> Embedding | Neighbours:
     """Find the plane of every head in which inner products are nearest to its scores.
 
-    `texts` is a list of texts, or a path as `attnviz.survey` takes it; pictures for a model of
-    pictures. They are read once, and no vector is kept. `progress` is called with the number of
-    texts that were read. Only words are fitted to; `place` puts special tokens on the map as well.
+    Parameters:
 
-    `method="tsne"` draws one `head` as AttentionViz does instead, with how little its distances
-    say of scores; `seed` chooses the picture. It needs `pip install 'attnviz[maps]'`.
+    - `lm`: a loaded model, or a name, hub id or folder.
+    - `texts`: a list of texts, or a path as `attnviz.survey` takes it; pictures for a model of
+      pictures. They are read once, and no vector is kept. Only words are fitted to; `place` of the
+      result puts special tokens on the map as well.
+    - `method`: "scores", or "tsne", which draws one `head` as AttentionViz does instead, with how
+      little its distances say of scores; `seed` chooses the picture. It needs
+      `pip install 'attnviz[maps]'`.
+    - `progress` is called with the number of texts that were read.
+
+    Returns an `Embedding`; with "tsne" the `Neighbours` of one head.
 
     Raises `BadInput` for texts that cannot be read or none at all, and for arguments that do not go
     together, `UnsupportedAttention` for a model whose q and k are not known, `MissingExtra` for
     t-SNE without openTSNE, and `TooLarge` for t-SNE of more than 10,000 tokens.
+
+    Example:
+
+    >>> attnviz.embed("stories", ["Once upon a time there was a cat.", "Tom had a red ball."])
+    Embedding of stories: 16 heads, fitted on 2 texts, 15 tokens
     """
     if method not in METHODS:
         raise bad_name("method", method, METHODS)

@@ -41,23 +41,34 @@ def survey(
 ) -> Survey:
     """Count every head's measures on many texts or pictures, with what chance gives beside them.
 
-    `texts` is a list, or the path of a folder of .txt files, of a .txt (a text per line), .csv,
-    .jsonl or .parquet (a column `text`). A text longer than the model reads is cut into pieces.
-    Without texts the survey is the one of 2,000 texts that comes with an embedded model. A model of
-    pictures takes a list of pictures, a mapping of names to pictures, or a folder of .png and .jpg
-    files; its patches count as tokens in reading order, and the survey's texts are their names.
+    Parameters:
 
-    `folder` keeps a file for each 512 texts, so that a survey that was stopped goes on where it
-    was; `resume=False` counts them again. `workers` is the number of processes. `part="3/8"`
-    counts only every eighth shard from the third on, for the tasks of a cluster's array job on one
-    folder; the survey without `part` then only adds the files up. `engine="ray"` lets a Ray
-    cluster at `address` count the shards; "local" starts one on this machine, whose ports are open
-    to the network. `progress` is called with the shards that are done and all of them; it may raise
-    `Cancelled`. All ways give the same bytes.
+    - `lm`: a loaded model, or a name, hub id or folder.
+    - `texts`: a list, or the path of a folder of .txt files, of a .txt (a text per line), .csv,
+      .jsonl or .parquet (a column `text`). A text longer than the model reads is cut into pieces.
+      A model of pictures takes a list of pictures, a mapping of names to pictures, or a folder of
+      .png and .jpg files; its patches count as tokens in reading order, and the survey's texts are
+      their names. Without texts the survey is the one of 2,000 texts that comes with an embedded
+      model.
+    - `folder` keeps a file for each 512 texts, so that a survey that was stopped goes on where it
+      was; with `resume` False they are counted again.
+    - `workers`: the number of processes. `part="3/8"` counts only every eighth shard from the third
+      on, for the tasks of a cluster's array job on one folder; the survey without `part` then only
+      adds the files up.
+    - `engine`: "ray" lets a Ray cluster at `address` count the shards; "local" as address starts
+      one on this machine, whose ports are open to the network.
+    - `progress` is called with the shards that are done and all of them; it may raise `Cancelled`.
+
+    Returns a `Survey`. All ways give the same bytes.
 
     Raises `BadInput` for texts that cannot be read, for none at all, for a model that reads neither
     plain texts nor pictures, and for arguments that do not go together; `MissingExtra` where Ray or
     pyarrow is needed and not installed.
+
+    Example:
+
+    >>> attnviz.survey("stories")
+    Survey of stories: 16 heads, 2,000 texts, 126,736 tokens
     """
     loaded = lm if isinstance(lm, LoadedModel) else load(lm)
     chosen = _engine(engine, workers, folder, part, address)

@@ -95,7 +95,7 @@ def save(what: What, path: str | Path, **choices: Unpack[Choices]) -> Path:
       a `to_dict`, such as a table of heads or the effects of an experiment (.csv, .json).
     - `path`: its ending says what is written.
 
-    The choices of a capture, by ending:
+    The `choices` of a capture, by ending:
 
     - .safetensors, the capture itself, which `attnviz.read` opens without its model: `dtype`,
       "float16" or "bfloat16" for half the size; `with_weights` keeps W_Q, W_K, W_V and W_O, so that
@@ -123,6 +123,14 @@ def save(what: What, path: str | Path, **choices: Unpack[Choices]) -> Path:
     Raises `BadInput` for another ending, an argument that this kind of file does not take, and a
     path that cannot be written; `TooLarge` for a file that would be absurd, with what to do
     instead; `MissingExtra` where a figure needs matplotlib.
+
+    Example:
+
+    >>> import tempfile
+    >>> cap = attnviz.capture("stories", "Tom had a red ball.")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     attnviz.save(cap, f"{folder}/ball.svg", view="head", head="L2.H1").name
+    'ball.svg'
     """
     if not isinstance(path, str | Path):
         raise bad_argument(
@@ -148,10 +156,22 @@ def content(what: What, ending: str, **choices: Unpack[Choices]) -> bytes:
 def read(path: str | Path, *, max_bytes: int | None = None) -> Capture | Survey:
     """The capture of a .safetensors file, or the survey of an .npz file, that `save` wrote.
 
-    A capture is read without its model; weights, steps and `verify()` are those of the saved one.
+    Parameters: `path` of the file, and `max_bytes`, the most that it may have; each kind has a
+    limit of its own if none is given.
+
+    Returns a `Capture`, read without its model: weights, steps and `verify()` are those of the
+    saved one. Or a `Survey`.
+
     Raises `BadInput` for a file that is missing or damaged, and for one that holds neither, such as
-    a page or the weights of a capture; `TooLarge` for one over `max_bytes`, of
-    which each kind has its own.
+    a page or the weights of a capture; `TooLarge` for one over `max_bytes`.
+
+    Example:
+
+    >>> import tempfile
+    >>> cap = attnviz.capture("stories", "Tom had a red ball.")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     attnviz.read(attnviz.save(cap, f"{folder}/ball.safetensors")).verify().ok
+    True
     """
     if Path(path).suffix.lower() == ".npz":
         return survey_archive.read_survey(path, max_bytes=max_bytes or survey_archive.MAX_BYTES)

@@ -59,21 +59,31 @@ def load(
 ) -> LoadedModel:
     """Load a model by its registered name, hub id or folder, or take a module as it is.
 
-    A module of transformers needs its `tokenizer` to read texts, or its `processor` for pictures or
-    sound; either also replaces the one that a folder or hub model brings. Models are loaded as
-    float32 on the CPU unless `dtype` and `device` say otherwise. `revision` is a hub's branch, tag
-    or commit. `local_files_only` never uses the network; a hub model that was downloaded before is
-    also used if the hub cannot be reached.
+    Parameters:
 
-    A model that one device does not hold is spread: `device_map="auto"`, or a device, "cpu" or
-    "disk" for each part; `max_memory` bounds what each holds, such as {0: "20GIB", "cpu": "60GIB"}.
-    The operator's limit does not count then. This needs the extra `spread`.
+    - `source`: a name of `attnviz.models()`, a hub id, a folder, or a module. A model that was
+      downloaded before is also used if the hub cannot be reached.
+    - `tokenizer`, `processor`: a module of transformers needs the one to read texts, the other for
+      pictures or sound; either also replaces the one that a folder or hub model brings.
+    - `device`, `dtype`: where the weights are and their type; the CPU and float32 if not given.
+    - `revision`: a hub's branch, tag or commit. `local_files_only` never uses the network.
+    - `device_map`: "auto", or a device, "cpu" or "disk" for each part, for a model that one device
+      does not hold; `max_memory` bounds what each holds, such as {0: "20GIB", "cpu": "60GIB"}, and
+      `offload_folder` takes what is on disk. The operator's limit does not count then. These need
+      the extra `spread`.
+
+    Returns a `LoadedModel`: the module with its tokenizer, under one lock.
 
     Raises `ModelNotFound` for an unknown name, for a folder that does not exist, for files that are
     missing, damaged, pickled or of an unknown architecture, for a hub id that does not exist or
     cannot be reached, and for NaN weights; `TooLarge` for weights over the operator's limit;
     `BadInput` for a device or dtype that does not exist, and for an argument that does not go with
     the source, such as `device=` with a module; `MissingExtra` for `device_map` without accelerate.
+
+    Example:
+
+    >>> attnviz.load("stories")
+    LoadedModel(stories@a6021ce06046/float32/cpu, decoder, 4 layers × 4 heads, 1,224,288 parameters)
     """
     if isinstance(source, nn.Module):
         given = {"device": device, "dtype": dtype, "revision": revision, "device_map": device_map}

@@ -57,14 +57,26 @@ def show(
 ) -> "NotebookFrame | LiveWidget":
     """The page of a capture in a notebook: all heads, one head, its steps and masks.
 
-    It opens on `view`, one of "overview", "head", "steps", "masks", "picture" and "alignment", and
-    on `head`. `height` is in CSS pixels; the other arguments are those of `save` for .html.
-    The frame stays in the saved notebook and works without Python. With `live=True` it is a widget:
-    `widget.selection` has what is chosen in the picture, `widget.select` chooses from Python, and
-    the steps of every head come from the kernel; this needs the extra `notebook`.
+    Parameters:
+
+    - `cap`: a capture.
+    - `view` on which it opens: "overview", "head", "steps", "masks", "picture" or "alignment"; and
+      `head`, such as "L2.H1".
+    - `live`: False for a frame, which stays in the saved notebook and works without Python; True
+      for a widget: `widget.selection` has what is chosen in the picture, `widget.select` chooses
+      from Python, and the steps of every head come from the kernel. It needs the extra `notebook`.
+    - `height`, in CSS pixels.
+    - `choices`: the other arguments of `attnviz.save` for .html.
+
+    Returns what a notebook displays.
 
     Raises `BadInput` for a height outside 200 to 4000, a view or a head that the capture does not
     have, and what `save` refuses; `MissingExtra` for `live` without anywidget.
+
+    Example:
+
+    >>> cap = attnviz.capture("stories", "Tom had a red ball.")
+    >>> frame = attnviz.show(cap, "head", "L2.H1")
     """
     require_type("show", "cap", cap, Capture, "give attnviz.capture(model, text)")
     _require_height(height)

@@ -11,8 +11,11 @@ import attnviz
 from attnviz.experiment import Experiment
 
 METHODS = "effects edges patched_from with_changes paths cut direct lens why tokens".split()
+FUNCTIONS = (
+    "load capture show save read record from_attentions derive changed survey embed experiment"
+).split()
 CALLED: dict[str, Callable[..., Any]] = {
-    "experiment": attnviz.experiment,
+    **{name: getattr(attnviz, name) for name in FUNCTIONS},
     **{name: getattr(Experiment, name) for name in METHODS},
 }
 

@@ -34,12 +34,25 @@ from attnviz.models.loaded_model import LoadedModel
 def changed(lm: LoadedModel, *changes: Change) -> Iterator[None]:
     """Every pass of `lm.model` inside the block is made with the changes.
 
-    >>> with attnviz.changed(lm, attnviz.ablate("L2.H1")):    # doctest: +SKIP
-    ...     lm.model(**inputs)
+    Parameters: `lm`, a loaded model, and `changes`, made by `attnviz.ablate`, `patch`, `cut`,
+    `pattern`, `edit` or `mask`.
 
-    The model is this thread's alone while the block runs. Raises `BadInput` for a head that the
-    model does not have, and `UnsupportedAttention` for a change that cannot be made in it, or
-    whose layer did not run inside the block.
+    Returns None to the block; the model is this thread's alone while it runs.
+
+    Raises `BadInput` for a head that the model does not have, and `UnsupportedAttention` for a
+    change that cannot be made in it, or whose layer did not run inside the block.
+
+    Example:
+
+    >>> import torch
+    >>> lm = attnviz.load("stories")
+    >>> ids = lm.tokenizer("Tom had a red", return_tensors="pt")
+    >>> with torch.no_grad():
+    ...     before = lm.model(**ids).logits
+    ...     with attnviz.changed(lm, attnviz.ablate("L2.H1")):
+    ...         after = lm.model(**ids).logits
+    >>> torch.equal(before, after)
+    False
     """
     require_changes(changes)
     sites = [change.site for change in changes]

@@ -386,22 +386,32 @@ def row_step(n_query: int) -> int:
 def record(model: nn.Module, *, thin: bool = False, grad: bool = False) -> Iterator[RecordedCalls]:
     """Record every attention call of `model` while the block runs.
 
-    >>> with attnviz.record(model) as calls:    # doctest: +SKIP
-    ...     model(**inputs)
-    >>> calls[0].weights().shape                # doctest: +SKIP
-    torch.Size([12, 9, 9])
+    Parameters:
 
-    With `thin`, only some rows are kept of what the model computed for a long text, so that its
-    memory can be used again while the model runs; q, k and v are kept whole. With `grad`, each
-    call's `output` and its q, k and v are those of the graph, so that `torch.autograd.grad(number,
-    call.output)` gives the slope of a number of the answer; a first-order estimate, not an effect.
+    - `model`: any module.
+    - `thin`: keep only some rows of what the model computed for a long text, so that its memory can
+      be used again while the model runs; q, k and v are kept whole.
+    - `grad`: each call's `output` and its q, k and v are those of the graph, so that
+      `torch.autograd.grad(number, call.output)` gives the slope of a number of the answer; a
+      first-order estimate, not an effect.
 
-    Attention that cannot be recorded does not stop the rest: `calls.missing` has its module and the
+    Returns the list of `AttentionCall`s to the block, in the order in which they ran. Attention that cannot be recorded does not stop the rest: `calls.missing` has its module and the
     reason: an argument of transformers' attention function that the steps do not model, dropout
-    among them, weights that are changed after the softmax, and the like. Raises
-    `UnsupportedAttention`, with the first of these reasons, if no attention at all was recorded,
-    and with `grad` for a model with attention code of its own; `BadInput` for `grad` inside
-    torch.no_grad().
+    among them, weights that are changed after the softmax, and the like.
+
+    Raises `UnsupportedAttention`, with the first of these reasons, if no attention at all was
+    recorded, and with `grad` for a model with attention code of its own; `BadInput` for `grad`
+    inside torch.no_grad().
+
+    Example:
+
+    >>> import torch
+    >>> model = torch.nn.MultiheadAttention(embed_dim=8, num_heads=2, batch_first=True).eval()
+    >>> x = torch.zeros(1, 5, 8)
+    >>> with attnviz.record(model) as calls, torch.no_grad():
+    ...     output, _ = model(x, x, x)
+    >>> calls[0].weights().shape
+    torch.Size([2, 5, 5])
     """
     with recording(model, thin=thin, grad=grad) as recorder:
         yield recorder.calls

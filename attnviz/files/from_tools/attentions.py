@@ -44,15 +44,25 @@ def from_attentions(
 ) -> Capture:
     """A capture of attention weights [layer, batch, head, query, key], or of a tool's cache.
 
-    `attentions` is one of: `outputs.attentions` of transformers, also what `generate` returns; a
-    list of arrays, one a layer; one array [layer, head, query, key], [layer, batch, head, query,
-    key], [head, query, key] or [query, key]; nested lists, as CircuitsVis writes them; a cache of
-    TransformerLens (`blocks.0.attn.hook_pattern`, with `hook_q`, `hook_k`, `hook_v` and `hook_z`
-    for every step; `scaling` is what it multiplies the scores by if that is not 1/√d_head).
+    Parameters:
 
-    `tokens` are the labels of the queries, one list for all texts or one for each. With
-    `key_tokens` the attention is a decoder's cross-attention to other tokens. `name` stands where
-    a model's name would. Raises `BadInput` for anything else, and says what to do.
+    - `attentions`, one of: `outputs.attentions` of transformers, also what `generate` returns; a
+      list of arrays, one a layer; one array [layer, head, query, key], [layer, batch, head, query,
+      key], [head, query, key] or [query, key]; nested lists, as CircuitsVis writes them; a cache of
+      TransformerLens (`blocks.0.attn.hook_pattern`, with `hook_q`, `hook_k`, `hook_v` and `hook_z`
+      for every step; `scaling` is what it multiplies the scores by if that is not 1/√d_head).
+    - `tokens`: the labels of the queries, one list for all texts or one for each. With `key_tokens`
+      the attention is a decoder's cross-attention to other tokens.
+    - `name` stands where a model's name would.
+
+    Returns a `Capture` with these weights; of a cache with q, k and v, with every step.
+
+    Raises `BadInput` for anything else, and says what to do.
+
+    Example:
+
+    >>> attnviz.from_attentions([[1.0, 0.0], [0.25, 0.75]], ["a", "b"]).weights("L0.H0")[1].tolist()
+    [0.25, 0.75]
     """
     model = ModelKey(name, "", "float32", "cpu")
     cache = _named(attentions)
