@@ -110,7 +110,8 @@ def capture(
 
     Example:
 
-    >>> cap = attnviz.capture("stories", "When Mary and John went to the store, John gave a book to")
+    >>> text = "When Mary and John went to the store, John gave a book to"
+    >>> cap = attnviz.capture("stories", text)
     >>> round(float(cap.weights("L2.H1")[-1, 2]), 2), cap.tokens.labels[2]  # from "to" to "Mary"
     (0.98, 'Mary')
     >>> cap.verify().ok

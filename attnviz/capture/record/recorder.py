@@ -395,9 +395,10 @@ def record(model: nn.Module, *, thin: bool = False, grad: bool = False) -> Itera
       `torch.autograd.grad(number, call.output)` gives the slope of a number of the answer; a
       first-order estimate, not an effect.
 
-    Returns the list of `AttentionCall`s to the block, in the order in which they ran. Attention that cannot be recorded does not stop the rest: `calls.missing` has its module and the
-    reason: an argument of transformers' attention function that the steps do not model, dropout
-    among them, weights that are changed after the softmax, and the like.
+    Returns to the block the list of its `AttentionCall`s in the order in which they ran. Attention
+    that cannot be recorded does not stop the rest: `calls.missing` has its module and the reason:
+    an argument of transformers' attention function that the steps do not model, dropout among
+    them, weights that are changed after the softmax, and the like.
 
     Raises `UnsupportedAttention`, with the first of these reasons, if no attention at all was
     recorded, and with `grad` for a model with attention code of its own; `BadInput` for `grad`
