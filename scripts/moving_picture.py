@@ -1,8 +1,8 @@
 """Films the running app for the README: `python -m scripts.moving_picture`.
 
-Starts the app on a free port and goes from all heads to one head, to other heads by the keyboard,
-and to the steps behind a weight. Out: docs/images/tour.webp, an animated picture under a megabyte.
-The app and the browser are ended after.
+Starts the app on a free port and plays on its stage: a look that does not matter is forbidden, then
+the one that decides. Then all heads of the encoder, and the steps behind a weight. Out:
+docs/images/tour.webp, an animated picture under a megabyte. App and browser are ended after.
 """
 
 import io
@@ -23,10 +23,12 @@ WIDTH = 960
 QUALITY = 70
 MAX_BYTES = 1_000_000
 READY_MS = 240_000  # for a page, also on a busy machine
-LONG_MS, SHORT_MS = 2200, 700
+LONG_MS, MOVE_MS = 2200, 90
+INTRO_MS = 4000  # until the arcs have grown
 HEAD = {"layer": 3, "head": 1, "query": 10, "key": 2}
-OTHER_HEADS = 4  # that the keyboard goes through
-SCROLLS = 3  # down the steps
+PILLS = (1, 0)  # of the stage's heads: the second looks as well, the first decides
+MOVES = 6  # pictures while the bars move
+SCROLLS = 2  # down the steps
 
 
 class Frame(NamedTuple):
@@ -62,15 +64,20 @@ def main() -> None:
 
 def film(page: Page, url: str) -> Iterator[Frame]:
     """The frames, one after another."""
-    go(page, url, "", {})
+    page.goto(f"{url}/?lang=en")
+    page.locator(".stage-pill").first.wait_for()
+    page.wait_for_timeout(INTRO_MS)
     yield Frame(picture(page), LONG_MS)
-    go(page, url, "head", HEAD)
+    for number in PILLS:
+        pill = page.locator(".stage-pill").nth(number)
+        pill.click()
+        for _ in range(MOVES):
+            yield Frame(picture(page, pause_ms=0), MOVE_MS)
+        yield Frame(picture(page), LONG_MS)
+        if number != PILLS[-1]:
+            pill.click()
+    go(page, url, "look", HEAD)
     yield Frame(picture(page), LONG_MS)
-    heatmap = page.locator(".av-head-left canvas")
-    heatmap.evaluate("(canvas) => canvas.focus({ preventScroll: true })")
-    for _ in range(OTHER_HEADS):
-        page.keyboard.press("]")
-        yield Frame(picture(page), SHORT_MS)
     go(page, url, "steps", HEAD)
     yield Frame(picture(page), LONG_MS)
     for _ in range(SCROLLS):
@@ -86,9 +93,9 @@ def go(page: Page, url: str, name: str, place: dict[str, int]) -> None:
     settle(page, canvases=False)
 
 
-def picture(page: Page) -> Image.Image:
-    """The app as it is now, at the width of the animated picture."""
-    page.wait_for_timeout(PAINT_MS)
+def picture(page: Page, pause_ms: int = PAINT_MS) -> Image.Image:
+    """The app after a pause, at the width of the animated picture."""
+    page.wait_for_timeout(pause_ms)
     taken = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
     height = round(taken.height * WIDTH / taken.width)
     return taken.resize((WIDTH, height), Image.Resampling.LANCZOS)
