@@ -8,6 +8,7 @@ import pytest
 from attnviz.app.session import address, current, store
 from attnviz.app.session.address import PARAMETERS
 from attnviz.app.session.view import DrawingOptions, View, default_view
+from attnviz.checks import examples
 
 DRAWN = replace(
     default_view(), drawing=DrawingOptions(masks="causal", edits="q.3.5=0.7", words=True)
@@ -98,3 +99,11 @@ def test_every_field_of_a_view_stands_in_the_address() -> None:
         (part, field.name) for part in parts for field in fields(getattr(default_view(), part))
     }
     assert named == own | within
+
+
+def test_a_text_stays_cut_for_another_model_only_if_it_is_the_same_text() -> None:
+    of_before = examples.texts("minilm")[0]
+    for text, is_kept in (("a long text of one's own", True), (of_before, False)):
+        store.put(current.KEPT, address.changed(DRAWN, {"text": text, "cut": True}))
+        current.open_model("stories")
+        assert (current.view().input.text == text, current.view().input.cut) == (is_kept, is_kept)
