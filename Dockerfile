@@ -33,6 +33,8 @@ COPY LICENSE app.py ./
 COPY .streamlit/config.toml .streamlit/config.toml
 COPY attnviz/ attnviz/
 COPY pages/ pages/
+# the user may write nothing here: without bytecode each start would compile every file
+RUN python -m compileall -q app.py attnviz pages
 USER attnviz
 EXPOSE 8501
 HEALTHCHECK --interval=30s --timeout=5s --start-period=30s --retries=3 \

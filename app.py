@@ -6,6 +6,7 @@ page mode: that page alone, without the bar and with untranslated names. The pat
 the package, so that the same file works in a checkout and in an installed wheel.
 """
 
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -14,6 +15,7 @@ from starlette.middleware import Middleware
 import attnviz
 from attnviz.app.host import script
 from attnviz.app.host.first_paint import FirstPaint
+from attnviz.app.page_parts import start
 from attnviz.app.page_parts.classroom import staged_card
 from attnviz.app.server import class_socket
 from attnviz.app.server.edge import health, heap, settings, streamlit_patches
@@ -26,6 +28,6 @@ heap.keep_few_arenas()
 app = st.App(
     Path(attnviz.__file__).parent / "app" / "main.py",
     routes=[*class_socket.routes(staged_card.prepare), *script.routes(), *health.routes()],
-    lifespan=lifetime,
+    lifespan=partial(lifetime, start.prepare),
     middleware=[Middleware(Shield), Middleware(FirstPaint)],
 )

@@ -9,6 +9,7 @@ import html
 from collections.abc import Mapping, Sequence
 
 MAX_CHARS = 60
+MAX_SHOWN = 160  # of a text below a picture
 MAX_ROWS = 12
 CELL = 'style="text-align:left;padding:0.1em 0.8em 0.1em 0"'
 

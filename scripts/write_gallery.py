@@ -2,7 +2,8 @@
 
 In: the embedded models, and the first training of the lesson on birth. Out:
 attnviz/pictures/gallery/measured.json, which comes with the page: nobody waits for a miniature, and
-no server computes it for each visitor. A test computes all of it again.
+no server computes it for each visitor; and the opening of the stage, which a server that has just
+begun shows. A test computes all of it again.
 """
 
 import numpy as np
@@ -17,6 +18,8 @@ from attnviz.checks.openings import OPENINGS
 from attnviz.experiment.outputs.answer import answer
 from attnviz.pictures.gallery import Birth, GalleryView, Lines, PictureRead, Story, fill, stored
 from attnviz.pictures.group.app_capture import AppCapture
+from attnviz.pictures.shared import stored as stored_views
+from attnviz.pictures.stage import scenes
 from attnviz.teach.course import toy_model
 
 SEED = 0
@@ -25,7 +28,10 @@ N_STEPS = 200  # a quarter of the lesson's training: the head copies from the hu
 
 def main() -> None:
     stored.PLACE.write_text(stored.as_text(computed()), encoding="utf-8")
-    print(f"{stored.PLACE}: {stored.PLACE.stat().st_size / 1e3:.0f} kB")
+    opening = stored_views.as_text(start.computed_stage(*start.OPENING))
+    scenes.MEASURED.write_text(opening, encoding="utf-8")
+    for written in (stored.PLACE, scenes.MEASURED):
+        print(f"{written}: {written.stat().st_size / 1e3:.0f} kB")
 
 
 def computed() -> GalleryView:

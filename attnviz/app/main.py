@@ -19,7 +19,7 @@ from attnviz.app.bar import bar
 from attnviz.app.frame import frame, frame_line, notices, strip, take
 from attnviz.app.page_parts import classroom
 from attnviz.app.page_parts.learn import links
-from attnviz.app.server import opened_captures, page_queue, turns, visitors
+from attnviz.app.server import loading, opened_captures, page_queue, turns, visitors
 from attnviz.app.session import (
     address,
     address_bar,
@@ -108,6 +108,8 @@ def main() -> None:
         address_bar.write(with_view=name != routes.DEFAULT)
     if not (in_frame or current.view().classroom.wall):
         bar.show(lang, pages, name)
+    if name != routes.DEFAULT:
+        loading.import_libraries()
     if name not in routes.WITHOUT_MODEL:
         frame.open_page(name)
         strip.open_line(lang, links.back_to_lesson)

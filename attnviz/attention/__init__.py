@@ -5,10 +5,3 @@
 `tolerance` and `verification` compare derived numbers with the model's own. Nothing here knows who
 recorded a call.
 """
-
-from attnviz.attention.call import AttentionCall
-from attnviz.attention.capture import Capture
-from attnviz.attention.steps import Steps
-from attnviz.attention.verification import Verification
-
-__all__ = ["AttentionCall", "Capture", "Steps", "Verification"]

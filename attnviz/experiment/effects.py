@@ -276,8 +276,7 @@ def replacement_of(
     ablation = ablate(Site(0), to, corpus=corpus)  # refuses a corpus that goes with nothing
     if ablation.to == "zero":
         return Replacement(ablation.to, None)
-    with lm.lock:
-        return Replacement(ablation.to, of_ablation(lm, ablation, progress))
+    return Replacement(ablation.to, of_ablation(lm, ablation, progress))
 
 
 def sites_of(layout: Layout, heads: Sequence[Where] | str | None) -> tuple[Site, ...]:

@@ -31,8 +31,6 @@ WEIGHTS = re.compile(r"model(-\d+-of-\d+)?\.safetensors")
 BESIDE = frozenset((*JSON_RULES, *PLAIN, files.INDEX))
 # the client keeps what it was sent, whatever the hub said before that a file has
 MAX_SURPLUS_BYTES = MIB
-CACHE_VARIABLE = "ATTNVIZ_MAX_DOWNLOADS_MIB"
-DEFAULT_CACHE_MIB = 65_536
 COMMIT = re.compile(r"[0-9a-f]{40}")
 PLAIN_TAG = re.compile(r'(W/)?"?\w[\w.=+-]{0,127}"?', re.ASCII)
 
@@ -107,13 +105,13 @@ def _file_sizes(info: ModelInfo) -> dict[str, int]:
 
 def _require_room(n_bytes: int) -> None:
     """Raise `TooLarge` if the hub's cache would grow over the operator's limit."""
-    limit = files.setting(CACHE_VARIABLE, DEFAULT_CACHE_MIB)
+    limit = files.setting(files.CACHE_VARIABLE, files.DEFAULT_CACHE_MIB)
     blobs = Path(constants.HF_HUB_CACHE).glob("models--*/blobs/*")
     total = (n_bytes + sum(blob.stat().st_size for blob in blobs)) // MIB
     if total > limit:
         raise TooLarge(
             f"the downloaded models would take {total} MiB on this machine and the limit is {limit}"
-            f" MiB; remove some from the hub's cache, or set {CACHE_VARIABLE}",
+            f" MiB; remove some from the hub's cache, or set {files.CACHE_VARIABLE}",
             code="downloads_full",
             found=total,
             limit=limit,

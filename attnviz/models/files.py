@@ -23,6 +23,8 @@ PICKLES = ("pytorch_model.bin", "pytorch_model.bin.index.json", "*.pt", "*.pth",
 CHUNK_BYTES = MIB
 LIMIT_VARIABLE = "ATTNVIZ_MAX_MODEL_MIB"
 DEFAULT_LIMIT_MIB = 8192
+CACHE_VARIABLE = "ATTNVIZ_MAX_DOWNLOADS_MIB"
+DEFAULT_CACHE_MIB = 65_536  # of all models in the hub's cache
 MAX_INDEX_BYTES = 32 * MIB
 # the largest published model has 163 of them; each costs requests to the hub, and an open file here
 MAX_SHARDS = 256

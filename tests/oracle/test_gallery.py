@@ -1,11 +1,15 @@
-"""The stored miniatures of the start page are what the models compute."""
+"""The stored miniatures and opening of the start page are what the models compute."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
 
+from attnviz.app.page_parts import start
+from attnviz.app.server.edge import warm
 from attnviz.pictures.gallery import stored
+from attnviz.pictures.shared.stored import is_same
+from attnviz.pictures.stage import scenes
 from scripts import write_gallery
 
 LEAST = 1.1 * 10**-stored.DECIMALS  # a stored number is rounded
@@ -28,6 +32,20 @@ def test_the_miniatures_of_captures_are_computed_again() -> None:
     assert_equal(write_gallery.translator(), kept.translator, LEAST)
     assert_equal(write_gallery.picture(), kept.picture, LEAST)
     assert_equal(write_gallery.story(), kept.story, LEAST)
+
+
+def test_the_stored_opening_of_the_stage_is_computed_again() -> None:
+    computed, kept = start.computed_stage(*start.OPENING), scenes.stored_opening()
+    assert is_same(computed, kept, start.WITHIN) and computed.answers.winner == "Mary"
+    other = replace(kept, answers=replace(kept.answers, before=kept.answers.before + 0.01))
+    assert not is_same(computed, other, start.WITHIN)
+
+
+def test_a_server_that_begins_shows_the_stored_opening(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(warm, "is_under_way", lambda: True)
+    monkeypatch.setattr(start, "computed_stage", lambda *_: pytest.fail("it was computed"))
+    shown = start.stage_view(*start.OPENING)
+    assert shown.answers.winner == "Mary" and shown.text == start.OPENING[1]
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ picture and link.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
@@ -19,16 +19,16 @@ from attnviz.app.frame import link, view_code
 from attnviz.app.host.draw import draw
 from attnviz.app.session import current, messages, widgets
 from attnviz.app.session.fragment import PageContextKey, fragment
-from attnviz.files.page import MAX_SHOWN
-from attnviz.files.pictures import View
-from attnviz.files.save import content
 from attnviz.i18n import Language, text
 from attnviz.pictures import save_image, switches
 from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.group.titles import model_title
 from attnviz.pictures.shared.pages import Page
-from attnviz.summary import shortened
+from attnviz.summary import MAX_SHOWN, shortened
 from attnviz.types import HeadId
+
+if TYPE_CHECKING:
+    from attnviz.files.pictures import View
 
 FRAGMENT = "take"
 OF_HEAD = ("head", "steps", "masks", "geometry")  # pages that show one head at a time
@@ -46,7 +46,7 @@ class TakeFile:
 def offer(
     shown: PageContext,
     page: Page,
-    *figures: View,
+    *figures: "View",
     right: PageContext | None = None,
     right_text: str = "",
 ) -> None:
@@ -73,7 +73,7 @@ def _menu(
     lang: Language,
     shown: PageContext | None = None,
     page: Page = "start",
-    figures: tuple[View, ...] = (),
+    figures: "tuple[View, ...]" = (),
     right: PageContext | None = None,
     right_text: str = "",
 ) -> None:
@@ -93,7 +93,7 @@ def _menu(
 def _files_and_code(
     shown: PageContext,
     page: Page,
-    figures: tuple[View, ...],
+    figures: "tuple[View, ...]",
     right: PageContext | None,
     right_text: str,
 ) -> None:
@@ -145,7 +145,7 @@ def _origins(
     )
 
 
-def _files(shown: PageContext, head: HeadId, figures: tuple[View, ...]) -> list[TakeFile]:
+def _files(shown: PageContext, head: HeadId, figures: "tuple[View, ...]") -> list[TakeFile]:
     """The files that the size of the text allows."""
     size, file = shown.size, partial(_file, PageContextKey(shown))
     place: dict[str, Any] = {"kind": shown.group.kind, "stack": shown.group.stack}
@@ -171,11 +171,15 @@ def _files_of(right: PageContext) -> list[TakeFile]:
 
 def _file(key: PageContextKey, ending: str, **options: Any) -> bytes:
     """The bytes of a file; the button that makes it keeps no capture."""
+    from attnviz.files.save import content
+
     return content(key.shown().captured.capture, ending, **options)
 
 
 def _page(key: PageContextKey, head: HeadId) -> bytes:
     """The page (HTML) with the steps of one head."""
+    from attnviz.files.save import content
+
     captured = key.shown().captured
     return content(
         captured.capture,

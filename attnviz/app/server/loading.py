@@ -133,6 +133,7 @@ def import_libraries() -> None:
         os.environ.setdefault(OMP_VARIABLE, str(TORCH_THREADS))
         import torch
 
+        import attnviz.capture.run
         import attnviz.models.from_folder  # noqa: F401 - it imports transformers
 
         torch.set_num_threads(TORCH_THREADS)

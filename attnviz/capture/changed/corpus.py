@@ -41,7 +41,7 @@ def nobody(_fraction: float) -> None:
 def of_ablation(
     lm: LoadedModel, change: Ablate, progress: Callable[[float], None] = nobody
 ) -> Corpus:
-    """The corpus that an ablation refers to; the caller holds the model's lock."""
+    """The corpus that an ablation refers to."""
     if isinstance(change.corpus, Corpus):
         return change.corpus
     return recorded(lm, change.corpus or (), progress)
@@ -53,8 +53,9 @@ def recorded(
     """The heads' outputs over texts, or over the model's own reference; recorded once.
 
     `progress` is told what fraction of the texts is recorded; an error of its own ends the
-    recording. The caller holds the model's lock. Raises what `attnviz.capture` raises for texts
-    that the model cannot read, and `BadInput` where there is no reference.
+    recording. The model's lock is held for some texts at a time: who waits for a page comes in
+    between. Raises what `attnviz.capture` raises for texts that the model cannot read, and
+    `BadInput` where there is no reference.
     """
     key = tuple(texts)
     with _lock:
@@ -74,7 +75,7 @@ def _record(lm: LoadedModel, reference: Reference, progress: Callable[[float], N
     outputs: dict[Site, list[Tensor]] = {}
     n_token = 0
     for n_done, planned in enumerate(plans(lm, reference), 1):
-        with torch.no_grad(), record(lm.model) as calls:
+        with lm.lock, torch.no_grad(), record(lm.model) as calls:
             lm.model(**planned.inputs)
         for call in calls:
             vectors = call.output[_real(planned, call)]

@@ -7,13 +7,14 @@ the table over either word.
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 from jaxtyping import Float32
 
-from attnviz.attention.capture import Capture
-from attnviz.models.loaded_model import LoadedModel
+if TYPE_CHECKING:
+    from attnviz.attention.capture import Capture
+    from attnviz.models.loaded_model import LoadedModel
 
 MULTI_LABEL = "multi_label_classification"
 REGRESSION = "regression"
@@ -39,7 +40,7 @@ class Classes:
         return self.names[self.order[0]]
 
 
-def class_names(lm: LoadedModel) -> tuple[str, ...]:
+def class_names(lm: "LoadedModel") -> tuple[str, ...]:
     """The names of a model's classes in the order of its logits; none where it has none."""
     config = getattr(lm.model, "config", None)
     by_id = getattr(config, "id2label", None)
@@ -49,14 +50,16 @@ def class_names(lm: LoadedModel) -> tuple[str, ...]:
     return tuple(names[place] for place in sorted(names))
 
 
-def has_classes(lm: LoadedModel, capture: Capture) -> bool:
+def has_classes(lm: "LoadedModel", capture: "Capture") -> bool:
     """True if the logits are one number for each of two or more named classes."""
     logits, n_names = capture.logits, len(class_names(lm))
     return logits is not None and logits.dim() == 2 and logits.shape[1] == n_names >= FEWEST
 
 
-def classes(lm: LoadedModel, capture: Capture, batch: int = 0) -> Classes:
+def classes(lm: "LoadedModel", capture: "Capture", batch: int = 0) -> Classes:
     """The class probabilities of one text or picture; `has_classes` must be True."""
+    import torch
+
     assert has_classes(lm, capture) and capture.logits is not None, "no classes to read"
     logits = capture.logits[batch].float()
     exclusive = getattr(lm.model.config, "problem_type", None) != MULTI_LABEL

@@ -32,7 +32,7 @@ from attnviz.i18n import LANGUAGES, Language, catalogue, text
 from attnviz.pictures.group.app_capture import AppCapture, PageContext
 from attnviz.pictures.group.groups import Group
 from attnviz.pictures.group.titles import model_title
-from attnviz.summary import shortened
+from attnviz.summary import MAX_SHOWN, shortened
 from attnviz.types import Head, head_id
 
 if TYPE_CHECKING:
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
 Heads = Sequence[Head] | Literal["all"]
 LABEL_TOKENS = 40  # tokens that stand for a text that the capture does not know
-MAX_SHOWN = 160  # characters of a text below a picture
 FIRST = ("overview", "head", "picture", "alignment")  # what is unpacked before the first paint
 PACKAGES = ("torch", "transformers")
 TEXTS = ("views", "groups", "no_steps")

@@ -15,7 +15,6 @@ import streamlit as st
 from attnviz.app.page_parts.classroom import tally
 from attnviz.app.page_parts.learn import open_card
 from attnviz.app.session import messages, store, widgets
-from attnviz.files.tables.spreadsheet import harmless
 from attnviz.i18n import Language, tag, text
 from attnviz.teach.classroom.room import Report
 from attnviz.teach.classroom.tally import AnswerBar, answer_bars
@@ -105,6 +104,8 @@ def questions(report: Report, lang: Language) -> list[Question]:
 
 def as_csv(lang: Language, asked: list[Question]) -> str:
     """One line for each answer; no cell is one that a spreadsheet would compute."""
+    from attnviz.files.tables.spreadsheet import harmless
+
     file = io.StringIO()
     writer = csv.writer(file)
     names = ("lesson", "card", "question", "answer", "first", "is_right", "count", "share")

@@ -5,15 +5,17 @@ module here with `fits(captured)` and `show(shown)`; the numbers come from
 `attnviz.experiment.outputs`, the pictures from components.
 """
 
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import streamlit as st
 
 from attnviz.app.frame import needs_model
 from attnviz.app.page_parts.output import classes, decoder, picture, similarity, translation
-from attnviz.files.pictures import View
 from attnviz.i18n import text
 from attnviz.pictures.group.app_capture import AppCapture, PageContext
+
+if TYPE_CHECKING:
+    from attnviz.files.pictures import View
 
 
 @runtime_checkable
@@ -30,7 +32,7 @@ class OutputView(Protocol):
 VIEWS: tuple[OutputView, ...] = (classes, picture, translation, similarity, decoder)
 
 
-def figures(shown: PageContext) -> tuple[View, ...]:
+def figures(shown: PageContext) -> "tuple[View, ...]":
     """The figures for print of what the page shows: an alignment, where its attention is chosen."""
     return ("alignment",) if shown.group.cross and translation.fits(shown.captured) else ()
 

@@ -16,10 +16,9 @@ import os
 import sys
 import threading
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from importlib import import_module
 from importlib.metadata import version
 from typing import Literal
 
@@ -37,13 +36,11 @@ WHOLE_S = 60.0  # between two collections of all objects, while pages are open
 
 
 @asynccontextmanager
-async def lifetime(_app: App) -> AsyncIterator[None]:
-    """The time between start and end of the server."""
+async def lifetime(prepare: Callable[[], None], _app: App) -> AsyncIterator[None]:
+    """The time between start and end of the server; `prepare` computes the first picture."""
     versions = f"{attnviz.__version__} begins, with streamlit {version('streamlit')}"
     sys.stderr.write(f"attnviz: {versions}\n")
-    # before any thread that could import them, too: two at once break transformers
-    import_module("attnviz.capture.run")
-    warm.begin()
+    warm.begin(prepare)
     sweeping = asyncio.create_task(_sweep())
     try:
         yield

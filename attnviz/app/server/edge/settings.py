@@ -16,13 +16,13 @@ from streamlit import config
 from attnviz.app.server import class_socket, peak, sources
 from attnviz.app.server.edge import health, shield
 from attnviz.errors import AttnVizError
-from attnviz.models import download, files
+from attnviz.models import files
 
 BAD_SETTING = 2  # exit status of the start
 LIMITS = {
     files.LIMIT_VARIABLE: files.DEFAULT_LIMIT_MIB,
     peak.VARIABLE: files.DEFAULT_LIMIT_MIB,
-    download.CACHE_VARIABLE: download.DEFAULT_CACHE_MIB,
+    files.CACHE_VARIABLE: files.DEFAULT_CACHE_MIB,
     shield.UPLOADS_VARIABLE: shield.MAX_UPLOADS_MIB,
 }
 HOSTS_VARIABLE = "STREAMLIT_SERVER_ALLOWED_HOSTS"

@@ -60,13 +60,13 @@ def test_all_objects_are_collected_once_a_minute_or_when_nobody_is_there() -> No
 def test_the_end_of_the_server_stops_its_jobs(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(warm, "begin", lambda: None)
+    monkeypatch.setattr(warm, "begin", lambda _prepare: None)
     last: list[object] = []
     monkeypatch.setattr(lifetime.atexit, "register", last.append)
     begun = jobs.start(lambda job: job.cancel.wait(LIMIT_S) and None)
 
     async def life() -> None:
-        async with lifetime.lifetime(SimpleNamespace()):  # type: ignore[arg-type]
+        async with lifetime.lifetime(lambda: None, SimpleNamespace()):  # type: ignore[arg-type]
             await asyncio.sleep(0)
 
     run_apart(life())
