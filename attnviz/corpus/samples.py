@@ -1,12 +1,16 @@
-"""The texts or pictures of the app's maps and surveys, unless a visitor gives others.
+"""The texts, pictures or pairs of the app's pages on many texts, unless a visitor gives others.
 
 In: a loaded model. Out: held-out texts of the world that an embedded model learned from, generated
 pictures for a model of pictures, sentences of the Grimms' tales for any other text model.
 """
 
+from itertools import permutations, product
+
 import numpy as np
 
 from attnviz.corpus.texts import reads_texts
+from attnviz.experiment.outputs.classes import class_names
+from attnviz.experiment.pair_lines import AnsweredPair
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.worlds import cases, shapes, tales
 
@@ -15,6 +19,13 @@ N_PICTURES = 12
 PIXELS = 64
 SEED = 970_000  # training, checks and references draw from other seeds
 STORIES = ("stories", "stories-llama")
+# of the pairs: who gives something decides who gets it; one word decides what a review says
+PEOPLE, PLACES = ("Mary", "John", "Lily", "Tom", "Sara", "Ben"), ("store", "park")
+GIVING = "When {} and {} went to the {}, {} gave a ball to"
+NOUNS = ("film", "room", "camera", "game", "store")
+GOOD = ("masterful", "brilliant", "lovely", "wonderful", "great", "fine")
+BAD = ("awful", "shoddy", "tiresome", "terrible", "dull", "bad")
+REVIEWS = ("The {} was {}.", "I would not call the {} {}.", "It was not the {} that was {}.")
 
 
 def sample_texts(lm: LoadedModel) -> tuple[str, ...]:
@@ -26,6 +37,29 @@ def sample_texts(lm: LoadedModel) -> tuple[str, ...]:
     if lm.name == "sentiment":
         return tuple(review.text for review in cases.reviews("sentiment/reviews"))
     return tales.sentences()
+
+
+def sample_pairs(lm: LoadedModel) -> tuple[AnsweredPair, ...]:
+    """Pairs of English sentences that differ in one word and should get two answers.
+
+    No pairs for a model that answers neither with a token nor with these classes.
+    """
+    if lm.kind == "decoder" and reads_texts(lm):
+        return tuple(
+            AnsweredPair(
+                GIVING.format(one, two, place, two), one, GIVING.format(one, two, place, one), two
+            )
+            for (one, two), place in product(permutations(PEOPLE, 2), PLACES)
+        )
+    if lm.name != "sentiment":
+        return ()
+    negative, positive = class_names(lm)
+    pairs = []
+    for noun, (good, bad), says in product(NOUNS, zip(GOOD, BAD, strict=True), REVIEWS):
+        answers = (negative, positive) if " not " in says else (positive, negative)
+        own, other = says.format(noun, good), says.format(noun, bad)
+        pairs.append(AnsweredPair(own, answers[0], other, answers[1]))
+    return tuple(pairs)
 
 
 def sample_pictures(lm: LoadedModel) -> tuple[np.ndarray, ...]:

@@ -34,7 +34,7 @@ _HOMES = {
     "attnviz.experiment.run": ("Experiment",),
     "attnviz.experiment.set_results": ("SetResult",),
     "attnviz.experiment.sets": ("ExperimentSet",),
-    "attnviz.experiment.slots": ("WordSlot",),
+    "attnviz.experiment.slots": ("DifferenceSlot", "WordSlot"),
     "attnviz.experiment.switches": ("ChangedRun",),
     "attnviz.experiment.tokens": ("TokenScores",),
     "attnviz.experiment.weights_alone.circuits": ("Circuits",),

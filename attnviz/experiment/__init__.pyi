@@ -17,6 +17,7 @@ from attnviz.experiment.paths import Paths as Paths
 from attnviz.experiment.run import Experiment as Experiment
 from attnviz.experiment.set_results import SetResult as SetResult
 from attnviz.experiment.sets import ExperimentSet as ExperimentSet
+from attnviz.experiment.slots import DifferenceSlot as DifferenceSlot
 from attnviz.experiment.slots import WordSlot as WordSlot
 from attnviz.experiment.switches import ChangedRun as ChangedRun
 from attnviz.experiment.tokens import TokenScores as TokenScores

@@ -6,6 +6,7 @@ logit at most). A measure reads its own text's rows. What was read is kept, the 
 pass are not: many long texts would not fit.
 """
 
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -35,7 +36,7 @@ from attnviz.experiment.clean_run import (
 )
 from attnviz.experiment.dataflow.trace import Trace
 from attnviz.experiment.readouts import Readout, readout
-from attnviz.experiment.rows import require_rows
+from attnviz.experiment.rows import require_rows, require_wanted
 from attnviz.experiment.traced_run import TracedRun
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.types import Tokens
@@ -123,19 +124,22 @@ class TextGroup:
         return [range(start, min(start + size, n)) for start in range(0, n, size)]
 
 
-def groups_of(lm: LoadedModel, texts: Sequence[Measured]) -> tuple[TextGroup, ...]:
+def groups_of(
+    lm: LoadedModel, texts: Sequence[Measured], cancel: threading.Event | None = None
+) -> tuple[TextGroup, ...]:
     """The groups of some texts, the shortest first, each run once without changes.
 
     Raises what `attnviz.capture` raises, with the number of the text that it is about.
     """
     lengths: dict[tuple[int, ...], list[int]] = {}
     for place, (text, on) in enumerate(texts):
+        require_wanted(cancel)
         lengths.setdefault(_length(lm, place, text, on), []).append(place)
     options: dict[str, Any] = {"use_cache": False} if takes(lm, "use_cache") else {}
     if all(reads_last_row(on) for _, on in texts) and takes(lm, "logits_to_keep"):
         options["logits_to_keep"] = 1
     return tuple(
-        _group(lm, places, [texts[place] for place in places], options)
+        _group(lm, places, [texts[place] for place in places], options, cancel)
         for _, places in sorted(lengths.items())
     )
 
@@ -164,12 +168,17 @@ def _request(texts: Sequence[Measured]) -> Request:
 
 
 def _group(
-    lm: LoadedModel, places: Sequence[int], texts: Sequence[Measured], options: Mapping[str, Any]
+    lm: LoadedModel,
+    places: Sequence[int],
+    texts: Sequence[Measured],
+    options: Mapping[str, Any],
+    cancel: threading.Event | None,
 ) -> TextGroup:
     planned, n = plan(lm, _request(texts)), len(texts)
     runs, layout = [], None
     size = max(1, BATCH_TOKENS // max(1, len(next(iter(planned.tokens.values()))[0])))
     for start in range(0, n, size):
+        require_wanted(cancel)
         rows = torch.arange(start, min(start + size, n), device=lm.key.device)
         inputs = _rows(planned.inputs, rows, n)
         with lm.lock, unchanged(), torch.no_grad(), record(lm.model) as calls:

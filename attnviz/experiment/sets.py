@@ -32,10 +32,17 @@ from attnviz.experiment.patching import require_apart
 from attnviz.experiment.readouts import Linear, class_index, readout, token_id
 from attnviz.experiment.rows import PASS_ROWS, RowChange, placed_in_rows, require_wanted
 from attnviz.experiment.set_results import SetResult
-from attnviz.experiment.slots import SlotPlace, last_token, position_of, words_of
+from attnviz.experiment.slots import (
+    DifferenceSlot,
+    SlotPlace,
+    first_difference,
+    last_token,
+    position_of,
+    words_of,
+)
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.summary import counted, shortened
-from attnviz.types import Site, Where, ignore
+from attnviz.types import Site, Tokens, Where, ignore
 
 Unit = Literal["head", "layer"]
 SlotStage = Literal["mixed", "v"]
@@ -187,7 +194,8 @@ class ExperimentSet:
 
         Parameters:
 
-        - `slots`: named places, such as {"last": -1, "subject": WordSlot(names)}.
+        - `slots`: named places, such as {"last": -1, "subject": WordSlot(names)}; a
+          `DifferenceSlot` is where a text and its partner first differ.
         - `stage`: "mixed", a head's output at the slot, or "v", its values there. A partner with
           another number of tokens stands at other positions, which come with what is taken.
         - `by`: "head", or "layer" for all heads of a layer at once.
@@ -257,6 +265,7 @@ def experiment_set(
     lm: LoadedModel,
     texts: Sequence[str] | Sequence[tuple[str, str]],
     on: AnswerMeasure | Sequence[AnswerMeasure] | None,
+    cancel: threading.Event | None = None,
 ) -> ExperimentSet:
     """Many texts, or pairs of a text and its partner, each run once.
 
@@ -265,9 +274,9 @@ def experiment_set(
     """
     own, others = _texts(texts)
     measures = _measures(on, len(own))
-    groups = groups_of(lm, list(zip(own, measures, strict=True)))
+    groups = groups_of(lm, list(zip(own, measures, strict=True)), cancel)
     partners: list[Measured] = list(zip(others or (), measures, strict=others is not None))
-    other_groups = groups_of(lm, partners) if others is not None else ()
+    other_groups = groups_of(lm, partners, cancel) if others is not None else ()
     before = _numbers(groups, len(own))
     solved = np.zeros(len(own), bool)
     known = True
@@ -555,19 +564,31 @@ def _places(
 ) -> tuple[Int64[np.ndarray, " text"], Int64[np.ndarray, " text"]]:
     """The positions of a slot in every text and in its partner."""
     n = len(run.texts)
+    if isinstance(slot, DifferenceSlot):
+        own, other = (_by_text(groups, n) for groups in (run.groups, run.other_groups))
+        places = np.zeros(n, np.int64)
+        for text in range(n):
+            with numbered(text):
+                places[text] = first_difference(name, own[text].ids, other[text].ids)
+        return places, places
     sides = []
     for side, groups in enumerate((run.groups, run.other_groups)):
         words = None if isinstance(slot, int) else words_of(name, slot, n, side)
         places = np.zeros(n, np.int64)
-        for group in groups:
-            for text, place in enumerate(group.places):
-                with numbered(place):
-                    tokens = group.tokens(text)
-                    if words is None:
-                        assert isinstance(slot, int), "a position"
-                        places[place] = position_of(name, slot, len(tokens))
-                    else:
-                        word, occurrence = words[place]
-                        places[place] = last_token(name, tokens, word, occurrence)
+        for text, tokens in enumerate(_by_text(groups, n)):
+            with numbered(text):
+                if words is None:
+                    assert isinstance(slot, int), "a position"
+                    places[text] = position_of(name, slot, len(tokens))
+                else:
+                    places[text] = last_token(name, tokens, *words[text])
         sides.append(places)
     return sides[0], sides[1]
+
+
+def _by_text(groups: Sequence[TextGroup], n: int) -> list[Tokens]:
+    """The tokens of each text of a set."""
+    places = {
+        place: group.tokens(text) for group in groups for text, place in enumerate(group.places)
+    }
+    return [places[text] for text in range(n)]

@@ -8,6 +8,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from jaxtyping import Int64
+
 from attnviz.errors import BadInput, bad_argument
 from attnviz.summary import counted, shortened
 from attnviz.types import Tokens
@@ -25,7 +28,28 @@ class WordSlot:
     occurrence: int = -1
 
 
-SlotPlace = WordSlot | str | int  # a slot, a word of all texts, or a position; −1 is the last token
+@dataclass(frozen=True)
+class DifferenceSlot:
+    """The first token in which each text and its partner differ."""
+
+
+# a slot, a word of all texts, or a position; −1 is the last token
+SlotPlace = WordSlot | DifferenceSlot | str | int
+
+
+def first_difference(
+    name: str, own: Int64[np.ndarray, " token"], other: Int64[np.ndarray, " other_token"]
+) -> int:
+    """The first position at which two texts' tokens differ; `BadInput` where none does."""
+    n = min(len(own), len(other))
+    places = np.flatnonzero(own[:n] != other[:n])
+    if len(places):
+        return int(places[0])
+    raise BadInput(
+        f"slot {name!r}: a text and its partner have no different token at one place",
+        code="no_difference",
+        slot=shortened(name),
+    )
 
 
 def position_of(name: str, at: int, n: int) -> int:

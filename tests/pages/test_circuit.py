@@ -76,3 +76,13 @@ def test_a_path_that_runs_backwards_is_refused_in_words(visit: Visit) -> None:
     app = visit("circuit", model="stories", text=REPEATED, arrow="L2.H1-L0.H1.k")
     (error,) = app.error
     assert "must run after the sender" in error.value
+
+
+def test_what_could_be_read_is_the_composition_of_the_weights(visit: Visit) -> None:
+    app = visit("circuit", model="stories-llama")
+    _, arrays = sent(app)
+    c = attnviz.circuits("stories-llama")
+    for at, side in enumerate("qkv"):
+        z = c.composition(side).z  # type: ignore[arg-type]
+        np.testing.assert_allclose(arrays["composed"][:, :, at], z, rtol=1e-4, atol=1e-3)
+    assert np.nanmax(arrays["composed"]) > 10

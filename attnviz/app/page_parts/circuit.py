@@ -20,6 +20,7 @@ from attnviz.app.server.answer_runs import Answering
 from attnviz.app.server.jobs import Job
 from attnviz.app.session import current, embedding, messages, widgets
 from attnviz.app.session.fragment import fragment
+from attnviz.errors import UnsupportedAttention
 from attnviz.i18n import Language, text
 from attnviz.models.registry import REGISTRY
 from attnviz.pictures import circuit as component
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from attnviz.experiment.paths import Paths
     from attnviz.types import Site
 
+# the measured paths, and the z of their composition where weights alone say it
+Found = tuple["Paths", np.ndarray | None]
 FRAGMENT = "circuit"
 MODEL, REPEATED = "stories", "Tom garden ball river Anna bread Tom garden ball river Anna bread"
 
@@ -71,9 +74,9 @@ def graph(shown: PageContext) -> None:
         if shown.captured.name not in REGISTRY and not current.view().circuit.paths:
             _measure_button(lang)
             return
-        feeds = measurement.result(lang, "circuit", key, partial(_measured, answered))
-        if feeds is not None:
-            _mount(shown, answered, feeds, key)
+        found = measurement.result(lang, "circuit", key, partial(_measured, answered))
+        if found is not None:
+            _mount(shown, answered, found, key)
 
 
 def _measure_button(lang: Language) -> None:
@@ -90,17 +93,24 @@ def _measure() -> None:
     renew(FRAGMENT)
 
 
-def _measured(answered: Answering, job: Job) -> "Paths":
-    return answered.run.paths(progress=job.report, cancel=job.cancel)
+def _measured(answered: Answering, job: Job) -> Found:
+    """The paths, and what the weights alone say of them."""
+    loaded = answered.run.prepared.lm
+    paths = answered.run.paths(progress=job.report, cancel=job.cancel)
+    try:
+        circuits = answer_runs.weights_alone(str(loaded.key), loaded)
+    except UnsupportedAttention:
+        return paths, None
+    return paths, views.composed(circuits, paths.senders)
 
 
-def _mount(shown: PageContext, answered: Answering, feeds: "Paths", key: str) -> None:
+def _mount(shown: PageContext, answered: Answering, found: Found, key: str) -> None:
     lang, choice = shown.lang, current.view().circuit
     with st.spinner(text(lang, "wait.effects")):
         name = widgets.component_key("circuit")
         draw(
             component.CANVAS,
-            lambda: _view(shown, answered, feeds),
+            lambda: _view(shown, answered, found),
             name,
             lang,
             {"circuit": _take(name), "open": head_links.open_from_canvas(name, shown)},
@@ -108,10 +118,10 @@ def _mount(shown: PageContext, answered: Answering, feeds: "Paths", key: str) ->
         )
 
 
-def _view(shown: PageContext, answered: Answering, feeds: "Paths") -> CircuitView:
+def _view(shown: PageContext, answered: Answering, found: Found) -> CircuitView:
     from attnviz.capture.changed.layout import layout_of
 
-    lang, choice = shown.lang, current.view().circuit
+    lang, choice, (feeds, composed) = shown.lang, current.view().circuit, found
     known = {str(head) for head in feeds.senders}
     chosen = component.parse_chosen(choice.path)
     if chosen is not None and not {chosen.sender, chosen.receiver} <= {*known, ""}:
@@ -119,6 +129,7 @@ def _view(shown: PageContext, answered: Answering, feeds: "Paths") -> CircuitVie
     return CircuitView(
         columns=views.columns(layout_of(answered.run.prepared.calls)),
         moved=feeds.moved.astype(np.float32),
+        composed=composed,
         summary=views.summary(lang, feeds),
         chosen="" if chosen is None else str(chosen),
         least=float(choice.least) if choice.least else None,

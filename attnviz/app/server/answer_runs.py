@@ -21,9 +21,11 @@ if TYPE_CHECKING:
     from attnviz.experiment.answer_measures import AnswerMeasure
     from attnviz.experiment.by_token import DirectByToken
     from attnviz.experiment.run import Experiment
+    from attnviz.experiment.weights_alone.circuits import Circuits
     from attnviz.models.loaded_model import LoadedModel
 
 MAX_ANSWERING = 8  # a clean pass each: like a capture
+MAX_CIRCUITS = 2  # the folded weights of a model each
 MAX_MEASURED = 64  # a few numbers for each head; for each pair of heads, 0.5 MB of 144
 
 Result = TypeVar("Result")
@@ -87,6 +89,14 @@ def answering(loaded: "LoadedModel", request: "Request", others: Sequence[str]) 
     run = Experiment(prepared, tuple(others))
     assert run.reader, "the answer is read once, for all who look at it"
     return Answering(run, pass_ms)
+
+
+@shared(most=MAX_CIRCUITS, holds_model=True)
+def weights_alone(key: str, _loaded: "LoadedModel") -> "Circuits":
+    """The circuits that the weights of a model have; `key` is the model's."""
+    from attnviz.experiment.weights_alone.circuits import circuits
+
+    return circuits(_loaded)
 
 
 def telling_apart(left: Answering, right: Answering) -> "AnswerMeasure | None":

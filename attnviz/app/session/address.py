@@ -19,6 +19,7 @@ from attnviz.attention import edits
 from attnviz.errors import BadInput
 from attnviz.files.capture_file import digest
 from attnviz.pictures import circuit, geometry, switches
+from attnviz.pictures.pairs import Ask
 from attnviz.pictures.shared import numbers, options
 from attnviz.pictures.shared.selection import MEANS, SCALES, SPECIALS
 from attnviz.teach.calculator import sheet
@@ -178,6 +179,9 @@ PARAMETERS: Mapping[str, Parameter] = {
         Parameter("turns", "geometry", "turns", partial(geometry.checked, "turns")),
         Parameter("measure_x", "atlas", "across", partial(_choice, MEASURES)),
         Parameter("measure_y", "atlas", "up", partial(_choice, MEASURES)),
+        Parameter("ask", "pairs", "ask", partial(_choice, get_args(Ask))),
+        Parameter("solved", "pairs", "solved", _flag),
+        Parameter("pairs", "pairs", "run", _flag),
         Parameter("lab", "", "lab", partial(_normalised, sheet.parse, sheet.write)),
         Parameter("lesson", "learn", "lesson", _slug),
         Parameter("card", "learn", "card", _slug),

@@ -12,6 +12,7 @@ from attnviz.checks import examples
 from attnviz.models.registry import DEFAULT_MODEL as DEFAULT_MODEL
 from attnviz.pictures.circuit import DEFAULT_SIDES
 from attnviz.pictures.geometry import GeometryChoice
+from attnviz.pictures.pairs import Ask
 from attnviz.pictures.shared.options import Order
 from attnviz.pictures.shared.selection import Mean, Scale, Special
 from attnviz.pictures.switches import Off
@@ -223,6 +224,18 @@ class AtlasChoice:
 
 
 @dataclass(frozen=True)
+class PairsChoice:
+    """The question that the page Pairs asks; `solved` True leaves out pairs answered wrong.
+
+    `run` True asks a model that is slow.
+    """
+
+    ask: Ask = "effects"
+    solved: bool = False
+    run: bool = False
+
+
+@dataclass(frozen=True)
 class View:
     """Everything that defines what is on screen.
 
@@ -246,6 +259,7 @@ class View:
     circuit: CircuitChoice = field(default_factory=CircuitChoice)
     geometry: GeometryChoice = field(default_factory=GeometryChoice)
     atlas: AtlasChoice = field(default_factory=AtlasChoice)
+    pairs: PairsChoice = field(default_factory=PairsChoice)
 
     @property
     def without_cell(self) -> "View":
@@ -263,6 +277,7 @@ class View:
             switches=replace(self.switches, changes="", effects=False, word=""),
             circuit=replace(self.circuit, path="", least="", paths=False, kept=None),
             output=replace(self.output, guess=""),
+            pairs=replace(self.pairs, run=False),
             right=RightSide(),
         )
 

@@ -77,11 +77,13 @@ class CircuitView:
 
     `chosen` is a head or path as an address has it, "" for none.
     `least` is the least that a drawn arrow moves, None for the choice of the browser. `summary`
-    names the strongest paths and their control.
+    names the strongest paths and their control. `composed` is the z of what each head's weights let
+    it read of an earlier one, without any text; None where the weights do not say.
     """
 
     columns: tuple[CircuitColumn, ...]
     moved: Float32[np.ndarray, "sender receiver side"]
+    composed: Float32[np.ndarray, "sender receiver side"] | None
     summary: str
     chosen: str = ""
     least: float | None = None

@@ -8,7 +8,7 @@ import { cueScroll, el, setBusy, setText, watchSize } from "../shared/dom.js";
 import { fill, fmtPercent } from "../shared/fmt.js";
 import { detailNodes } from "./detail.js";
 import { focusOn, makeGraph } from "./graph.js";
-import { MAX_DRAWN, SIDES, readPaths, shownPaths } from "./paths.js";
+import { MAX_DRAWN, SIDES, readPaths, readablePaths, shownPaths } from "./paths.js";
 
 /** @import { Host, Mounted } from "../shared/host.js" */
 /** @import { Graph } from "./graph.js" */
@@ -22,7 +22,7 @@ const STEPS = 200; // of the slider, from nothing to the strongest path
 
 /**
  * `least` is null while nobody has moved the threshold; `chosen` is a head or a path, `pointed` what is under the pointer.
- * @typedef {{host: Host, data: Uint8Array | null, header: Header | null, paths: Path[], sides: string, least: number | null,
+ * @typedef {{host: Host, data: Uint8Array | null, header: Header | null, arrays: Arrays | null, paths: Path[], sides: string, readable: boolean, least: number | null,
  *   chosen: string, pointed: string | null, graph: Graph | null}} State
  */
 /** @typedef {ReturnType<typeof buildParts>} Parts */
@@ -34,8 +34,10 @@ export default function circuit(/** @type {Host} */ host) {
     host,
     data: null,
     header: null,
+    arrays: null,
     paths: [],
     sides: "qk",
+    readable: false,
     least: null,
     chosen: "",
     pointed: null,
@@ -64,19 +66,37 @@ function buildParts() {
   const above = el("span", { class: "av-number" });
   const sides = el("div", { class: "av-row", role: "group" });
   const clear = el("button", { class: "av-button", type: "button" });
+  const readable = el("div", { class: "av-row" });
   const threshold = el("label", { class: "av-circuit-threshold" }, above, slider);
-  const controls = el("div", { class: "av-row" }, sides, threshold, clear);
+  const controls = el("div", { class: "av-row" }, sides, threshold, clear, readable);
   const drawing = el("div", { class: "av-circuit-drawing" });
   const status = el("p", { class: "av-status av-note", "aria-live": "polite" });
+  const said = el("p", { class: "av-note" });
   const hint = el("p", { class: "av-hint" });
-  const left = el("div", { class: "av-circuit-left" }, controls, cueScroll(drawing), status, hint);
+  const left = el("div", { class: "av-circuit-left" }, controls, cueScroll(drawing), said, status, hint);
   const summary = el("p", { class: "av-sentence" });
   const heading = el("h3", { class: "av-heading" });
   const list = el("ol", { class: "av-circuit-list" });
   const detail = el("div", { class: "av-circuit-detail", "aria-live": "polite" });
   const right = el("div", { class: "av-circuit-right av-panel" }, summary, detail, heading, list);
   const box = el("section", { class: "av av-circuit" }, left, right);
-  return { box, slider, above, sides, clear, drawing, status, hint, summary, heading, list, detail, right };
+  return {
+    box,
+    slider,
+    above,
+    sides,
+    clear,
+    readable,
+    drawing,
+    said,
+    status,
+    hint,
+    summary,
+    heading,
+    list,
+    detail,
+    right,
+  };
 }
 
 function listen(/** @type {State} */ state, /** @type {Parts} */ parts) {
@@ -102,7 +122,8 @@ function takeData(/** @type {State} */ state, /** @type {Parts} */ parts, /** @t
   const { header, arrays } = parse(data);
   const { strings, chosen, sides, least } = header;
   const paths = readPaths(header, arrays.moved);
-  Object.assign(state, { data, header, chosen, sides, least, paths });
+  Object.assign(state, { data, header, arrays, chosen, sides, least, paths });
+  parts.readable.replaceChildren(...(arrays.composed ? [makeReadable(state, parts, header)] : []));
   parts.sides.replaceChildren(...SIDES.map((side) => makeSide(state, parts, header, side)));
   parts.sides.setAttribute("aria-label", strings.sides);
   setText(parts.hint, strings.hint);
@@ -168,7 +189,9 @@ function showPaths(/** @type {State} */ state, /** @type {Parts} */ parts) {
   const head = graph.spots.has(state.chosen) ? state.chosen : null;
   const { drawn, total, least } = shownPaths(state.paths, { sides: state.sides, least: state.least, head });
   const chosen = state.paths.find(({ id }) => id === state.chosen);
-  graph.draw(chosen && !drawn.includes(chosen) ? [chosen, ...drawn] : drawn, mostOf(state));
+  const readable = state.readable ? readablePaths(header, state.arrays?.composed, state.sides) : [];
+  graph.draw(chosen && !drawn.includes(chosen) ? [chosen, ...drawn] : drawn, mostOf(state), readable);
+  setText(parts.said, state.readable ? readableSentence(state, header, drawn, readable) : "");
   const most = mostOf(state);
   parts.slider.value = String(most > 0 ? Math.round((STEPS * least) / most) : 0);
   parts.slider.setAttribute("aria-valuetext", `${fmtPercent(least)}%`);
@@ -180,6 +203,37 @@ function showPaths(/** @type {State} */ state, /** @type {Parts} */ parts) {
   const note = total > MAX_DRAWN ? fill(strings.capped, { n: MAX_DRAWN, total }) : "";
   setText(parts.status, note);
   mark(state, parts);
+}
+
+/** How many of the drawn arrows run where something could be read, beside all paths. */
+function readableSentence(
+  /** @type {State} */ { paths, sides },
+  /** @type {Header} */ { strings },
+  /** @type {readonly Path[]} */ drawn,
+  /** @type {readonly Path[]} */ readable,
+) {
+  const ids = new Set(readable.map(({ id }) => id));
+  const all = paths.filter(({ side }) => sides.includes(side));
+  const count = (/** @type {readonly Path[]} */ some) => some.filter(({ id }) => ids.has(id)).length;
+  return fill(strings.readable, { n: count(drawn), drawn: drawn.length, all: count(all), total: all.length });
+}
+
+/** The check box of the faint lines. */
+function makeReadable(
+  /** @type {State} */ state,
+  /** @type {Parts} */ parts,
+  /** @type {Header} */ { strings },
+) {
+  const box = checkbox({
+    label: strings.weights,
+    checked: state.readable,
+    onChange: (on) => {
+      state.readable = on;
+      showPaths(state, parts);
+    },
+  });
+  box.node.classList.add("av-circuit-key-readable");
+  return box.node;
 }
 
 function listRow(

@@ -8,9 +8,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from jaxtyping import Float32
 
+from attnviz.errors import TooLarge, UnsupportedAttention
 from attnviz.i18n import Language, text
-from attnviz.pictures.circuit import CircuitColumn, CircuitHead, CutCell, PathDetail
+from attnviz.pictures.circuit import SIDES, CircuitColumn, CircuitHead, CutCell, PathDetail
 from attnviz.pictures.group import answers
 
 if TYPE_CHECKING:
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from attnviz.experiment.clean_run import CleanRun
     from attnviz.experiment.cut_path import CutPath
     from attnviz.experiment.paths import Path, Paths
+    from attnviz.experiment.weights_alone.circuits import Circuits
+    from attnviz.types import Site
 
 MAX_CELLS = 6
 
@@ -37,6 +41,22 @@ def columns(layout: "Layout") -> tuple[CircuitColumn, ...]:
         )
         for call in layout.calls
     )
+
+
+def composed(
+    circuits: "Circuits", heads: Sequence["Site"]
+) -> Float32[np.ndarray, "sender receiver side"] | None:
+    """The z of each pair's composition on each side; None where the weights do not say."""
+    try:
+        known = [circuits.composition(side) for side in SIDES]
+    except (TooLarge, UnsupportedAttention):
+        return None
+    names = [str(head) for head in known[0].heads]
+    if not {str(head) for head in heads} <= set(names):
+        return None
+    places = [names.index(str(head)) for head in heads]
+    z: np.ndarray = np.stack([side.z[np.ix_(places, places)] for side in known], -1)
+    return z.astype(np.float32)
 
 
 def summary(lang: Language, feeds: "Paths") -> str:

@@ -27,7 +27,7 @@ const PORT = { q: -6, k: 0, v: 6 };
 /** A path with the height of its lane, null between columns that are next to each other. @typedef {Path & {lane: number | null}} Laid */
 /**
  * @typedef {{chose: (id: string) => void, pointed: (id: string | null) => void}} GraphEvents
- * @typedef {{node: SVGSVGElement, spots: Map<string, Spot>, draw: (paths: readonly Path[], most: number) => void,
+ * @typedef {{node: SVGSVGElement, spots: Map<string, Spot>, draw: (paths: readonly Path[], most: number, readable: readonly Path[]) => void,
  *   mark: (marks: {chosen: string, pointed: string | null, labelOf: (name: string) => string}) => void}} Graph
  */
 
@@ -63,8 +63,9 @@ export function makeGraph(columns, room, label, events) {
   return {
     node,
     spots,
-    draw: (paths, most) =>
+    draw: (paths, most, readable) =>
       edges.replaceChildren(
+        ...inLanes(readable, spots).map((path) => makeHairline(path, spots, step)),
         ...inLanes(paths, spots)
           .map((path, rank) => makeEdge(path, spots, step, { most, rank }))
           .reverse(),
@@ -152,13 +153,9 @@ function spotOf(/** @type {Map<string, Spot>} */ spots, /** @type {string} */ na
 function makeEdge({ id, sender, receiver, side, moved, lane }, spots, step, { most, rank }) {
   const [from, to] = [spotOf(spots, sender), spotOf(spots, receiver)];
   const width = EDGE.thin + (EDGE.thick - EDGE.thin) * (most > 0 ? moved / most : 0);
-  const [x1, x2, y2] = [from.x + NODE.width / 2, to.x - NODE.width / 2, to.y + PORT[side]];
+  const [x2, y2] = [to.x - NODE.width / 2, to.y + PORT[side]];
   const end = x2 - TIP;
-  const between = step - NODE.width;
-  const line =
-    lane === null
-      ? `M${x1} ${from.y}${curve(x1, from.y, end, y2)}`
-      : `M${x1} ${from.y}${curve(x1, from.y, x1 + between, lane)}H${x2 - between}${curve(x2 - between, lane, end, y2)}`;
+  const line = lineOf(from, end, y2, step, lane);
   const half = 2 + width / 2;
   const tip = `M${end} ${y2 - half}L${x2} ${y2}L${end} ${y2 + half}Z`;
   return svg(
@@ -173,6 +170,32 @@ function makeEdge({ id, sender, receiver, side, moved, lane }, spots, step, { mo
     svg("path", { class: "av-circuit-line", d: line, "stroke-width": width.toFixed(2) }),
     svg("path", { class: "av-circuit-tip", d: tip }),
   );
+}
+
+/**
+ * The line from a head to the end of an arrow, through its lane.
+ * @param {Spot} from
+ * @param {number} end
+ * @param {number} y
+ * @param {number} step
+ * @param {number | null} lane
+ */
+function lineOf(from, end, y, step, lane) {
+  const [x, between] = [from.x + NODE.width / 2, step - NODE.width];
+  if (lane === null) return `M${x} ${from.y}${curve(x, from.y, end, y)}`;
+  const last = end + TIP - between;
+  return `M${x} ${from.y}${curve(x, from.y, x + between, lane)}H${last}${curve(last, lane, end, y)}`;
+}
+
+/** A faint line for what could be read; a pointer goes through it. */
+function makeHairline(
+  /** @type {Laid} */ { sender, receiver, side, lane },
+  /** @type {Map<string, Spot>} */ spots,
+  /** @type {number} */ step,
+) {
+  const [from, to] = [spotOf(spots, sender), spotOf(spots, receiver)];
+  const d = lineOf(from, to.x - NODE.width / 2, to.y + PORT[side], step, lane);
+  return svg("path", { class: `av-circuit-readable av-circuit-${side}`, d });
 }
 
 /** A curve that leaves and arrives level. @param {number} x1 @param {number} y1 @param {number} x2 @param {number} y2 */

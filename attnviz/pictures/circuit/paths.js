@@ -11,6 +11,7 @@ export const SIDES = ["q", "k", "v"];
 const FIRST = 12; // as many arrows are drawn before anyone moves the threshold
 const FIRST_OF_HEAD = 4; // as many of a chosen head, however little they move
 export const MAX_DRAWN = 150;
+const READABLE_Z = 10; // standard deviations above random rotations
 
 /** @typedef {{id: string, sender: string, receiver: string, side: Side, moved: number}} Path */
 /** @typedef {{drawn: Path[], total: number, least: number}} Shown */
@@ -27,6 +28,16 @@ export function readPaths(/** @type {Header} */ header, /** @type {PackedArray} 
         if (moved > 0) paths.push(makePath(names[i], names[j], side, moved));
       }
   return paths.sort((a, b) => b.moved - a.moved);
+}
+
+/** What the weights alone say could be read, in the chosen sides; `moved` is its z. @returns {Path[]} */
+export function readablePaths(
+  /** @type {Header} */ header,
+  /** @type {PackedArray | undefined} */ composed,
+  /** @type {string} */ sides,
+) {
+  if (!composed) return [];
+  return readPaths(header, composed).filter(({ side, moved }) => sides.includes(side) && moved > READABLE_Z);
 }
 
 /** @param {string} sender @param {string} receiver @param {Side} side @param {number} moved @returns {Path} */

@@ -7,6 +7,8 @@ import type { SharedStrings } from "../shared/heads.js";
  * The graph. `moved` is NaN where a head does not run after another.
  * `chosen` is a head or path as an address has it, "" for none. `least` is the least that a drawn arrow
  * moves, None for the choice of the browser. `summary` names the strongest paths and their control.
+ * `composed` is the z of what each head's weights let it read of an earlier one, without any text; None where
+ * the weights do not say.
  */
 export interface Header {
   strings: Strings;
@@ -51,10 +53,14 @@ export interface CutCell {
 export interface Arrays {
   /** [sender, receiver, side] */
   moved: FloatArray;
+  /** [sender, receiver, side] */
+  composed?: FloatArray;
 }
 
 /** The texts of this canvas, and the shared ones. */
 export interface Strings extends SharedStrings {
+  readonly weights: string;
+  readonly readable: string;
   readonly graph: string;
   readonly list: string;
   readonly side_q: string;

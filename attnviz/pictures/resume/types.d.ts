@@ -14,6 +14,7 @@ export type Page =
   | "start"
   | "overview"
   | "head"
+  | "weights"
   | "compare"
   | "switches"
   | "circuit"
@@ -24,6 +25,7 @@ export type Page =
   | "calculator"
   | "map"
   | "atlas"
+  | "pairs"
   | "learn";
 
 export type Arrays = Record<never, never>;

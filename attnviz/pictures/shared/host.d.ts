@@ -109,7 +109,7 @@ export interface Events {
   geometry: { tab: string; vectors: string; turns: string };
   /** mask_painter: the painted cells, "query.key,…". */
   cells: string;
-  /** film, atlas, stage: a text to look at. */
+  /** film, atlas, pairs, stage: a text to look at. */
   text: string;
   /** strip: a piece's name and its new text. */
   typed: Typed;
@@ -144,6 +144,8 @@ export type PageName =
   | "geometry"
   | "map"
   | "atlas"
+  | "pairs"
+  | "weights"
   | "head"
   | "steps"
   | "masks"

@@ -12,6 +12,7 @@ Page = Literal[
     "start",
     "overview",
     "head",
+    "weights",
     "compare",
     "switches",
     "circuit",
@@ -22,6 +23,7 @@ Page = Literal[
     "calculator",
     "map",
     "atlas",
+    "pairs",
     "learn",
 ]
 Room = Literal["start", "look", "change", "compute", "texts", "learn"]
@@ -45,6 +47,7 @@ ROWS = (
     PageRow("start", "start", needs_model=False),
     PageRow("overview", "look", followed=True),
     PageRow("head", "look", followed=True),
+    PageRow("weights", "look"),
     PageRow("compare", "look"),
     PageRow("switches", "change"),
     PageRow("circuit", "change"),
@@ -55,6 +58,7 @@ ROWS = (
     PageRow("calculator", "compute", needs_model=False),
     PageRow("map", "texts"),
     PageRow("atlas", "texts"),
+    PageRow("pairs", "texts"),
     PageRow("learn", "learn", needs_model=False),
 )
 PAGES: tuple[Page, ...] = tuple(row.name for row in ROWS)

@@ -1,0 +1,133 @@
+"""A question asked of a set of pairs, as what the page shows of it.
+
+In: a `SetResult` of the library with the set that was asked. Out: its view in a language. Nothing
+is computed here: means, shares and intervals are those of the result.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Float32
+
+from attnviz.i18n import Language, text
+from attnviz.pictures.pairs import Ask, PairsView, PairText
+
+if TYPE_CHECKING:
+    from attnviz.experiment.set_results import SetResult
+    from attnviz.experiment.sets import ExperimentSet
+
+NAMES = ("last", "difference")  # slots that have a name in each language
+
+
+@dataclass(frozen=True, eq=False)
+class PairsFound:
+    """What a job measured, without the model: the result, its pairs, and how many were asked."""
+
+    ask: Ask
+    result: "SetResult"
+    texts: tuple[PairText, ...]
+    n_solved: int
+    n_asked: int
+
+
+def found(
+    ask: Ask, asked: "ExperimentSet", measured: "ExperimentSet", result: "SetResult"
+) -> PairsFound:
+    """The numbers of a question: `measured` is all that was `asked`, or the solved part of it."""
+    assert measured.others is not None and measured.source is not None, "pairs"
+    assert measured.solved is not None, "answers that can be right"
+    rows = zip(
+        measured.texts,
+        measured.others,
+        measured.before.tolist(),
+        measured.source.tolist(),
+        measured.solved.tolist(),
+        strict=True,
+    )
+    return PairsFound(
+        ask, result, tuple(PairText(*row) for row in rows), asked.n_solved or 0, len(asked.texts)
+    )
+
+
+def view(lang: Language, shown: PairsFound) -> PairsView:
+    """The question in words, with its numbers."""
+    result = shown.result
+    is_share = shown.ask == "patching"
+    mean, interval = (
+        (result.share, result.share_interval) if is_share else (result.mean, result.interval)
+    )
+    assert result.source is not None or not is_share, "patching has partners"
+    gap = (
+        float((result.source - result.before).mean())
+        if result.source is not None and is_share
+        else 1.0
+    )
+    slots = tuple(
+        text(lang, f"pairs.slot_{slot}") if slot in NAMES else slot for slot in result.slots
+    )
+    return PairsView(
+        ask=shown.ask,
+        title=text(lang, f"pairs.title_{shown.ask}"),
+        sentences=tuple(_sentences(lang, shown)),
+        n_solved=shown.n_solved,
+        n_asked=shown.n_asked,
+        rows=tuple(_name(lang, row) for row in result.rows),
+        order=tuple(map(result.rows.index, result.order())),
+        slots=slots,
+        texts=shown.texts,
+        mean=_cells(mean),
+        low=_cells(interval[..., 0]),
+        high=_cells(interval[..., 1]),
+        control=None if result.control_share is None else _cells(result.control_share),
+        values=(result.values / gap)
+        .reshape(len(result.rows), -1, result.n_text)
+        .astype(np.float32),
+    )
+
+
+def _cells(numbers: np.ndarray) -> Float32[np.ndarray, "row slot"]:
+    """Row × slot; without slots there is one column."""
+    cells: np.ndarray = numbers.reshape(len(numbers), -1).astype(np.float32)
+    return cells
+
+
+def _name(lang: Language, row: str) -> str:
+    return text(lang, "component.cut_out.embeddings") if row == "embeddings" else row
+
+
+def _sentences(lang: Language, shown: PairsFound) -> list[str]:
+    """The numbers of both texts, and what tells the two largest rows apart, or does not."""
+    result, ask = shown.result, shown.ask
+    before = [pair.before for pair in shown.texts]
+    source = [pair.source for pair in shown.texts]
+    said = [
+        text(
+            lang,
+            "pairs.numbers",
+            n=len(before),
+            before=_signed(float(np.mean(before))),
+            source=_signed(float(np.mean(source))),
+        ),
+        text(lang, f"pairs.note_{ask}"),
+    ]
+    if ask in ("effects", "direct") and len(result.rows) > 1:
+        first, second = result.order()[:2]
+        mean, low, high = result.difference(first, second)
+        name = "apart" if low > 0 or high < 0 else "not_apart"
+        said.append(
+            text(
+                lang,
+                f"pairs.{name}",
+                first=_name(lang, first),
+                second=_name(lang, second),
+                mean=_signed(mean),
+                low=_signed(low),
+                high=_signed(high),
+            )
+        )
+    return said
+
+
+def _signed(number: float) -> str:
+    return f"{number:+.2f}".replace("-", "−")

@@ -1,0 +1,246 @@
+"""The circuits of a model's weights, as what the page shows of one head.
+
+In: `Circuits` of the library and a head. Out: the numbers without the model, so that they can be
+kept; and the view in a language. Nothing is measured here: shares, weights and compositions are
+those of the library.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+from jaxtyping import Float32
+
+from attnviz.errors import TooLarge, UnsupportedAttention
+from attnviz.i18n import Language, has, text
+from attnviz.pictures.weights import (
+    CircuitShare,
+    ComposedPair,
+    Through,
+    WeightsHead,
+    WeightsView,
+)
+from attnviz.types import Site
+
+if TYPE_CHECKING:
+    from attnviz.experiment.weights_alone.circuits import Circuits
+    from attnviz.experiment.weights_alone.results import Composition, TokenCircuit
+
+SIDES: tuple[Literal["q", "k", "v"], ...] = ("q", "k", "v")
+LISTED = 6  # heads that the chosen one reads, and that read it
+FURTHEST = 31
+# the beginning of each line of `Folded` that the page says in the visitor's language
+LEFT_OUT = {
+    "σ of": "sigma",
+    "β of": "biases",
+    "rotary": "rotary",
+    "the position bias": "bias",
+    "norms between": "between",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class WeightsFound:
+    """The numbers of the view, in no language; `left_out` names what weights alone leave out."""
+
+    heads: tuple[Site, ...]
+    columns: dict[str, Float32[np.ndarray, " head"]]
+    shares: tuple[CircuitShare, ...]
+    distances: tuple[int, ...]
+    weights: Float32[np.ndarray, " distance"]
+    even: Float32[np.ndarray, " distance"]
+    peak: int | None
+    baseline: float
+    reads: tuple[ComposedPair, ...]
+    read_by: tuple[ComposedPair, ...]
+    left_out: tuple[str, ...]
+
+
+def numbers(circuits: "Circuits", heads: Sequence[Site], head: Site) -> WeightsFound:
+    """The numbers of one head, and the columns of those that are listed."""
+    shares = [
+        share
+        for circuit in (circuits.ov, circuits.qk)
+        for through in get_args(Through)
+        if (share := _known(partial(circuit, head, through))) is not None
+    ]
+    by_distance = _known(partial(circuits.by_distance, head))
+    distances = np.zeros(0, np.int64) if by_distance is None else by_distance.distances
+    shown = np.abs(distances) <= FURTHEST
+    weights = np.zeros(0) if by_distance is None else by_distance.weights[shown]
+    composed = [side for name in SIDES if (side := _composition(circuits, name))]
+    table, places = circuits.to_dict(), [circuits.heads.index(each) for each in heads]
+    columns = {
+        name: np.array([table[name][place] for place in places], np.float32)
+        for name in ("ov", "ov_mlp0", "qk", "qk_mlp0", "previous")
+    }
+    return WeightsFound(
+        heads=tuple(heads),
+        columns={**columns, "composed": _most_read(composed, places, len(heads))},
+        shares=tuple(map(_share, shares)),
+        distances=tuple(distances[shown].tolist()),
+        weights=weights.astype(np.float32),
+        even=_even(distances)[shown].astype(np.float32),
+        peak=None if by_distance is None else by_distance.peak,
+        baseline=composed[0].baseline if composed else float("nan"),
+        reads=_pairs(composed, head, reads=True),
+        read_by=_pairs(composed, head, reads=False),
+        left_out=circuits.folded.left_out,
+    )
+
+
+def _known(compute: Any) -> Any:
+    """A result, None where the weights alone do not give it."""
+    try:
+        return compute()
+    except UnsupportedAttention:
+        return None
+
+
+def _composition(circuits: "Circuits", side: Any) -> "Composition | None":
+    try:
+        return circuits.composition(side)
+    except (TooLarge, UnsupportedAttention):
+        return None
+
+
+def _share(found: "TokenCircuit") -> CircuitShare:
+    return CircuitShare(
+        circuit=found.circuit,
+        through=found.through,
+        share=found.share,
+        low=float(found.shuffled.min()),
+        high=float(found.shuffled.max()),
+        own=100 * found.own_first,
+        n=found.n_tokens,
+        real=tuple(found.eigenvalues.real.tolist()),
+        imaginary=tuple(found.eigenvalues.imag.tolist()),
+    )
+
+
+def _even(distances: np.ndarray) -> np.ndarray:
+    """The mean weight at each distance if every row spread its attention evenly."""
+    n = int(distances.max(initial=-1)) + 1
+    if n and distances.min() < 0:
+        return np.full(len(distances), 1 / n)
+    rows = 1 / np.arange(1, n + 1)
+    return np.array([rows[distance:].mean() for distance in distances])
+
+
+def _most_read(
+    composed: Sequence["Composition"], places: Sequence[int], n: int
+) -> Float32[np.ndarray, " head"]:
+    """The largest z with which each head can read an earlier one."""
+    if not composed:
+        return np.full(n, np.nan, np.float32)
+    z = np.stack([side.z[:, places] for side in composed])
+    most = np.nan_to_num(z, nan=-np.inf).max((0, 1))
+    return np.where(np.isfinite(most), most, np.nan).astype(np.float32)
+
+
+def _pairs(
+    composed: Sequence["Composition"], head: Site, *, reads: bool
+) -> tuple[ComposedPair, ...]:
+    """The heads that the chosen one can read best, or that can best read it."""
+    pairs = []
+    for side in composed:
+        at = side.heads.index(head)
+        values, z = (table[:, at] if reads else table[at] for table in (side.values, side.z))
+        for place in np.flatnonzero(np.isfinite(z)):
+            value, square = float(values[place]), side.baseline**2
+            sd = abs((value**2 - square) / z[place]) if z[place] else 0.0
+            low, high = (float(np.sqrt(max(0.0, square + sign * 2 * sd))) for sign in (-1, 1))
+            name = str(side.heads[place])
+            pairs.append(ComposedPair(name, side.side, value, low, high, float(z[place])))
+    return tuple(sorted(pairs, key=lambda pair: -pair.z)[:LISTED])
+
+
+# --- in words -------------------------------------------------------------------------------------
+
+
+def view(lang: Language, found: WeightsFound, head: Site) -> WeightsView:
+    """The numbers with their sentences."""
+    named = (WeightsHead(str(each), each.layer, each.head or 0) for each in found.heads)
+    return WeightsView(
+        heads=tuple(named),
+        **found.columns,
+        chosen=found.heads.index(head),
+        sentences=tuple(_sentences(lang, found, str(head))),
+        notes=tuple(_notes(lang, found)),
+        shares=found.shares,
+        distances=found.distances,
+        weights=found.weights,
+        even=found.even,
+        baseline=found.baseline,
+        reads=found.reads,
+        read_by=found.read_by,
+    )
+
+
+def _sentences(lang: Language, found: WeightsFound, head: str) -> list[str]:
+    """The verdict on copying, the distance that positions prefer, and the head it can read best."""
+    said = []
+    ov = {share.through: share for share in found.shares if share.circuit == "OV"}
+    if len(ov) == 2 and ov["embedding"].share * ov["mlp0"].share < 0:
+        values = {name: _signed(share.share) for name, share in ov.items()}
+        said.append(text(lang, "weights.disagree", head=head, **values))
+    elif ov:
+        last = ov.get("mlp0") or ov["embedding"]
+        outside = not last.low <= last.share <= last.high
+        verdict = "neither" if not outside else "copies" if last.share > 0 else "against"
+        said.append(
+            text(
+                lang,
+                f"weights.{verdict}",
+                head=head,
+                share=_signed(last.share),
+                low=_signed(last.low),
+                high=_signed(last.high),
+            )
+        )
+    else:
+        said.append(text(lang, "weights.no_tokens", head=head))
+    if found.peak is not None:
+        at = found.distances.index(found.peak) if found.peak in found.distances else None
+        if at is not None:
+            said.append(
+                text(
+                    lang,
+                    "weights.distance",
+                    n=found.peak,
+                    weight=f"{found.weights[at]:.2f}",
+                    even=f"{found.even[at]:.2f}",
+                )
+            )
+    if found.reads:
+        best = found.reads[0]
+        said.append(
+            text(
+                lang,
+                "weights.reads",
+                head=head,
+                sender=best.name,
+                side=best.side,
+                value=f"{best.value:.3f}",
+                baseline=f"{found.baseline:.3f}",
+                z=f"{best.z:.0f}",
+            )
+        )
+    return said
+
+
+def _notes(lang: Language, found: WeightsFound) -> list[str]:
+    """What weights alone leave out."""
+    names = [
+        name
+        for line in found.left_out
+        for start, name in LEFT_OUT.items()
+        if line.startswith(start) and has(f"weights.left_{name}")
+    ]
+    return [text(lang, f"weights.left_{name}") for name in dict.fromkeys(names)]
+
+
+def _signed(number: float) -> str:
+    return f"{number:+.2f}".replace("-", "−")
