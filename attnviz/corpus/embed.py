@@ -77,6 +77,10 @@ class Embedding:
             }
         )
 
+    def to_dict(self) -> dict[str, list[float | int | str]]:
+        """The columns of `table()` as lists: `pandas.DataFrame(embedding.to_dict())`."""
+        return self.table().to_dict()
+
     def kept(self, head: Head) -> float:
         """The share of what tells keys apart that a head's plane keeps."""
         return float(self.table()["kept"][self.row(head)])

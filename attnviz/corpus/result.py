@@ -11,7 +11,7 @@ measures, histograms, roles and intervals stay exact.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -93,6 +93,10 @@ class HeadMatch:
     median: float
     mutual: bool
 
+    def to_dict(self) -> dict[str, str | float | bool]:
+        """Both heads by their names, and the numbers."""
+        return {**asdict(self), "head": str(self.head), "other": str(self.other)}
+
 
 @dataclass(frozen=True)
 class HeadNumbers:
@@ -166,6 +170,10 @@ class Survey:
         """
         ends = np.array([np.inf if measure in UPPER else 1.0 for measure in MEASURES])
         return self._by_head(as_measures(measures), _interval(self.tally.values, ends))
+
+    def to_dict(self) -> dict[str, list[float | int | str]]:
+        """The columns of `table()` as lists: `pandas.DataFrame(survey.to_dict())`."""
+        return self.table().to_dict()
 
     def _by_head(self, measures: Sequence[Measure], over_texts: Interval) -> HeadTable:
         columns: dict[str, np.ndarray] = {

@@ -17,7 +17,7 @@ attention and change nothing of the answer.
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -75,6 +75,10 @@ class Path:
     side: FedSide
     moved: float
     answer: float | None = None
+
+    def to_dict(self) -> dict[str, str | float | None]:
+        """Both heads by their names, and the numbers."""
+        return {**asdict(self), "sender": str(self.sender), "receiver": str(self.receiver)}
 
     def __str__(self) -> str:
         answer = "" if self.answer is None else f", answer {self.answer:+.2f}"

@@ -167,7 +167,7 @@ class Experiment:
         row: int | None = None,
         renormalise: bool = False,
     ) -> Edges:
-        """The answer's number without each edge of one head (attention knock-out).
+        """The answer's number without each edge of one head (attention knockout).
 
         Every edge is estimated to first order (attribution patching); those that matter most are
         run, exactly, as rows of a batch.
@@ -428,8 +428,8 @@ class Experiment:
     ) -> Circuit:
         """The edges of the residual stream that carry the difference to another run.
 
-        Edge attribution with integrated gradients for all edges between heads (q, k, v), MLPs and
-        the answer; the largest are run exactly. Then the circuit is kept and all else comes from
+        Edge attribution patching with integrated gradients (EAP-IG) for all edges between heads
+        (q, k, v), MLPs and the answer; the largest are run exactly. Then the circuit is kept and all else comes from
         the other run, and the other way round, beside as many random edges.
 
         Parameters:

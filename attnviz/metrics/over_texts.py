@@ -70,6 +70,23 @@ class RoleTable:
         order = held[np.argsort(-self.share.mean[row, held], kind="stable")]
         return tuple(self.patterns[at] for at in order)
 
+    def to_dict(self) -> dict[str, list[str] | list[float] | list[bool]]:
+        """A row for each head and pattern, as lists; NaN where a number has no meaning."""
+        intervals = {"share": self.share, "other_words": self.other_words}
+        numbers = {
+            f"{name}_{bound}": getattr(interval, bound).ravel().tolist()
+            for name, interval in intervals.items()
+            for bound in ("mean", "low", "high")
+        }
+        return {
+            "head": [str(head) for head in self.heads for _ in self.patterns],
+            "pattern": [*self.patterns] * len(self.heads),
+            **numbers,
+            "even": self.even.ravel().tolist(),
+            "coverage": self.coverage.ravel().tolist(),
+            "holds": self.holds.ravel().tolist(),
+        }
+
     def __repr__(self) -> str:
         n_held = int(self.holds.any(axis=1).sum())
         size = counted(len(self.heads), "head")

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -151,3 +152,21 @@ class Loose:
 """
     loose = write_api.Public("Loose", "x", ast.parse(source).body[0])
     assert loose_parameters(loose) == ["Loose: two", "Loose: three"]
+
+
+# what a caller gives, one item of a result, or what holds tensors: `save` writes a capture of it
+NO_RESULTS = {
+    *("WordSlot", "DifferenceSlot", "AnswerMeasure", "Component"),
+    *("AttentionCall", "Steps", "StepView", "Tokens", "HeadId", "ModelCard", "ModelKey"),
+}
+
+
+@pytest.mark.parametrize("name", sorted(set(write_api.RESULTS) - NO_RESULTS))
+def test_every_result_is_a_dictionary_too(name: str) -> None:
+    package, module = write_api.RESULTS[name]
+    result = getattr(import_module(f"{package}.{module}" if module else package), name)
+    assert callable(getattr(result, "to_dict", None)), name
+
+
+def test_what_is_no_result_is_told_of() -> None:
+    assert set(write_api.RESULTS) >= NO_RESULTS

@@ -8,7 +8,7 @@ import pytest
 
 import attnviz
 from attnviz.errors import BadInput, Cancelled
-from attnviz.experiment import ExperimentSet, SetResult, WordSlot
+from attnviz.experiment import DifferenceSlot, ExperimentSet, SetResult, WordSlot
 from attnviz.experiment.answer_measures import AnswerMeasure, Class, Cosine, NextToken
 from attnviz.models.loaded_model import LoadedModel
 from tests.support.shapes import unchecked
@@ -243,3 +243,20 @@ def test_a_word_of_several_tokens_is_found_at_its_last(lm: LoadedModel) -> None:
     first = last_token("who", tokens, "Zebulon", 0)
     assert text[: tokens.offsets[first][1]].endswith("Zebulon") and tokens.offsets[first][1] == 7
     assert tokens.offsets[last_token("who", tokens, "Tom", -1)][1] == text.index(".")
+
+
+def test_a_difference_slot_is_the_first_token_that_differs(lm: LoadedModel) -> None:
+    texts = [
+        ("When Mary and John went to the store, John gave a book to", "Mary", "John"),
+        ("When Tom and Lily went to the park, Lily gave a big red ball to", "Tom", "Lily"),
+    ]
+    pairs = [(text, text.replace(f"{b} gave", f"{a} gave")) for text, a, b in texts]
+    on = [attnviz.NextToken(f" {a}", against=f" {b}") for _, a, b in texts]
+    run = attnviz.experiment(lm, pairs, on)
+    words = WordSlot([(b, a) for _, a, b in texts])
+    found = run.patching(slots={"by rule": DifferenceSlot(), "by word": words}, control=False)
+    np.testing.assert_array_equal(found.values[:, 0], found.values[:, 1])
+    assert np.abs(found.values).max() > 0.01
+    same = attnviz.experiment(lm, [(texts[0][0], texts[0][0]), pairs[1]], on)
+    with pytest.raises(BadInput, match="text 0: slot 'd'"):
+        same.patching(slots={"d": DifferenceSlot()})

@@ -4,15 +4,16 @@ In: what is shown, and the page. Out: lines to run; a test runs those of every p
 captured again; pictures, sounds, sampling and uploads are in the saved capture alone.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from attnviz.app.session import current
+from attnviz.app.session import current, store
 from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.shared.pages import Page
 from attnviz.types import HeadId
 
 Options = dict[str, str | int]
+PAIR_LINES = "pair_lines"  # what a visitor pasted, in the session
 
 
 @dataclass(frozen=True)
@@ -88,14 +89,34 @@ def _numbers(
         return _without_heads(source, changes)
     if page == "map":
         return _places(shown, head, source)
-    if page == "atlas" and source.options is not None:
-        return _survey(shown)
+    if page in OF_MODEL and source.options is not None:
+        return OF_MODEL[page](shown)
     if page == "output":
         answer = "logits" if shown.captured.capture.logits is not None else "hidden"
         return [] if source.options is None else [f"{answer} = cap.{answer}"]
     if page in ("steps", "masks") and not shown.group.own_code(head.layer):
         return _stages(page, head, place)
     return [f"weights = cap.weights({str(head)!r}{place})"]
+
+
+def _pairs(_: PageContext) -> list[str]:
+    """The question of Pairs, asked of the example or of pasted lines that were kept in a file."""
+    pairs = "sample_pairs(lm)"
+    imports = ["from attnviz.corpus.samples import sample_pairs"]
+    if store.has(PAIR_LINES):
+        pairs = 'read_pairs(Path("pairs.txt").read_text())'
+        imports = ["from pathlib import Path"]
+    ask, solved = current.view().pairs.ask, current.view().pairs.solved
+    names = "asked, read_pairs" if store.has(PAIR_LINES) else "asked"
+    slots = "slots={'difference': DifferenceSlot(), 'last': -1}" if ask == "patching" else ""
+    if slots:
+        imports.append("from attnviz.experiment import DifferenceSlot")
+    return [
+        *imports,
+        f"from attnviz.experiment.pair_lines import {names}",
+        f"run = attnviz.experiment(lm, *asked(lm, {pairs}))",
+        f"result = run{'.only_solved()' if solved else ''}.{ask}({slots})",
+    ]
 
 
 def _survey(shown: PageContext) -> list[str]:
@@ -111,6 +132,14 @@ def _survey(shown: PageContext) -> list[str]:
         "survey = attnviz.survey(lm, sample_texts(lm)[:512])",
         table,
     ]
+
+
+# the pages whose numbers are of the model and not of the capture
+OF_MODEL: dict[Page, Callable[[PageContext], list[str]]] = {
+    "atlas": _survey,
+    "pairs": _pairs,
+    "weights": lambda _: ["circuits = attnviz.circuits(lm)"],
+}
 
 
 def _paths(shown: PageContext, source: CodeSource) -> list[str]:

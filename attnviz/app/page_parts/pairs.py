@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import streamlit as st
 
 from attnviz.app.bar.navigation import renew
-from attnviz.app.frame import measurement, needs_model
+from attnviz.app.frame import measurement, needs_model, view_code
 from attnviz.app.host.draw import draw
 from attnviz.app.server.jobs import Job
 from attnviz.app.session import address, current, embedding, messages, routes, store, widgets
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from attnviz.models.loaded_model import LoadedModel
 
 FRAGMENT = "pairs"
-LINES, WIDGET = "pair_lines", "pairs.lines"
+WIDGET = "pairs.lines"
 MAX_CHARS = 400_000
 PAIR_S = 0.1  # a question takes so long for a pair with a small model
 
@@ -105,7 +105,7 @@ def _take(name: str, widget: str = "") -> None:
 def _box(lang: Language, samples: tuple[AnsweredPair, ...]) -> str:
     """The lines that are measured: the visitor's, or those of the example; a box to change them."""
     example = "\n".join(map(str, samples))
-    own: str | None = store.get(LINES)
+    own: str | None = store.get(view_code.PAIR_LINES)
     lines = example if own is None else own
     if embedding.is_embedded():
         return lines
@@ -127,11 +127,13 @@ def _box(lang: Language, samples: tuple[AnsweredPair, ...]) -> str:
 
 
 def _take_lines() -> None:
-    store.put(LINES, without_surrogates(str(widgets.value(WIDGET) or "")[:MAX_CHARS]))
+    store.put(
+        view_code.PAIR_LINES, without_surrogates(str(widgets.value(WIDGET) or "")[:MAX_CHARS])
+    )
 
 
 def _forget_lines() -> None:
-    store.pop(LINES)
+    store.pop(view_code.PAIR_LINES)
 
 
 def _measured(lang: Language, loaded: "LoadedModel", pairs: tuple[AnsweredPair, ...]) -> None:

@@ -4,7 +4,7 @@ Frozen, numpy only. A share lies in −1 to 1, a composition in 0 to 1; what was
 weights and what was left out stands in `Folded`.
 """
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Literal
 
 import numpy as np
@@ -206,6 +206,10 @@ class Candidate:
     z: float
     looks_back: float
     copies: float
+
+    def to_dict(self) -> dict[str, str | float]:
+        """Both heads by their names, and the numbers."""
+        return {**asdict(self), "sender": str(self.sender), "receiver": str(self.receiver)}
 
     def __str__(self) -> str:
         return (
