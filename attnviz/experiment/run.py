@@ -429,8 +429,8 @@ class Experiment:
         """The edges of the residual stream that carry the difference to another run.
 
         Edge attribution patching with integrated gradients (EAP-IG) for all edges between heads
-        (q, k, v), MLPs and the answer; the largest are run exactly. Then the circuit is kept and all else comes from
-        the other run, and the other way round, beside as many random edges.
+        (q, k, v), MLPs and the answer; the largest are run exactly. Then the circuit is kept and
+        all else comes from the other run, and the other way round, beside as many random edges.
 
         Parameters:
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 FRAGMENT = "pairs"
 WIDGET = "pairs.lines"
+FORM = "The film was great. | positive | The film was awful. | negative"  # as models read it
 MAX_CHARS = 400_000
 PAIR_S = 0.1  # a question takes so long for a pair with a small model
 
@@ -116,7 +117,7 @@ def _box(lang: Language, samples: tuple[AnsweredPair, ...]) -> str:
             height=200,
             max_chars=MAX_CHARS,
             help=text(lang, "pairs.lines_help", n=MAX_PAIRS),
-            placeholder=text(lang, "pairs.placeholder"),
+            placeholder=FORM,
             on_change=_take_lines,
         )
         if own is not None and samples:

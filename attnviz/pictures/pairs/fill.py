@@ -22,7 +22,7 @@ NAMES = ("last", "difference")  # slots that have a name in each language
 
 @dataclass(frozen=True, eq=False)
 class PairsFound:
-    """What a job measured, without the model: the result, its pairs, and how many were asked."""
+    """The numbers of a job, without the model: the result, its pairs, and how many were asked."""
 
     ask: Ask
     result: "SetResult"

@@ -232,7 +232,7 @@ def _sentences(lang: Language, found: WeightsFound, head: str) -> list[str]:
 
 
 def _notes(lang: Language, found: WeightsFound) -> list[str]:
-    """What weights alone leave out."""
+    """The sentences on what weights alone leave out."""
     names = [
         name
         for line in found.left_out
