@@ -31,7 +31,7 @@ from tests.support.canvas import Palette, cell_middle, load_palettes, matrix_col
 from tests.support.server import serve
 from tests.support.visit import Visit, data, open_visit
 
-GRID_MS, UPDATE_MS, REACHABLE_MS = 1000.0, 200.0, 2000.0
+GRID_MS, UPDATE_MS, REACHABLE_MS = 300.0, 200.0, 1000.0
 SWITCH_MS, LONG_SWITCH_MS = 50.0, 100.0
 EDIT_MS, MASK_MS = 150.0, 50.0
 HEAP_MB = 300.0
@@ -77,12 +77,15 @@ class Bench:
 def of_grid(bench: Bench, model: LoadedModel, folder: Path) -> list[Result]:
     """New texts on the overview, and another order of all heads."""
     rounds, palette = bench.rounds, bench.palette
-    with bench.opened("", folder, "the cat sat") as visit:
+    with bench.opened("overview", folder, "the cat sat", layer=0, head=0) as visit:
         grid = new_text(visit, model, N_GRID, palette, rounds, GRID_MS, words_of)
         capture = attnviz.capture(model, words_of(model, N_GRID, rounds))
         order = of_order(visit, capture, rounds)
-    with bench.opened("", folder, "the cat sat") as visit:
+    with bench.opened("overview", folder, "the cat sat", layer=0, head=0) as visit:
         wide = new_text(visit, model, N_WIDE, palette, min(rounds, 3), REACHABLE_MS, words_of)
+        later = weights_of_all(
+            visit, attnviz.capture(model, words_of(model, N_WIDE, min(rounds, 3))), palette
+        )
         n_cells = visit.page.locator(".av-grid .av-picker-cell").count()
         missing = LAYERS * HEADS - n_cells
         reachable = Result(
@@ -93,7 +96,19 @@ def of_grid(bench: Bench, model: LoadedModel, folder: Path) -> list[Result]:
             wide.wrong or (f"{missing} heads are not there" if missing else None),
         )
         heap = Result(f"heap of Overview, n={N_WIDE}", (heap_mb(visit),), "MB", HEAP_MB)
-    return [grid, order, reachable, heap]
+    return [grid, order, reachable, later, heap]
+
+
+def weights_of_all(visit: Visit, capture: attnviz.Capture, palette: Palette) -> Result:
+    """From the key that applied the last text until every head's own weights are there."""
+    visit.page.wait_for_function("() => window.avWhole !== undefined")
+    late: float = visit.page.evaluate("avWhole")
+    last = visit.page.locator(".av-picker-cell[data-layer='11'][data-head='11']")
+    last.hover()
+    weights = capture.weights(LAYERS - 1, HEADS - 1)
+    visit.canvas(PREVIEW).and_(visit.page.locator("[data-layer='11']")).wait_for()
+    wrong = wrong_head(visit, weights, HEADS - 1, palette)
+    return Result(f"new text → weights of all heads, n={N_WIDE}", (late,), "ms", None, wrong)
 
 
 def of_order(visit: Visit, capture: attnviz.Capture, rounds: int) -> Result:

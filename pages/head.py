@@ -21,6 +21,8 @@ def main() -> None:
         show = fragments.head if shown.size.all_at_once else long_head.head
         show(shown)
         beside = st.container()
+        with beside:
+            fragments.rest(shown, weights=False)
         if frame_line.ends(shown):
             return
         head_search.ask(shown)

@@ -19,6 +19,8 @@ def main() -> None:
         fragments.player(shown)
         fragments.grid(shown)
         beside = st.container()
+        with beside:
+            fragments.rest(shown, weights=True)
         if frame_line.ends(shown):
             return
         head_search.ask(shown)

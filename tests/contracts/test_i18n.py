@@ -67,7 +67,8 @@ def test_a_sentence_in_the_letters_of_english_is_found_where_it_is_english() -> 
 # the number cannot be 1: a limit, what is over one, or a size that is at least 2
 ALWAYS_MANY = (
     *("long.", "tiles.note", "place.", "window.help", "component.writing.left"),
-    *("component.grid.pooled_note", "component.tiles.pooled"),
+    *("component.grid.pooled_note", "component.grid.coming_note", "component.grid.squares_note"),
+    "component.tiles.pooled",
     *("error.too_many_tokens", "error.too_many_weights", "error.no_room_to_write"),
     "error.sound_shape",
 )

@@ -20,13 +20,14 @@ from attnviz.app.frame import measurement
 from attnviz.app.server import class_socket, loading, sources
 from attnviz.app.session import routes, widgets
 from attnviz.models.rehearsal import Rehearsal
-from attnviz.pictures import effects, table
+from attnviz.pictures import effects, rest, table
 from attnviz.pictures import strip as strip_picture
 from attnviz.pictures.shared.buffer import unpack
 from attnviz.pictures.shared.pages import path as path_of
 from tests.support.waiting import LIMIT_S
 
 TIMEOUT_S = 3 * LIMIT_S
+REST = rest.CANVAS.element
 
 IN_FULL = ("en",)  # a page speaks it in every run, the other languages in `make test-all`
 IN_JAPANESE_TOO = ("test_pages.py",)
@@ -155,8 +156,16 @@ def beside_bar(app: AppTest, kind: str = "bidi_component") -> list[Any]:
     """The elements of a kind that the page has beside bar and strip, components for instance."""
     above = {id(each) for line in app.container if _is_above(line) for each in line.get(kind)}
     found = [each for each in app.main.get(kind) if id(each) not in above]
-    # what only tells the other pictures of effects is not seen
-    return [each for each in found if _name_of(each) != effects.CANVAS.element]
+    # what only tells the other pictures of effects, words and weights is not seen
+    return [each for each in found if _name_of(each) not in (effects.CANVAS.element, REST)]
+
+
+def told(app: AppTest) -> dict[str, Any]:
+    """What the pictures of heads are told after they were drawn: words and measures."""
+    found = [each for each in app.main.get("bidi_component") if _name_of(each) == REST]
+    headers = [unpack(each.proto.bytes)[0] for each in found]
+    (words,) = [header for header in headers if header["sentences"]]
+    return words
 
 
 def _name_of(element: Any) -> str:

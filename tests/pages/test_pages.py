@@ -10,7 +10,7 @@ from attnviz.app.session.view import default_view
 from attnviz.masks.spec import MASK_NAMES
 from attnviz.pictures.shared.buffer import unpack
 from attnviz.teach.lessons.cards.symbols import with_formulas
-from tests.pages.conftest import Visit, bar, beside_bar, component_name, pieces, sent, strip
+from tests.pages.conftest import Visit, bar, beside_bar, component_name, pieces, sent, strip, told
 
 KEY = widgets.key
 PAGES = ("overview", "head", "steps", "masks")
@@ -65,7 +65,9 @@ def test_head_shows_the_librarys_weights(visit: Visit, minilm: attnviz.LoadedMod
 
 
 def test_every_head_has_a_sentence(visit: Visit, minilm: attnviz.LoadedModel) -> None:
-    header, _ = sent(visit("overview", text=TEXT))
+    app = visit("overview", text=TEXT)
+    assert sent(app)[0]["sentences"] == [], "the first picture waits for no measure"
+    header = told(app)
     cap = attnviz.capture(minilm, TEXT)
     roles = attnviz.metrics.describe(cap.all_weights(), cap.tokens)
     assert [len(row) for row in header["sentences"]] == [12] * 6

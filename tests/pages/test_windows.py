@@ -8,7 +8,7 @@ import pytest
 import attnviz
 from attnviz import i18n
 from attnviz.app.session import pictures, widgets
-from tests.pages.conftest import Visit, parameters, sent
+from tests.pages.conftest import Visit, parameters, sent, told
 
 KEY = widgets.key
 Tiny = Callable[[str], str]
@@ -45,12 +45,14 @@ def test_layers_have_their_own_heads_and_places(visit: Visit, tiny: Tiny) -> Non
 
 
 def test_what_lies_beyond_the_edge_is_marked(visit: Visit, tiny: Tiny) -> None:
-    header, _ = sent(visit("overview", text="", model=tiny("swinv2"), window="8"))
+    app = visit("overview", text="", model=tiny("swinv2"), window="8")
+    header, _ = sent(app)
     assert [shape[1] for shape in header["shapes"]] == [16, 16, 16, 16, 9]
     third = header["layers"][2]
     assert third["tokens"][:4] == ["r4c4", "r4c5", "[·]", "[·]"]
     assert third["special"][:4] == [0, 0, 1, 1]
-    assert len(header["sentences"][0]) == 2 and len(header["sentences"][2]) == 4
+    words = told(app)
+    assert len(words["sentences"][0]) == 2 and len(words["sentences"][2]) == 4
 
 
 @pytest.mark.parametrize("page", ["steps", "masks"])

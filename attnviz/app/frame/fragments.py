@@ -17,13 +17,14 @@ from attnviz.app.bar.navigation import NAVIGATION
 from attnviz.app.frame import mask_code, notices
 from attnviz.app.host.draw import draw
 from attnviz.app.server.shared import shared
-from attnviz.app.session import address, current, messages, routes, widgets
+from attnviz.app.session import address, current, messages, routes, store, widgets
 from attnviz.app.session.fragment import fragment
 from attnviz.attention import edits
 from attnviz.i18n import text
 from attnviz.pictures import grid as grids
 from attnviz.pictures import head as one_head
 from attnviz.pictures import masks as overlays
+from attnviz.pictures import rest as told
 from attnviz.pictures import steps as strip
 from attnviz.pictures import writing
 from attnviz.pictures.grid import pooled as pooled_overview
@@ -33,16 +34,19 @@ from attnviz.pictures.group.axes import token_axes
 from attnviz.pictures.group.groups import MAX_POOLED_CELLS, MAX_WHOLE
 from attnviz.pictures.group.measures import Measured, measure
 from attnviz.pictures.masks import fill as masks_view
+from attnviz.pictures.rest import fill as told_view
 from attnviz.pictures.shared.canvas import Canvas
 from attnviz.pictures.shared.heads import Axes, HeadsView
 from attnviz.pictures.shared.options import parse_options
 from attnviz.pictures.shared.selection import Extent, parse_open, parse_selection
 from attnviz.pictures.steps import fill as steps_view
+from attnviz.types import HeadId
 
 if TYPE_CHECKING:
     from attnviz.attention.steps import Steps
 
 MAX_MEASURED = 24  # as many as captures
+FIRST_SIGHT = "first_sight"  # what was chosen when a capture came into sight
 MAX_STEPS = 2  # the largest, of 2,048 tokens, keeps 70 MB
 
 
@@ -76,24 +80,72 @@ def grid(shown: PageContext) -> None:
                 limit=f"{MAX_POOLED_CELLS / 1e6:,.0f}",
             )
             return
-        overview = pooled_overview.overview if size.pooled else heads.overview
+        at, is_sorted = _first_sight(shown)
+        first = at if pooled_overview.comes_first(size) else None
+        known = measured(shown) if is_sorted else None
+
+        def overview() -> HeadsView:
+            if size.pooled:
+                return pooled_overview.overview(shown, known)
+            if first is not None:
+                return pooled_overview.first_look(shown, known, first)
+            return heads.overview(shown, known)
+
+        name = f"{known is not None} {first}"
         with st.spinner(text(shown.lang, "wait.afar")) if size.pooled else nullcontext():
-            _draw_heads(grids.CANVAS, shown, lambda: overview(shown, measured(shown)))
+            _draw_heads(grids.CANVAS, shown, overview, name)
 
 
 @fragment()
 def head(shown: PageContext) -> None:
     """One head of the first text; the browser switches to the others without a message."""
     with messages.guard(shown.lang):
-        _draw_heads(one_head.CANVAS, shown, lambda: heads.one_head(shown, measured(shown)))
+        _draw_heads(one_head.CANVAS, shown, lambda: heads.one_head(shown, None))
+
+
+@fragment()
+def rest(shown: PageContext, *, weights: bool) -> None:
+    """Tell the pictures what they did not need at first: what each head does, and `weights`."""
+    size, lang = shown.size, shown.lang
+    if not (size.all_at_once or size.pooled):
+        return
+    with messages.guard(lang):
+        key = widgets.component_key("rest")
+        draw(
+            told.CANVAS, lambda: told_view.words(shown, measured(shown)), key, lang, kept=shown.key
+        )
+        if not (weights and pooled_overview.comes_first(size)):
+            return
+        for layers in told_view.parts(shown):
+            draw(
+                told.CANVAS,
+                lambda layers=layers: told_view.weights(shown, layers),  # type: ignore[misc]
+                f"{key}.{layers.start}",
+                lang,
+                kept=f"{shown.key} {layers.start}",
+            )
+
+
+def _first_sight(shown: PageContext) -> tuple[HeadId, bool]:
+    """The head that was chosen when this capture was first shown, and if heads were sorted then.
+
+    What has changed since was changed in the browser, which needs no other picture for it.
+    """
+    kept: tuple[str, HeadId, bool] | None = store.get(FIRST_SIGHT)
+    if kept is None or kept[0] != shown.key:
+        view = current.view()
+        head = HeadId(*shown.size.nearest_head(*view.place.layer_and_head))
+        kept = shown.key, head, view.drawing.order != "layer"
+        store.put(FIRST_SIGHT, kept)
+    return kept[1:]
 
 
 def _draw_heads(
-    canvas: Canvas[HeadsView], shown: PageContext, view: Callable[[], HeadsView]
+    canvas: Canvas[HeadsView], shown: PageContext, view: Callable[[], HeadsView], name: str = ""
 ) -> None:
     extent, key = shown.size.extent, widgets.component_key(canvas.name)
     on = {"selection": keep_selection(key, extent), "open": open_head(key, extent)}
-    draw(canvas, view, key, shown.lang, on, kept=shown.key)
+    draw(canvas, view, key, shown.lang, on, kept=f"{shown.key} {name}")
 
 
 @fragment("steps")

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from attnviz.app.server.shared import shared
 
-MAX_BUFFERS = 12  # the largest, all heads for 512 tokens, has 19 MB
+MAX_BUFFERS = 16  # the largest, all heads on Head for 512 tokens, has 38 MB
 MAX_SENTENCES = 256
 
 

@@ -1,4 +1,4 @@
-"""The captures that pages show: run once for a request, verified, and kept for all visitors.
+"""The captures that pages show: run once for a request and kept for all visitors.
 
 In: a model's source and a request. Out: an `AppCapture`, and the target that a model answers with.
 A refusal is kept too. What takes long waits for its turn. A model that fails with an error of its
@@ -15,7 +15,7 @@ from attnviz.app.server import loading, peak, refusals, turns
 from attnviz.app.server.shared import shared
 from attnviz.app.server.sources import Source
 from attnviz.errors import AttnVizError
-from attnviz.pictures.group.app_capture import AppCapture, Media, accuracy_of
+from attnviz.pictures.group.app_capture import AppCapture, Media
 from attnviz.pictures.group.groups import groups
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def as_app_capture(
     key: str,
     recall: "Callable[[], AppCapture | None]",
 ) -> AppCapture:
-    """The capture of a request as pages show it, verified; `recall` finds it again."""
+    """The capture of a request as pages show it; `recall` finds it again."""
     capture, picture = run(loaded, request)
     return AppCapture(
         key=key,
@@ -72,10 +72,10 @@ def as_app_capture(
         loaded=loaded,
         capture=capture,
         groups=groups(capture),
-        accuracy=accuracy_of(capture),
         media=Media(picture, request.sound),
         request=request,
         recall=recall,
+        check=turns.check,
     )
 
 

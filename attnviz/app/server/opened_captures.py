@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from attnviz.app.server import loading, turns
 from attnviz.errors import BadInput, TooLarge
 from attnviz.files.capture_file.digest import VARIABLE, digest_of_bytes, digest_of_file
-from attnviz.pictures.group.app_capture import AppCapture, Media, accuracy_of
+from attnviz.pictures.group.app_capture import AppCapture, Media
 from attnviz.pictures.group.groups import groups
 from attnviz.types import MIB
 
@@ -121,7 +121,7 @@ def open_upload(data: bytes, file_name: str) -> str:
     _require_products(capture)
     with turns.turn():
         captured = _captured(digest, capture)
-    _require_finite(captured, file_name)
+        _require_finite(captured, file_name)
     _uploads().put(digest, captured, len(data))
     return digest
 
@@ -141,9 +141,9 @@ def _captured(digest: str, capture: "Capture") -> AppCapture:
         loaded=None,
         capture=capture,
         groups=groups(capture),
-        accuracy=accuracy_of(capture, turns.check),
         media=Media(),
         recall=partial(opened, digest),
+        check=turns.check,
     )
 
 

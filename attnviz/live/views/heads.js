@@ -66,6 +66,7 @@ export function headsView(scene, sentences, { small = false, words = false, meas
     model: title,
     capture: "",
     predicts: group.causal || group.cross,
+    first: null,
     ...axesOf(scene),
     n_layers: layers,
     n_heads: perLayer,

@@ -13,7 +13,7 @@ export default function effects(/** @type {Host} */ { channel }) {
   let known = null;
   const tell = () => known && channel.post({ effects: known });
   const stop = channel.listen((message) => {
-    if ("wants" in message) tell();
+    if ("wants" in message && message.wants === "effects") tell();
   });
   return {
     refresh(data) {

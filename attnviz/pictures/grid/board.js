@@ -24,7 +24,7 @@ import { summaryOf, summaryPlaces } from "./summaries.js";
 /** `bars` is the room for the two bars below each place; `isNamed`: there is a name below these. */
 /** @typedef {ThumbGeom & {rowGap: number, bars: number, isNamed: boolean}} BoardGeom */
 /** What the bars show: a cell of every head, and the effects as soon as they are known. */
-/** @typedef {{weights: PackedArray, visible: PackedArray | null, cell: CellAt | null, effects: HeadEffects | null}} BarsView */
+/** @typedef {{weights: PackedArray, has: (layer: number, head: number) => boolean, isWhole: () => boolean, visible: PackedArray | null, cell: CellAt | null, effects: HeadEffects | null}} BarsView */
 /**
  * `at` is shown large, `row` is the chosen row of it; `own` has the tokens of its layer.
  * @typedef {{header: Header, own: LayeredHeader<Header>, rows: Arrangement, geom: BoardGeom, atlas: Atlas,
@@ -93,8 +93,9 @@ export function drawBoard(/** @type {HTMLCanvasElement} */ canvas, /** @type {Bo
   if (!sorting) labelSides(ctx, view);
   else if (geom.isNamed) labelPlaces(ctx, view, sorting);
   const place = { layer: at.layer, head: at.head, extra: at.extra, query: chosen, order: sorting?.name };
-  const { cell, effects } = view.bars;
-  setData(canvas, { ...place, key: cell?.key, effects: effects?.most });
+  const { cell, effects, isWhole } = view.bars;
+  const weights = isWhole() ? "all" : "first";
+  setData(canvas, { ...place, key: cell?.key, effects: effects?.most, weights });
   setData(canvas, { x, y, size, gap, step: size + geom.rowGap, columns: geom.heads });
   markDrawn(canvas);
 }
@@ -114,7 +115,7 @@ function eachPlace(
 /** Two bars under every head: how strongly the chosen row looks at the chosen key, how far the answer moves without it. */
 function drawBars(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {BoardView} */ view) {
   const { rows, geom, theme, header, at } = view;
-  const { weights, visible, cell, effects } = view.bars;
+  const { weights, has, visible, cell, effects } = view.bars;
   const isUneven = header.layers.length > 0;
   eachPlace(rows, (index, row, column) => {
     const [layer, head] = [Math.floor(index / header.n_heads), index % header.n_heads];
@@ -123,7 +124,9 @@ function drawBars(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {BoardV
     const top = y + geom.size + UNDER_FRAME_PX;
     const bar = barPen(ctx, theme, x, geom.size);
     const look =
-      cell && (!isUneven || layer === at.layer) ? lookAt(weights, visible, { layer, head }, cell) : null;
+      cell && has(layer, head) && (!isUneven || layer === at.layer)
+        ? lookAt(weights, visible, { layer, head }, cell)
+        : null;
     if (look) bar(top, theme.roles.key, look.weight, look.others);
     const effect = effectAt(effects, layer, head);
     if (effects && effect !== null)

@@ -4,22 +4,23 @@
 // In cross-attention the keys are other tokens, with chips of their own.
 
 import { rowName } from "../shared/axes.js";
-import { headValues, layerHeaders, parse } from "../shared/buffer.js";
+import { layerHeaders, parse } from "../shared/buffer.js";
 import { moveAlongChips } from "../shared/chips.js";
 import { levelTable, sequential } from "../shared/colors.js";
 import { makeCommitter } from "../shared/committer.js";
 import { dataAt, el, oncePerFrame, watchSize } from "../shared/dom.js";
-import { cellOf, factNodes, followEffects, lookAt } from "../shared/effects.js";
-import { fill, headName } from "../shared/fmt.js";
+import { cellOf, factNodes, lookAt } from "../shared/effects.js";
 import { pictureSource } from "../shared/picture.js";
+import { followHeads, learnWords } from "../shared/rest.js";
 import { clampSelection, fitLayer } from "../shared/selection.js";
 import { makeAtlas } from "../shared/thumbs.js";
 import { boardGeometry, drawBoard, sortedColumns } from "./board.js";
-import { arranged, BY_LAYER, measureText, sortings } from "./order.js";
+import { arranged, BY_LAYER, sortings } from "./order.js";
 import { buildParts, showLegend } from "./parts.js";
-import { drawPreview } from "./preview.js";
-import { summarise, summarisedRows, summaryOf, summaryText } from "./summaries.js";
+import { drawPreview, enlargedOf } from "./preview.js";
+import { summarise, summarisedRows } from "./summaries.js";
 import { buildText, fillText, lightText, pressChip, scrollToChip } from "./text.js";
+import { makeWhole } from "./whole.js";
 
 /** @import { PackedArray } from "../shared/buffer.js" */
 /** @import { Committer } from "../shared/committer.js" */
@@ -27,6 +28,7 @@ import { buildText, fillText, lightText, pressChip, scrollToChip } from "./text.
 /** @import { HeadEffects } from "../shared/effects.js" */
 /** @import { Arrangement } from "../shared/head_picker.js" */
 /** @import { LayeredHeader } from "../shared/layers.js" */
+/** @import { Rest } from "../shared/rest.js" */
 /** @import { Host, Mounted } from "../shared/host.js" */
 /** @import { AddressSelection, Selection } from "../shared/selection.js" */
 /** @import { Theme } from "../shared/theme.js" */
@@ -34,16 +36,16 @@ import { buildText, fillText, lightText, pressChip, scrollToChip } from "./text.
 /** @import { BoardGeom, Subject } from "./board.js" */
 /** @import { Sorting } from "./order.js" */
 /** @import { Parts } from "./parts.js" */
-/** @import { Enlarged } from "./preview.js" */
 /** @import { TextChips, TextNodes } from "./text.js" */
 /** @import { Arrays, Header } from "./types.js" */
+/** @import { Whole } from "./whole.js" */
 
 /** What the address has beside the selection. @typedef {{order: string | null, cells: string | null}} Options */
 /** @typedef {Selection & {more: Options}} GridSelection */
 /**
  * The elements that live as long as the component.
  * @typedef {{host: Host, box: HTMLElement, text: TextNodes, left: HTMLElement, side: HTMLElement,
- *   committer: Committer, show: Request, askEffects: () => void}} Frame
+ *   committer: Committer, show: Request}} Frame
  */
 /**
  * What width, theme and order decide.
@@ -52,9 +54,9 @@ import { buildText, fillText, lightText, pressChip, scrollToChip } from "./text.
  */
 /**
  * `hover` is under the pointer, `extra` is a summary that was kept, `chip` is the token under the pointer; `summaries`
- * are made when they are first shown, `effects` come when they are measured.
- * @typedef {{frame: Frame, data: Uint8Array, header: Header, headers: LayeredHeader<Header>[], weights: PackedArray,
- *   visible: PackedArray | null, effects: HeadEffects | null, whole: HTMLCanvasElement | null, sortings: Sorting[], selection: GridSelection, parts: Parts, chips: TextChips,
+ * are made when they are first shown, `effects` come when they are measured, `whole` fills as weights come.
+ * @typedef {{frame: Frame, data: Uint8Array, header: Header, headers: LayeredHeader<Header>[], whole: Whole,
+ *   visible: PackedArray | null, effects: HeadEffects | null, picture: HTMLCanvasElement | null, sortings: Sorting[], selection: GridSelection, parts: Parts, chips: TextChips,
  *   summaries: PackedArray | null, hover: Subject | null, extra: number | null, chip: number | null,
  *   layout: Layout | null}} State
  */
@@ -77,21 +79,22 @@ export default function grid(/** @type {Host} */ host) {
   let state = null;
   const committer = makeCommitter(host, box, (selection) => state && follow(state, selection));
   const show = oncePerFrame(() => state && showAll(state));
-  const { ask: askEffects, stop: stopFollowing } = followEffects(host, (effects) => {
-    if (state) takeEffects(state, effects);
+  const { ask, stop } = followHeads(host, {
+    rest: (rest) => state && takeRest(state, rest),
+    effects: (effects) => state && takeEffects(state, effects),
   });
   const unwatch = watchSize(box, () => state && layout(state));
   listen(box, text, () => state);
   return {
     refresh(data) {
       if (state?.data !== data) {
-        state = takeData({ host, box, text, left, side, committer, show, askEffects }, data);
-        askEffects();
+        state = takeData({ host, box, text, left, side, committer, show }, data);
+        ask();
       }
       layout(state);
     },
     destroy() {
-      stopFollowing();
+      stop();
       unwatch();
       show.cancel();
       committer.destroy();
@@ -148,7 +151,7 @@ function takeData(/** @type {Frame} */ frame, /** @type {Uint8Array} */ data) {
   const selection = { ...clampSelection(frame.committer.read(), wholeOf(header)), more };
   const headers = layerHeaders(header);
   const sorted = sortings(header, arrays.measured);
-  const whole = header.patches ? pictureSource(arrays["patches.picture"]) : null;
+  const picture = header.patches ? pictureSource(arrays["patches.picture"]) : null;
   const shown = { summaries: null, hover: null, extra: null, chip: null, layout: null };
   /** @type {State} */
   const state = {
@@ -156,10 +159,10 @@ function takeData(/** @type {Frame} */ frame, /** @type {Uint8Array} */ data) {
     data,
     header,
     headers,
-    weights: arrays.weights,
+    whole: makeWhole(header, arrays),
     visible: arrays.visible ?? null,
     effects: null,
-    whole,
+    picture,
     sortings: sorted,
     selection,
     parts: buildParts(header, sorted, {
@@ -170,7 +173,7 @@ function takeData(/** @type {Frame} */ frame, /** @type {Uint8Array} */ data) {
       hover: (subject) => hover(state, subject),
       keep: (extra) => keepExtra(state, extra),
     }),
-    chips: fillText(frame.text, headers[selection.layer], whole),
+    chips: fillText(frame.text, headers[selection.layer], picture),
     ...shown,
   };
   frame.committer.start(selection);
@@ -191,6 +194,22 @@ function takeEffects(/** @type {State} */ state, /** @type {HeadEffects} */ effe
   if (effects.capture !== state.header.capture) return;
   state.effects = effects;
   state.frame.show();
+}
+
+/** Takes what follows the first picture: words and measures, or weights. */
+function takeRest(/** @type {State} */ state, /** @type {Rest} */ rest) {
+  const { header, parts, whole, frame } = state;
+  if (rest.capture !== header.capture) return;
+  if (learnWords(header, rest)) {
+    header.measures = rest.measures;
+    state.sortings = sortings(header, rest.measured ?? undefined);
+    parts.order.fill(state.sortings);
+    parts.relabel();
+  }
+  whole.take(rest);
+  // another order, or means and maxima of all, may have waited for it
+  if (state.selection.more.order !== null || state.selection.more.cells !== null) layout(state);
+  else frame.show();
 }
 
 /** How many tokens share a point. */
@@ -293,7 +312,7 @@ function layout(/** @type {State} */ state) {
   const isNarrow = width < NARROW_PX;
   frame.box.classList.toggle("av-narrow", isNarrow);
   const sorting = sortingOf(state);
-  const isSummed = !sorting && !header.shapes && state.selection.more.cells !== null;
+  const isSummed = !sorting && !header.shapes && state.selection.more.cells !== null && state.whole.isWhole();
   showOptions(state, sorting, isSummed);
   state.layout = layoutFor(state, isNarrow ? width : width - SIDE_PX - BETWEEN_PX, sorting, isSummed);
   if (isNarrow) state.layout.previewWidth = Math.min(width, WIDEST_PREVIEW_PX);
@@ -324,34 +343,45 @@ function showOptions(
  * @returns {Layout}
  */
 function layoutFor(state, room, sorting, isSummed) {
-  const { header, weights } = state;
+  const { header, whole } = state;
   const theme = state.frame.host.theme();
   const lut = sequential(theme.dark);
   const heads = arranged(header, sorting, sortedColumns(header, room));
   const rows = isSummed ? summarisedRows(heads, header) : heads;
-  const longest = Math.max(header.n_query, header.n_key);
+  const longest = Math.max(...whole.squares.shape.slice(2));
   const geom = boardGeometry(rows, sorting !== null, room, longest, !header.pooled);
   const atlasOf = (/** @type {PackedArray} */ array) =>
     makeAtlas({ array, lut, levels: levelTable(array.dtype, SCALE) }, geom.size);
-  if (isSummed) state.summaries ??= summarise(weights);
+  if (isSummed) state.summaries ??= summarise(whole.weights);
   const summaryAtlas = isSummed && state.summaries ? atlasOf(state.summaries) : null;
-  return { theme, lut, rows, geom, sorting, atlas: atlasOf(weights), summaryAtlas, previewWidth: SIDE_PX };
+  return {
+    theme,
+    lut,
+    rows,
+    geom,
+    sorting,
+    atlas: atlasOf(whole.squares),
+    summaryAtlas,
+    previewWidth: SIDE_PX,
+  };
 }
 
 /** Draws the board, the text and the preview for what is chosen or pointed at. */
 function showAll(/** @type {State} */ state) {
-  const { header, layout, frame, parts, whole, selection, chip } = state;
+  const { header, layout, frame, parts, picture, selection, chip, whole } = state;
   if (!layout) return;
   const at = subjectOf(state);
   const own = state.headers[at.layer ?? 0];
-  if (state.chips.header !== own) state.chips = fillText(frame.text, own, whole);
+  if (state.chips.header !== own) state.chips = fillText(frame.text, own, picture);
   const isUneven = header.layers.length > 0;
   const chosen = isUneven && at.layer !== selection.layer ? null : rowOf(state);
   const row = chip ?? chosen;
   pressChip(state.chips, chosen);
-  const { weights, visible, effects } = state;
-  const cell = chosen === null || header.pooled ? null : cellOf(weights, selection);
-  const bars = { weights, visible, cell, effects };
+  const { visible, effects } = state;
+  const { weights, has, isWhole } = whole;
+  const hasCells = !header.pooled && has(selection.layer, selection.head);
+  const cell = chosen === null || !hasCells ? null : cellOf(weights, selection);
+  const bars = { weights, has, isWhole, visible, cell, effects };
   drawBoard(parts.canvas, { ...layout, header, own, at, row: isUneven ? row : rowOf(state), bars });
   const tokens = cell && { query: rowName(own, cell.query), key: own.key_tokens[cell.key] };
   showLegend(parts.legend, header, tokens, effects);
@@ -359,41 +389,8 @@ function showAll(/** @type {State} */ state) {
   const first = lightText(frame.text, state.chips, enlarged, layout.lut, row);
   if (chip === null) scrollToChip(frame.text.chips, state.chips.chips[first]);
   const { theme, lut, previewWidth: width } = layout;
-  const look = cell && at.layer !== null ? lookAt(weights, visible, at, cell) : null;
+  const look =
+    cell && at.layer !== null && has(at.layer, at.head) ? lookAt(weights, visible, at, cell) : null;
   const facts = at.layer === null ? [] : factNodes(header.strings, tokens, look, effects, at);
-  drawPreview(parts.preview, { ...enlarged, facts, header: own, at, row, whole, theme, lut, width });
-}
-
-/**
- * The matrix to show large, with its name and what it does.
- * @param {State} state
- * @param {Subject} at
- * @param {Sorting | null} sorting
- * @returns {Enlarged}
- */
-function enlargedOf({ header, weights, summaries }, at, sorting) {
-  if (at.extra !== null && summaries) {
-    const { kind, place } = summaryOf(header, at.extra);
-    const values = headValues(summaries, kind === "mean" ? 0 : 1, place);
-    return { ...summaryText(header, { kind, place }), values, dtype: summaries.dtype };
-  }
-  const layer = at.layer ?? 0;
-  const head = at.head ?? 0;
-  const values = headValues(weights, layer, head);
-  const sentence = sentenceOf(header, layer, head, sorting);
-  return { name: headName(layer, head), sentence, values, dtype: weights.dtype };
-}
-
-/**
- * The sentence about a head, with its number where heads are sorted.
- * @param {Header} header
- * @param {number} layer
- * @param {number} head
- * @param {Sorting | null} sorting
- */
-function sentenceOf({ strings, sentences, n_heads }, layer, head, sorting) {
-  const sentence = sentences[layer][head];
-  if (!sorting) return sentence;
-  const value = measureText(sorting, layer * n_heads + head);
-  return fill(strings.measured, { sentence, measure: sorting.label, value });
+  drawPreview(parts.preview, { ...enlarged, facts, header: own, at, row, whole: picture, theme, lut, width });
 }

@@ -81,13 +81,15 @@ export function measureText(/** @type {Sorting} */ sorting, /** @type {number} *
  */
 export function orderSelect({ strings }, all, onChange) {
   const option = (/** @type {string} */ value, /** @type {string} */ label) => el("option", { value }, label);
-  const select = el(
-    "select",
-    { on: { change: () => onChange(select.value) } },
-    option(BY_LAYER, strings.by_layer),
-    ...all.map(({ name, label }) => option(name, label)),
-  );
+  const select = el("select", { on: { change: () => onChange(select.value) } });
+  const fill = (/** @type {Sorting[]} */ known) => {
+    const chosen = select.value;
+    const options = known.map(({ name, label }) => option(name, label));
+    select.replaceChildren(option(BY_LAYER, strings.by_layer), ...options);
+    if (chosen) select.value = chosen;
+  };
+  fill(all);
   const caption = el("span", { class: "av-caption" }, strings.order);
   const node = el("div", { class: "av-pick" }, el("label", {}, caption, select));
-  return { node, set: (/** @type {string} */ name) => void (select.value = name) };
+  return { node, fill, set: (/** @type {string} */ name) => void (select.value = name) };
 }

@@ -7,6 +7,7 @@ import { checkbox } from "../shared/controls.js";
 import { el, fillNodes, keycaps } from "../shared/dom.js";
 import { fill, headName } from "../shared/fmt.js";
 import { headPicker } from "../shared/head_picker.js";
+import { sentenceOn } from "../shared/rest.js";
 import { orderSelect } from "./order.js";
 import { makePreview } from "./preview.js";
 import { summaryOf, summaryPlaces, summaryText } from "./summaries.js";
@@ -49,6 +50,7 @@ export function buildParts(header, sortings, actions) {
     order,
     cells,
     picker,
+    relabel: () => picker.relabel(labelOf(header)),
     preview,
     legend,
     left: [options, picker.node, legend, named, hint, touch],
@@ -74,13 +76,21 @@ export function showLegend(node, { strings }, tokens, effects) {
   );
 }
 
+/** What a head is called for those who hear the page: its name, and what it does as soon as that is known. */
+function labelOf(/** @type {Header} */ header) {
+  return (/** @type {number} */ layer, /** @type {number} */ head) => {
+    const [name, sentence] = [headName(layer, head), sentenceOn(header, layer, head)];
+    return sentence ? fill(header.strings.status, { head: name, sentence }) : name;
+  };
+}
+
 /**
  * @param {Header} header
  * @param {HTMLCanvasElement} under
  * @param {Actions} actions
  */
 function buildPicker(header, under, actions) {
-  const { strings, sentences } = header;
+  const { strings } = header;
   const nExtras = header.shapes ? 0 : 2 * summaryPlaces(header);
   return headPicker({
     label: strings.heads,
@@ -88,8 +98,7 @@ function buildPicker(header, under, actions) {
     nHeads: header.n_heads,
     heads: headCounts(header),
     under,
-    labelOf: (layer, head) =>
-      fill(strings.status, { head: headName(layer, head), sentence: sentences[layer][head] }),
+    labelOf: labelOf(header),
     onMove: actions.choose,
     onPick(layer, head) {
       actions.choose(layer, head);

@@ -2,23 +2,30 @@
 // The enlarged head of the overview: name, sentence, heatmap with token axes, colour bar, and buttons that open it.
 
 import { axisMarks, drawAxes, layoutAxes, rowName } from "../shared/axes.js";
+import { headValues } from "../shared/buffer.js";
 import { drawColourBar } from "../shared/colour_bar.js";
 import { levelTable } from "../shared/colors.js";
 import { button } from "../shared/controls.js";
 import { context2d, el, fitCanvas, markDrawn, setData, setText } from "../shared/dom.js";
-import { fill } from "../shared/fmt.js";
+import { fill, headName } from "../shared/fmt.js";
 import { drawMatrix, frameCell } from "../shared/matrix.js";
 import { rowWeights } from "../shared/numbers.js";
 import { drawPicturePanel, makePicturePanel } from "../shared/picture_panel.js";
+import { sentenceOn } from "../shared/rest.js";
+import { measureText } from "./order.js";
+import { summaryOf, summaryText } from "./summaries.js";
 
-/** @import { Dtype, Values } from "../shared/buffer.js" */
+/** @import { Dtype, PackedArray, Values } from "../shared/buffer.js" */
 /** @import { LayeredHeader } from "../shared/layers.js" */
 /** @import { Theme } from "../shared/theme.js" */
 /** @import { Subject } from "./board.js" */
+/** @import { Sorting } from "./order.js" */
 /** @import { Header } from "./types.js" */
+/** @import { Whole } from "./whole.js" */
 
 /** The matrix of a head, or of a summary of several, with its name and what it does. */
-/** @typedef {{name: string, sentence: string, values: Values, dtype: Dtype}} Enlarged */
+/** `side`: so many weights share a point in each direction, 1 for the weights themselves. */
+/** @typedef {{name: string, sentence: string, values: Values, dtype: Dtype, side: number}} Enlarged */
 /**
  * `row` is the chosen query, `facts` what is said of it; `whole` is the picture that the tokens are patches of.
  * @typedef {Enlarged & {facts: Node[], header: LayeredHeader<Header>, at: Subject, row: number | null,
@@ -49,6 +56,7 @@ export function makePreview(
   const spoken = el("div", { class: "av-visually-hidden", role: "status", "aria-live": "polite" });
   const picture = makePicturePanel();
   const note = el("p", { class: "av-note" }, strings.weights_note);
+  const coming = el("p", { class: "av-note", hidden: true });
   const pooledNote =
     pooled && el("p", { class: "av-note" }, fill(strings.pooled_note, { side: pooled.side }));
   const node = el(
@@ -56,12 +64,12 @@ export function makePreview(
     { style: { display: "contents" } },
     el("div", {}, title, facts, sentence),
     canvas,
-    el("div", {}, bar, note, pooledNote),
+    el("div", {}, bar, note, pooledNote, coming),
     el("div", { class: "av-row" }, ...openers),
     picture.node,
     spoken,
   );
-  return { node, picture, title, facts, sentence, canvas, bar, openers, spoken };
+  return { node, picture, title, facts, sentence, canvas, bar, coming, openers, spoken };
 }
 
 /** Draws one head, or a summary of several, into the panel; only a head can be opened. */
@@ -72,6 +80,10 @@ export function drawPreview(/** @type {Preview} */ panel, /** @type {PreviewView
   setText(panel.title, name);
   setText(panel.sentence, view.sentence);
   panel.facts.replaceChildren(...view.facts);
+  const isComing = view.side > 1;
+  const side = header.first?.side ?? 1;
+  setText(panel.coming, fill(isComing ? strings.coming_note : strings.squares_note, { side }));
+  panel.coming.hidden = !header.first;
   const said = [...view.facts.map(({ textContent }) => textContent), view.sentence].join(" ");
   setText(panel.spoken, fill(strings.status, { head: name, sentence: said }));
   const label = fill(strings.preview, { head: name, rows: nQuery, cols: nKey });
@@ -120,4 +132,41 @@ function drawHead(/** @type {HTMLCanvasElement} */ canvas, /** @type {PreviewVie
   const { x, y, w, h } = geom;
   setData(canvas, { layer: at.layer, head: at.head, extra: at.extra, query: row, x, y, w, h });
   markDrawn(canvas);
+}
+
+/**
+ * The matrix to show large, with its name and what it does.
+ * @param {{header: Header, whole: Whole, summaries: PackedArray | null}} state
+ * @param {Subject} at
+ * @param {Sorting | null} sorting
+ * @returns {Enlarged}
+ */
+export function enlargedOf({ header, whole, summaries }, at, sorting) {
+  if (at.extra !== null && summaries) {
+    const { kind, place } = summaryOf(header, at.extra);
+    const values = headValues(summaries, kind === "mean" ? 0 : 1, place);
+    return { ...summaryText(header, { kind, place }), values, dtype: summaries.dtype, side: 1 };
+  }
+  const layer = at.layer ?? 0;
+  const head = at.head ?? 0;
+  const { weights, has } = whole;
+  const values = has(layer, head) ? headValues(weights, layer, head) : whole.largestOf(layer, head);
+  const side = has(layer, head) ? 1 : whole.side;
+  const sentence = sentenceOf(header, layer, head, sorting);
+  return { name: headName(layer, head), sentence, values, dtype: weights.dtype, side };
+}
+
+/**
+ * The sentence about a head, with its number where heads are sorted.
+ * @param {Header} header
+ * @param {number} layer
+ * @param {number} head
+ * @param {Sorting | null} sorting
+ */
+function sentenceOf(header, layer, head, sorting) {
+  const { strings, n_heads } = header;
+  const sentence = sentenceOn(header, layer, head);
+  if (!sorting) return sentence;
+  const value = measureText(sorting, layer * n_heads + head);
+  return fill(strings.measured, { sentence, measure: sorting.label, value });
 }

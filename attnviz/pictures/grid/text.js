@@ -17,7 +17,7 @@ import { patchPicture } from "../shared/picture.js";
 /** The elements: chips of the queries, in cross-attention those of the keys below, and a line of words. */
 /** @typedef {ReturnType<typeof buildText>} TextNodes */
 /** The chips of a layer's tokens; `keys` where they are another text. @typedef {{header: LayeredHeader<Header>, chips: Chips, keys: Chips | null}} TextChips */
-/** The numbers of what is shown large. @typedef {{values: ArrayLike<number>, dtype: Dtype}} Matrix */
+/** The numbers of what is shown large; of more than one `side` they are maxima, which are not said. @typedef {{values: ArrayLike<number>, dtype: Dtype, side: number}} Matrix */
 
 const STRONGEST = 3;
 const PATCH_PX = 20;
@@ -79,6 +79,13 @@ export function pressChip(/** @type {TextChips} */ { chips }, /** @type {number 
  */
 export function lightText(nodes, text, matrix, lut, token) {
   const { header, chips, keys } = text;
+  if (matrix.side > 1) {
+    const asking = new Set(token === null ? [] : [token]);
+    lightChips(chips, asking, new Map(), lut);
+    if (keys) lightChips(keys, new Set(), new Map(), lut);
+    nodes.strongest.replaceChildren();
+    return token ?? 0;
+  }
   const hasRow = token !== null && token < header.n_query;
   const { asking, levels, items } = hasRow ? rowOfToken(header, matrix, token) : strongest(header, matrix);
   lightChips(chips, asking, keys ? new Map() : levels, lut);

@@ -16,6 +16,8 @@ export interface Arrays {
   visible?: PackedArray;
   /** [band, column] */
   "heard.levels": PackedArray;
+  /** [layer, head, row, column] */
+  "first.largest": PackedArray;
   /** [measure, layer, head] */
   measured?: FloatArray;
 }
@@ -30,6 +32,8 @@ export interface Strings extends SharedStrings {
   readonly strongest: string;
   readonly looks: string;
   readonly weights_note: string;
+  readonly coming_note: string;
+  readonly squares_note: string;
   readonly pooled_note: string;
   readonly order: string;
   readonly by_layer: string;

@@ -7,6 +7,7 @@ attentions that is looked at.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import nan
 from typing import TYPE_CHECKING
 
@@ -76,7 +77,8 @@ class AppCapture:
     `key` names all that determined it; `name` is the model's as it stands in the address.
     `loaded` and `request`, the input that the model ran on, are None where a capture is shown
     without its model, as from a file. `recall` looks the capture up where the app keeps it, or
-    makes it anew; it returns None if the file is gone.
+    makes it anew; it returns None if the file is gone. `check` may end the comparison with the
+    model's numbers by an error; it is made when it is first asked for, after the first picture.
     """
 
     key: str
@@ -84,10 +86,10 @@ class AppCapture:
     loaded: "LoadedModel | None"
     capture: "Capture"
     groups: tuple[Group, ...]
-    accuracy: Accuracy
     media: Media
     request: "Request | None" = None
     recall: "Callable[[], AppCapture | None] | None" = None
+    check: Callable[[], None] = lambda: None
 
     @classmethod
     def alone(
@@ -103,9 +105,13 @@ class AppCapture:
             loaded=loaded,
             capture=capture,
             groups=groups(capture),
-            accuracy=accuracy_of(capture),
             media=Media(picture),
         )
+
+    @cached_property
+    def accuracy(self) -> Accuracy:
+        """The accuracy of the worst call."""
+        return accuracy_of(self.capture, self.check)
 
     @property
     def model(self) -> "LoadedModel":

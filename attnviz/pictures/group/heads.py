@@ -18,33 +18,48 @@ from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.group.axes import token_axes
 from attnviz.pictures.group.measures import Measured
 from attnviz.pictures.group.titles import model_title
-from attnviz.pictures.shared.heads import HeadMeasure, HeadsView, Heard, LayerView
+from attnviz.pictures.shared.heads import First, HeadMeasure, HeadsView, Heard, LayerView
 from attnviz.tokens.words import words
 
 if TYPE_CHECKING:
+    from jaxtyping import Float32
+
     from attnviz.metrics import HeadRole
     from attnviz.types import Tokens
+
+    Weights = Float32[np.ndarray, "layer head query key"] | tuple[Float32[np.ndarray, "_ _ _"], ...]
 
 # columns of the spectrogram under the keys: in all, and for one frame
 MAX_COLUMNS, MAX_PER_FRAME = 3072, 8
 
 
-def all_heads(shown: PageContext, measured: Measured) -> HeadsView:
-    """All heads of a group on the first text, each with a sentence on what it does most."""
+def all_heads(
+    shown: PageContext,
+    measured: Measured | None,
+    weights: "Weights | None" = None,
+    first: First | None = None,
+) -> HeadsView:
+    """All heads of a group on the first text, each with a sentence on what it does most.
+
+    The sentences are left out where nothing is measured. `weights` are in place of all of them.
+    """
     queries, keys = token_axes(shown)
     group, uneven = shown.group, shown.group.uneven
+    if weights is None:
+        weights = groups.by_layer(group) if uneven else groups.stacked(group)
     return HeadsView(
         model=model_title(shown.lang, shown.captured.name),
         queries=queries,
         keys=keys,
         cross=group.cross,
-        sentences=sentences(shown, measured),
-        weights=groups.by_layer(group) if uneven else groups.stacked(group),
+        sentences=() if measured is None else sentences(shown, measured),
+        weights=weights,
         patches=picture_places.picture(shown.captured, group),
         visible=None if uneven else groups.stacked_masks(group),
         layers=_layers(shown) if uneven else (),
         capture=capture_name(shown),
         predicts=_predicts(shown),
+        first=first,
     )
 
 
@@ -63,17 +78,18 @@ def capture_name(shown: PageContext) -> str:
     return sha256(shown.key.encode()).hexdigest()[:16]
 
 
-def overview(shown: PageContext, measured: Measured) -> HeadsView:
+def overview(shown: PageContext, measured: Measured | None) -> HeadsView:
     """All heads of a group, with every measure that this text has."""
-    return replace(small(shown, measured), measures=measures(shown.lang, measured))
+    view = small(shown, measured)
+    return view if measured is None else replace(view, measures=measures(shown.lang, measured))
 
 
-def small(shown: PageContext, measured: Measured) -> HeadsView:
+def small(shown: PageContext, measured: Measured | None) -> HeadsView:
     """All heads of a group, for small pictures."""
     return replace(all_heads(shown, measured), small=True)
 
 
-def one_head(shown: PageContext, measured: Measured) -> HeadsView:
+def one_head(shown: PageContext, measured: Measured | None) -> HeadsView:
     """All heads of a group, with the words that their tokens make and the sound under the keys."""
     view = replace(all_heads(shown, measured), heard=spectrum(shown))
     if view.patches is not None or view.layers:

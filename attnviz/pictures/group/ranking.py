@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool, Float32
+from jaxtyping import Bool
 
 from attnviz.errors import require_index
 from attnviz.metrics.patterns import PATTERNS, mean_mass, pattern_keys
@@ -96,7 +96,8 @@ def opening(group: Group, head: HeadId | None = None) -> tuple[RankedHead, int, 
         first = 0 if head is None else head.head
         chosen = weights[first:] if head is None else weights[first : first + 1]
         visible = groups.mask(group, layer)
-        controls = _other_rows(chosen, visible)
+        # a weight leaves its control less: the largest one of a key is the clearest
+        sums, n_others = chosen.sum(axis=1), np.maximum(visible.sum(axis=0) - 1, 1)
         possible = visible & answered & (visible.sum(axis=0) > 1)
         back = np.ones_like(possible)
         if not group.apart(layer):
@@ -106,24 +107,20 @@ def opening(group: Group, head: HeadId | None = None) -> tuple[RankedHead, int, 
             ("pronoun", possible & back & pronouns[:, None]),
             ("word", possible & asked[:, None]),
         ):
-            difference = np.where(allowed, chosen - controls, 0)
-            number, query, key = map(int, np.unravel_index(difference.argmax(), difference.shape))
-            numbers = float(chosen[number, query, key]), float(controls[number, query, key])
-            found = RankedHead(HeadId(layer, first + number), *numbers)
+            rows = np.flatnonzero(allowed.any(axis=1))
+            if not len(rows):
+                continue
+            largest = np.where(allowed[rows], chosen[:, rows], -1).max(axis=1)
+            controls = (sums - largest) / n_others
+            difference = np.where(largest < 0, -1, largest - controls)
+            number, key = map(int, np.unravel_index(difference.argmax(), difference.shape))
+            weight, control = float(largest[number, key]), float(controls[number, key])
+            found = RankedHead(HeadId(layer, first + number), weight, control)
             before = best[name][0].difference if name in best else 0.0
-            if allowed[query, key] and found.difference > before:
-                best[name] = found, query, key
+            if difference[number, key] > 0 and found.difference > before:
+                of_key = np.where(allowed[rows, key], chosen[number, rows, key], -1)
+                best[name] = found, int(rows[of_key.argmax()]), key
     return best.get("pronoun", best.get("word"))
-
-
-def _other_rows(
-    weights: Float32[np.ndarray, "head query key"], visible: Bool[np.ndarray, "query key"]
-) -> Float32[np.ndarray, "head query key"]:
-    """For each cell, the mean weight that the other rows give its key; blocked cells have none."""
-    n_others = np.maximum(visible.sum(axis=0) - 1, 1).astype(np.float32)
-    means: Float32[np.ndarray, "head query key"]
-    means = (weights.sum(axis=1, keepdims=True) - weights) / n_others
-    return means
 
 
 def _words(tokens: Tokens) -> Bool[np.ndarray, " token"]:

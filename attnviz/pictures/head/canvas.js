@@ -8,11 +8,11 @@ import { sequential } from "../shared/colors.js";
 import { makeCommitter } from "../shared/committer.js";
 import { swallow } from "../shared/controls.js";
 import { afterPaint, el, oncePerFrame, setText, watchSize } from "../shared/dom.js";
-import { followEffects } from "../shared/effects.js";
 import { fill, headName } from "../shared/fmt.js";
 import { headStep, neighbour } from "../shared/headkeys.js";
 import { weightAt } from "../shared/numbers.js";
 import { pictureSource } from "../shared/picture.js";
+import { followHeads, learnWords, sentenceOn } from "../shared/rest.js";
 import { clampSelection, fitLayer } from "../shared/selection.js";
 import { heardOf } from "../shared/spectrum.js";
 import { drawThumbs } from "../shared/thumbs.js";
@@ -31,6 +31,7 @@ import { chosenAxes, isAcross, layerAxes, makeView } from "./view.js";
 
 /** @import { HeadEffects } from "../shared/effects.js" */
 /** @import { Address, Host, Mounted } from "../shared/host.js" */
+/** @import { Rest } from "../shared/rest.js" */
 /** @import { AddressSelection } from "../shared/selection.js" */
 /** @import { Drawn, Frame, Look, State } from "./state.js" */
 /** @import { Arrays, Header } from "./types.js" */
@@ -49,8 +50,9 @@ export default function head(/** @type {Host} */ host) {
   host.root.append(box);
   /** @type {State | null} */
   let state = null;
-  const { ask: askEffects, stop: stopFollowing } = followEffects(host, (effects) => {
-    if (state) takeEffects(state, effects);
+  const { ask, stop } = followHeads(host, {
+    rest: (rest) => state && takeRest(state, rest),
+    effects: (effects) => state && takeEffects(state, effects),
   });
   /** @type {Frame} */
   const frame = {
@@ -62,7 +64,6 @@ export default function head(/** @type {Host} */ host) {
     drawLinesLater: afterPaint(() => state && drawUnfocusedLines(state)),
     cells: document.createElement("canvas"),
     lineCache: makeLineCache(),
-    askEffects,
   };
   const unwatch = watchSize(box, () => state && layout(state));
   box.addEventListener("keydown", (event) => {
@@ -72,12 +73,12 @@ export default function head(/** @type {Host} */ host) {
     refresh(data) {
       if (state?.data !== data) {
         state = takeData(frame, data);
-        askEffects();
+        ask();
       }
       layout(state);
     },
     destroy() {
-      stopFollowing();
+      stop();
       unwatch();
       frame.show.cancel();
       frame.point.cancel();
@@ -123,6 +124,12 @@ function takeEffects(/** @type {State} */ state, /** @type {HeadEffects} */ effe
   if (effects.capture !== state.capture.header.capture) return;
   state.effects = effects;
   state.frame.show();
+}
+
+/** Takes the words on what each head does, which follow the first picture. */
+function takeRest(/** @type {State} */ state, /** @type {Rest} */ rest) {
+  const { header } = state.capture;
+  if (rest.capture === header.capture && learnWords(header, rest)) state.frame.show();
 }
 
 /** @returns {Capture} */
@@ -292,7 +299,7 @@ function showControls(/** @type {State} */ state, /** @type {View} */ view) {
   const { parts, own } = state;
   setText(parts.title, headName(view.layer, view.head));
   parts.facts.replaceChildren(...factsOf(state));
-  setText(parts.sentence, own.header.sentences[view.layer][view.head]);
+  setText(parts.sentence, sentenceOn(own.header, view.layer, view.head));
   parts.picker.set(view.layer, view.head);
   parts.scale.set(view.scale);
   parts.special.set(view.special === "hide");
@@ -376,8 +383,7 @@ function showNumbers(
 function drawUnfocusedLines(/** @type {State} */ state) {
   const { drawn, parts, frame } = state;
   if (!drawn) return;
-  const { focus } = pointedNow(state, drawn.view);
-  drawLines(parts.lines, frame.lineCache, drawn.view, drawn.lines, focus);
+  drawLines(parts.lines, frame.lineCache, drawn.view, drawn.lines, pointedNow(state, drawn.view).focus);
 }
 
 /** Draws the printed colour bar, with a needle at the weight of a cell. */

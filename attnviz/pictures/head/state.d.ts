@@ -26,7 +26,6 @@ export interface Frame {
   /** The cells of the heatmap, painted once for a head and scale. */
   cells: HTMLCanvasElement;
   lineCache: LineCache;
-  askEffects: () => void;
 }
 
 /** What width and theme decide. */

@@ -16,6 +16,8 @@ export interface Arrays {
   visible?: PackedArray;
   /** [band, column] */
   "heard.levels": PackedArray;
+  /** [layer, head, row, column] */
+  "first.largest": PackedArray;
   /** [measure, layer, head] */
   measured?: FloatArray;
 }

@@ -64,7 +64,7 @@ def roots(bits: Literal[8, 16]) -> Encoded:
 
 def heads(bits: Literal[8, 16]) -> Encoded:
     """The weights [layer, head, query, key] as square roots, without the future of a causal one."""
-    return Encoded(lambda _, weights: packable(weights, bits))
+    return Encoded(lambda _, weights: None if weights is None else packable(weights, bits))
 
 
 class derived(Generic[Value]):

@@ -10,7 +10,6 @@ import { fmtFixed } from "./fmt.js";
 
 /** @import { PackedArray } from "./buffer.js" */
 /** @import { SharedStrings } from "./heads.js" */
-/** @import { Host } from "./host.js" */
 /** @import { Place } from "./selection.js" */
 
 /**
@@ -24,19 +23,6 @@ import { fmtFixed } from "./fmt.js";
 
 const CLEARLY = 3; // times its control
 const WEAKEST = 0.15;
-
-/**
- * Calls back with the effects that belong to the capture on show, now if they are known already, else once they are.
- * @param {Host} host
- * @param {(effects: HeadEffects) => void} take
- * @returns {{ask: () => void, stop: () => void}} `ask` asks for them once there is a capture
- */
-export function followEffects({ channel }, take) {
-  const stop = channel.listen((message) => {
-    if ("effects" in message) take(message.effects);
-  });
-  return { ask: () => channel.post({ wants: "effects" }), stop };
-}
 
 /** The effect of a head; null where it is not known. */
 export function effectAt(

@@ -21,9 +21,9 @@ import { headName } from "./fmt.js";
  * @typedef {(number | null)[][]} Arrangement
  */
 /**
- * `set` moves the cursor to a head, `mark` to any cell; `arrange` and `resize` place the cells.
+ * `set` moves the cursor to a head, `mark` to any cell; `arrange` and `resize` place the cells, `relabel` names heads anew.
  * @typedef {{node: HTMLElement, set: (layer: number, head: number) => void, mark: (index: number) => void,
- *   arrange: (rows: Arrangement) => void,
+ *   arrange: (rows: Arrangement) => void, relabel: (labelOf: (layer: number, head: number) => string) => void,
  *   resize: (size: number, gap: number, left?: number, top?: number, rowGap?: number) => void}} HeadPicker
  */
 /** The cells, the one under the cursor, and where they stand. @typedef {{cells: HTMLElement[], at: number, rows: Arrangement}} Cells */
@@ -56,6 +56,14 @@ export function headPicker(/** @type {HeadPickerOptions} */ opts) {
     set: (layer, head) => markCell(state, layer * opts.nHeads + head),
     mark: (index) => markCell(state, index),
     arrange: (arranged) => arrangeCells(grid, state, arranged),
+    relabel(labelOf) {
+      for (const cell of state.cells.slice(0, opts.nLayers * opts.nHeads)) {
+        const { layer, head } = cell.dataset;
+        const label = labelOf(Number(layer), Number(head));
+        cell.setAttribute("aria-label", label);
+        if (!opts.onHover) cell.title = label;
+      }
+    },
     resize,
   };
 }

@@ -31,9 +31,10 @@ export interface Axes {
  * each layer may attend to, None where nothing is blocked. `words` and `key_words` say which tokens make a
  * word, where that is of use. Where layers differ in heads or tokens, `layers` has one for each, and
  * `weights` an array for each; queries, keys and patches are then those of the first. `small` pictures need a
- * byte for each weight. `capture` names what is shown: what is measured of it later comes under this name.
- * `predicts` is True for a decoder: a row that has read a token predicts the next one, and is named after
- * both.
+ * byte for each weight. `capture` names what is shown: what comes later, measures and words for instance,
+ * comes under this name; until then `sentences` may be empty. With `first`, `weights` are those of that one
+ * head. `predicts` is True for a decoder: a row that has read a token predicts the next one, and is named
+ * after both.
  */
 export interface HeadsView extends Axes, Extent {
   model: string;
@@ -48,6 +49,7 @@ export interface HeadsView extends Axes, Extent {
   pooled: Pooled | null;
   capture: string;
   predicts: boolean;
+  first: First | null;
   /** The numbers of heads, queries and keys of each layer, where layers differ. */
   shapes: [number, number, number][] | null;
 }
@@ -115,6 +117,17 @@ export interface Pooled {
   side: number;
   n_query: number;
   n_key: number;
+}
+
+/**
+ * The picture before all weights have come: one head's weights, and maxima of all heads'.
+ * Each of `largest` is the largest of `side` × `side` weights; the last ones of a row or a column may stand
+ * for fewer.
+ */
+export interface First {
+  layer: number;
+  head: number;
+  side: number;
 }
 
 /** The texts of every canvas. */

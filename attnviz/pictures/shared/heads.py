@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Bool, Float32, UInt8
 
 from attnviz.pictures.shared.buffer import Lower, Packable, packable, quantise
-from attnviz.pictures.shared.canvas import INLINE, LISTED, LOCAL, ROWS, Encoded, derived
+from attnviz.pictures.shared.canvas import INLINE, LISTED, LOCAL, ROWS, Encoded, derived, roots
 from attnviz.pictures.shared.selection import Extent
 from attnviz.tokens.words import Word
 from attnviz.types import MIB
@@ -67,6 +67,20 @@ class Pooled:
     side: int
     n_query: int
     n_key: int
+
+
+@dataclass(frozen=True, eq=False)
+class First:
+    """The picture before all weights have come: one head's weights, and maxima of all heads'.
+
+    Each of `largest` is the largest of `side` × `side` weights; the last ones of a row or a column
+    may stand for fewer.
+    """
+
+    layer: int
+    head: int
+    side: int
+    largest: Annotated[Float32[np.ndarray, "layer head row column"], roots(8)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,6 +152,15 @@ class HeadMeasure:
     values: Annotated[Float32[np.ndarray, "layer head"], LOCAL]
 
 
+def stacked_measures(
+    measures: tuple[HeadMeasure, ...],
+) -> Float32[np.ndarray, "measure layer head"] | None:
+    """The numbers of all measures; None if there is none."""
+    if not measures:
+        return None
+    return np.stack([measure.values for measure in measures]).astype(np.float32)
+
+
 @dataclass(frozen=True, eq=False)
 class HeadsView:
     """All heads of one attention; `sentences[layer][head]` says in words what a head does most.
@@ -147,8 +170,9 @@ class HeadsView:
     `key_words` say which tokens make a word, where that is of use. Where layers differ in heads or
     tokens, `layers` has one for each, and `weights` an array for each; queries, keys and patches
     are then those of the first. `small` pictures need a byte for each weight. `capture` names what
-    is shown: what is measured of it later comes under this name. `predicts` is True for a decoder:
-    a row that has read a token predicts the next one, and is named after both.
+    is shown: what comes later, measures and words for instance, comes under this name; until then
+    `sentences` may be empty. With `first`, `weights` are those of that one head. `predicts` is True
+    for a decoder: a row that has read a token predicts the next one, and is named after both.
     """
 
     model: str
@@ -173,12 +197,14 @@ class HeadsView:
     small: Annotated[bool, LOCAL] = False
     capture: str = ""
     predicts: bool = False
+    first: First | None = None
 
     @property
     def extent(self) -> Extent:
         """The largest numbers of layers, heads, queries and keys."""
         if isinstance(self.weights, np.ndarray):
-            return Extent(*self.weights.shape)
+            heads = self.weights if self.first is None else self.first.largest
+            return Extent(*heads.shape[:2], *self.weights.shape[2:])
         shapes = [weights.shape for weights in self.weights]
         heads, queries, keys = (max(sizes) for sizes in zip(*shapes, strict=True))
         return Extent(len(shapes), heads, queries, keys, tuple(shape[0] for shape in shapes))
@@ -201,9 +227,7 @@ class HeadsView:
     @derived
     def measured(self) -> Float32[np.ndarray, "measure layer head"] | None:
         """The numbers of all measures."""
-        if not self.measures:
-            return None
-        return np.stack([measure.values for measure in self.measures]).astype(np.float32)
+        return stacked_measures(self.measures)
 
     def codes(self) -> Packable | Lower:
         """The weights as codes; one layer after the other where layers differ."""

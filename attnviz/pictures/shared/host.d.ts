@@ -5,6 +5,7 @@
 import type { Miniature } from "../gallery/paint.js";
 import type { PartName } from "../model_map/types.js";
 import type { HeadEffects } from "./effects.js";
+import type { Rest } from "./rest.js";
 import type { AddressSelection, Place } from "./selection.js";
 import type { ShownPicture } from "./snapshot.js";
 import type { Header as Stage } from "../stage/types.js";
@@ -60,8 +61,12 @@ export interface Channel {
   listen(callback: (message: Message) => void): () => void;
 }
 
-/** A change of the selection, what was measured of all heads, or the question for that. */
-export type Message = Announcement | { readonly effects: HeadEffects } | { readonly wants: "effects" };
+/** A change of the selection, what was measured of all heads or follows their pictures, or the question for that. */
+export type Message =
+  | Announcement
+  | { readonly effects: HeadEffects }
+  | { readonly rest: Rest }
+  | { readonly wants: "effects" | "rest" };
 
 /** A selection that has changed, and the element in which that happened: null where the server changed it. */
 export interface Announcement {

@@ -12,7 +12,7 @@ import streamlit as st
 import attnviz
 from attnviz.app.session.fragment import fragment
 from attnviz.models.loaded_model import LoadedModel
-from attnviz.pictures.group.app_capture import Accuracy, AppCapture, Media, PageContext
+from attnviz.pictures.group.app_capture import AppCapture, Media, PageContext
 from attnviz.pictures.group.groups import groups
 
 
@@ -48,7 +48,7 @@ class Server:
             self.n_made += 1
             capture = attnviz.capture(self._loaded, "a dog")
             self.kept = AppCapture(
-                "key", "tiny", self._loaded, capture, groups(capture), Accuracy(0.0, 1.0), Media(),
+                "key", "tiny", self._loaded, capture, groups(capture), Media(),
                 recall=self.captured,
             )  # fmt: skip
         return self.kept

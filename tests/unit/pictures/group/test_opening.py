@@ -1,6 +1,5 @@
 """`ranking.opening`: the first cell of a text is the clearest link, by the rules that it states."""
 
-import numpy as np
 import pytest
 
 import attnviz
@@ -72,9 +71,12 @@ def test_a_text_of_signs_has_no_cell_to_show_first(minilm: LoadedModel) -> None:
     assert ranking.opening(group_of(minilm, "... !!! ???")) is None
 
 
-def test_other_rows_are_the_mean_of_the_rows_that_may_look() -> None:
-    weights = np.array([[[1, 0, 0], [0.25, 0.75, 0], [0.5, 0.3, 0.2]]], np.float32)
-    visible = np.tril(np.ones((3, 3), np.bool_))
-    others = ranking._other_rows(weights, visible)
-    assert others[0, 2, 0] == pytest.approx((1 + 0.25) / 2)
-    assert others[0, 2, 1] == pytest.approx(0.75)
+def test_the_control_is_the_mean_of_the_rows_that_may_look() -> None:
+    group = group_of(attnviz.load("stories"), "Tom and Lily went to the park. Lily gave a ball to")
+    found = ranking.opening(group)
+    assert found is not None
+    head, query, key = found
+    weights = group.capture.weights(head.head.layer, head.head.head)
+    others = [row for row in range(key, len(weights)) if row != query]  # a decoder looks back
+    assert head.share == weights[query, key]
+    assert head.control == pytest.approx(weights[others, key].mean())
