@@ -61,7 +61,10 @@ ON_TEXT = """(labels) => {
             const isNew = JSON.stringify(chips) === wanted;
             const drawn = isNew && all(document, "canvas[data-drawn]").length > 1;
             requestAnimationFrame(
-                drawn ? () => { avTimes.push(performance.now() - event.timeStamp); whole(); } : look);
+                drawn ? () => {
+                    avTimes.push(performance.now() - event.timeStamp);
+                    whole();
+                } : look);
         };
         const whole = () => {
             const [board] = all(document, ".av-grid-left canvas[data-weights='all']");

@@ -1,4 +1,4 @@
-"""A long text on Overview: small pictures first, then the weights; no maximum is read as a weight."""
+"""A long text on Overview: small pictures first, then weights; no maximum is read as a weight."""
 
 import numpy as np
 import pytest
