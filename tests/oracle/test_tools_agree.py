@@ -5,6 +5,7 @@ that both read, and the logits of the last token are compared. A tool that is no
 skipped: none of them is needed by attnviz.
 """
 
+import contextlib
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,6 +20,7 @@ from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausa
 import attnviz
 from attnviz import NextToken
 from attnviz.models.loaded_model import LoadedModel
+from tests.contracts import doc_rules
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # the tools' own warnings
 
@@ -136,3 +138,31 @@ def test_effects_are_transformerlens(named: tuple[str, LoadedModel], tmp_path: P
             return gap(bridge.run_with_hooks(IDS, fwd_hooks=hooks))
 
     agree(lm, without)
+
+
+TOOLS = [
+    pytest.param(
+        "transformer_lens",
+        marks=pytest.mark.skipif(
+            find_spec("transformer_lens") is None, reason="needs transformer_lens"
+        ),
+    ),
+    pytest.param(
+        "nnsight", marks=pytest.mark.skipif(find_spec("nnsight") is None, reason="needs nnsight")
+    ),
+]
+
+
+@pytest.mark.usefixtures("own_models")
+@pytest.mark.parametrize("tool", TOOLS)
+def test_the_code_of_the_guide_gives_their_numbers(tool: str, tmp_path: Path) -> None:
+    """docs/guide/same-numbers.md: a block of ours, then one of each tool that compares with it."""
+    page = (Path(__file__).parents[2] / "docs" / "guide" / "same-numbers.md").read_text("utf-8")
+    names: dict[str, object] = {}
+    theirs = [block for block in doc_rules.blocks(page, "py") if f"from {tool}" in block]
+    assert len(theirs) == 1 and theirs[0].count("assert") >= 2
+    file = tmp_path / "block.py"  # nnsight reads the source of its traces
+    with contextlib.chdir(tmp_path):
+        for block in (*doc_rules.blocks(page, "python"), *theirs):
+            file.write_text(block, "utf-8")
+            exec(compile(block, str(file), "exec"), names)
