@@ -9,9 +9,10 @@ from attnviz.app.page_parts.learn.index import ClassWays
 
 def main() -> None:
     """Draw the page."""
+    entry = classroom.entry
     if not classroom.show():
-        learn.show(ClassWays(classroom.entry.join, classroom.entry.teach_plan))
-        classroom.entry.show()
+        learn.show(ClassWays(entry.join, entry.teach_plan, entry.handout_of_plan))
+        entry.show()
 
 
 main()

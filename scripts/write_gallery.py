@@ -1,16 +1,16 @@
-"""Write what the gallery of the start page shows: `python -m scripts.write_gallery`.
+"""Write what the gallery of Start and the shelf of Learn show: `python -m scripts.write_gallery`.
 
 In: the embedded models, and the first training of the lesson on birth. Out:
-attnviz/pictures/gallery/measured.json, which comes with the page: nobody waits for a miniature, and
-no server computes it for each visitor; and the opening of the stage, which a server that has just
-begun shows. A test computes all of it again.
+attnviz/pictures/gallery/measured.json and attnviz/teach/course/shelf.json, which come with the
+package: nobody waits for a miniature, and no server computes it for each visitor; and the opening
+of the stage, which a server that has just begun shows. Tests compute all of it again.
 """
 
 import numpy as np
 
 import attnviz
 from attnviz.app.page_parts import start
-from attnviz.app.server import captures
+from attnviz.app.server import captures, course_lessons
 from attnviz.app.session import pictures
 from attnviz.capture.request import Request
 from attnviz.checks import examples
@@ -20,18 +20,21 @@ from attnviz.pictures.gallery import Birth, GalleryView, Lines, PictureRead, Sto
 from attnviz.pictures.group.app_capture import AppCapture
 from attnviz.pictures.shared import stored as stored_views
 from attnviz.pictures.stage import scenes
-from attnviz.teach.course import toy_model
+from attnviz.teach.course import shelf, toy_model
 
 SEED = 0
 N_STEPS = 200  # a quarter of the lesson's training: the head copies from the hundredth step on
 
 
 def main() -> None:
-    stored.PLACE.write_text(stored.as_text(computed()), encoding="utf-8")
-    opening = stored_views.as_text(start.computed_stage(*start.OPENING))
-    scenes.MEASURED.write_text(opening, encoding="utf-8")
-    for written in (stored.PLACE, scenes.MEASURED):
-        print(f"{written}: {written.stat().st_size / 1e3:.0f} kB")
+    texts = {
+        stored.PLACE: stored.as_text(computed()),
+        scenes.MEASURED: stored_views.as_text(start.computed_stage(*start.OPENING)),
+        shelf.PLACE: shelf.as_text(shelf.computed(course_lessons.capture)),
+    }
+    for place, text in texts.items():
+        place.write_text(text, encoding="utf-8")
+        print(f"{place}: {place.stat().st_size / 1e3:.0f} kB")
 
 
 def computed() -> GalleryView:

@@ -21,6 +21,7 @@ from attnviz.app.server import class_socket, loading, sources
 from attnviz.app.session import routes, widgets
 from attnviz.models.rehearsal import Rehearsal
 from attnviz.pictures import effects, rest, table
+from attnviz.pictures import shelf as shelf_picture
 from attnviz.pictures import strip as strip_picture
 from attnviz.pictures.shared.buffer import unpack
 from attnviz.pictures.shared.pages import path as path_of
@@ -210,6 +211,26 @@ def tell(app: AppTest, component: Any, event: str, value: Any) -> AppTest:
     widget.id = f"{STREAMLIT_INTERNAL_KEY_PREFIX}_{component.proto.id}__events"
     widget.json_trigger_value = json.dumps([{"event": event, "value": value}])
     return send_state(app, widget)
+
+
+def open_lesson(app: AppTest, slug: str, *, from_start: bool = False) -> AppTest:
+    """Open a lesson from the shelf."""
+    (component,) = [
+        each
+        for each in beside_bar(app)
+        if each.proto.component_name == shelf_picture.CANVAS.element
+    ]
+    return tell(app, component, "lesson", {"slug": slug, "from_start": from_start, "at": 0})
+
+
+def on_shelf(app: AppTest) -> dict[str, dict[str, Any]]:
+    """The lessons on the shelf by their names."""
+    (header,) = [
+        unpack(each.proto.bytes)[0]
+        for each in beside_bar(app)
+        if each.proto.component_name == shelf_picture.CANVAS.element
+    ]
+    return {each["slug"]: each for level in header["levels"] for each in level["lessons"]}
 
 
 def send_state(app: AppTest, widget: WidgetState) -> AppTest:

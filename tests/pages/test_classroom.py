@@ -12,6 +12,7 @@ from attnviz.app.server import class_socket, trainings
 from attnviz.app.server.trainings import Training
 from attnviz.app.session import widgets
 from attnviz.app.session.view import Seat, View
+from attnviz.pictures import shelf
 from attnviz.pictures.shared.buffer import unpack
 from attnviz.teach.course import lesson
 from attnviz.teach.lessons.cards.symbols import with_formulas
@@ -34,7 +35,7 @@ from tests.pages.a_class import (
     view,
     words,
 )
-from tests.pages.conftest import Visit, beside_bar, parameters
+from tests.pages.conftest import Visit, beside_bar, on_shelf, open_lesson, parameters
 
 pytestmark = pytest.mark.usefixtures("fresh_rooms")
 
@@ -214,7 +215,7 @@ def test_who_comes_back_has_its_seat_and_its_answer(presenter: AppTest, visit: V
 
 def test_the_presenter_may_go_to_another_lesson(presenter: AppTest, visit: Visit) -> None:
     press(presenter, "learn.all")
-    press(presenter, "learn.open.patches")
+    open_lesson(presenter, "patches")
     follower = visit("learn", room=code(presenter))
     assert card(follower)["lesson_title"] == lesson_texts("patches", "en").title
 
@@ -248,8 +249,10 @@ def test_joining_by_code_takes_any_way_of_typing_it(presenter: AppTest, visit: V
 
 
 def test_the_join_box_stands_above_the_lessons(visit: Visit) -> None:
-    drawn = repr(visit("learn").main)
-    assert drawn.index(KEY("class.code")) < drawn.index(KEY("learn.open.where"))
+    """The code of a class is typed above, and a phone shows it at once."""
+    app = visit("learn")
+    order = [getattr(each.proto, "component_name", each.type) for each in app.main if each.proto]
+    assert order.index("text_input") < order.index(shelf.CANVAS.element)
 
 
 def test_wrong_codes_are_counted_until_no_more_is_looked_up(
@@ -280,7 +283,7 @@ def test_a_class_that_is_over_says_so_and_shows_the_way_out(
     said = i18n.text(lang, "error.room_unknown", asked="ABC-DEF")
     assert [each.value.replace("\\", "") for each in app.error] == [said]
     app.button(key=KEY("class.out")).click().run()
-    assert not app.error and len(app.subheader) >= 1
+    assert not app.error and on_shelf(app)
 
 
 def test_ending_a_class_ends_it_for_all_with_a_card(presenter: AppTest, visit: Visit) -> None:

@@ -18,7 +18,7 @@ from attnviz.teach.lessons.cards.progress import parse
 from attnviz.teach.lessons.cards.symbols import with_formulas
 from attnviz.teach.lessons.cards.texts import fill, lesson_texts
 from tests.pages.a_class import pills, turn
-from tests.pages.conftest import Visit, beside_bar, parameters, sent
+from tests.pages.conftest import Visit, beside_bar, on_shelf, open_lesson, parameters, sent
 from tests.support.cases import mostly_slow
 
 KEY = widgets.key
@@ -29,9 +29,13 @@ EN = lesson_texts("block", "en")
 def test_the_list_names_every_lesson(visit: Visit, lang: i18n.Language) -> None:
     app = visit("learn", lang=lang)
     assert [title.value for title in app.title] == [i18n.text(lang, "page.learn.title")]
-    titles = [each.value.partition(". ")[2] for each in app.subheader]
-    assert titles == [with_formulas(lesson_texts(slug, lang).title) for slug in SLUGS]
-    app.button(key=KEY("learn.open.block")).click().run()
+    shown = on_shelf(app)
+    assert list(shown) == list(SLUGS)
+    assert [each["title"] for each in shown.values()] == [
+        lesson_texts(slug, lang).title for slug in SLUGS
+    ]
+    assert [slug for slug, each in shown.items() if each["is_next"]] == [SLUGS[0]]
+    open_lesson(app, "block")
     texts = lesson_texts("block", lang)
     assert [title.value for title in app.title] == [texts.title]
     assert app.header[0].value == texts.of("mix", "title")
@@ -139,11 +143,35 @@ def test_answers_are_kept_while_another_lesson_is_open(visit: Visit) -> None:
     app = visit("learn", lesson="block", answers="order=sums")
     app.button(key=KEY("learn.all")).click().run()
     assert "answers" not in parameters(app)
-    app.button(key=KEY(f"learn.open.{SLUGS[1]}")).click().run()
+    open_lesson(app, SLUGS[1])
     assert "answers" not in parameters(app)
     app.button(key=KEY("learn.all")).click().run()
-    app.button(key=KEY("learn.open.block")).click().run()
+    open_lesson(app, "block")
     assert parse(parameters(app)["answers"]) == {"order": "sums"}
+
+
+def test_the_shelf_tells_how_each_question_stands(visit: Visit) -> None:
+    """Judged where the card is drawn, and kept; the next lesson is the first with an open one."""
+    app = visit("learn", lesson="block", answers="order=nothing&mask=10&sharper=?")
+    app.button(key=KEY("learn.all")).click().run()
+    marks = dict(zip(asked("block"), on_shelf(app)["block"]["marks"], strict=True))
+    assert [marks[name] for name in ("order", "mask", "sharper", "mix")] == [
+        "wrong",
+        "right",
+        "shown",
+        "open",
+    ]
+
+
+def test_the_shelf_takes_no_lesson_that_there_is_not(visit: Visit) -> None:
+    app = visit("learn")
+    open_lesson(app, "../etc")
+    assert list(on_shelf(app)) == list(SLUGS) and "lesson" not in parameters(app)
+
+
+def asked(slug: str) -> list[str]:
+    texts = lesson_texts(slug, "en")
+    return [name for name in texts.cards if texts.has(name, "question")]
 
 
 def test_a_card_leads_to_a_real_head(visit: Visit) -> None:
@@ -160,7 +188,7 @@ def test_an_unknown_lesson_is_said_above_the_list(visit: Visit, lang: i18n.Langu
     known = ", ".join(SLUGS)
     said = i18n.text(lang, "error.unknown_lesson", asked="nothing", known=known)
     assert app.error[0].value.replace("\\", "") == said
-    assert app.button(key=KEY("learn.open.block"))
+    assert "block" in on_shelf(app)
 
 
 @pytest.mark.parametrize("card", ["nothing", "../x", "<b>"])
@@ -322,7 +350,8 @@ def test_a_lesson_opens_where_it_was_left_or_from_the_start(visit: Visit) -> Non
     app = visit("learn", lesson="block", card="mask", answers="order=sums")
     for opened, title in (("open", "mask"), ("from_start", "mix")):
         app.button(key=KEY("learn.all")).click().run()
-        app.button(key=KEY(f"learn.{opened}.block")).click().run()
+        assert on_shelf(app)["block"]["is_left"]
+        open_lesson(app, "block", from_start=opened == "from_start")
         assert app.header[0].value == EN.of(title, "title")
         assert parse(parameters(app)["answers"]) == {"order": "sums"}
 
@@ -330,8 +359,8 @@ def test_a_lesson_opens_where_it_was_left_or_from_the_start(visit: Visit) -> Non
 def test_a_lesson_that_was_finished_begins_with_its_first_card(visit: Visit) -> None:
     app = visit("learn", lesson="block", card=lesson("block").recipes[-1].name)
     app.button(key=KEY(f"learn.next.{lesson('block').recipes[-1].name}")).click().run()
-    assert not [each for each in app.button if each.key == KEY("learn.from_start.block")]
-    app.button(key=KEY("learn.open.block")).click().run()
+    assert not on_shelf(app)["block"]["is_left"]
+    open_lesson(app, "block")
     assert app.header[0].value == EN.of("mix", "title")
 
 
@@ -387,3 +416,48 @@ def test_every_term_of_a_card_has_its_meaning_on_it(visit: Visit) -> None:
     entries, names = glossary.entries("en"), glossary.terms_on("masks", "added")
     assert len(names) > 8  # more than stand side by side
     assert [name for name in names if with_formulas(entries[name].meaning) not in said] == []
+
+
+def test_two_questions_come_back_before_the_next_lesson(visit: Visit) -> None:
+    """With new numbers; the one that was answered wrongly first; their answers stand apart."""
+    app = visit("learn", lesson="ask", answers="score=1&dictionary=?")
+    press_all(app, "learn.all")
+    open_lesson(app, "block")
+    press_all(app, "learn.ask_two")
+    found = parameters(app)
+    assert (found["lesson"], found["card"]) == ("ask", "dictionary")
+    seed = int(parse(found["values"])["seed"])
+    assert parse(found["answers"]) == {"score": "1", "dictionary": "?"}
+    press_all(app, "learn.came_back.ask.dictionary")
+    assert parameters(app)["card"] == "score"
+    seed = int(parse(parameters(app)["values"])["seed"])
+    recipe = lesson("ask").recipe("score")
+    card = recipe.build(CardInputs(recipe.start_values(), seed, course_lessons.capture))
+    app.text_input(key=KEY("learn.score.answer")).set_value(f"{card.question.answer}").run()  # type: ignore[union-attr]
+    assert parse(parameters(app)["answers"])["score~"] == f"{float(card.question.answer)}"  # type: ignore[union-attr]
+    press_all(app, "learn.came_back.ask.score")
+    assert parameters(app)["lesson"] == "block" and not app.error
+    press_all(app, "learn.all")
+    marks = dict(zip(asked("ask"), on_shelf(app)["ask"]["marks"], strict=True))
+    assert (marks["score"], marks["dictionary"]) == ("wrong", "shown")
+    said = "\n".join(each.value for each in app.markdown)
+    assert i18n.text("en", "learn.came_back", right=1, questions=1) in said
+
+
+def test_a_learner_who_has_answered_little_is_asked_nothing_again(visit: Visit) -> None:
+    app = visit("learn", lesson="ask", answers="score=1")
+    press_all(app, "learn.all")
+    open_lesson(app, "block")
+    assert KEY("learn.ask_two") not in [each.key for each in app.button]
+
+
+@pytest.mark.parametrize("seed", ["0", "-1", "1.5", "99999", "x"])
+def test_numbers_of_no_sheet_are_not_shown(visit: Visit, seed: str) -> None:
+    app = visit("learn", lesson="block", card="mix", values=f"seed={seed}")
+    assert [each.value for each in app.warning] == [adjusted("values")]
+    assert "values" not in parameters(app)
+
+
+def press_all(app: AppTest, name: str) -> None:
+    app.button(key=KEY(name)).click().run()
+    assert not app.exception

@@ -3,6 +3,7 @@
 The first call imports torch, and one thread at a time does so (`loading.importing`).
 """
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import attnviz
@@ -12,6 +13,7 @@ from attnviz.app.server.shared import shared
 if TYPE_CHECKING:
     from attnviz.attention.capture import Capture
     from attnviz.teach.course.recipe import Lesson
+    from attnviz.teach.course.shelf import LessonStill, Level
 
 MAX_CAPTURES = 24  # of sentences and small pictures
 
@@ -30,6 +32,22 @@ def slugs() -> tuple[str, ...]:
         from attnviz.teach.course import SLUGS
 
     return SLUGS
+
+
+def comes_back() -> tuple[tuple[str, str], ...]:
+    """The lessons and cards whose questions come back with new numbers."""
+    with loading.importing:
+        from attnviz.teach.course import COMES_BACK
+
+    return COMES_BACK
+
+
+def shelf() -> "tuple[Mapping[Level, tuple[str, ...]], Mapping[str, LessonStill]]":
+    """The lessons by level, and the stored picture of each."""
+    with loading.importing:
+        from attnviz.teach.course.shelf import LEVELS, stills
+
+    return LEVELS, stills()
 
 
 def of_moved_card(slug: str, card: str) -> tuple[str, str]:

@@ -6,13 +6,12 @@
 
 import { parse } from "../shared/buffer.js";
 import { makeClock, wantsLessMotion } from "../shared/clock.js";
-import { diverging, sequential } from "../shared/colors.js";
-import { el, fitCanvas, markDrawn, setData, setText, watchSize } from "../shared/dom.js";
+import { el, setData, setText, watchSize } from "../shared/dom.js";
 import { makeFilmBar } from "../shared/film_bar.js";
 import { makeHandles } from "../shared/handles.js";
-import { clamp, lengthOf, momentOf, progressAt, startOf } from "../shared/scenes.js";
+import { lengthOf, momentOf, startOf } from "../shared/scenes.js";
 import { withSubscripts } from "../shared/symbols.js";
-import { FILMS } from "./films.js";
+import { FILMS, paintFilm } from "./films.js";
 
 /** @import { Clock } from "../shared/clock.js" */
 /** @import { FilmBar } from "../shared/film_bar.js" */
@@ -194,35 +193,13 @@ function showStills(/** @type {State} */ state, /** @type {Header} */ header) {
   setData(state.top, { scene: "stills" });
 }
 
-/**
- * @param {State} state
- * @param {Header} header
- * @param {HTMLCanvasElement} canvas
- * @param {number} time
- * @returns {Frame}
- */
-function paint({ host, top, arrays, set }, header, canvas, time) {
-  const film = FILMS[header.film];
-  const theme = host.theme();
+/** Paints a moment of the film, as wide as the page lets it be. @returns {Frame} */
+function paint(
+  /** @type {Pick<State, "host" | "top" | "arrays" | "set">} */ { host, top, arrays, set },
+  /** @type {Header} */ header,
+  /** @type {HTMLCanvasElement} */ canvas,
+  /** @type {number} */ time,
+) {
   const width = Math.max(LEAST, Math.min(WIDEST, Math.floor(top.clientWidth)));
-  const height = film.height(header, arrays, width);
-  const { at, part } = momentOf(header.scenes, time);
-  const places = header.scenes.map(({ name }) => name);
-  const so = progressAt(header.scenes, time);
-  /** @type {Frame} */
-  const frame = {
-    ...{ ctx: fitCanvas(canvas, width, height), width, height, theme, header, arrays, set },
-    ...{ lut: sequential(theme.dark), signed: diverging(theme.dark), roles: theme.roles },
-    // a scene that is not played never begins
-    so: (name, from, to) => (places.includes(name) ? so(name, from, to) : 0),
-    linear: (name) => {
-      const place = places.indexOf(name);
-      return place === at ? clamp(part) : Number(place >= 0 && place < at);
-    },
-  };
-  frame.ctx.save();
-  film.paint(frame);
-  frame.ctx.restore();
-  markDrawn(canvas);
-  return frame;
+  return paintFilm(canvas, { header, arrays, theme: host.theme(), set, width }, time);
 }

@@ -132,6 +132,8 @@ export interface Events {
   look: number;
   /** gallery: the miniature that was clicked. */
   miniature: Miniature;
+  /** shelf: the lesson to open; the time makes the same lesson a new value. */
+  lesson: { slug: string; from_start: boolean; at: number };
   /** model_map: the part of the model that was clicked. */
   part: PartName;
   /** motion: the numbers of a film that were set by hand, by their names. */

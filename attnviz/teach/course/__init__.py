@@ -29,6 +29,42 @@ SLUGS: tuple[str, ...] = (
     "cost",
 )
 
+# questions that come back in later lessons: each has another answer with other numbers
+COMES_BACK: tuple[tuple[str, str], ...] = (
+    ("where", "norm"),
+    ("where", "logits"),
+    ("ask", "dictionary"),
+    ("ask", "score"),
+    ("ask", "onehot"),
+    ("block", "mix"),
+    ("block", "qkv"),
+    ("block", "scale"),
+    ("block", "softmax"),
+    ("block", "output"),
+    ("scale", "grows"),
+    ("scale", "slope"),
+    ("direction", "angle"),
+    ("heads", "views"),
+    ("heads", "paper"),
+    ("heads", "packed"),
+    ("heads", "own_rows"),
+    ("heads", "sum"),
+    ("heads", "average"),
+    ("positions", "table"),
+    ("positions", "turn"),
+    ("places", "align"),
+    ("patches", "cut"),
+    ("patches", "vector"),
+    ("patches", "square"),
+    ("patches", "baseline"),
+    ("real", "chance"),
+    ("real", "previous"),
+    ("claims", "effect"),
+    ("errata", "axis"),
+    ("cost", "grows"),
+    ("cost", "window"),
+)
+
 MOVED_CARDS: dict[tuple[str, str], tuple[str, str]] = {
     **{("ask", card): ("errata", card) for card in ("axis", "divisor", "repair", "digits")},
     ("block", "erratum"): ("errata", "erratum"),

@@ -1,11 +1,12 @@
-"""Worksheets: the cards of a lesson built from a seed, as HTML for paper.
+"""Worksheets and handouts: the cards of a lesson built from a seed, as HTML for paper.
 
 In: a lesson's name, a language, a seed, and a function that captures a model. Out: HTML. Seed 0 has
 the numbers of the screen, which course texts print; any other seed has other numbers.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import groupby
 
 import numpy as np
 
@@ -14,10 +15,12 @@ from attnviz.i18n import Language
 from attnviz.pictures.board import Panel
 from attnviz.teach.course import lesson
 from attnviz.teach.course.recipe import CaptureText, CardInputs, Recipe
+from attnviz.teach.lessons.cards import glossary
 from attnviz.teach.lessons.cards.card import RealHead
 from attnviz.teach.lessons.cards.example_words import in_language
 from attnviz.teach.lessons.cards.shuffle import shuffled
 from attnviz.teach.lessons.cards.texts import LessonTexts, lesson_texts
+from attnviz.teach.lessons.paper.record import TaughtLesson, handout_html
 from attnviz.teach.lessons.paper.sheet import LAST_SEED, PrintedCard, Worksheet
 from attnviz.teach.lessons.paper.worksheet import worksheet_html
 
@@ -44,6 +47,23 @@ def sheet(
     cards = [_printed(slug, recipe, seed, capture, texts) for recipe in recipes]
     real = partial(weights, capture)
     return worksheet_html(Worksheet(slug, lang, seed, cards, real, server, qr))
+
+
+def handout(cards: Sequence[tuple[str, str]], lang: Language, capture: CaptureText) -> str:
+    """What a class keeps of these cards, lesson by lesson, as HTML: sentences and terms."""
+    taught = []
+    for slug, group in groupby(cards, key=lambda path: path[0]):
+        texts, recipes = lesson_texts(slug, lang), lesson(slug)
+        built = [_printed(slug, recipes.recipe(card), 0, capture, texts).card for _, card in group]
+        taught.append(TaughtLesson(texts, built))
+    used = {term for slug, card in cards for term in glossary.terms_on(slug, card)}
+    own = {slug for slug, _ in cards}
+    terms = [
+        entry
+        for name, entry in glossary.entries(lang).items()
+        if name in used and entry.card[0] in own
+    ]
+    return handout_html(lang, taught, terms)
 
 
 def _printed(

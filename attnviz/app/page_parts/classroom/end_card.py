@@ -40,6 +40,10 @@ def show(lang: Language) -> None:
                     args=(slug,),
                 )
             st.button(text(lang, "class.to_lessons"), key=widgets.key("class.out"), on_click=_go_on)
+            if learn.lesson in slugs:
+                recipes = course_lessons.lesson(learn.lesson).recipes
+                shown = [(learn.lesson, recipe.name) for recipe in recipes]
+                entry.handout_button(lang, shown, learn.lesson)
 
 
 def _standings() -> list[progress.Standing]:

@@ -4,6 +4,7 @@ In: the view. Out: widgets below the lessons and below a card; a new room, or th
 the view.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -20,6 +21,7 @@ from attnviz.errors import AttnVizError
 from attnviz.i18n import Language, labelled, text
 from attnviz.teach.classroom.rooms import normal
 from attnviz.teach.classroom.stage import Stage
+from attnviz.teach.lessons.cards.glossary import CardPath
 from attnviz.teach.lessons.cards.times import planned_cards
 from attnviz.teach.lessons.paper.sheet import LAST_SEED
 
@@ -94,6 +96,33 @@ def _paper(lang: Language, slug: str) -> None:
         on_click="ignore",
         key=widgets.key("worksheet.download"),
     )
+    names = course_lessons.lesson(slug).recipes
+    handout_button(lang, [(slug, recipe.name) for recipe in names], slug)
+
+
+def handout_button(lang: Language, cards: Sequence[CardPath], name: str) -> None:
+    """A button to a page to print: the sentences to keep of these cards, and their terms."""
+    st.download_button(
+        text(lang, "handout.download"),
+        data=partial(_handout, tuple(cards), lang),
+        file_name=f"attnviz-handout-{name}-{lang}.html",
+        mime="text/html",
+        on_click="ignore",
+        key=widgets.key(f"handout.{name}"),
+        help=text(lang, "handout.help"),
+    )
+
+
+def handout_of_plan(lang: Language, minutes: int) -> None:
+    """The handout of a class that goes by a plan."""
+    cards = [(card.slug, card.card) for card in planned_cards(minutes)]
+    handout_button(lang, cards, f"plan-{minutes}")
+
+
+def _handout(cards: tuple[CardPath, ...], lang: Language) -> str:
+    from attnviz.teach.course import paper
+
+    return paper.handout(cards, lang, course_lessons.capture)
 
 
 def _sheet(slug: str, lang: Language, seed: int, server: str) -> str:

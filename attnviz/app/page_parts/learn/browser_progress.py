@@ -1,8 +1,8 @@
 """The progress in all lessons as the text that the learner's browser keeps, and back from it.
 
-In: the answers of this session. Out: JSON, a lesson's answers and last card under its name. What
-comes back from a browser is treated as hostile: what does not have this form is left out, and the
-session's own answers win.
+In: the answers of this session. Out: JSON, a lesson's answers, its last card and how its cards
+stand, under its name. What comes back from a browser is treated as hostile: what does not have this
+form is left out, and the session's own answers win.
 """
 
 import json
@@ -12,6 +12,7 @@ from dataclasses import replace
 from attnviz.app.page_parts.learn import open_card
 from attnviz.app.server import course_lessons
 from attnviz.app.session import current, store, widgets
+from attnviz.teach.lessons.cards.progress import read_standings, write
 
 TAKEN = "learn.progress_taken"
 MAX_CHARS = 4_000  # of a lesson's answers
@@ -38,7 +39,9 @@ def take(component: str) -> None:
     answers = {slug: entry["answers"] for slug, entry in progress.items()}
     cards = {slug: entry["card"] for slug, entry in progress.items()}
     store.put(open_card.ANSWERS, answers | (store.get(open_card.ANSWERS) or {}))
+    known = {slug: read_standings(entry["known"]) for slug, entry in progress.items()}
     store.put(open_card.LAST_CARD, cards | (store.get(open_card.LAST_CARD) or {}))
+    store.put(open_card.KNOWN, known | (store.get(open_card.KNOWN) or {}))
     learn = current.view().learn
     if learn.lesson and not learn.answers:
         open_card.put(replace(learn, answers=answers.get(learn.lesson, "")))
@@ -60,7 +63,8 @@ def read(text: object, slugs: tuple[str, ...]) -> Progress:
 def _entry(value: object) -> dict[str, str]:
     if not isinstance(value, dict):
         return {}
-    entry = {name: value.get(name) for name in ("answers", "card")}
+    # what was kept before standings were has none
+    entry = {name: value.get(name, "") for name in ("answers", "card", "known")}
     if not all(isinstance(text, str) and len(text) <= MAX_CHARS for text in entry.values()):
         return {}
     return {name: str(text) for name, text in entry.items()}
@@ -74,7 +78,11 @@ def _of_session() -> Progress:
         answers = {**answers, learn.lesson: learn.answers}
         cards = {**cards, learn.lesson: learn.card}
     return {
-        slug: {"answers": answers.get(slug, ""), "card": cards.get(slug, "")}
+        slug: {
+            "answers": answers.get(slug, ""),
+            "card": cards.get(slug, ""),
+            "known": write(open_card.known(slug)),
+        }
         for slug in sorted({*answers, *cards})
         if answers.get(slug)
     }

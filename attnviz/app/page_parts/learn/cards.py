@@ -8,6 +8,7 @@ import streamlit as st
 from attnviz.app.frame import take
 from attnviz.app.page_parts.learn import (
     card_pills,
+    knowledge,
     links,
     model_map,
     open_card,
@@ -29,6 +30,9 @@ from attnviz.teach.lessons.cards.texts import LessonTexts, lesson_texts
 def show(lang: Language, opened: OpenCard) -> None:
     """Draw the lesson's title, the pills of its cards, and the open card."""
     texts = lesson_texts(opened.lesson.slug, lang)
+    if opened.seed and not opened.room:
+        _came_back(lang, texts, opened)
+        return
     with st.container(key=widgets.key("learn.top")):
         st.button(
             text(lang, "learn.all"),
@@ -38,13 +42,27 @@ def show(lang: Language, opened: OpenCard) -> None:
         )
         st.title(with_formulas(texts.title), anchor=False)
         standings = card_pills.show(lang, opened)
+        if not opened.room:
+            open_card.note_known(opened.lesson.slug, standings)
         model_map.show(lang, opened)
+    knowledge.before_lesson(lang, opened)
     with st.container(key=widgets.key("learn.card")):
         _card(lang, texts, opened)
     _next(lang, opened, sum(standing == "right" for standing in standings.values()))
     card_pills.legend(lang, standings)
     take.offer_picture(lang)
     card_pills.scroll_to_top(lang, opened, standings)
+
+
+def _came_back(lang: Language, texts: LessonTexts, opened: OpenCard) -> None:
+    """A card of an earlier lesson with new numbers, without the rest of that lesson."""
+    with st.container(key=widgets.key("learn.top")):
+        st.title(text(lang, "learn.new_numbers"), anchor=False)
+        knowledge.show_came_back(lang, opened)
+    with st.container(key=widgets.key("learn.card")):
+        _card(lang, texts, opened)
+    knowledge.go_on(lang, opened)
+    card_pills.scroll_to_top(lang, opened, {})
 
 
 def _card(lang: Language, texts: LessonTexts, opened: OpenCard) -> None:

@@ -1,32 +1,47 @@
-"""The list of lessons, with title, goal, time and progress; below it the plans for a class.
+"""The shelf of the lessons, and below it what a learner knows and the plans for a class.
 
-In: the language, and the answers that this session gave so far. Out: one box for each lesson with a
-button that opens it where it was left; above them the result of a lesson that was just finished;
+In: the language, and the answers that this session gave so far. Out: a card for each lesson, with a
+picture, that opens it where it was left; above them the result of a lesson that was just finished;
 below them plans for 45 and 90 minutes, with a question to discuss for each lesson.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
 
+import numpy as np
 import streamlit as st
 
 from attnviz.app.frame import frame
-from attnviz.app.page_parts.learn import browser_progress, card_pills, open_card, words
+from attnviz.app.host.draw import draw
+from attnviz.app.page_parts.learn import browser_progress, card_pills, knowledge, open_card, words
 from attnviz.app.server import course_lessons
 from attnviz.app.session import widgets
-from attnviz.i18n import Language, joined, labelled, text
+from attnviz.i18n import DEFAULT, Language, joined, labelled, text
+from attnviz.pictures import shelf as shelves
 from attnviz.pictures.card_scroller import CardScrollerView
+from attnviz.pictures.motion import FilmScene
+from attnviz.pictures.motion.scenes import SCENES
+from attnviz.pictures.shelf import Mark, ShelfLesson, ShelfLevel, ShelfView, Still, StillKind
 from attnviz.teach.lessons.cards.symbols import with_formulas
-from attnviz.teach.lessons.cards.texts import lesson_texts
+from attnviz.teach.lessons.cards.texts import LessonTexts, lesson_texts
 from attnviz.teach.lessons.cards.times import JOINING_MIN, PLANS, PlanStep, minutes, taken
+
+if TYPE_CHECKING:
+    from attnviz.teach.course.shelf import LessonStill
 
 
 @dataclass(frozen=True)
 class ClassWays:
-    """The ways into a class: a field for its code, and a class that goes by a plan of minutes."""
+    """The ways into a class: a field for its code, and a class that goes by a plan of minutes.
+
+    `handout` offers what such a class keeps, as a page to print.
+    """
 
     join: Callable[[Language], None]
     teach_plan: Callable[[int], None]
+    handout: Callable[[Language, int], None]
 
 
 def show(lang: Language, ways: ClassWays | None) -> None:
@@ -38,8 +53,8 @@ def show(lang: Language, ways: ClassWays | None) -> None:
     result = open_card.finished()
     if result is not None:
         _result(lang, *result)
-    for number, slug in enumerate(course_lessons.slugs()):
-        _lesson(lang, number, slug)
+    _shelf(lang)
+    knowledge.show(lang)
     show_plans(lang, ways)
     words.glossary_of_all(lang)
     progress = CardScrollerView(0, (), browser_progress.written(), browser_progress.is_wanted())
@@ -67,58 +82,89 @@ def _result(lang: Language, slug: str, n_right: int) -> None:
             )
 
 
-def _lesson(lang: Language, number: int, slug: str) -> None:
-    lesson, texts = course_lessons.lesson(slug), lesson_texts(slug, lang)
-    answers = open_card.answers_of(slug)
-    begun = bool(answers or open_card.last_card(slug))
-    with st.container(border=True, key=widgets.key(f"learn.lesson.{slug}")):
-        left, right = st.columns([5, 1.4], vertical_alignment="center")
-        with left:
-            st.subheader(with_formulas(f"{number}. {texts.title}"), anchor=False)
-            st.markdown(with_formulas(texts.summary))
-            st.markdown(labelled(text(lang, "learn.goal"), with_formulas(texts.goal)))
-            st.caption(
-                text(
-                    lang,
-                    "learn.about",
-                    cards=len(lesson.recipes),
-                    minutes=minutes(slug),
-                    answered=len(answers),
-                )
-            )
-            if lesson.needs:
-                titles = (lesson_texts(needed, lang).title for needed in lesson.needs)
-                needs = text(lang, "learn.needs", lessons=" · ".join(titles))
-                st.caption(with_formulas(needs))
-        with right:
-            _open(lang, slug, with_formulas(texts.title), begun)
-
-
-def _open(lang: Language, slug: str, title: str, begun: bool) -> None:
-    """A button to where the lesson was left, and one to its first card if that is another.
-
-    That of the first lesson stands out until it is begun.
-    """
-    is_first = slug == course_lessons.slugs()[0] and not begun
-    st.button(
-        text(lang, "learn.go_on" if begun else "learn.start"),
-        key=widgets.key(f"learn.open.{slug}"),
-        help=title,
-        on_click=open_card.open_lesson,
-        args=(slug,),
-        type="primary" if is_first else "secondary",
-        width="stretch",
-    )
-    if open_card.last_card(slug):
-        st.button(
-            text(lang, "learn.from_start"),
-            key=widgets.key(f"learn.from_start.{slug}"),
-            help=title,
-            on_click=open_card.open_lesson,
-            args=(slug, True),
-            type="tertiary",
-            width="stretch",
+def _shelf(lang: Language) -> None:
+    """The lessons by level, each with a picture; the first one that is not done stands out."""
+    of_levels, stills = course_lessons.shelf()
+    component = widgets.component_key("learn.shelf")
+    marks = {slug: _marks(slug) for slug in course_lessons.slugs()}
+    due = next((slug for slug in marks if "open" in marks[slug]), "")
+    levels = tuple(
+        ShelfLevel(
+            text(lang, f"learn.level_{level}"),
+            text(lang, f"learn.level_{level}_body"),
+            tuple(_lesson(lang, slug, stills[slug], marks[slug], slug == due) for slug in of_level),
         )
+        for level, of_level in of_levels.items()
+    )
+    numbers = {
+        f"{slug}.{name}": np.ascontiguousarray(values)
+        for slug, still in stills.items()
+        for name, values in still.numbers.items()
+    }
+    on = {"lesson": partial(_open, component)}
+    draw(shelves.CANVAS, ShelfView(levels, numbers), component, lang, on)
+
+
+def _open(component: str) -> None:
+    opened = shelves.parse_opened(widgets.component_value(component, "lesson"))
+    if opened is not None and opened[0] in course_lessons.slugs():
+        open_card.open_lesson(*opened)
+
+
+def _lesson(
+    lang: Language, slug: str, still: "LessonStill", marks: tuple[Mark, ...], is_next: bool
+) -> ShelfLesson:
+    slugs, lesson = course_lessons.slugs(), course_lessons.lesson(slug)
+    texts = lesson_texts(slug, lang)
+    answered = len(marks) - marks.count("open")
+    n_cards = len(lesson.recipes)
+    about = [text(lang, "learn.about", cards=n_cards, minutes=minutes(slug))]
+    if lesson.needs:
+        numbers = joined(lang, [str(slugs.index(needed)) for needed in lesson.needs])
+        about.append(text(lang, "learn.needs", lessons=numbers))
+    return ShelfLesson(
+        slug,
+        slugs.index(slug),
+        texts.title,
+        texts.goal,
+        " · ".join(about),
+        text(
+            lang,
+            "learn.progress",
+            right=marks.count("right"),
+            questions=len(marks),
+            answered=answered,
+        ),
+        marks,
+        is_next,
+        is_begun=bool(answered or open_card.last_card(slug)),
+        is_left=bool(open_card.last_card(slug)),
+        still=_still(still, texts),
+    )
+
+
+def _marks(slug: str) -> tuple[Mark, ...]:
+    """How each question of a lesson stands; an answer that was not judged here counts as seen."""
+    english, known = lesson_texts(slug, DEFAULT), open_card.known(slug)
+    answers = open_card.answers_of(slug)
+    asked = (name for name in english.cards if english.has(name, "question"))
+    return tuple(
+        known[name] if name in known else "shown" if name in answers else "open" for name in asked
+    )
+
+
+def _still(still: "LessonStill", texts: LessonTexts) -> Still:
+    """The picture of a lesson with its labels in a language."""
+    own = texts.words if still.is_made_up else {}
+    labels = {
+        axis: tuple(own.get(word, word) for word in words) for axis, words in still.labels.items()
+    }
+    for axis, keys in still.named.items():
+        labels[axis] = tuple(texts.of(still.card, key) for key in keys)
+    lengths = {} if still.film is None else SCENES[still.film]
+    scenes = tuple(FilmScene(name, lengths[name], "") for name in still.scenes)
+    kind: StillKind = "film" if still.film else "matrices" if still.before else "lines"
+    return Still(kind, still.film, scenes, labels, still.before)
 
 
 def show_plans(lang: Language, ways: ClassWays | None) -> None:
@@ -140,6 +186,8 @@ def _plan(lang: Language, plan: int, ways: ClassWays | None) -> None:
         text(lang, "class.teach_plan"), key=widgets.key(f"class.teach_plan.{plan}"), type="primary"
     ):
         ways.teach_plan(plan)
+    if ways is not None:
+        ways.handout(lang, plan)
     st.caption(text(lang, "class.plan_join", minutes=JOINING_MIN))
     for number, step in enumerate(PLANS[plan]):
         _step(lang, step, f"{plan}.{number}")

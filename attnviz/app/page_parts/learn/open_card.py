@@ -17,6 +17,7 @@ from attnviz.teach.classroom.rooms import normal
 from attnviz.teach.lessons.cards import progress
 from attnviz.teach.lessons.cards.card import Card, Slider, Value
 from attnviz.teach.lessons.cards.shuffle import shuffled
+from attnviz.teach.lessons.paper.sheet import LAST_SEED
 
 if TYPE_CHECKING:
     from attnviz.teach.course.recipe import Lesson, Recipe
@@ -25,6 +26,7 @@ MAX_CARDS = 128
 SEED = 0  # of the numbers on screen, which course texts print
 ANSWERS = "learn.answers"
 LAST_CARD = "learn.left"
+KNOWN = "learn.known"
 HERE = "learn.here"
 FINISHED = "learn.finished"
 DRAWN = "learn.drawn"
@@ -36,7 +38,7 @@ class OpenCard:
 
     `way` has the cards that a presenter shows, of this lesson in another order, or of several;
     `room` is the code of the class that this page leads, all of whose pages have one order of
-    options.
+    options. `seed` gives the numbers: another one than the lesson's where a question comes back.
     """
 
     lesson: "Lesson"
@@ -45,6 +47,7 @@ class OpenCard:
     answers: Mapping[str, str]
     way: tuple[tuple[str, str], ...] = ()
     room: str = ""
+    seed: int = SEED
 
     @property
     def name(self) -> str:
@@ -80,17 +83,18 @@ class OpenCard:
         return self._shuffled(name, self.lesson.recipe(name).start_values())
 
     def _shuffled(self, name: str, values: Mapping[str, Value]) -> Card:
-        slug = self.lesson.slug
-        return shuffled(_built(slug, name, values), slug, normal(self.room) or str(SEED))
+        slug, seed = self.lesson.slug, self.seed if name == self.name else SEED
+        built = _built(slug, name, values, seed)
+        return shuffled(built, slug, normal(self.room) or str(seed))
 
 
 @shared(most=MAX_CARDS)
-def _built(slug: str, name: str, values: Mapping[str, Value]) -> Card:
-    """A card with the numbers of its seed, for all visitors."""
+def _built(slug: str, name: str, values: Mapping[str, Value], seed: int) -> Card:
+    """A card with the numbers of a seed, for all visitors."""
     from attnviz.teach.course.recipe import CardInputs
 
     recipe = course_lessons.lesson(slug).recipe(name)
-    return recipe.build(CardInputs(values, SEED, course_lessons.capture))
+    return recipe.build(CardInputs(values, seed, course_lessons.capture))
 
 
 def open_card(lesson: "Lesson") -> OpenCard:
@@ -100,17 +104,21 @@ def open_card(lesson: "Lesson") -> OpenCard:
     recipe = recipes.get(learn.card, lesson.recipes[0])
     texts = progress.parse(learn.values) if recipe.name == learn.card else {}
     answers = progress.parse(learn.answers)
-    answers = {name: answer for name, answer in answers.items() if name in recipes}
     values, room = recipe.checked(_typed(recipe, texts)), current.view().classroom.room
-    return OpenCard(lesson, recipe, values, answers, room=room)
+    seed = progress.seed_of(texts, LAST_SEED)
+    if seed:  # its own answer, beside the one to the lesson's numbers
+        answers[recipe.name] = answers.get(recipe.name + progress.CAME_BACK, "")
+    answers = {name: answer for name, answer in answers.items() if name in recipes and answer}
+    return OpenCard(lesson, recipe, values, answers, room=room, seed=seed)
 
 
 def card_of_stage(slug: str, card: str, settings: str, room: str) -> OpenCard:
     """The card of a class's stage, with its settings and without answers."""
     lesson = course_lessons.lesson(slug)
     recipe = lesson.recipe(card)
-    values = recipe.checked(_typed(recipe, progress.parse(settings)))
-    return OpenCard(lesson, recipe, values, {}, room=room)
+    texts = progress.parse(settings)
+    values, seed = recipe.checked(_typed(recipe, texts)), progress.seed_of(texts, LAST_SEED)
+    return OpenCard(lesson, recipe, values, {}, room=room, seed=seed)
 
 
 def follow_moved() -> bool:
@@ -143,8 +151,9 @@ def remove_unknown(lesson: "Lesson") -> bool:
     elif recipe is not None and not _are_known(recipe, progress.parse(learn.values)):
         changes["values"] = ""
     answers = progress.parse(learn.answers)
-    if not answers.keys() <= recipes.keys():
-        fitting = {name: answer for name, answer in answers.items() if name in recipes}
+    known = {*recipes, *(name + progress.CAME_BACK for name in recipes)}
+    if not answers.keys() <= known:
+        fitting = {name: answer for name, answer in answers.items() if name in known}
         changes["answers"] = progress.write(fitting)
     current.take(changes)
     address_bar.reject(*changes)
@@ -152,8 +161,10 @@ def remove_unknown(lesson: "Lesson") -> bool:
 
 
 def _are_known(recipe: "Recipe", texts: Mapping[str, str]) -> bool:
-    typed = _typed(recipe, texts)
-    checked = recipe.checked(typed)
+    typed, checked = _typed(recipe, texts), recipe.checked(_typed(recipe, texts))
+    seed = typed.pop(progress.SEED, "")
+    if seed and not progress.seed_of(texts, LAST_SEED):
+        return False
     return all(name in checked and value == checked[name] for name, value in typed.items())
 
 
@@ -176,6 +187,21 @@ def n_moves(here: str) -> int:
     return int(moves)
 
 
+def note_came_back(slug: str, card: str, standing: progress.Standing) -> None:
+    """Note how a question stands that came back with other numbers."""
+    after = {**known(slug), card + progress.CAME_BACK: standing}
+    store.put(KNOWN, {**(store.get(KNOWN) or {}), slug: after})
+
+
+def ask_again(slug: str, card: str, seed: int) -> None:
+    """Go to a card with the numbers of another seed, as if it had not come back before."""
+    open_lesson(slug)
+    answers = progress.parse(current.view().learn.answers)
+    answers.pop(card + progress.CAME_BACK, None)
+    values = progress.write({progress.SEED: seed})
+    put(LessonPlace(slug, card, values, progress.write(answers)))
+
+
 def answers_of(slug: str) -> dict[str, str]:
     """The answers that this session gave in a lesson."""
     learn = current.view().learn
@@ -183,6 +209,22 @@ def answers_of(slug: str) -> dict[str, str]:
         return progress.parse(learn.answers)
     kept: Mapping[str, str] = store.get(ANSWERS) or {}
     return progress.parse(kept.get(slug, ""))
+
+
+def known(slug: str) -> dict[str, progress.Standing]:
+    """How the answered cards of a lesson stood when it was last drawn."""
+    kept: Mapping[str, Mapping[str, progress.Standing]] = store.get(KNOWN) or {}
+    return dict(kept.get(slug, {}))
+
+
+def note_known(slug: str, standings: Mapping[str, progress.Standing]) -> None:
+    """Note how the cards of a lesson stand: judging them takes their numbers, or a model."""
+    came_back = {
+        name: standing
+        for name, standing in known(slug).items()
+        if name.endswith(progress.CAME_BACK)
+    }
+    store.put(KNOWN, {**(store.get(KNOWN) or {}), slug: {**came_back, **standings}})
 
 
 def last_card(slug: str) -> str:
@@ -215,9 +257,10 @@ def leave(done: bool = False) -> None:
     store.put(FINISHED, None)
     learn = current.view().learn
     if learn.lesson:
-        card = "" if done else learn.card
         store.put(ANSWERS, {**(store.get(ANSWERS) or {}), learn.lesson: learn.answers})
-        store.put(LAST_CARD, {**(store.get(LAST_CARD) or {}), learn.lesson: card})
+        if not progress.seed_of(progress.parse(learn.values), LAST_SEED):
+            card = "" if done else learn.card
+            store.put(LAST_CARD, {**(store.get(LAST_CARD) or {}), learn.lesson: card})
     put(LessonPlace())
 
 
@@ -262,7 +305,9 @@ def answer(card: str, text: str) -> None:
     learn = current.view().learn
     answers = progress.parse(learn.answers)
     in_class = bool(current.view().classroom.room)
-    answers[card] = text if in_class else progress.tried(answers.get(card, ""), text)
+    came_back = progress.seed_of(progress.parse(learn.values), LAST_SEED)
+    name = card + progress.CAME_BACK if came_back and learn.card == card else card
+    answers[name] = text if in_class else progress.tried(answers.get(name, ""), text)
     answers = {name: answer for name, answer in answers.items() if answer}
     put(replace(learn, card=learn.card or card, answers=progress.write(answers)))
 

@@ -2,11 +2,12 @@
 
 In: the parts "factor=2.0&text=Hi" (values of a card's controls) and "sizes=64&erratum=1.0&mix=?"
 (answers of a lesson's cards; "?" where the answer was shown instead, "right!" where it was not the
-first). Out: mappings, or `BadInput`. Verdicts are not kept: `grade` judges an answer each time.
+first; "mix~" is the card mix when it came back with the numbers of another seed). Out: mappings,
+or `BadInput`. Verdicts are not kept: `grade` judges an answer each time.
 """
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, get_args
 from urllib.parse import quote_plus, unquote_plus
 
 from attnviz import notation
@@ -23,8 +24,11 @@ from attnviz.teach.lessons.cards.grade import Answer, Verdict, grade
 
 SHOWN = "?"
 RETRIED = "!"  # behind an answer that is not the first; alone where the question is asked again
+CAME_BACK = "~"  # behind the name of a card that was asked again, with other numbers
+SEED = "seed"  # among the values of a card: that of its numbers
 MAX_NUMBER = 1e12
 Standing = Literal["right", "later", "wrong", "shown"]  # "later": right, but not at the first try
+STANDINGS: tuple[Standing, ...] = get_args(Standing)
 
 
 def _refusal(part: str, reason: str) -> BadInput:
@@ -32,7 +36,7 @@ def _refusal(part: str, reason: str) -> BadInput:
     return refusal("not_an_answer", "the answers", part, reason, example)
 
 
-FORM = TextForm(_refusal, separator="&", max_chars=2000, max_entries=24)
+FORM = TextForm(_refusal, separator="&", max_chars=2000, max_entries=36)
 
 
 def parse(text: str) -> dict[str, str]:
@@ -52,6 +56,12 @@ def write(entries: Mapping[str, object]) -> str:
     return FORM.write(
         f"{quote_plus(name)}={quote_plus(str(value))}" for name, value in entries.items()
     )
+
+
+def seed_of(values: Mapping[str, str], last: int) -> int:
+    """The seed among a card's values, 1 to `last`; 0, that of the lesson, for none or nonsense."""
+    seed = notation.index(values.get(SEED, ""))
+    return seed if seed is not None and seed <= last else 0
 
 
 def answer_of(question: Question, text: str) -> Answer | None:
@@ -122,6 +132,15 @@ def standing(card: Card, answers: Mapping[str, str]) -> Standing | None:
     if judged is None or not judged.right:
         return None if judged is None else "wrong"
     return "later" if answers[card.name].endswith(RETRIED) else "right"
+
+
+def read_standings(text: str) -> dict[str, Standing]:
+    """The standings of cards in a text form that a browser has kept; what is none is left out."""
+    named = {standing: standing for standing in STANDINGS}
+    try:
+        return {name: named[value] for name, value in parse(text).items() if value in named}
+    except BadInput:
+        return {}
 
 
 def is_open(card: Card, answers: Mapping[str, str]) -> bool:
