@@ -27,6 +27,7 @@ MAX_TICKS = 10  # points beyond which a logarithmic axis names round numbers ins
 HEIGHT_PX, EMPTY_PX = 380, 240
 FONT_PX = 15
 MARK = "#7f8c8d"  # stands out on light and on dark
+CURVE = "#1f9e93"  # so do many lines of it
 SYMBOL = re.compile(r"\b(d|W)_(k|model|[QKVO])\b")
 
 
@@ -73,6 +74,18 @@ def chart(
     )
     if not any(np.isfinite(line.y).any() for line in lines):
         _leave_empty(figure, lines, log_x)
+    return figure
+
+
+def curves(
+    lines: Sequence[Line], x_title: str, y_title: str, *, level: float, font_px: int = FONT_PX
+) -> "Figure":
+    """Many lines of one kind, faint and without a legend, and a `level` that they cross."""
+    figure = chart(lines, x_title, y_title)
+    figure.update_traces(line={"dash": "solid", "width": 2}, opacity=0.55, mode="lines")
+    figure.update_layout(showlegend=False, font_size=font_px, colorway=[CURVE])
+    figure.add_hline(y=level, line_dash="dot", line_width=2, line_color=MARK)
+    figure.update_yaxes(range=[0, 1])
     return figure
 
 

@@ -9,9 +9,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import i18n
-from attnviz.app.page_parts.classroom import report
+from attnviz.app.page_parts.classroom import activity, report
 from attnviz.app.page_parts.learn import open_card
-from attnviz.app.server import class_socket
+from attnviz.app.server import class_socket, trainings
+from attnviz.app.session import messages
 from attnviz.pictures.shared.buffer import unpack
 from attnviz.pictures.shared.pages import Page
 from attnviz.teach.lessons.cards.times import JOINING_MIN, planned_cards
@@ -281,3 +282,62 @@ def test_a_plan_is_one_class_over_the_cards_of_several_lessons(visit: Visit) -> 
         "attnviz.class.plan" not in lead.session_state
         or not lead.session_state["attnviz.class.plan"]
     )
+
+
+def test_each_of_a_class_trains_a_seed_and_the_wall_shows_when_circuits_are_born(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The scores are the class's own messages: what each training tells the room."""
+
+    def at_once(seed: int, tell: Any) -> None:
+        tell((40, 100, 200, 400, 600 + seed, 900))
+
+    monkeypatch.setattr(trainings, "start_birth", at_once)
+    presenter = visit("learn", lesson="birth", card="needs")
+    press(presenter, "class.teach")
+    followers = [visit("learn", room=code(presenter)) for _ in range(2)]
+    assert KEY("class.train_mine") not in [each.key for each in followers[0].button]
+    press(presenter, "class.train")
+    for follower in followers:
+        follower.run()
+        press(follower, "class.train_mine")
+    curves = class_socket.rooms().curves(code(presenter))
+    assert curves == {seed: (40, 100, 200, 400, 600 + seed, 900) for seed in (100, 101)}
+    step = 8 * (3 + 100 / 300)  # between 400 and 700 thousandths
+    assert activity.born(curves[100]) == pytest.approx(step)
+    wall = visit("learn", room=code(presenter), wall="1")
+    presenter.run()
+    for app in (wall, presenter):
+        text = "\n".join(each.value for each in app.markdown)
+        assert i18n.text("en", "class.births", count=2, born=2) in text
+        assert i18n.text("en", "class.births_when", first=27, median=27, last=27) in text
+    own = "\n".join(each.value for each in followers[0].markdown)
+    assert i18n.text("en", "class.born", seed=100, step=27) in own
+    press(presenter, "class.together_end")
+    assert class_socket.rooms().stage(code(presenter)).activity == ""
+
+
+def test_short_answers_are_read_by_the_teacher_before_the_wall_shows_them(
+    presenter: AppTest, visit: Visit
+) -> None:
+    press(presenter, "class.write")
+    follower, wall = (visit("learn", room=code(presenter), wall=wall) for wall in ("", "1"))
+    box = follower.text_input(key=KEY("class.sentence"))
+    assert box.label == i18n.text("en", "class.short")
+    box.set_value(HOSTILE[:100]).run()
+    assert not follower.exception
+    presenter.run()
+    wall.run()
+
+    def text(app: AppTest) -> str:
+        return "\n".join(each.value for each in app.markdown)
+
+    assert i18n.text("en", "class.answers", count=1) in text(presenter)
+    assert messages.plain(" ".join(HOSTILE[:100].split()))[:20] in text(presenter)
+    assert i18n.text("en", "class.answers_wait") in text(wall)
+    press(presenter, "class.read")
+    wall.run()
+    assert i18n.text("en", "class.answers_wait") not in text(wall)
+    assert messages.plain(" ".join(HOSTILE[:100].split()))[:20] in text(wall)
+    press(presenter, "class.together_end")
+    assert class_socket.rooms().sentences(code(presenter)) == ()

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from attnviz.teach.course.toy_model import TrainingSnapshot
 
 MAX_TRAININGS = 6
+# a member's training in a class: by then the circuit has formed (docs/lessons.md)
+BIRTH_STEPS, BIRTH_EVERY = 112, 8
 STEP_S = 0.05  # about
 
 Train = Callable[[threading.Event], "Iterable[TrainingSnapshot]"]
@@ -50,6 +52,28 @@ def training(seed: int, owner: str = "", n_steps: int | None = None) -> Training
     begun = watched(_training, seed, n_steps)
     begun.owner = begun.owner or owner
     return begun
+
+
+def start_birth(seed: int, tell: Callable[[tuple[int, ...]], None]) -> Job:
+    """Begin to train a seed until its circuit is there; `tell` hears the scores after each part.
+
+    The scores are those of the best head of layer 1 for induction, in thousandths.
+    """
+    with loading.importing:
+        from attnviz.teach.course import toy_model
+
+    def work(job: Job) -> None:
+        import torch
+
+        torch.set_num_threads(loading.TORCH_THREADS)
+        scores: list[int] = []
+        steps = toy_model.train(seed, steps=BIRTH_STEPS, every=BIRTH_EVERY, cancel=job.cancel)
+        for snapshot in steps:
+            scores.append(round(1000 * snapshot.repeated.best_induction))
+            tell(tuple(scores))
+            job.report(snapshot.step / BIRTH_STEPS)
+
+    return jobs.start(work, BIRTH_STEPS * STEP_S)
 
 
 def forget(seed: int) -> None:

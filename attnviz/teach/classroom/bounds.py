@@ -27,6 +27,7 @@ class Bounds:
     answers: int = 300
     stage_chars: int = 8000
     sentence_chars: int = 120
+    curve_points: int = 40
     idle_s: float = 2 * 3600.0
     total_s: float = 12 * 3600.0
     present_s: float = 45.0  # after the last sign of life

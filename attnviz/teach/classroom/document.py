@@ -15,7 +15,7 @@ from attnviz.teach.classroom.bounds import Bounds
 from attnviz.teach.classroom.room import Counts, Listing, Member, Room
 from attnviz.teach.classroom.stage import CellRequest, Stage
 
-FORM = 4  # counts the forms of the document: processes of another form keep rooms of their own
+FORM = 5  # counts the forms of the document: processes of another form keep rooms of their own
 
 
 Read = TypeVar("Read")
@@ -86,6 +86,8 @@ def _fields(member: Member) -> dict[str, Any]:
         "answers": [[*name, label] for name, label in member.answers.items()],
         "clicks": member.clicks,
         "sentence": member.sentence,
+        "seed": member.seed,
+        "curve": member.curve,
     }
 
 
@@ -93,7 +95,8 @@ def _member(fields: dict[str, Any]) -> Member:
     answers = {(lesson, card): label for lesson, card, label in fields["answers"]}
     clicks = {target: (row, column) for target, (row, column) in fields["clicks"].items()}
     seen = fields["seen"], fields["watches"], fields["pages"]
-    return Member(*seen, answers, clicks, fields["sentence"])
+    seed, curve = fields["seed"], tuple(map(int, fields["curve"]))
+    return Member(*seen, answers, clicks, fields["sentence"], seed, curve)
 
 
 def _stage(fields: dict[str, Any]) -> Stage:

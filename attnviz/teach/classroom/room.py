@@ -21,6 +21,8 @@ from attnviz.teach.classroom.bounds import Bounds, check_count
 from attnviz.teach.classroom.stage import CardName, Stage
 
 SEAT_BYTES, LEASE_BYTES = 12, 6
+FIRST_SEED = 100  # of a class's trainings: none that was measured for the lesson
+THOUSAND = 1000
 LABEL = re.compile(r"[A-Za-z0-9_]{1,40}")
 
 Name = TypeVar("Name")
@@ -96,7 +98,8 @@ class Member:
     """A follower: the time it was last here, its listening pages, its answer to each card.
 
     `watches` is True for a screen on the wall; `clicks` has the cell that it clicked of each
-    picture the class was asked about, `sentence` what it gave to the class's map.
+    picture the class was asked about, `sentence` what it gave to the class's map or as a short
+    answer. `seed` is that of the training it began, `curve` its induction scores in thousandths.
     """
 
     seen: float
@@ -105,6 +108,8 @@ class Member:
     answers: dict[CardName, str] = field(default_factory=dict)
     clicks: dict[str, tuple[int, int]] = field(default_factory=dict)
     sentence: str = ""
+    seed: int | None = None
+    curve: tuple[int, ...] = ()
 
 
 @dataclass(eq=False)
@@ -205,6 +210,8 @@ class Room:
         if member is not None:
             member.answers = {**newcomer.answers, **member.answers}
             member.sentence = member.sentence or newcomer.sentence
+            if member.seed is None:
+                member.seed, member.curve = newcomer.seed, newcomer.curve
             member.clicks = {**newcomer.clicks, **member.clicks}
 
     def listen(self, seat: str, now: float, *, leads: bool = False) -> str:
@@ -312,6 +319,30 @@ class Room:
     def sentences(self) -> tuple[str, ...]:
         """The sentences that members gave, each once, in no order of members."""
         return tuple(sorted({member.sentence for member in self.members.values()} - {""}))
+
+    def train(self, seat: str, now: float) -> int:
+        """The seed that a member trains: its own, and another one than all others'."""
+        member = self._member(seat)
+        if self.stage.activity != "train":
+            raise BadInput("the class is not asked to train", code="answer_closed")
+        self.see(seat, now)
+        if member.seed is None:
+            taken = [other.seed for other in self.members.values() if other.seed is not None]
+            member.seed = max(taken, default=FIRST_SEED - 1) + 1
+            self.changes += 1
+        return member.seed
+
+    def note_curve(self, seat: str, curve: tuple[int, ...]) -> None:
+        """Keep how far a member's training has come."""
+        check_count("points", len(curve), self.bounds.curve_points)
+        if not all(0 <= score <= THOUSAND for score in curve):
+            raise BadInput("a score is not between 0 and 1", code="bad_label", asked=str(curve))
+        self._member(seat).curve = curve
+
+    def curves(self) -> dict[int, tuple[int, ...]]:
+        """The trainings of the class by their seeds, those that have begun."""
+        trained = ((member.seed, member.curve) for member in self.members.values())
+        return dict(sorted((seed, curve) for seed, curve in trained if seed is not None))
 
     def report(self) -> Report:
         """The answers to all cards that were shown."""

@@ -197,6 +197,19 @@ class Rooms:
         """The sentences that members gave to the class's map, in no order of members."""
         return self._store.look(normal(code), lambda room: room.sentences())
 
+    def train(self, code: str, seat: str) -> int:
+        """The seed that a member trains, while the class is asked to."""
+        now = self._now()
+        return self._store.change(normal(code), lambda room: room.train(seat, now))
+
+    def note_curve(self, code: str, seat: str, curve: tuple[int, ...]) -> None:
+        """Keep the scores of a member's training so far, in thousandths."""
+        self._store.change(normal(code), lambda room: room.note_curve(seat, curve))
+
+    def curves(self, code: str) -> dict[int, tuple[int, ...]]:
+        """The scores of the class's trainings by their seeds."""
+        return self._store.look(normal(code), lambda room: room.curves())
+
     def see(self, code: str, seat: str) -> None:
         """Note that a member is still here."""
         self._store.change(normal(code), lambda room: room.see(seat, self._now()))

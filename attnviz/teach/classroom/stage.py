@@ -5,8 +5,11 @@ forms as in the address, so that followers check them like any address.
 """
 
 from dataclasses import dataclass
+from typing import Literal
 
 CardName = tuple[str, str]
+# what the whole class does beside the question: trains, writes a short answer, reads all of them
+Activity = Literal["", "train", "write", "read"]
 LEARN = "learn"
 
 
@@ -34,7 +37,8 @@ class Stage:
     the lesson as the presenter gives it, `order` the names of its cards, which a presenter takes
     back whose page was loaded again; `plan` is the number of minutes of the plan that the class
     goes by, 0 for a lesson. Until the class has `begun`, the wall invites to join it. `vote` is 2
-    once the class has talked about the card and votes again. The room counts `version`.
+    once the class has talked about the card and votes again. With an `activity` every member does
+    something beside the question. The room counts `version`.
     """
 
     lesson: str
@@ -52,6 +56,7 @@ class Stage:
     plan: int = 0
     begun: bool = True
     vote: int = 1
+    activity: Activity = ""
     version: int = 0
 
     @property

@@ -13,12 +13,12 @@ import streamlit as st
 
 from attnviz.app.host.draw import Events, draw
 from attnviz.app.page_parts.classroom import (
+    activity,
     cell_question,
     class_pages,
     entry,
     reach,
     seats,
-    sentences,
     staged_card,
     tally,
 )
@@ -68,7 +68,7 @@ def _stage(lang: Language) -> None:
         own = reach.tried(lambda: rooms().join(seat.room, seat.seat), seat.seat)
         seats.sit(replace(seat, seat=own))
         _card(lang, stage)
-        sentences.give(lang)
+        activity.take_part(lang, stage)
 
 
 def stage_of_page(lang: Language) -> Stage | None:

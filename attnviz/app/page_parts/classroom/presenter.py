@@ -13,6 +13,7 @@ import streamlit as st
 
 from attnviz.app.page_parts import learn
 from attnviz.app.page_parts.classroom import (
+    activity,
     card_order,
     cell_question,
     entry,
@@ -68,6 +69,7 @@ def show(lang: Language) -> None:
     _present(opened, not begins)
     store.put(widgets.RERUN, (STAGE,))
     _panel(lang, opened, begins)
+    activity.show(lang, reach.stage(current.view().classroom.room))
     cell_question.show(
         _shown(lang, opened), reach.stage(current.view().classroom.room), answers=False
     )
@@ -83,6 +85,7 @@ def _take_back() -> None:
     store.put(LED, room)
     if stage.asked is not None:
         store.put(cell_question.ASKED, (stage.card, stage.asked))
+    activity.take_back(stage)
     if stage.revealed and not stage.shown:
         store.put(HIDDEN, stage.card)
     if stage.vote > 1:
@@ -123,6 +126,7 @@ def _present(opened: OpenCard, begun: bool) -> None:
         plan=card_order.plan(),
         begun=begun,
         vote=2 if _votes_again(opened) else 1,
+        activity=activity.asked((opened.lesson.slug, name)),
     )
     store.put(UNSHOWN, not reach.tried(partial(_shows, view.classroom, stage), False))
 
@@ -202,6 +206,7 @@ def _tools(lang: Language, opened: OpenCard | None, begins: bool) -> None:
                 card_order.choose(lang, opened.lesson.slug)
         shown = _shown(lang, opened)
         cell_question.ask(shown, revealed=not shown.is_open)
+        activity.ask(lang, (opened.lesson.slug, opened.name))
     with st.popover(text(lang, "class.end")):
         st.markdown(text(lang, "class.end_sure"))
         st.button(

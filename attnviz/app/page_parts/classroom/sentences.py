@@ -1,4 +1,4 @@
-"""Sentences of a class on the projected map: who follows gives one, who leads collects them.
+"""Sentences of a class: who follows gives one, who leads collects them, for the map or to read.
 
 In: the session's class. Out: a box on a follower's page while the presenter collects; on the page
 Map a switch and the sentences, without names. They live in the room alone and end with it.
@@ -18,17 +18,17 @@ SWITCH, BOX = "class.collect", "class.sentence"
 GIVEN = "class.given"  # the room and the sentence that this session gave
 
 
-def give(lang: Language) -> None:
+def give(lang: Language, name: str = "sentence") -> None:
     """A box for a sentence of this follower, while the presenter collects them."""
     room = current.view().classroom.room
     if not reach.tried(lambda: rooms().collects(room), False):
         return
     kept: tuple[str, str] = store.get(GIVEN, ("", ""))
     st.text_input(
-        text(lang, "class.sentence"),
+        text(lang, f"class.{name}"),
         key=widgets.showing(BOX, kept[1] if kept[0] == room else ""),
         max_chars=Bounds.sentence_chars,
-        help=text(lang, "class.sentence_help"),
+        help=text(lang, f"class.{name}_help"),
         on_change=_say,
     )
 

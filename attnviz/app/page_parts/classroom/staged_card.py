@@ -139,7 +139,7 @@ def _card(code: str, stage: Stage, lang: Language) -> StagedCard:
         bars=tuple(_bars(shown, stage, code)) if is_told and stage.shown else (),
         answered=rooms().tally(code, stage.name).answered if is_told else 0,
         vote=stage.vote,
-        needs_page=None in made.values() or stage.asked is not None,
+        needs_page=None in made.values() or stage.asked is not None or bool(stage.activity),
     )
 
 

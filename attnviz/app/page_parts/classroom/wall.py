@@ -13,12 +13,14 @@ import streamlit as st
 from attnviz.app.frame.link import qr_rows
 from attnviz.app.host.draw import draw
 from attnviz.app.page_parts.classroom import (
+    activity,
     cell_question,
     follower,
     invitation,
     reach,
     seats,
     staged_card,
+    tally,
 )
 from attnviz.app.server.class_socket import rooms
 from attnviz.app.session import current, messages, widgets
@@ -44,6 +46,13 @@ def _stage(lang: Language) -> None:
     if stage is None:
         return
     room = current.view().classroom.room
+    if stage.activity:
+        with messages.guard(lang):
+            question = staged_card.shown_on(stage, room, lang)
+            st.markdown(question.say("question" if question.card.question else "title"))
+            activity.show(lang, stage, wall=True)
+        tally.listener(lang, "stage", stage.version)
+        return
     with messages.guard(lang):
         counts = reach.tried(partial(rooms().tally, room, stage.name), Tally({}, 0))
         view = replace(

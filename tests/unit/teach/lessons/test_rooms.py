@@ -427,3 +427,21 @@ def test_openings_of_one_address_are_counted_before_those_of_the_server(
         with refused("rooms_fast"):
             rooms.create(FIRST, f"another tab {number}", "hostile")
     rooms.create(FIRST, "ann", "school"), rooms.create(FIRST, "bob", "school")
+
+
+def test_each_member_trains_another_seed_and_its_curve_is_kept(rooms: Rooms, room: NewRoom) -> None:
+    """A seed stays a member's own; nobody trains before the class is asked to."""
+    ann, bob = rooms.join(room.code), rooms.join(room.code)
+    with refused("answer_closed"):
+        rooms.train(room.code, ann)
+    rooms.show(room.code, room.key, replace(FIRST, activity="train"))
+    assert [rooms.train(room.code, seat) for seat in (ann, bob, ann)] == [100, 101, 100]
+    rooms.note_curve(room.code, bob, (40, 500, 900))
+    assert rooms.curves(room.code) == {100: (), 101: (40, 500, 900)}
+    with refused("bad_label"):
+        rooms.note_curve(room.code, bob, (40, 1001))
+    with refused("room_too_large"):
+        rooms.note_curve(room.code, bob, (0,) * (rooms.bounds.curve_points + 1))
+    with refused("no_seat"):
+        rooms.train(room.code, "nobody")
+    assert "900" not in repr(rooms.close(room.code, room.key))

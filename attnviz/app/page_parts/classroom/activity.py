@@ -1,0 +1,231 @@
+"""What the whole class does beside the question: everyone trains a seed, or writes a short answer.
+
+In: the stage. Out: the presenter's buttons; on a follower's page its training, or a box; on the
+presenter's page and the wall the curves of all trainings and when each circuit was born, or the
+answers without names. A class of thirty is an experiment with thirty seeds.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from functools import partial
+from statistics import median
+
+import numpy as np
+import streamlit as st
+
+from attnviz.app.page_parts.classroom import reach, sentences
+from attnviz.app.server import trainings
+from attnviz.app.server.class_socket import rooms
+from attnviz.app.server.trainings import BIRTH_EVERY, BIRTH_STEPS
+from attnviz.app.session import current, messages, store, widgets
+from attnviz.app.session.fragment import fragment
+from attnviz.errors import AttnVizError
+from attnviz.figures import charts
+from attnviz.figures.charts import Line
+from attnviz.i18n import Language, text
+from attnviz.teach.classroom.stage import Activity, CardName, Stage
+
+ASKED = "class.activity"  # a card, and what the class does on it
+TRAINED = "class.trained"  # the room and the seed that this session trains
+POLL_S = 1.5
+HALF = 500  # thousandths
+N_POINTS = BIRTH_STEPS // BIRTH_EVERY + 1
+TRAINS_IN = "birth"  # the lesson whose circuit is trained
+CHART = {"displayModeBar": False, "scrollZoom": False}
+FONT_PX = {False: 15, True: 28}  # on the presenter's page, on the wall
+
+Curves = Mapping[int, tuple[int, ...]]
+
+
+def asked(card: CardName) -> Activity:
+    """What the presenter has the class do on a card."""
+    kept: tuple[CardName, Activity] | None = store.get(ASKED)
+    return kept[1] if kept is not None and kept[0] == card else ""
+
+
+def take_back(stage: Stage) -> None:
+    """Have the class go on with what it did before this page was loaded again."""
+    if stage.activity:
+        store.put(ASKED, (stage.name, stage.activity))
+
+
+def ask(lang: Language, card: CardName) -> None:
+    """The presenter's buttons."""
+    now = asked(card)
+    with st.popover(text(lang, "class.together")):
+        if now:
+            _button(lang, card, "", "together_end", primary=True)
+        if card[0] == TRAINS_IN and now != "train":
+            st.markdown(text(lang, "class.train_body"))
+            _button(lang, card, "train", "train")
+        if now not in ("write", "read"):
+            st.markdown(text(lang, "class.write_body"))
+            _button(lang, card, "write", "write")
+        elif now == "write":
+            _button(lang, card, "read", "read")
+
+
+def _button(
+    lang: Language, card: CardName, activity: Activity, name: str, primary: bool = False
+) -> None:
+    st.button(
+        text(lang, f"class.{name}"),
+        key=widgets.key(f"class.{name}"),
+        type="primary" if primary else "secondary",
+        on_click=_have,
+        args=(card, activity),
+    )
+
+
+def _have(card: CardName, activity: Activity) -> None:
+    """Have the class do this; sentences are taken while it writes."""
+    seat = current.view().classroom
+    try:
+        rooms().collect(seat.room, seat.host, activity in ("write", "read"))
+    except AttnVizError as error:
+        messages.show(current.language(), error)
+        return
+    store.put(ASKED, (card, activity))
+
+
+def take_part(lang: Language, stage: Stage) -> None:
+    """A follower's part: its own training, or a box for its sentence while the class collects."""
+    sentences.give(lang, "short" if stage.activity else "sentence")
+    if stage.activity == "train":
+        with st.container(border=True, key=widgets.key("class.training")):
+            _own_training(lang)
+
+
+@fragment(run_every=POLL_S)
+def _own_training(lang: Language) -> None:
+    seat = current.view().classroom
+    kept: tuple[str, int] | None = store.get(TRAINED)
+    seed = kept[1] if kept is not None and kept[0] == seat.room else None
+    if seed is None:
+        st.markdown(text(lang, "class.train_own"))
+        st.button(
+            text(lang, "class.train_mine"),
+            key=widgets.key("class.train_mine"),
+            type="primary",
+            on_click=_train,
+        )
+        return
+    curves: Curves = reach.tried(lambda: rooms().curves(seat.room), {})
+    curve = curves.get(seed, ())
+    step = born(curve)
+    if step is not None:
+        st.markdown(f"**{text(lang, 'class.born', seed=seed, step=round(step))}**")
+    else:
+        done = len(curve) == N_POINTS
+        key = "class.not_born" if done else "class.trains" if curve else "birth.waiting"
+        reached = BIRTH_EVERY * max(len(curve) - 1, 0)
+        st.markdown(text(lang, key, seed=seed, step=reached, steps=BIRTH_STEPS))
+    _curves(lang, {seed: curve}, wall=False, key="class.own_curve")
+
+
+def _train() -> None:
+    """Begin this member's training, whose scores the room hears."""
+    seat = current.view().classroom
+    try:
+        seed = rooms().train(seat.room, seat.seat)
+        trainings.start_birth(seed, partial(_tell, seat.room, seat.seat))
+    except AttnVizError as error:
+        messages.show(current.language(), error)
+        return
+    store.put(TRAINED, (seat.room, seed))
+
+
+def _tell(room: str, seat: str, scores: tuple[int, ...]) -> None:
+    rooms().note_curve(room, seat, scores)
+
+
+def born(curve: tuple[int, ...]) -> float | None:
+    """The step at which a curve crosses one half, between two measured ones; None if it does not.
+
+    >>> born((50, 100, 900)), born((50, 60))
+    (12.0, None)
+    """
+    for place in range(1, len(curve)):
+        before, after = curve[place - 1], curve[place]
+        if before <= HALF < after:
+            return BIRTH_EVERY * (place - 1 + (HALF - before) / (after - before))
+    return None
+
+
+def show(lang: Language, stage: Stage, *, wall: bool = False) -> None:
+    """What the class has done so far, for the presenter or on the wall."""
+    if not stage.activity:
+        return
+    with st.container(border=not wall, key=widgets.key("class.together")):
+        _results(lang, stage.activity, wall)
+
+
+@fragment(run_every=POLL_S)
+def _results(lang: Language, activity: Activity, wall: bool) -> None:
+    if activity == "train":
+        _births(lang, wall)
+    else:
+        _answers(lang, activity, wall)
+
+
+def _births(lang: Language, wall: bool) -> None:
+    """All curves, and how many circuits were born in each part of the training."""
+    room = current.view().classroom.room
+    curves: Curves = reach.tried(lambda: rooms().curves(room), {})
+    steps = [step for curve in curves.values() if (step := born(curve)) is not None]
+    st.markdown(f"**{text(lang, 'class.births', count=len(curves), born=len(steps))}**")
+    if steps:
+        numbers = {"first": min(steps), "median": median(steps), "last": max(steps)}
+        whole = {name: round(step) for name, step in numbers.items()}
+        st.markdown(text(lang, "class.births_when", **whole))
+    left, right = st.columns([3, 2])
+    with left:
+        _curves(lang, curves, wall=wall, key="class.curves")
+    with right:
+        _distribution(lang, steps, wall)
+
+
+def _curves(lang: Language, curves: Curves, *, wall: bool, key: str) -> None:
+    lines = [
+        Line(
+            str(seed),
+            np.arange(len(curve), dtype=np.float64) * BIRTH_EVERY,
+            np.array(curve, dtype=np.float64) / 1000,
+        )
+        for seed, curve in curves.items()
+        if curve
+    ]
+    if not lines:
+        return
+    x, y = text(lang, "birth.step"), text(lang, "birth.score")
+    figure = charts.curves(lines, x, y, level=HALF / 1000, font_px=FONT_PX[wall])
+    figure.update_xaxes(range=[0, BIRTH_STEPS])
+    alt = text(lang, "class.curves_alt", count=len(lines))
+    st.plotly_chart(figure, key=widgets.key(key), config=CHART, alt=alt)
+
+
+def _distribution(lang: Language, steps: list[float], wall: bool) -> None:
+    """How many circuits were born between one measured step and the next."""
+    if not steps:
+        return
+    counts = Counter(int(step // BIRTH_EVERY) for step in steps)
+    bins = range(min(counts), max(counts) + 1)
+    x = np.array([BIRTH_EVERY * (one + 0.5) for one in bins])
+    y = np.array([counts[one] for one in bins], dtype=np.float64)
+    named = text(lang, "class.births_at"), text(lang, "class.births_count")
+    figure = charts.chart([Line(named[1], x, y)], *named, bars=True)
+    figure.update_layout(font_size=FONT_PX[wall], bargap=0.05)
+    figure.update_yaxes(dtick=max(1, int(y.max()) // 4))
+    alt = text(lang, "learn.chart", x=named[0], y=named[1], series=named[1])
+    st.plotly_chart(figure, key=widgets.key("class.births"), config=CHART, alt=alt)
+
+
+def _answers(lang: Language, activity: Activity, wall: bool) -> None:
+    """The short answers: the presenter reads them first, the wall once they are to be read."""
+    room = current.view().classroom.room
+    given: tuple[str, ...] = reach.tried(lambda: rooms().sentences(room), ())
+    st.markdown(f"**{text(lang, 'class.answers', count=len(given))}**")
+    if wall and activity == "write":
+        st.markdown(text(lang, "class.answers_wait"))
+        return
+    st.markdown("\n".join(f"- {messages.plain(sentence)}" for sentence in given))
