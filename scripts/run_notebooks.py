@@ -1,8 +1,9 @@
-"""Runs the notebooks of docs/notebooks and keeps their outputs: `python -m scripts.run_notebooks`.
+"""Runs the notebooks and keeps their outputs: `python -m scripts.run_notebooks`.
 
-In: notebooks as JSON; they are their own source. Out: the same files with the outputs of their code
-cells, without a kernel: a cell is Python, its last expression is displayed as Jupyter would. Names
-after the command choose notebooks, such as `first-look`.
+In: those of docs/notebooks, and the exercises of the course; they are their own source. Out: the
+same files with the outputs of their code cells, without a kernel: a cell is Python, its last
+expression is displayed as Jupyter would. Names after the command choose notebooks, such as
+`first-look`.
 """
 
 import ast
@@ -15,14 +16,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from attnviz.teach.course.exercises import NOTEBOOK
+
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "notebooks"
 # the methods by which an object says how it is displayed, and the type of what each returns
 DISPLAYS = {"_repr_html_": "text/html", "_repr_svg_": "image/svg+xml"}
 
 
 def notebooks() -> list[Path]:
-    """The notebooks, by name."""
-    return sorted(FOLDER.glob("*.ipynb"))
+    """The notebooks: those of the documentation by name, then the exercises of the course."""
+    return [*sorted(FOLDER.glob("*.ipynb")), NOTEBOOK]
 
 
 def read(path: Path) -> dict[str, Any]:

@@ -77,16 +77,22 @@ def chart(
     return figure
 
 
-def curves(
-    lines: Sequence[Line], x_title: str, y_title: str, *, level: float, font_px: int = FONT_PX
-) -> "Figure":
+def curves(lines: Sequence[Line], x_title: str, y_title: str, *, level: float) -> "Figure":
     """Many lines of one kind, faint and without a legend, and a `level` that they cross."""
     figure = chart(lines, x_title, y_title)
     figure.update_traces(line={"dash": "solid", "width": 2}, opacity=0.55, mode="lines")
-    figure.update_layout(showlegend=False, font_size=font_px, colorway=[CURVE])
+    figure.update_layout(showlegend=False, colorway=[CURVE])
     figure.add_hline(y=level, line_dash="dot", line_width=2, line_color=MARK)
     figure.update_yaxes(range=[0, 1])
     return figure
+
+
+def enlarge(figure: "Figure", font_px: int, height_px: int) -> None:
+    """Make a chart to be read from afar."""
+    for update in (figure.update_xaxes, figure.update_yaxes):
+        update(tickfont_size=font_px, title_font_size=font_px)
+    figure.update_layout(height=height_px, margin={"l": 90, "b": 90})
+    figure.update_traces(line_width=4, selector={"type": "scatter"})
 
 
 def _leave_empty(figure: "Figure", lines: Sequence[Line], log_x: bool) -> None:

@@ -1,6 +1,7 @@
-"""The notebooks of docs/notebooks: they run with the library as it is, and show what they say."""
+"""The notebooks: they run with the library as it is, and show what they say."""
 
 import contextlib
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,7 +12,8 @@ import pytest
 from scripts import run_notebooks
 from tests.contracts import project
 
-NAMES = [path.stem for path in run_notebooks.notebooks()]
+PATHS = {path.stem: path for path in run_notebooks.notebooks()}
+NAMES = list(PATHS)
 LONG = {"indirect-object"}  # of 20 pairs, with two circuits
 MAX_BYTES = 300_000
 # what differs from one machine or run to the next: digits, an object's address, padding
@@ -40,7 +42,7 @@ def numbers(outputs: Sequence[Any]) -> list[float]:
     "name", [pytest.param(name, marks=pytest.mark.slow if name in LONG else ()) for name in NAMES]
 )
 def test_a_notebook_runs_and_shows_what_it_says(name: str, tmp_path: Path) -> None:
-    notebook = run_notebooks.read(run_notebooks.FOLDER / f"{name}.ipynb")
+    notebook = run_notebooks.read(PATHS[name])
     cells = run_notebooks.code_cells(notebook)
     with contextlib.chdir(tmp_path):
         results = list(run_notebooks.run(notebook))
@@ -63,6 +65,7 @@ def test_a_notebook_that_shows_something_else_is_found() -> None:
 def test_notebooks_are_small_and_the_guide_leads_to_them() -> None:
     guide = project.docs()["docs/guide/README.md"]
     assert len(NAMES) >= 5
-    assert not [name for name in NAMES if f"(../notebooks/{name}.ipynb)" not in guide]
+    places = [os.path.relpath(path, project.ROOT / "docs/guide") for path in PATHS.values()]
+    assert not [place for place in places if f"({place})" not in guide]
     sizes = {path.name: path.stat().st_size for path in run_notebooks.notebooks()}
     assert not {name: size for name, size in sizes.items() if size > MAX_BYTES}

@@ -80,10 +80,16 @@ def printed_weights() -> Matrix:
     return np.round(weights, PRINTED_DIGITS)
 
 
+def matrices() -> tuple[Matrix, Matrix]:
+    """Q and K of the note's example."""
+    drawn = preset("seeded").matrices
+    return drawn["q"], drawn["k"]
+
+
 def products() -> Matrix:
     """Q·Kᵀ of the note's example."""
-    matrices = preset("seeded").matrices
-    return np.asarray(matrices["q"] @ matrices["k"].T)
+    q, k = matrices()
+    return np.asarray(q @ k.T)
 
 
 def _divisor(inputs: CardInputs) -> Card:

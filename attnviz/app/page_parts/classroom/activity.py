@@ -32,7 +32,8 @@ HALF = 500  # thousandths
 N_POINTS = BIRTH_STEPS // BIRTH_EVERY + 1
 TRAINS_IN = "birth"  # the lesson whose circuit is trained
 CHART = {"displayModeBar": False, "scrollZoom": False}
-FONT_PX = {False: 15, True: 28}  # on the presenter's page, on the wall
+BIN = 4  # steps: circuits are born within a few of these
+WALL_PX, WALL_HEIGHT_PX = 28, 470
 
 Curves = Mapping[int, tuple[int, ...]]
 
@@ -198,23 +199,29 @@ def _curves(lang: Language, curves: Curves, *, wall: bool, key: str) -> None:
     if not lines:
         return
     x, y = text(lang, "birth.step"), text(lang, "birth.score")
-    figure = charts.curves(lines, x, y, level=HALF / 1000, font_px=FONT_PX[wall])
+    figure = charts.curves(lines, x, y, level=HALF / 1000)
     figure.update_xaxes(range=[0, BIRTH_STEPS])
+    if wall:
+        charts.enlarge(figure, WALL_PX, WALL_HEIGHT_PX)
     alt = text(lang, "class.curves_alt", count=len(lines))
     st.plotly_chart(figure, key=widgets.key(key), config=CHART, alt=alt)
 
 
 def _distribution(lang: Language, steps: list[float], wall: bool) -> None:
-    """How many circuits were born between one measured step and the next."""
+    """How many circuits were born within the same few steps."""
     if not steps:
         return
-    counts = Counter(int(step // BIRTH_EVERY) for step in steps)
-    bins = range(min(counts), max(counts) + 1)
-    x = np.array([BIRTH_EVERY * (one + 0.5) for one in bins])
+    counts = Counter(int(step // BIN) for step in steps)
+    bins = range(min(counts) - 1, max(counts) + 2)
+    x = np.array([BIN * (one + 0.5) for one in bins])
     y = np.array([counts[one] for one in bins], dtype=np.float64)
     named = text(lang, "class.births_at"), text(lang, "class.births_count")
     figure = charts.chart([Line(named[1], x, y)], *named, bars=True)
-    figure.update_layout(font_size=FONT_PX[wall], bargap=0.05)
+    figure.update_layout(bargap=0.05)
+    figure.update_xaxes(dtick=BIN, tick0=0)
+    if wall:
+        charts.enlarge(figure, WALL_PX, WALL_HEIGHT_PX)
+        figure.update_xaxes(dtick=2 * BIN)
     figure.update_yaxes(dtick=max(1, int(y.max()) // 4))
     alt = text(lang, "learn.chart", x=named[0], y=named[1], series=named[1])
     st.plotly_chart(figure, key=widgets.key("class.births"), config=CHART, alt=alt)

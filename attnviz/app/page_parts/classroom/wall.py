@@ -49,7 +49,7 @@ def _stage(lang: Language) -> None:
     if stage.activity:
         with messages.guard(lang):
             question = staged_card.shown_on(stage, room, lang)
-            st.markdown(question.say("question" if question.card.question else "title"))
+            st.markdown(f"**{room}** · {question.say('title')}")
             activity.show(lang, stage, wall=True)
         tally.listener(lang, "stage", stage.version)
         return

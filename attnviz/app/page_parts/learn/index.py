@@ -15,7 +15,14 @@ import streamlit as st
 
 from attnviz.app.frame import frame
 from attnviz.app.host.draw import draw
-from attnviz.app.page_parts.learn import browser_progress, card_pills, knowledge, open_card, words
+from attnviz.app.page_parts.learn import (
+    browser_progress,
+    card_pills,
+    knowledge,
+    open_card,
+    project,
+    words,
+)
 from attnviz.app.server import course_lessons
 from attnviz.app.session import widgets
 from attnviz.i18n import DEFAULT, Language, joined, labelled, text
@@ -55,6 +62,7 @@ def show(lang: Language, ways: ClassWays | None) -> None:
         _result(lang, *result)
     _shelf(lang)
     knowledge.show(lang)
+    project.show(lang)
     show_plans(lang, ways)
     words.glossary_of_all(lang)
     progress = CardScrollerView(0, (), browser_progress.written(), browser_progress.is_wanted())

@@ -1,6 +1,7 @@
-"""Two pages to print that have no questions: a learner's record, and a handout for a class.
+"""Pages to print that have no questions: a learner's record, a handout, a claim with its evidence.
 
-In: how a learner answered, or the cards that a class was shown. Out: HTML that needs nothing else.
+In: how a learner answered, the cards that a class was shown, or what was measured of a head. Out:
+HTML that needs nothing else.
 The record counts first tries; nobody signs it. The handout has the sentences to keep, with the
 numbers of the cards, and the terms that they use.
 """
@@ -98,6 +99,26 @@ def handout_html(
     heading = escape(text(lang, "handout.words"))
     glossary = f"<section><h2>{heading}</h2><dl>{words}</dl></section>" if words else ""
     return _page(lang, text(lang, "handout.title"), "".join(parts) + glossary)
+
+
+def defence_html(
+    lang: Language,
+    title: str,
+    parts: Iterable[tuple[str, str]],
+    head: Sequence[str],
+    rows: Iterable[Sequence[str]],
+) -> str:
+    """A claim on a head with its evidence as one page; all of it is text."""
+    named = "".join(
+        f"<p><strong>{escape(name)}</strong> {escape(value)}</p>" for name, value in parts if value
+    )
+    columns = "".join(f"<th>{escape(name)}</th>" for name in head)
+    lines = "".join(
+        f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows
+    )
+    name, day = _label(lang, "name"), _label(lang, "date")
+    who = f'<p class="who"><span>{name}</span><span>{day}</span></p>'
+    return _page(lang, title, f"{who}{named}<table><tr>{columns}</tr>{lines}</table>")
 
 
 def _label(lang: Language, key: str) -> str:
