@@ -1,8 +1,8 @@
 """Exercises in code: what a learner wrote is held to the numbers of the cards.
 
-In: a function of the learner. Out: a `Report`, one line for each number, with a sign and what was
-expected. The notebook write-it.ipynb beside this module has the tasks; it runs as it is, with the
-solutions at its end, which a test holds to all lines being right.
+In: a function of the learner. Out: an `ExerciseReport`, one line for each number, with a sign and
+what was expected. The notebook write-it.ipynb beside this module has the tasks; it runs as it is,
+with the solutions at its end, which a test holds to all lines being right.
 """
 
 from collections.abc import Callable, Iterator
@@ -28,7 +28,7 @@ Verdict = Callable[[int], float]
 
 
 @dataclass(frozen=True)
-class Line:
+class CheckedNumber:
     """One number of a card: what it is, and what is wrong with the learner's; "" for nothing."""
 
     what: str
@@ -36,10 +36,10 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Report:
+class ExerciseReport:
     """The lines of an exercise."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[CheckedNumber, ...]
 
     @property
     def is_right(self) -> bool:
@@ -54,29 +54,29 @@ class Report:
         return "\n".join(said)
 
 
-def attention(own: Attention) -> Report:
+def attention(own: Attention) -> ExerciseReport:
     """`own(q, k, v, may_attend)` returns weights and outputs; True means: may attend."""
-    return Report(tuple(_attention(own)))
+    return ExerciseReport(tuple(_attention(own)))
 
 
-def _attention(own: Attention) -> Iterator[Line]:
+def _attention(own: Attention) -> Iterator[CheckedNumber]:
     causal = np.tril(np.ones((4, 4), dtype=bool))
     for seed in SEEDS:
         for number, head in enumerate(block.example(seed).heads):
             given = own_result(own, head.q, head.k, head.v, causal)
             name = f"One block, sheet {seed}, head {number}"
-            yield Line(f"{name}: weights", differs(given, 0, head.weights))
-            yield Line(f"{name}: weights · V", differs(given, 1, head.mixed))
+            yield CheckedNumber(f"{name}: weights", differs(given, 0, head.weights))
+            yield CheckedNumber(f"{name}: weights · V", differs(given, 1, head.mixed))
     head = block.example(0).heads[0]
     everything = np.ones((4, 4), dtype=bool)
     given = own_result(own, head.q, head.k, head.v, everything)
-    yield Line("a mask that blocks nothing", _sums(_matrix(given, 0)))
+    yield CheckedNumber("a mask that blocks nothing", _sums(_matrix(given, 0)))
     large = own_result(own, 1e4 * head.q, head.k, head.v, causal)
-    yield Line("scores of ten thousand do not overflow", _sums(_matrix(large, 0)))
+    yield CheckedNumber("scores of ten thousand do not overflow", _sums(_matrix(large, 0)))
 
 
 def own_result(own: Callable[..., object], *arguments: object) -> object:
-    """What a learner's function returns; the exception if it raises one."""
+    """The result of a learner's function; the exception if it raises one."""
     try:
         with np.errstate(all="ignore"):
             return own(*arguments)
@@ -85,7 +85,7 @@ def own_result(own: Callable[..., object], *arguments: object) -> object:
 
 
 def differs(given: object, place: int | None, right: Matrix, tolerance: float = TOLERANCE) -> str:
-    """What is wrong with a result; `place` is that of the matrix among several."""
+    """The fault of a result, "" for none; `place` is that of the matrix among several."""
     matrix = _matrix(given, place)
     if isinstance(matrix, str):
         return matrix
@@ -99,7 +99,7 @@ def differs(given: object, place: int | None, right: Matrix, tolerance: float = 
     return f"at {at} it has {matrix[at]:.4g}, the card {right[at]:.4g}"
 
 
-def _matrix(given: object, place: int | None) -> Matrix | str:
+def _matrix(given: object, place: int | None) -> np.ndarray | str:
     """A result as a matrix, or what is wrong with it."""
     if isinstance(given, Exception):
         return f"it raises {type(given).__name__}: {given}"
@@ -112,8 +112,8 @@ def _matrix(given: object, place: int | None) -> Matrix | str:
         return f"it returns {type(given).__name__}"
 
 
-def _sums(weights: Matrix | str) -> str:
-    """What is wrong with weights of which only the form is known."""
+def _sums(weights: np.ndarray | str) -> str:
+    """The fault of weights of which only the form is known, "" for none."""
     if isinstance(weights, str):
         return weights
     if not np.isfinite(weights).all():
@@ -122,32 +122,34 @@ def _sums(weights: Matrix | str) -> str:
     return "" if is_whole else "a row does not sum to 1"
 
 
-def repaired(own: Weights) -> Report:
+def repaired(own: Weights) -> ExerciseReport:
     """`own(q, k)` returns the weights that the lecture note should have printed."""
     q, k = errata.matrices()
     given = own_result(own, q, k)
     right = errata.right_weights()
     sums = _sums(_matrix(given, None))
-    return Report(
+    return ExerciseReport(
         (
-            Line("Debugging a text, card 3: each row sums to 1", sums),
-            Line("card 3: divided by √d, summed along rows", differs(given, None, right)),
+            CheckedNumber("Debugging a text, card 3: each row sums to 1", sums),
+            CheckedNumber("card 3: divided by √d, summed along rows", differs(given, None, right)),
         )
     )
 
 
-def backed_up(own: Verdict) -> Report:
+def backed_up(own: Verdict) -> ExerciseReport:
     """`own(n)` returns the verdict, the cell cut in the `n` heads of layer 0 with most weight."""
     inputs = CardInputs({}, 0, captured)
     right = claims.negation_cuts(inputs, claims.REVIEW).verdicts
     lines = []
     for n, verdict in enumerate(right):
         given = own_result(own, n)
-        wanted = np.array([verdict])
-        listed = [given] if isinstance(given, float | int) else given
+        wanted = np.array([[verdict]])
+        listed = [[given]] if isinstance(given, float | int) else given
         problem = differs(listed, None, wanted, LOGITS)
-        lines.append(Line(f"What a heatmap does not say, card 5: cut in {n} heads", problem))
-    return Report(tuple(lines))
+        lines.append(
+            CheckedNumber(f"What a heatmap does not say, card 5: cut in {n} heads", problem)
+        )
+    return ExerciseReport(tuple(lines))
 
 
 def captured(model: str, text: object = None, /, **options: object) -> attnviz.Capture:

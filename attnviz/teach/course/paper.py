@@ -50,7 +50,7 @@ def sheet(
 
 
 def handout(cards: Sequence[tuple[str, str]], lang: Language, capture: CaptureText) -> str:
-    """What a class keeps of these cards, lesson by lesson, as HTML: sentences and terms."""
+    """The handout of these cards, lesson by lesson, as HTML: sentences to keep and terms."""
     taught = []
     for slug, group in groupby(cards, key=lambda path: path[0]):
         texts, recipes = lesson_texts(slug, lang), lesson(slug)

@@ -1,4 +1,4 @@
-"""What the whole class does beside the question: everyone trains a seed, or writes a short answer.
+"""The whole class does something together: everyone trains a seed, or writes a short answer.
 
 In: the stage. Out: the presenter's buttons; on a follower's page its training, or a box; on the
 presenter's page and the wall the curves of all trainings and when each circuit was born, or the
@@ -39,7 +39,7 @@ Curves = Mapping[int, tuple[int, ...]]
 
 
 def asked(card: CardName) -> Activity:
-    """What the presenter has the class do on a card."""
+    """The activity of the class on a card."""
     kept: tuple[CardName, Activity] | None = store.get(ASKED)
     return kept[1] if kept is not None and kept[0] == card else ""
 
@@ -154,7 +154,7 @@ def born(curve: tuple[int, ...]) -> float | None:
 
 
 def show(lang: Language, stage: Stage, *, wall: bool = False) -> None:
-    """What the class has done so far, for the presenter or on the wall."""
+    """The results of the class so far, for the presenter or on the wall."""
     if not stage.activity:
         return
     with st.container(border=not wall, key=widgets.key("class.together")):
@@ -208,7 +208,7 @@ def _curves(lang: Language, curves: Curves, *, wall: bool, key: str) -> None:
 
 
 def _distribution(lang: Language, steps: list[float], wall: bool) -> None:
-    """How many circuits were born within the same few steps."""
+    """The number of circuits born within the same few steps."""
     if not steps:
         return
     counts = Counter(int(step // BIN) for step in steps)

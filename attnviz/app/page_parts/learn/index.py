@@ -152,7 +152,7 @@ def _lesson(
 
 
 def _marks(slug: str) -> tuple[Mark, ...]:
-    """How each question of a lesson stands; an answer that was not judged here counts as seen."""
+    """The mark of each question of a lesson; an answer that was not judged here counts as seen."""
     english, known = lesson_texts(slug, DEFAULT), open_card.known(slug)
     answers = open_card.answers_of(slug)
     asked = (name for name in english.cards if english.has(name, "question"))

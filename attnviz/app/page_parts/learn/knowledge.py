@@ -1,4 +1,4 @@
-"""What a learner knows: first tries by lesson, questions that come back, and a record to print.
+"""A learner's knowledge: first tries by lesson, questions that come back, and a record to print.
 
 In: how the answered cards of this session stand. Out: before a lesson, two questions of earlier
 ones with new numbers; below the shelf, what was answered in each lesson, and a page to print. There
@@ -117,7 +117,7 @@ def go_on(lang: Language, opened: OpenCard) -> None:
 
 
 def show(lang: Language) -> None:
-    """What was answered in each lesson; nothing before the first answer."""
+    """The answers in each lesson, counted; nothing before the first answer."""
     known = _known(lang)
     if not known:
         return

@@ -212,7 +212,7 @@ def answers_of(slug: str) -> dict[str, str]:
 
 
 def known(slug: str) -> dict[str, progress.Standing]:
-    """How the answered cards of a lesson stood when it was last drawn."""
+    """The standings of a lesson's answered cards when it was last drawn."""
     kept: Mapping[str, Mapping[str, progress.Standing]] = store.get(KNOWN) or {}
     return dict(kept.get(slug, {}))
 

@@ -31,7 +31,7 @@ ROOM: Page = "overview"
 
 @dataclass(frozen=True)
 class Project:
-    """What a learner has filled in; `is_measured` once the evidence is to be shown."""
+    """The fields that a learner has filled in; `is_measured` once the evidence is to be shown."""
 
     model: str = "stories"
     layer: int = 2

@@ -47,7 +47,7 @@ def test_attention_finds_a_softmax_that_overflows() -> None:
 
 
 def test_repaired_wants_both_repairs() -> None:
-    def note(divisor: float, axis: int) -> exercises.Report:
+    def note(divisor: float, axis: int) -> exercises.ExerciseReport:
         def own(q, k):  # type: ignore[no-untyped-def]
             e = np.exp(q @ k.T / divisor)
             return e / e.sum(axis=axis, keepdims=True)
