@@ -6,9 +6,10 @@ import pytest
 import attnviz
 from attnviz.app.page_parts import start
 from attnviz.changes import ablate, cut
-from attnviz.pictures.stage import StageView
+from attnviz.pictures.stage import LEAST_GUESS, StageView
 from attnviz.pictures.stage.fill import strong_looks
 from attnviz.pictures.stage.scenes import BOOK_TRIED, STAGED
+from attnviz.types import HeadId
 
 BOOK, BALL, ANIMAL = STAGED["book"], STAGED["ball"], STAGED["animal"]
 DECISIVE = 2 * 4 + 1  # L2.H1
@@ -108,6 +109,48 @@ def test_no_head_is_the_star_of_every_sentence(
 def test_the_stage_says_when_the_model_has_no_guess() -> None:
     own = start.stage_view("own", "Tom loves his")
     assert not own.guesses and own.answers.share < 0.05 and own.answers.n_words == 1280
+
+
+@pytest.mark.parametrize(
+    ("text", "guesses", "flips"),
+    [
+        ("When Tim and Sue went to the park, Sue gave a ball to", True, True),
+        ("Tim and Anna were friends. Anna gave the cake to", True, True),
+        ("Once upon a time there was a little girl named", True, True),
+        ("The bird flew to the", True, True),
+        ("Anna and Ben went to the beach. Ben gave a shell to", True, True),
+        ("Lily had a big dog. The dog was very", True, False),
+        ("Sam lost his toy. He was very", True, False),
+        ("He drank some", False, True),
+        ("Zoe saw Max. Max said hello to", False, True),
+        ("The cat sat on the mat and the dog ran after the", False, True),
+    ],
+)
+def test_the_stage_says_what_is_true_of_ten_other_sentences(
+    text: str, guesses: bool, flips: bool
+) -> None:
+    """Against the model's own next word, and each cut made anew by hand, one at a time."""
+    own = start.stage_view("own", text)
+    run = attnviz.experiment(attnviz.load("stories"), text)
+    name, share = run.answer.top(1)[0]
+    assert own.guesses == guesses == (share >= LEAST_GUESS)
+    assert own.answers.winner.removesuffix("…") == name.strip()
+    assert own.answers.share == pytest.approx(share, rel=1e-4)
+    assert any(winner != own.answers.winner for winner in own.answers.winners) == flips
+    for number in (0, 6, int(np.argmax(own.looks.moved))):
+        edge = cut(str(HeadId(*divmod(number, 4))), own.looks.query, own.looks.key)
+        after, left = run.with_changes(edge, draws=0).answer.top(1)[0]
+        assert own.answers.winners[number].removesuffix("…") == after.strip()
+        assert own.answers.shares[number] == pytest.approx(left, rel=1e-3)
+
+
+def test_names_in_pieces_are_whole_words_and_answers_that_begin_one_say_so() -> None:
+    own = start.stage_view("own", "Tim and Anna were friends. Anna gave the cake to")
+    assert own.looks.tokens[1:4] == ("T", "i", "m") and own.looks.pieces == ((1, 4),)
+    begun = start.stage_view("own", "He drank some. He drank some. He drank some. He")
+    first = {begun.looks.tokens[start] for start, _ in begun.looks.pieces}
+    named = {*begun.answers.choices, *begun.answers.winners}
+    assert "dr" in first and "dr…" in named and not first & named
 
 
 def test_a_strong_look_of_an_encoder_moves_its_meaning_less_than_any_yardstick() -> None:

@@ -95,8 +95,11 @@ export function headsView(scene, sentences, { small = false, words = false, meas
   };
 }
 
-/** @returns {Word[]} */
-function wordRows(/** @type {Scene} */ { tokenizer }, /** @type {TokenAxis} */ { tokens, characters }) {
+/** The words along an axis, each with its tokens. @returns {Word[]} */
+export function wordRows(
+  /** @type {Scene} */ { tokenizer },
+  /** @type {TokenAxis} */ { tokens, characters },
+) {
   const words = wordsOf(tokens, characters, (pieces) =>
     tokenizer ? tokenizer.join(pieces) : pieces.join(""),
   );

@@ -4,6 +4,7 @@
 // stated cell: of a decoder the word is measured, of an encoder it is the strongest look between two words.
 
 import { meanVector, moved } from "./answers.js";
+import { wordRows } from "./heads.js";
 import { largest } from "./numbers.js";
 import { floats, pack, roots } from "./packing.js";
 import { weightsOf } from "./scene.js";
@@ -21,6 +22,12 @@ import { weightsOf } from "./scene.js";
 const LEAST_LOOK = 0.15; // as in attnviz/pictures/stage/fill.py
 const [FIRST, MOST_CHOICES] = [3, 6];
 const LEAST_GUESS = 0.05;
+const FUNCTION_WORDS = new Set(
+  (
+    "a an the and or but of to in on at with for from he she it they his her its their them him was were is are be had has" +
+    " have not so that this very . , ! ? ' : ;"
+  ).split(" "),
+);
 const MOST_TOKENS = 32; // of an encoder, whose every cut is a pass
 
 /**
@@ -52,6 +59,9 @@ export function stageBytes(play, others) {
     special: scene.keys.tokens.map(({ special }) => (special ? 1 : 0)),
     query,
     key,
+    pieces: wordRows(scene, scene.keys).flatMap(([, start, stop]) =>
+      stop - start > 1 ? [[start, stop]] : [],
+    ),
     n_layers: layers,
     n_heads: heads,
     ...named,
@@ -86,7 +96,8 @@ function nextWord(/** @type {Play} */ play, /** @type {Staged["cell"]} */ cell) 
   const best = cuts.reduce((one, other) => (other.moved > one.moved ? other : one));
   const choices = [...new Set([...largest(clean, FIRST), ...largest(best.numbers, MOST_CHOICES)])];
   choices.length = Math.min(choices.length, MOST_CHOICES);
-  const name = (/** @type {number} */ choice) => reader.name(choice).trim();
+  const begins = beginnings(scene);
+  const name = (/** @type {number} */ choice) => reader.name(choice).trim() + (begins.has(choice) ? "…" : "");
   const winner = largest(clean, 1)[0];
   const answers = {
     choices: choices.map(name),
@@ -172,14 +183,29 @@ const lookAt = (
   /** @type {number} */ key,
 ) => Array.from({ length: group.layers * group.heads }, (_, number) => ({ number, query, key }));
 
-/** The key of the look to show: of those after which the model writes another word of the text if there is one. */
+/** The ids of tokens that begin a longer word of the text, and are none of its words alone. */
+function beginnings(/** @type {Scene} */ scene) {
+  const rows = wordRows(scene, scene.keys);
+  const ids = (/** @type {boolean} */ isSplit) =>
+    rows.flatMap(([, start, stop]) => (stop - start > 1 === isSplit ? [scene.keys.tokens[start].id] : []));
+  const whole = new Set(ids(false));
+  return new Set(ids(true).filter((id) => !whole.has(id)));
+}
+
+/** The key of the look to show: of those after which the model writes another word of the text, else at one. */
 function chosenKey(/** @type {Play} */ play, /** @type {Look[]} */ candidates) {
   const { reader, scene } = play;
-  const words = new Set(scene.keys.tokens.map(({ label }) => label.trim()));
+  const content = wordRows(scene, scene.keys).filter(
+    ([text]) => !FUNCTION_WORDS.has(text.trim().toLowerCase()),
+  );
+  const words = new Set(content.map(([text]) => text.trim()));
   const winner = largest(reader.clean, 1)[0];
   const cuts = cutAll(play, candidates);
   const named = cuts.filter((cut) => cut.winner !== winner && words.has(reader.name(cut.winner).trim()));
-  const among = named.length ? named : cuts;
+  const atWords = cuts.filter(({ look: { key } }) =>
+    content.some(([, start, stop]) => start <= key && key < stop),
+  );
+  const among = [named, atWords, cuts].find((some) => some.length) ?? cuts;
   return among.reduce((one, other) => (other.moved > one.moved ? other : one)).look.key;
 }
 

@@ -23,7 +23,7 @@ from attnviz.pictures.shared.heads import First, HeadsView, Pooled, TokenAxis
 from attnviz.types import HeadId
 
 MORE = " …"  # after the first token of several
-MAX_FIRST_CELLS = 4 * 2**20  # weights of all heads that are sent before any picture, a byte each
+MAX_FIRST_CELLS = 2 * 2**20  # weights of all heads that are sent before any picture, a byte each
 MAX_SQUARE = 64  # points along a side of the small pictures that come before
 
 

@@ -42,6 +42,7 @@ class Looks:
     """A query's looks at a key in every head, layer by layer, and how far each moves the answer.
 
     `rows` are the query's weights in full: where a look goes instead is computed from them.
+    `pieces` are words of several tokens, from the first to before the last: a look is at one token.
     """
 
     tokens: tuple[str, ...]
@@ -51,6 +52,7 @@ class Looks:
     weights: Annotated[Float32[np.ndarray, "layer head query key"], roots(8)]
     rows: Float32[np.ndarray, "number key"]
     moved: Float32[np.ndarray, "number"]
+    pieces: tuple[tuple[int, int], ...] = ()
 
     @derived
     def n_layers(self) -> int:
@@ -68,7 +70,8 @@ class Looks:
 class Answers:
     """The answer as it is, and without each of the looks.
 
-    `choices` are names of answers with what they have `before` and `after`. `winners` are the
+    `choices` are names of answers with what they have `before` and `after`; a piece that begins a
+    longer word of the text ends in "…", as its numbers are those of the piece. `winners` are the
     largest answers after, of all `n_words`. Of an encoder the choices are other changes of the
     text, and `before` says how far these move the meaning.
     """

@@ -12,7 +12,7 @@ import { makeAtlas, stampHead } from "../shared/thumbs.js";
 import { arcBetween, arcNode, swung, widthOf } from "./arcs.js";
 import { makeBars, onAxis } from "./bars.js";
 import { makeParts } from "./parts.js";
-import { lookName, percent, printedWeight, sayings } from "./words.js";
+import { lookName, percent, printedWeight, sayings, tokenName } from "./words.js";
 
 /** @import { Host, Mounted } from "../shared/host.js" */
 /** @import { Place } from "./arcs.js" */
@@ -96,7 +96,8 @@ function looksOf(/** @type {Header} */ header, /** @type {Arrays} */ { rows, mov
   const all = Array.from(moved.data, (_, number) => ({
     ...{ number, name: nameOf(header, number), weight: rows.data[number * n + header.key] },
   }));
-  const strong = all.filter(({ weight }) => weight >= STRONG).sort((a, b) => b.weight - a.weight);
+  const sorted = [...all].sort((a, b) => b.weight - a.weight);
+  const strong = sorted.filter(({ weight }, at) => weight >= STRONG || at === 0);
   const best = all.reduce((one, other) => (moved.data[other.number] > moved.data[one.number] ? other : one));
   const first = strong.slice(0, MOST_PILLS);
   if (header.kind === "next" && !first.includes(best)) first.splice(MOST_PILLS - 1, 1, best);
@@ -151,7 +152,7 @@ function makeSquares(/** @type {State} */ state) {
       smallBar("looks", look),
       smallBar("moves", header.kind === "next" ? move : onAxis(move)),
     );
-    const values = { head: nameOf(header, number), key: header.tokens[header.key] };
+    const values = { head: nameOf(header, number), key: tokenName(header, header.key) };
     const name = fill(strings.square, {
       ...values,
       ...{ weight: printedWeight(look), moved: printedMove(header, move) },

@@ -5,10 +5,11 @@ look cut, the rest of its row grown to 1 again (`Experiment.cuts`).
 
 No head is the star of every sentence, so the word that is looked at is measured. Candidates are the
 two strongest looks of the last word in each head; those count first after which the model writes
-another word that stands in the text, then the largest effect.
+another word that stands in the text and names something, then the largest effect of a look at such
+a word.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +18,7 @@ from jaxtyping import Float32
 from attnviz.pictures.group import groups
 from attnviz.pictures.group.app_capture import AppCapture
 from attnviz.pictures.stage import Answers, Looks, Scene, StageView, Tried
+from attnviz.tokens.words import Word, words
 
 if TYPE_CHECKING:
     from attnviz.experiment.cuts import Cuts
@@ -24,6 +26,11 @@ if TYPE_CHECKING:
 
 LEAST_LOOK = 0.15
 FIRST, MOST_CHOICES = 3, 6
+# words that stand in any text and name nothing: a flip to one of them is no story
+FUNCTION_WORDS = frozenset(
+    "a an the and or but of to in on at with for from he she it they his her its their him them was"
+    " were is are be had has have not so that this very . , ! ? ' : ;".split()
+)
 Weights = Float32[np.ndarray, "layer head query key"]
 
 
@@ -42,21 +49,22 @@ def next_word(
     if key is None:
         candidates = strong_looks(weights)
         n_tried = len(candidates)
-        key = _chosen(run.cuts(candidates), _words(captured)) if candidates else max(0, query - 1)
+        key = _chosen(run.cuts(candidates), captured) if candidates else max(0, query - 1)
     cuts = run.cuts(_all_heads(weights, query, key))
     clean = run.answer.numbers
     best = cuts.numbers[int(np.argmax(cuts.moved))]
     first = np.argsort(-clean, kind="stable")[:FIRST].tolist()
     risen = np.argsort(-best, kind="stable")[:MOST_CHOICES].tolist()
     choices = list(dict.fromkeys([*first, *risen]))[:MOST_CHOICES]
+    named = _names(captured, run)
     shares = np.take_along_axis(cuts.numbers, cuts.winners[:, None], axis=1)[:, 0]
     answers = Answers(
-        choices=tuple(run.reader.name(at).strip() for at in choices),
+        choices=tuple(map(named, choices)),
         before=clean[choices].astype(np.float32),
         after=cuts.numbers[:, choices],
-        winner=run.reader.name(cuts.winner).strip(),
+        winner=named(cuts.winner),
         share=float(clean[cuts.winner]),
-        winners=tuple(run.reader.name(int(at)).strip() for at in cuts.winners),
+        winners=tuple(named(int(at)) for at in cuts.winners),
         shares=tuple(shares.tolist()),
         n_words=len(clean),
     )
@@ -101,15 +109,35 @@ def strong_looks(weights: Weights) -> list[tuple[str, int, int]]:
     return found
 
 
-def _chosen(cuts: "Cuts", words: frozenset[str]) -> int:
-    """The key of the cut to show: a flip to a word of the text if there is one."""
-    named = [at for at in cuts.flips if cuts.reader.name(int(cuts.winners[at])).strip() in words]
-    best = named[0] if named else int(np.argmax(cuts.moved))
+def _chosen(cuts: "Cuts", captured: AppCapture) -> int:
+    """The key of the cut to show, by the rule that the module states."""
+    content = [word for word in _spelled(captured) if word.text.strip().lower() not in FUNCTION_WORDS]
+    names = {word.text.strip() for word in content}
+    flips = [at for at in cuts.flips if cuts.reader.name(int(cuts.winners[at])).strip() in names]
+    places = {at for word in content for at in range(word.start, word.stop)}
+    at_words = [at for at, (_, _, key) in enumerate(cuts.edges) if key in places]
+    among = at_words or [*range(len(cuts.edges))]
+    best = flips[0] if flips else max(among, key=lambda at: float(cuts.moved[at]))
     return cuts.edges[best][2]
 
 
-def _words(captured: AppCapture) -> frozenset[str]:
-    return frozenset(label.strip() for label in groups.keys(captured.groups[0]).labels)
+def _names(captured: AppCapture, run: "Experiment") -> Callable[[int], str]:
+    """The name of a token as an answer; "T…" where it begins a longer word of the text, as Tim."""
+    ids = groups.keys(captured.groups[0]).ids
+    spelled = _spelled(captured)
+    whole = {int(ids[word.start]) for word in spelled if not _is_split(word)}
+    begins = {int(ids[word.start]) for word in spelled if _is_split(word)} - whole
+    return lambda at: run.reader.name(at).strip() + ("…" if at in begins else "")
+
+
+def _spelled(captured: AppCapture) -> tuple[Word, ...]:
+    tokenizer = captured.model.tokenizer
+    join = "".join if tokenizer is None else tokenizer.convert_tokens_to_string
+    return words(groups.keys(captured.groups[0]), join)
+
+
+def _is_split(word: Word) -> bool:
+    return word.stop - word.start > 1
 
 
 def _all_heads(weights: Weights, query: int, key: int) -> list[tuple[str, int, int]]:
@@ -133,4 +161,5 @@ def _looks(captured: AppCapture, weights: Weights, query: int, key: int, cuts: "
         weights=weights,
         rows=np.ascontiguousarray(rows.reshape(-1, rows.shape[-1])),
         moved=cuts.moved.astype(np.float32),
+        pieces=tuple((word.start, word.stop) for word in _spelled(captured) if _is_split(word)),
     )

@@ -4,7 +4,7 @@
 import { el, setText } from "../shared/dom.js";
 import { fill } from "../shared/fmt.js";
 import { svg, svgText } from "../shared/svg.js";
-import { percent } from "./words.js";
+import { CONTINUES, percent } from "./words.js";
 
 /** @import { Host } from "../shared/host.js" */
 /** @import { Header } from "./types.js" */
@@ -51,17 +51,26 @@ export function makeParts(host, moveFocus) {
     label: (/** @type {string} */ text, /** @type {number} */ x, /** @type {number} */ y) =>
       svgText("stage-number", text, Math.max(14, x), y),
     /** The words of the sentence, one node each; the place of the next one stands behind them. */
-    writeTokens(/** @type {Header} */ { tokens, special, query, key, guesses }) {
+    writeTokens(/** @type {Header} */ { tokens, special, query, key, guesses, pieces }) {
       const nodes = tokens.map((label, at) => {
         const role = at === query ? " query" : at === key && guesses ? " key" : "";
         const name = `stage-token${special[at] ? " special" : ""}${role}`;
         return el(
           "span",
           { class: name, dir: "auto", title: special[at] ? label : null },
-          special[at] ? "▸" : label,
+          special[at] ? "▸" : label.replace(CONTINUES, ""),
         );
       });
-      words.replaceChildren(...nodes.flatMap((node) => [node, " "]), gap);
+      const isJoined = new Set(pieces.flatMap(([start, stop]) => nodes.slice(start + 1, stop)));
+      const inWords = nodes.reduce((/** @type {HTMLElement[][]} */ found, node) => {
+        if (isJoined.has(node)) found[found.length - 1].push(node);
+        else found.push([node]);
+        return found;
+      }, []);
+      const shown = inWords.map((word) =>
+        word.length > 1 ? el("span", { class: "stage-whole" }, ...word) : word[0],
+      );
+      words.replaceChildren(...shown.flatMap((node) => [node, " "]), gap);
       return nodes;
     },
     write(/** @type {Header} */ header) {

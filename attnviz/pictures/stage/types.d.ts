@@ -24,13 +24,15 @@ export interface Header extends Looks, Answers {
 
 /**
  * A query's looks at a key in every head, layer by layer, and how far each moves the answer.
- * `rows` are the query's weights in full: where a look goes instead is computed from them.
+ * `rows` are the query's weights in full: where a look goes instead is computed from them. `pieces` are words
+ * of several tokens, from the first to before the last: a look is at one token.
  */
 export interface Looks {
   tokens: string[];
   special: Flag[];
   query: number;
   key: number;
+  pieces: [number, number][];
   /** The number of layers. */
   n_layers: number;
   /** The number of heads of a layer. */
@@ -39,9 +41,10 @@ export interface Looks {
 
 /**
  * The answer as it is, and without each of the looks.
- * `choices` are names of answers with what they have `before` and `after`. `winners` are the largest answers
- * after, of all `n_words`. Of an encoder the choices are other changes of the text, and `before` says how far
- * these move the meaning.
+ * `choices` are names of answers with what they have `before` and `after`; a piece that begins a longer word
+ * of the text ends in "…", as its numbers are those of the piece. `winners` are the largest answers after, of
+ * all `n_words`. Of an encoder the choices are other changes of the text, and `before` says how far these
+ * move the meaning.
  */
 export interface Answers {
   choices: string[];

@@ -8,6 +8,8 @@ import { fill, fmtFixed, fmtPercent, headName } from "../shared/fmt.js";
 
 /** @typedef {{number: number, name: string, weight: number}} Look */
 
+/** Before the continuation of a word. */
+export const CONTINUES = /^##/;
 const DECIMALS = 2;
 const WORTH_SAYING = 0.15; // below it one does not say that a head looks
 const LOOKS = 0.3;
@@ -21,9 +23,22 @@ export function printedWeight(/** @type {number} */ weight) {
   return fmtFixed(weight, DECIMALS);
 }
 
+/** What a token is called: of a word in pieces the whole word, with the piece that is meant. */
+export function tokenName(
+  /** @type {Pick<Header, "tokens" | "pieces">} */ { tokens, pieces },
+  /** @type {number} */ at,
+) {
+  const word = pieces.find(([start, stop]) => start <= at && at < stop);
+  if (!word) return tokens[at];
+  const spelled = tokens.slice(...word).map((label) => label.replace(CONTINUES, ""));
+  return `${spelled.join("")} (${tokens[at].replace(CONTINUES, "")})`;
+}
+
 /** The name of a switch on an arc. */
-export function lookName(/** @type {Header} */ { strings, tokens, query, key }, /** @type {Look} */ look) {
-  const values = { query: tokens[query], key: tokens[key], weight: printedWeight(look.weight) };
+export function lookName(/** @type {Header} */ header, /** @type {Look} */ look) {
+  const { strings, query, key } = header;
+  const tokens = { query: tokenName(header, query), key: tokenName(header, key) };
+  const values = { ...tokens, weight: printedWeight(look.weight) };
   return fill(strings.switch, { head: look.name, ...values });
 }
 
@@ -35,10 +50,10 @@ export function lookName(/** @type {Header} */ { strings, tokens, query, key }, 
  * @param {Look[]} shown
  */
 export function sayings(header, arrays, forbidden, shown) {
-  const { strings, tokens, query, key } = header;
+  const { strings, query, key } = header;
   const mark = (/** @type {string} */ role, /** @type {string} */ text) =>
     el("b", { class: `stage-word ${role}`, dir: "auto" }, text);
-  const words = { query: mark("query", tokens[query]), key: mark("key", tokens[key]) };
+  const words = { query: mark("query", tokenName(header, query)), key: mark("key", tokenName(header, key)) };
   const say = (
     /** @type {string} */ template,
     /** @type {Record<string, Node | string>} */ nodes = {},
