@@ -111,7 +111,8 @@ def strong_looks(weights: Weights) -> list[tuple[str, int, int]]:
 
 def _chosen(cuts: "Cuts", captured: AppCapture) -> int:
     """The key of the cut to show, by the rule that the module states."""
-    content = [word for word in _spelled(captured) if word.text.strip().lower() not in FUNCTION_WORDS]
+    spelled = _spelled(captured)
+    content = [word for word in spelled if word.text.strip().lower() not in FUNCTION_WORDS]
     names = {word.text.strip() for word in content}
     flips = [at for at in cuts.flips if cuts.reader.name(int(cuts.winners[at])).strip() in names]
     places = {at for word in content for at in range(word.start, word.stop)}
