@@ -21,7 +21,7 @@ from string import Formatter
 from types import MappingProxyType
 from typing import Literal, TypeGuard, get_args
 
-from attnviz.i18n import particles
+from attnviz.i18n import numbers, particles
 
 Language = Literal["en", "ja", "ko", "zh", "es"]
 LANGUAGES: tuple[Language, ...] = get_args(Language)
@@ -48,21 +48,29 @@ def text(lang: Language, key: str, **values: object) -> str:
     missing = placeholders(template) - values.keys()
     if missing:
         raise MissingText(f"text {key!r} in {lang}.toml needs values for {sorted(missing)}")
-    return fill(template, values)
+    return fill(template, values, lang)
 
 
-def fill(template: str, values: Mapping[str, object]) -> str:
-    """The template with its {placeholders} and plurals filled.
+def fill(template: str, values: Mapping[str, object], lang: Language = "en") -> str:
+    """The template with its {placeholders} and plurals filled; a number has the language's signs.
+
+    A number with decimals is better handed over as text (`numbers.number`), rounded.
 
     >>> fill("{n} {n:token|tokens}", {"n": 1}), fill("{n} {n:token|tokens}", {"n": 2})
     ('1 token', '2 tokens')
     """
+    printed = {name: _printed(lang, value) for name, value in values.items()}
     chosen = particles.choose(
         template,
         _AFTER_VALUE,
-        lambda match: str(values[match["name"]]) if match["name"] in values else None,
+        lambda match: printed.get(match["name"]),
     )
-    return _SENTENCES.vformat(chosen, (), values)
+    return _SENTENCES.vformat(chosen, (), printed)
+
+
+def _printed(lang: Language, value: object) -> str:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return numbers.number(lang, value) if is_number else str(value)
 
 
 class _Sentences(Formatter):

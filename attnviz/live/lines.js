@@ -2,7 +2,7 @@
 // The lines under the text: the answer, what was computed, how exact it is, and the sentence for those who listen.
 
 import { el, fillNodes, setText } from "../pictures/shared/dom.js";
-import { fill, fmtError, fmtPercent } from "../pictures/shared/fmt.js";
+import { fill, fmtCount, fmtError, fmtFixed, fmtPercent, withPercent } from "../pictures/shared/fmt.js";
 import { byId } from "../pictures/shared/page.js";
 
 /** @import { Shown } from "./index.js" */
@@ -13,7 +13,7 @@ export function sayLoading(
   /** @type {number} */ share,
   /** @type {number} */ bytes,
 ) {
-  const values = { percent: Math.round(100 * share), mb: (bytes / 1e6).toFixed(1) };
+  const values = { percent: Math.round(100 * share), mb: fmtFixed(bytes / 1e6, 1) };
   setText(byId("status"), fill(index.texts[bytes ? "loading_of" : "loading"], values));
   setText(byId("answer"), "");
   byId("live").dataset.state = session.name;
@@ -38,9 +38,8 @@ export function say(/** @type {Page} */ page) {
   }
   const n = shown.queries.length;
   const all = shown.times;
-  const ms = (all.tokens_ms + all.forward_ms + all.roles_ms + all.pack_ms).toFixed(
-    all.forward_ms < 10 ? 1 : 0,
-  );
+  const whole = all.tokens_ms + all.forward_ms + all.roles_ms + all.pack_ms;
+  const ms = fmtFixed(whole, all.forward_ms < 10 ? 1 : 0);
   const cut = shown.dropped
     ? ` ${fill(index.texts.dropped, { n: shown.dropped, most: index.models[session.name].files.most })}`
     : "";
@@ -57,7 +56,7 @@ function answerNodes(/** @type {Page} */ { index, session }, /** @type {Shown} *
   const top = said.top
     .slice(0, session.loaded?.task === "next_token" ? 5 : 3)
     .map(({ name, value }, i) =>
-      el("span", { class: "choice" }, el(i ? "bdi" : "b", {}, name), ` ${fmtPercent(value)}%`),
+      el("span", { class: "choice" }, el(i ? "bdi" : "b", {}, name), ` ${withPercent(fmtPercent(value))}`),
     );
   return fillNodes(label, { choices: el("span", { class: "choices" }, ...top) });
 }
@@ -69,7 +68,7 @@ function sayBadge(/** @type {Page} */ { index, session }, /** @type {Shown} */ s
   button.hidden = shown.exact || !savesData() || session.line.waits("refine");
   if (!shown.exact) {
     badge.dataset.state = "coarse";
-    const mb = left === null ? "" : (left / 1e6).toFixed(0);
+    const mb = left === null ? "" : fmtCount(Math.round(left / 1e6));
     setText(
       badge,
       fill(index.texts[mb && !button.hidden ? "coarse_waits" : mb ? "coarse_left" : "coarse"], { mb }),
@@ -79,7 +78,7 @@ function sayBadge(/** @type {Page} */ { index, session }, /** @type {Shown} */ s
   badge.dataset.state = verified ? (verified.ok && verified.ids ? "ok" : "bad") : "open";
   if (!verified) return setText(badge, index.texts.comparing);
   const values = {
-    n: verified.compared.toLocaleString(index.language),
+    n: verified.compared,
     weights: fmtError(verified.weights),
     output: fmtError(verified.output),
     tolerance: fmtError(verified.tolerance),

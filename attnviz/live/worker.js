@@ -2,6 +2,7 @@
 // The worker of a live page: answers its requests one after the other. `index.d.ts` says which there are.
 
 import { Answering, measureEffects, show, verify, VIEWS, write } from "./answering.js";
+import { speakNumbers } from "../pictures/shared/fmt.js";
 import { Files, loadModel } from "./loading.js";
 import { Refusal } from "./refusal.js";
 
@@ -49,6 +50,7 @@ class Session {
         return { kind: "done", number };
       case "texts":
         this.texts = request.texts;
+        speakNumbers(request.texts.language);
         return { kind: "done", number };
       case "load":
         return this.load(request);

@@ -1,6 +1,7 @@
 """The languages say the same things, nothing is said that no code asks for, and vice versa."""
 
 from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -135,3 +136,49 @@ def test_every_model_and_page_has_its_texts() -> None:
     for page in project.python_files(project.PAGES):
         for part in ("title", "intro", "explain"):
             assert i18n.has(f"page.{page.stem}.{part}"), page.stem
+
+
+# --- numbers -----------------------------------------------------------------------------------
+
+# coordinates of a drawing, code, a log, an English refusal, a table for programs
+NO_SENTENCES = (
+    *("attnviz/teach/lessons/paper/charts.py", "attnviz/teach/calculator/code.py"),
+    *("attnviz/app/server/", "attnviz/teach/classroom/rooms.py", "attnviz/teach/course/"),
+    "attnviz/pictures/steps/__init__.py",  # a formula: canvases put the signs in
+    *("attnviz/app/page_parts/classroom/report.py:", "attnviz/teach/calculator/sheet.py:"),
+)
+FORMATTERS = ("shared/fmt.js", "views/numbers.js", "live/engine/")
+
+
+def test_no_sentence_formats_a_number_by_hand(root: Path) -> None:
+    """Each goes through `i18n.numbers`, which knows the signs of the language."""
+    rooms = [root / "attnviz" / room for room in ("app", "pictures", "teach")]
+    files = project.each_file(project.python_files(*rooms))
+    found = [one for file in files for one in text_rules.numbers_by_hand(*file)]
+    assert [one for one in found if not one.startswith(NO_SENTENCES)] == []
+
+
+def test_no_canvas_formats_a_number_by_hand(root: Path) -> None:
+    """Each goes through shared/fmt.js, which asks `Intl` for the signs of the language."""
+    scripts = [
+        path for room in ("pictures", "live") for path in (root / "attnviz" / room).rglob("*.js")
+    ]
+    found = [
+        one
+        for path in scripts
+        if not any(part in path.as_posix() for part in FORMATTERS)
+        for one in text_rules.numbers_by_hand_in_script(path.name, project.read(path))
+    ]
+    assert found == []
+
+
+def test_a_number_formatted_by_hand_is_found() -> None:
+    code = (
+        'a = f"{x:.2f}"\nb = local(lang, f"{x:.2f}")\nc = f"{x:>3}"\nd = f"{x:.{n}f}"\ne = f"{x:,}"'
+    )
+    found = text_rules.numbers_by_hand("x.py", code)
+    assert [one.partition(": ")[0] for one in found] == ["x.py:1", "x.py:4", "x.py:5"]
+    script = (
+        "a = `${fmtPercent(x)}%`;\nb = x.toFixed(2);\nwidth: `${x}%`,\nc = Number(x.toFixed(2));"
+    )
+    assert len(text_rules.numbers_by_hand_in_script("x.js", script)) == 2

@@ -114,3 +114,44 @@ def _is_sentence(text: str) -> bool:
     """Three plain words or more: not a name, a formula or a symbol."""
     words = re.sub(r"\{[^}]*\}|\*\*|[^\w\s]", " ", text).split()
     return len([word for word in words if word.isalpha() and word.islower()]) >= 3
+
+
+# --- numbers ------------------------------------------------------------------------------------
+
+FORMAT = re.compile(r"[+,]?\.?\d*[fge%]|,")
+# what puts the signs of the language into a text with numbers
+LOCAL = ("local", "number", "percent", "Terms")
+BY_HAND = re.compile(r"\.to(?:Fixed|Precision|Exponential|LocaleString)\(|NumberFormat\(|%`")
+# rounded to a number again, or a coordinate, a size, an attribute that nobody reads
+NOT_READ = re.compile(
+    r"Number\(|setData\(|\b(?:width|height|left|top|c[xy])\b|transform|x\.at\(|full >"
+)
+
+
+def numbers_by_hand(name: str, source: str) -> list[str]:
+    """Numbers that an f-string formats and that do not get the signs of the language."""
+    found = []
+    signed: set[ast.AST] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call):
+            function = node.func
+            called = function.id if isinstance(function, ast.Name) else ""
+            if called in LOCAL:
+                signed |= {inner for argument in node.args for inner in ast.walk(argument)}
+        if isinstance(node, ast.FormattedValue) and node.format_spec and node not in signed:
+            parts = node.format_spec.values if isinstance(node.format_spec, ast.JoinedStr) else []
+            spec = "".join(
+                str(part.value) if isinstance(part, ast.Constant) else "1" for part in parts
+            )
+            if FORMAT.fullmatch(spec):
+                found.append(f"{name}:{node.lineno}: {spec}")
+    return found
+
+
+def numbers_by_hand_in_script(name: str, script: str) -> list[str]:
+    """Lines of a script that write a number for people without the formatter of its language."""
+    return [
+        f"{name}:{place}: {line.strip()}"
+        for place, line in enumerate(script.splitlines(), 1)
+        if BY_HAND.search(line) and not NOT_READ.search(line)
+    ]

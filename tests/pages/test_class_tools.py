@@ -59,7 +59,7 @@ def test_the_report_of_a_class_has_its_answers_and_no_names(
     assert f"✓ **Right.** {said('sums')}: 2" in bars(presenter)
     kept = presenter.session_state["attnviz.class.report"]
     (asked, *_) = report.questions(kept, "en")
-    assert (asked.n_answers, asked.right_share) == (3, "67%")
+    assert (asked.n_answers, asked.right_share("en")) == (3, "67%")
     sheet = report.as_csv("en", [asked]).splitlines()
     counted = {tuple(line.split(",")[-3:]) for line in sheet[1:]}  # in the order of this class
     assert counted == {("", "1", "0.333"), ("yes", "2", "0.667")}

@@ -108,7 +108,7 @@ def _card(lang: Language, name: str) -> None:
     numbers = {
         "layers": card.layers,
         "heads": card.heads,
-        "parameters": f"{card.parameters:,}",
+        "parameters": card.parameters,
     }
     if name in REGISTRY:
         key = "menu.module_card" if card.kind == "module" else "menu.model_card"

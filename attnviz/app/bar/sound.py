@@ -10,6 +10,7 @@ from attnviz.app.bar.uploader import Uploader
 from attnviz.app.session import current, sounds, widgets
 from attnviz.audio import sound
 from attnviz.i18n import Language, text
+from attnviz.i18n.numbers import number
 from attnviz.types import MIB
 
 WIDGET = "sound_file"
@@ -33,7 +34,7 @@ def choice(lang: Language) -> None:
         wav, picture = sounds.heard(chosen)
         st.audio(wav, format="audio/wav")
         st.image(picture, alt=text(lang, "sound.picture"), width="stretch")
-        st.caption(text(lang, "sound.lasts", seconds=f"{chosen.seconds:.2f}"))
+        st.caption(text(lang, "sound.lasts", seconds=number(lang, chosen.seconds, ".2f")))
     _upload(lang)
 
 

@@ -11,6 +11,7 @@ import streamlit as st
 from attnviz.app.server import loading
 from attnviz.app.server.sources import Source
 from attnviz.i18n import Language, text
+from attnviz.i18n.numbers import number
 from attnviz.models.registry import HUB_ID, REGISTRY
 
 PAUSE_S = 0.2
@@ -41,5 +42,5 @@ def download(lang: Language, source: Source) -> None:
 def download_sentence(lang: Language, n_bytes: int, n_total: int) -> str:
     """The downloaded and the total megabytes; small ones with more digits."""
     digits = 1 if n_total >= MB else 3
-    done, total = (f"{n / MB:.{digits}f}" for n in (n_bytes, n_total))
+    done, total = (number(lang, n / MB, f".{digits}f") for n in (n_bytes, n_total))
     return text(lang, "wait.download", done=done, total=total)

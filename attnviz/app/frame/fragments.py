@@ -74,10 +74,10 @@ def grid(shown: PageContext) -> None:
             notices.too_long(
                 shown.lang,
                 "all_heads",
-                tokens=f"{size.n_longest:,}",
-                cells=f"{size.n_cells / 1e6:,.0f}",
-                longest=f"{MAX_WHOLE:,}",
-                limit=f"{MAX_POOLED_CELLS / 1e6:,.0f}",
+                tokens=size.n_longest,
+                cells=round(size.n_cells / 1e6),
+                longest=MAX_WHOLE,
+                limit=round(MAX_POOLED_CELLS / 1e6),
             )
             return
         at, is_sorted = _first_sight(shown)
@@ -209,7 +209,7 @@ def _fits(shown: PageContext) -> bool:
     """True if every matrix of a head can be shown; else says which limit it is over."""
     size = shown.size
     if not size.whole:
-        tokens, limit = f"{size.n_longest:,}", f"{MAX_WHOLE:,}"
+        tokens, limit = size.n_longest, MAX_WHOLE
         notices.too_long(shown.lang, "matrices", tokens=tokens, limit=limit)
     return size.whole
 

@@ -8,6 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.app.session import current, embedding, messages, widgets
 from attnviz.i18n import Language, joined, text
+from attnviz.i18n.numbers import number
 from attnviz.pictures import switches
 from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.shared.pages import Page
@@ -45,7 +46,10 @@ def verification(shown: PageContext, *, all_on: bool = True) -> None:
         )
         st.caption(text(shown.lang, "verify.switched", heads=heads))
     lang, accuracy = shown.lang, shown.captured.accuracy
-    numbers = {"error": f"{accuracy.error:.1e}", "tolerance": f"{accuracy.tolerance:.0e}"}
+    numbers = {
+        "error": number(lang, accuracy.error, ".1e"),
+        "tolerance": number(lang, accuracy.tolerance, ".0e"),
+    }
     with _row():
         if accuracy.ok:
             st.caption(text(lang, "verify.ok", **numbers), width="stretch")

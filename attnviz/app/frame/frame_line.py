@@ -13,6 +13,7 @@ from attnviz.app.bar.navigation import NAVIGATION
 from attnviz.app.session import address, current, embedding, messages, widgets
 from attnviz.app.session.fragment import fragment
 from attnviz.i18n import Language, text
+from attnviz.i18n.numbers import number
 from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.group.titles import model_title
 
@@ -25,8 +26,8 @@ def ends(shown: PageContext) -> bool:
     checked = text(
         shown.lang,
         "verify.ok" if accuracy.ok else "verify.bad",
-        error=f"{accuracy.error:.1e}",
-        tolerance=f"{accuracy.tolerance:.0e}",
+        error=number(shown.lang, accuracy.error, ".1e"),
+        tolerance=number(shown.lang, accuracy.tolerance, ".0e"),
     )
     title = messages.plain(model_title(shown.lang, shown.captured.name))
     _line(shown.lang, f"{title} · {checked}")

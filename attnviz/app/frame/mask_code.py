@@ -11,7 +11,8 @@ import streamlit as st
 from attnviz.app.server.shared import shared
 from attnviz.app.session import current
 from attnviz.app.session.fragment import fragment
-from attnviz.i18n import Language, text
+from attnviz.i18n import Language, joined, text
+from attnviz.i18n.numbers import number
 from attnviz.masks import code, spec
 from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.masks.fill import mask_parts
@@ -44,9 +45,9 @@ def show(shown: PageContext) -> None:
 def _code(shown: PageContext, layer: int, head: int) -> None:
     batches, masks = shown.group.batches(layer), current.view().drawing.masks
     chosen = spec.parse(masks) if masks else None
-    for number, batch in enumerate(batches, start=1):
+    for place, batch in enumerate(batches, start=1):
         if len(batches) > 1:
-            st.markdown(text(shown.lang, "forensics.sentence", number=number))
+            st.markdown(text(shown.lang, "forensics.sentence", number=place))
         parts = mask_parts(shown.group, layer, head, batch, chosen)
         if max(parts.n_query, parts.n_key) > MAX_LISTED and parts.cells is not None:
             st.caption(text(shown.lang, "forensics.too_long", limit=MAX_LISTED))
@@ -73,7 +74,9 @@ def _blocked_rows(lang: Language) -> None:
             text(
                 lang, f"forensics.verdict_{row.verdict}", what=text(lang, f"forensics.{row.gives}")
             ),
-            ", ".join(f"{value:.3g}" for value in row.values[:SHOWN_VALUES]),
+            joined(
+                lang, (number(lang, value, ".3g") for value in row.values[:SHOWN_VALUES]), "clauses"
+            ),
         )
         for row in dead_rows()
     ]

@@ -73,7 +73,7 @@ def head_effects(
     return result(lang, "switchboard", f"{key} {to}", work, with_bar=with_bar)
 
 
-def _label(lang: Language, name: str, percent: str) -> str:
+def _label(lang: Language, name: str, percent: int) -> str:
     return text(lang, f"{name}.measuring", percent=percent)
 
 
@@ -93,11 +93,10 @@ def _look_again(job: Job) -> None:
 
 
 @fragment(run_every=POLL_S)
-def job_progress(lang: Language, job: Job, label: Callable[[str], str], button: str) -> None:
+def job_progress(lang: Language, job: Job, label: Callable[[int], str], button: str) -> None:
     """The bar, with the `label` of a percentage, and a button that is named `button`."""
     if job.over:
         st.rerun()
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        percent = f"{100 * job.fraction:.0f}"
-        st.progress(min(1.0, job.fraction), text=label(percent), width="stretch")
+        st.progress(min(1.0, job.fraction), text=label(round(100 * job.fraction)), width="stretch")
         st.button(text(lang, "tiles.cancel"), key=widgets.key(button), on_click=job.stop)

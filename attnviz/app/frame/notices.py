@@ -95,7 +95,7 @@ def _is_cut(tokens: Tokens, limit: int) -> bool:
     return len(tokens) >= limit and last < len(tokens.text.rstrip())
 
 
-def too_long(lang: Language, page: str, **values: str) -> None:
+def too_long(lang: Language, page: str, **values: int) -> None:
     """Say which limit a text is over, with a link to the page that shows one head of it."""
     st.info(text(lang, f"long.{page}", **values))
     _link_to_head(text(lang, "long.link"))

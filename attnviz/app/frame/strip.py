@@ -32,6 +32,7 @@ from attnviz.app.session.labels import READS_PICTURES, reads_text
 from attnviz.checks import examples
 from attnviz.checks.openings import sight
 from attnviz.i18n import Language, text
+from attnviz.i18n.numbers import number
 from attnviz.models.registry import REGISTRY
 from attnviz.pictures import strip
 from attnviz.pictures.group import picture_places
@@ -181,7 +182,7 @@ def _source(lang: Language, shown: PageContext | None) -> str:
         return text(lang, "strip.capture", model=title)
     if not (view.input.file and file):
         return ""
-    return text(lang, "strip.file", name=file.name, characters=f"{len(file.text):,}")
+    return text(lang, "strip.file", name=file.name, characters=len(file.text))
 
 
 def pieces_of(
@@ -314,8 +315,8 @@ def _hint(lang: Language, model: str, sentence: str) -> str:
         head=str(seen.head),
         row=seen.query_token,
         column=seen.key_token,
-        weight=f"{seen.weight:.2f}",
-        others=f"{seen.others:.2f}",
+        weight=number(lang, seen.weight, ".2f"),
+        others=number(lang, seen.others, ".2f"),
     )
 
 

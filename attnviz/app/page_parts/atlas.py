@@ -56,8 +56,8 @@ def _mount(shown: PageContext, survey: "Survey") -> None:
             lang,
             "atlas.summary_pictures" if surveys.is_of_pictures(shown, survey) else "atlas.summary",
             model=messages.plain(survey.model.id),
-            texts=f"{survey.n_text:,}",
-            tokens=f"{survey.n_token:,}",
+            texts=survey.n_text,
+            tokens=survey.n_token,
         )
     )
     with st.container(horizontal=True):
@@ -155,7 +155,7 @@ def _place(shown: PageContext, survey: "Survey") -> None:
             lang,
             "atlas.place_part",
             measure=text(lang, f"measure.{name}"),
-            percent=f"{100 * float(table[name][row]):.0f}",
+            percent=round(100 * float(table[name][row])),
         )
         for name in ("peak", "entropy", "distance")
         if table[name][row] == table[name][row]
@@ -163,4 +163,4 @@ def _place(shown: PageContext, survey: "Survey") -> None:
     if parts:
         name = "place_picture" if surveys.is_of_pictures(shown, survey) else "place"
         said = joined(lang, parts, "clauses")
-        st.caption(text(lang, f"atlas.{name}", head=str(head), n=f"{survey.n_text:,}", parts=said))
+        st.caption(text(lang, f"atlas.{name}", head=str(head), n=survey.n_text, parts=said))

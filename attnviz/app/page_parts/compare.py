@@ -139,10 +139,10 @@ def _fits(left: PageContext, right: PageContext) -> bool:
     notices.too_long(
         left.lang,
         "pair",
-        tokens=f"{n_longest:,}",
-        cells=f"{n_cells / 1e6:,.0f}",
-        longest=f"{MAX_PAIRED:,}",
-        limit=f"{MAX_CELLS / 1e6:,.0f}",
+        tokens=n_longest,
+        cells=round(n_cells / 1e6),
+        longest=MAX_PAIRED,
+        limit=round(MAX_CELLS / 1e6),
     )
     return False
 

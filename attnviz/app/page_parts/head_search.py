@@ -20,6 +20,7 @@ from attnviz.app.server.shared import shared
 from attnviz.app.session import address, address_bar, current, messages, routes, store, widgets
 from attnviz.app.session.fragment import fragment
 from attnviz.i18n import Language, text
+from attnviz.i18n.numbers import local, number
 from attnviz.pictures import mask_painter
 from attnviz.pictures.group import groups, ranking
 from attnviz.pictures.group.app_capture import PageContext
@@ -102,8 +103,8 @@ def _words(lang: Language, ranked: tuple[RankedHead, ...]) -> dict[HeadId, str]:
             lang,
             "links.result",
             head=str(row.head),
-            weight=f"{row.share:.3f}",
-            others=f"{row.control:.3f}",
+            weight=number(lang, row.share, ".3f"),
+            others=number(lang, row.control, ".3f"),
         )
         for row in ranked
     }
@@ -203,7 +204,7 @@ def show_ranked(
     helps = words or {}
     with st.container(horizontal=True):
         for row in above[:N_SHOWN]:
-            label = f"**{row.head}** {_sum(row)}"
+            label = f"**{row.head}** {_sum(lang, row)}"
             key = widgets.key(f"{name}.{row.head}")
             if st.button(label, key=key, help=helps.get(row.head)):
                 _open(row.head)
@@ -225,7 +226,9 @@ def _place_of_shown(lang: Language, ranked: tuple[RankedHead, ...]) -> None:
     for rank, row in enumerate(ranked, 1):
         if (row.head.layer, row.head.head) == (place.layer, place.head):
             head, count = str(row.head), len(ranked)
-            st.caption(text(lang, "links.place", head=head, sum=_sum(row), rank=rank, count=count))
+            st.caption(
+                text(lang, "links.place", head=head, sum=_sum(lang, row), rank=rank, count=count)
+            )
 
 
 def _table(lang: Language, ranked: tuple[RankedHead, ...], columns: tuple[str, str]) -> None:
@@ -241,9 +244,9 @@ def _table(lang: Language, ranked: tuple[RankedHead, ...], columns: tuple[str, s
     )
 
 
-def _sum(row: RankedHead) -> str:
+def _sum(lang: Language, row: RankedHead) -> str:
     share, control = round(row.share, 3), round(row.control, 3)
-    return f"{share:.3f} {MINUS} {control:.3f} = {share - control:.3f}".replace("-", MINUS)
+    return local(lang, f"{share:.3f} {MINUS} {control:.3f} = {share - control:.3f}")
 
 
 def _open(head: HeadId) -> None:

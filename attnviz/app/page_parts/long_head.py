@@ -55,7 +55,7 @@ def head(shown: PageContext) -> None:
         watched = pyramids.pyramid(name, call, head_id.head, _least_distance(shown))
         watched.job.wait(PATIENCE_S)
         n_tokens = max(call.n_query, call.n_key)
-        st.caption(text(shown.lang, "tiles.note", tokens=f"{n_tokens:,}"))
+        st.caption(text(shown.lang, "tiles.note", tokens=n_tokens))
         with st.container():  # holds its place, so that the component below stays where it is
             if not watched.job.over:
                 label = partial(_label, shown.lang, str(head_id))
@@ -83,7 +83,7 @@ def _least_distance(shown: PageContext) -> int | None:
     return None if shown.group.cross else DISTANCE
 
 
-def _label(lang: Language, head: str, percent: str) -> str:
+def _label(lang: Language, head: str, percent: int) -> str:
     return text(lang, "tiles.building", head=head, percent=percent)
 
 

@@ -2,7 +2,7 @@
 // The model's answer as named numbers, and its change in words: mirror of attnviz/experiment/answers.py and of
 // attnviz/pictures/group/answers.py.
 
-import { fill } from "../../pictures/shared/fmt.js";
+import { fill, local, withPercent } from "../../pictures/shared/fmt.js";
 import { labelsOfPieces } from "../reading/labels.js";
 import { fixed, general, largest, median, softmax } from "./numbers.js";
 
@@ -156,15 +156,15 @@ export function unitOf(/** @type {Pick<Reader, "kind" | "exclusive">} */ { kind,
 
 /** A probability in percent; one just below 1 is never printed as 100. */
 export function share(/** @type {number} */ value) {
-  if (value >= NEARLY_ONE && value < 1) return ">99.9";
+  if (value >= NEARLY_ONE && value < 1) return local(">99.9");
   const percent = 100 * value;
-  if (percent > 0 && percent < 0.01) return "<0.01";
-  return percent < 1 ? general(percent, 2) : fixed(percent, 1);
+  if (percent > 0 && percent < 0.01) return local("<0.01");
+  return local(percent < 1 ? general(percent, 2) : fixed(percent, 1));
 }
 
 /** A cosine; one just below 1 is never printed as 1. */
 export function cosine(/** @type {number} */ value) {
-  return value > 1 - NO_MOVE / 2 && value < 1 ? `>${1 - NO_MOVE}` : fixed(value, 4);
+  return local(value > 1 - NO_MOVE / 2 && value < 1 ? `>${1 - NO_MOVE}` : fixed(value, 4));
 }
 
 /** The distance that an answer moved. */
@@ -173,7 +173,7 @@ export function amount(
   /** @type {number} */ value,
   /** @type {Unit} */ unit,
 ) {
-  if (unit === "number") return value > 0 && value < NO_MOVE / 2 ? `<${NO_MOVE}` : fixed(value, 4);
+  if (unit === "number") return local(value > 0 && value < NO_MOVE / 2 ? `<${NO_MOVE}` : fixed(value, 4));
   return fill(texts[`switchboard.${unit}`], { value: share(value) });
 }
 
@@ -182,7 +182,7 @@ const amountAgain = (
   /** @type {Catalogue} */ texts,
   /** @type {number} */ value,
   /** @type {Unit} */ unit,
-) => (unit === "percent" ? `${share(value)}%` : amount(texts, value, unit));
+) => (unit === "percent" ? withPercent(share(value)) : amount(texts, value, unit));
 
 /** A change of a probability in percentage points, with its sign. */
 const points = (/** @type {number} */ change) =>

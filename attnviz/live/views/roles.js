@@ -2,7 +2,7 @@
 // What each head does most, in words: mirror of attnviz/metrics/patterns.py and roles.py, and of the sentences of
 // attnviz/pictures/group/heads.py.
 
-import { fill } from "../../pictures/shared/fmt.js";
+import { fill, local } from "../../pictures/shared/fmt.js";
 import { fixed, general } from "./numbers.js";
 import { sees, weightsOf } from "./scene.js";
 
@@ -216,7 +216,7 @@ export const byHead = ({ layers, heads }, make) =>
 
 /** Whole percents; of less than one, its first digit. */
 const percent = (/** @type {number} */ share) =>
-  share >= 0.01 ? fixed(100 * share, 0) : general(100 * share, 1);
+  share >= 0.01 ? fixed(100 * share, 0) : local(general(100 * share, 1));
 
 /** A sentence on what a head does most. @returns {string} */
 export function sentenceOf(

@@ -2,7 +2,7 @@
 // A text as it grows, with what each token was drawn from, for the canvas Writing: mirror of `ranked` in
 // attnviz/experiment/outputs/next_token.py and of `Draws` in attnviz/pictures/writing.
 
-import { fill } from "../../pictures/shared/fmt.js";
+import { fill, local } from "../../pictures/shared/fmt.js";
 import { labelsOfPieces } from "../reading/labels.js";
 import { distribution } from "./bars.js";
 import { headsView } from "./heads.js";
@@ -159,9 +159,9 @@ function samplingSentence(/** @type {Record<string, string>} */ texts, /** @type
   if (temperature === 0) return texts["sampling.greedy"];
   const off = texts["sampling.off"];
   return fill(texts["sampling.sampled"], {
-    temperature: general(temperature, 6),
+    temperature: local(general(temperature, 6)),
     top_k: topK || off,
-    top_p: topP === 1 ? off : general(topP, 6),
-    seed,
+    top_p: topP === 1 ? off : local(general(topP, 6)),
+    seed: String(seed),
   });
 }

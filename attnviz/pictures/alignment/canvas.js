@@ -8,7 +8,7 @@ import { sequential } from "../shared/colors.js";
 import { makeCommitter } from "../shared/committer.js";
 import { swallow } from "../shared/controls.js";
 import { el, elementAt, oncePerFrame, setText, watchSize } from "../shared/dom.js";
-import { fill, fmtPercent, headName } from "../shared/fmt.js";
+import { fill, fmtList, fmtPercent, headName } from "../shared/fmt.js";
 import { neighbour } from "../shared/headkeys.js";
 import { readSelection } from "../shared/selection.js";
 import { drawThumbs } from "../shared/thumbs.js";
@@ -291,5 +291,5 @@ function spokenFor(
     );
   const word = isolate(header[at.side][at.word].text);
   const template = at.side === "target" ? strings.said_target : strings.said_source;
-  return fill(template, { word, list: shares.join(", ") });
+  return fill(template, { word, list: fmtList(shares) });
 }

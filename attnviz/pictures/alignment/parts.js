@@ -4,7 +4,7 @@
 import { barList } from "../shared/bars.js";
 import { button, segmented } from "../shared/controls.js";
 import { INVITES, el, fillNodes, keycaps } from "../shared/dom.js";
-import { fill, fmtPercent } from "../shared/fmt.js";
+import { fill, fmtPercent, withPercent } from "../shared/fmt.js";
 import { headPicker } from "../shared/head_picker.js";
 
 /** @import { Bar } from "../shared/bars.js" */
@@ -102,7 +102,7 @@ function probabilityOf(/** @type {ShownWord} */ { probability }, /** @type {Stri
   if (probability === null) return [];
   const percent = fmtPercent(probability);
   return [
-    el("span", { class: "av-word-p av-number", "aria-hidden": "true" }, `${percent}%`),
+    el("span", { class: "av-word-p av-number", "aria-hidden": "true" }, withPercent(percent)),
     el("span", { class: "av-visually-hidden" }, ` (${fill(strings.probability, { percent })})`),
   ];
 }

@@ -5,8 +5,8 @@
 import { button } from "../shared/controls.js";
 import { weightOf } from "../shared/buffer.js";
 import { levelFor, sequential } from "../shared/colors.js";
-import { context2d, cueScroll, el } from "../shared/dom.js";
-import { fill, fmtPercent } from "../shared/fmt.js";
+import { context2d, cueScroll, el, foreign } from "../shared/dom.js";
+import { fill, fmtPercent, withPercent } from "../shared/fmt.js";
 import { svg, svgText } from "../shared/svg.js";
 
 /** @import { Arrays, CountedRow, Header } from "./types.js" */
@@ -55,7 +55,7 @@ function decileTable(/** @type {Header} */ { strings, detail }, /** @type {Actio
       const open = el(
         "button",
         { class: "av-atlas-text", type: "button", title: strings.use_text },
-        el("bdi", {}, text),
+        foreign(text),
       );
       open.addEventListener("click", () => use(text));
       return open;
@@ -111,7 +111,7 @@ function countedTable(
   /** @type {readonly CountedRow[]} */ counted,
 ) {
   const rows = counted.map(({ tokens, n, weight }) => {
-    const words = tokens.flatMap((token, at) => [at ? " → " : "", el("bdi", {}, token)]);
+    const words = tokens.flatMap((token, at) => [at ? " → " : "", foreign(token)]);
     const times = fill(strings.times, { n });
     return el(
       "tr",
@@ -167,7 +167,7 @@ function profile(/** @type {Header} */ { strings }, /** @type {Arrays} */ { "det
     "svg",
     { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": strings.profile },
     ...bars,
-    svgText(anchor, `${sign}: ${fmtPercent(most)}%`, best * step, 11),
+    svgText(anchor, `${sign}: ${withPercent(fmtPercent(most))}`, best * step, 11),
     svgText("av-atlas-tick", fill(strings.before, { n: furthest }), 0, height - 4),
     svgText("av-atlas-tick av-atlas-middle", "0", width / 2, height - 4),
     svgText("av-atlas-tick av-atlas-end", fill(strings.after, { n: furthest }), width, height - 4),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from attnviz.i18n import Language, joined, text
+from attnviz.i18n.numbers import number, percent_sign
 from attnviz.metrics.measures import SHARES, UNITS
 from attnviz.metrics.table import HeadTable
 from attnviz.pictures.atlas import (
@@ -90,27 +91,27 @@ def head_detail(
         sentences=(*_sentences(lang, survey, roles, head), *_match(lang, survey, head, other)),
         rows=tuple(_row(lang, survey, roles, head, name, own) for name in MEASURES),
         by=text(lang, f"measure.{by}"),
-        deciles=_tenths(by, survey.deciles(head, by)),
+        deciles=_tenths(lang, by, survey.deciles(head, by)),
         pairs=tuple(
-            CountedRow((pair.query, pair.key), pair.n, _value("peak", pair.weight))
+            CountedRow((pair.query, pair.key), pair.n, _value(lang, "peak", pair.weight))
             for pair in survey.pairs(head, N_PAIRS)
         ),
         keys=tuple(
-            CountedRow((key.token,), key.n, f"{key.weight:.2f}")
+            CountedRow((key.token,), key.n, number(lang, key.weight, ".2f"))
             for key in survey.keys(head, N_KEYS)
         ),
         profile=survey.profile(head).astype(np.float32),
     )
 
 
-def _tenths(by: Measure, deciles: Sequence["Decile"]) -> tuple[DecileRow, ...]:
+def _tenths(lang: Language, by: Measure, deciles: Sequence["Decile"]) -> tuple[DecileRow, ...]:
     """The tenths, those with the same ends as one."""
     rows = []
     for (low, high), alike in groupby(enumerate(deciles, 1), lambda tenth: tenth[1][:2]):
         numbers, same = zip(*alike, strict=True)
-        number = "–".join(map(str, dict.fromkeys((numbers[0], numbers[-1]))))
+        name = "–".join(map(str, dict.fromkeys((numbers[0], numbers[-1]))))
         texts = tuple(text for tenth in same for text in tenth.texts)
-        rows.append(DecileRow(number, _value(by, low), _value(by, high), texts))
+        rows.append(DecileRow(name, _value(lang, by, low), _value(lang, by, high), texts))
     return tuple(rows)
 
 
@@ -129,10 +130,10 @@ def _sentences(
                 lang,
                 "atlas.role",
                 role=text(lang, f"measure.{name}"),
-                share=_percent(roles.share.mean[row, place]),
-                low=_percent(roles.share.low[row, place]),
-                high=_percent(roles.share.high[row, place]),
-                control=_percent(baseline),
+                share=_percent(lang, roles.share.mean[row, place]),
+                low=_percent(lang, roles.share.low[row, place]),
+                high=_percent(lang, roles.share.high[row, place]),
+                control=_percent(lang, baseline),
                 n=n,
                 of=of,
             )
@@ -155,8 +156,8 @@ def _match(
             model=other.model.id,
             head=str(head),
             other=str(match.other),
-            distance=f"{match.distance:.2f}",
-            median=f"{match.median:.2f}",
+            distance=number(lang, match.distance, ".2f"),
+            median=number(lang, match.median, ".2f"),
         ),
     )
 
@@ -182,8 +183,8 @@ def _row(
     holds = False
     if name in SHARES:
         place = roles.patterns.index(name)
-        even = _value(name, float(roles.even[row, place]))
-        other = _value(name, float(roles.other_words.mean[row, place]))
+        even = _value(lang, name, float(roles.even[row, place]))
+        other = _value(lang, name, float(roles.other_words.mean[row, place]))
         baseline = _baseline(roles, row, place)
         if baseline == baseline:
             n, of = survey.above(head, name, baseline)
@@ -191,8 +192,8 @@ def _row(
         holds = bool(roles.holds[row, place])
     return MeasureRow(
         label=text(lang, f"measure.{name}"),
-        mean=_value(name, mean),
-        interval=f"{_value(name, low)}–{_value(name, high)}" if low == low else "",
+        mean=_value(lang, name, mean),
+        interval=f"{_value(lang, name, low)}–{_value(lang, name, high)}" if low == low else "",
         even=even,
         other=other,
         above=above,
@@ -206,16 +207,19 @@ def _own(lang: Language, survey: "Survey", own: HeadTable, row: int, name: Measu
     value, smaller = float(own[name][row]), float(survey.quantiles(own)[name][row])
     if value != value or smaller != smaller:
         return ""
-    return text(lang, "atlas.own_value", value=_value(name, value), percent=f"{100 * smaller:.0f}")
+    return text(
+        lang, "atlas.own_value", value=_value(lang, name, value), percent=round(100 * smaller)
+    )
 
 
-def _value(name: Measure, value: float) -> str:
+def _value(lang: Language, name: Measure, value: float) -> str:
     """A share in percent, bits and tokens with two decimals; "" where no text has one."""
     if value != value:
         return ""
-    return f"{value:.2f}" if UNITS[name] != "share" else f"{_percent(value)}%"
+    if UNITS[name] != "share":
+        return number(lang, value, ".2f")
+    return _percent(lang, value) + percent_sign(lang)
 
 
-def _percent(share: float) -> str:
-    percent = f"{100 * share:.1f}" if share < 0.0995 else f"{100 * share:.0f}"
-    return "0.0" if percent == "-0.0" else percent
+def _percent(lang: Language, share: float) -> str:
+    return number(lang, 100 * share, ".1f" if share < 0.0995 else ".0f")

@@ -5,7 +5,7 @@
 import { parse } from "../shared/buffer.js";
 import { checkbox, swallow } from "../shared/controls.js";
 import { cueScroll, el, setBusy, setText, watchSize } from "../shared/dom.js";
-import { fill, fmtPercent } from "../shared/fmt.js";
+import { fill, fmtPercent, withPercent } from "../shared/fmt.js";
 import { detailNodes } from "./detail.js";
 import { focusOn, makeGraph } from "./graph.js";
 import { MAX_DRAWN, SIDES, readPaths, readablePaths, shownPaths } from "./paths.js";
@@ -194,7 +194,7 @@ function showPaths(/** @type {State} */ state, /** @type {Parts} */ parts) {
   setText(parts.said, state.readable ? readableSentence(state, header, drawn, readable) : "");
   const most = mostOf(state);
   parts.slider.value = String(most > 0 ? Math.round((STEPS * least) / most) : 0);
-  parts.slider.setAttribute("aria-valuetext", `${fmtPercent(least)}%`);
+  parts.slider.setAttribute("aria-valuetext", withPercent(fmtPercent(least)));
   const count = fill(strings.count, { n: total });
   setText(parts.above, `${fill(strings.above, { value: fmtPercent(least) })} (${count})`);
   const rows = drawn.slice(0, LISTED).map((path) => listRow(state, parts, header, path));
@@ -261,7 +261,7 @@ function listRow(
     fillBar,
     el("span", { class: "av-circuit-ends" }, `${sender} → ${receiver}`),
     el("span", { class: "av-circuit-side" }, strings[`side_${side}`]),
-    el("span", { class: "av-number" }, `${fmtPercent(moved)}%`),
+    el("span", { class: "av-number" }, withPercent(fmtPercent(moved))),
   );
   return el("li", {}, row);
 }

@@ -2,7 +2,7 @@
 // The chosen path: its control and its intervention in sentences, the cells that change most, and its heads to open.
 
 import { button } from "../shared/controls.js";
-import { cueScroll, el } from "../shared/dom.js";
+import { cueScroll, el, foreign } from "../shared/dom.js";
 import { fill } from "../shared/fmt.js";
 
 /** @import { Host } from "../shared/host.js" */
@@ -60,7 +60,7 @@ function cellRow(
   /** @type {CircuitHead | undefined} */ receiver,
   /** @type {CutCell} */ { query, key, label, values },
 ) {
-  const open = el("button", { class: "av-circuit-cell", type: "button" }, el("bdi", {}, label));
+  const open = el("button", { class: "av-circuit-cell", type: "button" }, foreign(label));
   open.addEventListener("click", () => {
     if (!receiver) return;
     const { name, layer, head } = receiver;

@@ -12,6 +12,7 @@ from jaxtyping import Float32
 
 from attnviz.errors import TooLarge, UnsupportedAttention
 from attnviz.i18n import Language, text
+from attnviz.i18n.numbers import local, number, percent_sign
 from attnviz.pictures.circuit import SIDES, CircuitColumn, CircuitHead, CutCell, PathDetail
 from attnviz.pictures.group import answers
 
@@ -70,7 +71,7 @@ def summary(lang: Language, feeds: "Paths") -> str:
         lang,
         "circuit.summary",
         paths=_listed(lang, [_path(lang, path) for path in strongest]),
-        median=_percent(float(np.median(known))),
+        median=_percent(lang, float(np.median(known))),
         n=known.size,
     )
 
@@ -87,16 +88,16 @@ def _path(lang: Language, path: "Path") -> str:
         sender=path.sender,
         receiver=path.receiver,
         side=text(lang, f"component.circuit.side_{path.side}"),
-        value=_percent(path.moved),
+        value=_percent(lang, path.moved),
     )
 
 
-def _percent(share: float) -> str:
+def _percent(lang: Language, share: float) -> str:
     """A share in percent; what is smaller than a hundredth of it is said to be."""
     percent = 100 * share
     if 0 < percent < 0.01:
-        return "<0.01"
-    return f"{percent:.2g}" if percent < 10 else f"{percent:.0f}"
+        return local(lang, "<0.01")
+    return number(lang, percent, ".2g" if percent < 10 else ".0f")
 
 
 def detail(
@@ -116,7 +117,7 @@ def detail(
         title=f"{cut.sender} → {cut.receiver}, {side}",
         sentences=(*sentences, *_answer(lang, prepared, answer, cut, side)),
         columns=_columns(lang, cut),
-        cells=tuple(_cell(cut, query, key, tokens) for query, key in cells),
+        cells=tuple(_cell(lang, cut, query, key, tokens) for query, key in cells),
     )
 
 
@@ -127,12 +128,12 @@ def _moved(lang: Language, cut: "CutPath", side: str) -> str:
         "sender": str(cut.sender),
         "receiver": str(cut.receiver),
         "side": side,
-        "moved": _percent(cut.moved),
+        "moved": _percent(lang, cut.moved),
     }
     key = f"circuit.moved_v{control}" if cut.side == "v" else f"circuit.moved{control}"
     if not len(others):
         return text(lang, key, **values)
-    median, most = _percent(float(np.median(others))), _percent(float(others.max()))
+    median, most = _percent(lang, float(np.median(others))), _percent(lang, float(others.max()))
     return text(lang, key, **values, n=len(others), median=median, most=most)
 
 
@@ -145,13 +146,13 @@ def _weight(
     query, key = cell
     values = {
         "cell": _label(cut, query, key, tokens),
-        "was": f"{cut.before[query, key]:.3f}",
-        "now": f"{cut.after[query, key]:.3f}",
+        "was": number(lang, cut.before[query, key], ".3f"),
+        "now": number(lang, cut.after[query, key], ".3f"),
     }
     others = cut.weights_by_controls[:, query, key]
     if not len(others):
         return text(lang, "circuit.weight_alone", **values)
-    return text(lang, "circuit.weight", **values, median=f"{np.median(others):.3f}")
+    return text(lang, "circuit.weight", **values, median=number(lang, np.median(others), ".3f"))
 
 
 def _answer(
@@ -169,15 +170,22 @@ def _columns(lang: Language, cut: "CutPath") -> tuple[str, ...]:
 
 
 def _cell(
-    cut: "CutPath", query: int, key: int, tokens: tuple[Sequence[str], Sequence[str]]
+    lang: Language,
+    cut: "CutPath",
+    query: int,
+    key: int,
+    tokens: tuple[Sequence[str], Sequence[str]],
 ) -> CutCell:
-    weight = f"{cut.before[query, key]:.3f}"
+    weight = number(lang, cut.before[query, key], ".3f")
     if cut.side == "v":
-        values: tuple[str, ...] = (weight, f"{_percent(float(cut.values[key]))}%")
+        values: tuple[str, ...] = (
+            weight,
+            _percent(lang, float(cut.values[key])) + percent_sign(lang),
+        )
     else:
         others = cut.weights_by_controls[:, query, key]
-        median = f"{np.median(others):.3f}" if len(others) else "–"
-        values = (weight, f"{cut.after[query, key]:.3f}", median)
+        median = number(lang, np.median(others), ".3f") if len(others) else "–"
+        values = (weight, number(lang, cut.after[query, key], ".3f"), median)
     return CutCell(query, key, _label(cut, query, key, tokens), values)
 
 

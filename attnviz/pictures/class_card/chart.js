@@ -3,6 +3,7 @@
 
 import { svg } from "../shared/svg.js";
 import { el } from "../shared/dom.js";
+import { fmtList, fmtShort } from "../shared/fmt.js";
 
 /** @import { CardChart, ChartLine } from "./types.js" */
 /** @typedef {{low: number, high: number, at: (value: number) => number, ticks: number[]}} Scale */
@@ -25,7 +26,7 @@ export function chartNode(/** @type {CardChart} */ chart) {
     const at = x.at(chart.marked_x);
     parts.push(svg("path", { class: "cc-marked", d: `M${at} ${TOP}V${HEIGHT - BOTTOM}` }));
   }
-  const label = `${chart.y} · ${chart.x}: ${chart.lines.map((line) => line.label).join(", ")}`;
+  const label = `${chart.y} · ${chart.x}: ${fmtList(chart.lines.map((line) => line.label))}`;
   const drawing = svg(
     "svg",
     { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": label },
@@ -146,5 +147,5 @@ function key(/** @type {CardChart} */ { lines, bars }) {
 }
 
 function short(/** @type {number} */ value) {
-  return String(Number(value.toPrecision(4))).replace("-", "−");
+  return fmtShort(value, 4);
 }

@@ -2,6 +2,7 @@
 // The curves: how much of the answer so many edges keep, and how much is left without them, beside random edges.
 
 import { el } from "../shared/dom.js";
+import { fmtFixed, withPercent } from "../shared/fmt.js";
 import { svg, svgText } from "../shared/svg.js";
 
 /** @import { Arrays, Header } from "./types.js" */
@@ -40,7 +41,7 @@ export function makeCurve(header, arrays, at, width) {
     { class: "av-cut-svg", width, height: HEIGHT, role: "img", "aria-label": strings.curve },
     ...TICKS.flatMap((share) => [
       svg("line", { class: "av-cut-grid", x1: PAD.left, x2: width - PAD.right, y1: y(share), y2: y(share) }),
-      svgText("av-cut-tick av-cut-tick-y", `${100 * share}%`, PAD.left - 6, y(share) + 4),
+      svgText("av-cut-tick av-cut-tick-y", withPercent(fmtFixed(100 * share, 0)), PAD.left - 6, y(share) + 4),
     ]),
     ...points.flatMap((count, point) =>
       point % every ? [] : [svgText("av-cut-tick av-cut-tick-x", String(count), x(point), HEIGHT - 8)],

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from attnviz.i18n import Language, text
+from attnviz.i18n import numbers as written
 from attnviz.pictures.cut_out import CutEdge, CutOut, CutOutView
 from attnviz.types import Site
 
@@ -85,14 +86,14 @@ def view(lang: Language, circuit: CutOut, number: str, kept: int | None) -> CutO
             n=circuit.least or 0,
             total=circuit.n_edges,
             number=number,
-            before=f"{circuit.before:.2f}".replace("-", "−"),
-            other=f"{circuit.other:.2f}".replace("-", "−"),
+            before=written.number(lang, circuit.before, ".2f"),
+            other=written.number(lang, circuit.other, ".2f"),
         ),
         text(lang, "cut_out.no_sum"),
         text(
             lang,
             "cut_out.estimates",
-            pearson=f"{circuit.correlation:.2f}",
+            pearson=written.number(lang, circuit.correlation, ".2f"),
             n=circuit.n_exact,
         ),
     ]

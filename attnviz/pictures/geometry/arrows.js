@@ -4,7 +4,7 @@
 
 import { button } from "../shared/controls.js";
 import { el, setData, setText } from "../shared/dom.js";
-import { fill, fmtFixed, fmtWeight } from "../shared/fmt.js";
+import { fill, fmtFixed, fmtVector, fmtWeight } from "../shared/fmt.js";
 import { angleBetween, attendArrows, readVectors, SCALING, writeVectors } from "./maths.js";
 import { drawPlane, makePlane, makeTab, placeHandles } from "./plane.js";
 
@@ -113,7 +113,7 @@ function drawTab({ asking, answering, add, remove, table, mixed }, { header, sta
   drawPlane(asking, theme, size, questions(state, row.weights, theme));
   drawPlane(answering, theme, size, answersOf(state, row, theme));
   fillTable(table, header, state, row);
-  setText(mixed, `${strings.mixed} = (${row.output.map((x) => fmtFixed(x, 2)).join(", ")})`);
+  setText(mixed, `${strings.mixed} = ${fmtVector(row.output.map((x) => fmtFixed(x, 2)))}`);
   asking.canvas.setAttribute("aria-label", strings.asking);
   answering.canvas.setAttribute("aria-label", strings.answering);
   setData(asking.canvas, { weights: row.weights.join(), scaled: row.scaled.join() });

@@ -4,7 +4,7 @@
 
 import { headCounts } from "../shared/buffer.js";
 import { el } from "../shared/dom.js";
-import { fmtFixed, fmtPercent } from "../shared/fmt.js";
+import { fmtFixed, fmtPercent, withPercent } from "../shared/fmt.js";
 import { arrangement } from "../shared/head_picker.js";
 
 /** @import { FloatArray } from "../shared/buffer.js" */
@@ -70,7 +70,7 @@ export function arranged(header, sorting, columns) {
 export function measureText(/** @type {Sorting} */ sorting, /** @type {number} */ index) {
   const value = sorting.values[index];
   if (Number.isNaN(value)) return "–";
-  return sorting.unit === "share" ? `${fmtPercent(value)}%` : fmtFixed(value, 2);
+  return sorting.unit === "share" ? withPercent(fmtPercent(value)) : fmtFixed(value, 2);
 }
 
 /**

@@ -5,7 +5,7 @@ import { axisMarks, rowName } from "../shared/axes.js";
 import { weightOf } from "../shared/buffer.js";
 import { lightChips, makeChips, strongestRows } from "../shared/chips.js";
 import { levelTable } from "../shared/colors.js";
-import { cueScroll, el, fillNodes } from "../shared/dom.js";
+import { cueScroll, el, fillNodes, foreign } from "../shared/dom.js";
 import { fmtFixed } from "../shared/fmt.js";
 import { patchPicture } from "../shared/picture.js";
 
@@ -106,8 +106,8 @@ function rowOfToken(
   const levels = new Map(row.map(({ key, code }) => [key, table[code]]));
   const top = row.sort((a, b) => b.code - a.code).slice(0, STRONGEST);
   const items = [
-    el("span", {}, ...fillNodes(strings.looks, { query: el("bdi", {}, rowName(header, token)) })),
-    ...top.map(({ key, code }) => el("span", {}, el("bdi", {}, keys[key]), numberText(code, dtype))),
+    el("span", {}, ...fillNodes(strings.looks, { query: foreign(rowName(header, token)) })),
+    ...top.map(({ key, code }) => el("span", {}, foreign(keys[key]), numberText(code, dtype))),
   ];
   return { asking: new Set([token]), levels, items };
 }
@@ -122,7 +122,7 @@ function strongest(/** @type {LayeredHeader<Header>} */ header, /** @type {Matri
   for (const { key, code } of rows) levels.set(key, Math.max(table[code], levels.get(key) ?? 0));
   const named = rows.map(({ query, key, code }) => {
     const number = numberText(code, dtype);
-    return el("span", {}, el("bdi", {}, rowName(header, query)), "→", el("bdi", {}, keys[key]), number);
+    return el("span", {}, foreign(rowName(header, query)), "→", foreign(keys[key]), number);
   });
   const asking = new Set(rows.map(({ query }) => query));
   return { asking, levels, items: [el("span", {}, strings.strongest), ...named] };

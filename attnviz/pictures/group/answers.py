@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from attnviz.i18n import Language, text
+from attnviz.i18n.numbers import local, number, percent_sign
 
 if TYPE_CHECKING:
     from attnviz.experiment.answers import AnswerReader
@@ -42,17 +43,17 @@ def changed_sentence(
     """
     if not answer.is_probability:
         value = result.after[0] if answer.kind == "cosines" else result.after.mean()
-        return text(lang, f"{section}.turned", cosine=cosine(float(value)), **words)
+        return text(lang, f"{section}.turned", cosine=cosine(lang, float(value)), **words)
     best, now = int(np.argmax(result.before)), int(np.argmax(result.after))
     if not answer.exclusive:
         best = now = int(np.argmax(np.abs(result.after - result.before)))
     values = {
         "before": quote(choice_name(lang, prepared, answer, best)),
         "after": quote(choice_name(lang, prepared, answer, now)),
-        "was": share(result.before[best]),
-        "left": share(result.after[best]),
-        "share": share(result.after[now]),
-        "points": _points(float(result.after[best] - result.before[best])),
+        "was": share(lang, result.before[best]),
+        "left": share(lang, result.after[best]),
+        "share": share(lang, result.after[now]),
+        "points": _points(lang, float(result.after[best] - result.before[best])),
         **words,
     }
     if not answer.exclusive:
@@ -103,29 +104,35 @@ def amount(lang: Language, value: float, unit: Unit) -> str:
     number.
     """
     if unit == "number":
-        return f"<{NO_MOVE}" if 0 < value < NO_MOVE / 2 else f"{value:.4f}"
-    return text(lang, f"switchboard.{unit}", value=share(value))
+        hardly = 0 < value < NO_MOVE / 2
+        return local(lang, f"<{NO_MOVE}") if hardly else number(lang, value, ".4f")
+    return text(lang, f"switchboard.{unit}", value=share(lang, value))
 
 
 def amount_again(lang: Language, value: float, unit: Unit) -> str:
     """An amount after one that has named what it is a percentage of."""
-    return f"{share(value)}%" if unit == "percent" else amount(lang, value, unit)
+    return (
+        share(lang, value) + percent_sign(lang) if unit == "percent" else amount(lang, value, unit)
+    )
 
 
-def cosine(value: float) -> str:
+def cosine(lang: Language, value: float) -> str:
     """A cosine; one just below 1 is never printed as 1."""
-    return f">{1 - NO_MOVE}" if 1 - NO_MOVE / 2 < value < 1 else f"{value:.4f}"
+    nearly = 1 - NO_MOVE / 2 < value < 1
+    return local(lang, f">{1 - NO_MOVE}" if nearly else f"{value:.4f}")
 
 
-def _points(change: float) -> str:
+def _points(lang: Language, change: float) -> str:
     """A change of a probability in percentage points, with its sign."""
-    size = share(abs(change))
+    size = share(lang, abs(change))
     return f"{'−' if change < 0 else '+'}{size}" if change else "0"
 
 
-def share(value: float) -> str:
+def share(lang: Language, value: float) -> str:
     """A probability in percent; one just below 1 is never printed as 100."""
     if NEARLY_ONE <= value < 1:
-        return ">99.9"
+        return local(lang, ">99.9")
     percent = 100 * value
-    return "<0.01" if 0 < percent < 0.01 else f"{percent:.2g}" if percent < 1 else f"{percent:.1f}"
+    if 0 < percent < 0.01:
+        return local(lang, "<0.01")
+    return number(lang, percent, ".2g" if percent < 1 else ".1f")

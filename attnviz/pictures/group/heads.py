@@ -12,6 +12,7 @@ import numpy as np
 
 from attnviz.audio.sound import spectrogram
 from attnviz.i18n import Language, text
+from attnviz.i18n.numbers import number
 from attnviz.metrics.measures import UNITS
 from attnviz.pictures.group import groups, picture_places
 from attnviz.pictures.group.app_capture import PageContext
@@ -125,8 +126,8 @@ def _sentence(lang: Language, role: "HeadRole", keys: "Tokens") -> str:
     most = text(
         lang,
         f"role.{role.role}",
-        percent=f"{100 * role.fraction:.0f}",
-        chance=_percent(role.baseline),
+        percent=round(100 * role.fraction),
+        chance=_percent(lang, role.baseline),
         **({} if role.role != "token" or role.key is None else {"token": keys.labels[role.key]}),
     )
     if role.rest is None or role.rest.role == "spread":
@@ -135,9 +136,9 @@ def _sentence(lang: Language, role: "HeadRole", keys: "Tokens") -> str:
     return text(lang, "role.with_rest", sentence=most, rest=rest)
 
 
-def _percent(fraction: float) -> str:
+def _percent(lang: Language, fraction: float) -> str:
     """Whole percents; of less than one, its first digit."""
-    return f"{100 * fraction:.0f}" if fraction >= 0.01 else f"{100 * fraction:.1g}"
+    return number(lang, 100 * fraction, ".0f" if fraction >= 0.01 else ".1g")
 
 
 def _layers(shown: PageContext) -> tuple[LayerView, ...]:

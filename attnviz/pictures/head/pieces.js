@@ -4,7 +4,7 @@
 import { isolate } from "../shared/axes.js";
 import { weightOf } from "../shared/buffer.js";
 import { colourFor, inkOn, levelFor } from "../shared/colors.js";
-import { el } from "../shared/dom.js";
+import { el, foreign } from "../shared/dom.js";
 import { fill, fmtWeight } from "../shared/fmt.js";
 
 /** @import { Word } from "../shared/heads.js" */
@@ -24,7 +24,7 @@ export function showPieces(/** @type {HTMLElement} */ node, /** @type {View} */ 
 function makeTable(/** @type {View} */ view, /** @type {Word} */ rows, /** @type {Word} */ cols) {
   const { header } = view;
   const name = (/** @type {string} */ scope, /** @type {string} */ label) =>
-    el("th", { scope }, el("bdi", {}, label));
+    el("th", { scope }, foreign(label));
   const names = tokensOf(cols).map((key) => name("col", header.key_tokens[key]));
   const lines = tokensOf(rows).map((query) => {
     const cells = tokensOf(cols).map((key) => weightCell(view, query, key));

@@ -3,7 +3,7 @@
 
 import { isolate, SPECIAL } from "../shared/axes.js";
 import { colourFor } from "../shared/colors.js";
-import { INVITES, el } from "../shared/dom.js";
+import { INVITES, el, foreign } from "../shared/dom.js";
 import { fill, fmtWeight } from "../shared/fmt.js";
 import { hiddenInRow, topKeys, weightAt } from "../shared/numbers.js";
 
@@ -56,7 +56,7 @@ function rankedRow({ axes, lut, scale, approximate }, key, weight, most) {
   bar.style.width = `${most > 0 ? (100 * weight) / most : 0}%`;
   bar.style.backgroundColor = colourFor(lut, weight, scale);
   const kind = axes.key.marks[key] & SPECIAL ? "av-ranked-token av-muted" : "av-ranked-token";
-  const name = el("span", { class: kind, title: `${label} (${key})` }, el("bdi", {}, label));
+  const name = el("span", { class: kind, title: `${label} (${key})` }, foreign(label));
   const number = el("span", { class: "av-number" }, fmtWeight(weight, approximate));
   return el("li", { dataset: { key } }, name, el("span", { class: "av-ranked-track" }, bar), number);
 }

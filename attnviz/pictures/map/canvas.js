@@ -7,7 +7,7 @@ import { colourAt } from "../shared/colors.js";
 import { makeCommitter } from "../shared/committer.js";
 import { swallow } from "../shared/controls.js";
 import { el, localPoint, oncePerFrame, setText, watchSize } from "../shared/dom.js";
-import { fill } from "../shared/fmt.js";
+import { fill, fmtFixed, withPercent } from "../shared/fmt.js";
 import { headStep, neighbour } from "../shared/headkeys.js";
 import { GREY, coloursOf, hasMore } from "./colours.js";
 import { detailNodes } from "./detail.js";
@@ -319,7 +319,7 @@ function paintTop(/** @type {State} */ state) {
   if (hover) setText(parts.status, pointInShort(points, hover));
   else if (hovered !== null) {
     const { layer, head: number, kept } = heads[hovered];
-    setText(parts.status, `L${layer}.H${number} · ${Math.round(100 * (kept ?? 0))}%`);
+    setText(parts.status, `L${layer}.H${number} · ${withPercent(fmtFixed(100 * (kept ?? 0), 0))}`);
   } else setText(parts.status, statusOf(state, strings));
 }
 

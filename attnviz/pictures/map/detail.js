@@ -3,8 +3,8 @@
 
 import { button } from "../shared/controls.js";
 import { colourFor, inkOn, levelFor, sequential } from "../shared/colors.js";
-import { el } from "../shared/dom.js";
-import { fill } from "../shared/fmt.js";
+import { el, foreign } from "../shared/dom.js";
+import { fill, fmtFixed, withPercent } from "../shared/fmt.js";
 import { QUERY, labelOf, textAt, weightsOf } from "./points.js";
 import { pointInWords } from "./words.js";
 
@@ -33,14 +33,14 @@ export function detailNodes(points, head, point, dark, on) {
       class: "av-chip av-map-token",
       type: "button",
       "aria-pressed": String(place === position),
-      title: `${(100 * weight).toFixed(1)}%`,
+      title: withPercent(fmtFixed(100 * weight, 1)),
       style: {
         backgroundColor: colourFor(lut, weight, SCALE),
         color: inkOn(lut, levelFor(weight, SCALE)),
       },
       on: { click: () => on.choose({ token: span[0] + place, side: point.side }) },
     };
-    return el("button", props, el("bdi", {}, labelOf(points, span[0] + place)));
+    return el("button", props, foreign(labelOf(points, span[0] + place)));
   });
   const strongest = weights.indexOf(Math.max(...weights));
   const name = span[2] ? strings.yours : fill(strings.text, { n: text + 1, total: texts.length });

@@ -2,6 +2,7 @@
 // The maps of all heads on one canvas: a row for each layer, a square for each head, below it the share that it keeps.
 
 import { fitCanvas, markDrawn, pixelRatio } from "../shared/dom.js";
+import { fmtFixed, withPercent } from "../shared/fmt.js";
 import { coloursOf, packed } from "./colours.js";
 import { KEY, QUERY, codesOf, placeOf } from "./points.js";
 import { splat } from "./scatter.js";
@@ -104,7 +105,7 @@ function nameHeads(
   if (layout.text < SMALL_FONT) return;
   for (const [number, { layer, head, kept }] of header.heads.entries()) {
     const { x, y } = cornerOf(layout, layer, head);
-    const share = kept === null ? "–" : `${Math.round(100 * kept)}%`;
+    const share = kept === null ? "–" : withPercent(fmtFixed(100 * kept, 0));
     ctx.fillText(
       header.tsne?.head === number ? "t-SNE" : share,
       x + layout.size / 2,

@@ -1,7 +1,7 @@
 // @ts-check
 // The map in words: what a head's plane keeps, and what a point gives or gets.
 
-import { fill, fmtPercent } from "../shared/fmt.js";
+import { fill, fmtFixed, fmtList, fmtPercent, withPercent } from "../shared/fmt.js";
 import { QUERY, labelOf, placeOf, textAt, weightsOf } from "./points.js";
 
 /** @import { Point, Points } from "./points.js" */
@@ -33,7 +33,7 @@ export function sentencesOf(/** @type {Points} */ { header }, /** @type {number}
 }
 
 function correlation(/** @type {number | null} */ value) {
-  return value === null ? "\u2013" : value.toFixed(2);
+  return value === null ? "\u2013" : fmtFixed(value, 2);
 }
 
 function percent(/** @type {number} */ share) {
@@ -51,14 +51,14 @@ export function pointInWords(
   const weights = weightsOf(points, head, point);
   const order = [...weights.keys()].sort((a, b) => weights[b] - weights[a]).slice(0, NAMED);
   const strongest = order.map(
-    (other) => `${labelOf(points, span[0] + other)} ${fmtPercent(weights[other])}%`,
+    (other) => `${labelOf(points, span[0] + other)} ${withPercent(fmtPercent(weights[other]))}`,
   );
   const token = labelOf(points, point.token);
   const isQuery = point.side === QUERY;
   const sentence = fill(isQuery ? strings.point_query : strings.point_key, {
     token,
     position,
-    others: strongest.join(", "),
+    others: fmtList(strongest),
   });
   return placeOf(points, head, point).edge ? `${sentence} ${strings.edge}` : sentence;
 }

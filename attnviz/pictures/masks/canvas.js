@@ -7,7 +7,7 @@ import { isolate } from "../shared/axes.js";
 import { parse } from "../shared/buffer.js";
 import { makeCommitter } from "../shared/committer.js";
 import { el, oncePerFrame, pixelRatio, setBusy, setData, setText, watchSize } from "../shared/dom.js";
-import { fill } from "../shared/fmt.js";
+import { fill, fmtError, fmtList } from "../shared/fmt.js";
 import { askForHead } from "../shared/picker.js";
 import { clampSelection } from "../shared/selection.js";
 import { makeBoxes, showBoxes } from "./boxes.js";
@@ -37,7 +37,6 @@ import { cellSentence, deadRows } from "./words.js";
 /** As long as the component. @typedef {{host: Host, top: HTMLElement, committer: Committer}} Frame */
 /** @typedef {{header: Header, arrays: Arrays}} Data */
 
-const SHOWN_ERROR_DIGITS = 1;
 const MAX_ROWS_NAMED = 8;
 const TWO_MAPS_FROM_PX = 760;
 const BETWEEN_PX = 32;
@@ -174,7 +173,7 @@ function writeBanner(/** @type {State} */ state, /** @type {boolean} */ isWhatIf
   if (isWhatIf) state.ownError ??= errorOfSoftmax(header, arrays);
   const error = isWhatIf ? state.ownError : null;
   setData(parts.banner, { whatif: isWhatIf, error });
-  const digits = error?.toExponential(SHOWN_ERROR_DIGITS).replace("-", "−") ?? "";
+  const digits = error === null ? "" : fmtError(error);
   setText(parts.banner, isWhatIf ? fill(strings.banner_what_if, { error: digits }) : strings.banner_as_ran);
 }
 
@@ -220,11 +219,8 @@ function writeMap(/** @type {SentenceMap} */ map, /** @type {State} */ state) {
 
 /** "3 (tired), 4 (to) …", at most eight of them. */
 function listRows(/** @type {number[]} */ rows, /** @type {string[]} */ names) {
-  const shown = rows
-    .slice(0, MAX_ROWS_NAMED)
-    .map((row) => `${row} (${isolate(names[row])})`)
-    .join(", ");
-  return rows.length > MAX_ROWS_NAMED ? `${shown}, … ${rows.length}` : shown;
+  const shown = rows.slice(0, MAX_ROWS_NAMED).map((row) => `${row} (${isolate(names[row])})`);
+  return fmtList(rows.length > MAX_ROWS_NAMED ? [...shown, `… ${rows.length}`] : shown);
 }
 
 /**

@@ -13,10 +13,14 @@ import { deadRows } from "./words.js";
 /** @import { Geom } from "../shared/matrix.js" */
 /** @import { Theme } from "../shared/theme.js" */
 /** @import { SentenceMap, State } from "./state.js" */
+/** @import { Header } from "./types.js" */
 
 const NUMBERS_UP_TO = 12;
 const FONT_PX = 12;
-const TITLES = { rowTitle: "query", colTitle: "key" };
+const titlesOf = (/** @type {Header} */ { strings }) => ({
+  rowTitle: strings.query_axis,
+  colTitle: strings.key_axis,
+});
 const TITLE_PX = 20;
 
 /** True if a matrix has room for numbers in its cells. */
@@ -42,7 +46,7 @@ export function paintMap(/** @type {SentenceMap} */ map, /** @type {State} */ st
   hatchMasks(ctx, geom, bits, masks.variant, theme);
   const rowMarks = axisMarks(header.special[sentence], header.written[sentence]);
   const colMarks = axisMarks(header.key_special[sentence], header.key_written[sentence]);
-  drawAxes(ctx, layout, names, keys, { theme, rowMarks, colMarks, ...TITLES });
+  drawAxes(ctx, layout, names, keys, { theme, rowMarks, colMarks, ...titlesOf(header) });
   ctx.strokeStyle = theme.border;
   ctx.lineWidth = 1;
   ctx.strokeRect(geom.x - 0.5, geom.y - 0.5, geom.w + 1, geom.h + 1);
@@ -94,7 +98,14 @@ function layoutMap(ctx, sentence, { header, width, theme }) {
   const keys = header.key_tokens[sentence];
   const labels = { rowLabels: names, colLabels: keys, theme };
   if (!isSmall(names, keys))
-    return layoutAxes(ctx, { ...labels, width, font: FONT_PX - 1, maxLabel: 84, maxCell: 30, ...TITLES });
+    return layoutAxes(ctx, {
+      ...labels,
+      width,
+      font: FONT_PX - 1,
+      maxLabel: 84,
+      maxCell: 30,
+      ...titlesOf(header),
+    });
   const sizes = { font: FONT_PX, maxCell: 52, maxHeight: 32, maxLabel: 76 };
   const layout = layoutCells(ctx, { ...labels, ...sizes, width: width - TITLE_PX });
   const { geom } = layout;

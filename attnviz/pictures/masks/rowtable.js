@@ -3,8 +3,8 @@
 // those that the model ran with, what the model really gave and the difference.
 
 import { isolate } from "../shared/axes.js";
-import { cueScroll, el } from "../shared/dom.js";
-import { fill, fmtFixed } from "../shared/fmt.js";
+import { cueScroll, el, foreign } from "../shared/dom.js";
+import { fill, fmtFixed, fmtList } from "../shared/fmt.js";
 import { printed } from "../shared/panel.js";
 import { isAsModel, sliceOf } from "./layers.js";
 import { blockersAt, maskedScore, maskTitle, reasonsAt } from "./words.js";
@@ -64,7 +64,7 @@ function rowNumbers(laid, sentence, query) {
 
 function headRow(/** @type {Strings} */ strings, /** @type {boolean} */ isWhatIf) {
   const names = [
-    strings.col_key,
+    strings.key,
     strings.col_scaled,
     strings.col_masked,
     strings.col_reason,
@@ -90,7 +90,7 @@ function keyRow(laid, chosen, { scaled, masked, weights, model }, key, isWhatIf)
     maskTitle(header, header.mask_names[bit]),
   );
   const classes = [key === chosen.key ? "chosen" : "", reasons.length ? "blocked" : ""];
-  const name = el("bdi", {}, header.key_tokens[sentence][key]);
+  const name = foreign(header.key_tokens[sentence][key]);
   const amount = el("span", { class: "amount", style: { width: `${(100 * weights[key]).toFixed(2)}%` } });
   return el(
     "tr",
@@ -101,7 +101,7 @@ function keyRow(laid, chosen, { scaled, masked, weights, model }, key, isWhatIf)
     el(
       "td",
       { class: "reason", title: reasons.join("; ") || null },
-      titles.join(", ") || header.strings.may_attend,
+      fmtList(titles) || header.strings.may_attend,
     ),
     el("td", { class: "weight" }, amount, el("span", {}, fmtFixed(weights[key], DECIMALS))),
     isWhatIf ? el("td", {}, fmtFixed(model[key], DECIMALS)) : null,

@@ -73,7 +73,6 @@ export interface Strings extends SharedStrings {
   readonly readout_pair: string;
   readonly hint: string;
   readonly row_caption: string;
-  readonly col_key: string;
   readonly col_scaled: string;
   readonly col_masked: string;
   readonly col_weight: string;

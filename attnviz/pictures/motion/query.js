@@ -2,7 +2,7 @@
 // A query turns among keys; the weights follow, and with them the output. In: the angles of the keys in degrees, the
 // weights and the output for each degree of the query, the scenes' angles.
 
-import { fmtFixed } from "../shared/fmt.js";
+import { fmtFixed, fmtVector } from "../shared/fmt.js";
 import { between } from "../shared/scenes.js";
 import { angleAt, arrow, bar, cellOf, lineColour, onRing, ring, turned, write } from "./draw.js";
 
@@ -53,7 +53,7 @@ export const QUERY = {
     const numbers = Array.from({ length: arrays.outputs.shape[1] }, (_, i) =>
       fmtFixed(cellOf(arrays, "outputs", at, i), 2),
     );
-    const text = `${header.labels.output[0]}: (${numbers.join(", ")})`;
+    const text = `${header.labels.output[0]}: ${fmtVector(numbers)}`;
     write(frame, text, {
       x: left,
       y: middle[1] + ROW * n * 0.6,

@@ -9,7 +9,7 @@ import { diverging, levelFor, sequential, signedLevel } from "../shared/colors.j
 import { makeCommitter } from "../shared/committer.js";
 import { swallow } from "../shared/controls.js";
 import { el, elementAt, localPoint, oncePerFrame, setText, watchSize } from "../shared/dom.js";
-import { fill, fmtPercent, fmtReal } from "../shared/fmt.js";
+import { fill, fmtPercent, fmtReal, withPercent } from "../shared/fmt.js";
 import { headStep } from "../shared/headkeys.js";
 import { headOfSide, readChoice, selectionOf } from "./choice.js";
 import { drawMoved, drawMovedBar, drawPlot, hitPlot, layoutPlots, paintPlot } from "./drawing.js";
@@ -219,7 +219,7 @@ function drawGrid(/** @type {State} */ { parts: { grid }, arrays: { moved }, hos
   const width = Math.max(150, moved.shape[1] * (GRID.size + GRID.gap));
   grid.picker.resize(GRID.size, GRID.gap);
   drawMoved(grid.canvas, moved, lut, GRID);
-  drawMovedBar(grid.bar, lut, theme, width, ["0", `${fmtPercent(Math.max(...moved.data))}%`]);
+  drawMovedBar(grid.bar, lut, theme, width, ["0", withPercent(fmtPercent(Math.max(...moved.data)))]);
 }
 
 /** Shows the chosen heads, then what depends on the cursor. */

@@ -1,8 +1,8 @@
 // @ts-check
 // The notes above the heatmaps of Compare: what was put side by side, what has no counterpart, what was joined or rounded.
 
-import { el, fillNodes } from "../shared/dom.js";
-import { fill } from "../shared/fmt.js";
+import { el, fillNodes, foreign } from "../shared/dom.js";
+import { fill, listSign } from "../shared/fmt.js";
 
 /** @import { Header, Slot } from "./types.js" */
 
@@ -54,7 +54,7 @@ function nameList(/** @type {Header} */ { strings }, /** @type {string[]} */ nam
   const counts = [...new Map(names.map((name) => [name, names.filter((other) => other === name).length]))];
   const pieces = counts.slice(0, MAX_NAMED).flatMap(([name, count], i) => {
     const times = count > 1 ? [`\u2009×\u2009${count}`] : [];
-    return [...(i ? [", "] : []), el("bdi", {}, name), ...times];
+    return [...(i ? [listSign()] : []), foreign(name), ...times];
   });
   const rest = counts.length - MAX_NAMED;
   return el("span", {}, ...pieces, rest > 0 ? ` ${fill(strings.and_more, { count: rest })}` : null);

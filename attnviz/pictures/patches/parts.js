@@ -3,7 +3,7 @@
 
 import { SCALES } from "../shared/colors.js";
 import { button, checkbox, segmented } from "../shared/controls.js";
-import { el, fillNodes, keycaps } from "../shared/dom.js";
+import { el, fillNodes, foreign, keycaps } from "../shared/dom.js";
 import { fill, headName } from "../shared/fmt.js";
 import { headPicker } from "../shared/head_picker.js";
 import { nameRow } from "../shared/name_row.js";
@@ -131,7 +131,7 @@ function extraChip(strings, token, ask) {
     title: fill(strings.extra, { token }),
     on: { click: ask },
   };
-  return { node: el("button", props, el("bdi", {}, token), weight), weight };
+  return { node: el("button", props, foreign(token), weight), weight };
 }
 
 function makeHint(/** @type {Strings} */ strings) {

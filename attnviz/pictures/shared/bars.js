@@ -3,8 +3,8 @@
 // value, what the first was before something changed it for instance, is a tick on the same track with its own number.
 // A marked row is set apart by weight and by words, never by colour alone.
 
-import { el } from "./dom.js";
-import { fmtPercent } from "./fmt.js";
+import { el, foreign } from "./dom.js";
+import { fmtFixed, fmtPercent, local, withPercent } from "./fmt.js";
 
 /**
  * A row. `value` and `second` are probabilities; `mark` says in words why the row is set apart, "" where it is not.
@@ -51,7 +51,7 @@ function barRow(/** @type {Bar} */ bar, /** @type {BarsOptions} */ opts) {
   const name = el(
     "span",
     { class: "av-bar-name", title: mark ? `${label} – ${mark}` : label },
-    el("bdi", {}, label),
+    foreign(label),
     hidden(mark),
   );
   const number = el("span", { class: "av-number av-bar-number" }, print(value));
@@ -81,6 +81,6 @@ function share(/** @type {number} */ value, /** @type {number} */ full) {
 /** A probability in percent; one just below 1 is never printed as 100. */
 function percent(/** @type {number} */ value) {
   const nearly = value > 0.99 && value < 1;
-  const digits = value < 0.9995 ? (100 * value).toFixed(1) : ">\u200999.9";
-  return `${nearly ? digits : fmtPercent(value)}%`;
+  const digits = value < 0.9995 ? fmtFixed(100 * value, 1) : local(">\u200999.9");
+  return withPercent(nearly ? digits : fmtPercent(value));
 }

@@ -5,7 +5,7 @@
 import { SPECIAL, WRITTEN } from "./axes.js";
 import { colourAt, inkOn } from "./colors.js";
 import { swallow } from "./controls.js";
-import { el, elementAt } from "./dom.js";
+import { el, elementAt, languageOf } from "./dom.js";
 
 /** A chip for each token. @typedef {HTMLElement[]} Chips */
 
@@ -26,7 +26,7 @@ export function makeChips(node, tokens, marks, writtenWord, tag = "span") {
     const type = tag === "button" ? "button" : null;
     return el(
       tag,
-      { class: `av-chip${kind}`, type, dir: "auto", title, dataset: { token: i } },
+      { class: `av-chip${kind}`, type, dir: "auto", lang: languageOf(token), title, dataset: { token: i } },
       token,
       written ? el("span", { class: "av-visually-hidden" }, ` (${writtenWord})`) : null,
     );

@@ -41,6 +41,22 @@ export function el(tag, props = {}, ...children) {
   return node;
 }
 
+const IN_ENGLISH = /^(?=.*[A-Za-z])[ -~‘’“”–—…→·␣⏎▁Ġ]+$/u;
+
+/** A token or an example as a node, `lang` where it can be told: English by its letters. A page in another language names it. */
+export function foreign(
+  /** @type {string} */ text,
+  /** @type {Props} */ props = {},
+  /** @type {keyof HTMLElementTagNameMap} */ tag = "bdi",
+) {
+  return el(tag, { lang: languageOf(text), ...props }, text);
+}
+
+/** The language of a token or an example; null where its letters do not tell. */
+export function languageOf(/** @type {string} */ text) {
+  return IN_ENGLISH.test(text) ? "en" : null;
+}
+
 function asNode(/** @type {Node | string | number} */ child) {
   return child instanceof Node ? child : String(child);
 }

@@ -5,7 +5,7 @@
 
 import { isolate } from "./axes.js";
 import { codeAt, rowValues, weightOf } from "./buffer.js";
-import { el, fillNodes } from "./dom.js";
+import { el, fillNodes, foreign, languageOf } from "./dom.js";
 import { fmtFixed } from "./fmt.js";
 
 /** @import { PackedArray } from "./buffer.js" */
@@ -98,7 +98,7 @@ export function isClear(/** @type {LookAt} */ { weight, others }) {
 export function factNodes(strings, tokens, look, effects, { layer, head }) {
   const effect = effectAt(effects, layer, head);
   const token = (/** @type {string} */ text, /** @type {string} */ role) =>
-    el("bdi", { class: `av-fact-${role}` }, isolate(text));
+    foreign(isolate(text), { lang: languageOf(text), class: `av-fact-${role}` });
   const nodes = [];
   if (look && tokens) {
     const parts = {

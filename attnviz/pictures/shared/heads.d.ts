@@ -137,6 +137,8 @@ export interface SharedStrings {
   readonly heard_rest: string;
   readonly query_axis: string;
   readonly key_axis: string;
+  readonly query: string;
+  readonly key: string;
   readonly scale: string;
   readonly scale_linear: string;
   readonly scale_sqrt: string;

@@ -5,7 +5,7 @@
 
 import { inkOn } from "./colors.js";
 import { el, pixelRatio } from "./dom.js";
-import { fmtFixed, fmtReal } from "./fmt.js";
+import { fmtFixed, fmtReal, local } from "./fmt.js";
 import { ellipsize, isolate } from "./axes.js";
 import { cellRect } from "./matrix.js";
 
@@ -219,7 +219,9 @@ export function tagCol(ctx, layout, label, col, opts) {
 
 /** A formula with its indices set low: "W_Q" becomes W and a subscript Q. */
 export function subscripted(/** @type {string} */ formula) {
-  return formula.split(/_(\w+)/).map((part, i) => (i % 2 ? el("sub", {}, part) : part));
+  return local(formula)
+    .split(/_(\w+)/)
+    .map((part, i) => (i % 2 ? el("sub", {}, part) : part));
 }
 
 /** A CSS gradient of a colour table, left to right. */

@@ -4,7 +4,7 @@
 // ended, and the model hears silence that was added, the ground is that of the page.
 
 import { context2d } from "./dom.js";
-import { fill } from "./fmt.js";
+import { fill, fmtFixed } from "./fmt.js";
 import { withAlpha } from "./theme.js";
 
 /** @import { PackedArray } from "./buffer.js" */
@@ -49,7 +49,7 @@ export function heardNote(heard, note, rest) {
   const whole = heard.frames * heard.step_s;
   return whole - heard.seconds <= heard.step_s
     ? note
-    : `${note} ${fill(rest, { seconds: heard.seconds.toFixed(2), whole: whole.toFixed(2) })}`;
+    : `${note} ${fill(rest, { seconds: fmtFixed(heard.seconds, 2), whole: fmtFixed(whole, 2) })}`;
 }
 
 /** @type {WeakMap<PackedArray, {colour: string, canvas: HTMLCanvasElement}>} */
@@ -191,14 +191,14 @@ export function secondTicks(from, to, scale) {
   const digits = Math.max(0, -power);
   const ticks = [];
   for (let i = Math.ceil(from / every - 1e-9); i * every <= to + 1e-9; i++)
-    ticks.push({ at: i * every, text: `${(i * every).toFixed(digits)} s` });
+    ticks.push({ at: i * every, text: `${fmtFixed(i * every, digits)} s` });
   return ticks;
 }
 
 /** From when to when a frame lasts. */
 export function spanText(/** @type {number} */ frame, /** @type {number} */ step) {
   const digits = Math.abs(step * 100 - Math.round(step * 100)) < 1e-6 ? 2 : 3;
-  return `${(frame * step).toFixed(digits)}–${((frame + 1) * step).toFixed(digits)} s`;
+  return `${fmtFixed(frame * step, digits)}–${fmtFixed((frame + 1) * step, digits)} s`;
 }
 
 /**

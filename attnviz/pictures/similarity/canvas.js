@@ -4,7 +4,7 @@
 
 import { parse } from "../shared/buffer.js";
 import { colourFor, inkOn, levelFor, sequential } from "../shared/colors.js";
-import { el, fillNodes } from "../shared/dom.js";
+import { el, fillNodes, foreign } from "../shared/dom.js";
 import { fill, fmtFixed } from "../shared/fmt.js";
 
 /** @import { Host, Mounted } from "../shared/host.js" */
@@ -54,7 +54,7 @@ function sentenceCell(text, own, row, strings) {
     { scope: "row", class: `av-similarity-text${own ? " av-similarity-own" : ""}` },
     el("span", { class: "av-similarity-number" }, row + 1),
     " ",
-    el("bdi", {}, text),
+    foreign(text),
     own ? el("span", { class: "av-visually-hidden" }, ` (${strings.own})`) : null,
   );
 }

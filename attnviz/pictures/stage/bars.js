@@ -3,7 +3,8 @@
 // bar's own movement. Of an encoder the bars are yardsticks on a logarithmic scale, below the look that is forbidden.
 
 import { wantsLessMotion } from "../shared/clock.js";
-import { el, setData, setText } from "../shared/dom.js";
+import { el, foreign, setData, setText } from "../shared/dom.js";
+import { fmtFixed } from "../shared/fmt.js";
 import { percent } from "./words.js";
 
 /** @import { Arrays, Header } from "./types.js" */
@@ -80,7 +81,7 @@ function makeBar(/** @type {string} */ name) {
   const mark = el("span", { class: "stage-mark" });
   const value = el("span", { class: "stage-value av-number" });
   const track = el("span", { class: "stage-track" }, fill, mark);
-  const node = el("li", {}, el("bdi", { class: "stage-name", title: name }, name), track, value);
+  const node = el("li", {}, foreign(name, { class: "stage-name", title: name }), track, value);
   return { node, fill, mark, value, to: 0 };
 }
 
@@ -91,5 +92,5 @@ export function onAxis(/** @type {number} */ value) {
 
 function printedMeaning(/** @type {number} */ value) {
   if (value === 0) return "0";
-  return value < 0.001 ? value.toFixed(5) : value.toFixed(3);
+  return fmtFixed(value, value < 0.001 ? 5 : 3);
 }

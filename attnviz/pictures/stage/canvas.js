@@ -6,8 +6,8 @@
 import { parse } from "../shared/buffer.js";
 import { levelTable, sequential } from "../shared/colors.js";
 import { wantsLessMotion } from "../shared/clock.js";
-import { el, fitCanvas, markDrawn, setData, setText, watchSize } from "../shared/dom.js";
-import { fill, headName } from "../shared/fmt.js";
+import { el, fitCanvas, languageOf, markDrawn, setData, setText, watchSize } from "../shared/dom.js";
+import { fill, fmtShort, headName } from "../shared/fmt.js";
 import { makeAtlas, stampHead } from "../shared/thumbs.js";
 import { arcBetween, arcNode, swung, widthOf } from "./arcs.js";
 import { makeBars, onAxis } from "./bars.js";
@@ -173,7 +173,7 @@ function smallBar(/** @type {string} */ kind, /** @type {number} */ share) {
 }
 
 function printedMove(/** @type {Header} */ { kind }, /** @type {number} */ moved) {
-  return kind === "next" ? percent(moved) : moved.toPrecision(1);
+  return kind === "next" ? percent(moved) : fmtShort(moved, 1);
 }
 
 function weightOf(
@@ -213,7 +213,9 @@ function draw(/** @type {State} */ state, /** @type {boolean} */ moves) {
     node.setAttribute("aria-checked", String(Number(node.dataset.head) !== forbidden));
   pills.forEach((pill, at) => pill.setAttribute("aria-label", lookName(header, state.shown[at])));
   bars.show(forbidden, isMoving);
-  setText(parts.gap, forbidden === null ? header.winner : header.winners[forbidden]);
+  const winner = forbidden === null ? header.winner : header.winners[forbidden];
+  setText(parts.gap, winner);
+  parts.gap.lang = languageOf(winner) ?? "";
   parts.gap.hidden = header.kind !== "next" || !header.guesses;
   parts.says.replaceChildren(...text);
   parts.answers.hidden = !header.guesses && header.kind !== "next";

@@ -1,7 +1,7 @@
 // @ts-check
 // The nodes of the stage: title, sentence, switches, answer, all heads, a box for another sentence.
 
-import { el, setText } from "../shared/dom.js";
+import { el, languageOf, setText } from "../shared/dom.js";
 import { fill } from "../shared/fmt.js";
 import { svg, svgText } from "../shared/svg.js";
 import { CONTINUES, percent } from "./words.js";
@@ -57,7 +57,7 @@ export function makeParts(host, moveFocus) {
         const name = `stage-token${special[at] ? " special" : ""}${role}`;
         return el(
           "span",
-          { class: name, dir: "auto", title: special[at] ? label : null },
+          { class: name, dir: "auto", lang: languageOf(label), title: special[at] ? label : null },
           special[at] ? "▸" : label.replace(CONTINUES, ""),
         );
       });
@@ -141,6 +141,7 @@ function makeOwn(/** @type {Host} */ host) {
               type: "button",
               class: "av-button",
               dir: "auto",
+              lang: languageOf(text),
               on: { click: () => host.trigger("scene", scene) },
             },
             text,

@@ -1,8 +1,8 @@
 // @ts-check
 // What the stage says: one sentence about the look that is forbidden, or about what one may forbid.
 
-import { el, fillNodes } from "../shared/dom.js";
-import { fill, fmtFixed, fmtPercent, headName } from "../shared/fmt.js";
+import { el, fillNodes, foreign } from "../shared/dom.js";
+import { fill, fmtFixed, fmtPercent, fmtShort, headName, withPercent } from "../shared/fmt.js";
 
 /** @import { Arrays, Header } from "./types.js" */
 
@@ -14,9 +14,9 @@ const DECIMALS = 2;
 const WORTH_SAYING = 0.15; // below it one does not say that a head looks
 const LOOKS = 0.3;
 
-/** A share of 1 as a percentage: 99 %, 0.41 %, <0.01 %. */
+/** A share of 1 as a percentage: 99%, 0.41%, <0.01%. */
 export function percent(/** @type {number} */ share) {
-  return `${fmtPercent(share)}%`;
+  return withPercent(fmtPercent(share));
 }
 
 export function printedWeight(/** @type {number} */ weight) {
@@ -52,7 +52,7 @@ export function lookName(/** @type {Header} */ header, /** @type {Look} */ look)
 export function sayings(header, arrays, forbidden, shown) {
   const { strings, query, key } = header;
   const mark = (/** @type {string} */ role, /** @type {string} */ text) =>
-    el("b", { class: `stage-word ${role}`, dir: "auto" }, text);
+    foreign(text, { class: `stage-word ${role}`, dir: "auto" }, "b");
   const words = { query: mark("query", tokenName(header, query)), key: mark("key", tokenName(header, key)) };
   const say = (
     /** @type {string} */ template,
@@ -101,7 +101,7 @@ function consequence(header, arrays, forbidden, name, mark) {
     return [
       strings.moves_meaning,
       { yardstick: mark("", header.choices[0] || strings.another) },
-      { weight, times, moved: moved.toPrecision(1) },
+      { weight, times, moved: fmtShort(moved, 1) },
     ];
   }
   const others = Array.from(arrays.moved.data).filter((_, at) => at !== forbidden);

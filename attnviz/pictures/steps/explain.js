@@ -3,8 +3,8 @@
 // In: the head's numbers and the chosen cell. Out: DOM. The numbers come from arithmetic.js; here they are
 // rounded for print, and where a sum is printed its last term carries the rounding.
 
-import { INVITES, cueScroll, el, fillNodes } from "../shared/dom.js";
-import { fill, fmtFixed, fmtReal } from "../shared/fmt.js";
+import { INVITES, cueScroll, el, fillNodes, foreign } from "../shared/dom.js";
+import { fill, fmtFixed, fmtReal, withPercent } from "../shared/fmt.js";
 import { subscripted } from "../shared/panel.js";
 import { beforeMask, dotProduct, effectOf, mixedOf, reasonsOf, softmaxOf, valueAt } from "./arithmetic.js";
 import { termsTable } from "./microscope.js";
@@ -58,7 +58,7 @@ export function drawArithmetic(/** @type {HTMLElement} */ box, /** @type {Follow
 
 /** A token's name in the colour of its role. */
 export function tokenMark(/** @type {"query" | "key"} */ role, /** @type {string} */ label) {
-  return el("bdi", { class: `token ${role}` }, label);
+  return foreign(label, { class: `token ${role}` });
 }
 
 /** The names of the cell's tokens, a new element each time. */
@@ -229,7 +229,7 @@ function mixedTable(
 function shareLine(/** @type {Followed} */ { header }, /** @type {number | null} */ share) {
   if (share === null) return null;
   const percent = Math.abs(share) < 1e-3 ? fmtReal(100 * share, 2) : fmtFixed(100 * share, 1);
-  const text = fill(header.strings.mixed_share, { share: `${percent}%` });
+  const text = fill(header.strings.mixed_share, { share: withPercent(percent) });
   return el("p", { class: "share", dataset: { share: String(share) } }, text);
 }
 

@@ -38,7 +38,13 @@ export function writePanel(/** @type {Panel} */ panel, /** @type {Show} */ show)
 }
 
 function shapeText(/** @type {Header} */ { strings }, /** @type {ShownPanel} */ { rows, cols, shape }) {
-  return fill(strings.shape, { rows, n_rows: shape[0], cols, n_cols: shape[1] });
+  const [named, across] = [rows, cols].map((axis) => axisName(strings, axis));
+  return fill(strings.shape, { rows: named, n_rows: shape[0], cols: across, n_cols: shape[1] });
+}
+
+/** The name of an axis in words, or as the formulas have it: d_model. */
+function axisName(/** @type {Header["strings"]} */ strings, /** @type {string} */ axis) {
+  return axis === "query" ? strings.query : axis === "key" ? strings.key : axis;
 }
 
 function notesOf(/** @type {Header} */ header, /** @type {ShownPanel} */ { stage, rows_sum_to: sum }) {
@@ -145,6 +151,6 @@ export function spoken(/** @type {Picture} */ picture, /** @type {Show} */ show)
     return fill(strings.readout_pair, { title, ...pair, value });
   }
   const token = isolate((rowAxis(info.stage) === "key" ? keys : tokens)[at.row]);
-  const place = { axis: info.rows, token, col_axis: info.cols, col: at.col };
+  const place = { axis: axisName(strings, info.rows), token, col_axis: info.cols, col: at.col };
   return fill(strings.readout_row, { title, ...place, value });
 }

@@ -98,7 +98,7 @@ function operatorOf(/** @type {PanelInfo} */ info, /** @type {Header} */ header)
  */
 function makePanel(info, header, choose) {
   const title = el("h2");
-  const formula = el("span", { class: "formula" });
+  const formula = el("span", { class: "formula", lang: "en" });
   const shape = el("span", { class: "shape" });
   const badge = el("p", { class: "badge" });
   const note = el("p", { class: "note" });
@@ -109,7 +109,7 @@ function makePanel(info, header, choose) {
   const section = el(
     "section",
     { class: "panel", dataset: { stage: info.stage } },
-    operator ? el("span", { class: "operator" }, ...subscripted(operator)) : null,
+    operator ? el("span", { class: "operator", lang: "en" }, ...subscripted(operator)) : null,
     el("header", {}, title, formula, shape, note, ...(mini ? [mini.map, mini.frame] : [])),
     ...(picture ? [picture.plot, picture.scaleLine, picture.readout] : [reason]),
     badge,

@@ -1,7 +1,7 @@
 // @ts-check
 // What is said of a model's scaling: of the scores, or of q and k before their dot product. Pure functions to text.
 
-import { fill, fmtReal } from "../shared/fmt.js";
+import { fill, fmtList, fmtReal } from "../shared/fmt.js";
 
 /** @import { Header } from "./types.js" */
 
@@ -20,5 +20,5 @@ export function scalingText(/** @type {number} */ scaling, /** @type {number} */
 /** That q or k were multiplied before the dot product, in words; null where they were not. */
 export function scaledBefore(/** @type {Header} */ { factors, strings }) {
   const texts = [factors.q, factors.k].filter((text) => text !== undefined);
-  return texts.length ? fill(strings.scaled_before, { factors: texts.join(", ") }) : null;
+  return texts.length ? fill(strings.scaled_before, { factors: fmtList(texts) }) : null;
 }

@@ -3,7 +3,7 @@
 
 import { axisMarks } from "../shared/axes.js";
 import { lightChips, makeChips } from "../shared/chips.js";
-import { cueScroll, el } from "../shared/dom.js";
+import { cueScroll, el, foreign } from "../shared/dom.js";
 import { fill, fmtPercent } from "../shared/fmt.js";
 import { patchPicture } from "../shared/picture.js";
 
@@ -115,7 +115,7 @@ export function buildExamples({ examples, strings }, onChoose) {
     el(
       "button",
       { class: "strip-example", type: "button", role: "menuitem", tabIndex: i ? -1 : 0 },
-      el("span", { dir: "auto" }, text),
+      foreign(text, { dir: "auto" }, "span"),
       hint ? el("small", {}, hint) : null,
     ),
   );
@@ -154,12 +154,6 @@ export function buildAnswer(/** @type {Header} */ { answer, strings }) {
   const percent = fill(strings.percent, { percent: fmtPercent(answer.probability) });
   const spoken = el("span", { class: "av-visually-hidden" }, `${answer.title}: `);
   return [
-    el(
-      "p",
-      { class: "strip-answer", title: answer.title },
-      spoken,
-      el("bdi", {}, answer.word),
-      ` ${percent}`,
-    ),
+    el("p", { class: "strip-answer", title: answer.title }, spoken, foreign(answer.word), ` ${percent}`),
   ];
 }

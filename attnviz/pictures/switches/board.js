@@ -5,7 +5,7 @@
 import { headValues } from "../shared/buffer.js";
 import { colourFor, inkOn, levelFor, levelTable, sequential } from "../shared/colors.js";
 import { context2d, dataAt, el, markDrawn } from "../shared/dom.js";
-import { fmtFixed, fmtPercent } from "../shared/fmt.js";
+import { fmtFixed, fmtPercent, withPercent } from "../shared/fmt.js";
 import { paintLevels } from "../shared/matrix.js";
 
 /** @import { PackedArray } from "../shared/buffer.js" */
@@ -146,7 +146,7 @@ function paintAll(
     cell.strip.style.backgroundColor = colourFor(lut, share, SCALE);
     cell.strip.style.color = inkOn(lut, levelFor(share, SCALE));
     cell.strip.textContent = header.effects_percent
-      ? `${fmtPercent(cell.effect)}%`
+      ? withPercent(fmtPercent(cell.effect))
       : fmtFixed(cell.effect, 3);
   }
 }

@@ -6,7 +6,7 @@
 import { barList } from "../shared/bars.js";
 import { parse } from "../shared/buffer.js";
 import { cueScroll, el, setBusy, setText, watchSize } from "../shared/dom.js";
-import { fill, fmtFixed, fmtPercent } from "../shared/fmt.js";
+import { fill, fmtFixed, fmtPercent, withPercent } from "../shared/fmt.js";
 import { makeBoard } from "./board.js";
 import { makeWords } from "./words.js";
 
@@ -151,7 +151,7 @@ function statusOf(
   const { strings, effects_percent: isPercent } = header;
   const state = fill(off.has(name) ? strings.head_off : strings.head_on, { head: name });
   if (effect === null) return state;
-  const value = isPercent ? `${fmtPercent(effect)}%` : fmtFixed(effect, 4);
+  const value = isPercent ? withPercent(fmtPercent(effect)) : fmtFixed(effect, 4);
   return `${state} ${fill(strings.effect, { value })}`;
 }
 

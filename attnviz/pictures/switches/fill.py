@@ -139,7 +139,9 @@ def _sentence(
         if not answer.exclusive:
             return text(lang, "switchboard.all_on")
         name = answers.choice_name(lang, prepared, answer, best)
-        return text(lang, "switchboard.says", answer=name, share=answers.share(result.before[best]))
+        return text(
+            lang, "switchboard.says", answer=name, share=answers.share(lang, result.before[best])
+        )
     heads = _names(lang, off)
     return answers.changed_sentence(lang, prepared, answer, result, "switchboard", heads=heads)
 

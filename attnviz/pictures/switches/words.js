@@ -2,7 +2,7 @@
 // The words under the switches: each is a button under a signed bar, what the chosen head, or all of them, write from it
 // into the answer. A click forbids the look at it; below stand the same look forbidden in each head alone.
 
-import { dataAt, el } from "../shared/dom.js";
+import { dataAt, el, foreign } from "../shared/dom.js";
 import { fill, fmtFixed } from "../shared/fmt.js";
 
 /** @import { FloatArray } from "../shared/buffer.js" */
@@ -108,7 +108,7 @@ function wordButton({ strings }, words, token, at, share, most) {
       dataset: { word: String(at) },
     },
     track,
-    el("bdi", { class: "av-word-text" }, token.trim() || "␣"),
+    foreign(token.trim() || "␣", { class: "av-word-text" }),
   );
 }
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from attnviz.errors import AttnVizError
 from attnviz.i18n import Language, text
+from attnviz.i18n.numbers import number
 from attnviz.pictures.switches import ForbiddenLook, WordsView
 
 if TYPE_CHECKING:
@@ -146,8 +147,8 @@ class WordShares:
                     self.lang,
                     "word_shares.control_one" if look.head else "word_shares.control_all",
                     n=len(others),
-                    median=f"{float(np.median(sizes)):.{self.decimals}f}",
-                    most=f"{float(sizes.max()):.{self.decimals}f}",
+                    median=self._size(float(np.median(sizes))),
+                    most=self._size(float(sizes.max())),
                     name=names[int(sizes.argmax())],
                 )
             )
@@ -156,16 +157,19 @@ class WordShares:
                 self.lang,
                 "word_shares.agreement",
                 n=int((~np.isnan(self.split.exact)).sum()),
-                percent=f"{100 * self.split.agreement:.0f}",
+                percent=round(100 * self.split.agreement),
             )
         )
         return said, tuple(notes)
 
-    def _signed(self, number: float) -> str:
+    def _signed(self, value: float) -> str:
         """A number with its sign; no sign for 0."""
-        number = round(number, self.decimals)
-        sign = "+" if number else ""
-        return f"{number or 0:{sign}.{self.decimals}f}".replace("-", "−")
+        rounded = round(value, self.decimals)
+        sign = "+" if rounded else ""
+        return number(self.lang, rounded or 0, f"{sign}.{self.decimals}f")
+
+    def _size(self, value: float) -> str:
+        return number(self.lang, value, f".{self.decimals}f")
 
 
 def verdict(share: float, change: float) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from attnviz.i18n import Language, joined, text
+from attnviz.i18n.numbers import number
 from attnviz.pictures.table import TableCell, TableRow, TableView
 from attnviz.pictures.table.inside import numbers, real
 
@@ -34,9 +35,11 @@ def parts_table(
     order = largest[shown]
     most = float(np.abs(direct.values).max()) or 1.0
     components = [direct.components[place] for place in order]
-    parts = numbers(direct.values[order], most)
+    parts = numbers(lang, direct.values[order], most)
     known = [part.site for part in components if part.site in effects.heads]
-    changes = dict(zip(known, numbers([effects.of(site) for site in known], most), strict=True))
+    changes = dict(
+        zip(known, numbers(lang, [effects.of(site) for site in known], most), strict=True)
+    )
     rows = []
     for component, part in zip(components, parts, strict=True):
         opens = str(component.site) if component.site is not None else ""
@@ -53,12 +56,12 @@ def parts_table(
             lang,
             "parts.note",
             n=len(direct.values),
-            total=real(direct.total, 3),
-            own=real(direct.own, 3),
-            error=f"{direct.error:.1e}",
+            total=real(lang, direct.total, 3),
+            own=real(lang, direct.own, 3),
+            error=number(lang, direct.error, ".1e"),
             control=str(effects.control),
-            least=real(effects.of(effects.control), 3),
-            agreement=real(agreement, 2),
+            least=real(lang, effects.of(effects.control), 3),
+            agreement=real(lang, agreement, 2),
         ),
     )
 
@@ -67,7 +70,8 @@ def tokens_table(lang: Language, where: "TokenScores", labels: tuple[str, ...]) 
     """The score of each token by each method, the interventions first."""
     methods: tuple[Method, ...] = tuple(where.scores)
     columns = [
-        numbers(where.scores[name], float(np.abs(where.scores[name]).max())) for name in methods
+        numbers(lang, where.scores[name], float(np.abs(where.scores[name]).max()))
+        for name in methods
     ]
     rows = tuple(
         TableRow(label, tuple(cells[at] for cells in columns))
@@ -76,7 +80,7 @@ def tokens_table(lang: Language, where: "TokenScores", labels: tuple[str, ...]) 
     agreement = joined(
         lang,
         (
-            f"{text(lang, f'where.{name}')} {real(value, 2)}"
+            f"{text(lang, f'where.{name}')} {real(lang, value, 2)}"
             for name, value in where.agreement.items()
             if np.isfinite(value)
         ),
@@ -98,7 +102,7 @@ def answer_tokens_table(lang: Language, where: "TokenScores", lead: float) -> Ta
     rows = []
     for method in ("weights", "hidden"):
         scores = where.scores[method]
-        signed = numbers(scores, float(np.abs(scores).max()))
+        signed = numbers(lang, scores, float(np.abs(scores).max()))
         cells = tuple(TableCell(cell.text, abs(cell.share)) for cell in signed)
         rows.append(TableRow(text(lang, f"answer_tokens.{method}"), cells))
     return TableView(
@@ -108,6 +112,9 @@ def answer_tokens_table(lang: Language, where: "TokenScores", lead: float) -> Ta
         rows=tuple(rows),
         kind="tint",
         note=text(
-            lang, "answer_tokens.note", even=real(1 / len(where.tokens), 2), lead=real(lead, 3)
+            lang,
+            "answer_tokens.note",
+            even=real(lang, 1 / len(where.tokens), 2),
+            lead=real(lang, lead, 3),
         ),
     )

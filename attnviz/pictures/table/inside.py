@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from attnviz.i18n import Language, text
+from attnviz.i18n.numbers import local, number, percent
 from attnviz.pictures.table import TableCell, TableRow, TableView
 
 if TYPE_CHECKING:
@@ -36,11 +37,11 @@ def row_table(lang: Language, edges: "Edges", query: int, keys: Sequence[str]) -
     strongest = max(shown, key=lambda key: abs(effects[key]), default=None)
     idle = set(idle_keys(edges, query))
     most = float(np.nanmax(np.abs(edges.exact))) or 1.0
-    columns = {"weight": numbers(edges.weights[query, shown], 1.0, 4)}
+    columns = {"weight": numbers(lang, edges.weights[query, shown], 1.0, 4)}
     if edges.norms is not None:
         longest = float(edges.norms[query].max())
-        columns["length"] = numbers(edges.norms[query, shown], longest)
-    columns["effect"] = numbers(effects[shown], most)
+        columns["length"] = numbers(lang, edges.norms[query, shown], longest)
+    columns["effect"] = numbers(lang, effects[shown], most)
     rows = []
     for at, key in enumerate(shown):
         mark = text(lang, "inside.idle") if key in idle else ""
@@ -74,14 +75,14 @@ def _row_note(lang: Language, edges: "Edges", n_idle: int) -> str:
         "inside.row_control",
         n=len(computed),
         edge=f"{top_query} → {top_key}",
-        most=real(float(edges.exact[top_query, top_key]), digits),
-        median=real(float(np.median(computed)), digits),
+        most=real(lang, float(edges.exact[top_query, top_key]), digits),
+        median=real(lang, float(np.median(computed)), digits),
     )
     return f"{text(lang, 'inside.idle_note', n=n_idle)} {note}" if n_idle else note
 
 
 def numbers(
-    values: Sequence[float] | np.ndarray, most: float, decimals: int = DECIMALS
+    lang: Language, values: Sequence[float] | np.ndarray, most: float, decimals: int = DECIMALS
 ) -> list[TableCell]:
     """A column of numbers in one format, with bars as parts of `most`.
 
@@ -89,7 +90,7 @@ def numbers(
     """
     digits, most = decimals_for(values, decimals), most or 1.0
     return [
-        TableCell(real(float(value), digits), max(-1.0, min(1.0, float(value) / most)))
+        TableCell(real(lang, float(value), digits), max(-1.0, min(1.0, float(value) / most)))
         for value in values
     ]
 
@@ -102,12 +103,12 @@ def decimals_for(values: Sequence[float] | np.ndarray, least: int = DECIMALS) ->
     return max(least, min(MAX_DECIMALS, DIGITS - 1 - math.floor(math.log10(largest))))
 
 
-def real(value: float, decimals: int = DECIMALS) -> str:
+def real(lang: Language, value: float, decimals: int = DECIMALS) -> str:
     """A number with some decimals; one that they do not reach, as less than the last of them."""
     unit = 10.0**-decimals
     if 0 < abs(value) < unit / 2:
-        return f"<{unit:.{decimals}f}" if value > 0 else f">−{unit:.{decimals}f}"
-    return f"{value:.{decimals}f}".replace("-", "−")
+        return local(lang, f"{'<' if value > 0 else '>-'}{unit:.{decimals}f}")
+    return number(lang, value, f".{decimals}f")
 
 
 # --- why here -----------------------------------------------------------------------------------
@@ -117,20 +118,20 @@ def why_table(lang: Language, why: "Why") -> TableView:
     """The pairs of writers that carry most of a score."""
     pairs = why.pairs(MAX_PAIRS)
     most = max((abs(share) for _, _, share in pairs), default=1.0) or 1.0
-    shares = numbers([share for _, _, share in pairs], most)
+    shares = numbers(lang, [share for _, _, share in pairs], most)
     rows = tuple(
         TableRow(
             _writer(lang, asking),
             (
                 TableCell(_writer(lang, answering), opens=_path(why, answering)),
                 cell,
-                *_left(why, asking, answering),
+                *_left(lang, why, asking, answering),
             ),
         )
         for (asking, answering, _), cell in zip(pairs, shares, strict=True)
     )
     columns = ["key_side", "share", *(() if why.without is None else ("left",))]
-    note = text(lang, "inside.why_note", error=f"{why.error:.1e}")
+    note = text(lang, "inside.why_note", error=number(lang, why.error, ".1e"))
     return TableView(
         caption=text(lang, "inside.why_title"),
         corner=text(lang, "inside.query_side"),
@@ -145,12 +146,14 @@ def _path(why: "Why", answering: "Component") -> str:
     return "" if answering.site is None else f"{answering.site}-{why.head}.k"
 
 
-def _left(why: "Why", asking: "Component", answering: "Component") -> tuple[TableCell, ...]:
+def _left(
+    lang: Language, why: "Why", asking: "Component", answering: "Component"
+) -> tuple[TableCell, ...]:
     """The weight with a pair cut, where that is known."""
     if why.without is None:
         return ()
     left = float(why.without[why.queries.index(asking), why.keys.index(answering)])
-    return (TableCell(f"{why.weight:.3f} → {left:.3f}", left),)
+    return (TableCell(local(lang, f"{why.weight:.3f} → {left:.3f}"), left),)
 
 
 def _left_note(lang: Language, why: "Why") -> str:
@@ -158,7 +161,11 @@ def _left_note(lang: Language, why: "Why") -> str:
     assert why.without is not None, "a head without a softcap"
     n_pairs, median = why.without.size, float(np.median(why.without))
     return text(
-        lang, "inside.left_note", n=n_pairs, was=f"{why.weight:.3f}", median=f"{median:.3f}"
+        lang,
+        "inside.left_note",
+        n=n_pairs,
+        was=number(lang, why.weight, ".3f"),
+        median=number(lang, median, ".3f"),
     )
 
 
@@ -182,11 +189,11 @@ def why_sentence(
         "inside.why",
         head=str(why.head),
         edge=" → ".join(map(quote, tokens)),
-        weight=f"{why.weight:.3f}",
-        centred=f"{why.centred:+.2f}".replace("-", "−"),
+        weight=number(lang, why.weight, ".3f"),
+        centred=number(lang, why.centred, "+.2f"),
         asking=quote(_writer(lang, asking)),
         answering=quote(_writer(lang, answering)),
-        share=f"{share:+.2f}".replace("-", "−"),
+        share=number(lang, share, "+.2f"),
     )
 
 
@@ -195,10 +202,14 @@ def cut_sentence(
 ) -> str:
     """A sentence on the weight without a side's strongest head, and without each of the others."""
     others = np.array([weight for head, weight in after.items() if head != chosen])
-    values = {"sender": str(chosen), "was": f"{before:.3f}", "now": f"{after[chosen]:.3f}"}
+    values = {
+        "sender": str(chosen),
+        "was": number(lang, before, ".3f"),
+        "now": number(lang, after[chosen], ".3f"),
+    }
     if not others.size:
         return text(lang, f"inside.cut_alone_{side}", **values)
-    median = f"{float(np.median(others)):.3f}"
+    median = number(lang, float(np.median(others)), ".3f")
     sentence = text(lang, f"inside.cut_{side}", **values, n=len(others), median=median)
     as_much = int((np.abs(others - before) >= abs(after[chosen] - before)).sum())
     return f"{sentence} {_verdict(lang, as_much, len(others), abs(after[chosen] - before))}"
@@ -236,7 +247,7 @@ def lens_table(
                 label[int(lens.ids[state, place, 0])],
                 float(lens.probabilities[state, place, 0]),
                 _guesses(lang, lens, (state, place), label),
-                _shares(lens, (state, place)),
+                _shares(lang, lens, (state, place)),
                 "" if chosen is None else f"{place}.{state}",
             )
             for state in range(len(lens.states))
@@ -253,23 +264,24 @@ def lens_table(
     )
 
 
-def _shares(lens: "Lens", at: tuple[int, int]) -> str:
+def _shares(lang: Language, lens: "Lens", at: tuple[int, int]) -> str:
     """The probability of the likeliest choice, and of the same one at the other positions."""
-    share = f"{100 * lens.probabilities[at][0]:.0f}%"
-    return share if lens.elsewhere is None else f"{share} ({100 * lens.elsewhere[at][0]:.0f}%)"
+    share = percent(lang, lens.probabilities[at][0])
+    other = None if lens.elsewhere is None else percent(lang, lens.elsewhere[at][0])
+    return share if other is None else f"{share} ({other})"
 
 
 def _lens_note(lang: Language, lens: "Lens") -> str:
     """The note below the table, with the control of its guesses where there is one."""
-    note = text(lang, "inside.lens_note", error=f"{lens.error:.1e}")
+    note = text(lang, "inside.lens_note", error=number(lang, lens.error, ".1e"))
     return note if lens.elsewhere is None else f"{text(lang, 'inside.lens_control')} {note}"
 
 
 def _guesses(lang: Language, lens: "Lens", at: tuple[int, int], label: Mapping[int, str]) -> str:
     """The likeliest tokens with their probabilities, here and at the other positions."""
-    shares = [f"{100 * share:.1f}%" for share in lens.probabilities[at]]
+    shares = [percent(lang, share, ".1f") for share in lens.probabilities[at]]
     if lens.elsewhere is not None:
-        others = [f"{100 * share:.1f}%" for share in lens.elsewhere[at]]
+        others = [percent(lang, share, ".1f") for share in lens.elsewhere[at]]
         shares = [
             text(lang, "inside.lens_share", here=here, others=there)
             for here, there in zip(shares, others, strict=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from attnviz.i18n import Language, joined, text
+from attnviz.i18n.numbers import number, percent
 from attnviz.pictures.table import TableCell, TableRow, TableView
 
 if TYPE_CHECKING:
@@ -50,18 +51,13 @@ def _cell(lang: Language, patching: "Patching", stage: "PatchedStage", head: "Si
     control = patching.control_of(head, stage)
     note = "" if control is None else _control(lang, control)
     return TableCell(
-        f"{_percent(share)}%", max(0.0, min(1.0, share)), f"{head}. {note}".strip(), "", str(head)
+        percent(lang, share), max(0.0, min(1.0, share)), f"{head}. {note}".strip(), "", str(head)
     )
 
 
 def _control(lang: Language, control: tuple[float, float, float]) -> str:
-    mean, low, high = map(_percent, control)
+    mean, low, high = (round(100 * share) for share in control)
     return text(lang, "patching.control", mean=mean, low=low, high=high)
-
-
-def _percent(share: float) -> str:
-    rounded = round(100 * share)
-    return str(rounded).replace("-", "−")
 
 
 def answers_kind(left: "AnswerReader", right: "AnswerReader") -> Literal["", "_same", "_cosine"]:
@@ -88,7 +84,7 @@ def sentences(
     of_stages = joined(
         lang,
         (
-            f"{text(lang, f'patching.stage_{name}')} {_percent(patching.of(first, name))}%"
+            f"{text(lang, f'patching.stage_{name}')} {percent(lang, patching.of(first, name))}"
             for name in patching.stages
         ),
     )
@@ -99,17 +95,17 @@ def sentences(
             f"patching.answers{kind}",
             left=answers[0],
             right=answers[1],
-            before=f"{patching.before:+.2f}".replace("-", "−"),
-            source=f"{patching.source:+.2f}".replace("-", "−"),
+            before=number(lang, patching.before, "+.2f"),
+            source=number(lang, patching.source, "+.2f"),
         ),
         text(
             lang,
             "patching.strongest",
             head=str(first),
             what=text(lang, f"patching.stage_{stage}"),
-            share=_percent(float(shares.max())),
+            share=round(100 * float(shares.max())),
             stages=of_stages,
-            median=_percent(float(np.median(shares))),
+            median=round(100 * float(np.median(shares))),
             n=len(shares),
         ),
         text(lang, "patching.no_control") if control is None else _control(lang, control),

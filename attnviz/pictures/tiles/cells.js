@@ -25,7 +25,7 @@ export function makeCells({ strings, distances }, actions) {
   const list = el("ol", { class: "av-cells", "aria-label": strings.strongest });
   const none = el("p", { class: "av-note", hidden: true }, strings.strongest_none);
   const options = distances.map((distance) => {
-    const label = fill(strings.distance_of, { count: distance.toLocaleString("en") });
+    const label = fill(strings.distance_of, { count: distance });
     return el("option", { value: String(distance) }, label);
   });
   const onChange = () => actions.distance(Number(select.value));

@@ -5,7 +5,7 @@
 import { rowValues, weightOf } from "../shared/buffer.js";
 import { lightChips } from "../shared/chips.js";
 import { levelFor, levelTable } from "../shared/colors.js";
-import { el, fillNodes } from "../shared/dom.js";
+import { el, fillNodes, foreign } from "../shared/dom.js";
 import { fmtFixed } from "../shared/fmt.js";
 
 /** @import { PackedArray } from "../shared/buffer.js" */
@@ -70,7 +70,7 @@ export function strongestNodes(template, token, row, keys) {
     .slice(0, STRONGEST)
     .filter(({ weight }) => weight > 0);
   const named = strongest.map(({ key, weight }) =>
-    el("span", {}, el("bdi", {}, keys[key]), `≈\u2009${fmtFixed(weight, 2)}`),
+    el("span", {}, foreign(keys[key]), `≈\u2009${fmtFixed(weight, 2)}`),
   );
-  return [el("span", {}, ...fillNodes(template, { query: el("bdi", {}, token) })), ...named];
+  return [el("span", {}, ...fillNodes(template, { query: foreign(token) })), ...named];
 }

@@ -17,7 +17,7 @@ from attnviz.teach.lessons.cards.card import (
     Question,
 )
 from attnviz.teach.lessons.cards.grade import OTHER, Verdict, mistakes
-from attnviz.teach.lessons.cards.texts import LessonTexts, fill
+from attnviz.teach.lessons.cards.texts import LessonTexts, say
 from attnviz.teach.lessons.paper.answer_key import cells, exact
 from attnviz.teach.lessons.paper.markdown import plain
 
@@ -58,9 +58,7 @@ def answer_bars(
         return []
     if isinstance(question, ChoiceQuestion):
         words = {
-            label(Verdict(name == question.right, name)): plain(
-                fill(texts.of(card.name, f"option.{name}"), card.numbers)
-            )
+            label(Verdict(name == question.right, name)): plain(say(texts, card, f"option.{name}"))
             for name in question.options
         }
     else:
@@ -82,7 +80,7 @@ def _answers(card: Card, lang: Language, question: Question) -> dict[str, str]:
             f"not_{name}": value for name, value in question.mistakes.items()
         }
         order = sorted(numbers, key=lambda name: float(numbers[name]))
-        return {name: exact(numbers[name], question.tolerance) for name in order}
+        return {name: exact(numbers[name], question.tolerance, lang) for name in order}
     assert isinstance(question, CellQuestion)
     places = {RIGHT: question.right} | {
         f"not_{name}": question.mistakes[name] for name in mistakes(question)

@@ -29,6 +29,7 @@ from attnviz.teach.lessons.cards.card import (
     RealHead,
     Series,
     Slider,
+    Terms,
     Typed,
 )
 from attnviz.teach.lessons.cards.example_words import ExampleWord
@@ -140,13 +141,13 @@ def _score(inputs: CardInputs) -> Card:
     wrong = {"product": product, "whole": product / d, "times": product * math.sqrt(d)}
     board = Board((Panel("q", q, decimals=0), Panel("k_t", k.T.copy(), before="·", decimals=0)))
     question = NumberQuestion(answer, TOLERANCE, apart(answer, wrong, TOLERANCE))
-    terms = " + ".join(f"{a:.0f}×{b:.0f}" for a, b in zip(q[0], k[0], strict=True))
+    terms = Terms(" + ".join(f"{a:.0f}×{b:.0f}" for a, b in zip(q[0], k[0], strict=True)))
     numbers = {
         "d": d,
         "root": math.sqrt(d),
         "product": product,
         "score": answer,
-        "terms": terms.replace("-", "−"),
+        "terms": terms,
     }
     return Card("score", numbers, (board,), question)
 

@@ -31,6 +31,7 @@ from attnviz.teach.lessons.cards.card import (
     Numbers,
     Series,
     Slider,
+    Terms,
 )
 from attnviz.teach.lessons.cards.example_words import ExampleWord
 
@@ -123,10 +124,12 @@ def _mix(inputs: CardInputs) -> Card:
         "token": WORDS[TIRED],
         "heaviest": WORDS[heaviest],
         "weight": float(weights[0, heaviest]),
-        "terms": " + ".join(
-            f"{weight:.3f}·{value:.0f}"
-            for weight, value in zip(weights[0], head.v[:, 1], strict=True)
-        ).replace("-", "−"),
+        "terms": Terms(
+            " + ".join(
+                f"{weight:.3f}·{value:.0f}"
+                for weight, value in zip(weights[0], head.v[:, 1], strict=True)
+            )
+        ),
         "mixed": answer,
     }
     question = NumberQuestion(answer, ONE_DIGIT, apart(answer, mistakes, ONE_DIGIT))
@@ -196,9 +199,9 @@ def _qkv(inputs: CardInputs) -> Card:
     return Card("qkv", numbers, (Board(panels),), question, (others,))
 
 
-def _terms(steps: BlockExample, w_q: Matrix) -> str:
+def _terms(steps: BlockExample, w_q: Matrix) -> Terms:
     pairs = zip(steps.x[CAT], w_q[:, 0], strict=True)
-    return " + ".join(f"{x:.0f}·{w:.0f}" for x, w in pairs).replace("-", "−")
+    return Terms(" + ".join(f"{x:.0f}·{w:.0f}" for x, w in pairs))
 
 
 def _products(inputs: CardInputs) -> Card:

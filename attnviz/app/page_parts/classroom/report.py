@@ -16,6 +16,7 @@ from attnviz.app.page_parts.classroom import tally
 from attnviz.app.page_parts.learn import open_card
 from attnviz.app.session import messages, store, widgets
 from attnviz.i18n import Language, tag, text
+from attnviz.i18n.numbers import percent
 from attnviz.teach.classroom.room import Report
 from attnviz.teach.classroom.tally import AnswerBar, answer_bars
 from attnviz.teach.lessons.cards.texts import lesson_texts, say
@@ -51,11 +52,10 @@ class Question:
         """True if the class voted again after talking; both votes are in the report."""
         return any(bar.first for bar in self.answers)
 
-    @property
-    def right_share(self) -> str:
+    def right_share(self, lang: Language) -> str:
         """The share of right answers in percent; "–" without answers."""
         n_right = sum(bar.count for bar in self.answers if bar.right)
-        return f"{n_right / self.n_answers:.0%}" if self.n_answers else "–"
+        return percent(lang, n_right / self.n_answers) if self.n_answers else "–"
 
 
 def keep(report: Report) -> None:
@@ -150,7 +150,7 @@ def _section(lang: Language, question: Question) -> str:
 def _share(lang: Language, question: Question) -> str:
     if not question.n_answers:
         return text(lang, "report.none")
-    return text(lang, "report.right", share=question.right_share, count=question.n_answers)
+    return text(lang, "report.right", share=question.right_share(lang), count=question.n_answers)
 
 
 def _question(lang: Language, question: Question) -> None:

@@ -21,7 +21,7 @@ from attnviz.app.page_parts.learn.open_card import OpenCard
 from attnviz.app.page_parts.learn.pointer import Pointing
 from attnviz.app.server.class_socket import Prepared, rooms
 from attnviz.app.server.shared import shared
-from attnviz.i18n import Language, text
+from attnviz.i18n import Language, numbers, text
 from attnviz.pictures import board as boards
 from attnviz.pictures import motion as motions
 from attnviz.pictures.board import Board
@@ -42,7 +42,6 @@ from attnviz.teach.classroom.stage import LEARN, Stage
 from attnviz.teach.classroom.tally import answer_bars, label
 from attnviz.teach.lessons.cards import glossary, progress
 from attnviz.teach.lessons.cards.card import (
-    Card,
     CellQuestion,
     Chart,
     ChoiceQuestion,
@@ -132,7 +131,7 @@ def _card(code: str, stage: Stage, lang: Language) -> StagedCard:
         words=tuple(_words(shown, stage)),
         begun=stage.begun,
         revealed=is_told,
-        right=_right(card) if is_told else "",
+        right=_right(shown) if is_told else "",
         reveal=_passages(shown, "reveal") if is_told else (),
         takeaway=() if shown.is_open else _passages(shown, "takeaway"),
         feedback=_feedback(shown) if is_told else {},
@@ -199,7 +198,7 @@ def _settings(shown: CardShown, opened: OpenCard) -> Iterator[str]:
         return
     for control in opened.recipe.controls:
         value, key = opened.values[control.name], f"control.{control.name}"
-        said = f"{value:g}" if isinstance(control, Slider) else str(value)
+        said = numbers.number(shown.lang, value, "g") if isinstance(control, Slider) else str(value)
         if shown.texts.has(shown.card.name, f"{key}.{value}"):
             said = shown.texts.of(shown.card.name, f"{key}.{value}")
         yield f"{shown.texts.of(shown.card.name, key)}: {said}"
@@ -213,12 +212,13 @@ def _words(shown: CardShown, stage: Stage) -> Iterator[CardWord]:
         yield CardWord(markdown.plain(with_formulas(entry.term)), meaning)
 
 
-def _right(card: Card) -> str:
+def _right(shown: CardShown) -> str:
     """The name of the right option, the right number in words, "" for cells, which are framed."""
-    if isinstance(card.question, ChoiceQuestion):
-        return card.question.right
-    if isinstance(card.question, NumberQuestion):
-        return exact(card.question.answer, card.question.tolerance)
+    question = shown.card.question
+    if isinstance(question, ChoiceQuestion):
+        return question.right
+    if isinstance(question, NumberQuestion):
+        return exact(question.answer, question.tolerance, shown.lang)
     return ""
 
 

@@ -21,6 +21,7 @@ from attnviz.app.session.fragment import fragment
 from attnviz.errors import BadInput
 from attnviz.figures import charts
 from attnviz.i18n import Language, joined, text
+from attnviz.i18n.numbers import number
 from attnviz.pictures import board as boards
 from attnviz.pictures import motion as motions
 from attnviz.pictures.board import Board, BoardView, Panel
@@ -214,7 +215,8 @@ def _ablation(lang: Language, training: Training) -> None:
         mark = " ←" if effect.head == previous else ""
         rows.append((f"{name}{mark}", effect.after))
     shown = [
-        (name, f"{scores.best_induction:.2f}", f"{scores.accuracy:.2f}") for name, scores in rows
+        (name, *(number(lang, score, ".2f") for score in (scores.best_induction, scores.accuracy)))
+        for name, scores in rows
     ]
     st.table([dict(zip(columns, row, strict=True)) for row in shown], hide_index=True)
     st.caption(text(lang, "birth.mark", head=str(previous)))

@@ -19,7 +19,7 @@ from attnviz.app.page_parts.learn import (
 from attnviz.app.page_parts.learn.card_shown import CardShown
 from attnviz.app.page_parts.learn.open_card import OpenCard
 from attnviz.app.session import address, current, routes, widgets
-from attnviz.i18n import Language, labelled, text
+from attnviz.i18n import Language, labelled, numbers, text
 from attnviz.teach.lessons.cards.card import Card, Control, Link, Pick, Slider
 from attnviz.teach.lessons.cards.example_words import in_language
 from attnviz.teach.lessons.cards.situation import before_the_question
@@ -141,7 +141,7 @@ def _control(texts: LessonTexts, opened: OpenCard, control: Control) -> None:
         st.select_slider(
             label,
             control.stops,
-            format_func=_short,
+            format_func=lambda stop: numbers.number(texts.lang, stop, "g"),
             key=key,
             on_change=_take_value,
             args=args,
@@ -165,10 +165,6 @@ def _control(texts: LessonTexts, opened: OpenCard, control: Control) -> None:
             on_change=_take_value,
             args=args,
         )
-
-
-def _short(value: float) -> str:
-    return f"{value:g}"
 
 
 def _take_value(card_name: str, control: str, widget: str) -> None:

@@ -12,12 +12,12 @@ from attnviz.app.session.messages import plain
 from attnviz.experiment.outputs import classes as outputs
 from attnviz.i18n import Language, text
 from attnviz.pictures import bars
+from attnviz.pictures.group import answers
 from attnviz.pictures.group.app_capture import AppCapture, PageContext
 from attnviz.pictures.shared.bars import Bar
 
 MAX_BARS = 10
 WIDTH_PX = 450
-NEARLY_ONE = 0.9995  # rounds to 100.0%
 
 
 def fits(captured: AppCapture) -> bool:
@@ -30,7 +30,7 @@ def show(shown: PageContext) -> None:
     lang, captured = shown.lang, shown.captured
     predicted = outputs.classes(captured.model, captured.capture)
     largest = float(predicted.probabilities.max())
-    percent = f"{100 * largest:.1f}" if largest < NEARLY_ONE else ">99.9"
+    percent = answers.share(lang, largest)
     st.markdown(text(lang, "classes.says", name=plain(predicted.best), percent=percent))
     truth = pictures.truth(uploads.picture_name()) if pictures.is_sampled(captured.name) else ""
     note = text(

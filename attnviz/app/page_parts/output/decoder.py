@@ -19,6 +19,7 @@ from attnviz.app.session.fragment import fragment
 from attnviz.app.session.model_cards import generates
 from attnviz.capture.generation.settings import Generation
 from attnviz.i18n import Language, text
+from attnviz.i18n.numbers import number
 from attnviz.pictures import writing
 from attnviz.pictures.group import groups, heads
 from attnviz.pictures.group.app_capture import AppCapture, PageContext
@@ -144,10 +145,10 @@ def _sampling_sentence(lang: Language, captured: AppCapture, sampling: Generatio
     return text(
         lang,
         "sampling.sampled",
-        temperature=f"{sampling.temperature:g}",
+        temperature=number(lang, sampling.temperature, "g"),
         top_k=sampling.top_k or off,
-        top_p=off if sampling.top_p == 1 else f"{sampling.top_p:g}",
-        seed=sampling.seed,
+        top_p=off if sampling.top_p == 1 else number(lang, sampling.top_p, "g"),
+        seed=str(sampling.seed),
     )
 
 

@@ -16,6 +16,7 @@ from attnviz.checks.cards import HeadNote, TrainingCard
 from attnviz.checks.figure import Figure
 from attnviz.checks.openings import OPENINGS, Opening
 from attnviz.i18n import DEFAULT, Language, joined, text
+from attnviz.i18n.numbers import number
 from attnviz.types import Site
 
 MAX_CHARS = 2000
@@ -55,18 +56,18 @@ def _opening(lang: Language, opening: Opening) -> str:
         head=str(opening.head),
         asks=_plain(opening.query_token),
         answers=_plain(opening.key_token),
-        weight=f"{opening.weight:.2f}",
-        others=f"{opening.others:.2f}",
+        weight=number(lang, opening.weight, ".2f"),
+        others=number(lang, opening.others, ".2f"),
     )
 
 
-def _head(lang: Language, note: HeadNote, number: int) -> None:
+def _head(lang: Language, note: HeadNote, place: int) -> None:
     """A note on a head beside a button that opens it; a mean of heads has no button."""
-    numbers = {"score": f"{note.score:.2f}"}
+    numbers = {"score": number(lang, note.score, ".2f")}
     if note.chance is not None:
-        numbers["chance"] = f"{note.chance:.2f}"
+        numbers["chance"] = number(lang, note.chance, ".2f")
     score = text(lang, "card.score_chance" if "chance" in numbers else "card.score", **numbers)
-    key = widgets.key(f"card.head.{number}")
+    key = widgets.key(f"card.head.{place}")
     name, does = st.columns(COLUMN_WIDTHS, vertical_alignment="center")
     does.markdown(f"{_plain(note.does)} · {score}")
     site = Site.parse(note.head)
@@ -93,9 +94,9 @@ def _table(lang: Language, figures: tuple[Figure, ...]) -> Iterator[str]:
         verdict = "" if figure.reached else f" ({text(lang, 'card.missed')})"
         cells = (
             _plain(figure.name),
-            f"{figure.value:.{DIGITS}g}{verdict}",
-            f"{'≥' if figure.at_least else '≤'}{NARROW_SPACE}{figure.target:g}",
-            f"{figure.cases:,}" if figure.cases else "",
+            f"{number(lang, figure.value, f'.{DIGITS}g')}{verdict}",
+            f"{'≥' if figure.at_least else '≤'}{NARROW_SPACE}{number(lang, figure.target, 'g')}",
+            number(lang, figure.cases) if figure.cases else "",
         )
         yield f"| {' | '.join(cells)} |"
 
@@ -109,10 +110,10 @@ def _training(lang: Language, model_card: TrainingCard) -> None:
         "training": text(
             lang,
             "card.trained",
-            steps=f"{trained.steps:,}",
-            minutes=f"{trained.minutes:.0f}",
+            steps=trained.steps,
+            minutes=round(trained.minutes),
             threads=trained.threads,
-            seed=trained.seed,
+            seed=str(trained.seed),
         ),
         "limits": _plain(described.limits),
         "licence": _plain(model_card.licence),

@@ -19,6 +19,12 @@ from attnviz.pictures.motion.scenes import Motion
 from attnviz.pictures.shared.pages import Page
 
 Numbers = Mapping[str, float | int | str]
+
+
+class Terms(str):
+    """Numbers and signs that Python wrote; a learner's words stay as they are."""
+
+
 TrainingView = Literal["moments", "control", "ablation"]
 # the page that draws a real head; "output": the part of Output that fits the model
 RealView = Literal["head", "overview", "output"]

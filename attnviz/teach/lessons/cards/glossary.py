@@ -89,8 +89,15 @@ def _path(entry: Mapping[str, str]) -> CardPath:
 
 @cache
 def _read(lang: Language) -> Mapping[str, Mapping[str, str]]:
-    source = files("attnviz.teach.lessons").joinpath("content", "glossary", f"{lang}.toml")
+    found = own(lang)
     if not is_beta(lang):
-        return tomllib.loads(source.read_text(encoding="utf-8"))
-    own = tomllib.loads(source.read_text(encoding="utf-8")) if source.is_file() else {}
-    return {name: own.get(name, entry) for name, entry in _read(DEFAULT).items()}
+        return found
+    return {name: found.get(name, entry) for name, entry in _read(DEFAULT).items()}
+
+
+def own(lang: Language) -> Mapping[str, Mapping[str, str]]:
+    """The entries of the language's own file, by name; a language in beta may have none yet."""
+    source = files("attnviz.teach.lessons").joinpath("content", "glossary", f"{lang}.toml")
+    if is_beta(lang) and not source.is_file():
+        return {}
+    return tomllib.loads(source.read_text(encoding="utf-8"))

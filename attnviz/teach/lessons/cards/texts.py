@@ -21,8 +21,9 @@ from functools import cache
 from importlib.resources import files
 
 from attnviz.i18n import DEFAULT, Language, MissingText, is_beta, particles
+from attnviz.i18n.numbers import local
 from attnviz.teach.lessons.cards import symbols
-from attnviz.teach.lessons.cards.card import Card, Numbers
+from attnviz.teach.lessons.cards.card import Card, Numbers, Terms
 
 FENCE = "---"
 FRONT_MATTER = ("title", "summary", "goal", "keep", "discuss")
@@ -51,6 +52,7 @@ class LessonTexts:
     cards: Mapping[str, Mapping[str, str]]
     words: Mapping[str, str] = field(default_factory=dict)
     in_english: frozenset[str] = frozenset()
+    lang: Language = DEFAULT
 
     def of(self, card: str, key: str) -> str:
         """The template of a card's text; raises `MissingText` for one that is not there."""
@@ -72,13 +74,21 @@ class LessonTexts:
 @cache
 def lesson_texts(slug: str, lang: Language) -> LessonTexts:
     """The texts of a lesson; a language that lands in parts has English cards among its own."""
-    source = files("attnviz.teach.lessons").joinpath("content", slug, f"{lang}.md")
-    if not is_beta(lang):
-        return parse(source.read_text(encoding="utf-8"))
+    own = own_texts(slug, lang)
+    if own is not None and not is_beta(lang):
+        return own
     english = lesson_texts(slug, DEFAULT)
-    if not source.is_file():
-        return replace(english, in_english=frozenset(english.cards))
-    return filled_up(parse(source.read_text(encoding="utf-8")), english)
+    if own is None:
+        return replace(english, in_english=frozenset(english.cards), lang=lang)
+    return filled_up(own, english)
+
+
+def own_texts(slug: str, lang: Language) -> LessonTexts | None:
+    """The texts in the language's own file; None where a language in beta has none yet."""
+    source = files("attnviz.teach.lessons").joinpath("content", slug, f"{lang}.md")
+    if is_beta(lang) and not source.is_file():
+        return None
+    return replace(parse(source.read_text(encoding="utf-8")), lang=lang)
 
 
 def filled_up(texts: LessonTexts, english: LessonTexts) -> LessonTexts:
@@ -113,7 +123,8 @@ def parse(source: str) -> LessonTexts:
         raise ValueError(
             f"front matter has {sorted(about)}; it needs {', '.join(FRONT_MATTER)}, then cards"
         )
-    return LessonTexts(**about, cards=cards, words=words, in_english=frozenset())
+    title, summary, goal, keep, discuss = (about[name] for name in FRONT_MATTER)
+    return LessonTexts(title, summary, goal, keep, discuss, cards, words)
 
 
 def _entry(line: str) -> tuple[str, str]:
@@ -133,7 +144,7 @@ def placeholders(template: str) -> set[str]:
     return {match[1] for match in PLACEHOLDER.finditer(template)}
 
 
-def fill(template: str, numbers: Numbers, markup: bool = True) -> str:
+def fill(template: str, numbers: Numbers, markup: bool = True, lang: Language = DEFAULT) -> str:
     """The template with its placeholders filled; with `markup`, inserted texts are escaped.
 
     >>> fill("softmax gives [[first:.2f]]", {"first": 0.891})
@@ -144,20 +155,22 @@ def fill(template: str, numbers: Numbers, markup: bool = True) -> str:
         raise MissingText(f"the text {template[:40]!r}… needs numbers for {sorted(missing)}")
     if markup:
         template = symbols.with_formulas(LIST_MARK.sub(r"\1\\\2", template))
-    template = particles.choose(template, PARTICLE, lambda hole: _filled(hole, numbers, False))
-    return PLACEHOLDER.sub(lambda hole: _filled(hole, numbers, markup), template)
+    template = particles.choose(
+        template, PARTICLE, lambda hole: _filled(hole, numbers, False, lang)
+    )
+    return PLACEHOLDER.sub(lambda hole: _filled(hole, numbers, markup, lang), template)
 
 
 def say(texts: LessonTexts, card: Card, key: str, markup: bool = True) -> str:
     """A text of a card with its numbers."""
-    return fill(texts.of(card.name, key), card.numbers, markup)
+    return fill(texts.of(card.name, key), card.numbers, markup, texts.lang)
 
 
-def _filled(hole: re.Match[str], numbers: Numbers, markup: bool) -> str:
-    return _written(numbers[hole["name"]], hole["form"] or "", markup)
-
-
-def _written(value: float | int | str, form: str, markup: bool) -> str:
+def _filled(hole: re.Match[str], numbers: Numbers, markup: bool, lang: Language) -> str:
+    value = numbers[hole["name"]]
+    if isinstance(value, Terms):
+        value = local(lang, value)
     if isinstance(value, str):
         return MARKUP.sub(r"\\\1", " ".join(value.splitlines())) if markup else value
-    return symbols.with_power(format(value, form)).replace("-", "−")
+    form = hole["form"] or ("," if isinstance(value, int) else "")
+    return local(lang, symbols.with_power(format(value, form)))

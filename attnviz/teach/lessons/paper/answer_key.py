@@ -8,7 +8,8 @@ from collections.abc import Collection
 from dataclasses import replace
 from html import escape
 
-from attnviz.i18n import Language, text
+from attnviz.i18n import DEFAULT, Language, text
+from attnviz.i18n.numbers import number as number_text
 from attnviz.pictures.board import Board, BoardCell
 from attnviz.teach.lessons.cards.card import (
     Card,
@@ -17,7 +18,7 @@ from attnviz.teach.lessons.cards.card import (
     NumberQuestion,
     Question,
 )
-from attnviz.teach.lessons.paper.boards import format_number, is_blank
+from attnviz.teach.lessons.paper.boards import is_blank
 from attnviz.teach.lessons.paper.markdown import html, inline
 from attnviz.teach.lessons.paper.sheet import Worksheet, picture_html, takeaway
 
@@ -31,7 +32,7 @@ def key(sheet: Worksheet) -> str:
         for number, printed in enumerate(sheet.printed, 1)
         if printed.card.question is not None
     ]
-    seed = sheet.label("seed", seed=sheet.seed)
+    seed = sheet.label("seed", seed=str(sheet.seed))
     return (
         f'<section class="key"><h2>{sheet.label("key")}</h2>'
         f'<p class="note">{escape(sheet.texts.title)} · {seed}. {sheet.label("same")}</p>'
@@ -60,7 +61,7 @@ def _solution(sheet: Worksheet, number: int, card: Card, question: Question) -> 
 def _right_answer(sheet: Worksheet, card: Card, question: Question) -> str:
     match question:
         case NumberQuestion():
-            return escape(exact(question.answer, question.tolerance))
+            return escape(exact(question.answer, question.tolerance, sheet.lang))
         case CellQuestion():
             named = " · ".join(cells(card, sheet.lang, question.panel, question.right))
             return f"{inline(sheet.say(card, f'panel.{question.panel}'))}: {escape(named)}"
@@ -68,16 +69,16 @@ def _right_answer(sheet: Worksheet, card: Card, question: Question) -> str:
             return inline(sheet.say(card, f"option.{question.right}"))
 
 
-def exact(answer: float | int, tolerance: float) -> str:
+def exact(answer: float | int, tolerance: float, lang: Language = DEFAULT) -> str:
     """An answer with as many digits as its tolerance asks for.
 
     >>> exact(0.8909, 0.006), exact(64, 0.5)
     ('0.891', '64')
     """
     if float(answer).is_integer():
-        return format_number(float(answer), 0)
+        return number_text(lang, answer, ".0f")
     digits = math.ceil(-math.log10(tolerance)) if tolerance > 0 else MAX_DECIMALS
-    return format_number(float(answer), min(max(digits, 0), MAX_DECIMALS))
+    return number_text(lang, answer, f".{min(max(digits, 0), MAX_DECIMALS)}f")
 
 
 def cells(card: Card, lang: Language, name: str, chosen: Collection[BoardCell]) -> list[str]:

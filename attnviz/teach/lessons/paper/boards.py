@@ -5,22 +5,22 @@ ones have a bold frame; hidden matrices keep their size and are empty, since hat
 would give the answer away. No colour carries meaning.
 """
 
-import math
 from collections.abc import Callable
 from dataclasses import replace
 from html import escape
 
 import numpy as np
 
+from attnviz.i18n import DEFAULT, Language
+from attnviz.i18n.numbers import number
 from attnviz.pictures.board import Board, Panel
 from attnviz.teach.lessons.paper.markdown import inline
 
 Say = Callable[[str], str]
-MINUS = "−"
 DENSE_COLUMNS = 9  # more columns than this are set small
 
 
-def board_html(board: Board, say: Say, answers: bool = False) -> str:
+def board_html(board: Board, say: Say, answers: bool = False, lang: Language = DEFAULT) -> str:
     """The matrices of a board; with `answers`, the hidden ones are filled in."""
     parts = []
     for panel in board.panels:
@@ -28,7 +28,7 @@ def board_html(board: Board, say: Say, answers: bool = False) -> str:
             parts.append(f'<span class="sign">{escape(panel.before)}</span>')
         hidden = is_blank(board, panel) and not answers
         asked = () if answers else panel.asked_elsewhere
-        parts.append(matrix_html(replace(panel, hidden=hidden, asked_elsewhere=asked), say))
+        parts.append(matrix_html(replace(panel, hidden=hidden, asked_elsewhere=asked), say, lang))
     return f'<div class="board">{"".join(parts)}</div>'
 
 
@@ -37,61 +37,47 @@ def is_blank(board: Board, panel: Panel) -> bool:
     return panel.hidden or panel.name in board.blank_on_paper
 
 
-def matrix_html(panel: Panel, say: Say) -> str:
+def matrix_html(panel: Panel, say: Say, lang: Language = DEFAULT) -> str:
     """One matrix with its caption, its rows and columns named."""
     sums_of_rows = panel.sums in ("rows", "both")
     columns = [*(panel.columns or _numbers(panel.values.shape[1])), *("Σ" * sums_of_rows)]
     head = "".join(f"<th>{escape(name)}</th>" for name in ("", *columns))
-    rows = [_row(panel, row, sums_of_rows) for row in range(len(panel.values))]
+    rows = [_row(lang, panel, row, sums_of_rows) for row in range(len(panel.values))]
     if panel.sums in ("columns", "both"):
-        rows.append(_sum_row(panel, sums_of_rows))
+        rows.append(_sum_row(lang, panel, sums_of_rows))
     dense = " dense" * (len(columns) > DENSE_COLUMNS)
     caption = inline(say(f"panel.{panel.name}"))
     body = "".join(f"<tr>{row}</tr>" for row in (head, *rows))
     return f'<table class="matrix{dense}"><caption>{caption}</caption>{body}</table>'
 
 
-def _row(panel: Panel, row: int, with_sum: bool) -> str:
+def _row(lang: Language, panel: Panel, row: int, with_sum: bool) -> str:
     names = panel.rows or _numbers(len(panel.values))
-    cells = [_cell(panel, row, column) for column in range(panel.values.shape[1])]
+    cells = [_cell(lang, panel, row, column) for column in range(panel.values.shape[1])]
     if with_sum:
-        cells.append(_sum(panel, panel.values[row]))
+        cells.append(_sum(lang, panel, panel.values[row]))
     return f"<th>{escape(names[row])}</th>{''.join(cells)}"
 
 
-def _sum_row(panel: Panel, corner: bool) -> str:
-    cells = [_sum(panel, panel.values[:, column]) for column in range(panel.values.shape[1])]
+def _sum_row(lang: Language, panel: Panel, corner: bool) -> str:
+    cells = [_sum(lang, panel, panel.values[:, column]) for column in range(panel.values.shape[1])]
     return f"<th>Σ</th>{''.join(cells)}{'<td></td>' * corner}"
 
 
-def _sum(panel: Panel, values: np.ndarray) -> str:
-    shown = "" if panel.hidden else format_number(float(values.sum()), panel.decimals)
+def _sum(lang: Language, panel: Panel, values: np.ndarray) -> str:
+    shown = "" if panel.hidden else number(lang, values.sum(), f".{panel.decimals}f")
     return f'<td class="sum">{shown}</td>'
 
 
-def _cell(panel: Panel, row: int, column: int) -> str:
+def _cell(lang: Language, panel: Panel, row: int, column: int) -> str:
     if panel.hidden or (row, column) in panel.asked_elsewhere:
         return "<td></td>"
     blocked = panel.blocked is not None and bool(panel.blocked[row, column])
     classes = [*(["blocked"] * blocked), *(["marked"] * ((row, column) in panel.marked))]
     attribute = f' class="{" ".join(classes)}"' if classes else ""
-    shown = format_number(float(panel.values[row, column]), panel.decimals)
+    shown = number(lang, panel.values[row, column], f".{panel.decimals}f")
     return f"<td{attribute}>{shown}</td>"
 
 
 def _numbers(size: int) -> tuple[str, ...]:
     return tuple(map(str, range(size)))
-
-
-def format_number(value: float, decimals: int) -> str:
-    """A number as it is printed.
-
-    >>> format_number(-0.5, 2), format_number(float("-inf"), 2), format_number(-0.001, 2)
-    ('−0.50', '−∞', '0.00')
-    """
-    if math.isnan(value):
-        return "NaN"
-    if math.isinf(value):
-        return "∞" if value > 0 else f"{MINUS}∞"
-    text = f"{value:.{decimals}f}"
-    return f"{abs(value):.{decimals}f}" if float(text) == 0 else text.replace("-", MINUS)

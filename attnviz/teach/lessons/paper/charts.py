@@ -8,8 +8,10 @@ from html import escape
 
 import numpy as np
 
+from attnviz.i18n import DEFAULT, Language
+from attnviz.i18n.numbers import number
 from attnviz.teach.lessons.cards.card import Chart, Series
-from attnviz.teach.lessons.paper.boards import MINUS, Say
+from attnviz.teach.lessons.paper.boards import Say
 from attnviz.teach.lessons.paper.markdown import plain
 
 WIDTH, HEIGHT = 520.0, 250.0
@@ -51,10 +53,10 @@ def _round_step(rough: float) -> float:
     return float(next(step * power for step in (1, 2, 5, 10) if step * power >= rough * 0.999))
 
 
-def chart_html(chart: Chart, say: Say) -> str:
+def chart_html(chart: Chart, say: Say, lang: Language = DEFAULT) -> str:
     """The chart as SVG."""
     x, y = _scales(chart)
-    parts = [_axes(chart, x, y, say)]
+    parts = [_axes(chart, x, y, say, lang)]
     for index, series in enumerate(chart.series):
         parts.append(_bars(chart, index, x, y) if chart.bars else _line(series, index, x, y))
         parts.append(_key(series, index, chart.bars, say))
@@ -86,14 +88,14 @@ def _scales(chart: Chart) -> tuple[AxisScale, AxisScale]:
     )
 
 
-def _axes(chart: Chart, x: AxisScale, y: AxisScale, say: Say) -> str:
+def _axes(chart: Chart, x: AxisScale, y: AxisScale, say: Say, lang: Language) -> str:
     bottom, right = HEIGHT - BOTTOM, WIDTH - RIGHT
     parts = [f'<path class="axis" d="M{LEFT} {TOP}V{bottom}H{right}"/>']
     for tick in x.ticks():
-        parts.append(_text(x.position(tick), bottom + 16, _format(tick), "middle"))
+        parts.append(_text(x.position(tick), bottom + 16, number(lang, tick, ".4g"), "middle"))
         parts.append(f'<path class="axis" d="M{x.position(tick):.1f} {bottom}v4"/>')
     for tick in y.ticks():
-        parts.append(_text(LEFT - 6, y.position(tick) + 4, _format(tick), "end"))
+        parts.append(_text(LEFT - 6, y.position(tick) + 4, number(lang, tick, ".4g"), "end"))
         parts.append(f'<path class="grid" d="M{LEFT} {y.position(tick):.1f}H{right}"/>')
     parts.append(_text((LEFT + right) / 2, HEIGHT - 10, plain(say(f"axis.{chart.x}")), "middle"))
     y_title = _text(0.0, 0.0, plain(say(f"axis.{chart.y}")), "middle")
@@ -145,7 +147,3 @@ def _dash(index: int) -> str:
 
 def _text(x: float, y: float, words: str, anchor: str) -> str:
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(words)}</text>'
-
-
-def _format(value: float) -> str:
-    return f"{value:.4g}".replace("-", MINUS)

@@ -119,9 +119,9 @@ def picture_html(sheet: Worksheet, card: Card, picture: Picture, answers: bool =
         case Board():
             hidden = any(is_blank(picture, panel) for panel in picture.panels) and not answers
             fill_in = note(sheet.label("fill_in")) if hidden else ""
-            return board_html(picture, say, answers) + fill_in
+            return board_html(picture, say, answers, sheet.lang) + fill_in
         case Chart():
-            return chart_html(picture, say)
+            return chart_html(picture, say, sheet.lang)
         case Program():
             return f"<pre>{escape(picture.source)}</pre>"
         case RealHead():

@@ -11,6 +11,7 @@ from html import escape
 from importlib.resources import files
 
 from attnviz.i18n import tag
+from attnviz.i18n.numbers import number
 from attnviz.pictures.board import Board
 from attnviz.teach.lessons.cards.card import (
     Card,
@@ -55,7 +56,7 @@ def worksheet_html(sheet: Worksheet) -> str:
 <h1>{title}</h1>
 <p class="summary">{escape(sheet.texts.summary)}</p>
 <p class="who"><span>{sheet.label("name")}</span><span>{sheet.label("date")}</span>
-<span class="seed">{sheet.label("seed", seed=sheet.seed)}</span></p>
+<span class="seed">{sheet.label("seed", seed=str(sheet.seed))}</span></p>
 </header>
 <main>{cards}{_on_screen(sheet)}</main>
 {key(sheet)}
@@ -97,7 +98,7 @@ def _on_screen(sheet: Worksheet) -> str:
 def _setting(sheet: Worksheet, card: Card, control: Control, value: Value) -> str:
     name = f"control.{control.name}"
     if isinstance(control, Slider):
-        words = escape(f"{float(value):g}")
+        words = number(sheet.lang, float(value), "g")
     elif isinstance(control, Typed):
         words = escape(str(value))
     else:
@@ -122,6 +123,6 @@ def _options(sheet: Worksheet, card: Card, question: ChoiceQuestion) -> str:
     for option in question.options:
         words = inline(sheet.say(card, f"option.{option}"))
         board = question.pictures.get(option)
-        picture = board_html(board, partial(sheet.say, card)) if board else ""
+        picture = board_html(board, partial(sheet.say, card), lang=sheet.lang) if board else ""
         items.append(f'<li><span class="box"></span>{words}{picture}</li>')
     return f'<ul class="options">{"".join(items)}</ul>'

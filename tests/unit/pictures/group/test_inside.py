@@ -62,16 +62,16 @@ def test_row_table_shows_weight_length_and_effect_side_by_side() -> None:
     ],
 )
 def test_real_never_prints_a_number_as_nothing(value: float, shown: str) -> None:
-    assert real(value, 3) == shown
+    assert real("en", value, 3) == shown
 
 
 def test_a_column_has_one_format() -> None:
-    assert [cell.text for cell in numbers([0.275, -4e-4, 0.0], 0.275)] == [
+    assert [cell.text for cell in numbers("en", [0.275, -4e-4, 0.0], 0.275)] == [
         "0.275",
         ">−0.001",
         "0.000",
     ]
-    assert [cell.text for cell in numbers([0.0004, 2e-5], 0.0004)] == ["0.000400", "0.000020"]
+    assert [cell.text for cell in numbers("en", [0.0004, 2e-5], 0.0004)] == ["0.000400", "0.000020"]
 
 
 HEADS = [Site(0, head) for head in range(6)]

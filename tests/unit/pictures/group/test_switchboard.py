@@ -23,7 +23,7 @@ def test_a_small_move_is_not_printed_as_none(value: float, shown: str) -> None:
     ("value", "shown"), [(1.0, "1.0000"), (0.99998, ">0.9999"), (0.9912, "0.9912")]
 )
 def test_a_cosine_below_one_is_not_printed_as_one(value: float, shown: str) -> None:
-    assert cosine(value) == shown
+    assert cosine("en", value) == shown
 
 
 @pytest.mark.parametrize(

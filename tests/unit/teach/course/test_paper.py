@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import pytest
 
 from attnviz.errors import BadInput
-from attnviz.i18n import Language
+from attnviz.i18n import Language, tag
 from attnviz.pictures.board import Board
 from attnviz.teach.course import SLUGS, lesson
 from attnviz.teach.course.paper import MAX_TOKENS, sheet, weights
@@ -77,7 +77,7 @@ def test_every_lesson_can_be_printed(slug: str, lang: Language, capture_text: Ca
     parser = Balanced()
     parser.feed(page)
     assert parser.open == []
-    assert f'<html lang="{lang}">' in page
+    assert f'<html lang="{tag(lang)}">' in page
     assert "@page" in page and "break-before: page" in page
     on_screen = page.partition('class="screen"')[2].partition("</section>")[0].count("<li>")
     n_printed = page.count('id="right-')

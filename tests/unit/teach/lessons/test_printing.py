@@ -6,10 +6,11 @@ import re
 import numpy as np
 import pytest
 
+from attnviz.i18n.numbers import number
 from attnviz.pictures.board import Board, Panel
 from attnviz.teach.lessons.cards.card import Chart, Series
 from attnviz.teach.lessons.cards.texts import fill
-from attnviz.teach.lessons.paper.boards import board_html, format_number, matrix_html
+from attnviz.teach.lessons.paper.boards import board_html, matrix_html
 from attnviz.teach.lessons.paper.charts import HEIGHT, chart_html
 from attnviz.teach.lessons.paper.markdown import formula, html, inline, plain
 
@@ -82,7 +83,7 @@ def test_a_blank_matrix_does_not_say_where_its_answer_is(
     ("value", "said"), [(-0.004, "0.00"), (-1.5, "−1.50"), (math.nan, "NaN"), (math.inf, "∞")]
 )
 def test_numbers_are_written_for_people(value: float, said: str) -> None:
-    assert format_number(value, 2) == said
+    assert number("en", value, ".2f") == said
 
 
 def test_a_line_goes_through_its_points() -> None:
