@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Float32
 
 from attnviz.i18n import Language, text
+from attnviz.i18n.numbers import number
 from attnviz.pictures.pairs import Ask, PairsView, PairText
 
 if TYPE_CHECKING:
@@ -106,8 +107,8 @@ def _sentences(lang: Language, shown: PairsFound) -> list[str]:
             lang,
             "pairs.numbers",
             n=len(before),
-            before=_signed(float(np.mean(before))),
-            source=_signed(float(np.mean(source))),
+            before=_signed(lang, float(np.mean(before))),
+            source=_signed(lang, float(np.mean(source))),
         ),
         text(lang, f"pairs.note_{ask}"),
     ]
@@ -121,13 +122,13 @@ def _sentences(lang: Language, shown: PairsFound) -> list[str]:
                 f"pairs.{name}",
                 first=_name(lang, first),
                 second=_name(lang, second),
-                mean=_signed(mean),
-                low=_signed(low),
-                high=_signed(high),
+                mean=_signed(lang, mean),
+                low=_signed(lang, low),
+                high=_signed(lang, high),
             )
         )
     return said
 
 
-def _signed(number: float) -> str:
-    return f"{number:+.2f}".replace("-", "−")
+def _signed(lang: Language, value: float) -> str:
+    return number(lang, value, "+.2f")

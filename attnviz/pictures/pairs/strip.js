@@ -1,6 +1,7 @@
 // @ts-check
 // A strip: on one line the dots of all pairs, their mean with its interval, and the control; and the axis above all strips.
 
+import { fmtFixed, withPercent } from "../shared/fmt.js";
 import { svg, svgText } from "../shared/svg.js";
 
 /** @import { Arrays, Header } from "./types.js" */
@@ -44,7 +45,7 @@ export function makeAxis(
 ) {
   const digits = Math.max(0, -Math.floor(Math.log10(Math.abs(ticks[1] - ticks[0] || 1)) + 1e-9));
   const text = (/** @type {number} */ tick) =>
-    (share ? `${Math.round(100 * tick)}%` : tick.toFixed(Math.min(3, digits))).replace("-", "\u2212");
+    share ? withPercent(fmtFixed(100 * tick, 0)) : fmtFixed(tick, Math.min(3, digits));
   const drawing = svg(
     "svg",
     { width, height: name ? AXIS_PX : AXIS_PX / 2, "aria-hidden": "true" },

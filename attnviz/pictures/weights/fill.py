@@ -15,6 +15,7 @@ from jaxtyping import Float32
 
 from attnviz.errors import TooLarge, UnsupportedAttention
 from attnviz.i18n import Language, has, text
+from attnviz.i18n.numbers import number
 from attnviz.pictures.weights import (
     CircuitShare,
     ComposedPair,
@@ -184,7 +185,7 @@ def _sentences(lang: Language, found: WeightsFound, head: str) -> list[str]:
     said = []
     ov = {share.through: share for share in found.shares if share.circuit == "OV"}
     if len(ov) == 2 and ov["embedding"].share * ov["mlp0"].share < 0:
-        values = {name: _signed(share.share) for name, share in ov.items()}
+        values = {name: _signed(lang, share.share) for name, share in ov.items()}
         said.append(text(lang, "weights.disagree", head=head, **values))
     elif ov:
         last = ov.get("mlp0") or ov["embedding"]
@@ -195,9 +196,9 @@ def _sentences(lang: Language, found: WeightsFound, head: str) -> list[str]:
                 lang,
                 f"weights.{verdict}",
                 head=head,
-                share=_signed(last.share),
-                low=_signed(last.low),
-                high=_signed(last.high),
+                share=_signed(lang, last.share),
+                low=_signed(lang, last.low),
+                high=_signed(lang, last.high),
             )
         )
     else:
@@ -210,8 +211,8 @@ def _sentences(lang: Language, found: WeightsFound, head: str) -> list[str]:
                     lang,
                     "weights.distance",
                     n=found.peak,
-                    weight=f"{found.weights[at]:.2f}",
-                    even=f"{found.even[at]:.2f}",
+                    weight=number(lang, found.weights[at], ".2f"),
+                    even=number(lang, found.even[at], ".2f"),
                 )
             )
     if found.reads:
@@ -223,9 +224,9 @@ def _sentences(lang: Language, found: WeightsFound, head: str) -> list[str]:
                 head=head,
                 sender=best.name,
                 side=best.side,
-                value=f"{best.value:.3f}",
-                baseline=f"{found.baseline:.3f}",
-                z=f"{best.z:.0f}",
+                value=number(lang, best.value, ".3f"),
+                baseline=number(lang, found.baseline, ".3f"),
+                z=number(lang, best.z, ".0f"),
             )
         )
     return said
@@ -242,5 +243,5 @@ def _notes(lang: Language, found: WeightsFound) -> list[str]:
     return [text(lang, f"weights.left_{name}") for name in dict.fromkeys(names)]
 
 
-def _signed(number: float) -> str:
-    return f"{number:+.2f}".replace("-", "−")
+def _signed(lang: Language, value: float) -> str:
+    return number(lang, value, "+.2f")
