@@ -14,6 +14,7 @@ import streamlit as st
 from attnviz.app.server import course_lessons
 from attnviz.app.session import current, messages, routes, store, widgets
 from attnviz.i18n import Language, labelled, text
+from attnviz.i18n.numbers import number
 from attnviz.metrics.measures import SHARES, Share
 from attnviz.pictures.shared.pages import Page
 from attnviz.teach.lessons.paper import record
@@ -159,8 +160,8 @@ def _evidence(lang: Language, project: Project) -> None:
     rows = [
         (
             each.text,
-            *(_number(value) for value in (each.share, each.chance, each.others)),
-            *(_number(value) for value in (each.moved, each.moved_others)),
+            *(_number(lang, value) for value in (each.share, each.chance, each.others)),
+            *(_number(lang, value) for value in (each.moved, each.moved_others)),
         )
         for each in found.evidence
     ]
@@ -190,5 +191,5 @@ def _evidence(lang: Language, project: Project) -> None:
     )
 
 
-def _number(value: float | None) -> str:
-    return "–" if value is None or not math.isfinite(value) else f"{value:.2f}"
+def _number(lang: Language, value: float | None) -> str:
+    return "–" if value is None or not math.isfinite(value) else number(lang, value, ".2f")
