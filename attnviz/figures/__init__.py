@@ -1,9 +1,9 @@
 """Figures of what was computed: they draw numpy arrays and compute nothing.
 
-For print: `heads`, `head`, `lines`, `steps`, `alignment`, `compare` and `panels` give a `Drawing`,
-which is SVG and, with the extra `paper`, PDF, PNG and EPS. For a notebook or a page: `heatmap`
-gives a `plotly` figure of a `StepView`. Colours are those of the screen: sequential if numbers
-cannot be negative, else diverging and symmetric.
+For print: `heads`, `head`, `lines`, `steps`, `alignment`, `compare`, `panels` and `picture` give a
+`Drawing`, which is SVG and, with the extra `paper`, PDF, PNG and EPS. For a notebook or a page:
+`heatmap` gives a `plotly` figure of a `StepView`. Colours are those of the screen: sequential if
+numbers cannot be negative, else diverging and symmetric.
 """
 
 import html
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from attnviz.errors import bad_argument, require_package, require_type
-from attnviz.figures.comparison import compare, panels
+from attnviz.figures.comparison import compare, panels, picture
 from attnviz.figures.connections import alignment, lines
 from attnviz.figures.drawing import Drawing
 from attnviz.figures.matrices import head
@@ -36,6 +36,7 @@ __all__ = [
     "heatmap",
     "lines",
     "panels",
+    "picture",
     "steps",
 ]
 

@@ -149,6 +149,17 @@ def put_signed_bar(
     return line + 2
 
 
+def put_linear_bar(
+    sheet: PrintSheet, x: float, y: float, long: float, most: float, size: float
+) -> float:
+    """The bar of weights from 0 to the largest with its two ends; returns where it ends."""
+    _bar(sheet, x, y, long, ramp.table("light"))
+    line = y + BAR_HEIGHT + 1 + size
+    sheet.text(x, line, "0", size, colour=MUTED)
+    sheet.text(x + long, line, f"{most:.3g}", size, "end", colour=MUTED)
+    return line + 2
+
+
 def _bar(
     sheet: PrintSheet, x: float, y: float, long: float, colours: UInt8[np.ndarray, "level rgb"]
 ) -> None:

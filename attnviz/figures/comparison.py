@@ -1,4 +1,4 @@
-"""The figures of heads side by side: several, or two with their difference.
+"""Figures side by side: several heads, two with their difference, a picture and its patches.
 
 In: arrays of weights on the same axes, and tokens. Out: a `Drawing`. What only one of two sides has
 is NaN in the other: it is drawn grey, and has no difference.
@@ -7,9 +7,10 @@ is NaN in the other: it is drawn grey, and has no difference.
 from collections.abc import Sequence
 from typing import Unpack
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from attnviz.figures import axes
+from attnviz.figures import axes, ramp
 from attnviz.figures.axes import LINE, TITLE_ROOM, Box
 from attnviz.figures.drawing import Drawing
 from attnviz.figures.matrices import (
@@ -29,6 +30,7 @@ from attnviz.figures.text_width import legible, shortened
 GAP = 12.0  # between two panels
 PER_ROW = 3
 BAR = 220.0  # the longest colour bar
+FAINTEST = 0.6  # what black leaves of a colour that is laid over it
 
 
 def panels(
@@ -95,6 +97,44 @@ def compare(
     end = axes.put_weight_bar(sheet, boxes[0].x, below, chosen, last.x - boxes[0].x - GAP)
     size = chosen.size - 0.5
     sheet.height = max(end, axes.put_signed_bar(sheet, last.x, below, last.width, limit, size))
+    return Drawing(sheet)
+
+
+def picture(
+    pixels: ArrayLike, weights: ArrayLike, *, name: str = "", **style: Unpack[Style]
+) -> Drawing:
+    """A picture beside the weights [row, column] of its patches, which are laid over it in grey.
+
+    Colours reach from 0 to the largest weight, evenly: the bar names it. `name` stands above
+    both. `Style` has the choices, but for `scale`, `cells` and the titles of axes. Raises
+    `BadInput` for pixels that are not [row, column, rgb] in 0..255, or weights that are no matrix.
+    """
+    chosen = look(style, ("scale", "cells", "row_title", "column_title"))
+    matrix, image = numbers("weights", weights), numbers("pixels", pixels, 3)
+    shown = f"an array of shape {list(image.shape)}, {image.min():g} to {image.max():g}"
+    is_rgb = image.shape[2] == 3 and 0 <= image.min() and image.max() <= 255
+    require(is_rgb, "pixels", shown, "pixels [row, column, rgb] in 0..255")
+    most = float(np.nanmax(matrix))
+    cells = ramp.table("light")[ramp.levels(matrix / max(most, 1e-12), "linear")]
+    rows, columns = (
+        np.arange(side) * cells.shape[axis] // side for axis, side in enumerate(image.shape[:2])
+    )
+    grey = FAINTEST + (1 - FAINTEST) * image.mean(2, keepdims=True) / 255
+    laid = (cells[rows][:, columns] * grey).astype(np.uint8)
+
+    sheet = PrintSheet(chosen.width, 0.0, chosen.title)
+    size, width = chosen.size + 1, (chosen.width - GAP - 2) / 2
+    top = axes.put_title(sheet, chosen) + (LINE * size if name else 0)
+    height = width * image.shape[0] / image.shape[1]
+    left, right = (Box(1 + n * (width + GAP), top, width, height) for n in range(2))
+    axes.put_matrix(sheet, left, image.astype(np.uint8), chosen)
+    axes.put_matrix(sheet, right, laid, chosen)
+    if name:
+        text = shortened(legible(name), size, chosen.width - 2, bold=True)
+        sheet.text(left.x, top - 3, text, size, bold=True)
+    sheet.height = axes.put_linear_bar(
+        sheet, right.x, right.bottom + 6, min(width, BAR), most, chosen.size - 0.5
+    )
     return Drawing(sheet)
 
 

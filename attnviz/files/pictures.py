@@ -1,12 +1,15 @@
 """Figures for print of a capture: the weights and tokens that each view draws.
 
 In: a capture, or two to compare, and a view. Out: a `Drawing`. `heads` draws all heads of one
-attention, `head`, `lines` and `alignment` one head, `steps` every stage of one head, `compare` the
-same head of two captures with their difference.
+attention, `head`, `lines` and `alignment` one head, `steps` every stage of one head, `picture` the
+attention over the patches of a picture, `compare` the same head of two captures with their
+difference.
 """
 
 from collections.abc import Sequence
 from typing import Literal, NamedTuple, get_args
+
+from numpy.typing import ArrayLike
 
 from attnviz import figures
 from attnviz.attention import axis_tokens
@@ -14,13 +17,13 @@ from attnviz.attention.call import AttentionCall
 from attnviz.attention.capture import Capture
 from attnviz.attention.steps import derive
 from attnviz.compare.token_pairs import Pairing, Slot, on_axes, pair
-from attnviz.errors import TooLarge, bad_argument
+from attnviz.errors import TooLarge, bad_argument, require_index
 from attnviz.figures import Drawing
 from attnviz.figures.style import Style
 from attnviz.tokens.words import merged
 from attnviz.types import Head, Kind, Stack, Tokens, head_id
 
-View = Literal["heads", "head", "lines", "steps", "alignment", "compare"]
+View = Literal["heads", "head", "lines", "steps", "alignment", "picture", "compare"]
 VIEWS: tuple[View, ...] = get_args(View)
 OF_ONE: tuple[View, ...] = VIEWS[:-1]
 MAX_TOKENS = 2048  # along a side of one matrix
@@ -36,12 +39,23 @@ class Place(NamedTuple):
     batch: int = 0
 
 
+class Seen(NamedTuple):
+    """The pixels that a vision model read, and the token whose row is drawn (None: [CLS])."""
+
+    picture: ArrayLike | None = None
+    query: int | None = None
+
+
+NOTHING_SEEN = Seen()
+
+
 def drawing(
     what: Capture | tuple[Capture, Capture],
     view: str | None,
     place: Place,
     style: Style,
     heads: Sequence[Head] | str | None = None,
+    seen: Seen = NOTHING_SEEN,
 ) -> Drawing:
     """The figure of one view; "heads" unless a head or two captures are given.
 
@@ -50,6 +64,13 @@ def drawing(
     Raises `BadInput` for a view, head, kind, stack or text that does not exist, and `TooLarge` for
     more tokens than a figure can show.
     """
+    if (seen.picture is not None or seen.query is not None) and view != "picture":
+        raise bad_argument(
+            f"picture= and query= belong to the view picture, and view is {view!r}",
+            name="view",
+            found=repr(view),
+            allowed="picture",
+        )
     if isinstance(what, tuple):
         _require_view(view, ("compare",), "two captures")
         return _compare(*what, place, style)
@@ -65,6 +86,8 @@ def drawing(
     if chosen == "steps":
         return figures.steps(derive(call, head, row).views(), *tokens, **style)
     weights = call.weights(head, row).cpu().numpy()
+    if chosen == "picture":
+        return _patches(what, call, (head, row), seen, style)
     if chosen == "lines":
         return figures.lines(weights, *tokens, **style)
     if chosen == "alignment":
@@ -130,6 +153,40 @@ def _place(cap: Capture, place: Place) -> tuple[AttentionCall, int, int]:
     longest = max(call.n_query, call.n_key)
     _require_few(longest, MAX_TOKENS, "tokens", "save them as .npz, or capture a part of the text")
     return call, head.head, row
+
+
+def _patches(
+    cap: Capture, call: AttentionCall, place: tuple[int, int], seen: Seen, style: Style
+) -> Drawing:
+    """One row of a head over the patches: that of the query, of [CLS], or the mean of all rows."""
+    grid, (head, row) = cap.grid, place
+    n_patch = 0 if grid is None else grid[0] * grid[1]
+    if grid is None or call.windows is not None or not 0 < n_patch <= call.n_key:
+        raise bad_argument(
+            "this attention is not one of a picture whose patches are its tokens; give view='head'",
+            name="view",
+            found="'picture'",
+            allowed=", ".join(OF_ONE[:-1]),
+        )
+    if seen.picture is None:
+        raise bad_argument(
+            "a capture keeps no pixels: give picture=, what the model saw, [row, column, rgb]",
+            name="picture",
+            found="None",
+            allowed="an array",
+        )
+    weights = call.weights(head, row).cpu().numpy()
+    tokens, first = _tokens(cap, call, row)[0], call.n_key - n_patch
+    if seen.query is not None:
+        at = require_index("position", seen.query, call.n_query)
+        chosen, name = weights[at], tokens.labels[at]
+    elif tokens.special[0]:
+        chosen, name = weights[0], tokens.labels[0]
+    else:
+        chosen, name = weights.mean(0), "mean"
+    patches = chosen[first:].reshape(grid)
+    said = f"L{call.layer}.H{head}, {name}: {patches.sum():.0%} on the patches"
+    return figures.picture(seen.picture, patches, name=said, **style)
 
 
 def _n_windows(call: AttentionCall) -> int:

@@ -44,7 +44,7 @@ Writer = Callable[[BufferedIOBase], object]
 
 PLACE = ("head", "kind", "stack", "batch")
 LIVE = ("live", "lang", "model")  # the choices of a page on which the model runs
-FIGURE = ("view", *PLACE, "heads", *Style.__annotations__)
+FIGURE = ("view", *PLACE, "heads", "picture", "query", *Style.__annotations__)
 # the ending of a file → the arguments that it takes
 ENDINGS: dict[str, tuple[str, ...]] = {
     ".safetensors": ("dtype", "with_weights", "with_outputs"),
@@ -81,6 +81,7 @@ class Choices(TypedDict, total=False):
     heads: "Heads"
     model: "LoadedModel | None"
     picture: "np.ndarray | None"
+    query: int | None
     live: bool
     row_title: str
     column_title: str
@@ -112,7 +113,8 @@ def save(what: What, path: str | Path, **choices: Unpack[Choices]) -> Path:
     - .svg, .pdf, .png, .eps, figures for print with their fonts embedded: all heads, or `view`, one
       head as "head", "lines", "steps" or "alignment"; `head`, `kind`, `stack`, `batch` as above;
       `heads`, several side by side; `width_in`, `size_pt`, `scale`, `cells`, `title`, `row_title`
-      and `column_title` as in `attnviz.figures`.
+      and `column_title` as in `attnviz.figures`. As "picture", with `picture`, what a vision model
+      saw, [row, column, rgb]: its patches by the weights of `query`, a position or else [CLS].
 
     Of a survey: .npz, the survey itself, which `attnviz.read` opens; .csv and .json, its table of
     heads; .svg, .pdf, .png and .eps, its heads on two `measures`, with `width_in`, `size_pt` and
@@ -266,7 +268,8 @@ def _page(cap: Capture, options: dict[str, Any]) -> bytes:
 def _figure(what: Captures, ending: str, options: dict[str, Any]) -> Writer:
     place = Place(**{name: options[name] for name in PLACE if name in options})
     style: Any = {name: options[name] for name in Style.__annotations__ if name in options}
-    drawing = pictures.drawing(what, options.get("view"), place, style, options.get("heads"))
+    seen = pictures.Seen(options.get("picture"), options.get("query"))
+    drawing = pictures.drawing(what, options.get("view"), place, style, options.get("heads"), seen)
     return lambda file: file.write(drawing.content(ending))
 
 

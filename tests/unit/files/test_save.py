@@ -16,9 +16,11 @@ import pytest
 
 import attnviz
 from attnviz.errors import BadInput, TooLarge, cannot_write
+from attnviz.figures.sheet import Matrix
 from attnviz.files import pictures
 from attnviz.files.save import ENDINGS, content
 from attnviz.files.tables import document, spreadsheet
+from attnviz.worlds import shapes
 from tests.support import captures, hostile
 from tests.support.shapes import unchecked
 
@@ -278,3 +280,47 @@ def test_every_ending_is_named_by_the_documentation() -> None:
 def test_cannot_write_says_what_helps(number: int, advice: str) -> None:
     error = cannot_write("x.npz", OSError(number, os.strerror(number)))
     assert os.strerror(number) in str(error) and advice in str(error)
+
+
+def test_a_picture_is_drawn_beside_the_weights_of_its_patches(tmp_path: Path) -> None:
+    pixels = shapes.sample(7).picture(48)
+    cap = attnviz.capture("shapes", image=pixels)
+    weights = cap.weights("L3.H1")
+    for query, row in ((None, 0), (9, 9)):
+        drawn = pictures.drawing(
+            cap, "picture", pictures.Place("L3.H1"), {}, seen=pictures.Seen(pixels, query)
+        )
+        left, right, _ = (mark for mark in drawn.sheet.marks if isinstance(mark, Matrix))
+        np.testing.assert_array_equal(left.colours, pixels)
+        assert right.colours.shape == pixels.shape
+        patches = weights[row, 1:].reshape(6, 6)
+        # white paper is darkest where the weight is largest; each patch is 8 × 8 pixels
+        grey = 0.6 + 0.4 * pixels.mean(2, keepdims=True) / 255
+        dark = (255 - right.colours / grey).sum(2).reshape(6, 8, 6, 8).mean((1, 3))
+        assert dark.ravel().argsort()[-3:].tolist() == patches.ravel().argsort()[-3:].tolist()
+        texts = [text.text for text in drawn.sheet.texts]
+        assert f"{patches.max():.3g}" in texts
+        assert any(f"{patches.sum():.0%} on the patches" in text for text in texts)
+    path = attnviz.save(cap, tmp_path / "x.svg", view="picture", head="L3.H1", picture=pixels)
+    assert path.read_text().startswith("<svg")
+
+
+@pytest.mark.parametrize(
+    ("choices", "said"),
+    [
+        ({"view": "picture"}, "keeps no pixels"),
+        ({"view": "head", "query": 3}, "belong to the view picture"),
+        ({"view": "picture", "picture": np.zeros((4, 4))}, "pixels is"),
+        ({"view": "picture", "picture": np.full((4, 4, 3), 300)}, "pixels is"),
+        ({"view": "picture", "picture": np.zeros((4, 4, 3)), "query": 99}, "does not exist"),
+    ],
+)
+def test_a_picture_that_cannot_be_drawn_is_refused_by_name(
+    tmp_path: Path, choices: dict[str, Any], said: str
+) -> None:
+    cap = attnviz.capture("shapes", image=shapes.sample(7).picture(48))
+    with pytest.raises(BadInput, match=said):
+        attnviz.save(cap, tmp_path / "x.svg", **choices)
+    text = attnviz.capture("stories", "Tom ran.")
+    with pytest.raises(BadInput, match="not one of a picture"):
+        attnviz.save(text, tmp_path / "x.svg", view="picture", picture=np.zeros((4, 4, 3)))
