@@ -4,6 +4,7 @@ In: a module's weight and the tensors of one forward pass. Out: a `Projection`: 
 head, and the product x·W + b computed again in float32.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -19,12 +20,11 @@ from attnviz.summary import described
 ALL_COLUMNS = slice(None)
 
 
-@dataclass(frozen=True, eq=False)
-class WrittenLayer:
-    """A linear layer whose weight [d_in, d_out] and bias can be read."""
+class _Linear:
+    """x·W + b with a weight [d_in, d_out] and a bias that are there."""
 
     weight: Float[Tensor, "d_in d_out"]
-    bias: Float[Tensor, "d_out"] | None = None
+    bias: Float[Tensor, "d_out"] | None
 
     def apply(
         self, x: Float[Tensor, "*batch token d_in"], columns: slice = ALL_COLUMNS
@@ -43,6 +43,35 @@ class WrittenLayer:
 
 
 @dataclass(frozen=True, eq=False)
+class WrittenLayer(_Linear):
+    """A linear layer whose weight [d_in, d_out] and bias can be read."""
+
+    weight: Float[Tensor, "d_in d_out"]
+    bias: Float[Tensor, "d_out"] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class BroughtLayer(_Linear):
+    """A linear layer whose weight and bias lie elsewhere; `bring` gets them when needed."""
+
+    bring: Callable[[], tuple[Tensor, Tensor | None]]
+
+    @cached_property
+    def _brought(self) -> tuple[Tensor, Tensor | None]:
+        return self.bring()
+
+    @property
+    def weight(self) -> Float[Tensor, "d_in d_out"]:  # type: ignore[override]  # read only
+        """W."""
+        return self._brought[0]
+
+    @property
+    def bias(self) -> Float[Tensor, "d_out"] | None:  # type: ignore[override]
+        """b; None without one."""
+        return self._brought[1]
+
+
+@dataclass(frozen=True, eq=False)
 class Projection:
     """A linear layer next to an attention call: W_Q, W_K, W_V or W_O.
 
@@ -54,7 +83,7 @@ class Projection:
     """
 
     module: str
-    layer: WrittenLayer | CalledLayer
+    layer: WrittenLayer | BroughtLayer | CalledLayer
     input: Float[Tensor, "batch token d_in"]
     output: Float[Tensor, "batch token d_out"]
     starts: tuple[int, ...]

@@ -21,6 +21,7 @@ from attnviz.experiment.run import Experiment
 from attnviz.experiment.sets import ExperimentSet, experiment_set
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.models.loader import load
+from attnviz.models.ranks import require_whole
 
 
 @overload
@@ -90,6 +91,7 @@ def experiment(
     1
     """
     loaded = lm if isinstance(lm, LoadedModel) else load(lm)
+    require_whole(loaded.model)
     if text is not None and not isinstance(text, str):
         others = (text_pair, target, image, sound, inputs, cut or None, chat or None)
         if any(other is not None for other in others):

@@ -77,7 +77,8 @@ class Settings:
 
     `within` are the directories that its files may really lie in; None allows any. `rehearse` is
     called with the checked copy of the folder and the model's name before anything else reads it.
-    With `spread` the model's parts go to several places.
+    With `spread` the model's parts go to several places, with `tensor_parallel` to the processes
+    that torchrun started.
     """
 
     device: str
@@ -85,6 +86,13 @@ class Settings:
     within: tuple[Path, ...] | None = None
     rehearse: Callable[[Path, str], None] | None = None
     spread: Spread | None = None
+    tensor_parallel: bool = False
+
+    def options(self) -> dict[str, object]:
+        """The arguments of `from_pretrained` that say where the parts go."""
+        if self.tensor_parallel:
+            return {"tp_plan": "auto"}
+        return {} if self.spread is None else self.spread.options()
 
 
 def read(
@@ -115,7 +123,7 @@ def read(
 def _read(folder: Path, name: str, revision: str | None, settings: Settings) -> LoadedModel:
     config, model = _model(folder, name, settings)
     kind, device = architecture.kind_of(config), settings.device
-    if settings.spread is None:
+    if settings.spread is None and not settings.tensor_parallel:
         model.to(device)  # type: ignore[arg-type]
     else:
         device = _device_of_inputs(model, next(model.parameters()))
@@ -129,9 +137,9 @@ def _read(folder: Path, name: str, revision: str | None, settings: Settings) -> 
 
 
 def _model(folder: Path, name: str, settings: Settings) -> tuple[PreTrainedConfig, PreTrainedModel]:
-    config, spread = AutoConfig.from_pretrained(folder, **OFFLINE), settings.spread
+    config = AutoConfig.from_pretrained(folder, **OFFLINE)
     shell, parts = weights.on_meta(config), files.weight_files(folder)
-    if spread is None:
+    if settings.spread is None and not settings.tensor_parallel:
         weights.require_memory(shell, name, settings.dtype)
     weights.require_stored(shell, name, parts)
     with seeded(0):  # some classes draw before they read: from nobody else's random numbers
@@ -143,7 +151,7 @@ def _model(folder: Path, name: str, settings: Settings) -> tuple[PreTrainedConfi
             local_files_only=True,
             output_loading_info=True,
             ignore_mismatched_sizes=True,
-            **({} if spread is None else spread.options()),
+            **settings.options(),
         )
     weights.require_complete(model, report, name)
     _require_finite(model, name)

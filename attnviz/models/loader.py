@@ -6,6 +6,7 @@ the package the hub id is tried instead, and the model's `notice` says so. Weigh
 only; code from a hub is never run.
 """
 
+import os
 import weakref
 from collections.abc import Iterable, Mapping
 from importlib.metadata import PackageNotFoundError, version
@@ -21,11 +22,18 @@ from safetensors import safe_open
 from torch import nn
 from transformers import PreTrainedTokenizerBase
 
-from attnviz.errors import AttnVizError, BadInput, ModelNotFound, require_package
+from attnviz.errors import (
+    AttnVizError,
+    BadInput,
+    ModelNotFound,
+    bad_argument,
+    require_package,
+)
 from attnviz.models import download, files, rehearsal, seeded_models
 from attnviz.models.files import first_line
 from attnviz.models.from_folder import Settings, Spread, add_parts, cannot_load, read, wrap
 from attnviz.models.loaded_model import LoadedModel, Processor
+from attnviz.models.ranks import together
 from attnviz.models.registry import (
     HUB_ID,
     REGISTRY,
@@ -56,6 +64,7 @@ def load(
     device_map: Literal["auto"] | Mapping[str, int | str] | None = None,
     max_memory: Mapping[int | str, int | str] | None = None,
     offload_folder: str | Path | None = None,
+    tensor_parallel: bool = False,
 ) -> LoadedModel:
     """Load a model by its registered name, hub id or folder, or take a module as it is.
 
@@ -74,6 +83,11 @@ def load(
 
     Returns a `LoadedModel`: the module with its tokenizer, under one lock.
 
+    `tensor_parallel` is for a script that `torchrun --nproc-per-node N script.py` started: each
+    process loads a part of the model, by transformers' plan, or has it in `source` already. On the
+    first one the model is as if it were whole; the others take part in its passes and end with it:
+    for them this call raises `SystemExit`, so that nothing behind it runs twice.
+
     Raises `ModelNotFound` for an unknown name, for a folder that does not exist, for files that are
     missing, damaged, pickled or of an unknown architecture, for a hub id that does not exist or
     cannot be reached, and for NaN weights; `TooLarge` for weights over the operator's limit;
@@ -90,12 +104,34 @@ def load(
         _require_unused("a module in memory", **given)
         loaded = wrap(source)
     else:
+        if tensor_parallel:
+            _require_processes(device=device, device_map=device_map)
         spread = _spread(device, device_map, max_memory, offload_folder)
-        settings = Settings(_device(device), _dtype(dtype), spread=spread)
+        settings = Settings(
+            _device(device), _dtype(dtype), spread=spread, tensor_parallel=tensor_parallel
+        )
         loaded = _loaded(source, settings, revision, local=local_files_only)
     if tokenizer is not None or processor is not None:
         add_parts(loaded, tokenizer, processor)
+    if tensor_parallel:
+        together(loaded.model)
     return loaded
+
+
+def _require_processes(**elsewhere: object) -> None:
+    """Raise `BadInput` outside of torchrun, or for an argument that says where else parts go."""
+    _require_unused("a model in parts on several processes", **elsewhere)
+    require_package(
+        "accelerate", "load(tensor_parallel=True)", "spread"
+    )  # transformers asks for it
+    if "WORLD_SIZE" not in os.environ:
+        raise bad_argument(
+            "tensor_parallel=True is for a script that `torchrun --nproc-per-node N script.py`"
+            ' started; in one process, device_map="auto" spreads a model over devices and memory',
+            name="tensor_parallel",
+            found="True",
+            allowed="False",
+        )
 
 
 def _spread(

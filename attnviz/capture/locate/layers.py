@@ -14,6 +14,7 @@ from transformers.pytorch_utils import Conv1D
 
 from attnviz.attention.called_layer import CalledLayer
 from attnviz.attention.projection import Projection, WrittenLayer, transposed_weight
+from attnviz.models.ranks import is_part
 
 NO_MEMORY = 0
 
@@ -108,11 +109,16 @@ def is_plain(module: nn.Module) -> bool:
     Otherwise (a subclass of the layer or of its weight, a method replaced on the object, somebody's
     hook behind it) its numbers decide.
     """
+    weight = module._parameters.get("weight")
+    if type(module) not in (nn.Linear, Conv1D):
+        return False
+    if is_part(weight):  # transformers adds up the parts; attnviz keeps what each wrote
+        forward = vars(module).get("forward")
+        hooks = module._forward_hooks.values()
+        ours = all(getattr(hook, "func", hook).__module__ == is_part.__module__ for hook in hooks)
+        return getattr(forward, "__module__", "").startswith("transformers.") and ours
     return (
-        type(module) in (nn.Linear, Conv1D)
-        and type(module._parameters.get("weight")) is nn.Parameter
-        and "forward" not in vars(module)
-        and not module._forward_hooks
+        type(weight) is nn.Parameter and "forward" not in vars(module) and not module._forward_hooks
     )
 
 
@@ -142,10 +148,8 @@ def sharded_layer(modules: Mapping[str, nn.Module]) -> tuple[str, int] | None:
     """
     for name, module in modules.items():
         weight = module._parameters.get("weight")
-        for axis, placement in enumerate(getattr(weight, "placements", ())):
-            n_part = weight.device_mesh.size(axis)  # type: ignore[union-attr]  # of a DTensor
-            if placement.is_shard() and n_part > 1:
-                return name, n_part
+        if is_part(weight):
+            return name, weight.device_mesh.size()  # type: ignore[union-attr]  # of a DTensor
     return None
 
 

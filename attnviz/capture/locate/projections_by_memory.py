@@ -28,6 +28,7 @@ from attnviz.attention.called_layer import CalledLayer
 from attnviz.attention.projection import Projection, WrittenLayer, apply_linear
 from attnviz.attention.stage_changes import StageChange
 from attnviz.attention.tolerance import max_difference
+from attnviz.capture.locate.head_share import HeadShare
 from attnviz.capture.locate.layers import (
     LinearRun,
     has_memory,
@@ -55,7 +56,8 @@ class AwaitedOutput:
     """The output of an attention call, until the layer that reads it runs.
 
     Every `row_step`-th row of that layer is kept. Where the model copies the output first, it is
-    recognised `by_value`. `version` tells a change in place before it is read.
+    recognised `by_value`. Of heads on several processes `output` is the own `share`. `version`
+    tells a change in place before it is read.
     """
 
     output: Tensor
@@ -63,6 +65,7 @@ class AwaitedOutput:
     absent: dict[str, str]
     row_step: int
     by_value: bool
+    share: HeadShare | None = None
     version: int | None = field(init=False)
 
     def __post_init__(self) -> None:
@@ -393,6 +396,8 @@ class LinearWatch:
             projection = layer.projection(starts).thinned(step)
         else:  # what it wrote is the model's, which may add to it in place
             projection = layer.projection(starts, output=layer.output.clone())
+        if awaited.share is not None:
+            projection = awaited.share.reader(projection, step)
         awaited.projections["out"] = projection
         awaited.absent.pop("projected", None)
         self._made.append(MadeBy("out", layer, awaited.projections, awaited.absent))

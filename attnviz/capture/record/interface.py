@@ -12,6 +12,7 @@ import inspect
 import re
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from contextvars import ContextVar
 from dataclasses import replace
 from functools import cache
@@ -25,9 +26,11 @@ from transformers.masking_utils import eager_mask, sdpa_mask
 from attnviz import masks
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.stage_changes import StageChange
+from attnviz.capture.locate.head_share import HeadShare
 from attnviz.capture.record import kernels
 from attnviz.capture.record.innermost import Innermost
 from attnviz.errors import BadInput, UnsupportedAttention
+from attnviz.models.ranks import AttentionParts, passing
 
 NAME = "attnviz"
 NAME_EAGER = "attnviz_eager"
@@ -55,8 +58,17 @@ class Sink(Protocol):
     turn: object
     grad: bool
 
-    def take(self, module: nn.Module, inputs: AttentionInputs, output: Tensor) -> None:
-        """Keep one attention call; `output` is [batch, query, head, d_value]."""
+    def take(
+        self,
+        module: nn.Module,
+        inputs: AttentionInputs,
+        output: Tensor,
+        share: HeadShare | None = None,
+    ) -> None:
+        """Keep one attention call; `output` is [batch, query, head, d_value].
+
+        `share` is what this process computed of it, if others computed the rest.
+        """
 
     def leave_out(self, module: nn.Module, error: UnsupportedAttention) -> None:
         """Name one attention call that cannot be kept, with the reason."""
@@ -149,13 +161,15 @@ def _attend(
     mask = _with_chosen_keys(mask, kwargs.get("indices"), query, key)
     token = inside.set(True)
     try:
-        sink, changes = active.get(), changing.get()
+        sink, changes, parts = active.get(), changing.get(), passing.get()
         if error is not None:
-            _leave_out(module, error)
+            with nullcontext() if parts is None else parts.agreed():
+                _leave_out(module, error)
             return _as_the_model_does(module, query, key, value, mask, causal, kwargs, error)
         sinks = _sinks_of(module, kwargs)
         softcap = kwargs.get("softcap")
-        if sink is None and changes is None and sinks is None and softcap is None:
+        is_watched = not (sink is None and changes is None and parts is None)
+        if not is_watched and sinks is None and softcap is None:
             return kernels.fused(module, query, key, value, mask, causal, kwargs)
         inputs = _inputs(module, query, key, value, mask, causal, sinks, kwargs)
 
@@ -168,6 +182,8 @@ def _attend(
             output = kernels.fused_with_sinks(with_graph(inputs))
         else:
             output = kernels.fused(module, query, key, value, mask, causal, kwargs)
+        if parts is not None:
+            return attend_in_parts(module, inputs, output, parts, sink, changes)
         if changes is not None:
             inputs, output = changes.change(module, inputs, output)
         if sink is not None and sink.grad:
@@ -178,6 +194,38 @@ def _attend(
         return output
     finally:
         inside.reset(token)
+
+
+def attend_in_parts(
+    module: nn.Module,
+    inputs: AttentionInputs,
+    output: Tensor,
+    parts: AttentionParts,
+    sink: Sink | None,
+    changes: Changes | None,
+) -> Tensor:
+    """The own heads of one attention of a model on several processes.
+
+    Where its pass is led, all heads are recorded and changed together, in the order of processes.
+    """
+    if not parts.has_part(module):
+        with parts.agreed() as changed:
+            whole = output
+            if parts.leads and changes is not None:
+                inputs, whole = changes.change(module, inputs, output)
+                changed.append(bool(inputs.changes))
+            if parts.leads and sink is not None:
+                sink.take(module, inputs, whole)
+        return parts.handed_out(whole, output, 2, in_parts=False) if any(changed) else output
+    share = HeadShare.of(module, inputs, output, parts)
+    with parts.agreed() as changed:
+        every, whole = share.inputs, share.output
+        if parts.leads and changes is not None:
+            every, whole = changes.change(module, every, whole)
+            changed.append(bool(every.changes))
+        if parts.leads and sink is not None:
+            sink.take(module, every, whole, share)
+    return parts.handed_out(whole, output, 2, in_parts=True) if any(changed) else output
 
 
 def _require_grad(output: Tensor) -> None:

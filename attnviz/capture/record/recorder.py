@@ -24,6 +24,7 @@ from attnviz.attention.projection import Projection
 from attnviz.attention.stage_changes import StageChange
 from attnviz.attention.stored_weights import StoredWeights
 from attnviz.capture.locate.coarse_keys import SpatialWatch, where_coarse
+from attnviz.capture.locate.head_share import HeadShare
 from attnviz.capture.locate.layers import TensorState, sharded_layer
 from attnviz.capture.locate.modules import Modules, modules_by_name
 from attnviz.capture.locate.own_code import (
@@ -51,12 +52,14 @@ from attnviz.capture.record.trace import SeenAttention
 from attnviz.capture.record.watch import Watch
 from attnviz.capture.storage import Storage
 from attnviz.errors import UnsupportedAttention
+from attnviz.models.ranks import is_led
 from attnviz.types import Kind
 
 # up to this many queries, all that the model computed is kept to compare with; beyond, samples
 MAX_WHOLE_ROWS = 512
 SAMPLED_ROWS = 8
 NOTHING_RAN = "ran without one attention call that could be recorded"
+NOT_IN_COLUMNS = "its layer does not lie on the processes by the columns of its heads"
 SCRIPTED = (
     "is compiled by torch.jit and takes no hooks; record the module that it was compiled from, or a"
     " module around it"
@@ -121,9 +124,15 @@ class Recorder:
         self._is_open = False
         self.watch = None  # which holds this object: a circle is freed late
 
-    def take(self, module: nn.Module, inputs: AttentionInputs, output: Tensor) -> None:
+    def take(
+        self,
+        module: nn.Module,
+        inputs: AttentionInputs,
+        output: Tensor,
+        share: HeadShare | None = None,
+    ) -> None:
         """Keep one call of the attention interface."""
-        self._add_with_projections(module, inputs, output)
+        self._add_with_projections(module, inputs, output, share=share)
 
     def leave_out(self, module: nn.Module, error: UnsupportedAttention) -> None:
         """Name one call of the attention interface that no step models."""
@@ -203,13 +212,18 @@ class Recorder:
         kind: Kind | None = None,
         *,
         by_value: bool = False,
+        share: HeadShare | None = None,
     ) -> None:
         """Keep a call with the linear layers before it and, as soon as that runs, behind it."""
-        projections, absent = self._linears.makers(inputs.query, inputs.key, inputs.value)
+        own = inputs if share is None else share.own_inputs
+        projections, absent = self._linears.makers(own.query, own.key, own.value)
+        if share is not None:
+            put_together(share, projections, absent)
         if "k" in absent or "v" in absent:
             self._add_layers_of_cached(self._name(module), inputs, projections, absent)
         step = self._row_step(inputs.n_query)
-        awaited = AwaitedOutput(output, projections, absent, step, by_value)
+        mine = output if share is None else share.own_output
+        awaited = AwaitedOutput(mine, projections, absent, step, by_value, share)
         self._linears.await_output(awaited, self._name(module))
         self._add(module, inputs, output, projections, absent, kind)
 
@@ -359,6 +373,21 @@ class Recorder:
                 self.steps[:] = [s for s, kept in zip(self.steps, is_whole, strict=True) if kept]
 
 
+def put_together(
+    share: HeadShare, projections: dict[str, Projection], absent: dict[str, str]
+) -> None:
+    """Let the layers of one process's heads be those of all; what is not known is absent."""
+    for name, projection in list(projections.items()):
+        whole = share.maker(projection)
+        if whole is None:
+            del projections[name]
+            absent[name] = NOT_IN_COLUMNS
+            if name == "q":
+                absent["x"] = NOT_IN_COLUMNS
+        else:
+            projections[name] = whole
+
+
 def _versions(call: AttentionCall) -> list[TensorState]:
     """The states of the tensors that the attention interface handed over.
 
@@ -498,13 +527,14 @@ def _require_whole_heads(model: nn.Module, layers: Mapping[str, nn.Module]) -> N
 
     Each would record its own heads as if they were all, under the numbers of others.
     """
-    sharded = sharded_layer(layers)
+    sharded = None if is_led(model) else sharded_layer(layers)
     if sharded is None:
         return
     layer, n_part = sharded
     raise UnsupportedAttention(
         f"{type(model).__name__} is spread over {n_part} processes (tensor parallel): this one"
-        f" holds only a part of the heads behind {layer}; load the model in one process, with"
+        f" holds only a part of the heads behind {layer}; open it by"
+        " attnviz.load(…, tensor_parallel=True), or in one process, with"
         ' device_map="auto" where it does not fit on one device',
         code="sharded_heads",
         module=layer,

@@ -16,8 +16,18 @@ import torch
 from torch import nn
 from transformers import PreTrainedConfig, PreTrainedModel
 
-from attnviz.capture.record.interface import NAME, NAME_EAGER, name_for, register
+from attnviz.capture.locate.modules import modules_by_name
+from attnviz.capture.locate.own_code import interface_configs
+from attnviz.capture.record.interface import (
+    NAME,
+    NAME_EAGER,
+    active,
+    changing,
+    name_for,
+    register,
+)
 from attnviz.models.process_setting import ProcessSetting
+from attnviz.models.ranks import Watching, set_watching
 
 EAGER = "eager"
 _log = logging.getLogger("transformers.modeling_utils")
@@ -110,3 +120,18 @@ def _implementations(modules: Iterable[nn.Module]) -> list[tuple[PreTrainedConfi
             configs[id(config)] = config
             waiting += [getattr(config, name, None) for name in config.sub_configs]
     return [(config, config._attn_implementation_internal) for config in configs.values()]
+
+
+@contextmanager
+def _followed(model: nn.Module) -> Iterator[None]:
+    """The way in which a recorded pass runs, on a process that only follows it."""
+    modules = modules_by_name(model)
+    with switched(modules.values(), interface_configs(modules)), eagerly():
+        yield
+
+
+def _is_watched() -> bool:
+    return active.get() is not None or changing.get() is not None
+
+
+set_watching(Watching(_is_watched, _followed))

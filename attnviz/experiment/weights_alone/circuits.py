@@ -46,6 +46,7 @@ from attnviz.experiment.weights_alone.vocabulary import (
 )
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.models.loader import load
+from attnviz.models.ranks import require_whole
 from attnviz.summary import counted, text_table
 from attnviz.types import MIB, Site, Where
 
@@ -400,6 +401,7 @@ def circuits(
     (-0.6, 1.0)
     """
     loaded = lm if isinstance(lm, LoadedModel) else load(lm)
+    require_whole(loaded.model)
     with loaded.lock, torch.no_grad():
         layers = layers_of(loaded, inputs)
         return Circuits(loaded, layers, vocabulary_of(layers), unembedding_of(layers))
