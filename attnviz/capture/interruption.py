@@ -9,6 +9,8 @@ from contextlib import contextmanager
 
 from torch import nn
 
+from attnviz.models.ranks import giving_up, is_led
+
 Check = Callable[[], None]
 
 
@@ -20,6 +22,14 @@ def interruptible(model: nn.Module, check: Check | None) -> Iterator[None]:
     """
     if check is None:
         yield
+        return
+
+    if is_led(model):  # between two layers the other processes would wait for this one
+        token = giving_up.set(check)
+        try:
+            yield
+        finally:
+            giving_up.reset(token)
         return
 
     def before(_module: nn.Module, _inputs: object) -> None:

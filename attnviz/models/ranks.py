@@ -38,7 +38,7 @@ class StoppedByLeader(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Watching:
-    """What recording does at a pass: whether this one is watched, and how others take part in it.
+    """The part of recording in a pass: whether it is watched, and how others take part in it.
 
     Set by the code that records, which is above this.
     """
@@ -95,6 +95,7 @@ class AttentionParts:
             is_changed[:] = [decision == CHANGED]
             return
         try:
+            giving_up.get()()
             yield is_changed
         except BaseException:
             self.ranks.told(STOP)
@@ -106,6 +107,8 @@ class AttentionParts:
         return self.ranks.handed_out(whole, own, axis, in_parts=in_parts)
 
 
+# what may end a pass of a model on several processes, where all of them can end it together
+giving_up: ContextVar[Callable[[], None]] = ContextVar("attnviz_giving_up", default=lambda: None)
 # the watched pass that runs in this thread
 passing: ContextVar[AttentionParts | None] = ContextVar("attnviz_passing", default=None)
 
@@ -281,7 +284,7 @@ class Ranks:
             if request["do"] == "end":
                 return
             # what fails here fails on the first process too, or was stopped by it
-            with suppress(Exception), torch.no_grad():
+            with suppress(Exception):
                 self._answer(request, tensors)
 
     def _received(self) -> tuple[dict[str, Any], Iterator[Tensor]]:
@@ -300,14 +303,15 @@ class Ranks:
 
     def _answer(self, request: Mapping[str, Any], tensors: Iterator[Tensor]) -> None:
         if request["do"] == "weight":
-            self._own_weight(request["layer"])
+            with torch.no_grad():
+                self._own_weight(request["layer"])
             return
         for number in request["gone"]:
             self._caches.pop(number, None)
         args = self._as_values(request["args"], tensors)
         kwargs = self._as_values(request["kwargs"], tensors)
         is_watched = request["watched"]
-        with torch.inference_mode(request["inference"]):
+        with torch.inference_mode() if request["inference"] else torch.no_grad():
             if not is_watched:
                 output = self.model(*args, **kwargs)
             else:
@@ -352,7 +356,7 @@ class Ranks:
         return self._known[id(module)]
 
     def told(self, decision: int) -> int:
-        """What the first process decided."""
+        """The decision of the first process."""
         number = torch.tensor([decision])
         dist.broadcast(number, 0, group=self._talk)
         return int(number)
@@ -380,7 +384,7 @@ class Ranks:
         return torch.cat(whole).movedim(0, axis)
 
     def handed_out(self, whole: Tensor, own: Tensor, axis: int, *, in_parts: bool) -> Tensor:
-        """What the first process has, or the own part of it, as large as `own`."""
+        """A tensor of the first process, or the own part of it, as large as `own`."""
         into = torch.empty_like(own.movedim(axis, 0).contiguous())
         if not in_parts:
             result = whole.movedim(axis, 0).contiguous() if self.rank == 0 else into

@@ -20,7 +20,7 @@ from attnviz.models.ranks import AttentionParts, Ranks
 
 @dataclass(frozen=True, eq=False)
 class HeadShare:
-    """What one process computed of an attention, and `inputs` and `output` of all heads.
+    """An attention as one process computed it, and `inputs` and `output` of all heads.
 
     `own_inputs` and `own_output` are those of its own heads; `written` has what the layers inside
     the attention wrote, by their names, the columns of all processes side by side.

@@ -44,7 +44,7 @@ class LinearRun:
 
     @cached_property
     def layer(self) -> WrittenLayer | CalledLayer:
-        """What it computes: its weight if that can be read, else what calling it gives."""
+        """Its weight if that can be read, else the layer as calling it shows it."""
         module = self.module
         if not can_be_read(module):
             return CalledLayer(module, self.input.shape[-1], self.input.dtype, self.input.device)

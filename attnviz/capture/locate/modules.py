@@ -23,7 +23,7 @@ class Modules(dict[str, nn.Module]):
         self._facts = facts
 
     def fact(self, work: Callable[["Modules"], Fact]) -> Fact:
-        """What a function gives for these modules; it must depend on classes and names alone.
+        """The result of a function of these modules, which depends on classes and names alone.
 
         The result holds names and no modules: it is kept beside the model.
         """
@@ -78,7 +78,7 @@ def _children(module: nn.Module) -> list[int]:
 
 
 def _modules_by_name(model: nn.Module) -> dict[str, nn.Module]:
-    """What `named_modules` gives.
+    """The modules as `named_modules` gives them.
 
     That one passes each module up through a generator for every module around it, which takes
     several times as long.

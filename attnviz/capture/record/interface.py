@@ -49,6 +49,7 @@ MODELLED = frozenset("dropout indices is_causal position_bias s_aux scaling sink
 KNOWN = HARMLESS | MODELLED
 
 
+@runtime_checkable
 class Sink(Protocol):
     """The recorder of a thread; `turn` identifies it without a reference to it.
 
