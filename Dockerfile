@@ -14,7 +14,9 @@ ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
 ENV PIP_NO_CACHE_DIR=1 \
     PIP_DISABLE_PIP_VERSION_CHECK=1
 RUN python -m venv /opt/venv
-COPY requirements.txt /build/requirements.txt
+COPY requirements.txt requirements.lock /build/
+# every package but torch by its hash; torch's builds have different ones (docs/dependencies.md)
+RUN /opt/venv/bin/python -m pip install --require-hashes --no-deps -r /build/requirements.lock
 RUN /opt/venv/bin/python -m pip install \
     ${TORCH_INDEX:+--extra-index-url "${TORCH_INDEX}"} -r /build/requirements.txt
 

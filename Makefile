@@ -1,4 +1,5 @@
 # attnviz: everything a person or a CI runs. Needs python3 (3.11 or newer), make and bash.
+#   make advisories   ask the databases of known holes about each package of requirements.lock; needs a network
 #   make run          install what the app needs and the command .venv/bin/attnviz, start the app, print its address
 #                     (PORT=8501 ADDRESS=127.0.0.1)
 #   make test         checks and all tests but the slow ones, JOBS at once (as many as there are cores, at most 4); gets
@@ -16,7 +17,7 @@
 #   make train NAME=… make an embedded model again, e.g. NAME=stories  (TRAIN_ARGS, e.g. --threads 1)
 #   make clean        remove .venv and caches
 # PYTHON names another python3; PIP_ARGS is passed to pip, e.g. PIP_ARGS='--extra-index-url …' for a mirror,
-# NPM_ARGS to npm.
+# NPM_ARGS to npm. HASHED=1: packages are compared with the hashes of requirements.lock before they are installed.
 
 SHELL := bash
 .DEFAULT_GOAL := run
@@ -35,7 +36,8 @@ DEMO ?= site
 TRAIN_ARGS ?=
 AGAINST ?=
 BENCH_ARGS ?=
-export PYTHON VENV PIP_ARGS NPM_ARGS
+HASHED ?=
+export PYTHON VENV PIP_ARGS NPM_ARGS HASHED
 
 BIN := $(VENV)/bin
 APP_STAMP := $(VENV)/.installed-app
@@ -46,7 +48,7 @@ CODE := app.py attnviz pages tests scripts benchmarks
 PYTEST := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(JOBS) \
 	--dist loadfile --no-loadscope-reorder --durations=15 --durations-min=3
 
-.PHONY: run test test-all suite check lint bench format screenshots demo ranges train clean
+.PHONY: run test test-all suite check lint bench format screenshots demo ranges train clean advisories
 
 run: $(APP_STAMP)
 	@exec $(BIN)/python -m attnviz app --port $(PORT) --address $(ADDRESS)
@@ -85,6 +87,9 @@ screenshots: $(DEV_STAMP)
 
 demo: $(APP_STAMP)
 	@$(BIN)/python -m scripts.demo "$(DEMO)"
+
+advisories:
+	@scripts/advisories
 
 ranges:
 	@scripts/try_ranges

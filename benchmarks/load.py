@@ -63,23 +63,29 @@ def views(rng: random.Random) -> Iterator[tuple[str, str]]:
 class Visitor:
     """One tab, and the times of what was done in it."""
 
+    pause_s = PAUSE_S
+
     def __init__(self, host: str, seed: int, seen: Seen) -> None:
-        self.host, self.seen = host, seen
+        self.host, self.seed, self.seen = host, seed, seen
         self._rng = random.Random(seed)
         self._views = views(self._rng)
 
     async def stay(self, until: float) -> None:
         """Open a tab and use it until that time."""
-        await asyncio.sleep(self._rng.uniform(0, PAUSE_S[1]))  # they do not come all at once
-        stream = await Stream.open(self.host)
+        await asyncio.sleep(self._rng.uniform(0, self.pause_s[1]))  # they do not come all at once
+        stream = await self.open()
         while time.monotonic() < until:
             await self._act(stream)
-            await asyncio.sleep(self._rng.uniform(*PAUSE_S))
+            await asyncio.sleep(self._rng.uniform(*self.pause_s))
         await stream.close()
+
+    async def open(self) -> Stream:
+        """A new tab."""
+        return await Stream.open(self.host)
 
     async def visit(self) -> None:
         """Open a page in a new tab and close it."""
-        stream = await Stream.open(self.host)
+        stream = await self.open()
         await self._act(stream)
         await stream.close()
 

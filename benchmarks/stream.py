@@ -23,10 +23,15 @@ class Stream:
         self._socket, self.query = socket, query
 
     @classmethod
-    async def open(cls, host: str, query: str = "") -> "Stream":
-        """A tab that has connected and asked for nothing yet."""
-        url = f"ws://{host}/_stcore/stream"
-        return cls(await websockets.connect(url, subprotocols=["streamlit"], max_size=None), query)
+    async def open(cls, host: str, query: str = "", came_from: str = "") -> "Stream":
+        """A tab that has connected and asked for nothing yet; a proxy would say `came_from`."""
+        socket = await websockets.connect(
+            f"ws://{host}/_stcore/stream",
+            subprotocols=["streamlit"],
+            additional_headers={"X-Forwarded-For": came_from} if came_from else None,
+            max_size=None,
+        )
+        return cls(socket, query)
 
     async def ask(
         self, page: str, fragment: str = "", states: Mapping[str, object] | None = None

@@ -138,3 +138,31 @@ def test_the_product_imports_only_what_it_declares() -> None:
 
 def test_an_undeclared_import_is_found() -> None:
     assert foreign_imports("x.py", "import scipy.stats", {"numpy"}) == ["x.py: scipy"]
+
+
+def unlocked(lock: str, pinned: Mapping[str, Version]) -> list[str]:
+    """Pins that the lock file has otherwise, and packages in it without a hash; torch is apart."""
+    entries = re.split(r"^(?=[a-z0-9])", lock, flags=re.MULTILINE)[1:]
+    locked = [(entry.split("==")[0], entry.split("==")[1].split()[0]) for entry in entries]
+    assert "torch" not in dict(locked)
+    found = [
+        f"{name}=={version}"
+        for name, version in pinned.items()
+        if name != "torch" and (name, str(version)) not in locked
+    ]
+    bare = [
+        name
+        for (name, _), entry in zip(locked, entries, strict=True)
+        if not re.search(r"--hash=sha256:[0-9a-f]{64}\b", entry)
+    ]
+    return [*found, *(f"{name} has no hash" for name in bare)]
+
+
+def test_the_lock_file_has_the_pins_with_their_hashes() -> None:
+    lock, pinned = project.read(project.ROOT / "requirements.lock"), pinned_in("requirements.txt")
+    assert not unlocked(lock, pinned) and "http" not in re.sub(r"^http\S+", "", lock, flags=re.M)
+    assert unlocked(lock.replace("streamlit==1.67.0", "streamlit==1.66.0"), pinned) == [
+        f"streamlit=={pinned['streamlit']}"
+    ]
+    bare = re.sub(r"(segno==\S+) .*?(?=^[a-z])", r"\1\n", lock, flags=re.M | re.S)
+    assert unlocked(bare, pinned) == ["segno has no hash"]

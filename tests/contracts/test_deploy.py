@@ -1,6 +1,9 @@
 """The files of deploy/ parse, and say what the Dockerfile and the app say: ports, user, sizes."""
 
 import re
+import shutil
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,6 +25,7 @@ NEEDED = (
     "hash $attnviz_browser;",
     "add_header Set-Cookie $attnviz_set_cookie;",
 )
+INGRESS = "nginx.ingress.kubernetes.io"
 UPLOAD = f"{opened_captures.MAX_BYTES // opened_captures.MIB + 2}m"  # and the form around it
 
 
@@ -44,6 +48,7 @@ def kubernetes_problems(text: str) -> list[str]:
     user = re.search(r"--uid (\d+)", project.read(project.ROOT / "Dockerfile"))
     assert user is not None
     labels = objects["Deployment"]["spec"]["template"]["metadata"]["labels"]
+    settings = {entry["name"]: entry.get("value") for entry in container["env"]}
     checks = {
         "port": container["ports"][0]["containerPort"] == PORT,
         "user": pod["securityContext"]["runAsUser"] == int(user[1]),
@@ -56,6 +61,12 @@ def kubernetes_problems(text: str) -> list[str]:
         "log": annotations["nginx.ingress.kubernetes.io/enable-access-log"] == "false",
         "upload": annotations["nginx.ingress.kubernetes.io/proxy-body-size"] == UPLOAD,
         "host": objects["Ingress"]["spec"]["rules"][0]["host"].endswith("example.org"),
+        "names": settings["STREAMLIT_SERVER_ALLOWED_HOSTS"]
+        == objects["Ingress"]["spec"]["rules"][0]["host"],
+        "proxies": settings["FORWARDED_ALLOW_IPS"] == "*",
+        "limits": {f"{INGRESS}/limit-connections", f"{INGRESS}/limit-rps"} <= annotations.keys(),
+        "memory": 4 * int(settings["ATTNVIZ_MAX_MODEL_MIB"]) + 2048
+        <= 1024 * int(container["resources"]["limits"]["memory"].removesuffix("Gi")),
     }
     return [name for name, holds in checks.items() if not holds]
 
@@ -139,6 +150,27 @@ def test_tls_stands_beside_compose() -> None:
     assert tls_problems(TLS, TLS_PROXY.replace("access_log off;", "")) == ["log"]
 
 
+@pytest.mark.skipif(not shutil.which("nginx"), reason="needs nginx")
+@pytest.mark.parametrize("name", ["nginx.conf", "tls.conf"])
+def test_nginx_takes_the_files(name: str, tmp_path: Path) -> None:
+    key, certificate = tmp_path / "privkey.pem", tmp_path / "fullchain.pem"
+    command = f"openssl req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=x -keyout {key}"
+    subprocess.run([*command.split(), "-out", certificate], check=True, capture_output=True)
+    places = {"/etc/nginx/attnviz": tmp_path, "/etc/nginx/certificate": tmp_path}
+    for file in ("shared.conf", "app.conf", name):
+        text = project.read(DEPLOY / "compose" / file).replace("server attnviz:", "server [::1]:")
+        for place, here in places.items():
+            text = text.replace(place, str(here))
+        (tmp_path / file).write_text(text.replace("/var/log/nginx", str(tmp_path)))
+    whole = f"pid {tmp_path}/pid; events {{}} http {{ include {tmp_path / name}; }}"
+    (tmp_path / "main.conf").write_text(whole)
+    command = f"nginx -t -c {tmp_path}/main.conf -e {tmp_path}/error.log"
+    tried = subprocess.run(command.split(), capture_output=True, text=True)
+    assert tried.returncode == 0, tried.stderr
+    (tmp_path / "app.conf").write_text("location / { proxy_pas http://attnviz; }")
+    assert subprocess.run(command.split(), capture_output=True).returncode != 0
+
+
 def test_a_space_runs_the_dockerfile() -> None:
     text = project.read(DEPLOY / "huggingface" / "README.md")
     settings = front_matter(text)
@@ -154,6 +186,9 @@ SPOILT = [
     ("/healthz, port", "/health, port", "health"),
     ("/_stcore/health, port", "/healthz, port", "alive"),
     ("proxy-body-size: 66m", "proxy-body-size: 1m", "upload"),
+    ("ALLOWED_HOSTS, value: attnviz.", "ALLOWED_HOSTS, value: other.", "names"),
+    ('MODEL_MIB, value: "256"', 'MODEL_MIB, value: "8192"', "memory"),
+    ("limit-rps", "limit-other", "limits"),
     ('enable-access-log: "false"', 'enable-access-log: "true"', "log"),
 ]
 
