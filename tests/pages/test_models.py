@@ -1,5 +1,6 @@
 """Models from folders and the hub: opened by name or address, refused with what to do."""
 
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ from attnviz import i18n
 from attnviz.app.server import captures, loading, sources
 from attnviz.app.session import messages, widgets
 from attnviz.capture.request import Request
+from attnviz.models.registry import REGISTRY
 from tests.pages.conftest import Visit, bar, is_typed, parameters, pieces, sent
 
 KEY = widgets.key
@@ -40,6 +42,23 @@ def test_a_model_is_opened_from_a_folder(visit: Visit, tiny: Tiny) -> None:
     assert np.abs(np.sqrt(shown) - np.sqrt(weights)).max() <= 0.5 / 255 + 1e-6
     said = [each.value for each in bar(app).caption]
     assert any("2 layers × 3 heads" in each for each in said)
+
+
+def test_a_model_that_the_operator_lists_is_chosen_without_its_path(
+    visit: Visit, tiny: Tiny, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(sources.MODELS_VARIABLE, os.pathsep.join([tiny("bert"), "minilm"]))
+    app = visit("overview", text=TEXT)
+    menu = app.selectbox(KEY("model.en"))
+    assert menu.options.count("bert") == 1 and len(menu.options) == len(REGISTRY) + 2
+    menu.set_value(tiny("bert")).run()
+    assert not app.error and parameters(app)["model"] == tiny("bert")
+    assert sent(app)[0]["model"] == "bert"
+    assert app.selectbox(KEY("model.en")).value == tiny("bert")
+    assert not [box for box in app.text_input if box.key == KEY("model_name")]
+    compared = visit("compare", text=TEXT, text_b=TEXT, model_b=tiny("bert"))
+    assert compared.selectbox(KEY("model_b.en")).value == tiny("bert")
+    assert not errors(compared)
 
 
 @pytest.mark.parametrize("pasted", ['"{}"', "'{}'", "  {} "])

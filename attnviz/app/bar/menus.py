@@ -5,12 +5,14 @@ never holds a value of its own: it is told what to show before it appears, and i
 what the visitor did into the view.
 """
 
+from collections import Counter
 from collections.abc import Callable
 
 import streamlit as st
 
 from attnviz.app.bar import capture_file, chat, palette, sampling, text_file
 from attnviz.app.host.draw import draw
+from attnviz.app.server import sources
 from attnviz.app.session import address, current, model_cards, routes, store, view_request, widgets
 from attnviz.app.session.labels import reads_text
 from attnviz.app.session.messages import plain
@@ -69,20 +71,22 @@ def _input(lang: Language) -> None:
 
 
 def _model(lang: Language) -> None:
-    opened = current.view().model
+    opened, listed = current.view().model, [*REGISTRY, *sources.offered()]
+    titles = {name: model_title(lang, name) for name in listed}
+    counts = Counter(titles.values())  # two folders may have one name: then their paths stand there
+    titles = {name: title if counts[title] == 1 else name for name, title in titles.items()}
+    titles[OTHER] = text(lang, "menu.other_model")
     # the browser answers with a label: in another language it must be another widget
     widget = f"model.{lang}"
     st.selectbox(
         text(lang, "menu.model"),
-        [*REGISTRY, OTHER],
-        key=widgets.showing(widget, opened if opened in REGISTRY else OTHER),
-        format_func=lambda name: (
-            text(lang, "menu.other_model") if name == OTHER else model_title(lang, name)
-        ),
+        [*listed, OTHER],
+        key=widgets.showing(widget, opened if opened in listed else OTHER),
+        format_func=titles.__getitem__,
         on_change=_take_model,
         args=(widget,),
     )
-    if opened not in REGISTRY:
+    if opened not in listed:
         label = text(lang, "menu.model_name")
         name_box(lang, label, "model_name", opened, _take_model_name)
     _card(lang, opened)
@@ -122,7 +126,7 @@ def _card(lang: Language, name: str) -> None:
 
 def _take_model(widget: str) -> None:
     name = widgets.value(widget)
-    if name in REGISTRY or name == OTHER:
+    if name in REGISTRY or name in sources.offered() or name == OTHER:
         current.open_model(name)
 
 

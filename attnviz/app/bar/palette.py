@@ -11,6 +11,7 @@ import streamlit as st
 
 from attnviz import i18n
 from attnviz.app.host.draw import draw
+from attnviz.app.server import sources
 from attnviz.app.session import address, address_bar, current, model_cards, routes, store, widgets
 from attnviz.checks import card
 from attnviz.errors import BadInput
@@ -60,7 +61,7 @@ def _common(lang: Language) -> tuple[PaletteEntry, ...]:
     ]
     models = [
         PaletteEntry("model", name, model_title(lang, name), text(lang, "palette.model"), name)
-        for name in REGISTRY
+        for name in (*REGISTRY, *sources.offered())
     ]
     schemes = [
         PaletteEntry(
@@ -125,7 +126,7 @@ def _take() -> None:
     elif pick.kind == "lesson" and value in _slugs():
         current.take({"lesson": value, "card": ""})
         _go_to("learn")
-    elif pick.kind == "model" and value in REGISTRY:
+    elif pick.kind == "model" and value in (*REGISTRY, *sources.offered()):
         current.open_model(value)
         _go_to("overview")
     elif pick.kind == "language" and value in LANGUAGES:

@@ -283,14 +283,15 @@ def _strip(lang: Language, side: Side, captured: AppCapture | None) -> None:
 def _model(lang: Language) -> None:
     """The registered models, the visitor's own among them, and a box to name another."""
     named = current.view().right.model
-    own = named not in (SAME, *REGISTRY)
+    listed = (SAME, *REGISTRY, *sources.offered())
+    own = named not in listed
     same = "opened.same" if current.view().input.capture else "compare.same_model"
     titles = {SAME: text(lang, same), OTHER: text(lang, "menu.other_model")}
     # the browser answers with a label: in another language it must be another widget
     widget = f"model_b.{lang}"
     st.selectbox(
         text(lang, "compare.model"),
-        list(dict.fromkeys((SAME, *REGISTRY, named, OTHER))),
+        list(dict.fromkeys((*listed, named, OTHER))),
         key=widgets.showing(widget, OTHER if _is_naming() else named),
         format_func=lambda model: titles.get(model) or model_title(lang, model),
         on_change=_take_model,

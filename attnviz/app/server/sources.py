@@ -2,9 +2,10 @@
 
 In: the name that stands in the address or was typed. Out: the `Source` that `attnviz.load` takes.
 Any visitor can type a name, so folders are open only below the directories that the operator lists
-in the environment variable ATTNVIZ_MODEL_DIRS (separated as in PATH). Paths are resolved first, and
-links inside a folder may not lead out of these directories either. The operator also sets device
-and dtype: ATTNVIZ_DEVICE, ATTNVIZ_DTYPE.
+in the environment variable ATTNVIZ_MODEL_DIRS (separated as in PATH). Hub ids and folders that the
+operator lists in ATTNVIZ_MODELS are chosen where the app lists its own models. Paths are resolved
+first, and links inside a folder may not lead out of these directories either. The operator also
+sets device and dtype: ATTNVIZ_DEVICE, ATTNVIZ_DTYPE.
 """
 
 import os
@@ -16,6 +17,7 @@ from attnviz.models.files import is_folder
 from attnviz.models.registry import HUB_ID, REGISTRY, find
 
 VARIABLE = "ATTNVIZ_MODEL_DIRS"
+MODELS_VARIABLE = "ATTNVIZ_MODELS"
 DEVICE_VARIABLE, DTYPE_VARIABLE = "ATTNVIZ_DEVICE", "ATTNVIZ_DTYPE"
 MODEL_FILES = ("*.json", "*.txt", "*.model", "*.jinja", "*.safetensors")
 MAX_ID_CHARS = 96  # of each part of a hub id, as the hub has it
@@ -91,6 +93,12 @@ def _with_device(name: str, stamp: str = "") -> Source:
 def allowed_directories() -> list[str]:
     """The directories that the operator has opened to visitors."""
     return [part for part in os.environ.get(VARIABLE, "").split(os.pathsep) if part]
+
+
+def offered() -> tuple[str, ...]:
+    """The models that the operator has listed, as an address names them."""
+    listed = map(cleaned, os.environ.get(MODELS_VARIABLE, "").split(os.pathsep))
+    return tuple(dict.fromkeys(name for name in listed if name and name not in REGISTRY))
 
 
 def _inside(path: Path, roots: list[Path]) -> bool:

@@ -51,9 +51,7 @@ def require_sound() -> None:
 def problems() -> Iterator[str]:
     """A sentence for each wrong setting."""
     yield from _wrong_limits()
-    for part in sources.allowed_directories():
-        if not (Path(part).is_absolute() and Path(part).is_dir()):
-            yield f"{sources.VARIABLE} names {part!r}: {DIRECTORIES}"
+    yield from _wrong_models()
     for site in os.environ.get(shield.FRAMES_VARIABLE, "").split():
         if not SITE.fullmatch(site):
             yield f"{shield.FRAMES_VARIABLE} names {site!r}: {SITES}"
@@ -69,6 +67,17 @@ def problems() -> Iterator[str]:
         class_socket.rooms()
     except AttnVizError as error:
         yield f"{class_socket.REDIS_VARIABLE}: {error}"
+
+
+def _wrong_models() -> Iterator[str]:
+    for part in sources.allowed_directories():
+        if not (Path(part).is_absolute() and Path(part).is_dir()):
+            yield f"{sources.VARIABLE} names {part!r}: {DIRECTORIES}"
+    for name in sources.offered():
+        try:
+            sources.source(name)
+        except AttnVizError as error:
+            yield f"{sources.MODELS_VARIABLE} names {name!r}: {error}"
 
 
 def _wrong_limits() -> Iterator[str]:

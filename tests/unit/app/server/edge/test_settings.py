@@ -21,6 +21,8 @@ WRONG = [
     ("ATTNVIZ_MODEL_DIRS", "/nowhere/at/all", "'/nowhere/at/all'"),
     ("ATTNVIZ_MODEL_DIRS", "tests", "whole paths"),
     ("ATTNVIZ_MODEL_DIRS", __file__, "directories that exist"),
+    ("ATTNVIZ_MODELS", str(ROOT / "tests"), "ATTNVIZ_MODEL_DIRS"),
+    ("ATTNVIZ_MODELS", "no-such-model", "no-such-model"),
     ("ATTNVIZ_FRAME_ANCESTORS", "https://a.example,https://b.example", "spaces between"),
     ("ATTNVIZ_FRAME_ANCESTORS", "self", "'self'"),
     ("ATTNVIZ_FRAME_ANCESTORS", "https://lms.example/course", "without a path"),
@@ -32,6 +34,7 @@ WRONG = [
 SOUND = {
     "ATTNVIZ_MAX_MODEL_MIB": "100",
     "ATTNVIZ_MODEL_DIRS": os.pathsep.join([str(ROOT), str(ROOT / "tests")]),
+    "ATTNVIZ_MODELS": os.pathsep.join(["owner/name", str(ROOT / "tests"), "minilm", ""]),
     "ATTNVIZ_FRAME_ANCESTORS": "'self' https://lms.example *.school.example http://localhost:8000",
     "ATTNVIZ_METRICS_KEY": "a-long_key.1",
     "ATTNVIZ_PUBLIC_URL": "https://here.example:8443/folder",
