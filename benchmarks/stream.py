@@ -43,6 +43,10 @@ class Stream:
         message.rerun_script.fragment_id = fragment
         for name, state in (states or {}).items():
             message.rerun_script.widget_states.widgets.add(id=name, json_value=json.dumps(state))
+        await self.send(message)
+
+    async def send(self, message: BackMsg) -> None:
+        """Send a message as a browser does."""
         await self._socket.send(message.SerializeToString())
 
     async def messages(self) -> AsyncIterator[ForwardMsg]:
