@@ -6,7 +6,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page
 
-SCRIPT = Path(__file__).with_name("texts.js").read_text(encoding="utf-8")
+SCRIPT = Path(__file__).with_name("texts.js").read_text(encoding="utf-8").strip().removesuffix(";")
 STILL_MS, MOST = 100, 100
 
 
