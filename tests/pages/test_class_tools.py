@@ -339,5 +339,12 @@ def test_short_answers_are_read_by_the_teacher_before_the_wall_shows_them(
     wall.run()
     assert i18n.text("en", "class.answers_wait") not in text(wall)
     assert messages.plain(" ".join(HOSTILE[:100].split()))[:20] in text(wall)
+    press(presenter, "class.vote")
+    follower.run()
+    ballot = follower.radio(key=KEY("class.ballot"))
+    ballot.set_value(class_socket.rooms().sentences(code(presenter))[0]).run()
+    assert not follower.exception and not follower.error
+    wall.run()
+    assert "**1** · " in text(wall)
     press(presenter, "class.together_end")
     assert class_socket.rooms().sentences(code(presenter)) == ()

@@ -160,6 +160,7 @@ function show(/** @type {State} */ state, /** @type {StagedCard} */ card) {
     version: card.version,
     card: card.card,
     revealed: card.revealed ? "1" : null,
+    options: card.options.some(({ picture }) => picture) ? "pictured" : null,
   });
   const pictures = el(
     "div",

@@ -8,8 +8,9 @@ import { svg } from "../shared/svg.js";
 /** @import { Header, StagedCard } from "./types.js" */
 
 const [LEAST_PX, STEP_PX] = [28, 2];
-const MOST_OF_HEIGHT = 0.062; // of the screen's, for a letter
+const [MOST_OF_HEIGHT, MOST_BESIDE_PICTURES] = [0.062, 0.042]; // of the screen's, for a letter
 const [LEAST_ZOOM, MOST_ZOOM] = [0.5, 3];
+const [SMALLEST_OPTION, ZOOM_STEP] = [0.25, 0.125]; // of the pictures of options
 const ROOM = 0.96; // a little is left around the pictures
 
 /** The title, and how to join. */
@@ -51,9 +52,20 @@ export function fitWall(/** @type {HTMLElement} */ card) {
   const pictures = /** @type {HTMLElement | null} */ (card.querySelector(".cc-pictures"));
   const parts = [card, ...card.querySelectorAll(".cc-ask, .cc-sentences")];
   pictures?.style.setProperty("zoom", String(LEAST_ZOOM));
-  for (let px = Math.max(LEAST_PX, Math.floor(MOST_OF_HEIGHT * innerHeight)); px >= LEAST_PX; px -= STEP_PX) {
+  const drawn = /** @type {HTMLElement[]} */ ([
+    ...card.querySelectorAll(".cc-option-pictured > .cc-picture"),
+  ]);
+  const part = drawn.length ? MOST_BESIDE_PICTURES : MOST_OF_HEIGHT;
+  const most = Math.max(LEAST_PX, Math.floor(part * innerHeight));
+  for (const picture of drawn) picture.style.zoom = String(SMALLEST_OPTION);
+  for (let px = most; px >= LEAST_PX; px -= STEP_PX) {
     card.style.fontSize = `${px}px`;
     if (!parts.some(overflows)) break;
+  }
+  // pictures of options share what the letters leave
+  for (let zoom = MOST_ZOOM; drawn.length && zoom >= SMALLEST_OPTION; zoom -= ZOOM_STEP) {
+    for (const picture of drawn) picture.style.zoom = String(zoom);
+    if (![...parts, ...drawn].some(overflows)) break;
   }
   if (pictures) requestAnimationFrame(() => enlarge(pictures)); // once boards have their places
 }

@@ -88,6 +88,7 @@ def _fields(member: Member) -> dict[str, Any]:
         "sentence": member.sentence,
         "seed": member.seed,
         "curve": member.curve,
+        "chosen": member.chosen,
     }
 
 
@@ -96,7 +97,8 @@ def _member(fields: dict[str, Any]) -> Member:
     clicks = {target: (row, column) for target, (row, column) in fields["clicks"].items()}
     seen = fields["seen"], fields["watches"], fields["pages"]
     seed, curve = fields["seed"], tuple(map(int, fields["curve"]))
-    return Member(*seen, answers, clicks, fields["sentence"], seed, curve)
+    chosen = fields["chosen"]
+    return Member(*seen, answers, clicks, fields["sentence"], seed, curve, chosen)
 
 
 def _stage(fields: dict[str, Any]) -> Stage:

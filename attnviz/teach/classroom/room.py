@@ -100,6 +100,7 @@ class Member:
     `watches` is True for a screen on the wall; `clicks` has the cell that it clicked of each
     picture the class was asked about, `sentence` what it gave to the class's map or as a short
     answer. `seed` is that of the training it began, `curve` its induction scores in thousandths.
+    `chosen` is the sentence of the class for which it votes.
     """
 
     seen: float
@@ -110,6 +111,7 @@ class Member:
     sentence: str = ""
     seed: int | None = None
     curve: tuple[int, ...] = ()
+    chosen: str = ""
 
 
 @dataclass(eq=False)
@@ -302,7 +304,7 @@ class Room:
         self.stage = replace(self.stage, version=self.stage.version + 1)  # followers draw the box
         self.changes += 1
         for member in self.members.values():
-            member.sentence = ""
+            member.sentence = member.chosen = ""
 
     def say(self, seat: str, sentence: str, now: float) -> None:
         """Keep a member's sentence in place of the one before; an empty one takes it back."""
@@ -343,6 +345,21 @@ class Room:
         """The trainings of the class by their seeds, those that have begun."""
         trained = ((member.seed, member.curve) for member in self.members.values())
         return dict(sorted((seed, curve) for seed, curve in trained if seed is not None))
+
+    def vote(self, seat: str, sentence: str, now: float) -> None:
+        """Keep the sentence for which a member votes; it may vote for another until the end."""
+        member = self._member(seat)
+        if self.stage.activity != "vote" or sentence not in self.sentences():
+            raise BadInput("the class does not vote on this", code="answer_closed")
+        self.see(seat, now)
+        if member.chosen != sentence:
+            member.chosen = sentence
+            self.changes += 1
+
+    def votes(self) -> Counter[str]:
+        """The number of votes for each sentence that is still there."""
+        given = set(self.sentences())
+        return Counter(each.chosen for each in self.members.values() if each.chosen in given)
 
     def report(self) -> Report:
         """The answers to all cards that were shown."""

@@ -210,6 +210,15 @@ class Rooms:
         """The scores of the class's trainings by their seeds."""
         return self._store.look(normal(code), lambda room: room.curves())
 
+    def vote(self, code: str, seat: str, sentence: str) -> None:
+        """Keep a member's vote for a sentence of the class."""
+        now = self._now()
+        self._store.change(normal(code), lambda room: room.vote(seat, sentence, now))
+
+    def votes(self, code: str) -> Mapping[str, int]:
+        """The number of votes for each sentence of the class."""
+        return self._store.look(normal(code), lambda room: room.votes())
+
     def see(self, code: str, seat: str) -> None:
         """Note that a member is still here."""
         self._store.change(normal(code), lambda room: room.see(seat, self._now()))

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 CardName = tuple[str, str]
-# what the whole class does beside the question: trains, writes a short answer, reads all of them
-Activity = Literal["", "train", "write", "read"]
+# what the whole class does beside the question: trains, writes a short answer, reads all of them,
+# votes on the best
+Activity = Literal["", "train", "write", "read", "vote"]
 LEARN = "learn"
 
 

@@ -26,6 +26,7 @@ from attnviz.i18n import Language, text
 from attnviz.teach.classroom.stage import Activity, CardName, Stage
 
 ASKED = "class.activity"  # a card, and what the class does on it
+BALLOT, CHOSEN = "class.ballot", "class.chosen"  # the room and the sentence voted for
 TRAINED = "class.trained"  # the room and the seed that this session trains
 POLL_S = 1.5
 HALF = 500  # thousandths
@@ -34,6 +35,8 @@ TRAINS_IN = "birth"  # the lesson whose circuit is trained
 CHART = {"displayModeBar": False, "scrollZoom": False}
 BIN = 4  # steps: circuits are born within a few of these
 WALL_PX, WALL_HEIGHT_PX = 28, 470
+
+WRITTEN: tuple[Activity, ...] = ("write", "read", "vote")  # activities with sentences
 
 Curves = Mapping[int, tuple[int, ...]]
 
@@ -59,11 +62,13 @@ def ask(lang: Language, card: CardName) -> None:
         if card[0] == TRAINS_IN and now != "train":
             st.markdown(text(lang, "class.train_body"))
             _button(lang, card, "train", "train")
-        if now not in ("write", "read"):
+        if now not in WRITTEN:
             st.markdown(text(lang, "class.write_body"))
             _button(lang, card, "write", "write")
         elif now == "write":
             _button(lang, card, "read", "read")
+        if now in ("write", "read"):
+            _button(lang, card, "vote", "vote")
 
 
 def _button(
@@ -82,7 +87,7 @@ def _have(card: CardName, activity: Activity) -> None:
     """Have the class do this; sentences are taken while it writes."""
     seat = current.view().classroom
     try:
-        rooms().collect(seat.room, seat.host, activity in ("write", "read"))
+        rooms().collect(seat.room, seat.host, activity in WRITTEN)
     except AttnVizError as error:
         messages.show(current.language(), error)
         return
@@ -91,10 +96,40 @@ def _have(card: CardName, activity: Activity) -> None:
 
 def take_part(lang: Language, stage: Stage) -> None:
     """A follower's part: its own training, or a box for its sentence while the class collects."""
-    sentences.give(lang, "short" if stage.activity else "sentence")
+    if stage.activity == "vote":
+        _ballot(lang)
+    else:
+        sentences.give(lang, "short" if stage.activity else "sentence")
     if stage.activity == "train":
         with st.container(border=True, key=widgets.key("class.training")):
             _own_training(lang)
+
+
+def _ballot(lang: Language) -> None:
+    """The sentences of the class, one of which this follower chooses."""
+    seat = current.view().classroom
+    given: tuple[str, ...] = reach.tried(lambda: rooms().sentences(seat.room), ())
+    kept: tuple[str, str] = store.get(CHOSEN, ("", ""))
+    own = kept[1] if kept[0] == seat.room and kept[1] in given else None
+    st.radio(
+        text(lang, "class.ballot"),
+        given,
+        key=widgets.showing(BALLOT, own),
+        format_func=messages.plain,
+        on_change=_vote,
+    )
+
+
+def _vote() -> None:
+    seat, sentence = current.view().classroom, widgets.value(BALLOT)
+    if not isinstance(sentence, str):
+        return
+    try:
+        rooms().vote(seat.room, seat.seat, sentence)
+    except AttnVizError as error:
+        messages.show(current.language(), error)
+        return
+    store.put(CHOSEN, (seat.room, sentence))
 
 
 @fragment(run_every=POLL_S)
@@ -235,4 +270,7 @@ def _answers(lang: Language, activity: Activity, wall: bool) -> None:
     if wall and activity == "write":
         st.markdown(text(lang, "class.answers_wait"))
         return
-    st.markdown("\n".join(f"- {messages.plain(sentence)}" for sentence in given))
+    votes: Mapping[str, int] = reach.tried(lambda: rooms().votes(room), {})
+    ranked = sorted(given, key=lambda sentence: -votes.get(sentence, 0))
+    counts = {one: f"**{votes[one]}** · " if one in votes else "" for one in ranked}
+    st.markdown("\n".join(f"- {counts[one]}{messages.plain(one)}" for one in ranked))

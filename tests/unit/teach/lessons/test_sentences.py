@@ -55,3 +55,24 @@ def test_sentences_are_taken_while_the_presenter_collects_and_end_with_the_class
     assert "Gone." not in repr(rooms.close(room.code, room.key))
     with refused("room_unknown"):
         rooms.sentences(room.code)
+
+
+def test_a_class_votes_on_what_it_wrote_and_may_change_its_vote(
+    rooms: Rooms, room: NewRoom
+) -> None:
+    ann, bob = rooms.join(room.code), rooms.join(room.code)
+    rooms.collect(room.code, room.key, True)
+    rooms.say(room.code, ann, "It copies.")
+    rooms.say(room.code, bob, "It rests.")
+    with refused("answer_closed"):
+        rooms.vote(room.code, ann, "It copies.")
+    rooms.show(room.code, room.key, Stage("block", "order", activity="vote"))
+    with refused("answer_closed"):
+        rooms.vote(room.code, ann, "Nobody said this.")
+    for seat, sentence in ((ann, "It rests."), (bob, "It rests."), (ann, "It copies.")):
+        rooms.vote(room.code, seat, sentence)
+    assert rooms.votes(room.code) == {"It copies.": 1, "It rests.": 1}
+    rooms.say(room.code, bob, "")
+    assert rooms.votes(room.code) == {"It copies.": 1}
+    rooms.collect(room.code, room.key, False)
+    assert rooms.votes(room.code) == {}
