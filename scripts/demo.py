@@ -2,9 +2,10 @@
 
 In: a folder, and the names of embedded models (all of them by default). Out: the live page, on
 which these models run in the reader's browser. Below it, in `pages`, a page for each model on its
-first example, with the steps of its opening and of the heads that its card names, and an index that
-links to each of these heads; the same in a folder for each other language. Any web space can serve
-the folder; the pages with fixed texts open from a disk, too: they ask for nothing but themselves.
+first example, with the steps of its opening and of the heads that its card names, the atlas of the
+survey that comes with it, and an index that links to all of these; the same in a folder for each
+other language. Any web space can serve the folder; the pages with fixed texts open from a disk,
+too: they ask for nothing but themselves.
 """
 
 import argparse
@@ -24,6 +25,8 @@ from attnviz.capture.plan.images import seen_picture
 from attnviz.checks import card, examples
 from attnviz.checks.openings import OPENINGS
 from attnviz.cli.live import embedded
+from attnviz.corpus.embedded import embedded_survey
+from attnviz.corpus.result import Survey
 from attnviz.experiment.outputs.answer import answer
 from attnviz.i18n import DEFAULT, LANGUAGES, Language, text
 from attnviz.live.model import live_model
@@ -82,6 +85,12 @@ class Exhibit:
     lm: attnviz.LoadedModel
     capture: attnviz.Capture
     picture: np.ndarray | None
+    survey: Survey | None = None
+
+    @property
+    def atlas(self) -> str:
+        """The page of its survey of many texts."""
+        return f"{self.name}-atlas.html"
 
     def places(self, lang: Language) -> list[Place]:
         """Its opening, and the heads that its card names."""
@@ -125,7 +134,7 @@ def exhibit(name: str) -> Exhibit:
         image = pictures.made(pictures.default(name))
         return Exhibit(name, lm, attnviz.capture(lm, image=image), seen_picture(lm, image))
     target = answer(lm, first) if lm.kind == "encoder-decoder" else None
-    return Exhibit(name, lm, attnviz.capture(lm, first, target=target), None)
+    return Exhibit(name, lm, attnviz.capture(lm, first, target=target), None, embedded_survey(lm))
 
 
 def write_live(folder: Path, names: Sequence[str], languages: Sequence[Language]) -> None:
@@ -151,6 +160,8 @@ def write_pages(folder: Path, names: Sequence[str], languages: Sequence[Language
                 model=shown.lm,
                 picture=shown.picture,
             )
+            if shown.survey is not None:
+                attnviz.save(shown.survey, place / shown.atlas, lang=lang)
         (place / "index.html").write_text(index(exhibits, lang, languages), encoding="utf-8")
 
 
@@ -199,6 +210,9 @@ def _article(shown: Exhibit, lang: Language) -> str:
         f" <bdi>{html.escape(place.does)}</bdi></li>"
         for place in places
     )
+    if shown.survey is not None:
+        atlas = html.escape(text(lang, "page.atlas.title"))
+        items += f'<li><a href="{shown.atlas}">{atlas}</a></li>'
     notes_in_english = lang != DEFAULT and len(places) > 1
     english = f"<p>{html.escape(text(lang, 'card.in_english'))}</p>" if notes_in_english else ""
     return (

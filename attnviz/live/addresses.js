@@ -1,8 +1,10 @@
 // @ts-check
-// The addresses of a model's files, and the request to keep them in this browser.
+// The page's own address, those of a model's files, and the request to keep these in this browser.
+
+import { byId } from "../pictures/shared/page.js";
 
 /** @import { ModelFiles } from "./index.js" */
-/** @import { PageIndex } from "./state.js" */
+/** @import { Page, PageIndex } from "./state.js" */
 
 const SHARD = "{shard}";
 
@@ -74,4 +76,25 @@ export async function keepForOffline(index, files, saves) {
   if (!(await kept.catch(() => null))) return; // a browser without storage
   const { active } = await navigator.serviceWorker.ready;
   if (!saves) active?.postMessage({ keep: addressesOf(files) });
+}
+
+/** The text behind "#text=" of the address: this part of it never leaves the browser. */
+export function textOfAddress() {
+  return new URLSearchParams(location.hash.slice(1)).get("text");
+}
+
+/** The text into the address, and the link of a frame to the whole page. */
+export function writeText(/** @type {Page} */ { index, session, writeAddress }) {
+  writeAddress();
+  const isExample = session.text === (index.models[session.name].examples[0] ?? "");
+  const hash = isExample ? "" : `#${new URLSearchParams({ text: session.text })}`;
+  try {
+    if (hash !== location.hash)
+      history.replaceState(history.state, "", location.pathname + location.search + hash);
+  } catch {
+    // a frame without an address of its own
+  }
+  const whole = new URL(location.href);
+  whole.searchParams.delete("embed");
+  byId("whole").setAttribute("href", whole.href);
 }

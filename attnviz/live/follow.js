@@ -2,7 +2,8 @@
 // Keeps the token that is looked at while the text around it changes: the tokens before and behind an edit are those that
 // both texts begin and end with.
 
-/** @import { ShownToken } from "./index.js" */
+/** @import { Shown, ShownToken } from "./index.js" */
+/** @import { Page } from "./state.js" */
 
 /**
  * The position of a token in a changed text; null where it is no more, or was none.
@@ -24,4 +25,16 @@ export function follow(place, before, now) {
 
 function isSame(/** @type {ShownToken} */ one, /** @type {ShownToken} */ other) {
   return one.label === other.label && one.special === other.special;
+}
+
+/** The selection where its tokens are now, if they moved. */
+export function keptPlace(
+  /** @type {Page} */ { chosen },
+  /** @type {Shown | null} */ before,
+  /** @type {Shown} */ now,
+) {
+  if (!before || before.group !== now.group) return null;
+  const query = follow(chosen.query, before.queries, now.queries);
+  const key = query === null ? null : follow(chosen.key, before.keys, now.keys);
+  return query === chosen.query && key === chosen.key ? null : { ...chosen, query, key };
 }

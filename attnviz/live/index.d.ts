@@ -98,6 +98,11 @@ export interface ShowRequest {
   sampling?: Sampling;
   /** What is known of the sentence, for `stage`. */
   staged?: Staged;
+  /**
+   * The most milliseconds to cut looks for `stage`, so that a key goes first; the rest are cut by asking again until `uncut`
+   * is 0. All are if it is absent.
+   */
+  most_ms?: number;
 }
 
 /** A sentence on the stage: what attnviz/pictures/stage/scenes.py states of it. */
@@ -135,6 +140,8 @@ export interface EffectsRequest {
   model: string;
   input: Input;
   to: Off;
+  /** The most milliseconds that it may take; the other heads follow by asking again until `left` is 0. */
+  most_ms?: number;
 }
 
 /** What the model reads. */
@@ -216,7 +223,7 @@ export interface Refined {
   exact: boolean;
 }
 
-/** The largest differences from torch on the reference input; `ok` where the weights are within `tolerance`. */
+/** The largest differences from torch on the reference input; `ok` where both are within their tolerances. */
 export interface Verified {
   kind: "verified";
   number: number;
@@ -227,6 +234,7 @@ export interface Verified {
   /** Of the logits, or of the last hidden state of a model without any. */
   output: number;
   tolerance: number;
+  output_tolerance: number;
   ok: boolean;
   /** True if the tokenizer gave the reference's ids. */
   ids: boolean;
@@ -248,6 +256,8 @@ export interface Shown {
   /** False while parts of the weights are 8-bit ones. */
   exact: boolean;
   said: Said;
+  /** The looks of `stage` that are still to be cut. */
+  uncut: number;
   times: { tokens_ms: number; forward_ms: number; roles_ms: number; pack_ms: number };
 }
 
@@ -278,11 +288,12 @@ export interface Written {
   ended: boolean;
 }
 
-/** How far each head alone moves the answer, [group][layer][head]. */
+/** How far each head alone moves the answer, [group][layer][head]; nothing while `left` heads are still to be measured. */
 export interface Measured {
   kind: "measured";
   number: number;
   model: string;
+  left: number;
   effects: number[][][];
 }
 

@@ -77,11 +77,11 @@ function sayBadge(/** @type {Page} */ { index, session }, /** @type {Shown} */ s
   }
   badge.dataset.state = verified ? (verified.ok && verified.ids ? "ok" : "bad") : "open";
   if (!verified) return setText(badge, index.texts.comparing);
+  const isOutput = !verified.ok && verified.weights <= verified.tolerance; // the weights are right
   const values = {
     n: verified.compared,
-    weights: fmtError(verified.weights),
-    output: fmtError(verified.output),
-    tolerance: fmtError(verified.tolerance),
+    weights: fmtError(isOutput ? verified.output : verified.weights),
+    tolerance: fmtError(isOutput ? verified.output_tolerance : verified.tolerance),
     torch: verified.torch.split("+")[0],
   };
   const found = !verified.ids ? "other_tokens" : verified.ok ? "verified" : "not_verified";

@@ -149,6 +149,7 @@ export class LoadedModel {
     /** @type {Map<string, StepsTemplate>} by language */
     this.steps = new Map();
     this.planes = info.weights.form === "planes" ? new Planes(info.weights, weights) : null;
+    this.refined = 0; // times that weights have changed
     this.arena = new Arena(kernels);
     this.model = this.build(weights);
   }
@@ -185,6 +186,7 @@ export class LoadedModel {
   async refine(mostBytes, onBytes) {
     const { planes, files } = this;
     if (!planes) return 0;
+    this.refined++;
     let taken = 0;
     for (const { plane, shard, bytes } of planes.missing()) {
       if (taken && taken + bytes > mostBytes) break;

@@ -8,8 +8,8 @@ import { el, setText } from "../pictures/shared/dom.js";
 import { fill } from "../pictures/shared/fmt.js";
 import { byId, mountIn, moveAmong, parsedSheets, watchTheme } from "../pictures/shared/page.js";
 import { readSelection, selectionParameters } from "../pictures/shared/selection.js";
-import { keepForOffline, withRoot } from "./addresses.js";
-import { follow } from "./follow.js";
+import { keepForOffline, textOfAddress, withRoot, writeText } from "./addresses.js";
+import { keptPlace } from "./follow.js";
 import { fetchLater, withAll } from "./later.js";
 import { say, sayLoading, savesData, spoken } from "./lines.js";
 import { bytesOf, pictureOf, pixelsOf } from "./picture.js";
@@ -18,8 +18,9 @@ import { startWorker, unpackInside } from "./start_worker.js";
 
 /** @import { Arrays as PadArrays } from "../pictures/drawing_pad/types.js" */
 /** @import { Component, Events, Host } from "../pictures/shared/host.js" */
-/** @import { Answer, Input, Loaded, Off, Refined, Sampling, Shown, View, Written } from "./index.js" */
-/** @import { Page, PageIndex, PageModel, Session, Tab } from "./state.js" */
+/** @import { Wanted } from "./line.js" */
+/** @import { Answer, Input, Loaded, Measured, Off, Refined, Sampling, Shown, View, Written } from "./index.js" */
+/** @import { Page, PageIndex, Session, Tab } from "./state.js" */
 
 /** @type {Record<Tab, readonly View[]>} */
 const VIEWS = {
@@ -41,6 +42,7 @@ const CONTROLS = 8;
 const WRITTEN_OFF = 8; // tokens that the Switchboard compares
 const QUICK_MS = 1000; // effects that take no longer are measured unasked
 const REFINED_AT_ONCE = 1.5e6; // bytes between two keys
+const PIECE_MS = 40; // of what takes many passes: a key waits no longer
 
 /**
  * Shows the page that this script stands in.
@@ -66,7 +68,7 @@ export default async function live(components, styles) {
     },
     sessions: new Map(),
     session: newSession(index, name),
-    tab: TABS.find((tab) => tab === address.get("view")) ?? firstTab(address, index.models[name].kind),
+    tab: TABS.find((tab) => tab === address.get("view")) ?? firstTab(address),
     chosen: readSelection(address),
     places: new Map(),
     pad: null,
@@ -84,6 +86,11 @@ export default async function live(components, styles) {
     for (const { mounted, data } of page.places.values()) mounted.refresh(data);
   });
   addEventListener("pagehide", address.flush);
+  addEventListener("online", () => {
+    const { session } = page;
+    if (session.loaded) rest(page);
+    else if (session.trouble) load(session, index);
+  });
   const { value, defaultValue } = field();
   openModel(page, name, textOfAddress(), value === defaultValue ? null : value); // typed while this script was on its way
 }
@@ -97,15 +104,9 @@ function isEmbedded(/** @type {Host["address"]} */ address) {
 }
 
 /** A page opens on the stage, one that was sent for a head in a frame with that head, others with all heads. @returns {Tab} */
-function firstTab(/** @type {Host["address"]} */ address, /** @type {PageModel["kind"]} */ kind) {
+function firstTab(/** @type {Host["address"]} */ address) {
   if (isEmbedded(address)) return "head";
-  const isPlain = address.get("layer") === null && address.get("changes") === null;
-  return isPlain && kind === "decoder" ? "stage" : "overview"; // an encoder needs a second for the stage
-}
-
-/** The text behind "#text=" of the address: this part of it never leaves the browser. */
-function textOfAddress() {
-  return new URLSearchParams(location.hash.slice(1)).get("text");
+  return address.get("layer") === null && address.get("changes") === null ? "stage" : "overview";
 }
 
 /** @returns {Session} */
@@ -150,7 +151,9 @@ function openModel(
   if (typed !== null) session.text = typed;
   if (!known) {
     sessions.set(name, session);
-    session.line = startWorker(index, page.inside, (answer) => hearWorker(page, session, answer));
+    session.line = startWorker(index, page.inside, (answer, request) =>
+      hearWorker(page, session, answer, request),
+    );
     session.line.ask({ kind: "texts", texts: index.worker_texts });
     load(session, index);
   }
@@ -200,20 +203,21 @@ function ask(/** @type {Page} */ page, isTyping = false) {
   const { session, host, tab } = page;
   if (!session.loaded) return;
   const { layer, head } = readSelection(host.address);
-  const cutsTakeLong = tab === "stage" && session.loaded.task === "vectors";
+  const cutsTakeLong = tab === "stage" && session.loaded.task === "vectors"; // every one is a whole pass
   session.isSketch = isTyping && (tab === "switches" || cutsTakeLong);
   const show = (/** @type {Input} */ input) =>
     session.line.ask({
       kind: "show",
       model: session.name,
       input,
-      views: isTyping && cutsTakeLong ? [] : wantedViews(page),
+      views: wantedViews(page),
       group: host.address.get("group") ?? undefined,
       layer: layer ?? 0,
       head: head ?? 0,
       off: tab === "stage" ? "" : (host.address.get("changes") ?? ""),
       to: /** @type {Off} */ (choice("to").value),
       staged: tab === "stage" ? stagedOf(page, isTyping) : undefined,
+      most_ms: session.isSketch ? 0 : PIECE_MS,
       controls: isTyping ? 0 : CONTROLS,
       writes: isTyping ? 0 : WRITTEN_OFF,
       sampling: sampling(session),
@@ -247,22 +251,6 @@ function rest(/** @type {Page} */ page) {
   }, REST_MS);
 }
 
-/** The text into the address, and the link of a frame to the whole page. */
-function writeText(/** @type {Page} */ { index, session, writeAddress }) {
-  writeAddress();
-  const isExample = session.text === (index.models[session.name].examples[0] ?? "");
-  const hash = isExample ? "" : `#${new URLSearchParams({ text: session.text })}`;
-  try {
-    if (hash !== location.hash)
-      history.replaceState(history.state, "", location.pathname + location.search + hash);
-  } catch {
-    // a frame without an address of its own
-  }
-  const whole = new URL(location.href);
-  whole.searchParams.delete("embed");
-  byId("whole").setAttribute("href", whole.href);
-}
-
 function refine(/** @type {Session} */ { line, name }) {
   line.ask({ kind: "refine", model: name, most_bytes: REFINED_AT_ONCE });
 }
@@ -279,7 +267,7 @@ function measure(/** @type {Page} */ page) {
   const key = JSON.stringify([session.text, session.written, to]);
   if (session.effects === key) return;
   session.effects = key;
-  session.line.ask({ kind: "effects", model: session.name, input: inputOf(session), to });
+  session.line.ask({ kind: "effects", model: session.name, input: inputOf(session), to, most_ms: PIECE_MS });
 }
 
 function write(/** @type {Page} */ { session, host }) {
@@ -297,8 +285,14 @@ function write(/** @type {Page} */ { session, host }) {
 
 // --- what is heard ---------------------------------------------------------------------------------------------------
 
-/** An answer of a model's worker; pictures of a model that is no longer looked at are not drawn. */
-function hearWorker(/** @type {Page} */ page, /** @type {Session} */ session, /** @type {Answer} */ answer) {
+/**
+ * An answer of a model's worker; pictures of a model that is no longer looked at are not drawn.
+ * @param {Page} page
+ * @param {Session} session
+ * @param {Answer} answer
+ * @param {Wanted} request
+ */
+function hearWorker(page, session, answer, request) {
   const isHere = session === page.session;
   if (answer.kind === "progress") {
     if (isHere && !session.loaded) sayLoading(page, answer.share, answer.of_bytes);
@@ -306,11 +300,12 @@ function hearWorker(/** @type {Page} */ page, /** @type {Session} */ session, /*
   }
   const canvases = answer.kind === "shown" && isHere ? Object.keys(answer.views) : [];
   if (canvases.some((view) => !page.components[view]))
-    return withAll(page, session, () => hearWorker(page, session, answer));
+    return withAll(page, session, () => hearWorker(page, session, answer, request));
   session.trouble = "";
   if (answer.kind === "loaded") session.loaded = answer;
   else if (answer.kind === "verified") session.verified = answer;
   else if (answer.kind === "refined") hearRefined(page, session, answer);
+  else if (answer.kind === "measured") hearMeasured(page, session, answer, request);
   else if (answer.kind === "written") hearWritten(page, session, answer);
   else if (answer.kind === "refused") {
     session.isWriting = false;
@@ -321,8 +316,8 @@ function hearWorker(/** @type {Page} */ page, /** @type {Session} */ session, /*
     openTab(page, page.tab);
     keepForOffline(page.index, withRoot(page.index.models[session.name].files, page.index.root), savesData());
   }
-  if (answer.kind === "measured") ask(page);
   if (answer.kind === "shown") draw(page, answer);
+  if (answer.kind === "shown" && answer.uncut && !session.isSketch && !session.line.waits("show")) ask(page);
   if (answer.kind === "shown" && !savesData()) fetchLater(page).catch(() => {}); // who needs it asks again
   say(page);
 }
@@ -338,6 +333,18 @@ function hearRefined(
   if (session !== page.session) return;
   ask(page);
   rest(page);
+}
+
+/** Some of the effects, which the others follow as long as nobody asks for another picture. */
+function hearMeasured(
+  /** @type {Page} */ page,
+  /** @type {Session} */ session,
+  /** @type {Measured} */ { left },
+  /** @type {Wanted} */ request,
+) {
+  if (!left) return session === page.session ? ask(page) : undefined;
+  if (session.line.waits("show")) session.effects = "";
+  else session.line.ask(request);
 }
 
 function hearWritten(
@@ -486,18 +493,6 @@ function draw(/** @type {Page} */ page, /** @type {Shown} */ shown) {
   if (moved) host.channel.post({ selection: moved, from: null }); // now that each canvas has the tokens it is about
   write(); // again: a canvas may have written an older choice that waited
   root.dataset.shown = String(shown.number);
-}
-
-/** The selection where its tokens are now, if they moved. */
-function keptPlace(
-  /** @type {Page} */ { chosen },
-  /** @type {Shown | null} */ before,
-  /** @type {Shown} */ now,
-) {
-  if (!before || before.group !== now.group) return null;
-  const query = follow(chosen.query, before.queries, now.queries);
-  const key = query === null ? null : follow(chosen.key, before.keys, now.keys);
-  return query === chosen.query && key === chosen.key ? null : { ...chosen, query, key };
 }
 
 // --- the controls ----------------------------------------------------------------------------------------------------

@@ -65,8 +65,12 @@ class Session {
       case "effects": {
         const { model } = request;
         const onShare = (/** @type {number} */ share) => this.progress(number, model, share, 0, 0);
-        const effects = await measureEffects(this.model(model), request, onShare);
-        return { kind: "measured", number, model, effects };
+        return {
+          kind: "measured",
+          number,
+          model,
+          ...(await measureEffects(this.model(model), request, onShare)),
+        };
       }
     }
   }

@@ -9,7 +9,7 @@ from attnviz.i18n import text
 from scripts import demo
 from tests.support.waiting import expect_true
 
-MODELS = ("mha-55", "translator", "shapes")
+MODELS = ("mha-55", "translator", "shapes", "sentiment")
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +36,10 @@ def test_write_pages_makes_pages_that_open_without_a_network(site: Path, browser
     follow(page, "translator.html?view=head&layer=1&head=2&group=2")
     page.go_back()
     follow(page, "shapes.html?view=head")
+    page.goto((site / "index.html").as_uri())
+    page.locator("a[href='sentiment-atlas.html']").click()
+    expect(page.locator("h1")).to_have_text(f"{text('en', 'page.atlas.title')} · sentiment")
+    expect(page.locator("figure svg")).to_be_visible()
     page.goto((site / "index.html").as_uri())
     page.locator("nav a[lang=ja]").click()
     expect(page.locator("header + p")).to_have_text(text("ja", "app.tagline"))

@@ -427,6 +427,28 @@ def test_8_bit_weights_say_so_until_the_exact_ones_are_there(planes: str, browse
 
 
 @pytest.mark.slow
+def test_a_key_goes_first_while_the_looks_of_a_sentence_are_cut(
+    planes: str, browser: Browser
+) -> None:
+    context = browser.new_context(service_workers="block")
+    page = Visitor(context).open(f"{planes}?view=stage")
+    waiting = page.locator(".stage-square:disabled")
+    expect(page.locator("#badge")).to_have_attribute("data-state", "ok")
+    expect(waiting).to_have_count(0, timeout=60_000)  # as they come, without a word of the visitor
+    type_at_end(page, " a")
+    expect_true(lambda: 0 < waiting.count() < 72)
+    for key in "bcdefgh":  # each in the text before its cuts are there
+        page.keyboard.type(key)
+        before = page.locator("#view").get_attribute("data-shown")
+        expect(page.locator("#view")).not_to_have_attribute("data-shown", before or "")
+    assert waiting.count()
+    assert page.locator("#text").input_value().endswith("tired. abcdefgh")
+    expect(page.locator("#status")).to_contain_text("20 tokens")
+    expect(waiting).to_have_count(0, timeout=60_000)
+    context.close()
+
+
+@pytest.mark.slow
 def test_a_visitor_who_saves_data_is_asked_before_more_is_loaded(
     planes: str, browser: Browser
 ) -> None:

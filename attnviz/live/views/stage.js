@@ -16,8 +16,12 @@ import { weightsOf } from "./scene.js";
 /** @import { Scene } from "./scene.js" */
 
 /** A look of a head: the place of the head among all, a query and a key. @typedef {{number: number, query: number, key: number}} Look */
-/** What is left without a look. @typedef {{look: Look, numbers: Float64Array, moved: number, winner: number}} CutAnswer */
-/** What the stage is made of. @typedef {{scene: Scene, model: Model, inputs: Inputs, reader: Reader, staged: Staged}} Play */
+/** What is left without a look. @typedef {{look: Look, numbers: Float32Array, moved: number, winner: number}} CutAnswer */
+/** Looks that were cut, by their names. @typedef {Map<string, CutAnswer>} Cuts */
+/** Cuts looks as long as there is time; `left` is how many it had to leave. @typedef {ReturnType<typeof makeCutter>} Cutter */
+/** What the stage is made of.
+ * @typedef {{scene: Scene, model: Model, inputs: Inputs, reader: Reader, staged: Staged, cutter: Cutter}} Play
+ */
 
 const LEAST_LOOK = 0.15; // as in attnviz/pictures/stage/fill.py
 const [FIRST, MOST_CHOICES] = [3, 6];
@@ -31,7 +35,8 @@ const FUNCTION_WORDS = new Set(
 const MOST_TOKENS = 32; // of an encoder, whose every cut is a pass
 
 /**
- * The stage; null for a text that has no look to cut, or too many.
+ * The stage; null for a text that has no look to cut, or too many, and as long as the look to show is being looked for. What
+ * a look moves that is not cut yet is not a number.
  * @param {Play} play
  * @param {Float64Array[]} others vectors of the yardsticks
  */
@@ -78,7 +83,7 @@ export function stageBytes(play, others) {
     rows: floats([all, m], rows),
     moved: floats(
       [all],
-      Float32Array.from(cuts, (cut) => cut.moved),
+      Float32Array.from(cuts, (cut) => cut?.moved ?? NaN),
     ),
     before: floats([before.length], Float32Array.from(before)),
     after: floats([all, after.length / all], Float32Array.from(after)),
@@ -91,10 +96,11 @@ function nextWord(/** @type {Play} */ play, /** @type {Staged["cell"]} */ cell) 
   const query = scene.group.n - 1;
   const candidates = cell ? [] : strongLooks(play);
   const key = cell?.key ?? (candidates.length ? chosenKey(play, candidates) : Math.max(0, query - 1));
+  if (key === null) return null;
   const cuts = cutAll(play, lookAt(play, query, key));
   const { clean } = reader;
-  const best = cuts.reduce((one, other) => (other.moved > one.moved ? other : one));
-  const choices = [...new Set([...largest(clean, FIRST), ...largest(best.numbers, MOST_CHOICES)])];
+  const best = mostMoving(cuts)?.numbers ?? clean;
+  const choices = [...new Set([...largest(clean, FIRST), ...largest(best, MOST_CHOICES)])];
   choices.length = Math.min(choices.length, MOST_CHOICES);
   const begins = beginnings(scene);
   const name = (/** @type {number} */ choice) => reader.name(choice).trim() + (begins.has(choice) ? "…" : "");
@@ -102,11 +108,11 @@ function nextWord(/** @type {Play} */ play, /** @type {Staged["cell"]} */ cell) 
   const answers = {
     choices: choices.map(name),
     before: choices.map((choice) => clean[choice]),
-    after: cuts.flatMap(({ numbers }) => choices.map((choice) => numbers[choice])),
+    after: cuts.flatMap((cut) => choices.map((choice) => cut?.numbers[choice] ?? NaN)),
     winner: name(winner),
     share: clean[winner],
-    winners: cuts.map((cut) => name(cut.winner)),
-    shares: cuts.map((cut) => Math.fround(cut.numbers[cut.winner])),
+    winners: cuts.map((cut) => (cut ? name(cut.winner) : "")),
+    shares: cuts.map((cut) => (cut ? cut.numbers[cut.winner] : 0)),
     n_words: clean.length,
   };
   return { query, key, tried: candidates.length, answers, cuts };
@@ -192,7 +198,8 @@ function beginnings(/** @type {Scene} */ scene) {
   return new Set(ids(true).filter((id) => !whole.has(id)));
 }
 
-/** The key of the look to show: of those after which the model writes another word of the text, else at one. */
+/** The key of the look to show: of those after which the model writes another word of the text, else at one; null as long as
+ * not all are cut. */
 function chosenKey(/** @type {Play} */ play, /** @type {Look[]} */ candidates) {
   const { reader, scene } = play;
   const content = wordRows(scene, scene.keys).filter(
@@ -200,26 +207,58 @@ function chosenKey(/** @type {Play} */ play, /** @type {Look[]} */ candidates) {
   );
   const words = new Set(content.map(([text]) => text.trim()));
   const winner = largest(reader.clean, 1)[0];
-  const cuts = cutAll(play, candidates);
+  const cuts = cutAll(play, candidates).filter((cut) => cut !== null);
+  if (cuts.length < candidates.length) return null;
   const named = cuts.filter((cut) => cut.winner !== winner && words.has(reader.name(cut.winner).trim()));
   const atWords = cuts.filter(({ look: { key } }) =>
     content.some(([, start, stop]) => start <= key && key < stop),
   );
   const among = [named, atWords, cuts].find((some) => some.length) ?? cuts;
-  return among.reduce((one, other) => (other.moved > one.moved ? other : one)).look.key;
+  return mostMoving(among)?.look.key ?? null;
 }
 
-/** The answer without each of some looks, a pass for each. @returns {CutAnswer[]} */
-function cutAll(/** @type {Play} */ { scene, model, inputs, reader }, /** @type {Look[]} */ looks) {
-  const { arena, group, pass } = scene;
+/** The cut that moves the answer most; null where none was made. @returns {CutAnswer | null} */
+const mostMoving = (/** @type {(CutAnswer | null)[]} */ cuts) =>
+  cuts.reduce((one, other) => (!one || (other && other.moved > one.moved) ? other : one), null);
+
+/** Cuts looks that are not known, until a point in time. */
+export function makeCutter(/** @type {Cuts} */ known, /** @type {number} */ until) {
+  const cutter = {
+    left: 0,
+    /** @returns {CutAnswer | null} */
+    cut(/** @type {Look} */ look, /** @type {(look: Look) => CutAnswer} */ make) {
+      const name = `${look.number} ${look.query} ${look.key}`;
+      const answer = known.get(name) ?? (performance.now() < until ? make(look) : null);
+      if (answer) known.set(name, answer);
+      else cutter.left++;
+      return answer;
+    },
+  };
+  return cutter;
+}
+
+/** The answer without each of some looks, a pass for each; the strongest looks first. @returns {(CutAnswer | null)[]} */
+function cutAll(/** @type {Play} */ play, /** @type {Look[]} */ looks) {
+  const { arena, group } = play.scene;
   const { top } = arena;
-  return looks.map((look) => {
-    const layer = Math.floor(look.number / group.heads);
-    const cut = model.run(inputs, cutting(look, layer, look.number % group.heads), { pass, layer });
-    const numbers = reader.read(cut);
+  const weights = weightsOf(arena, group);
+  const strength = looks.map(({ number, query, key }) => weights[(number * group.n + query) * group.m + key]);
+  const answers = new Array(looks.length).fill(null);
+  for (const at of largest(strength, looks.length)) {
+    answers[at] = play.cutter.cut(looks[at], (look) => cutOne(play, look));
     arena.top = top;
-    return { look, numbers, moved: moved(reader, reader.clean, numbers), winner: largest(numbers, 1)[0] };
-  });
+  }
+  return answers;
+}
+
+/** The answer without one look. @returns {CutAnswer} */
+function cutOne(/** @type {Play} */ { scene, model, inputs, reader }, /** @type {Look} */ look) {
+  const { group, pass } = scene;
+  const layer = Math.floor(look.number / group.heads);
+  const cut = model.run(inputs, cutting(look, layer, look.number % group.heads), { pass, layer });
+  const numbers = reader.read(cut);
+  const [winner] = largest(numbers, 1);
+  return { look, numbers: Float32Array.from(numbers), moved: moved(reader, reader.clean, numbers), winner };
 }
 
 /** @returns {Changes} */

@@ -8,7 +8,7 @@ import { layerHeaders, parse } from "../shared/buffer.js";
 import { moveAlongChips } from "../shared/chips.js";
 import { levelTable, sequential } from "../shared/colors.js";
 import { makeCommitter } from "../shared/committer.js";
-import { dataAt, el, oncePerFrame, watchSize } from "../shared/dom.js";
+import { dataAt, el, oncePerFrame, setText, watchSize } from "../shared/dom.js";
 import { cellOf, factNodes, lookAt } from "../shared/effects.js";
 import { pictureSource } from "../shared/picture.js";
 import { followHeads, learnWords } from "../shared/rest.js";
@@ -35,7 +35,7 @@ import { makeWhole } from "./whole.js";
 /** @import { Atlas } from "../shared/thumbs.js" */
 /** @import { BoardGeom, Subject } from "./board.js" */
 /** @import { Sorting } from "./order.js" */
-/** @import { Parts } from "./parts.js" */
+/** @import { Actions, Parts } from "./parts.js" */
 /** @import { TextChips, TextNodes } from "./text.js" */
 /** @import { Arrays, Header } from "./types.js" */
 /** @import { Whole } from "./whole.js" */
@@ -43,9 +43,10 @@ import { makeWhole } from "./whole.js";
 /** What the address has beside the selection. @typedef {{order: string | null, cells: string | null}} Options */
 /** @typedef {Selection & {more: Options}} GridSelection */
 /**
- * The elements that live as long as the component.
- * @typedef {{host: Host, box: HTMLElement, text: TextNodes, left: HTMLElement, side: HTMLElement,
- *   committer: Committer, show: Request}} Frame
+ * The elements that live as long as the component. `scroll` brings a chip into sight, with the layout that its frame makes
+ * anyway; `now` is what is shown.
+ * @typedef {{host: Host, box: HTMLElement, text: TextNodes, left: HTMLElement, side: HTMLElement, committer: Committer,
+ *   show: Request, scroll: Request, now: () => State | null}} Frame
  */
 /**
  * What width, theme and order decide.
@@ -54,9 +55,10 @@ import { makeWhole } from "./whole.js";
  */
 /**
  * `hover` is under the pointer, `extra` is a summary that was kept, `chip` is the token under the pointer; `summaries`
- * are made when they are first shown, `effects` come when they are measured, `whole` fills as weights come.
+ * are made when they are first shown, `effects` come when they are measured, `whole` fills as weights come. `first` is the
+ * chip to scroll to.
  * @typedef {{frame: Frame, data: Uint8Array, header: Header, headers: LayeredHeader<Header>[], whole: Whole,
- *   visible: PackedArray | null, effects: HeadEffects | null, picture: HTMLCanvasElement | null, sortings: Sorting[], selection: GridSelection, parts: Parts, chips: TextChips,
+ *   visible: PackedArray | null, effects: HeadEffects | null, picture: HTMLCanvasElement | null, sortings: Sorting[], selection: GridSelection, parts: Parts, chips: TextChips, first: number,
  *   summaries: PackedArray | null, hover: Subject | null, extra: number | null, chip: number | null,
  *   layout: Layout | null}} State
  */
@@ -79,24 +81,29 @@ export default function grid(/** @type {Host} */ host) {
   let state = null;
   const committer = makeCommitter(host, box, (selection) => state && follow(state, selection));
   const show = oncePerFrame(() => state && showAll(state));
+  const scroll = oncePerFrame(() => state && scrollToChip(text.chips, state.chips.chips[state.first]));
   const { ask, stop } = followHeads(host, {
     rest: (rest) => state && takeRest(state, rest),
     effects: (effects) => state && takeEffects(state, effects),
   });
+  /** @type {Frame} */
+  const frame = { host, box, text, left, side, committer, show, scroll, now: () => state };
   const unwatch = watchSize(box, () => state && layout(state));
   listen(box, text, () => state);
   return {
     refresh(data) {
+      const width = box.clientWidth; // before anything changes, which would have to be laid out first
       if (state?.data !== data) {
-        state = takeData({ host, box, text, left, side, committer, show }, data);
+        state = takeData(frame, state, data);
         ask();
       }
-      layout(state);
+      layout(state, width);
     },
     destroy() {
       stop();
       unwatch();
       show.cancel();
+      scroll.cancel();
       committer.destroy();
       box.remove();
     },
@@ -142,8 +149,14 @@ function listen(
   });
 }
 
-/** New data: the choice is kept where it still fits. @returns {State} */
-function takeData(/** @type {Frame} */ frame, /** @type {Uint8Array} */ data) {
+/**
+ * New data: the choice is kept where it still fits, and so are the elements where another text is all that is new.
+ * @param {Frame} frame
+ * @param {State | null} before
+ * @param {Uint8Array} data
+ * @returns {State}
+ */
+function takeData(frame, before, data) {
   /** @type {{header: Header, arrays: Arrays}} */
   const { header, arrays } = parse(data);
   const { address } = frame.host;
@@ -152,7 +165,8 @@ function takeData(/** @type {Frame} */ frame, /** @type {Uint8Array} */ data) {
   const headers = layerHeaders(header);
   const sorted = sortings(header, arrays.measured);
   const picture = header.patches ? pictureSource(arrays["patches.picture"]) : null;
-  const shown = { summaries: null, hover: null, extra: null, chip: null, layout: null };
+  const shown = { summaries: null, hover: null, extra: null, chip: null, first: 0, layout: null };
+  const kept = before && isSameModel(before, header, sorted) ? before.parts : null;
   /** @type {State} */
   const state = {
     frame,
@@ -165,23 +179,51 @@ function takeData(/** @type {Frame} */ frame, /** @type {Uint8Array} */ data) {
     picture,
     sortings: sorted,
     selection,
-    parts: buildParts(header, sorted, {
-      order: (name) => changeOption(state, { order: name === BY_LAYER ? null : name }),
-      cells: (on) => changeOption(state, { cells: on ? "1" : null }),
-      choose: (layer, head) => chooseHead(state, layer, head),
-      open: (page) => open(state, page),
-      hover: (subject) => hover(state, subject),
-      keep: (extra) => keepExtra(state, extra),
-    }),
+    parts: kept ?? buildParts(header, sorted, actionsOf(frame)),
     chips: fillText(frame.text, headers[selection.layer], picture),
     ...shown,
   };
   frame.committer.start(selection);
   const { left, picker, preview } = state.parts;
   picker.set(selection.layer, selection.head);
+  if (kept) {
+    state.parts.relabel(header);
+    setText(preview.spoken, "");
+    return state;
+  }
   frame.left.replaceChildren(...left.filter((node) => node !== null), frame.text.strongest);
   frame.side.replaceChildren(preview.node);
   return state;
+}
+
+/** True where the elements that were built are those of a new header too. */
+function isSameModel(
+  /** @type {State} */ before,
+  /** @type {Header} */ header,
+  /** @type {readonly Sorting[]} */ sorted,
+) {
+  const built = (/** @type {Header} */ of, /** @type {readonly Sorting[]} */ sortings) => {
+    const { strings, model, n_layers, n_heads, shapes, layers, pooled, predicts } = of;
+    const names = sortings.map(({ name, label }) => [name, label]);
+    return JSON.stringify([strings, model, n_layers, n_heads, shapes, layers, pooled, predicts, names]);
+  };
+  return built(before.header, before.sortings) === built(header, sorted);
+}
+
+/** What the elements do, to what is shown then. @returns {Actions} */
+function actionsOf(/** @type {Frame} */ { now }) {
+  const to = (/** @type {(state: State) => void} */ act) => {
+    const state = now();
+    if (state) act(state);
+  };
+  return {
+    order: (name) => to((state) => changeOption(state, { order: name === BY_LAYER ? null : name })),
+    cells: (on) => to((state) => changeOption(state, { cells: on ? "1" : null })),
+    choose: (layer, head) => to((state) => chooseHead(state, layer, head)),
+    open: (page) => to((state) => open(state, page)),
+    hover: (subject) => to((state) => hover(state, subject)),
+    keep: (extra) => to((state) => keepExtra(state, extra)),
+  };
 }
 
 /** The header with the number of tokens that there are, where several share a point. */
@@ -204,7 +246,7 @@ function takeRest(/** @type {State} */ state, /** @type {Rest} */ rest) {
     header.measures = rest.measures;
     state.sortings = sortings(header, rest.measured ?? undefined);
     parts.order.fill(state.sortings);
-    parts.relabel();
+    parts.relabel(header);
   }
   whole.take(rest);
   // another order, or means and maxima of all, may have waited for it
@@ -305,9 +347,8 @@ function open(/** @type {State} */ state, /** @type {"head" | "steps"} */ page) 
 }
 
 /** Sizes everything for the width there is and draws it. */
-function layout(/** @type {State} */ state) {
+function layout(/** @type {State} */ state, width = state.frame.box.clientWidth) {
   const { header, frame, parts } = state;
-  const width = frame.box.clientWidth;
   if (!width) return;
   const isNarrow = width < NARROW_PX;
   frame.box.classList.toggle("av-narrow", isNarrow);
@@ -387,7 +428,8 @@ function showAll(/** @type {State} */ state) {
   showLegend(parts.legend, header, tokens, effects);
   const enlarged = enlargedOf(state, at, layout.sorting);
   const first = lightText(frame.text, state.chips, enlarged, layout.lut, row);
-  if (chip === null) scrollToChip(frame.text.chips, state.chips.chips[first]);
+  state.first = first;
+  if (chip === null) frame.scroll();
   const { theme, lut, previewWidth: width } = layout;
   const look =
     cell && at.layer !== null && has(at.layer, at.head) ? lookAt(weights, visible, at, cell) : null;

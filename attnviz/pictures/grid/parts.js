@@ -50,7 +50,7 @@ export function buildParts(header, sortings, actions) {
     order,
     cells,
     picker,
-    relabel: () => picker.relabel(labelOf(header)),
+    relabel: (/** @type {Header} */ now) => picker.relabel(labelOf(now)),
     preview,
     legend,
     left: [options, picker.node, legend, named, hint, touch],

@@ -69,7 +69,8 @@ export function makePreview(
     picture.node,
     spoken,
   );
-  return { node, picture, title, facts, sentence, canvas, bar, coming, openers, spoken };
+  const about = ""; // the head and the row that were told of: with another text, they are not told again
+  return { node, picture, title, facts, sentence, canvas, bar, coming, openers, spoken, about };
 }
 
 /** Draws one head, or a summary of several, into the panel; only a head can be opened. */
@@ -84,8 +85,12 @@ export function drawPreview(/** @type {Preview} */ panel, /** @type {PreviewView
   const side = header.first?.side ?? 1;
   setText(panel.coming, fill(isComing ? strings.coming_note : strings.squares_note, { side }));
   panel.coming.hidden = !header.first;
-  const said = [...view.facts.map(({ textContent }) => textContent), view.sentence].join(" ");
-  setText(panel.spoken, fill(strings.status, { head: name, sentence: said }));
+  const about = `${name} ${row} ${view.sentence !== ""}`;
+  if (panel.about !== about) {
+    const said = [...view.facts.map(({ textContent }) => textContent), view.sentence].join(" ");
+    setText(panel.spoken, fill(strings.status, { head: name, sentence: said }));
+    panel.about = about;
+  }
   const label = fill(strings.preview, { head: name, rows: nQuery, cols: nKey });
   panel.canvas.setAttribute("aria-label", label);
   drawHead(panel.canvas, view);

@@ -9,8 +9,11 @@ import { el, elementAt, languageOf } from "./dom.js";
 
 /** A chip for each token. @typedef {HTMLElement[]} Chips */
 
+/** What each chip was made of. @type {WeakMap<Element, string>} */
+const MADE_OF = new WeakMap();
+
 /**
- * Fills `node` with a chip for each token, and returns the chips.
+ * Fills `node` with a chip for each token, and returns the chips; those that would be the same again stay.
  * @param {HTMLElement} node
  * @param {readonly string[]} tokens
  * @param {ArrayLike<number>} marks
@@ -24,15 +27,31 @@ export function makeChips(node, tokens, marks, writtenWord, tag = "span") {
     const kind = `${marks[i] & SPECIAL ? " av-special" : ""}${written ? " av-written" : ""}`;
     const title = written ? writtenWord : null;
     const type = tag === "button" ? "button" : null;
-    return el(
+    const madeOf = JSON.stringify([tag, kind, title, token]);
+    const there = node.children[i];
+    const isPlain = there?.firstChild instanceof Text; // no picture was put into it
+    if (there instanceof HTMLElement && isPlain && MADE_OF.get(there) === madeOf) return there;
+    const chip = el(
       tag,
       { class: `av-chip${kind}`, type, dir: "auto", lang: languageOf(token), title, dataset: { token: i } },
       token,
       written ? el("span", { class: "av-visually-hidden" }, ` (${writtenWord})`) : null,
     );
+    MADE_OF.set(chip, madeOf);
+    return chip;
   });
-  node.replaceChildren(...chips);
+  putChildren(node, chips);
   return chips;
+}
+
+/** Makes some elements the children of a node, and touches only those that change. */
+function putChildren(/** @type {HTMLElement} */ node, /** @type {readonly HTMLElement[]} */ children) {
+  children.forEach((child, i) => {
+    const there = node.children[i];
+    if (!there) node.append(child);
+    else if (there !== child) there.replaceWith(child);
+  });
+  while (node.children.length > children.length) node.lastElementChild?.remove();
 }
 
 /** Moves the focus from chip to chip with the arrow keys; one of them is in the tab order. */

@@ -99,6 +99,8 @@ function markCell(/** @type {Cells} */ state, /** @type {number} */ index) {
  * @param {Arrangement} rows
  */
 function arrangeCells(grid, state, rows) {
+  if (grid.hasChildNodes() && String(rows) === String(state.rows) && rows.length === state.rows.length)
+    return;
   state.rows = rows;
   const cellAt = (/** @type {number | null} */ i) =>
     i === null ? el("div", { role: "gridcell" }) : state.cells[i];

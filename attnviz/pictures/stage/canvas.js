@@ -53,7 +53,10 @@ export default function stage(/** @type {Host} */ host) {
   const stop = watchSize(top, () => draw(state, false));
   return {
     refresh(data) {
-      const isNew = build(state, parse(data));
+      /** @type {{header: Header, arrays: Arrays}} */
+      const next = parse(data);
+      if (fillIn(state, next)) return;
+      const isNew = build(state, next);
       draw(state, false);
       if (isNew) void open(state);
     },
@@ -63,6 +66,44 @@ export default function stage(/** @type {Host} */ host) {
       top.remove();
     },
   };
+}
+
+/** Puts more of the cuts on a stage that waited for them, and leaves all else; false if it is another stage. */
+function fillIn(
+  /** @type {State} */ state,
+  /** @type {{header: Header, arrays: Arrays}} */ { header, arrays },
+) {
+  const { header: before, arrays: known, shown, squares } = state;
+  if (!before || !known || before.text !== header.text || !isWaiting(known)) return false;
+  const looks = looksOf(header, arrays);
+  const isSame =
+    looks.length === shown.length && looks.every(({ number }, at) => number === shown[at].number);
+  if (
+    keyOf(before) !== keyOf(header) ||
+    before.key !== header.key ||
+    before.query !== header.query ||
+    !isSame
+  )
+    return false;
+  Object.assign(state, { header, arrays });
+  state.bars.write(header, arrays);
+  state.bars.show(forbiddenNow(state), false);
+  squares.forEach((square, number) => fillSquare(state, square, number));
+  state.pills.forEach((pill, at) => (pill.disabled = !isCut(header, arrays, shown[at].number)));
+  if (forbiddenNow(state) !== null) draw(state, false);
+  return true;
+}
+
+/** True as long as some looks are not cut yet. */
+const isWaiting = (/** @type {Arrays} */ { moved }) => moved.data.some(Number.isNaN);
+
+/** True for a look that may be forbidden: it is cut and, where it is compared with all others, so are they. */
+const isCut = (/** @type {Header} */ { kind }, /** @type {Arrays} */ arrays, /** @type {number} */ number) =>
+  !Number.isNaN(arrays.moved.data[number]) && (kind === "meaning" || !isWaiting(arrays));
+
+/** The look that is off, once it is known what is left without it. */
+function forbiddenNow(/** @type {State} */ { header, arrays, forbidden }) {
+  return header && arrays && forbidden !== null && isCut(header, arrays, forbidden) ? forbidden : null;
 }
 
 /** Puts new data on the stage; true if it is another sentence. */
@@ -89,7 +130,7 @@ function build(
 /** The word that is looked at. */
 const keyOf = (/** @type {Header} */ { tokens, key }) => tokens[key];
 
-/** The looks that stand as arcs: the strong ones, and the one that moves the answer most. */
+/** The looks that stand as arcs: the strong ones, and the one that moves the answer most, once all are cut. */
 function looksOf(/** @type {Header} */ header, /** @type {Arrays} */ { rows, moved }) {
   if (!header.guesses) return [];
   const n = rows.shape[1];
@@ -100,7 +141,8 @@ function looksOf(/** @type {Header} */ header, /** @type {Arrays} */ { rows, mov
   const strong = sorted.filter(({ weight }, at) => weight >= STRONG || at === 0);
   const best = all.reduce((one, other) => (moved.data[other.number] > moved.data[one.number] ? other : one));
   const first = strong.slice(0, MOST_PILLS);
-  if (header.kind === "next" && !first.includes(best)) first.splice(MOST_PILLS - 1, 1, best);
+  if (header.kind === "next" && !moved.data.some(Number.isNaN) && !first.includes(best))
+    first.splice(MOST_PILLS - 1, 1, best);
   return first.sort((a, b) => b.weight - a.weight);
 }
 
@@ -117,8 +159,10 @@ function makePill(/** @type {State} */ state, /** @type {Look} */ { number, name
 }
 
 function makeSwitch(/** @type {State} */ state, /** @type {number} */ number, /** @type {string} */ name) {
+  const { header, arrays } = state;
   return el("button", {
     ...{ type: "button", class: name, role: "switch", "aria-checked": "true", "data-head": number },
+    disabled: !header || !arrays || !isCut(header, arrays, number),
     on: { click: () => toggle(state, number) },
   });
 }
@@ -130,7 +174,7 @@ function makeSquares(/** @type {State} */ state) {
     parts.squares.replaceChildren();
     return [];
   }
-  const { n_layers: layers, n_heads: heads, strings } = header;
+  const { n_layers: layers, n_heads: heads } = header;
   const side = layers * heads > MANY_HEADS ? 30 : 52;
   const theme = host.theme();
   const atlas = makeAtlas(
@@ -140,25 +184,14 @@ function makeSquares(/** @type {State} */ state) {
   const groups = Array.from({ length: layers }, () => el("div", { class: "stage-layer" }));
   const squares = Array.from({ length: layers * heads }, (_, number) => {
     const [layer, head] = [Math.floor(number / heads), number % heads];
-    const [look, move] = [weightOf(header, arrays, number), arrays.moved.data[number]];
     const canvas = el("canvas", { "aria-hidden": "true" });
     const ctx = fitCanvas(canvas, side, side);
     ctx.imageSmoothingEnabled = false;
     stampHead(ctx, atlas, layer, head, { x: 0, y: 0, w: side, h: side });
     markDrawn(canvas);
     const node = makeSwitch(state, number, "stage-square");
-    node.append(
-      canvas,
-      smallBar("looks", look),
-      smallBar("moves", header.kind === "next" ? move : onAxis(move)),
-    );
-    const values = { head: nameOf(header, number), key: tokenName(header, header.key) };
-    const name = fill(strings.square, {
-      ...values,
-      ...{ weight: printedWeight(look), moved: printedMove(header, move) },
-    });
-    node.setAttribute("aria-label", name);
-    node.title = name;
+    node.append(canvas, smallBar("looks", weightOf(header, arrays, number)), smallBar("moves", 0));
+    fillSquare(state, node, number);
     node.tabIndex = number === 0 ? 0 : -1;
     groups[layer].append(node);
     return node;
@@ -167,8 +200,31 @@ function makeSquares(/** @type {State} */ state) {
   return squares;
 }
 
+/** What a head's look moves, or that it is not cut yet. */
+function fillSquare(
+  /** @type {State} */ { header, arrays },
+  /** @type {HTMLButtonElement} */ node,
+  /** @type {number} */ number,
+) {
+  if (!header || !arrays) return;
+  const [look, move] = [weightOf(header, arrays, number), arrays.moved.data[number]];
+  const isKnown = !Number.isNaN(move);
+  const share = isKnown ? (header.kind === "next" ? move : onAxis(move)) : 0;
+  const bar = node.querySelector(".moves > i");
+  if (bar instanceof HTMLElement) bar.style.width = widthOfBar(share);
+  const name = fill(header.strings.square, {
+    ...{ head: nameOf(header, number), key: tokenName(header, header.key) },
+    ...{ weight: printedWeight(look), moved: isKnown ? printedMove(header, move) : "…" },
+  });
+  node.setAttribute("aria-label", name);
+  node.title = name;
+  node.disabled = !isCut(header, arrays, number);
+}
+
+const widthOfBar = (/** @type {number} */ share) => `${100 * Math.min(1, Math.max(0, share))}%`;
+
 function smallBar(/** @type {string} */ kind, /** @type {number} */ share) {
-  const fillNode = el("i", { style: { width: `${100 * Math.min(1, Math.max(0, share))}%` } });
+  const fillNode = el("i", { style: { width: widthOfBar(share) } });
   return el("span", { class: `stage-small ${kind}` }, fillNode);
 }
 
@@ -205,7 +261,8 @@ function toggle(/** @type {State} */ state, /** @type {number} */ number) {
 
 /** Shows the choice: switches, answer, sentence and arcs; `moves` is true right after a click. */
 function draw(/** @type {State} */ state, /** @type {boolean} */ moves) {
-  const { header, arrays, forbidden, top, parts, bars, pills, squares } = state;
+  const { header, arrays, top, parts, bars, pills, squares } = state;
+  const forbidden = forbiddenNow(state);
   if (!header || !arrays || top.clientWidth <= 0) return;
   const isMoving = moves && !wantsLessMotion();
   const { head, text, idle } = sayings(header, arrays, forbidden, state.shown);
@@ -247,7 +304,8 @@ function placeOf(/** @type {State} */ { tokens, parts }, /** @type {number} */ a
 }
 
 function drawArcs(/** @type {State} */ state, /** @type {boolean} */ isMoving) {
-  const { header, parts, shown, pills, forbidden, top } = state;
+  const { header, parts, shown, pills, top } = state;
+  const forbidden = forbiddenNow(state);
   if (!header) return;
   const [from, to] = [placeOf(state, header.query), placeOf(state, header.key)];
   const isNarrow = top.clientWidth < NARROW_PX;
@@ -282,7 +340,8 @@ function falling(/** @type {SVGPathElement} */ path) {
 
 /** Where the head looks instead. @returns {Element[]} */
 function swungArcs(/** @type {State} */ state, /** @type {Place} */ from, /** @type {boolean} */ isMoving) {
-  const { header, arrays, forbidden, parts, top } = state;
+  const { header, arrays, parts, top } = state;
+  const forbidden = forbiddenNow(state);
   if (!header || !arrays || forbidden === null) return [];
   if (weightOf(header, arrays, forbidden) < WORTH_A_SWING) return [];
   const n = arrays.rows.shape[1];

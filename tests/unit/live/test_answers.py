@@ -115,6 +115,14 @@ def test_show_switches_as_the_library(name: str, lang: Language, tmp_path: Path)
         assert close.max() <= (2e-5 if array.dtype == np.float32 else 1)
 
 
+def test_effects_in_pieces_are_the_whole_ones(tmp_path: Path) -> None:
+    request = {"kind": "effects", "model": "stories", "input": input_of("stories"), "to": "mean"}
+    pieces = [{**request, "most_ms": 1}] * 20
+    whole, *found = asked(attnviz.load("stories"), tmp_path, "en", request, *pieces)
+    assert whole["left"] == 0 < found[0]["left"] < 16 and not found[0]["effects"]
+    assert whole["effects"] in [piece["effects"] for piece in found]
+
+
 def assert_bars_alike(ours: list[dict[str, Any]], theirs: list[dict[str, Any]]) -> None:
     for bars in (ours, theirs):
         for bar in bars:

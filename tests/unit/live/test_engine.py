@@ -85,6 +85,14 @@ def test_verify_finds_a_wrong_weight(tmp_path: Path) -> None:
     assert not found["ids"]
 
 
+def test_verify_finds_a_wrong_answer_behind_right_weights(tmp_path: Path) -> None:
+    lm = attnviz.load("stories")
+    tensors = {name: np.array(array) for name, array in load(reference_of(lm, 9)).items()}
+    tensors["output"][3, 7] += 0.01
+    found = verified(lm, save(tensors, metadata={"text": "", "torch": ""}), tmp_path)
+    assert not found["ok"] and found["weights"] <= WEIGHTS and 0.009 < found["output"] < 0.011
+
+
 # --- checkpoints of other sizes: distinct primes, biases, shared heads, other activations ---------
 
 

@@ -90,3 +90,21 @@ def test_a_stage_whose_cell_does_not_exist_chooses_one(tmp_path: Path) -> None:
     *_, found = answers([*opening(info), request])
     header, _ = unpack(found["views"]["stage"])
     assert header["n_tried"] > 0 and header["tokens"][header["key"]] == "Mary"
+
+
+@pytest.mark.parametrize("scene", ["book", "own"])
+def test_cuts_in_pieces_are_the_whole_ones(scene: Scene, tmp_path: Path) -> None:
+    text = OWN["stories"] if scene == "own" else STAGED[scene].text
+    request = show("stories", ["stage"], text=text, staged=asked(scene, text))
+    pieces = [{**request, "most_ms": most} for most in (0, *[2] * 60)]
+    info = model_files(attnviz.load("stories"), tmp_path)
+    *_, whole = answers([*opening(info), request])
+    first, second, *_, last = answers([*opening(info), *pieces])[-len(pieces) :]
+    assert first["uncut"] > 0 == whole["uncut"] == last["uncut"]
+    assert last["views"] == whole["views"]
+    if scene == "own":
+        assert "stage" not in first["views"]  # the look to show is not chosen yet
+    else:
+        header, arrays = unpack(first["views"]["stage"])
+        assert np.isnan(arrays["moved"]).all() and header["winner"] == "Mary"
+        assert second["uncut"] < first["uncut"] == 16
