@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 FRAGMENT = "pairs"
 WIDGET = "pairs.lines"
 FORM = "The film was great. | positive | The film was awful. | negative"  # as models read it
-MAX_CHARS = 400_000
+MAX_CHARS = 2_000_000  # a browser drops a paste over a limit of its box; this is refused in words
 PAIR_S = 0.1  # a question takes so long for a pair with a small model
 
 
@@ -115,7 +115,6 @@ def _box(lang: Language, samples: tuple[AnsweredPair, ...]) -> str:
             text(lang, "pairs.lines"),
             key=widgets.showing(WIDGET, lines),
             height=200,
-            max_chars=MAX_CHARS,
             help=text(lang, "pairs.lines_help", n=MAX_PAIRS),
             placeholder=FORM,
             on_change=_take_lines,
