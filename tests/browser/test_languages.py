@@ -1,5 +1,6 @@
 """A page in each language: what the document says, which glyphs it is set in, where lines break."""
 
+import re
 from typing import Any
 
 import pytest
@@ -69,3 +70,30 @@ def test_streamlits_own_words_are_in_the_language_of_the_page(visit: OpenVisit) 
     expect(page.locator("[data-testid=stSkipToContent]")).to_have_text(text("ja", "streamlit.skip"))
     english = page.locator("[aria-label^='Help'], [aria-label='Open'], [placeholder^='Choose']")
     expect(english).to_have_count(0)
+
+
+# where tokens and examples stand, by the page that shows them first
+ENGLISH = {
+    "": (".stage-token:not(.special)", ".stage-examples .av-button", ".stage-name"),
+    "overview": (".av-strip .av-chip:not(.av-special)", ".strip-example span", ".av-fact-query"),
+}
+
+
+@pytest.mark.parametrize("path", ENGLISH)
+def test_tokens_and_examples_say_that_they_are_english(visit: OpenVisit, path: str) -> None:
+    page = visit(path, lang="ja").page
+    expect_equal(lambda: page.evaluate("document.documentElement.lang"), "ja")
+    for selector in ENGLISH[path]:
+        words = page.locator(selector).filter(has_text=re.compile("[A-Za-z]"))
+        expect(words.first).to_be_attached()
+        expect(page.locator(f"{selector}[lang=en]")).to_have_count(words.count())
+    assert page.locator(".av-caption[lang]").count() == 0
+
+
+def test_a_browser_that_asks_for_spanish_gets_spanish_with_its_numbers(
+    visit: OpenVisit,
+) -> None:
+    page = visit("head", locale="es-MX").page
+    expect_equal(lambda: page.evaluate("document.documentElement.lang"), "es")
+    expect(page.locator(".av-readout")).to_contain_text(re.compile(r"0,\d{4}"))
+    expect(page.locator(".av-readout")).not_to_contain_text(re.compile(r"\d\.\d"))

@@ -62,6 +62,6 @@ def test_a_card_holds_longer_words_and_has_none_of_its_own(
 
 def test_a_text_in_the_pseudo_language_is_longer_and_keeps_its_holes() -> None:
     said = pseudo("{n} {n:token|tokens} of `W_Q`, that is X·W_Q")
-    assert said == "⟦{n} {n:tökëñ|tökëñš} öf `W_Q`, thát îš X·W_Q ëëë ëëë ëëë⟧"
+    assert said == "⟦{n} {n:tökëñ|tökëñš} öf `W_Q`, thát îš X·W_Q ëëë ëëë⟧"
     for key, english in own("en").items():
         assert len(pseudo(english)) >= len(english), key

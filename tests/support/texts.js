@@ -36,6 +36,7 @@
   const seen = [];
   for (const node of texts) {
     const element = up(node);
+    if (within(element, "[data-testid=stIconMaterial]")) continue;
     if (!element?.checkVisibility({ checkOpacity: true, checkVisibilityCSS: true })) continue;
     const range = document.createRange();
     range.selectNodeContents(node);
@@ -66,7 +67,7 @@
     if (plain.test(text.replace(quoted, "")) && !within(element, OWN)) say("by no catalogue", text, element);
     if (cut) say("cut off", text, element, `by ${name(cut)}`);
     const box = within(element, BOX);
-    if (box && !floats && !within(element, ".katex")) {
+    if (box && !within(element, ".katex")) {
       const { left, right } = box.getBoundingClientRect();
       if (rects.some((rect) => rect.right > right + 2 || rect.left < left - 2))
         say("out of its box", text, element, `of ${name(box)}`);
