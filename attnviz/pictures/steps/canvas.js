@@ -203,6 +203,8 @@ function showSums(/** @type {State} */ state) {
   const arrays = state.mode === "difference" ? state.edited : state.arrays;
   const toggle = () => toggleTerms(state);
   drawArithmetic(parts.box, { header, arrays, query, key, areAllTerms, toggleTerms: toggle });
+  parts.rail.write(header);
+  parts.rail.show(arrays, state.selection);
   showPlay(state);
 }
 

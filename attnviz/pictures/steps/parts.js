@@ -7,6 +7,7 @@ import { makePicker } from "../shared/picker.js";
 import { makePicturePanel } from "../shared/picture_panel.js";
 import { makeEditBar } from "./edit_bar.js";
 import { makePlayer } from "./play.js";
+import { makeRail } from "./rail.js";
 
 /** @import { Actions, State } from "./state.js" */
 /** @import { Header } from "./types.js" */
@@ -27,12 +28,13 @@ export function buildParts(now, actions) {
   const edit = makeEditBar(now, actions);
   const bar = el("div", { class: "bar" }, picker.node, asks, clear, edit.tools);
   const strip = el("div", { class: "strip", role: "group" });
+  const rail = makeRail((stage) => strip.querySelector(`.panel[data-stage="${stage}"]`));
   const legend = el("p", { class: "legend" });
   const picture = makePicturePanel();
   const box = el("section", { class: "arithmetic" });
   const tops = el("div", { class: "tops" }, bar, play.node);
-  const nodes = [tops, play.film, edit.node, status, strip, legend, picture.node, box];
-  return { picker, asks, status, clear, play, edit, strip, legend, picture, box, nodes };
+  const nodes = [tops, rail.node, play.film, edit.node, status, strip, legend, picture.node, box];
+  return { picker, asks, status, clear, play, edit, rail, strip, legend, picture, box, nodes };
 }
 
 /** Writes the texts that do not depend on the chosen cell. */

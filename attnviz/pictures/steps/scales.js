@@ -6,6 +6,7 @@ import { diverging, levelFor, sequential, signedLevel } from "../shared/colors.j
 import { fmtReal } from "../shared/fmt.js";
 import { beforeMask } from "./arithmetic.js";
 import { before } from "./edits.js";
+import { LINES } from "./stages.js";
 
 /** @import { FloatArray } from "../shared/buffer.js" */
 /** @import { Scale } from "../shared/selection.js" */
@@ -21,6 +22,7 @@ import { before } from "./edits.js";
 
 /** @type {WeakMap<Float32Array, number>} */
 const LIMITS = new WeakMap();
+const SCORES = LINES[1];
 /** @type {Record<Scale, string>} */
 const SCALE_NAMES = { sqrt: "√", log: "log", linear: "" };
 
@@ -43,9 +45,10 @@ export function scaleOf(info, matrix, { arrays, edited, mode, theme, selection }
   if (mode === "difference" && before(edited, info.stage))
     return { ...signedScale(limitOf(matrix) || 1, theme), name: "Δ" };
   if (info.signed) {
-    // masked scores keep the scale of those before the mask, so that the two panels can be compared by eye
-    const limit = limitOf(info.stage === "masked" ? (beforeMask(arrays) ?? matrix) : matrix);
-    return signedScale(limit, theme);
+    if (!SCORES.includes(info.stage)) return signedScale(limitOf(matrix), theme);
+    // one scale from q · k to the mask: what the division does is seen as a loss of colour, and the mask changes none
+    const along = [arrays.scores, beforeMask(arrays)].flatMap((one) => (one ? [limitOf(one)] : []));
+    return signedScale(Math.max(0, ...along) || limitOf(matrix), theme);
   }
   const [low, high] = info.range ?? [0, limitOf(matrix)];
   if (low === 0 && high === 1) return weightScale(selection.scale, theme);

@@ -195,6 +195,8 @@ export interface Strings extends SharedStrings {
   readonly projected_text: string;
   readonly effect_text: string;
   readonly effect_ranks: string;
+  readonly rail: string;
+  readonly stop_mask: string;
   readonly step_unavailable: string;
   readonly changed: string;
   readonly edit_hint: string;
