@@ -136,18 +136,20 @@ def test_steps_panels(
     for view in steps.views():
         if view.stage in ("x", "concat", "projected"):  # more columns than pixels: cells are pooled
             continue
-        eventually(partial(check_panel, opened, view, palettes[scheme]))
+        # scores, scaled and masked ones share one scale
+        widest = steps.scores if view.stage in ("scaled", "masked") else view.values
+        limit = float(np.abs(np.asarray(widest)).max())
+        eventually(partial(check_panel, opened, view, palettes[scheme], limit))
     panels = opened.page.locator(".panel canvas[role=img]")
     expect(panels).to_have_count(
         len([s for s in STAGES if s in {view.stage for view in steps.views()}])
     )
 
 
-def check_panel(visit: Visit, view: StepView, palette: Palette) -> None:
+def check_panel(visit: Visit, view: StepView, palette: Palette, limit: float) -> None:
     canvas = visit.page.locator(f".panel[data-stage={view.stage}] canvas[role=img]")
     rows, cols = view.values.shape
     cells = [(row, col) for row in range(rows) for col in range(cols)]
-    limit = float(np.abs(view.values).max())
     shown = cell_colours(canvas, cells, rows, cols, BESIDE_ITS_NUMBER)
     for cell, colour in zip(cells, shown, strict=True):
         value = float(view.values[cell])
