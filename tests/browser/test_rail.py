@@ -1,4 +1,4 @@
-"""The rail of Steps: seven stops, the numbers of the chosen cell, one scale from q · k to the mask."""
+"""The rail of Steps: seven stops, the numbers of the chosen cell, one scale of the scores."""
 
 import numpy as np
 from playwright.sync_api import expect
