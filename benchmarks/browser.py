@@ -23,10 +23,10 @@ from tests.support.server import serve
 from tests.support.visit import Visit, open_visit
 
 SWITCH_MS = 60.0
-NEW_TEXT_MS = 300.0  # 250 at 16 tokens
+NEW_TEXT_MS = 300.0
 COLD_START_MS = 8000.0
 SIZES = (128, 510)
-TEXT_SIZES = (16, 128)
+TEXT_SIZES = {16: 250.0, 128: NEW_TEXT_MS}  # tokens, and the budget
 N_PROBES = 300
 COLD_ROUNDS = 3
 PREVIEW = "Attention weights of"
@@ -89,9 +89,9 @@ def measure(model: LoadedModel, rounds: int) -> list[Result]:
                     visit = open_visit(browser, url, path, text=text, layer=0, head=0)
                     results.append(head_switch(visit, model, text, palette, rounds))
                     visit.page.context.close()
-            for n_tokens in TEXT_SIZES:
+            for n_tokens, budget in TEXT_SIZES.items():
                 visit = open_visit(browser, url, "overview", layer=0, head=0)
-                results.append(new_text(visit, model, n_tokens, palette, rounds))
+                results.append(new_text(visit, model, n_tokens, palette, rounds, budget))
                 visit.page.context.close()
     return results
 
