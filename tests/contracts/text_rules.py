@@ -124,7 +124,8 @@ LOCAL = ("local", "number", "percent", "Terms")
 BY_HAND = re.compile(r"\.to(?:Fixed|Precision|Exponential|LocaleString)\(|NumberFormat\(|%`")
 # rounded to a number again, or a coordinate, a size, an attribute that nobody reads
 NOT_READ = re.compile(
-    r"Number\(|setData\(|\b(?:width|height|left|top|c[xy])\b|transform|x\.at\(|full >|d: values|widthOf"
+    r"Number\(|setData\(|\b(?:width|height|left|top|c[xy])\b|transform|widthOf"
+    r"|x\.at\(|full >|d: values"
 )
 
 
