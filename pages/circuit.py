@@ -12,10 +12,10 @@ from attnviz.app.session import current
 def main() -> None:
     """Draw the page."""
     lang = current.language()
-    circuit.example(lang)
     shown = capture_of_view.shown(lang)
     if shown is not None:
         circuit.graph(shown)
+        circuit.example(lang)
         if not frame_line.ends(shown):
             cut_out.show(shown)
             frame.verification(shown)

@@ -25,7 +25,7 @@ def main() -> None:
             fragments.rest(shown, weights=False)
         if frame_line.ends(shown):
             return
-        head_search.ask(shown)
+        head_search.ask(shown, grows=False)
         atlas.place_of_text(shown)
         inside.show(shown)
         frame.verification(shown)

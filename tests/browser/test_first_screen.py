@@ -8,6 +8,7 @@ from playwright.sync_api import Browser, expect
 
 from attnviz.app.session import widgets
 from attnviz.i18n import COMPLETE
+from attnviz.pictures.shared.pages import PAGES as PAGES_OF_APP
 from tests.browser.conftest import OpenVisit
 from tests.support.cases import mostly_slow
 from tests.support.visit import show
@@ -53,6 +54,37 @@ def test_the_first_picture_is_on_the_first_screen(visit: OpenVisit, path: str) -
         expect_true(lambda: 0 < page.evaluate(TOP) <= last)
     finally:
         page.set_viewport_size(before)
+
+
+HIGHEST_PX = 150
+# what a page is about: a heatmap, a drawing, a board of them, a panel with its title, a table
+PICTURE = """() => {
+    const seen = "canvas[data-drawn], svg, table, .panel, .av-picker, .av-switches-boards";
+    const tops = [];
+    const look = (root) => {
+        for (const node of root.querySelectorAll("*")) {
+            const { top, width, height } = node.getBoundingClientRect();
+            if (node.matches(seen) && width * height > 6000 && height > 40) tops.push(top);
+            if (node.shadowRoot) look(node.shadowRoot);
+        }
+    };
+    look(document.querySelector("[data-testid=stMain]"));
+    return tops.length ? Math.min(...tops) : Infinity;
+}"""
+WITH_PICTURE = tuple(page for page in PAGES_OF_APP if page not in ("start", "learn"))
+HEIGHTS = [(page, screen) for page in WITH_PICTURE for screen in ((1440, 900), (390, 844))]
+
+
+@pytest.mark.parametrize(
+    ("page", "screen"), mostly_slow(HEIGHTS, (("steps", (1440, 900)), ("masks", (390, 844))))
+)
+def test_the_first_picture_begins_high(
+    browser: Browser, server: str, page: str, screen: tuple[int, int]
+) -> None:
+    width, height = screen
+    with browser.new_context(viewport={"width": width, "height": height}) as context:
+        shown = show(context.new_page(), server, page, lang="en", canvases=False).page
+        expect_true(lambda: shown.evaluate(PICTURE) <= HIGHEST_PX)
 
 
 MOST_WORDS = 60

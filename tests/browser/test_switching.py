@@ -164,7 +164,7 @@ def test_overview_opens_a_head(visit: OpenVisit, how: str) -> None:
             opened.page.keyboard.press("Enter")
         else:
             opened.page.get_by_role("button", name="Open this head").click()
-    expect(opened.page.get_by_role("heading", name="Head", exact=True)).to_be_visible()
-    expect_data(heatmap(opened), layer=3, head=2, rows=N)
-    opened.wait_for_parameters(layer=3, head=2, text=None)
-    expect(opened.page).to_have_url(re.compile(re.escape(f"{opened.url}/head?")))
+    grown = opened.page.locator(".av-head canvas[aria-label^='Attention weights of']")
+    expect_data(grown, layer=3, head=2, rows=N)
+    opened.wait_for_parameters(layer=3, head=2, text=None, open=1)
+    expect(opened.page).to_have_url(re.compile(re.escape(f"{opened.url}/look?")))

@@ -20,7 +20,7 @@ from attnviz.app.frame import measurement
 from attnviz.app.server import class_socket, loading, sources
 from attnviz.app.session import routes, widgets
 from attnviz.models.rehearsal import Rehearsal
-from attnviz.pictures import effects, rest, table
+from attnviz.pictures import effects, found, grid, head, rest, table
 from attnviz.pictures import shelf as shelf_picture
 from attnviz.pictures import strip as strip_picture
 from attnviz.pictures.shared.buffer import unpack
@@ -130,11 +130,24 @@ def tiny(saved: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> Calla
 
 def sent(app: AppTest, player: bool = False) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Header and arrays of the one component beside the bar, or of the player above it."""
-    found = [unpack(component.proto.bytes) for component in _components(app)]
+    all_sent = [unpack(component.proto.bytes) for component in _components(app)]
     # a card scroller is not seen, and a moving picture stands beside what it shows
-    seen = [each for each in found if not {"arrivals", "film", "lit"} & each[0].keys()]
+    seen = [each for each in all_sent if not {"arrivals", "film", "lit"} & each[0].keys()]
     (one,) = [each for each in seen if bool(each[0].get("compact")) == player]
     return one
+
+
+def found_view(app: AppTest) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """What a search for heads shows: header and arrays."""
+    (one,) = [each for each in beside_bar(app) if _name_of(each) == found.CANVAS.element]
+    return unpack(one.proto.bytes)
+
+
+def heads_found(app: AppTest) -> list[dict[str, Any]]:
+    """The heads that a search shows, none where it shows none."""
+    shown = any(_name_of(each) == found.CANVAS.element for each in beside_bar(app))
+    heads: list[dict[str, Any]] = found_view(app)[0]["heads"] if shown else []
+    return heads
 
 
 def component_name(app: AppTest) -> str:
@@ -156,9 +169,13 @@ def bar(app: AppTest) -> Any:
 def beside_bar(app: AppTest, kind: str = "bidi_component") -> list[Any]:
     """The elements of a kind that the page has beside bar and strip, components for instance."""
     above = {id(each) for line in app.container if _is_above(line) for each in line.get(kind)}
-    found = [each for each in app.main.get(kind) if id(each) not in above]
-    # what only tells the other pictures of effects, words and weights is not seen
-    return [each for each in found if _name_of(each) not in (effects.CANVAS.element, REST)]
+    beside = [each for each in app.main.get(kind) if id(each) not in above]
+    # what only tells the other pictures of effects, words and weights is not seen, nor a head
+    # before it grows
+    unseen = [effects.CANVAS.element, REST]
+    if any(_name_of(each) == grid.CANVAS.element for each in beside):
+        unseen.append(head.CANVAS.element)
+    return [each for each in beside if _name_of(each) not in unseen]
 
 
 def told(app: AppTest) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """`page.ask_for_a_head`: all heads ranked for a query and a key, with the control beside each."""
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -10,8 +11,7 @@ from attnviz.app.session import widgets
 from attnviz.app.session.view import default_view
 from attnviz.pictures.group.groups import groups
 from attnviz.pictures.group.ranking import links
-from attnviz.types import HeadId
-from tests.pages.conftest import Visit, parameters
+from tests.pages.conftest import Visit, found_view, heads_found, parameters
 
 KEY = widgets.key
 CELL = {"query": "10", "key": "2"}  # "it" and "animal" of the first example
@@ -26,8 +26,8 @@ def asked(visit: Visit, page: str, **view: str) -> AppTest:
 
 
 def ranked(app: AppTest) -> list[str]:
-    """The labels of the heads' buttons, in their order."""
-    return [button.label for button in app.main.button if button.label.startswith("**L")]
+    """The heads that are shown as small pictures, each with what is said of it, in their order."""
+    return [one["words"] for one in heads_found(app)]
 
 
 @pytest.mark.parametrize("page", ["overview", "head"])
@@ -35,8 +35,20 @@ def test_the_clearest_heads_are_named_with_their_control(visit: Visit, page: str
     labels = ranked(asked(visit, page, **CELL))
     group = groups(attnviz.capture("minilm", default_view().input.text))[0]
     expected = links(group, 10, 2)[: head_search.N_SHOWN]
-    assert [label.split("**")[1] for label in labels] == [str(link.head) for link in expected]
-    assert labels[0] == "**L3.H1** 0.677 − 0.112 = 0.565"
+    assert [label.split(":")[0] for label in labels] == [str(link.head) for link in expected]
+    assert labels[0].startswith("L3.H1: weight 0.677;") and "0.112 on average" in labels[0]
+
+
+@pytest.mark.parametrize(("page", "grows"), [("overview", True), ("head", False)])
+def test_the_pictures_are_of_the_heads_and_grow_where_the_grid_is(
+    visit: Visit, page: str, grows: bool
+) -> None:
+    header, arrays = found_view(asked(visit, page, **CELL))
+    assert (header["query"], header["key"], header["grows"]) == (10, 2, grows)
+    group = groups(attnviz.capture("minilm", default_view().input.text))[0]
+    first, codes = header["heads"][0], arrays["weights"][0, 0]
+    weights = group.call(first["layer"]).weights(batch=0)[first["head"]].numpy()
+    assert np.abs((codes / 255.0) ** 2 - weights).max() < 0.005  # a rounded root in 8 bits
 
 
 def test_only_heads_above_their_control_are_offered_and_the_shown_one_has_its_place(
@@ -47,7 +59,7 @@ def test_only_heads_above_their_control_are_offered_and_the_shown_one_has_its_pl
     ranked_links = links(groups(attnviz.capture("stories", text))[0], 3, 2)
     above = [str(link.head) for link in ranked_links if link.difference > 0]
     assert 0 < len(above) < len(ranked_links)
-    assert [label.split("**")[1] for label in ranked(app)] == above[: head_search.N_SHOWN]
+    assert [label.split(":")[0] for label in ranked(app)] == above[: head_search.N_SHOWN]
     captions = " ".join(caption.value for caption in app.caption)
     count = len(ranked_links)
     assert i18n.text("en", "links.above", above=len(above), count=count) in captions
@@ -66,16 +78,15 @@ def test_another_key_is_asked_for_and_chosen_in_the_picture(visit: Visit) -> Non
     app = asked(visit, "head", **CELL)
     app.selectbox(KEY("links.key.en")).set_value(8).run()
     assert parameters(app)["key"] == "8"
-    assert ranked(app)[0].startswith("**L5.H5**")
-
-
-def test_a_head_is_opened_at_the_chosen_cell(visit: Visit) -> None:
-    app = asked(visit, "overview", layer="0", **CELL)
-    app.button(KEY(f"links.{HeadId(3, 1)}")).click().run()
-    assert parameters(app) == {"layer": "3", "head": "1", **CELL}
-    assert app.title[0].value == i18n.text("en", "page.head.title")
+    assert ranked(app)[0].startswith("L5.H5:")
 
 
 def test_a_blocked_cell_has_nothing_to_rank(visit: Visit) -> None:
     app = asked(visit, "head", model="stories", layer="0", query="2", key="4")
     assert i18n.text("en", "links.none") in [caption.value for caption in app.caption]
+
+
+def test_what_is_asked_for_is_in_the_link(visit: Visit) -> None:
+    app = asked(visit, "overview", **CELL)
+    again = visit("overview", **parameters(app))
+    assert parameters(app)["links"] == "1" and ranked(again) == ranked(app)

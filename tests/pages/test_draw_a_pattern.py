@@ -1,18 +1,21 @@
 """`page.draw_a_pattern`: heads ranked for a pattern of the palette, with chance beside each."""
 
+import numpy as np
+
 import attnviz
 from attnviz import i18n
 from attnviz.app.page_parts import head_search
 from attnviz.app.session import widgets
-from attnviz.pictures.group.groups import groups
+from attnviz.pictures import mask_painter
+from attnviz.pictures.group.groups import groups, queries
 from attnviz.pictures.group.ranking import palette, shares
-from tests.pages.conftest import Visit, parameters
+from tests.pages.conftest import Visit, heads_found, parameters
 
 TEXT = "The cat sat on the mat."
 KEY = widgets.key
 
 
-def test_a_pattern_of_the_palette_ranks_all_heads_and_opens_one(visit: Visit) -> None:
+def test_a_pattern_of_the_palette_ranks_all_heads(visit: Visit) -> None:
     app = visit("overview", text=TEXT)
     app.toggle(KEY("drawn")).set_value(True).run()
     box = app.selectbox(KEY("drawn.palette.en"))
@@ -21,11 +24,22 @@ def test_a_pattern_of_the_palette_ranks_all_heads_and_opens_one(visit: Visit) ->
     box.set_value("next").run()
     group = groups(attnviz.capture("minilm", TEXT))[0]
     expected = shares(group, palette(group)["next"])[: head_search.N_SHOWN]
-    labels = [button.label for button in app.main.button if button.label.startswith("**L")]
-    assert [label.split("**")[1] for label in labels] == [str(share.head) for share in expected]
+    labels = [one["words"] for one in heads_found(app)]
+    assert [label.split(":")[0] for label in labels] == [str(share.head) for share in expected]
     assert labels[0].split()[1] == f"{expected[0].share:.3f}"
-    app.button(KEY(f"drawn.{expected[1].head}")).click().run()
-    assert app.title[0].value == i18n.text("en", "page.head.title")
-    place = parameters(app)
-    opened = (place.get("layer", "0"), place.get("head", "0"))
-    assert opened == (str(expected[1].head.layer), str(expected[1].head.head))
+    assert parameters(app)["drawn"] == "next"
+
+
+def test_painted_cells_are_in_the_link(visit: Visit) -> None:
+    group = groups(attnviz.capture("minilm", TEXT))[0]
+    cells = np.zeros((len(queries(group)), len(queries(group))), np.bool_)
+    cells[3, 1] = cells[4, 4] = True
+    app = visit("overview", text=TEXT, drawn=mask_painter.write(cells))
+    expected = shares(group, cells)[: head_search.N_SHOWN]
+    above = [str(share.head) for share in expected if share.difference > 0]
+    assert [one["words"].split(":")[0] for one in heads_found(app)] == above
+
+
+def test_cells_of_another_length_leave_the_first_pattern(visit: Visit) -> None:
+    app = visit("overview", text=TEXT, drawn=mask_painter.write(np.ones((3, 3), np.bool_)))
+    assert app.selectbox(KEY("drawn.palette.en")).value == "previous"

@@ -52,7 +52,7 @@ def opened(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple
 
 
 FIGURES = {
-    "overview": ["heads"],
+    "overview": ["heads", "head", "lines"],
     "head": ["head", "lines"],
     "steps": ["steps"],
     "masks": ["head"],

@@ -12,7 +12,7 @@ import streamlit as st
 from attnviz import i18n
 from attnviz.app.host.draw import draw
 from attnviz.app.server import sources
-from attnviz.app.session import address, address_bar, current, model_cards, routes, store, widgets
+from attnviz.app.session import address_bar, current, model_cards, routes, store, widgets
 from attnviz.checks import card
 from attnviz.errors import BadInput
 from attnviz.i18n import LANGUAGES, Language, text
@@ -141,6 +141,6 @@ def _head_named(name: str) -> HeadId | None:
 
 
 def _go_to(page: Page) -> None:
-    has_view = page != routes.DEFAULT
-    parameters = address.params(current.view()) if has_view else address_bar.parameters(False)
-    st.switch_page(routes.file(page), query_params=parameters)
+    if page != routes.DEFAULT:
+        current.go(page)
+    st.switch_page(routes.file(page), query_params=address_bar.parameters(False))

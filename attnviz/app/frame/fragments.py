@@ -8,6 +8,7 @@ are made of, so a rerun with equal input builds nothing.
 
 from collections.abc import Callable
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -17,7 +18,7 @@ from attnviz.app.bar.navigation import NAVIGATION
 from attnviz.app.frame import mask_code, notices
 from attnviz.app.host.draw import draw
 from attnviz.app.server.shared import shared
-from attnviz.app.session import address, current, messages, routes, store, widgets
+from attnviz.app.session import current, messages, store, widgets
 from attnviz.app.session.fragment import fragment
 from attnviz.attention import edits
 from attnviz.i18n import text
@@ -65,8 +66,20 @@ def _player(shown: PageContext) -> None:
         draw(writing.CANVAS, writing.PlayerView(axes, extent), key, shown.lang, on)
 
 
+def grows(shown: PageContext) -> bool:
+    """True if a square of the grid grows in place: where all weights come with the picture."""
+    return shown.size.all_at_once and not pooled_overview.comes_first(shown.size)
+
+
+def look(shown: PageContext) -> None:
+    """All heads of the first text; the square that is clicked grows into its head in place."""
+    with st.container(key=widgets.key("look"), gap=None):
+        grid(shown, grows=True)
+        head(shown, grows=True)
+
+
 @fragment()
-def grid(shown: PageContext) -> None:
+def grid(shown: PageContext, grows: bool = False) -> None:
     """All heads of the first text."""
     with messages.guard(shown.lang):
         size = shown.size
@@ -93,14 +106,14 @@ def grid(shown: PageContext) -> None:
 
         name = f"{known is not None} {first}"
         with st.spinner(text(shown.lang, "wait.afar")) if size.pooled else nullcontext():
-            _draw_heads(grids.CANVAS, shown, overview, name)
+            _draw_heads(grids.CANVAS, shown, overview, grows, name)
 
 
 @fragment()
-def head(shown: PageContext) -> None:
+def head(shown: PageContext, grows: bool = False) -> None:
     """One head of the first text; the browser switches to the others without a message."""
     with messages.guard(shown.lang):
-        _draw_heads(one_head.CANVAS, shown, lambda: heads.one_head(shown, None))
+        _draw_heads(one_head.CANVAS, shown, lambda: heads.one_head(shown, None), grows)
 
 
 @fragment()
@@ -141,11 +154,16 @@ def _first_sight(shown: PageContext) -> tuple[HeadId, bool]:
 
 
 def _draw_heads(
-    canvas: Canvas[HeadsView], shown: PageContext, view: Callable[[], HeadsView], name: str = ""
+    canvas: Canvas[HeadsView],
+    shown: PageContext,
+    view: Callable[[], HeadsView],
+    grows: bool,
+    name: str = "",
 ) -> None:
     extent, key = shown.size.extent, widgets.component_key(canvas.name)
     on = {"selection": keep_selection(key, extent), "open": open_head(key, extent)}
-    draw(canvas, view, key, shown.lang, on, kept=f"{shown.key} {name}")
+    kept = f"{shown.key} {grows} {name}"
+    draw(canvas, lambda: replace(view(), grows=grows), key, shown.lang, on, kept)
 
 
 @fragment("steps")
@@ -258,7 +276,6 @@ def open_head(key: str, extent: Extent) -> Callable[[], None]:
         request = parse_open(widgets.component_value(key, "open"), extent)
         if request is not None:
             current.take_opened(request)
-            parameters = address.params(current.view())
-            st.switch_page(routes.file(request.page), query_params=parameters)
+            current.go(request.page)
 
     return open_page

@@ -6,10 +6,8 @@ opens nothing.
 
 from collections.abc import Callable, Mapping
 
-import streamlit as st
-
 from attnviz.app.frame.attention_choice import GroupName, group_name
-from attnviz.app.session import address, current, routes, widgets
+from attnviz.app.session import current, widgets
 from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.shared.pages import Page
 from attnviz.pictures.shared.selection import parse_open
@@ -57,4 +55,4 @@ def _groups(shown: PageContext) -> list[tuple[str, GroupName]]:
 
 
 def _go_to(page: Page) -> None:
-    st.switch_page(routes.file(page), query_params=address.params(current.view()))
+    current.go(page)

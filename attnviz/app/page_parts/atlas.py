@@ -12,7 +12,7 @@ import streamlit as st
 from attnviz.app.frame import fragments, needs_model
 from attnviz.app.host.draw import draw
 from attnviz.app.page_parts import surveys
-from attnviz.app.session import address, current, embedding, messages, pictures, routes, widgets
+from attnviz.app.session import address, current, embedding, messages, pictures, widgets
 from attnviz.app.session.fragment import fragment
 from attnviz.i18n import Language, joined, text
 from attnviz.pictures import atlas as component
@@ -30,15 +30,13 @@ FRAGMENT = "atlas"
 def show(shown: PageContext) -> None:
     """The atlas of the model's survey, or of the one that the visitor opened."""
     lang = shown.lang
+    if surveys.is_opened() or not needs_model.say(shown, "atlas"):
+        if surveys.is_opened() or surveys.has_samples(shown.captured.model):
+            _heads(shown)
+        else:
+            st.info(text(lang, "atlas.not_here"))
     if not embedding.is_embedded():  # a browser sends no upload from a frame of another site
         surveys.upload(lang)
-    if not surveys.is_opened():
-        if needs_model.say(shown, "atlas"):
-            return
-        if not surveys.has_samples(shown.captured.model):
-            st.info(text(lang, "atlas.not_here"))
-            return
-    _heads(shown)
 
 
 @fragment(FRAGMENT)
@@ -51,23 +49,10 @@ def _heads(shown: PageContext) -> None:
 
 def _mount(shown: PageContext, survey: "Survey") -> None:
     lang, choice = shown.lang, current.view().atlas
-    st.caption(
-        text(
-            lang,
-            "atlas.summary_pictures" if surveys.is_of_pictures(shown, survey) else "atlas.summary",
-            model=messages.plain(survey.model.id),
-            texts=survey.n_text,
-            tokens=survey.n_token,
-        )
-    )
-    with st.container(horizontal=True):
-        _measure_choice(lang, "measure_x", choice.across)
-        _measure_choice(lang, "measure_y", choice.up)
-        other = _match_choice(lang, survey)
     head = selection.nearest_head(survey.heads, *current.view().place.layer_and_head)
     capture = shown.captured.capture
     own = capture.table() if surveys.fits(survey, capture) else None
-
+    other = _matched(lang, survey)
     matched = "" if other is None else other.model.id
     extent, name = selection.extent_of(survey.heads, 0), widgets.component_key("atlas")
     draw(
@@ -82,6 +67,19 @@ def _mount(shown: PageContext, survey: "Survey") -> None:
         },
         kept=f"{shown.captured.key} {id(survey)} {head} {choice} {matched}",
     )
+    st.caption(
+        text(
+            lang,
+            "atlas.summary_pictures" if surveys.is_of_pictures(shown, survey) else "atlas.summary",
+            model=messages.plain(survey.model.id),
+            texts=survey.n_text,
+            tokens=survey.n_token,
+        )
+    )
+    with st.container(horizontal=True):
+        _measure_choice(lang, "measure_x", choice.across)
+        _measure_choice(lang, "measure_y", choice.up)
+        _match_choice(lang, survey)
 
 
 def _measure_choice(lang: Language, name: str, chosen: Measure) -> None:
@@ -97,19 +95,31 @@ def _measure_choice(lang: Language, name: str, chosen: Measure) -> None:
     )
 
 
-def _match_choice(lang: Language, survey: "Survey") -> "Survey | None":
-    """The survey of the model with whose heads these are matched, if the visitor chose one."""
-    from attnviz.corpus.embedded import counted_weights
-
-    names = [name for name in counted_weights() if name != survey.model.id]
-    chosen = st.selectbox(
+def _match_choice(lang: Language, survey: "Survey") -> None:
+    """A box for the model with whose heads these are matched."""
+    st.selectbox(
         text(lang, "atlas.match_with"),
-        ["", *names],
-        key=widgets.key(f"match.{lang}.{survey.model.id}"),
+        ["", *_others(survey)],
+        key=widgets.key(_match_widget(lang, survey)),
         format_func=lambda name: name or text(lang, "atlas.match_none"),
         width=260,
     )
-    return surveys.of_model(chosen) if chosen else None
+
+
+def _matched(lang: Language, survey: "Survey") -> "Survey | None":
+    """The survey of the model with whose heads these are matched, if the visitor chose one."""
+    chosen = widgets.value(_match_widget(lang, survey))
+    return surveys.of_model(chosen) if chosen in _others(survey) else None
+
+
+def _others(survey: "Survey") -> list[str]:
+    from attnviz.corpus.embedded import counted_weights
+
+    return [name for name in counted_weights() if name != survey.model.id]
+
+
+def _match_widget(lang: Language, survey: "Survey") -> str:
+    return f"match.{lang}.{survey.model.id}"
 
 
 def _take_measure(name: str, widget: str) -> None:
@@ -131,7 +141,7 @@ def _use_text(key: str, survey: "Survey", has_pictures: bool) -> Callable[[], No
             current.open_image(sent)
         else:
             return  # a file that the survey was made of, elsewhere
-        st.switch_page(routes.file("head"), query_params=address.params(current.view()))
+        current.go("head")
 
     return open_text
 

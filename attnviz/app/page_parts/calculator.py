@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 DEFAULT: "Preset" = "multihead"
 SOURCES = ("x", "qkv")
 BOX_HEIGHT_PX = 124
-PER_ROW = 3
+PER_ROW = 2
 CODE = {"numpy": numpy_code, "torch": torch_code}
 # what was typed, kept while it makes no sheet
 DRAFTS = "lab.drafts"
@@ -48,13 +48,17 @@ PROBLEM = "lab.problem"
 def show(lang: Language) -> None:
     """Draw inputs, steps and code."""
     sheet = _sheet()
-    _choices(lang, sheet)
-    _boxes(lang, sheet)
     problem: BadInput | None = store.get(PROBLEM)
     if problem is not None:
         messages.show(lang, problem)
         st.caption(text(lang, "lab.still"))
     _steps(lang, sheet)
+    with (
+        st.container(key=widgets.key("dock")),
+        st.popover(text(lang, "lab.numbers"), key=widgets.key("lab.numbers"), width="content"),
+    ):
+        _choices(lang, sheet)
+        _boxes(lang, sheet)
     _code(lang, sheet)
 
 
@@ -69,7 +73,8 @@ def _sheet() -> Sheet:
 def _choices(lang: Language, sheet: Sheet) -> None:
     from attnviz.teach.calculator.presets import PRESETS
 
-    left, source, mask, scale = st.columns([1.4, 1.2, 1.2, 1.2], vertical_alignment="bottom")
+    left, source = st.columns(2, vertical_alignment="bottom")
+    mask, scale = st.columns(2)
     with left:
         st.menu_button(
             text(lang, "lab.examples"),

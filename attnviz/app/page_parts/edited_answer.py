@@ -1,7 +1,8 @@
 """The effect of an edit, or of a mask laid over a head, on the model's answer: on Steps and Masks.
 
-In: what is shown, and the edits or masks of the view. Out: a sentence with its control; a hint in
-its place while nothing is edited. The model runs again with the edits as changes of its head.
+In: what is shown, and the edits or masks of the view. Out: a sentence with its control; on Masks
+a hint in its place while nothing is edited. The model runs again with the edits as changes of its
+head.
 """
 
 from typing import TYPE_CHECKING
@@ -44,8 +45,8 @@ def _sentence(shown: PageContext, page: str) -> None:
         if not shown.size.whole or layer >= shown.group.n_layers or shown.group.own_code(layer):
             return
         if not written:
-            if shown.captured.loaded is not None:
-                st.caption(text(lang, f"edited.hint_{page}"))
+            if page == "masks" and shown.captured.loaded is not None:
+                st.caption(text(lang, "edited.hint_masks"))
             return
         if needs_model.say(shown, "edited"):
             return

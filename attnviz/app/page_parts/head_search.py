@@ -2,12 +2,11 @@
 
 In: what is shown, and the cell of the view. Out: all heads, ranked by how clearly they link the
 cell (`pictures.group.ranking`), or by the share of their attention on the painted cells beside
-chance; each opens on the page Head. The cell is that of the picture: a click
-there asks anew, a choice here moves the picture's frame. The clearest heads are buttons, each with
-its sum, written so that its rounded numbers add up; only heads above their control get one.
+chance. The cell is that of the picture: a click there asks anew, a choice here moves the picture's
+frame. The clearest heads are small pictures (`pictures.found`), marked in the grid of all heads
+too; only heads above their control are shown. Words and table have the numbers.
 """
 
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Final
@@ -15,15 +14,18 @@ from typing import Final
 import numpy as np
 import streamlit as st
 
+from attnviz.app.bar.navigation import renew
+from attnviz.app.frame import fragments
 from attnviz.app.host.draw import draw
 from attnviz.app.server.shared import shared
-from attnviz.app.session import address, address_bar, current, messages, routes, store, widgets
+from attnviz.app.session import address_bar, current, messages, store, widgets
 from attnviz.app.session.fragment import fragment
 from attnviz.i18n import Language, text
 from attnviz.i18n.numbers import local, number
-from attnviz.pictures import mask_painter
+from attnviz.pictures import found, mask_painter
 from attnviz.pictures.group import groups, ranking
 from attnviz.pictures.group.app_capture import PageContext
+from attnviz.pictures.group.heads import capture_name
 from attnviz.pictures.group.ranking import RankedHead
 from attnviz.pictures.mask_painter import Cells
 from attnviz.types import MEASURES, HeadId, Tokens
@@ -31,23 +33,31 @@ from attnviz.types import MEASURES, HeadId, Tokens
 MAX_RANKED = 256  # a few numbers for each head
 FRAGMENT = "head_links"
 MOVED = "head_links.moved"
-PAINTED = "drawn.cells"  # the key of what is shown, and the cells or the name of a pattern
+PATTERN = "draw_a_pattern"
+FIRST = "previous"  # the pattern that is asked for at first
 N_SHOWN: Final = 6
 MINUS = "\N{MINUS SIGN}"
 
 
 @fragment(FRAGMENT)
-def ask(shown: PageContext) -> None:
-    """A switch, and below it the choice of a cell and the heads ranked for it."""
+def ask(shown: PageContext, grows: bool) -> None:
+    """A switch, and below it the choice of a cell and the heads ranked for it.
+
+    `grows` is True where the heads stand on the page, to grow there.
+    """
     if shown.group.uneven or not shown.size.all_at_once:
         return
     with messages.guard(shown.lang):
         lang = shown.lang
         if store.pop(MOVED):
             st.rerun()  # the picture has to show the cell that was chosen here
-        if not st.toggle(
-            text(lang, "links.title"), key=widgets.key("links"), help=text(lang, "links.help")
-        ):
+        st.toggle(
+            text(lang, "links.title"),
+            key=widgets.showing("links", current.view().inside.links),
+            help=text(lang, "links.help"),
+            on_change=_take_ask,
+        )
+        if not current.view().inside.links:
             return
         widgets.rerun_too(FRAGMENT)
         query, key = _cell(shown)
@@ -56,7 +66,7 @@ def ask(shown: PageContext) -> None:
             return
         ranked = links(shown, query, key)
         columns = ("links.weight", "links.others")
-        show_ranked(lang, "links", ranked, columns, _words(lang, ranked))
+        show_ranked(shown, "links", ranked, columns, grows, (query, key))
 
 
 @shared(most=MAX_RANKED)
@@ -96,39 +106,31 @@ def _take(name: str, widget: str) -> None:
     store.put(MOVED, True)
 
 
-def _words(lang: Language, ranked: tuple[RankedHead, ...]) -> dict[HeadId, str]:
-    """A sentence for each head: its weight, and what its other rows give the key."""
-    return {
-        row.head: text(
-            lang,
-            "links.result",
-            head=str(row.head),
-            weight=number(lang, row.share, ".3f"),
-            others=number(lang, row.control, ".3f"),
-        )
-        for row in ranked
-    }
-
-
-@fragment("draw_a_pattern")
-def draw_pattern(shown: PageContext) -> None:
+@fragment(PATTERN)
+def draw_pattern(shown: PageContext, grows: bool) -> None:
     """A switch, and below it palette, matrix and heads."""
     if shown.group.uneven or not shown.size.all_at_once:
         return
     with messages.guard(shown.lang):
         lang = shown.lang
-        if not st.toggle(
-            text(lang, "drawn.title"), key=widgets.key("drawn"), help=text(lang, "drawn.help")
-        ):
+        st.toggle(
+            text(lang, "drawn.title"),
+            key=widgets.showing("drawn", bool(current.view().inside.drawn)),
+            help=text(lang, "drawn.help"),
+            on_change=_take_drawn,
+        )
+        if not current.view().inside.drawn:
             return
         patterns = ranking.palette(shown.group)
-        cells = _painted(shown, patterns)
+        cells = _painted(patterns)
         _choice(shown, patterns, cells)
         matrix, heads = st.columns(2)
         with matrix:
             _painter(shown, cells)
         with heads:
-            show_ranked(lang, "drawn", shares(shown, cells), ("drawn.share", "drawn.chance"))
+            show_ranked(
+                shown, "drawn", shares(shown, cells), ("drawn.share", "drawn.chance"), grows
+            )
 
 
 @shared(most=MAX_RANKED)
@@ -150,22 +152,40 @@ def _choice(shown: PageContext, patterns: dict[str, Cells], cells: Cells) -> Non
         ),
         placeholder=text(lang, "drawn.placeholder"),
         on_change=_take_pattern,
-        args=(lang, shown.key),
+        args=(lang,),
     )
 
 
-def _take_pattern(lang: Language, key: str) -> None:
+def _take_ask() -> None:
+    view = current.view()
+    current.update(replace(view, inside=replace(view.inside, links=bool(widgets.value("links")))))
+    renew(FRAGMENT)
+
+
+def _take_drawn() -> None:
+    _draw(FIRST if widgets.value("drawn") else "")
+
+
+def _take_pattern(lang: Language) -> None:
     name = widgets.value(f"drawn.palette.{lang}")
     if name is not None:
-        store.put(PAINTED, (key, name))
+        _draw(name)
 
 
-def _painted(shown: PageContext, patterns: dict[str, Cells]) -> Cells:
-    """The cells painted on this text, or those of the chosen pattern: the first one at first."""
-    key, painted = store.get(PAINTED, ("", None))
-    if key != shown.key:
-        return next(iter(patterns.values()))
-    return patterns[painted] if isinstance(painted, str) else np.asarray(painted)
+def _draw(drawn: str) -> None:
+    """Ask for another pattern, by its name or its cells."""
+    view = current.view()
+    current.update(replace(view, inside=replace(view.inside, drawn=drawn)))
+    renew(PATTERN)
+
+
+def _painted(patterns: dict[str, Cells]) -> Cells:
+    """The cells of the chosen pattern, or those painted for this length; else the first."""
+    drawn, first = current.view().inside.drawn, next(iter(patterns.values()))
+    if drawn in patterns:
+        return patterns[drawn]
+    painted = mask_painter.read(drawn, (first.shape[0], first.shape[1]))
+    return first if painted is None else painted
 
 
 def _painter(shown: PageContext, cells: Cells) -> None:
@@ -175,42 +195,71 @@ def _painter(shown: PageContext, cells: Cells) -> None:
         return
     queries, keys = groups.queries(shown.group), groups.keys(shown.group)
     view = mask_painter.MaskPainterView(queries.labels, keys.labels, cells)
-    component, key, shape = widgets.component_key("mask_painter"), shown.key, cells.shape
+    component, shape = widgets.component_key("mask_painter"), cells.shape
 
     def take() -> None:
         painted = mask_painter.parse(widgets.component_value(component, "cells"), shape)
         if painted is not None:
-            store.put(PAINTED, (key, painted))
+            _draw(mask_painter.write(painted))
 
     draw(mask_painter.CANVAS, view, component, shown.lang, {"cells": take})
 
 
 def show_ranked(
-    lang: Language,
+    shown: PageContext,
     name: str,
     ranked: tuple[RankedHead, ...],
     columns: tuple[str, str],
-    words: Mapping[HeadId, str] | None = None,
+    grows: bool,
+    cell: tuple[int | None, int | None] = (None, None),
 ) -> None:
-    """The clearest heads as buttons, all in a table; `name` is that of the texts and of the keys.
+    """The clearest heads as small pictures, all in a table; `name` is that of texts and keys.
 
-    `columns` are the keys of the texts over share and control, `words` the helps of the buttons.
+    `columns` are the keys of the texts over share and control, `cell` is what was asked for.
     """
+    lang = shown.lang
     if not ranked:
         st.caption(text(lang, f"{name}.none"))
         return
     above = [row for row in ranked if row.difference > 0]
     st.caption(f"{text(lang, f'{name}.legend')} {_above(lang, len(above), len(ranked))}")
-    helps = words or {}
-    with st.container(horizontal=True):
-        for row in above[:N_SHOWN]:
-            label = f"**{row.head}** {_sum(lang, row)}"
-            key = widgets.key(f"{name}.{row.head}")
-            if st.button(label, key=key, help=helps.get(row.head)):
-                _open(row.head)
-        with st.popover(text(lang, "links.all", count=len(ranked))):
-            _table(lang, ranked, columns)
+    if above:
+        view = _found(shown, above[:N_SHOWN], cell, grows)
+        key, extent = widgets.component_key(f"found.{name}"), shown.size.extent
+        draw(found.CANVAS, view, key, lang, {"open": fragments.open_head(key, extent)})
+    with st.popover(text(lang, "links.all", count=len(ranked))):
+        _table(lang, ranked, columns)
     _place_of_shown(lang, ranked)
+
+
+def _found(
+    shown: PageContext,
+    rows: list[RankedHead],
+    cell: tuple[int | None, int | None],
+    grows: bool,
+) -> found.FoundView:
+    """The clearest heads with their weights, and in words what was found of each."""
+    layers: dict[HeadId, np.ndarray] = {}
+    for layer, weights in enumerate(groups.each_layer(shown.group)):
+        layers |= {row.head: weights[row.head.head] for row in rows if row.head.layer == layer}
+    heads = tuple(
+        found.FoundHead(*_place(row), row.share, row.control, _words(shown.lang, row, cell))
+        for row in rows
+    )
+    weights = np.stack([layers[row.head] for row in rows])[None]
+    return found.FoundView(heads, weights, capture_name(shown), *cell, grows)
+
+
+def _place(row: RankedHead) -> tuple[int, int]:
+    return row.head.layer, row.head.head
+
+
+def _words(lang: Language, row: RankedHead, cell: tuple[int | None, int | None]) -> str:
+    """A head's share and control in words."""
+    if cell == (None, None):
+        return f"{row.head}: {_sum(lang, row)}"
+    weight, others = (number(lang, part, ".3f") for part in (row.share, row.control))
+    return text(lang, "links.result", head=str(row.head), weight=weight, others=others)
 
 
 def _above(lang: Language, n_above: int, n_head: int) -> str:
@@ -247,12 +296,3 @@ def _table(lang: Language, ranked: tuple[RankedHead, ...], columns: tuple[str, s
 def _sum(lang: Language, row: RankedHead) -> str:
     share, control = round(row.share, 3), round(row.control, 3)
     return local(lang, f"{share:.3f} {MINUS} {control:.3f} = {share - control:.3f}")
-
-
-def _open(head: HeadId) -> None:
-    """Show a head on the page Head, at the cell of the view."""
-    view = current.view()
-    place = replace(view.place, layer=head.layer, head=head.head, mean=None)
-    current.update(replace(view, place=place))
-    address_bar.mount_anew()
-    st.switch_page(routes.file("head"), query_params=address.params(current.view()))

@@ -15,9 +15,8 @@ from attnviz.app.frame import inputs, needs_model
 from attnviz.app.host.draw import draw
 from attnviz.app.server import answer_runs, buffers
 from attnviz.app.server.answer_runs import Answering
-from attnviz.app.session import address, current, messages, routes, widgets
+from attnviz.app.session import address, current, messages, widgets
 from attnviz.app.session.fragment import fragment
-from attnviz.app.session.view import Inside
 from attnviz.i18n import text
 from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.group.axes import token_axes
@@ -65,7 +64,8 @@ def _inside(shown: PageContext) -> None:
 def _take() -> None:
     """A switch of this fragment; the links are renewed."""
     edges, why = (bool(widgets.value(f"inside.{name}")) for name in ("edges", "why"))
-    current.update(replace(current.view(), inside=Inside(edges, why)))
+    view = current.view()
+    current.update(replace(view, inside=replace(view.inside, edges=edges, why=why)))
     renew(FRAGMENT)
 
 
@@ -174,4 +174,4 @@ def _open_path(key: str) -> None:
     if path:
         view = current.view()
         current.update(replace(view, circuit=replace(view.circuit, path=path)))
-        st.switch_page(routes.file("circuit"), query_params=address.params(current.view()))
+        current.go("circuit")

@@ -17,7 +17,7 @@ import streamlit as st
 from attnviz.app.frame import fragments, measurement, needs_model
 from attnviz.app.host.draw import draw
 from attnviz.app.server.jobs import Job
-from attnviz.app.session import address, current, messages, routes, store, widgets
+from attnviz.app.session import address, current, messages, store, widgets
 from attnviz.app.session.fragment import fragment
 from attnviz.errors import Cancelled, UnsupportedAttention
 from attnviz.i18n import Language, text
@@ -119,7 +119,7 @@ def _mount(shown: PageContext, fitted: Fitted, sentences: tuple[str, ...]) -> No
     fits = len(capture.tokens) <= MAX_OWN
     if not fits:
         st.info(text(lang, "map.too_long", limit=MAX_OWN))
-    typed = further_texts(lang, loaded, sentences) if texts else ()
+    typed = further_texts(loaded, sentences) if texts else ()
     more = placed_texts(shown, embedding, typed)
     if more is None:
         return
@@ -148,6 +148,9 @@ def _mount(shown: PageContext, fitted: Fitted, sentences: tuple[str, ...]) -> No
     }
     kept = "\0".join([f"{shown.captured.key} {drawn}", *typed])
     draw(component.CANVAS, view, key, lang, on, kept)
+    _buttons(shown, embedding.heads)
+    if texts:
+        box(lang, loaded)
 
 
 def _open(key: str, extent: Extent, texts: tuple[str, ...]) -> Callable[[], None]:
@@ -163,21 +166,24 @@ def _open(key: str, extent: Extent, texts: tuple[str, ...]) -> Callable[[], None
             current.open_text(address.cleaned("text", texts[int(name)]))
         current.open_attention(None, None)
         current.take_opened(request)
-        st.switch_page(routes.file(request.page), query_params=address.params(current.view()))
+        current.go(request.page)
 
     return open_page
 
 
-def further_texts(
-    lang: Language, loaded: "LoadedModel", sentences: tuple[str, ...]
-) -> tuple[str, ...]:
+def further_texts(loaded: "LoadedModel", sentences: tuple[str, ...]) -> tuple[str, ...]:
     """The visitor's further texts and the sentences of a class that fit on the map, each once."""
     of_class = fitting(loaded, list(sentences), MAX_CLASS_TOKENS)
-    return tuple(dict.fromkeys((*box(lang, loaded), *of_class)))
+    return tuple(dict.fromkeys((*_typed(loaded), *of_class)))
 
 
-def box(lang: Language, loaded: "LoadedModel") -> tuple[str, ...]:
-    """The visitor's further texts that fit on the map, after a box to type them."""
+def _typed(loaded: "LoadedModel") -> tuple[str, ...]:
+    """The visitor's further texts that fit on the map."""
+    return fitting(loaded, _lines(store.get(TYPED, ""))[:MAX_TEXTS], MAX_TOKENS)
+
+
+def box(lang: Language, loaded: "LoadedModel") -> None:
+    """A box in which the visitor types further texts."""
     with st.expander(text(lang, "map.more"), key=widgets.key(f"{BOX}.box")):
         st.text_area(
             text(lang, "map.more_label"),
@@ -186,11 +192,9 @@ def box(lang: Language, loaded: "LoadedModel") -> tuple[str, ...]:
             max_chars=MAX_CHARACTERS,
             on_change=_take,
         )
-        typed = _lines(store.get(TYPED, ""))
-        fit = fitting(loaded, typed[:MAX_TEXTS], MAX_TOKENS)
-        if len(fit) < len(typed):
-            st.caption(text(lang, "map.more_cut", n=len(fit), of=len(typed)))
-    return fit
+        n_typed, n_fit = len(_lines(store.get(TYPED, ""))), len(_typed(loaded))
+        if n_fit < n_typed:
+            st.caption(text(lang, "map.more_cut", n=n_fit, of=n_typed))
 
 
 def _take() -> None:
@@ -249,14 +253,14 @@ def chosen_neighbours(
     `more` are the visitor's further texts among the captures.
     """
     head = store.get(CHOSEN)
-    _buttons(shown, of_model, head)
     if head not in of_model:
         return None
     key = "\0".join([f"{shown.captured.key} {head}", *more])
     return measurement.result(shown.lang, "tsne", key, partial(_drawn, captures, head))
 
 
-def _buttons(shown: PageContext, of_model: Sequence[HeadId], head: HeadId | None) -> None:
+def _buttons(shown: PageContext, of_model: Sequence[HeadId]) -> None:
+    head = store.get(CHOSEN)
     lang, installed = shown.lang, find_spec("openTSNE") is not None
     with st.container(horizontal=True):
         st.button(

@@ -21,7 +21,6 @@ from attnviz.app.session import (
     address_bar,
     current,
     messages,
-    routes,
     store,
     widgets,
 )
@@ -188,7 +187,7 @@ def _take_text(key: str) -> None:
         place = replace(place, query=seen.query, key=seen.key)
     current.update(replace(view, place=place))
     address_bar.mount_anew()
-    st.switch_page(routes.file("overview"), query_params=address.params(current.view()))
+    current.go("overview")
 
 
 @fragment()
@@ -225,4 +224,4 @@ def _open(key: str) -> None:
         current.open_text(beginning())
         current.generate(N_TOKENS)
     address_bar.mount_anew()
-    st.switch_page(routes.file(PAGES[name]), query_params=address.params(current.view()))
+    current.go(PAGES[name])

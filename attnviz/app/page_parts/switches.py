@@ -1,6 +1,6 @@
 """The page Switches: every head as a switch beside the model's answer, before and after.
 
-In: what is shown. Out: a mounted component and the controls above it. While nobody has chosen, all
+In: what is shown. Out: a mounted component and the controls below it. While nobody has chosen, all
 heads are on, and in models that answer at once the head whose absence moves the answer most is
 suggested. Under them stand the words with what each adds to the answer, and the look at one that is
 forbidden. A click reruns this fragment alone.
@@ -56,11 +56,6 @@ def board(shown: PageContext) -> None:
             return
         to, key = current.view().switches.to, f"{shown.captured.key} {request.key}"
         is_quick = shown.captured.name in REGISTRY
-        with st.container(horizontal=True, vertical_alignment="bottom"):
-            _choose_off(lang)
-            _example(lang)
-            if not (is_quick or current.view().switches.effects):
-                _measure_button(lang)
         measured = is_quick or current.view().switches.effects
         effects = measurement.head_effects(lang, key, answered, to) if measured else None
         off = component.parse(current.view().switches.changes) or ()
@@ -79,6 +74,11 @@ def board(shown: PageContext) -> None:
                 },
                 kept=f"{key} {to} {off} {effects is None} {look}",
             )
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            _choose_off(lang)
+            _example(lang)
+            if not measured:
+                _measure_button(lang)
 
 
 def _example(lang: Language) -> None:

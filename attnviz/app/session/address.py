@@ -18,7 +18,7 @@ from attnviz.app.session.view import DEFAULT_MODEL, PATCH_STAGES, View, default_
 from attnviz.attention import edits
 from attnviz.errors import BadInput
 from attnviz.files.capture_file import digest
-from attnviz.pictures import circuit, geometry, switches
+from attnviz.pictures import circuit, geometry, mask_painter, switches
 from attnviz.pictures.pairs import Ask
 from attnviz.pictures.shared import numbers, options
 from attnviz.pictures.shared.selection import MEANS, SCALES, SPECIALS
@@ -149,6 +149,7 @@ PARAMETERS: Mapping[str, Parameter] = {
         Parameter("special", "drawing", "special", partial(_choice, SPECIALS)),
         Parameter("order", "drawing", "order", partial(options.checked, "order")),
         Parameter("cells", "drawing", "cells", partial(options.checked, "cells")),
+        Parameter("open", "drawing", "open", partial(options.checked, "open")),
         Parameter("sums", "drawing", "sums", partial(options.checked, "sums")),
         Parameter("masks", "drawing", "masks", partial(options.checked, "masks")),
         Parameter("words", "drawing", "words", partial(options.checked, "words")),
@@ -162,6 +163,8 @@ PARAMETERS: Mapping[str, Parameter] = {
         Parameter("word", "switches", "word", _look),
         Parameter("edges", "inside", "edges", _flag),
         Parameter("why", "inside", "why", _flag),
+        Parameter("links", "inside", "links", _flag),
+        Parameter("drawn", "inside", "drawn", partial(_matching, mask_painter.DRAWN)),
         Parameter("lens", "output", "lens", _flag),
         Parameter("patch", "patching", "shown", _flag),
         Parameter("stage", "patching", "stage", partial(_choice, PATCH_STAGES)),

@@ -7,15 +7,16 @@ they were made for, the head and cell of one model mean nothing in another.
 
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, replace
-from typing import Any
+from typing import Any, NoReturn
 from urllib.parse import urlencode
 
 import streamlit as st
 
 from attnviz import i18n
-from attnviz.app.session import address, model_cards, store
+from attnviz.app.session import address, model_cards, routes, store
 from attnviz.app.session.view import RightSide, View, default_view
 from attnviz.checks import examples
+from attnviz.pictures.shared.pages import Page
 from attnviz.pictures.shared.selection import OpenRequest, Selection
 from attnviz.types import Kind, Stack
 
@@ -156,6 +157,13 @@ def open_attention(stack: Stack | None, kind: Kind | None) -> None:
     """Look at another attention of the model, at the same place."""
     now = view()
     update(replace(now, place=replace(now.place, stack=stack, kind=kind)))
+
+
+def go(page: Page) -> NoReturn:
+    """Leave for a page with the whole view; Look is opened on all heads."""
+    if page == "overview":
+        take({"open": False})
+    st.switch_page(routes.file(page), query_params=address.params(view()))
 
 
 def want_target() -> None:

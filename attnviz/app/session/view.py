@@ -90,7 +90,8 @@ class AttentionPlace:
 class DrawingOptions:
     """Options of drawing.
 
-    `masks` are those laid over the scores, "" for the model's own; `edits` are numbers of the
+    `open` shows the chosen head alone on Look, grown from its square. `masks` are those laid over
+    the scores, "" for the model's own; `edits` are numbers of the
     chosen head that were changed by hand; `beside` names heads whose lines are drawn too.
     """
 
@@ -98,6 +99,7 @@ class DrawingOptions:
     special: Special = "show"
     order: Order = "layer"
     cells: bool = False
+    open: bool = False
     sums: bool = False
     masks: str = ""
     words: bool = False
@@ -167,13 +169,17 @@ class Switches:
 
 @dataclass(frozen=True)
 class Inside:
-    """The switches below Head and Steps.
+    """The switches below Look and Steps.
 
-    `edges` shows what the edges of the chosen row do, `why` why the chosen cell is attended to.
+    `edges` shows what the edges of the chosen row do, `why` why the chosen cell is attended to;
+    `links` the heads that link the chosen cell, `drawn` those that attend as a pattern does: its
+    name or its cells (`mask_painter.write`), "" while none is asked for.
     """
 
     edges: bool = False
     why: bool = False
+    links: bool = False
+    drawn: str = ""
 
 
 @dataclass(frozen=True)

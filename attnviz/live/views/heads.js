@@ -67,6 +67,7 @@ export function headsView(scene, sentences, { small = false, words = false, meas
     capture: "",
     predicts: group.causal || group.cross,
     first: null,
+    grows: false,
     ...axesOf(scene),
     n_layers: layers,
     n_heads: perLayer,

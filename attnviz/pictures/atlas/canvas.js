@@ -58,7 +58,7 @@ function buildParts() {
   const legend = el("div", { class: "av-row av-atlas-legend" });
   const status = el("p", { class: "av-status av-note", "aria-live": "polite" });
   const hint = el("p", { class: "av-hint" });
-  const left = el("div", { class: "av-atlas-left" }, legend, drawing, status, hint);
+  const left = el("div", { class: "av-atlas-left" }, drawing, legend, status, hint);
   const detail = el("div", { class: "av-atlas-detail av-panel" });
   const wide = el("div", { class: "av-atlas-wide" });
   const box = el("section", { class: "av av-atlas" }, left, detail, wide);

@@ -73,7 +73,7 @@ function buildParts() {
   const status = el("p", { class: "av-status av-note", "aria-live": "polite" });
   const said = el("p", { class: "av-note" });
   const hint = el("p", { class: "av-hint" });
-  const left = el("div", { class: "av-circuit-left" }, controls, cueScroll(drawing), said, status, hint);
+  const left = el("div", { class: "av-circuit-left" }, cueScroll(drawing), said, status, controls, hint);
   const summary = el("p", { class: "av-sentence" });
   const heading = el("h3", { class: "av-heading" });
   const list = el("ol", { class: "av-circuit-list" });

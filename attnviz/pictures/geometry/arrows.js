@@ -82,7 +82,7 @@ function buildParts() {
   const hint = el("p", { class: "av-hint" });
   const [add, remove, reset] = [1, 2, 3].map(() => button({ label: "", onClick: () => undefined }));
   const { node, planes } = makeTab({
-    above: [note],
+    below: [note],
     drawings: [asking.node, answering.node],
     side: [table, mixed, el("div", { class: "av-row" }, add, remove, reset), status, hint],
   });

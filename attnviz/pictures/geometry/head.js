@@ -84,7 +84,7 @@ function buildParts(/** @type {HTMLElement} */ picker, /** @type {HTMLElement} *
     el("div", { class: "av-pick" }, el("label", {}, caption, pick)),
   );
   const { node, planes, two } = makeTab({
-    above: [note, reason, controls],
+    below: [controls, note, reason],
     drawings: [plane],
     side: [share, bars, distance, remarks],
   });

@@ -25,14 +25,14 @@ const LABEL_FONT = 13;
 const LABEL_GAP = 12;
 
 /**
- * A tab: what stands above, and below it drawings beside what is said of them.
- * @param {{above: readonly Node[], drawings: readonly Node[], side: readonly Node[]}} parts
+ * A tab: drawings beside what is said of them, and what stands below.
+ * @param {{below: readonly Node[], drawings: readonly Node[], side: readonly Node[]}} parts
  */
-export function makeTab({ above, drawings, side }) {
+export function makeTab({ below, drawings, side }) {
   const planes = el("div", { class: "av-geometry-planes" }, ...drawings);
   const said = el("div", { class: "av-geometry-side" }, ...side);
   const two = el("div", { class: "av-geometry-two" }, planes, said);
-  return { node: el("div", { class: "av-geometry-tab" }, ...above, two), planes, two };
+  return { node: el("div", { class: "av-geometry-tab" }, two, ...below), planes, two };
 }
 
 /** @returns {Plane} */
@@ -40,7 +40,7 @@ export function makePlane() {
   const canvas = el("canvas", { role: "img" });
   const title = el("h3", { class: "av-heading" });
   const board = el("div", { class: "av-geometry-board" }, canvas);
-  const node = el("div", { class: "av-geometry-plane" }, title, board);
+  const node = el("div", { class: "av-geometry-plane" }, board, title);
   return { node, canvas, title, handles: makeHandles(canvas), placed: [], side: 0, reach: 1 };
 }
 

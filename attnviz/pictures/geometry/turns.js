@@ -87,7 +87,7 @@ export function makeRotary({ turns, redraw, done }) {
   const choice = el("div", { class: "av-pick" }, el("label", {}, caption, pick));
   const curve = makeCurve();
   const { node, planes } = makeTab({
-    above: [note],
+    below: [note],
     drawings: [plane.node],
     side: [choice, positions.node, says, curve.node, source],
   });
@@ -139,7 +139,7 @@ export function makeClocks({ turns, redraw, done }) {
   const says = el("p", { class: "av-geometry-sum", role: "status" });
   const curve = makeCurve();
   const { node, planes } = makeTab({
-    above: [note],
+    below: [note],
     drawings: [canvas],
     side: [positions.node, says, curve.node],
   });

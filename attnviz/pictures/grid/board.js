@@ -21,6 +21,7 @@ import { summaryOf, summaryPlaces } from "./summaries.js";
 /** @import { Header } from "./types.js" */
 
 /** A head, or a summary of several. @typedef {{layer: number, head: number, extra: null} | {layer: null, head: null, extra: number}} Subject */
+/** @typedef {{layer: number, head: number}} HeadPlace */
 /** `bars` is the room for the two bars below each place; `isNamed`: there is a name below these. */
 /** @typedef {ThumbGeom & {rowGap: number, bars: number, isNamed: boolean}} BoardGeom */
 /** What the bars show: a cell of every head, and the effects as soon as they are known. */
@@ -29,7 +30,7 @@ import { summaryOf, summaryPlaces } from "./summaries.js";
  * `at` is shown large, `row` is the chosen row of it; `own` has the tokens of its layer.
  * @typedef {{header: Header, own: LayeredHeader<Header>, rows: Arrangement, geom: BoardGeom, atlas: Atlas,
  *   summaryAtlas: Atlas | null, theme: Theme, at: Subject, row: number | null, sorting: Sorting | null,
- *   bars: BarsView}} BoardView
+ *   bars: BarsView, hits: readonly HeadPlace[] | null}} BoardView
  */
 
 const LEFT_PX = 36;
@@ -39,6 +40,7 @@ const NAMED_PX = 44;
 const BARS_PX = 13; // two bars, below the frame of the chosen head
 const UNDER_FRAME_PX = 5;
 const BAR_PX = 3;
+const FADED = 0.72;
 const MAX_PIXELS = 48e6;
 const WIDE_STEP_PX = 34; // room for the word of a summary over its column
 
@@ -89,13 +91,15 @@ export function drawBoard(/** @type {HTMLCanvasElement} */ canvas, /** @type {Bo
     else if (summaryAtlas) stampHead(ctx, summaryAtlas, Math.floor(extra / places), extra % places, box);
   });
   if (chosen !== null) markRows(ctx, view, chosen);
+  if (view.hits) fadeOthers(ctx, view, view.hits);
   if (geom.bars) drawBars(ctx, view);
   if (!sorting) labelSides(ctx, view);
   else if (geom.isNamed) labelPlaces(ctx, view, sorting);
   const place = { layer: at.layer, head: at.head, extra: at.extra, query: chosen, order: sorting?.name };
   const { cell, effects, isWhole } = view.bars;
   const weights = isWhole() ? "all" : "first";
-  setData(canvas, { ...place, key: cell?.key, effects: effects?.most, weights });
+  const hits = view.hits?.map((hit) => headName(hit.layer, hit.head)).join(" ");
+  setData(canvas, { ...place, key: cell?.key, effects: effects?.most, weights, hits });
   setData(canvas, { x, y, size, gap, step: size + geom.rowGap, columns: geom.heads });
   markDrawn(canvas);
 }
@@ -110,6 +114,28 @@ function eachPlace(
       if (index !== null) callback(index, row, column);
     }),
   );
+}
+
+/** What a search has found keeps its colours, framed; all others fade. */
+function fadeOthers(
+  /** @type {CanvasRenderingContext2D} */ ctx,
+  /** @type {BoardView} */ { rows, geom, theme, header },
+  /** @type {readonly HeadPlace[]} */ hits,
+) {
+  const found = new Set(hits.map(({ layer, head }) => layer * header.n_heads + head));
+  eachPlace(rows, (index, row, column) => {
+    const { x, y } = thumbRect(geom, row, column);
+    if (found.has(index)) {
+      ctx.strokeStyle = theme.roles.key;
+      ctx.lineWidth = 2;
+      ctx.strokeRect(x - 1, y - 1, geom.size + 2, geom.size + 2);
+      return;
+    }
+    ctx.globalAlpha = FADED;
+    ctx.fillStyle = theme.bg;
+    ctx.fillRect(x - 1, y - 1, geom.size + 2, geom.size + 2);
+    ctx.globalAlpha = 1;
+  });
 }
 
 /** Two bars under every head: how strongly the chosen row looks at the chosen key, how far the answer moves without it. */

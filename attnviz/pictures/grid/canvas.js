@@ -10,10 +10,11 @@ import { levelTable, sequential } from "../shared/colors.js";
 import { makeCommitter } from "../shared/committer.js";
 import { dataAt, el, oncePerFrame, setText, watchSize } from "../shared/dom.js";
 import { cellOf, factNodes, lookAt } from "../shared/effects.js";
+import { boxOf, fly } from "../shared/grow.js";
 import { pictureSource } from "../shared/picture.js";
 import { followHeads, learnWords } from "../shared/rest.js";
 import { clampSelection, fitLayer } from "../shared/selection.js";
-import { makeAtlas } from "../shared/thumbs.js";
+import { makeAtlas, thumbRect } from "../shared/thumbs.js";
 import { boardGeometry, drawBoard, sortedColumns } from "./board.js";
 import { arranged, BY_LAYER, sortings } from "./order.js";
 import { buildParts, showLegend } from "./parts.js";
@@ -26,6 +27,7 @@ import { makeWhole } from "./whole.js";
 /** @import { Committer } from "../shared/committer.js" */
 /** @import { Request } from "../shared/dom.js" */
 /** @import { HeadEffects } from "../shared/effects.js" */
+/** @import { Box, Growth } from "../shared/grow.js" */
 /** @import { Arrangement } from "../shared/head_picker.js" */
 /** @import { LayeredHeader } from "../shared/layers.js" */
 /** @import { Rest } from "../shared/rest.js" */
@@ -33,14 +35,14 @@ import { makeWhole } from "./whole.js";
 /** @import { AddressSelection, Selection } from "../shared/selection.js" */
 /** @import { Theme } from "../shared/theme.js" */
 /** @import { Atlas } from "../shared/thumbs.js" */
-/** @import { BoardGeom, Subject } from "./board.js" */
+/** @import { BoardGeom, HeadPlace, Subject } from "./board.js" */
 /** @import { Sorting } from "./order.js" */
 /** @import { Actions, Parts } from "./parts.js" */
 /** @import { TextChips, TextNodes } from "./text.js" */
 /** @import { Arrays, Header } from "./types.js" */
 /** @import { Whole } from "./whole.js" */
 
-/** What the address has beside the selection. @typedef {{order: string | null, cells: string | null}} Options */
+/** What the address has beside the selection. @typedef {{order: string | null, cells: string | null, open: string | null}} Options */
 /** @typedef {Selection & {more: Options}} GridSelection */
 /**
  * The elements that live as long as the component. `scroll` brings a chip into sight, with the layout that its frame makes
@@ -56,10 +58,10 @@ import { makeWhole } from "./whole.js";
 /**
  * `hover` is under the pointer, `extra` is a summary that was kept, `chip` is the token under the pointer; `summaries`
  * are made when they are first shown, `effects` come when they are measured, `whole` fills as weights come. `first` is the
- * chip to scroll to.
+ * chip to scroll to, `hits` are what a search has found.
  * @typedef {{frame: Frame, data: Uint8Array, header: Header, headers: LayeredHeader<Header>[], whole: Whole,
  *   visible: PackedArray | null, effects: HeadEffects | null, picture: HTMLCanvasElement | null, sortings: Sorting[], selection: GridSelection, parts: Parts, chips: TextChips, first: number,
- *   summaries: PackedArray | null, hover: Subject | null, extra: number | null, chip: number | null,
+ *   summaries: PackedArray | null, hits: readonly HeadPlace[] | null, hover: Subject | null, extra: number | null, chip: number | null,
  *   layout: Layout | null}} State
  */
 
@@ -88,6 +90,17 @@ export default function grid(/** @type {Host} */ host) {
   });
   /** @type {Frame} */
   const frame = { host, box, text, left, side, committer, show, scroll, now: () => state };
+  const stopGrowing = host.channel.listen((message) => {
+    if (!state) return;
+    if ("grow" in message && !message.grow.isOpen) comeBack(state, message.grow);
+    else if ("opens" in message && state.header.grows) {
+      const { layer, head, from } = message.opens;
+      grow(state, layer, head, from);
+    } else if ("hits" in message && message.hits.capture === state.header.capture) {
+      state.hits = message.hits.heads;
+      show();
+    }
+  });
   const unwatch = watchSize(box, () => state && layout(state));
   listen(box, text, () => state);
   return {
@@ -101,6 +114,7 @@ export default function grid(/** @type {Host} */ host) {
     },
     destroy() {
       stop();
+      stopGrowing();
       unwatch();
       show.cancel();
       scroll.cancel();
@@ -160,12 +174,18 @@ function takeData(frame, before, data) {
   /** @type {{header: Header, arrays: Arrays}} */
   const { header, arrays } = parse(data);
   const { address } = frame.host;
-  const more = { order: address.get("order"), cells: address.get("cells") === "1" ? "1" : null };
+  const flag = (/** @type {string} */ name) => (address.get(name) === "1" ? "1" : null);
+  const more = {
+    order: address.get("order"),
+    cells: flag("cells"),
+    open: header.grows ? flag("open") : null,
+  };
+  frame.box.hidden = more.open !== null;
   const selection = { ...clampSelection(frame.committer.read(), wholeOf(header)), more };
   const headers = layerHeaders(header);
   const sorted = sortings(header, arrays.measured);
   const picture = header.patches ? pictureSource(arrays["patches.picture"]) : null;
-  const shown = { summaries: null, hover: null, extra: null, chip: null, first: 0, layout: null };
+  const shown = { hits: null, summaries: null, hover: null, extra: null, chip: null, first: 0, layout: null };
   const kept = before && isSameModel(before, header, sorted) ? before.parts : null;
   /** @type {State} */
   const state = {
@@ -342,8 +362,51 @@ function open(/** @type {State} */ state, /** @type {"head" | "steps"} */ page) 
   const { layer, head } = subjectOf(state);
   const { query, key } = state.selection;
   if (layer === null) return;
+  if (page === "head" && state.header.grows) return grow(state, layer, head, squareOf(state, layer, head));
   state.frame.committer.commit();
   state.frame.host.trigger("open", { page, layer, head, query, key });
+}
+
+/**
+ * The square of a head grows into the large picture, from a box: the canvas `head` of this page takes over.
+ * @param {State} state
+ * @param {number} layer
+ * @param {number} head
+ * @param {Box | null} from
+ */
+function grow(state, layer, head, from) {
+  const { frame, selection } = state;
+  choose(state, { layer, head, more: { ...selection.more, open: "1" } });
+  frame.committer.writeNow("open", "1"); // with the head: the canvas that takes over reads it
+  state.hover = null;
+  frame.box.hidden = true;
+  if (from) frame.host.channel.post({ grow: { isOpen: true, from, picture: null } });
+}
+
+/** The large picture shrinks back into its square, which has the focus. */
+function comeBack(/** @type {State} */ state, /** @type {Growth} */ { from, picture }) {
+  const { frame, parts, selection } = state;
+  selection.more.open = null;
+  frame.box.hidden = false;
+  layout(state);
+  const to = squareOf(state, selection.layer, selection.head);
+  if (to && picture) fly(frame.box, picture, from, to);
+  parts.picker.focus();
+}
+
+/** The box of the square of a head, as the window sees it. */
+function squareOf(
+  /** @type {State} */ { layout, header, parts },
+  /** @type {number} */ layer,
+  /** @type {number} */ head,
+) {
+  if (!layout) return null;
+  const { rows, geom } = layout;
+  const index = layer * header.n_heads + head;
+  const row = rows.findIndex((line) => line.includes(index));
+  if (row < 0) return null;
+  const { x, y } = thumbRect(geom, row, rows[row].indexOf(index));
+  return boxOf(parts.canvas, { x, y, w: geom.size, h: geom.size });
 }
 
 /** Sizes everything for the width there is and draws it. */
@@ -418,12 +481,12 @@ function showAll(/** @type {State} */ state) {
   const chosen = isUneven && at.layer !== selection.layer ? null : rowOf(state);
   const row = chip ?? chosen;
   pressChip(state.chips, chosen);
-  const { visible, effects } = state;
+  const { visible, effects, hits } = state;
   const { weights, has, isWhole } = whole;
   const hasCells = !header.pooled && has(selection.layer, selection.head);
   const cell = chosen === null || !hasCells ? null : cellOf(weights, selection);
   const bars = { weights, has, isWhole, visible, cell, effects };
-  drawBoard(parts.canvas, { ...layout, header, own, at, row: isUneven ? row : rowOf(state), bars });
+  drawBoard(parts.canvas, { ...layout, header, own, at, row: isUneven ? row : rowOf(state), bars, hits });
   const tokens = cell && { query: rowName(own, cell.query), key: own.key_tokens[cell.key] };
   showLegend(parts.legend, header, tokens, effects);
   const enlarged = enlargedOf(state, at, layout.sorting);

@@ -53,7 +53,7 @@ export function buildParts(header, sortings, actions) {
     relabel: (/** @type {Header} */ now) => picker.relabel(labelOf(now)),
     preview,
     legend,
-    left: [options, picker.node, legend, named, hint, touch],
+    left: [picker.node, options, legend, named, hint, touch],
   };
 }
 

@@ -9,6 +9,7 @@ import { makeCommitter } from "../shared/committer.js";
 import { swallow } from "../shared/controls.js";
 import { afterPaint, el, oncePerFrame, setText, watchSize } from "../shared/dom.js";
 import { fill, headName } from "../shared/fmt.js";
+import { boxOf, fly } from "../shared/grow.js";
 import { headStep, neighbour } from "../shared/headkeys.js";
 import { weightAt } from "../shared/numbers.js";
 import { pictureSource } from "../shared/picture.js";
@@ -30,6 +31,7 @@ import { saySums } from "./sums.js";
 import { chosenAxes, isAcross, layerAxes, makeView } from "./view.js";
 
 /** @import { HeadEffects } from "../shared/effects.js" */
+/** @import { Growth } from "../shared/grow.js" */
 /** @import { Address, Host, Mounted } from "../shared/host.js" */
 /** @import { Rest } from "../shared/rest.js" */
 /** @import { AddressSelection } from "../shared/selection.js" */
@@ -50,6 +52,8 @@ export default function head(/** @type {Host} */ host) {
   host.root.append(box);
   /** @type {State | null} */
   let state = null;
+  /** @type {Uint8Array | null} */
+  let sent = null;
   const { ask, stop } = followHeads(host, {
     rest: (rest) => state && takeRest(state, rest),
     effects: (effects) => state && takeEffects(state, effects),
@@ -65,13 +69,25 @@ export default function head(/** @type {Host} */ host) {
     cells: document.createElement("canvas"),
     lineCache: makeLineCache(),
   };
+  const stopGrowing = host.channel.listen((message) => {
+    if (!("grow" in message && message.grow.isOpen) || !sent) return;
+    state ??= takeData(frame, sent);
+    ask();
+    growFrom(state, message.grow);
+  });
   const unwatch = watchSize(box, () => state && layout(state));
   box.addEventListener("keydown", (event) => {
     if (state && onKey(state, event)) swallow(event);
   });
   return {
     refresh(data) {
+      sent = data;
       if (state?.data !== data) {
+        box.hidden = isSmall(host, data);
+        if (box.hidden) {
+          state = null;
+          return box.replaceChildren();
+        }
         state = takeData(frame, data);
         ask();
       }
@@ -79,6 +95,7 @@ export default function head(/** @type {Host} */ host) {
     },
     destroy() {
       stop();
+      stopGrowing();
       unwatch();
       frame.show.cancel();
       frame.point.cancel();
@@ -87,6 +104,13 @@ export default function head(/** @type {Host} */ host) {
       box.remove();
     },
   };
+}
+
+/** True while the head is a square of the grid on its page: nothing is built before it grows. */
+function isSmall(/** @type {Host} */ { address }, /** @type {Uint8Array} */ data) {
+  /** @type {{header: Header}} */
+  const { header } = parse(data);
+  return header.grows && address.get("open") !== "1";
 }
 
 /** New data: the choice is kept where it still fits. @returns {State} */
@@ -103,6 +127,7 @@ function takeData(/** @type {Frame} */ frame, /** @type {Uint8Array} */ data) {
     change: (change) => choose(state, change),
     step: (by) => choose(state, neighbour(header, state.selection, by)),
     open: () => openSteps(state),
+    close: () => shrink(state),
   });
   const own = layerAxes(headers[selection.layer], capture.whole);
   const pointed = { hover: null, focus: null, keptToken: null };
@@ -151,12 +176,33 @@ function readCapture(/** @type {Uint8Array} */ data) {
 function readOptions(/** @type {Address} */ address) {
   const flag = (/** @type {string} */ name) => (address.get(name) === "1" ? "1" : null);
   return {
+    open: flag("open"),
     sums: flag("sums"),
     words: flag("words"),
     across: flag("across"),
     top: address.get("top"),
     beside: address.get("beside"),
   };
+}
+
+/** Grows out of its square in the grid of this page; the keyboard stays on this head. */
+function growFrom(/** @type {State} */ state, /** @type {Growth} */ { from }) {
+  const { frame, parts, selection } = state;
+  selection.more.open = "1";
+  frame.box.hidden = false;
+  layout(state);
+  if (frame.box.getBoundingClientRect().top < 0) frame.box.scrollIntoView();
+  if (state.drawn) fly(frame.box, frame.cells, from, boxOf(parts.heatmap, state.drawn.heatmap.geom));
+  parts.heatmap.focus({ preventScroll: true });
+}
+
+/** Shrinks back into its square: the grid of this page takes over. */
+function shrink(/** @type {State} */ state) {
+  const { frame, parts, drawn, selection } = state;
+  const from = boxOf(parts.heatmap, drawn?.heatmap.geom ?? { x: 0, y: 0, w: 0, h: 0 });
+  choose(state, { more: { ...selection.more, open: null } });
+  frame.box.hidden = true;
+  frame.host.channel.post({ grow: { isOpen: false, from, picture: frame.cells } });
 }
 
 /** Asks for the steps of the head; scale and special tokens are committed on the way. */
@@ -173,7 +219,8 @@ function onKey(/** @type {State} */ state, /** @type {KeyboardEvent} */ event) {
   const isOnHeatmap = event.target === state.parts.heatmap;
   const cell = isOnHeatmap && drawn ? cellStep(event, drawn.view.data, pinnedNow(state)) : null;
   const next = headStep(event, state.own.header, state.selection) ?? (cell && tokensAt(state, cell));
-  if (event.key === "Escape" && state.selection.query !== null) choose(state, NOTHING);
+  if (event.key === "Escape" && state.capture.header.grows) shrink(state);
+  else if (event.key === "Escape" && state.selection.query !== null) choose(state, NOTHING);
   else if (next) choose(state, next);
   else return false;
   return true;

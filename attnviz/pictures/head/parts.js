@@ -11,12 +11,12 @@ import { heardNote } from "../shared/spectrum.js";
 import { lineOptions } from "./line_options.js";
 import { hasPieces } from "./words.js";
 
-/** @import { Header, Strings } from "./types.js" */
+/** @import { Header } from "./types.js" */
 /** @import { HeadSelection, Options } from "./view.js" */
 
 /**
  * @typedef {{change: (change: Partial<HeadSelection>) => void, step: (by: number) => void,
- *   option: (change: Partial<Options>) => void, open: () => void}} Actions
+ *   option: (change: Partial<Options>) => void, open: () => void, close: () => void}} Actions
  */
 /** @typedef {ReturnType<typeof buildParts>} Parts */
 
@@ -29,13 +29,13 @@ import { hasPieces } from "./words.js";
  */
 export function buildParts(header, selection, approximate, actions) {
   const { strings } = header;
-  const hint = makeHint(strings);
+  const hint = makeHint(header.grows ? strings.hint_grown : strings.hint);
   const top = buildTop(header, selection, actions);
-  const left = buildLeft(header, approximate, hint);
-  const right = buildRight(header, hint.id, actions);
+  const left = buildLeft(header, approximate, hint, top.scaleNode);
+  const right = buildRight(header, hint.id, actions, top.node);
   const empty = el("p", { class: "av-panel", hidden: true }, strings.all_special);
   const body = el("div", { class: "av-body av-head-body" }, left.node, right.node);
-  return { ...top, ...left, ...right, right: right.node, empty, body, nodes: [top.node, empty, body] };
+  return { ...top, ...left, ...right, right: right.node, empty, body, nodes: [empty, body] };
 }
 
 /** The picker of heads, the name of the chosen one, and how it is shown. */
@@ -58,11 +58,12 @@ function buildTop(
   const facts = el("p", { class: "av-facts", role: "status", "aria-live": "polite" });
   const sentence = el("p", { class: "av-sentence" });
   const open = button({ label: strings.open_steps, kind: "primary", onClick: actions.open });
-  const row = nameRow(strings, title, actions.step, open);
+  const close = header.grows ? [button({ label: strings.all_heads, onClick: actions.close })] : [];
+  const row = nameRow(strings, title, actions.step, open, ...close);
   const name = el("div", { class: "av-name" }, row, facts, sentence);
   const scales = buildScales(header, selection, actions);
-  const node = el("div", { class: "av-head-top" }, picker.node, name, scales.node);
-  return { ...scales, node, thumbs, picker, title, facts, sentence };
+  const node = el("div", { class: "av-head-top" }, name, picker.node);
+  return { ...scales, scaleNode: scales.node, node, thumbs, picker, title, facts, sentence };
 }
 
 /** The colour scale, and what may be shown beside or left out. */
@@ -96,7 +97,7 @@ function buildScales(
   const hiddenMass = el("p", { class: "av-note av-hidden-mass", "aria-live": "polite" });
   const row = el("div", { class: "av-row" }, el("span", { class: "av-note" }, strings.scale), scale.node);
   const lines = [row, bar, words?.node, wordsNote, sums.node, special.node, hiddenMass];
-  const node = el("div", { class: "av-scale" }, ...lines);
+  const node = el("div", { class: "av-dock av-scale" }, ...lines);
   return { node, scale, special, sums, words, bar, wordsNote, hiddenMass };
 }
 
@@ -105,6 +106,7 @@ function buildLeft(
   /** @type {Header} */ { strings, heard, predicts },
   /** @type {boolean} */ approximate,
   /** @type {HTMLElement} */ hint,
+  /** @type {HTMLElement} */ scale,
 ) {
   const note = (/** @type {string} */ text) => el("p", { class: "av-note" }, text);
   const heatmap = el("canvas", { role: "img", tabIndex: 0, "aria-describedby": hint.id });
@@ -114,16 +116,17 @@ function buildLeft(
   const heardLine = heard ? note(heardNote(heard, strings.heard_note, strings.heard_rest)) : null;
   const rounded = approximate ? note(strings.approximate) : null;
   const named = predicts ? note(strings.predicts_note) : null;
-  const lines = [heatmap, heardLine, named, readout, sumsReadout, pieces, hint, rounded];
+  const lines = [heatmap, readout, sumsReadout, scale, heardLine, named, pieces, hint, rounded];
   const node = el("div", { class: "av-main av-head-left" }, ...lines);
   return { node, heatmap, readout, sumsReadout, pieces };
 }
 
-/** The lines, or the picture where the tokens are patches, and the ranked keys. */
+/** The card of the head, the lines, or the picture where the tokens are patches, and the ranked keys. */
 function buildRight(
   /** @type {Header} */ { strings, patches },
   /** @type {string} */ hintId,
   /** @type {Actions} */ actions,
+  /** @type {HTMLElement} */ top,
 ) {
   const options = lineOptions(strings, actions.option);
   const caption = el("h3", { class: "av-heading" });
@@ -135,16 +138,16 @@ function buildRight(
   const panel = patches
     ? el("div", { class: "av-pictured" }, picture, pictured, blocks)
     : el("div", { class: "av-lines" }, options.node, caption, lines);
-  const node = el("div", { class: "av-side av-head-right" }, panel, ranked);
+  const node = el("div", { class: "av-side av-head-right" }, top, panel, ranked);
   return { node, lineOptions: options, caption, lines, picture, pictured, blocks, ranked };
 }
 
-function makeHint(/** @type {Strings} */ strings) {
+function makeHint(/** @type {string} */ text) {
   const keys = {
     arrows: keycaps("←", "→", "↑", "↓"),
     brackets: keycaps("[", "]"),
     shift: keycaps("Shift+↑", "Shift+↓"),
     escape: keycaps("Esc"),
   };
-  return el("p", { class: "av-hint av-hint-row", id: "av-head-hint" }, ...fillNodes(strings.hint, keys));
+  return el("p", { class: "av-hint av-hint-row", id: "av-head-hint" }, ...fillNodes(text, keys));
 }

@@ -24,6 +24,8 @@ export interface Arrays {
 
 /** The texts of this canvas, and the shared ones. */
 export interface Strings extends SharedStrings {
+  readonly all_heads: string;
+  readonly hint_grown: string;
   readonly heatmap: string;
   readonly lines: string;
   readonly lines_all: string;

@@ -25,7 +25,7 @@ import { hasPieces, mergeHead, tokenAxis, wordAxis } from "./words.js";
 /** @typedef {{query: AxisPlaces, key: AxisPlaces}} Axes */
 /** What the address has beside the selection: "1" for what is on. */
 /**
- * @typedef {{sums: string | null, words: string | null, across: string | null, top: string | null,
+ * @typedef {{open: string | null, sums: string | null, words: string | null, across: string | null, top: string | null,
  *   beside: string | null}} Options
  */
 /** @typedef {Selection & {more: Options}} HeadSelection */

@@ -74,8 +74,8 @@ function smallMaps(/** @type {Header["strings"]} */ strings) {
   const left = el(
     "div",
     { class: "av-map-left" },
-    el("p", { class: "av-hint" }, strings.all),
     cueScroll(el("div", { class: "av-map-scroll" }, stack)),
+    el("p", { class: "av-hint" }, strings.all),
   );
   return { left, maps, mapMarks };
 }

@@ -38,10 +38,10 @@ export function buildParts(actions) {
   const status = el("p", { class: "av-visually-hidden", role: "status", "aria-live": "polite" });
   const box = el("section", { class: "row-table" });
   const nodes = [
-    el("div", { class: "bar" }, picker.node, layers),
+    maps,
+    el("div", { class: "av-dock bar" }, picker.node, layers),
     el("div", { class: "status" }, banner, reset),
     draw,
-    maps,
     legend,
     el("div", { class: "said" }, readout, clear),
     status,

@@ -118,7 +118,7 @@ function buildGrid(
   });
   const heading = el("h3", { class: "av-heading" }, strings.grid);
   const note = el("p", { class: "av-note" }, strings.grid_note);
-  return { node: el("div", { class: "av-pair-grid" }, heading, picker.node, bar, note), picker, canvas, bar };
+  return { node: el("div", { class: "av-pair-grid" }, picker.node, heading, bar, note), picker, canvas, bar };
 }
 
 function makeHint(/** @type {Strings} */ strings) {

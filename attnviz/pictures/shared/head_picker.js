@@ -21,8 +21,9 @@ import { headName } from "./fmt.js";
  * @typedef {(number | null)[][]} Arrangement
  */
 /**
- * `set` moves the cursor to a head, `mark` to any cell; `arrange` and `resize` place the cells, `relabel` names heads anew.
- * @typedef {{node: HTMLElement, set: (layer: number, head: number) => void, mark: (index: number) => void,
+ * `set` moves the cursor to a head, `mark` to any cell; `arrange` and `resize` place the cells, `relabel` names heads anew;
+ * `focus` moves the keyboard to the cell under the cursor.
+ * @typedef {{node: HTMLElement, set: (layer: number, head: number) => void, mark: (index: number) => void, focus: () => void,
  *   arrange: (rows: Arrangement) => void, relabel: (labelOf: (layer: number, head: number) => string) => void,
  *   resize: (size: number, gap: number, left?: number, top?: number, rowGap?: number) => void}} HeadPicker
  */
@@ -55,6 +56,7 @@ export function headPicker(/** @type {HeadPickerOptions} */ opts) {
     node: el("div", { class: "av-picker" }, opts.under, grid),
     set: (layer, head) => markCell(state, layer * opts.nHeads + head),
     mark: (index) => markCell(state, index),
+    focus: () => state.cells[state.at]?.focus({ preventScroll: true }),
     arrange: (arranged) => arrangeCells(grid, state, arranged),
     relabel(labelOf) {
       for (const cell of state.cells.slice(0, opts.nLayers * opts.nHeads)) {

@@ -34,7 +34,7 @@ export interface Axes {
  * byte for each weight. `capture` names what is shown: what comes later, measures and words for instance,
  * comes under this name; until then `sentences` may be empty. With `first`, `weights` are those of that one
  * head. `predicts` is True for a decoder: a row that has read a token predicts the next one, and is named
- * after both.
+ * after both. `grows` is True where grid and head stand on one page, and a square grows into the head.
  */
 export interface HeadsView extends Axes, Extent {
   model: string;
@@ -50,6 +50,7 @@ export interface HeadsView extends Axes, Extent {
   capture: string;
   predicts: boolean;
   first: First | null;
+  grows: boolean;
   /** The numbers of heads, queries and keys of each layer, where layers differ. */
   shapes: [number, number, number][] | null;
 }

@@ -173,6 +173,7 @@ class HeadsView:
     is shown: what comes later, measures and words for instance, comes under this name; until then
     `sentences` may be empty. With `first`, `weights` are those of that one head. `predicts` is True
     for a decoder: a row that has read a token predicts the next one, and is named after both.
+    `grows` is True where grid and head stand on one page, and a square grows into the head.
     """
 
     model: str
@@ -198,6 +199,7 @@ class HeadsView:
     capture: str = ""
     predicts: bool = False
     first: First | None = None
+    grows: bool = False
 
     @property
     def extent(self) -> Extent:

@@ -5,6 +5,7 @@
 import type { Miniature } from "../gallery/paint.js";
 import type { PartName } from "../model_map/types.js";
 import type { HeadEffects } from "./effects.js";
+import type { Box, Growth } from "./grow.js";
 import type { Rest } from "./rest.js";
 import type { AddressSelection, Place } from "./selection.js";
 import type { ShownPicture } from "./snapshot.js";
@@ -61,12 +62,21 @@ export interface Channel {
   listen(callback: (message: Message) => void): () => void;
 }
 
-/** A change of the selection, what was measured of all heads or follows their pictures, or the question for that. */
+/** A change of the selection, what is told of all heads or the question for that, a square that grows, what was found. */
 export type Message =
   | Announcement
   | { readonly effects: HeadEffects }
   | { readonly rest: Rest }
-  | { readonly wants: "effects" | "rest" };
+  | { readonly wants: "effects" | "rest" }
+  | { readonly grow: Growth }
+  | { readonly hits: Hits }
+  | { readonly opens: { layer: number; head: number; from: Box } };
+
+/** The heads that a search found in a capture; null once it is over. */
+export interface Hits {
+  readonly capture: string;
+  readonly heads: readonly { layer: number; head: number }[] | null;
+}
 
 /** A selection that has changed, and the element in which that happened: null where the server changed it. */
 export interface Announcement {

@@ -19,6 +19,7 @@ MAX_BESIDE = 3  # heads beside the chosen one
 DEFAULTS: dict[str, Any] = {
     "order": "layer",
     "cells": False,
+    "open": False,
     "sums": False,
     "words": False,
     "masks": "",

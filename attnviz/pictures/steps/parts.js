@@ -32,8 +32,8 @@ export function buildParts(now, actions) {
   const legend = el("p", { class: "legend" });
   const picture = makePicturePanel();
   const box = el("section", { class: "arithmetic" });
-  const tops = el("div", { class: "tops" }, bar, play.node);
-  const nodes = [tops, rail.node, play.film, edit.node, status, strip, legend, picture.node, box];
+  const dock = el("div", { class: "av-dock" }, rail.node, bar, play.node, edit.node);
+  const nodes = [play.film, strip, dock, status, legend, picture.node, box];
   return { picker, asks, status, clear, play, edit, rail, strip, legend, picture, box, nodes };
 }
 

@@ -81,7 +81,7 @@ function buildParts(_state, on) {
   const hint = el("p", { class: "av-hint" });
   const row = el("div", { class: "av-row" }, suggested, undo, allOn, open);
   const boards = el("div", { class: "av-switches-boards" });
-  left.append(hint, row, boards, status, effects);
+  left.append(boards, row, status, hint, effects);
   const answer = el("div", { class: "av-switches-answer av-panel" });
   const words = el("div", { class: "av-switches-words" });
   const right = el("div", { class: "av-switches-right" }, answer, words);

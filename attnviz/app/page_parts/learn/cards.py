@@ -18,7 +18,7 @@ from attnviz.app.page_parts.learn import (
 )
 from attnviz.app.page_parts.learn.card_shown import CardShown
 from attnviz.app.page_parts.learn.open_card import OpenCard
-from attnviz.app.session import address, current, routes, widgets
+from attnviz.app.session import current, widgets
 from attnviz.i18n import Language, labelled, numbers, text
 from attnviz.teach.lessons.cards.card import Card, Control, Link, Pick, Slider
 from attnviz.teach.lessons.cards.example_words import in_language
@@ -181,4 +181,4 @@ def _link(shown: CardShown, link: Link) -> None:
     page = text(lang, f"page.{link.page}.title")
     if st.button(text(lang, "learn.try", page=page), key=widgets.key("learn.try")):
         links.follow(link.view)
-        st.switch_page(routes.file(link.page), query_params=address.params(current.view()))
+        current.go(link.page)

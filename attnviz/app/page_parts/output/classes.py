@@ -31,7 +31,6 @@ def show(shown: PageContext) -> None:
     predicted = outputs.classes(captured.model, captured.capture)
     largest = float(predicted.probabilities.max())
     percent = answers.share(lang, largest)
-    st.markdown(text(lang, "classes.says", name=plain(predicted.best), percent=percent))
     truth = pictures.truth(uploads.picture_name()) if pictures.is_sampled(captured.name) else ""
     note = text(
         lang,
@@ -47,6 +46,7 @@ def show(shown: PageContext) -> None:
         with st.container(width=WIDTH_PX):
             for number, (title, factor) in enumerate(factors):
                 _bars(lang, f"factor{number}", _view(lang, factor, title, truth))
+    st.markdown(text(lang, "classes.says", name=plain(predicted.best), percent=percent))
 
 
 def _bars(lang: Language, name: str, view: bars.BarsView) -> None:

@@ -44,12 +44,12 @@ def fits(captured: AppCapture) -> bool:
 
 
 def show(shown: PageContext) -> None:
-    """The component, below a button while nothing was generated."""
+    """The component, above a button while nothing was generated."""
     captured = shown.captured
     shown = shown.of_group(_generating_group(captured))
+    _distributions(shown)
     if captured.n_asked == 0 and not captured.model.card.transcribes:  # which needs no asking
         _generate_button(shown)
-    _distributions(shown)
 
 
 def _generating_group(captured: AppCapture) -> Group:

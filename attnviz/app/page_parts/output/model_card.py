@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import streamlit as st
 
-from attnviz.app.session import address, current, routes, widgets
+from attnviz.app.session import current, widgets
 from attnviz.app.session.messages import plain
 from attnviz.checks import card
 from attnviz.checks.cards import HeadNote, TrainingCard
@@ -82,7 +82,7 @@ def _open(note: HeadNote, site: Site) -> None:
     kind, stack = (note.kind, note.stack) if note.stack else (None, None)
     assert site.head is not None, note
     current.open_head(site.layer, site.head, stack, kind)
-    st.switch_page(routes.file("head"), query_params=address.params(current.view()))
+    current.go("head")
 
 
 def _table(lang: Language, figures: tuple[Figure, ...]) -> Iterator[str]:

@@ -37,11 +37,8 @@ def fits(captured: AppCapture) -> bool:
 
 
 def show(shown: PageContext) -> None:
-    """The box for the second sentence, and the table."""
+    """The table, the box for the second sentence, and what the numbers mean."""
     lang, trained = shown.lang, shown.captured.name in FOR_SENTENCES
-    st.subheader(text(lang, "similarity.title" if trained else "similarity.title_hidden"))
-    st.markdown(text(lang, "similarity.intro" if trained else "similarity.intro_hidden"))
-    _second_text(lang)
     typed = current.view().input
     own = tuple(sentence for sentence in (typed.text, typed.text2) if sentence.strip())
     others = tuple(sentence for sentence in OTHERS if sentence not in own)
@@ -52,6 +49,9 @@ def show(shown: PageContext) -> None:
         cosine=_cosines(shown.captured, (*own, *others)).cosine,
     )
     draw(component.CANVAS, view, "similarity", lang)
+    _second_text(lang)
+    st.subheader(text(lang, "similarity.title" if trained else "similarity.title_hidden"))
+    st.markdown(text(lang, "similarity.intro" if trained else "similarity.intro_hidden"))
 
 
 def _second_text(lang: Language) -> None:

@@ -12,7 +12,7 @@ import streamlit as st
 
 from attnviz.app.bar.navigation import NAVIGATION
 from attnviz.app.host.draw import draw
-from attnviz.app.session import address, current, messages, routes, widgets
+from attnviz.app.session import current, messages, widgets
 from attnviz.app.session.fragment import fragment
 from attnviz.i18n import text
 from attnviz.pictures import alignment as component
@@ -42,8 +42,6 @@ def show(shown: PageContext) -> None:
     lang = shown.lang
     with messages.guard(lang):
         cross = shown.of_group(chosen(shown.captured.groups, STACK, KIND))
-        st.subheader(text(lang, "translation.title"))
-        st.markdown(text(lang, "translation.rows"))
         extent, key = cross.size.extent, widgets.component_key("alignment")
         target = current.view().input.target if cross.captured.loaded is not None else ""
         draw(
@@ -54,6 +52,8 @@ def show(shown: PageContext) -> None:
             {"selection": _keep_choice(key, extent), "open": _open_head(key, extent)},
             kept=cross.captured.key,
         )
+        st.subheader(text(lang, "translation.title"))
+        st.markdown(text(lang, "translation.rows"))
         st.caption(text(lang, "translation.merged"))
 
 
@@ -105,7 +105,6 @@ def _open_head(key: str, extent: Extent) -> Callable[[], None]:
         if request is not None:
             current.take_opened(request)
             current.open_attention(STACK, KIND)
-            parameters = address.params(current.view())
-            st.switch_page(routes.file(request.page), query_params=parameters)
+            current.go(request.page)
 
     return open_page

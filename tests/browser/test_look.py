@@ -1,0 +1,75 @@
+"""Look: a square of the grid grows into its head in place; what is found is marked there."""
+
+from playwright.sync_api import Browser, Locator, expect
+
+from tests.browser.conftest import OpenVisit
+from tests.support.visit import Visit, expect_data, new_page, show
+from tests.support.waiting import expect_true
+
+TEXT = "The cat sat on the mat."
+FLYING = ".av-flying"
+
+
+def square(opened: Visit, layer: int, head: int) -> Locator:
+    """The cell of a head in the grid."""
+    cell = f".av-picker-cell[data-layer='{layer}'][data-head='{head}']"
+    return opened.page.locator(f".av-grid {cell}")
+
+
+def grown(opened: Visit) -> Locator:
+    """The heatmap of the head that has grown."""
+    return opened.page.locator(".av-head canvas[aria-label^='Attention weights of']")
+
+
+def test_a_square_grows_in_place_and_shrinks_back(visit: OpenVisit) -> None:
+    opened = visit("overview", text=TEXT, layer=0, head=0, query=2)
+    square(opened, 2, 3).click()
+    expect_data(grown(opened), layer=2, head=3, query=2)
+    expect(grown(opened)).to_be_focused()
+    expect(opened.page.locator(".av-grid")).to_be_hidden()
+    expect(opened.page.locator(FLYING)).to_have_count(0)  # the flight has landed
+    opened.wait_for_parameters(layer=2, head=3, open=1)
+    opened.page.keyboard.press("]")  # the head is as it is on a page of its own
+    expect_data(grown(opened), layer=2, head=4)
+    opened.page.keyboard.press("Escape")
+    expect(opened.page.locator(".av-head")).to_be_hidden()
+    expect(square(opened, 2, 4)).to_be_focused()
+    opened.wait_for_parameters(layer=2, head=4, query=2, open=None)
+
+
+def test_a_grown_head_is_in_the_link_and_outlives_a_change_of_page(visit: OpenVisit) -> None:
+    opened = visit("overview", text=TEXT, layer=2, head=3, open=1)
+    expect_data(grown(opened), layer=2, head=3)
+    opened.go("steps")
+    expect(opened.page.get_by_role("heading", level=1)).to_have_text("Steps")
+    opened.wait_for_parameters(open=1, head=3)
+    opened.page.go_back()
+    expect_data(grown(opened), layer=2, head=3)
+    opened.page.get_by_role("button", name="All heads", exact=True).click()
+    expect(square(opened, 2, 3)).to_be_focused()
+
+
+def test_with_reduced_motion_nothing_flies(browser: Browser, server: str) -> None:
+    page = new_page(browser)
+    page.emulate_media(reduced_motion="reduce")
+    opened = show(page, server, "overview", text=TEXT)
+    page.evaluate("() => { Element.prototype.animate = () => { window.flew = true; }; }")
+    square(opened, 1, 1).click()
+    expect_data(grown(opened), layer=1, head=1)
+    assert page.evaluate("() => window.flew") is None
+    page.context.close()
+
+
+def test_what_a_search_finds_is_marked_in_the_grid_and_grows_there(visit: OpenVisit) -> None:
+    opened = visit("overview", query=10, key=2, layer=0, head=0, links=1)
+    first = opened.page.locator(".found-head").first
+    words = "L3.H1: weight 0.677; its other rows give this key 0.112 on average"
+    expect(first).to_have_attribute("aria-label", words)
+    board = opened.canvas("All heads of")
+    expect_true(lambda: (board.get_attribute("data-hits") or "").startswith("L3.H1 "))
+    first.click()
+    expect_data(grown(opened), layer=3, head=1, query=10, key=2)
+    opened.page.keyboard.press("Escape")
+    opened.page.get_by_text("Ask for a head").click()
+    expect(opened.page.locator(".found")).to_have_count(0)
+    expect_data(board, hits=None)
