@@ -85,8 +85,8 @@ export function makeMap(/** @type {number} */ sentence) {
   const node = el(
     "section",
     { class: "map", dataset: { sentence } },
-    el("header", {}, title, count),
     el("div", { class: "plot" }, base, over),
+    el("header", {}, title, count),
     dead,
   );
   return { sentence, base, over, title, count, dead, node, layout: null, hover: null, stroke: null };
