@@ -72,7 +72,9 @@ PICTURE = """() => {
     return tops.length ? Math.min(...tops) : Infinity;
 }"""
 WITH_PICTURE = tuple(page for page in PAGES_OF_APP if page not in ("start", "learn"))
-HEIGHTS = [(page, screen) for page in WITH_PICTURE for screen in ((1440, 900), (390, 844))]
+ON_A_PHONE = ("overview", "steps", "masks", "calculator", "output", "map", "atlas")
+HEIGHTS = [(page, (1440, 900)) for page in WITH_PICTURE]
+HEIGHTS += [(page, (390, 844)) for page in ON_A_PHONE]
 
 
 @pytest.mark.parametrize(
