@@ -71,7 +71,8 @@ PICTURE = """() => {
     look(document.querySelector("[data-testid=stMain]"));
     return tops.length ? Math.min(...tops) : Infinity;
 }"""
-WITH_PICTURE = tuple(page for page in PAGES_OF_APP if page not in ("start", "learn"))
+WITHOUT_A_PICTURE = ("start", "learn", "weights", "pairs")
+WITH_PICTURE = tuple(page for page in PAGES_OF_APP if page not in WITHOUT_A_PICTURE)
 ON_A_PHONE = ("overview", "steps", "masks", "calculator", "output", "map", "atlas")
 HEIGHTS = [(page, (1440, 900)) for page in WITH_PICTURE]
 HEIGHTS += [(page, (390, 844)) for page in ON_A_PHONE]
