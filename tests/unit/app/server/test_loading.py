@@ -11,7 +11,8 @@ from attnviz.app.server.loading import OMP_VARIABLE
 # transformers is left out, for it takes seconds; OpenMP belongs to torch
 CODE = """
 import ctypes, pathlib, sys, threading, types
-sys.modules["attnviz.models.from_folder"] = types.ModuleType("attnviz.models.from_folder")
+for name in ("attnviz.models.from_folder", "attnviz.capture.run"):
+    sys.modules[name] = types.ModuleType(name)
 from attnviz.app.server import loading
 loading.import_libraries()
 maps = pathlib.Path("/proc/self/maps").read_text().splitlines()
