@@ -36,7 +36,7 @@ def test_axe_finds_nothing_serious_beside_messages(
 def test_axe_would_see_a_canvas_without_a_name(visit: OpenVisit) -> None:
     """It looks into the components: what breaks there is found."""
     opened = visit("head", text=TEXT)
-    canvas = opened.page.locator(".av-head-left canvas")
+    canvas = opened.page.locator(".av-head-left canvas[data-layer]")
     canvas.evaluate("(node) => node.removeAttribute('aria-label')")
     found = accessibility_problems(opened.page)
     assert [problem.split(":")[0] for problem in found] == ["role-img-alt"]
@@ -115,7 +115,7 @@ def test_the_whole_way_by_keyboard(visit: OpenVisit) -> None:
     expect(title).to_have_text("L2.H1")
     press("Enter")
     expect(page.get_by_role("heading", name="Head", exact=True)).to_be_visible()
-    heatmap = page.locator(".av-head-left canvas")
+    heatmap = page.locator(".av-head-left canvas[data-layer]")
     expect_data(heatmap, layer=2, head=1)
     expect(heatmap).to_be_focused()
     press("ArrowDown")

@@ -65,7 +65,7 @@ def check_restored(visit: Visit, page: Page) -> None:
 def test_head_on_a_fresh_server(visit: OpenVisit, fresh_server: str) -> None:
     opened = visit("head", url=fresh_server, fresh=True, **VIEW)
     check_restored(opened, "head")
-    canvas = opened.page.locator(".av-head-left canvas")
+    canvas = opened.page.locator(".av-head-left canvas[data-layer]")
     expect_data(canvas, layer=4, head=6, query=5, key=3, scale="log", special="hide")
     hide = opened.page.get_by_label(text("ja", "component.head.hide_special"))
     expect(hide).to_be_checked()
@@ -102,7 +102,7 @@ def test_overview_restores_its_head(visit: OpenVisit) -> None:
 
 def test_reloading_keeps_what_was_chosen_in_the_component(visit: OpenVisit) -> None:
     opened = visit("head", text=TEXT, layer=1, head=2)
-    canvas = opened.page.locator(".av-head-left canvas")
+    canvas = opened.page.locator(".av-head-left canvas[data-layer]")
     canvas.focus()
     opened.page.keyboard.press("Shift+ArrowDown")
     opened.page.get_by_role("radio", name="linear").click()
@@ -150,7 +150,7 @@ def test_nonsense_in_the_address_is_named_and_replaced(visit: OpenVisit) -> None
     opened = visit("head", layer=3, head="x", scale="loud", special="hide")
     alert = opened.page.get_by_test_id("stAlert")
     expect(alert).to_contain_text("head, scale")
-    canvas = opened.page.locator(".av-head-left canvas")
+    canvas = opened.page.locator(".av-head-left canvas[data-layer]")
     expect_data(canvas, layer=3, head=0, scale="sqrt", special="hide")
     expect(canvas).to_have_attribute("data-drawn", ANYTHING)
     opened.wait_for_parameters(layer=3, special="hide", scale=None)

@@ -43,7 +43,7 @@ def test_a_link_pressed_before_the_text_was_sent_opens_its_page(visit: OpenVisit
 
 def test_a_tap_on_a_link_takes_along_the_head_just_chosen(visit: OpenVisit) -> None:
     opened = visit("head", lang="en", text=TEXT)
-    opened.page.locator(".av-head-left canvas").focus()
+    opened.page.locator(".av-head-left canvas[data-layer]").focus()
     for _ in range(3):
         opened.page.keyboard.press("]")
     opened.page.get_by_role("link", name=COMPUTE, exact=True).click()

@@ -103,7 +103,7 @@ def test_a_choice_in_the_picture_is_seen_in_python_and_the_other_way(notebook: N
     expect(frame.locator(".av-head")).to_be_visible()
     seen: list[PageSelection] = []
     widget.observe(lambda change: seen.append(change["new"]), "selection")
-    frame.locator(".av-head-left canvas").focus()
+    frame.locator(".av-head-left canvas[data-layer]").focus()
     notebook.page.keyboard.press("]")
     notebook.wait("sent.length > 0")
     notebook.exchange()

@@ -63,7 +63,9 @@ def test_a_token_chooses_its_row_on_every_picture(visit: OpenVisit) -> None:
     opened = visit("head", text=TEXT, layer=0, head=0)
     opened.tokens.nth(3).click()
     expect(opened.tokens.nth(3)).to_have_attribute("aria-pressed", "true")
-    expect(opened.page.locator(".av-head-left canvas").first).to_have_attribute("data-query", "3")
+    expect(opened.page.locator(".av-head-left canvas[data-layer]").first).to_have_attribute(
+        "data-query", "3"
+    )
     opened.wait_for_parameters(query=3)
     opened.tokens.nth(5).click(modifiers=["Shift"])
     opened.wait_for_parameters(query=3, key=5)

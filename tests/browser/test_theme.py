@@ -15,7 +15,7 @@ TEXT = "The animal didn't cross the street because it was too tired."
 N = 16
 CANVAS = {
     "": ".av-grid-side canvas >> nth=0",
-    "head": ".av-head-left canvas",
+    "head": ".av-head-left canvas[data-layer]",
     "steps": ".panel[data-stage=weights] canvas[role=img]",
     "masks": ".map[data-sentence='0'] canvas[role=img]",
 }

@@ -78,12 +78,12 @@ function draw(host, { heads, query, key }, weights, canvases) {
  * @param {() => void} click
  */
 function headButton({ layer, head, share, control, words }, canvas, click) {
-  const percent = (/** @type {number} */ part) => `${100 * Math.min(1, Math.max(0, part))}%`;
+  const widthOf = (/** @type {number} */ part) => `${100 * Math.min(1, Math.max(0, part))}%`;
   const bar = el(
     "span",
     { class: "found-bar", "aria-hidden": "true" },
-    el("i", { style: { width: percent(share) } }),
-    el("b", { style: { left: percent(control) } }),
+    el("i", { style: { width: widthOf(share) } }),
+    el("b", { style: { left: widthOf(control) } }),
   );
   const props = { type: "button", class: "found-head", title: words, "aria-label": words };
   return el("button", { ...props, on: { click } }, canvas, bar, headName(layer, head));
