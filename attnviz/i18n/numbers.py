@@ -6,17 +6,15 @@ In: a language, a number and a format of Python. Out: its text. Browsers take th
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 MINUS = "−"
 _NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:e[+-]\d+)?")
 _NOTHING = re.compile(r"-(0(?:[.,]0+)?)$")
 
 
-@dataclass(frozen=True)
-class Signs:
+class Signs(NamedTuple):
     """The signs of a language; whole numbers are grouped if they have `grouped` digits or more."""
 
     decimal: str = "."

@@ -11,6 +11,7 @@ from attnviz.pictures.group.groups import groups
 from tests.browser.conftest import OpenVisit
 from tests.support.canvas import load_palettes, matrix_colours, pixels
 from tests.support.visit import expect_data
+from tests.support.waiting import eventually
 
 LONG = " ".join(["The cat sat on the mat and the dog ran after it."] * 24)  # 4.6 million weights
 PREVIEW = "Attention weights of"
@@ -31,8 +32,12 @@ def test_the_weights_of_all_heads_follow_their_small_pictures(visit: OpenVisit) 
         preview, weights, load_palettes(opened.page.context.browser)["light"]
     )
     chosen = np.random.default_rng(0).choice(len(points), 300)
-    shown = pixels(preview, [points[place] for place in chosen])
-    assert all(colour in expected[i] for i, colour in zip(chosen, shown, strict=True))
+
+    def is_drawn() -> None:
+        shown = pixels(preview, [points[place] for place in chosen])
+        assert all(colour in expected[i] for i, colour in zip(chosen, shown, strict=True))
+
+    eventually(is_drawn)
     expect(opened.page.locator(".av-picker-cell").first).to_have_attribute(
         "aria-label", text_of_first()
     )

@@ -1,5 +1,7 @@
 """The circuit: what travels, which texts it needs, and what the browser may send back."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -23,12 +25,15 @@ from tests.support.hostile import SCRIPT
 MOVED = np.full((3, 3, 3), np.nan, np.float32)
 MOVED[0, 2] = [0.25, 0.5, 0.125]
 MOVED[1, 2] = [0.0, 0.0625, 1.0]
+COMPOSED = np.full((3, 3, 3), np.nan, np.float32)
+COMPOSED[0, 2] = [4.5, 21.0, -1.25]
 VIEW = CircuitView(
     columns=(
         CircuitColumn("L0", "", (CircuitHead("L0.H0", 0, 0), CircuitHead("L0.H1", 0, 1))),
         CircuitColumn("L1", "", (CircuitHead("L1.H0", 1, 0),)),
     ),
     moved=MOVED,
+    composed=COMPOSED,
     summary="The strongest paths …",
     chosen=str(Chosen("L0.H0", "L1.H0", "k")),
     detail=PathDetail(
@@ -43,6 +48,8 @@ VIEW = CircuitView(
 def test_pack_circuit_keeps_every_path_and_hostile_tokens() -> None:
     header, arrays = unpack(packed(circuit.CANVAS, VIEW, "en"))
     np.testing.assert_array_equal(arrays["moved"], MOVED)
+    np.testing.assert_array_equal(arrays["composed"], COMPOSED)
+    assert "composed" not in unpack(packed(circuit.CANVAS, replace(VIEW, composed=None), "en"))[1]
     assert header["detail"]["cells"][0]["label"] == f"1 {SCRIPT} → 0"
     assert header["chosen"] == "L0.H0-L1.H0.k"
 

@@ -37,7 +37,8 @@ LOOKS = """async ({ codes, shape, visible, query, key }) => {
 }"""
 FACTS = """async ({ weight, others, effect, least }) => {
     const append = function (...nodes) { this.children.push(...nodes); };
-    const createElement = () => ({ style: {}, dataset: {}, children: [], append });
+    const setAttribute = function (name, value) { this[name] = value; };
+    const createElement = () => ({ style: {}, dataset: {}, children: [], append, setAttribute });
     globalThis.document = { createElement };
     globalThis.Node = Object;
     const { factNodes } = await load("shared/effects.js");
