@@ -23,6 +23,7 @@ Question = Literal["effects", "direct", "lens", "patching"]
 DRAWS = 1000
 MIDDLE = (2.5, 97.5)  # percentiles
 SEED = 0
+LEAST_GAP = 0.1  # of the mean gap: a text with a smaller one has no share of its own
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +83,14 @@ class SetResult:
         """The share of the gap to the partner, Σ changes ÷ Σ gaps: 1 is the partner's answer."""
         share: np.ndarray = self.values.sum(-1) / self._gap.sum()
         return share
+
+    @property
+    def own_shares(self) -> Float64[np.ndarray, "*cell text"]:
+        """Each text's share of its own gap; NaN where that is below a tenth of the mean gap."""
+        gap = self._gap
+        known = np.abs(gap) >= LEAST_GAP * abs(gap.mean())
+        shares: np.ndarray = self.values / np.where(known & (gap != 0), gap, np.nan)
+        return shares
 
     @cached_property
     def share_interval(self) -> Float64[np.ndarray, "*cell bound"]:

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { fillNodes } from "#pictures/shared/dom.js";
 import {
   fill,
   fmtError,
@@ -77,4 +78,12 @@ test("fill keeps what it has no value for, and counts 1 as one", () => {
   assert.equal(fill("{n} {n:head|heads} of {m}", { n: 1 }), "1 head of {m}");
   assert.equal(fill("{n} {n:head|heads}", { n: "0" }), "0 heads");
   assert.equal(fill(undefined, {}), "");
+});
+
+test("fillNodes counts 1 as one, by what a node says", () => {
+  const said = (value) => fillNodes("all {n} {n:head|heads} of {m:key|keys}", { n: value }).join("");
+  assert.equal(said("1"), "all 1 head of {m:key|keys}");
+  assert.equal(said("1,200"), "all 1,200 heads of {m:key|keys}");
+  const node = { textContent: "1" };
+  assert.deepEqual(fillNodes("{n} {n:head|heads}", { n: node }), [node, " head"]);
 });

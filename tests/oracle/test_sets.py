@@ -131,6 +131,19 @@ def test_a_share_of_a_set_is_a_ratio_of_means() -> None:
     assert "+50%" in str(found)
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_text_has_a_share_of_its_own_gap_unless_that_is_small(sign: int) -> None:
+    gaps = sign * np.array([10.0, 2.0, -4.0, 0.5, 0.0])  # their mean is 1.7
+    changes = sign * np.array([[[5.0, 3.0, 1.0, 0.1, 0.1]]])
+    before = np.ones(5)
+    found = SetResult(
+        "patching", "", ("L0.H0",), ("last",), changes, before, "logit", source=before + gaps
+    )
+    expected = [0.5, 1.5, -0.25, 0.2, np.nan]
+    np.testing.assert_allclose(found.own_shares[0, 0], expected)
+    assert found.share[0, 0] == pytest.approx(9.2 / 8.5)
+
+
 def test_intervals_say_how_sure_a_mean_is() -> None:
     draws = np.random.default_rng(5).normal(1.0, 2.0, size=400)
     found = SetResult("effects", "", ("L0.H0",), (), draws[None], np.zeros(400), "logit")

@@ -55,10 +55,9 @@ def test_the_rows_are_those_of_the_library(visit: Visit, ask: str) -> None:
     run = attnviz.experiment(lm, *asked(lm, sample_pairs(lm)))
     if ask == "patching":
         result = run.patching(slots={"difference": DifferenceSlot(), "last": -1})
-        mean, interval, gap = result.share, result.share_interval, (run.source - run.before).mean()
+        mean, interval, gap = result.share, result.share_interval, run.source - run.before
+        gap = np.where(np.abs(gap) < abs(gap.mean()) / 10, np.nan, gap)
         np.testing.assert_allclose(arrays["control"], result.control_share, atol=2e-4)
-        # a share of the set is the mean of the dots
-        np.testing.assert_allclose(arrays["values"].mean(-1), mean, atol=2e-4)
     else:
         result = getattr(run, ask)()
         mean, interval, gap = result.mean[:, None], result.interval[:, None], 1.0

@@ -61,7 +61,7 @@ def composed(
 
 
 def summary(lang: Language, feeds: "Paths") -> str:
-    """The two strongest paths into queries and keys, and what a path picked at random moves."""
+    """The two strongest paths into queries and keys, and the median of all such paths."""
     strongest = feeds.strongest(2)
     if not strongest:
         return text(lang, "circuit.no_paths")

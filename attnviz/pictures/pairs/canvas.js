@@ -1,6 +1,6 @@
 // @ts-check
 // Pairs: a row for each head, component or state, with the mean over all pairs, its interval and a dot for each pair; beside
-// it the pairs of the chosen row, from the largest number to the smallest.
+// it the pairs of the chosen row, the furthest from 0 first; a pair without a share of its own stands last.
 
 import { parse } from "../shared/buffer.js";
 import { segmented } from "../shared/controls.js";
@@ -183,6 +183,7 @@ function number(/** @type {Header} */ header, /** @type {Arrays} */ arrays, /** 
 
 /** Logits with two digits, or percent; with a sign, but for what prints as 0. */
 function printed(/** @type {Header} */ { ask }, /** @type {number} */ value) {
+  if (Number.isNaN(value)) return "–";
   const share = ask === "patching";
   const shown = share ? Math.round(100 * value) || 0 : Math.round(100 * value) / 100 || 0;
   return `${shown > 0 ? "+" : ""}${fmtFixed(shown, share ? 0 : 2)}${share ? "%" : ""}`;
@@ -197,7 +198,8 @@ function showRow(/** @type {State} */ { header, arrays, row }, /** @type {Parts}
     const cells = Array.from({ length: n }, (__, slot) => arrays.values.data[(row * n + slot) * count + at]);
     return cells.reduce((most, cell) => (Math.abs(cell) > Math.abs(most) ? cell : most), cells[0]);
   });
-  const order = numbers.map((_, at) => at).sort((a, b) => numbers[b] - numbers[a]);
+  const size = (/** @type {number} */ value) => (Number.isNaN(value) ? -1 : Math.abs(value));
+  const order = numbers.map((_, at) => at).sort((a, b) => size(numbers[b]) - size(numbers[a]));
   setText(parts.name, fill(strings.pairs_of, { row: header.rows[row] }));
   setText(parts.said, n > 1 ? `${strings.each_note} ${strings.largest_slot}` : strings.each_note);
   parts.list.replaceChildren(

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float32
 
 from attnviz.i18n import Language, text
-from attnviz.i18n.numbers import number
+from attnviz.i18n.numbers import number, percent_sign
 from attnviz.pictures.pairs import Ask, PairsView, PairText
 
 if TYPE_CHECKING:
@@ -58,15 +58,6 @@ def view(lang: Language, shown: PairsFound) -> PairsView:
     mean, interval = (
         (result.share, result.share_interval) if is_share else (result.mean, result.interval)
     )
-    assert result.source is not None or not is_share, "patching has partners"
-    gap = (
-        float((result.source - result.before).mean())
-        if result.source is not None and is_share
-        else 1.0
-    )
-    slots = tuple(
-        text(lang, f"pairs.slot_{slot}") if slot in NAMES else slot for slot in result.slots
-    )
     return PairsView(
         ask=shown.ask,
         title=text(lang, f"pairs.title_{shown.ask}"),
@@ -75,13 +66,13 @@ def view(lang: Language, shown: PairsFound) -> PairsView:
         n_asked=shown.n_asked,
         rows=tuple(_name(lang, row) for row in result.rows),
         order=tuple(map(result.rows.index, result.order())),
-        slots=slots,
+        slots=tuple(_slot(lang, slot) for slot in result.slots),
         texts=shown.texts,
         mean=_cells(mean),
         low=_cells(interval[..., 0]),
         high=_cells(interval[..., 1]),
         control=None if result.control_share is None else _cells(result.control_share),
-        values=(result.values / gap)
+        values=(result.own_shares if is_share else result.values)
         .reshape(len(result.rows), -1, result.n_text)
         .astype(np.float32),
     )
@@ -95,6 +86,10 @@ def _cells(numbers: np.ndarray) -> Float32[np.ndarray, "row slot"]:
 
 def _name(lang: Language, row: str) -> str:
     return text(lang, "component.cut_out.embeddings") if row == "embeddings" else row
+
+
+def _slot(lang: Language, slot: str) -> str:
+    return text(lang, f"pairs.slot_{slot}") if slot in NAMES else slot
 
 
 def _sentences(lang: Language, shown: PairsFound) -> list[str]:
@@ -127,7 +122,41 @@ def _sentences(lang: Language, shown: PairsFound) -> list[str]:
                 high=_signed(lang, high),
             )
         )
+    if ask == "patching":
+        said += _shares(lang, result)
+    said.append(text(lang, "pairs.interval"))
     return said
+
+
+def _shares(lang: Language, result: "SetResult") -> list[str]:
+    """The largest share beside its control, and how many pairs have no share of their own."""
+    said = []
+    control = result.control_share
+    if control is not None and result.n_text > 1:
+        row, slot = np.unravel_index(np.argmax(np.abs(result.share)), result.share.shape)
+        share, other = float(result.share[row, slot]), float(control[row, slot])
+        low, high = (_percent(lang, float(bound)) for bound in result.share_interval[row, slot])
+        said.append(
+            text(
+                lang,
+                "pairs.patched",
+                row=_name(lang, result.rows[row]),
+                slot=_slot(lang, result.slots[slot]),
+                share=_percent(lang, share),
+                low=low,
+                high=high,
+                control=_percent(lang, other),
+                above=number(lang, round(100 * share) - round(100 * other)),
+            )
+        )
+    unknown = int(np.isnan(result.own_shares).any((0, 1)).sum())
+    if unknown:
+        said.append(text(lang, "pairs.no_share", n=unknown, total=result.n_text))
+    return said
+
+
+def _percent(lang: Language, share: float) -> str:
+    return number(lang, round(100 * share)) + percent_sign(lang)
 
 
 def _signed(lang: Language, value: float) -> str:

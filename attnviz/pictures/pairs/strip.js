@@ -68,13 +68,16 @@ export function makeStrip({ x, width }, header, arrays, row, slot) {
   const values = Array.from(arrays.values.data.slice(cell * count, (cell + 1) * count));
   const [mean, low, high] = [arrays.mean, arrays.low, arrays.high].map(({ data }) => x(data[cell]));
   const middle = HEIGHT / 2;
+  const dots = values
+    .map((value, at) => [x(value), middle + ((at * 7) % 9) - 4])
+    .filter(([left]) => !Number.isNaN(left));
   const drawing = svg(
     "svg",
     { class: "av-pairs-strip", width, height: HEIGHT, "aria-hidden": "true" },
     svg("line", { class: "av-pairs-zero", x1: x(0), x2: x(0), y1: 0, y2: HEIGHT }),
     svg("path", {
       class: "av-pairs-dots",
-      d: values.map((value, at) => `M${x(value).toFixed(1)} ${middle + ((at * 7) % 9) - 4}h0`).join(""),
+      d: dots.map(([left, top]) => `M${left.toFixed(1)} ${top}h0`).join(""),
     }),
     svg("line", { class: "av-pairs-interval", x1: low, x2: high, y1: middle, y2: middle }),
     ...[low, high].map((end) =>

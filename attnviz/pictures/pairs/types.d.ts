@@ -6,8 +6,8 @@ import type { SharedStrings } from "../shared/heads.js";
 /**
  * The rows in the order of the pass, `order` those with the largest mean first.
  * `n_solved` of `n_asked` pairs are solved by the model; `texts` are those that were measured. Numbers are
- * changes, parts or leads in logits; of "patching" shares of the mean gap between the texts and their
- * partners, so that the mean of a row's dots is its share of the set. `low` and `high` are its 95 % interval,
+ * changes, parts or leads in logits; of "patching" `values` are shares of each pair's own gap, NaN where it
+ * is too small, and `mean` the share of the set, Σ changes ÷ Σ gaps. `low` and `high` are its 95 % interval,
  * `control` the share that another pair's partner brings.
  */
 export interface Header {

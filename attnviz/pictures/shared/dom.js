@@ -2,6 +2,7 @@
 // DOM helpers of all components. Text reaches the page only as text nodes: nothing here parses HTML,
 // so a token such as "<img onerror=...>" can only ever be shown.
 
+import { choosePlurals } from "./fmt.js";
 import { afterValue } from "./particles.js";
 
 /**
@@ -116,20 +117,24 @@ export function setText(
 export const INVITES = "av-invites";
 
 /**
- * A translated template as nodes: each {placeholder} becomes the node of that name, the rest stays text.
+ * A translated template as nodes: each {placeholder} becomes the node of that name, a plural the word that fits
+ * what the node says; the rest stays text.
  * @param {string | undefined} template
  * @param {Record<string, Node | string>} nodes
  * @returns {(Node | string)[]}
  */
 export function fillNodes(template, nodes) {
-  const parts = String(template ?? "")
+  const textOf = (/** @type {Node | string} */ node) =>
+    typeof node === "string" ? node : (node.textContent ?? "");
+  const said = Object.fromEntries(Object.entries(nodes).map(([name, node]) => [name, textOf(node)]));
+  const parts = choosePlurals(String(template ?? ""), said)
     .split(/(\{\w+\})/)
     .filter(Boolean)
     .map((part) => nodes[part.slice(1, -1)] ?? part);
   return parts.map((part, at) => {
     const before = parts[at - 1];
     if (typeof part !== "string" || before === undefined) return part;
-    return afterValue(typeof before === "string" ? before : (before.textContent ?? ""), part);
+    return afterValue(textOf(before), part);
   });
 }
 

@@ -96,14 +96,22 @@ export function withPercent(/** @type {string} */ digits) {
  */
 export function fill(template, values) {
   const said = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, printed(value)]));
-  return chooseParticles(String(template ?? ""), said).replace(
-    /\{(\w+)(?::([^{}|]*)\|([^{}|]*))?\}/g,
-    (whole, name, one, others) => {
-      if (!(name in values)) return whole;
-      if (one === undefined) return printed(values[name]);
-      return String(values[name]) === "1" ? one : others;
-    },
+  return choosePlurals(chooseParticles(String(template ?? ""), said), said).replace(
+    /\{(\w+)\}/g,
+    (whole, name) => (name in said ? said[name] : whole),
   );
+}
+
+/**
+ * The template with each plural in the form that fits the printed value of its placeholder.
+ * @param {string} template
+ * @param {Record<string, string>} said
+ */
+export function choosePlurals(template, said) {
+  return template.replace(/\{(\w+):([^{}|]*)\|([^{}|]*)\}/g, (whole, name, one, others) => {
+    if (!(name in said)) return whole;
+    return said[name] === "1" ? one : others;
+  });
 }
 
 function printed(/** @type {string | number} */ value) {

@@ -84,7 +84,7 @@ export function filmSentence({ strings, ...header }, arrays, { query, keys, top 
     weight: number("weights"),
   });
   const hidden = header.key_tokens.length - keys.length;
-  const rest = hidden ? [" ", ...fill(strings.film_rest, { n: keys.length })] : [];
+  const rest = hidden ? [` ${fill(strings.film_rest, { n: keys.length })}`] : [];
   // a word that stands twice in a sentence is two nodes
   return [...nodes, ...rest].map((node) => (node instanceof Node ? node.cloneNode(true) : node));
 }
