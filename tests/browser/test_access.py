@@ -114,7 +114,7 @@ def test_the_whole_way_by_keyboard(visit: OpenVisit) -> None:
             press(keys[steps > 0])
     expect(title).to_have_text("L2.H1")
     press("Enter")
-    expect(page.get_by_role("heading", name="Head", exact=True)).to_be_visible()
+    expect(page.get_by_role("heading", name="L2.H1", exact=True)).to_be_visible()  # grown in place
     heatmap = page.locator(".av-head-left canvas[data-layer]")
     expect_data(heatmap, layer=2, head=1)
     expect(heatmap).to_be_focused()
@@ -129,8 +129,8 @@ def test_the_whole_way_by_keyboard(visit: OpenVisit) -> None:
 
 def walk_to_steps(visit: Visit) -> None:
     page, press = visit.page, visit.page.keyboard.press
-    for _ in range(MAX_TABS):  # back to the button above the heatmap
-        press("Shift+Tab")
+    for _ in range(MAX_TABS):  # on to the button beside the heatmap
+        press("Tab")
         if focused(page).inner_text() == "Open step by step":
             break
     press("Enter")

@@ -63,6 +63,7 @@ def test_a_language_is_set_in_its_own_glyphs(visit: OpenVisit, lang: Language) -
 def test_streamlits_own_words_are_in_the_language_of_the_page(visit: OpenVisit) -> None:
     opened = visit("calculator", lang="ja")
     page = opened.page
+    page.get_by_role("button", name=text("ja", "lab.numbers"), exact=True).click()
     help_of_x = page.get_by_role(
         "button", name=text("ja", "streamlit.help_for", what="X"), exact=True
     )

@@ -44,5 +44,5 @@ def test_a_painted_column_ranks_the_heads_by_their_share_of_it(
     cells = np.zeros((len(group.capture.tokens),) * 2, np.bool_)
     cells[FIRST : LAST + 1, KEY] = True
     best = shares(group, cells)[0]
-    button = page.get_by_role("button", name=f"{best.head} {best.share:.3f}")
+    button = page.get_by_role("button", name=f"{best.head}: {best.share:.3f}")
     expect(button).to_be_visible()

@@ -22,7 +22,7 @@ PAGES = (
 WIDTHS = (1440, 390)
 # of the sentences that open the pages, and of the one beside it that Compare and Masks show
 WORDS = """The animal didn t cross the street because it was too tired wide Mary John When went
-store gave book and to at minilm purple MiniLM""".split()
+store gave book and to at minilm purple MiniLM softmax""".split()
 
 
 @pytest.fixture(scope="module")
