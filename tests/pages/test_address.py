@@ -149,7 +149,7 @@ def test_links_carry_the_view(visit: Visit) -> None:
     app = visit("overview", text=TEXT, layer="3")
     start, *others = bar(app).get("page_link")
     assert start.proto.query_string == "", "the start page shows no view"
-    assert len(others) == 8  # five rooms, three faces
+    assert len(others) == 9  # five rooms, four faces
     for link in others:
         assert link.proto.query_string == "text=The+cat+sat.&layer=3"
 

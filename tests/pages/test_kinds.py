@@ -12,7 +12,7 @@ from attnviz import i18n
 from attnviz.app.session import pictures, widgets
 from attnviz.experiment.outputs.answer import answer
 from attnviz.masks.spec import MASK_NAMES
-from tests.pages.conftest import Visit, bar, beside_bar, is_typed, parameters, sent
+from tests.pages.conftest import Visit, bar, beside_bar, is_typed, parameters, sent, told
 from tests.support.cases import mostly_slow
 
 KEY = widgets.key
@@ -36,17 +36,17 @@ def test_one_attention_leaves_nothing_to_choose(
 
 
 def test_a_decoders_chance_counts_only_what_it_can_see(visit: Visit, tiny: Tiny) -> None:
-    header, _ = sent(visit("overview", text=TEXT, model=tiny("gpt2")))
+    words = told(visit("overview", text=TEXT, model=tiny("gpt2")))
     cap = attnviz.capture(attnviz.load(tiny("gpt2")), TEXT)
     visible = np.stack([np.tri(len(cap.tokens), dtype=bool)] * 2)
     roles = attnviz.metrics.describe(cap.all_weights(), cap.tokens, visible=visible)
     chance = f"{100 * roles[0][0].baseline:.0f}%"
-    assert chance in header["sentences"][0][0]
+    assert chance in words["sentences"][0][0]
 
 
 def test_a_small_chance_is_not_none(visit: Visit) -> None:
-    header, _ = sent(visit("overview", text="cat " * 400))
-    spread = [said for layer in header["sentences"] for said in layer if "uniform: " in said]
+    words = told(visit("overview", text="cat " * 400))
+    spread = [said for layer in words["sentences"] for said in layer if "uniform: " in said]
     assert any("(uniform: 0.2%)" in said for said in spread)
     assert not any("(uniform: 0%)" in said for said in spread)
 

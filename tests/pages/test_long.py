@@ -218,7 +218,7 @@ def test_a_file_that_is_no_text(visit: Visit, lang: i18n.Language) -> None:
     assert [each.value for each in app.error] == [i18n.text(lang, "error.bad_text_file", place=2)]
     assert "cat" in sent(app)[0]["tokens"]
     app.file_uploader[0].set_value(("a.txt", b"a" * (MAX_BYTES + 1), "text/plain")).run()
-    said = i18n.text(lang, "error.text_file_too_large", found=1025, limit=1024, unit="KiB")
+    said = i18n.text(lang, "error.text_file_too_large", found="1025", limit="1024", unit="KiB")
     assert [each.value for each in app.error] == [said]
 
 

@@ -129,8 +129,10 @@ def test_a_page_says_how_far_its_numbers_are_from_the_models(visit: Visit, page:
     texts = [TEXT, default_view().input.text2] if page == "masks" else [TEXT]
     worst = attnviz.capture("minilm", texts).verify().worst
     assert worst is not None
-    numbers = f"largest difference {worst.error:.1e}, tolerance {worst.tolerance:.0e}"
-    assert caption == f"✓ The same numbers as the model ({numbers})"
+    error = i18n.numbers.number("en", worst.error, ".1e")
+    tolerance = i18n.numbers.number("en", worst.tolerance, ".0e")
+    said = f"largest difference {error}, tolerance {tolerance}"
+    assert caption == f"✓ The same numbers as the model ({said})"
 
 
 def test_each_page_has_its_component(visit: Visit) -> None:

@@ -141,6 +141,7 @@ def _head_named(name: str) -> HeadId | None:
 
 
 def _go_to(page: Page) -> None:
-    if page != routes.DEFAULT:
+    if page == routes.DEFAULT:
+        st.switch_page(routes.file(page), query_params=address_bar.parameters(False))
+    else:
         current.go(page)
-    st.switch_page(routes.file(page), query_params=address_bar.parameters(False))

@@ -41,7 +41,7 @@ class _Walk:
         self.facts: dict[Callable[..., Any], Any] = {}
         self._names = list(modules)
         self._met = [
-            (ref(module), type(module), list(module._modules), _children(module))
+            (ref(module), type(module), _names(module), _children(module))
             for module in modules.values()
         ]
 
@@ -53,7 +53,7 @@ class _Walk:
             if type(module) is not cls or module is None:
                 return None
             if children or module._modules:
-                if list(module._modules) != names or _children(module) != children:
+                if _names(module) != names or _children(module) != children:
                     return None
             modules.append(module)
         return Modules(dict(zip(self._names, modules, strict=True)), self.facts)
@@ -70,6 +70,11 @@ def modules_by_name(model: nn.Module) -> Modules:
         known = _walks[model] = _Walk(model)
         modules = known.again()
     return modules
+
+
+def _names(module: nn.Module) -> list[str]:
+    """The names of a module's parts; torch.jit keeps them in no real dictionary."""
+    return list(module._modules.keys())
 
 
 def _children(module: nn.Module) -> list[int]:
