@@ -18,8 +18,10 @@ def test_looking_and_mattering_stand_on_overview_and_head(visit: OpenVisit) -> N
     opened = visit("overview", model="stories", text=STORE, layer=2, head=1, query=14, key=2)
     facts, board = opened.page.locator(".av-facts"), opened.canvas("All heads of")
     expect(facts).to_contain_text("to looks at Mary 0.98; the head's other rows: 0.08.")
-    expect(facts).to_contain_text("Without this head the answer moves by 54.9%")
-    expect(facts).to_contain_text("without the median head by 0.24%.")
+    expect(facts).to_contain_text(
+        "With this head replaced by its mean, the answer moves by 54.9 percentage points"
+    )
+    expect(facts).to_contain_text("for the median head it is 0.24 points.")
     expect(facts).to_contain_text("It looks, and it matters.")
     expect_data(board, key=2)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from attnviz.i18n import Language, text
-from attnviz.i18n.numbers import local, number, percent_sign
+from attnviz.i18n.numbers import local, number
 
 if TYPE_CHECKING:
     from attnviz.experiment.answers import AnswerReader
@@ -100,8 +100,8 @@ def unit_of(answer: "AnswerReader") -> Unit:
 def amount(lang: Language, value: float, unit: Unit) -> str:
     """The distance that an answer moved.
 
-    In percent of its probability, for several distributions in percentage points, or as a plain
-    number.
+    In percentage points of probability, ½ · Σ |change|; for several distributions their mean
+    |change|; or as a plain number.
     """
     if unit == "number":
         hardly = 0 < value < NO_MOVE / 2
@@ -110,10 +110,10 @@ def amount(lang: Language, value: float, unit: Unit) -> str:
 
 
 def amount_again(lang: Language, value: float, unit: Unit) -> str:
-    """An amount after one that has named what it is a percentage of."""
-    return (
-        share(lang, value) + percent_sign(lang) if unit == "percent" else amount(lang, value, unit)
-    )
+    """An amount after one that has named its unit."""
+    if unit == "percent":
+        return text(lang, "switchboard.percent_again", value=share(lang, value))
+    return amount(lang, value, unit)
 
 
 def cosine(lang: Language, value: float) -> str:

@@ -87,7 +87,9 @@ def test_stories_l2h1_looks_and_matters(stories: LoadedModel) -> None:
     assert view.median == pytest.approx(float(np.median(view.effects)), rel=1e-6)
     assert view.effects[2, 1] > view.least == pytest.approx(0.05 * view.most)
     assert view.least > 3 * view.median
-    assert "54.9%" in view.sentences[2][1] and "0.24%" in view.sentences[2][1]
+    assert (
+        "54.9 percentage points" in view.sentences[2][1] and "0.24 points" in view.sentences[2][1]
+    )
     assert "L0.H0" in view.legend
     link = next(row for row in ranking.links(shown(stories, STORE).group, TO, MARY))
     assert (str(link.head), round(link.share, 2)) == ("L2.H1", 0.98)
