@@ -56,5 +56,5 @@ def test_keys_follow_the_order_and_a_reload_keeps_it(visit: OpenVisit, minilm: L
     layer, head = expected[1]
     expect_data(opened.canvas("Attention weights of"), layer=layer, head=head)
     opened.page.keyboard.press("Enter")
-    expect(opened.page.get_by_role("heading", name="Head", exact=True)).to_be_visible()
+    expect(opened.page.get_by_role("heading", name=f"L{layer}.H{head}", exact=True)).to_be_visible()
     opened.wait_for_parameters(layer=layer, head=head, order="distance")

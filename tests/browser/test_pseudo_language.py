@@ -36,7 +36,7 @@ def accented() -> Iterator[str]:
 
 def both_widths(visit: OpenVisit, url: str, path: str, **view: Any) -> list[str]:
     """What is wrong with the texts of a page, wide and on a phone."""
-    opened = visit(path, url=url, canvases=path not in ("learn", "map"), **view)
+    opened = visit(path, url=url, canvases=path not in ("learn", "map", "output"), **view)
     page, found = opened.page, []
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 900})
