@@ -11,7 +11,7 @@ import numpy as np
 import attnviz
 from attnviz.app.page_parts import start
 from attnviz.app.server import captures, course_lessons
-from attnviz.app.session import pictures
+from attnviz.app.session import openings, pictures
 from attnviz.capture.request import Request
 from attnviz.checks import examples
 from attnviz.checks.openings import OPENINGS
@@ -29,7 +29,7 @@ N_STEPS = 200  # a quarter of the lesson's training: the head copies from the hu
 def main() -> None:
     texts = {
         stored.PLACE: stored.as_text(computed()),
-        scenes.MEASURED: stored_views.as_text(start.computed_stage(*start.OPENING)),
+        scenes.MEASURED: stored_views.as_text(start.computed_stage(*openings.OPENING)),
         shelf.PLACE: shelf.as_text(shelf.computed(course_lessons.capture)),
     }
     for place, text in texts.items():

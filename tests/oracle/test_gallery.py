@@ -7,6 +7,7 @@ import pytest
 
 from attnviz.app.page_parts import start
 from attnviz.app.server.edge import warm
+from attnviz.app.session import openings
 from attnviz.pictures.gallery import stored
 from attnviz.pictures.shared.stored import is_same
 from attnviz.pictures.stage import scenes
@@ -35,7 +36,7 @@ def test_the_miniatures_of_captures_are_computed_again() -> None:
 
 
 def test_the_stored_opening_of_the_stage_is_computed_again() -> None:
-    computed, kept = start.computed_stage(*start.OPENING), scenes.stored_opening()
+    computed, kept = start.computed_stage(*openings.OPENING), scenes.stored_opening()
     assert is_same(computed, kept, start.WITHIN) and computed.answers.winner == "Mary"
     other = replace(kept, answers=replace(kept.answers, before=kept.answers.before + 0.01))
     assert not is_same(computed, other, start.WITHIN)
@@ -44,8 +45,8 @@ def test_the_stored_opening_of_the_stage_is_computed_again() -> None:
 def test_a_server_that_begins_shows_the_stored_opening(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(warm, "is_under_way", lambda: True)
     monkeypatch.setattr(start, "computed_stage", lambda *_: pytest.fail("it was computed"))
-    shown = start.stage_view(*start.OPENING)
-    assert shown.answers.winner == "Mary" and shown.text == start.OPENING[1]
+    shown = start.stage_view(*openings.OPENING)
+    assert shown.answers.winner == "Mary" and shown.text == openings.OPENING[1]
 
 
 @pytest.mark.slow

@@ -1,14 +1,18 @@
 """The page Start: the stage with real numbers, the film, and addresses older than the page."""
 
+from dataclasses import replace
+from urllib.parse import parse_qs
+
 import pytest
 
 from attnviz import i18n
 from attnviz.app.page_parts import start
-from attnviz.app.session import address_bar, routes, store, widgets
+from attnviz.app.session import address_bar, current, openings, routes, store, widgets
+from attnviz.app.session.view import default_view
 from attnviz.pictures import film, gallery, resume, stage
 from attnviz.pictures.shared.buffer import unpack
 from attnviz.pictures.stage.scenes import STAGED
-from tests.pages.conftest import Visit, beside_bar, parameters
+from tests.pages.conftest import Visit, bar, beside_bar, parameters
 
 
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)
@@ -25,12 +29,29 @@ def test_start_shows_the_stage(visit: Visit, lang: i18n.Language) -> None:
 def test_a_sentence_of_ones_own_comes_onto_the_stage_of_start(visit: Visit) -> None:
     """The rule that chooses the look prefers a word of the text to the largest effect."""
     app = visit("start")
-    app.session_state[f"{store.PREFIX}{start.STAGE}"] = ("own", STAGED["ball"].text)
+    app.session_state[f"{store.PREFIX}{openings.STAGE}"] = ("own", STAGED["ball"].text)
     header = _shown(app.run(), stage.CANVAS.element)
     assert not app.error
     assert (header["scene"], header["winner"]) == ("own", "blue")
     assert header["tokens"][header["key"]] == "blue" and "red" in header["winners"]
     assert header["n_tried"] > 10
+
+
+def test_the_rooms_go_on_with_the_sentence_of_the_stage(visit: Visit) -> None:
+    app = visit("start")
+    place = {"layer": ["2"], "head": ["1"], "query": ["14"], "key": ["2"]}  # its text is the first
+    shown = {"book": (STAGED["book"].text, place), "own": ("Tom had", {"text": ["Tom had"]})}
+    for scene, (text, wanted) in shown.items():
+        app.session_state[f"{store.PREFIX}{openings.STAGE}"] = (scene, text)
+        links = bar(app.run()).get("page_link")
+        look = next(link.proto for link in links if link.proto.label == "Look")
+        assert parse_qs(look.query_string) == {"model": ["stories"], **wanted}
+    app = visit("start")
+    app.session_state[current.KEPT] = replace(default_view("translator"), lang="en")
+    look = next(
+        link.proto for link in bar(app.run()).get("page_link") if link.proto.label == "Look"
+    )
+    assert "model=translator" in look.query_string  # chosen by the visitor: it stays
 
 
 def test_the_film_opens_in_the_place_of_the_stage(visit: Visit) -> None:

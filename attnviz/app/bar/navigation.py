@@ -22,33 +22,37 @@ def navigation(lang: Language, pages: Mapping[Page, StreamlitPage], shown: Page)
     """Links to the rooms, and to the faces of the room that is shown; each carries the whole view.
 
     When a component commits a selection, only these links are made anew. Components know by them
-    that the selection has arrived (shared/selection.js). The start page shows no view. Streamlit
-    does not say which page is shown: `host/current_page.js` marks the links in `current_…`.
+    that the selection has arrived (shared/selection.js). The start page shows no view: its links
+    lead to what its stage shows. Streamlit does not say which page is shown:
+    `host/current_page.js` marks the links in `current_…`.
     """
     here = routes.room(shown)
     with st.container(key=widgets.key("pages"), horizontal=True, gap=None):
         for room, faces in routes.ROOMS.items():
             if room != routes.DEFAULT:
-                _link(pages[faces[0]], text(lang, f"room.{room}"), faces[0], room, room == here)
+                _link(pages[faces[0]], text(lang, f"room.{room}"), faces[0], room, shown)
     with st.container(key=widgets.key("faces"), horizontal=True, gap=None):
         if len(routes.ROOMS[here]) > 1:
             for face in routes.ROOMS[here]:
-                _link(pages[face], text(lang, f"page.{face}.title"), face, face, face == shown)
+                _link(pages[face], text(lang, f"page.{face}.title"), face, face, shown)
         recall.keep_visit(shown)
 
 
-def _link(place: StreamlitPage, label: str, page: Page, name: str, is_current: bool) -> None:
-    """A link to a page, in a container whose class says if it is the one that is shown."""
-    state = "current" if is_current else "other"
+def _link(place: StreamlitPage, label: str, page: Page, name: str, shown: Page) -> None:
+    """A link to a page or room, in a container whose class says if it is the one that is shown."""
+    state = "current" if name in (shown, routes.room(shown)) else "other"
     with st.container(key=widgets.key(f"{state}.{name}"), width="content"):
-        st.page_link(place, label=label, query_params=_parameters(page))
+        st.page_link(place, label=label, query_params=_parameters(page, shown))
 
 
-def _parameters(page: Page) -> dict[str, str]:
+def _parameters(page: Page, shown: Page) -> dict[str, str]:
     """The parameters of the page; those that it had to add itself would be a step for Back."""
     if page in routes.WITHOUT_MODEL:
         return address_bar.parameters(with_view=page != routes.DEFAULT)
-    return address.params(openings.opened(current.view()))
+    view = current.view()
+    if shown == routes.DEFAULT:
+        view = openings.of_the_stage(view)
+    return address.params(openings.opened(view))
 
 
 def renew(*fragments: str) -> None:

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 import streamlit as st
 
+from attnviz.app.bar.navigation import NAVIGATION
 from attnviz.app.host.draw import draw
 from attnviz.app.server import answer_runs, captures, sources
 from attnviz.app.server.edge import warm
@@ -21,6 +22,7 @@ from attnviz.app.session import (
     address_bar,
     current,
     messages,
+    openings,
     store,
     widgets,
 )
@@ -43,7 +45,6 @@ from attnviz.pictures.stage import Scene, StageView
 from attnviz.pictures.stage import fill as stage_fill
 from attnviz.pictures.stage.scenes import STAGED, stored_opening
 
-STAGE = "stage"  # the scene and the text that this visitor's stage shows
 FILM = "film"  # True once this visitor has asked for it
 N_TOKENS = 16  # of the story; the last one that is generated is never read
 PAGES: dict[Miniature, Page] = {
@@ -52,14 +53,12 @@ PAGES: dict[Miniature, Page] = {
     "story": "output",
     "birth": "learn",
 }
-MAX_OWN_CHARS = 400  # what the box takes
-OPENING: tuple[Scene, str] = ("book", STAGED["book"].text)
 WITHIN = 1e-3  # between the stored opening and what another machine computes
 
 logger = logging.getLogger(__name__)
 
 
-@fragment()
+@fragment(openings.STAGE)
 def show_stage(lang: Language) -> None:
     """The stage, or the film in its place once it is asked for."""
     if store.get(FILM):
@@ -72,7 +71,7 @@ def show_stage(lang: Language) -> None:
         show_film(lang)
         return
     with messages.guard(lang):
-        scene, sentence = staged()
+        scene, sentence = openings.staged()
         key = widgets.component_key("stage")
         draw(
             stage_picture.CANVAS,
@@ -88,24 +87,15 @@ def show_stage(lang: Language) -> None:
         )
 
 
-def staged() -> tuple[Scene, str]:
-    """The scene and its text: that of the address, else the visitor's last one."""
-    sentence = address_bar.text_alone().strip()
-    if sentence:
-        return "own", sentence[:MAX_OWN_CHARS]
-    chosen: tuple[Scene, str] = store.get(STAGE, OPENING)
-    return chosen
-
-
 def prepare() -> None:
     """Compute the opening of a server that begins, and compare it with the one that is stored."""
-    if not stored_views.is_same(computed_stage(*OPENING), stored_opening(), WITHIN):
+    if not stored_views.is_same(computed_stage(*openings.OPENING), stored_opening(), WITHIN):
         logger.warning("the stored opening of the stage is not what this server computes")
 
 
 def stage_view(scene: Scene, sentence: str) -> StageView:
     """The stage of a sentence; the opening as it is stored while the server begins."""
-    if (scene, sentence) == OPENING and warm.is_under_way():
+    if (scene, sentence) == openings.OPENING and warm.is_under_way():
         return stored_opening()
     return computed_stage(scene, sentence)
 
@@ -130,15 +120,23 @@ def computed_stage(scene: Scene, sentence: str) -> StageView:
 def _stage_own(key: str) -> None:
     sentence = address.cleaned("text", widgets.component_value(key, "text")).strip()
     if sentence:
-        store.put(STAGE, ("own", sentence[:MAX_OWN_CHARS]))
-        address_bar.name_text(sentence[:MAX_OWN_CHARS])
+        store.put(openings.STAGE, ("own", sentence[: openings.MAX_OWN_CHARS]))
+        address_bar.name_text(sentence[: openings.MAX_OWN_CHARS])
+        _renew_links()
 
 
 def _stage_scene(key: str) -> None:
     scene = stage_picture.parse_scene(widgets.component_value(key, "scene"))
     if scene is not None:
-        store.put(STAGE, (scene, STAGED[scene].text))
+        store.put(openings.STAGE, (scene, STAGED[scene].text))
         address_bar.name_text(None)
+        _renew_links()
+
+
+def _renew_links() -> None:
+    """The links to the rooms lead to what the stage shows now."""
+    if widgets.only_a_fragment_runs():
+        st.rerun([openings.STAGE, NAVIGATION])
 
 
 def show_film(lang: Language) -> None:

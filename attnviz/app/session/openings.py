@@ -2,19 +2,25 @@
 
 In: the view, and a capture as soon as there is one. Out: the same view at the head, query and key
 that `attnviz.checks.openings` names for an example, or that `ranking.opening` finds in any other
-text. A head that a visitor chose stays when the text changes. An address is shown as it is.
+text. A head that a visitor chose stays when the text changes. An address is shown as it is. Who
+goes on from Start takes the sentence of the stage along.
 """
 
 from dataclasses import replace
 
 from attnviz.app.session import address_bar, current, store
-from attnviz.app.session.view import AttentionPlace, View, default_view
+from attnviz.app.session.view import DEFAULT_MODEL, AttentionPlace, View, default_view
 from attnviz.checks.openings import OPENINGS, sight
 from attnviz.pictures.group import ranking
 from attnviz.pictures.group.app_capture import PageContext
+from attnviz.pictures.stage import Scene
+from attnviz.pictures.stage.scenes import STAGED
 from attnviz.types import HeadId
 
 FOUND = "opening"  # the layer and head that were chosen here, not by the visitor
+STAGE = "stage"  # the scene and the text that this visitor's stage shows
+MAX_OWN_CHARS = 400  # what the box of the stage takes
+OPENING: tuple[Scene, str] = ("book", STAGED["book"].text)
 
 
 def open_where_nothing_is_chosen() -> None:
@@ -39,6 +45,32 @@ def opened(view: View) -> View:
         key=opening.key,
     )
     return replace(view, place=place)
+
+
+def of_the_stage(view: View) -> View:
+    """The view of what Start's stage shows, if the visitor has chosen no other model or text."""
+    scene, sentence = staged()
+    seen = STAGED.get(scene)
+    known = {one.text for one in STAGED.values()}
+    untouched = (view.model, view.input) == (DEFAULT_MODEL, default_view().input)
+    if not (untouched or view.input.text in known):
+        return view
+    there = default_view("stories" if seen is None else seen.model)
+    place = AttentionPlace()
+    if seen is not None:
+        layer, head = seen.head.layer, seen.head.head
+        place = AttentionPlace(layer=layer, head=head, query=seen.query, key=seen.key)
+    read = replace(there.input, text=sentence)
+    return replace(view.of_another_model, model=there.model, input=read, place=place)
+
+
+def staged() -> tuple[Scene, str]:
+    """The scene of Start's stage and its text: that of the address, else the visitor's last one."""
+    sentence = address_bar.text_alone().strip()
+    if sentence:
+        return "own", sentence[:MAX_OWN_CHARS]
+    chosen: tuple[Scene, str] = store.get(STAGE, OPENING)
+    return chosen
 
 
 def open_a_new_text(shown: PageContext) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from attnviz.pictures.shared import stored
 from attnviz.pictures.stage import Scene, StageView, Tried
+from attnviz.types import HeadId
 
 MEASURED = Path(__file__).with_name("measured.json")
 
@@ -18,7 +19,7 @@ BOOK_TRIED = Tried(looks=1904, strong=132, moving=4, flips=1, others=(0.41, 0.44
 
 @dataclass(frozen=True)
 class Staged:
-    """A sentence for a model, and the tokens that ask and answer.
+    """A sentence for a model, the tokens that ask and answer, and the head whose look it is about.
 
     A sentence encoder's has other texts beside it, by what differs; "" is another sentence.
     """
@@ -27,6 +28,7 @@ class Staged:
     text: str
     query: int
     key: int
+    head: HeadId
     tried: Tried | None = None
     yardsticks: tuple[tuple[str, str], ...] = ()
 
@@ -37,6 +39,7 @@ STAGED: dict[Scene, Staged] = {
         "When Mary and John went to the store, John gave a book to",
         query=14,
         key=2,
+        head=HeadId(2, 1),
         tried=BOOK_TRIED,
     ),
     "ball": Staged(
@@ -44,12 +47,14 @@ STAGED: dict[Scene, Staged] = {
         "Lily had a red ball. Tom had a blue ball. Lily's ball was",
         query=16,
         key=10,
+        head=HeadId(2, 2),
     ),
     "animal": Staged(
         "minilm",
         "The animal didn't cross the street because it was too tired.",
         query=10,
         key=2,
+        head=HeadId(3, 1),
         yardsticks=(
             (
                 "didn't → did not",
