@@ -3,6 +3,7 @@
 import pytest
 
 from attnviz import i18n
+from attnviz.i18n.numbers import local, percent_sign
 from tests.pages.conftest import Visit
 
 STORE = "When Mary and John went to the store, John gave a drink to"
@@ -26,7 +27,7 @@ def test_an_edit_is_followed_to_the_answer(
     app = visit(page, model="stories", text=STORE, **where, **options)
     assert not app.error
     (sentence,) = [one for one in said(app) if "**Mary**" in one]
-    assert "99.3%" in sentence
+    assert local(lang, "99.3") + percent_sign(lang) in sentence
     assert [one for one in said(app) if CONTROL[lang] in one]
 
 

@@ -62,6 +62,12 @@ def test_the_rows_are_those_of_the_library(visit: Visit, ask: str) -> None:
         result = getattr(run, ask)()
         mean, interval, gap = result.mean[:, None], result.interval[:, None], 1.0
         assert "control" not in arrays
+    if ask == "patching":
+        best = np.unravel_index(np.abs(mean).argmax(), mean.shape)
+        own, other = round(100 * mean[best]), round(100 * result.control_share[best])
+        (verdict,) = [one for one in header["sentences"] if "another pair's partner brings" in one]
+        assert f"{result.rows[best[0]]} at the last token brings {own}% [" in verdict
+        assert f"brings {other}%. The difference, {own - other} percentage points" in verdict
     np.testing.assert_allclose(arrays["mean"], mean, atol=2e-4)
     np.testing.assert_allclose(arrays["low"], interval[..., 0], atol=2e-3)
     np.testing.assert_allclose(arrays["high"], interval[..., 1], atol=2e-3)
