@@ -47,7 +47,9 @@ def test_the_rooms_go_on_with_the_sentence_of_the_stage(visit: Visit) -> None:
         look = next(link.proto for link in links if link.proto.label == "Look")
         assert parse_qs(look.query_string) == {"model": ["stories"], **wanted}
     app = visit("start")
-    app.session_state[current.KEPT] = replace(default_view("translator"), lang="en")
+    app.session_state[f"{store.PREFIX}{current.KEPT}"] = replace(
+        default_view("translator"), lang="en"
+    )
     look = next(
         link.proto for link in bar(app.run()).get("page_link") if link.proto.label == "Look"
     )
