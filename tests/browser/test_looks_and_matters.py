@@ -31,7 +31,7 @@ def test_looking_and_mattering_stand_on_overview_and_head(visit: OpenVisit) -> N
     eventually(the_longest_bar_is_measured)
     legend = opened.page.locator(".av-legend")
     expect(legend).to_contain_text("looks: “to” at “Mary”")
-    expect(legend).to_contain_text("full bar: 66.6%, L0.H0")
+    expect(legend).to_contain_text("full bar: 66.6 points, L0.H0")
     opened.page.locator(".av-picker-cell[data-layer='2'][data-head='3']").hover()
     expect(facts).to_contain_text("to looks at Mary 0.77")
     expect(facts).to_contain_text("It looks, but it hardly matters.")
