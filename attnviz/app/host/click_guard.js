@@ -1,6 +1,6 @@
 // @ts-check
-// Holds a click back that comes right after a selection was sent. Streamlit sends from a timer, and a click that another
-// page or widget hears before the server has the selection would undo it: the click is made again a moment later. The
+// Holds a click back that comes right after a selection or a typed text was sent. Streamlit sends from a timer, and a click
+// that another page or widget hears before the server has it would undo it: the click is made again a moment later. The
 // links to the pages are the receipt, for the server draws them anew with what was chosen.
 
 const SETTLE_MS = 60;
@@ -9,7 +9,7 @@ const LOOK_MS = 20;
 const PAGE_LINKS = ":is(.st-key-attnviz-widget-pages, .st-key-attnviz-widget-faces)";
 
 /**
- * Watches the clicks of the page. `told` says that a selection is being sent now; clicks inside of `root` are let through.
+ * Watches the clicks of the page. `told` says that one is being sent now; clicks inside of `root` are let through.
  * @param {ShadowRoot} root
  */
 export function makeClickGuard(root) {

@@ -91,7 +91,7 @@ function mountIn(root, component, call, name) {
     pictures: () => inPageOrder([...SHOWN].map(({ shown }) => shown())),
     send: (name, value) => place.call.setStateValue(name, value),
     trigger(name, value) {
-      if (name === "selection") guard.told();
+      if (name === "selection" || name === "typed") guard.told();
       if (isOpening(name, value)) opening = value.page;
       place.call.setTriggerValue(name, value);
     },
