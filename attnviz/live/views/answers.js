@@ -2,7 +2,7 @@
 // The model's answer as named numbers, and its change in words: mirror of attnviz/experiment/answers.py and of
 // attnviz/pictures/group/answers.py.
 
-import { fill, local, withPercent } from "../../pictures/shared/fmt.js";
+import { fill, local } from "../../pictures/shared/fmt.js";
 import { labelsOfPieces } from "../reading/labels.js";
 import { fixed, general, largest, median, softmax } from "./numbers.js";
 
@@ -177,12 +177,15 @@ export function amount(
   return fill(texts[`switchboard.${unit}`], { value: share(value) });
 }
 
-/** An amount after one that has named what it is a percentage of. */
+/** An amount after one that has named its unit. */
 const amountAgain = (
   /** @type {Catalogue} */ texts,
   /** @type {number} */ value,
   /** @type {Unit} */ unit,
-) => (unit === "percent" ? withPercent(share(value)) : amount(texts, value, unit));
+) =>
+  unit === "percent"
+    ? fill(texts["switchboard.percent_again"], { value: share(value) })
+    : amount(texts, value, unit);
 
 /** A change of a probability in percentage points, with its sign. */
 const points = (/** @type {number} */ change) =>
