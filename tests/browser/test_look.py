@@ -1,5 +1,6 @@
 """Look: a square of the grid grows into its head in place; what is found is marked there."""
 
+import pytest
 from playwright.sync_api import Browser, Locator, expect
 
 from tests.browser.conftest import OpenVisit
@@ -60,6 +61,7 @@ def test_with_reduced_motion_nothing_flies(browser: Browser, server: str) -> Non
     page.context.close()
 
 
+@pytest.mark.slow  # ended late once beside other work: the cause is open
 def test_what_a_search_finds_is_marked_in_the_grid_and_grows_there(visit: OpenVisit) -> None:
     opened = visit("overview", query=10, key=2, layer=0, head=0, links=1)
     first = opened.page.locator(".found-head").first
