@@ -79,7 +79,11 @@ class Visit:
         return self.page.locator(f'canvas[aria-label^="{name}"]')
 
     def go(self, page: Page, lang: Language = "en") -> None:
-        """Follows the links of the bar to a page; each is pressed as long as a person presses."""
+        """Follows the links of the bar to a page; each is pressed as long as a person presses.
+
+        Waits until the server has drawn the bar of that page: of two clicks within a moment the
+        first may be held back until a selection has been sent, and would then come second.
+        """
         room = routes.room(page)
         faces = self.page.locator(f".{widgets.class_name('faces')}")
         face = faces.get_by_role("link", name=text(lang, f"page.{page}.title"), exact=True)
@@ -87,9 +91,11 @@ class Visit:
             rooms = self.page.locator(f".{widgets.class_name('pages')}")
             link = rooms.get_by_role("link", name=text(lang, f"room.{room}"), exact=True)
             link.click(delay=PRESS_MS)
+            expect(link).to_have_attribute("aria-current", "page")
             if page == routes.ROOMS[room][0]:
                 return
         face.click(delay=PRESS_MS)
+        expect(face).to_have_attribute("aria-current", "page")
 
     def leave_picture(self) -> None:
         """Moves the pointer off the components, which tell the server then."""
