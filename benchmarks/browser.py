@@ -7,6 +7,7 @@ New text: from the key that applies the text to the same point for the grid of t
 Cold start: from starting `python -m streamlit run` to the first painted grid in a waiting browser.
 """
 
+import math
 import time
 from collections.abc import Callable
 
@@ -18,7 +19,7 @@ from attnviz.models.loaded_model import LoadedModel
 from benchmarks.measure import Result
 from benchmarks.texts import text_of
 from tests.support.browser import chromium
-from tests.support.canvas import Palette, load_palettes, matrix_colours, pixels
+from tests.support.canvas import Palette, load_palettes, matrix_colours, pixels, plot
 from tests.support.server import serve
 from tests.support.visit import Visit, open_visit
 
@@ -28,6 +29,7 @@ COLD_START_MS = 8000.0
 SIZES = (128, 510)
 TEXT_SIZES = {16: 250.0, 128: NEW_TEXT_MS}  # tokens, and the budget
 N_PROBES = 300
+FRAME_PX = 3.0
 COLD_ROUNDS = 3
 PREVIEW = "Attention weights of"
 
@@ -140,12 +142,16 @@ def head_switch(
 
 
 def wrong_head(visit: Visit, weights: np.ndarray, head: int, palette: Palette) -> str | None:
-    """What is wrong with the picture of a head of the first layer."""
+    """What is wrong with the picture of a head; the frame of the chosen row hides cells."""
     canvas = visit.canvas(PREVIEW)
     if canvas.get_attribute("data-head") != str(head):
         return f"head {head} was asked for, {canvas.get_attribute('data-head')} is shown"
     points, expected = matrix_colours(canvas, weights, palette)
-    chosen = np.random.default_rng(head).choice(len(points), N_PROBES)
+    row, (_, top, _, height) = canvas.get_attribute("data-query"), plot(canvas)
+    cell = height / len(weights)
+    framed = top + (float(row) + 0.5) * cell if row else -math.inf
+    free = [i for i, (_, y) in enumerate(points) if abs(y - framed) > cell + FRAME_PX]
+    chosen = np.random.default_rng(head).choice(free, N_PROBES)
     shown = pixels(canvas, [points[i] for i in chosen])
     off = sum(colour not in expected[i] for i, colour in zip(chosen, shown, strict=True))
     return f"{off} of {N_PROBES} pixels of head {head} have a wrong colour" if off else None

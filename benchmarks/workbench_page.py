@@ -199,7 +199,7 @@ def wrong_readout(visit: Visit, weights: np.ndarray, cell: np.ndarray, near: int
     Clicks stand on whole pixels, and a pixel holds several cells of a long text.
     """
     said = visit.page.locator(".av-readout").first.inner_text()
-    places = [int(place) for place in re.findall(r"\((\d+)\)", said)]
+    places = [int(place.replace(",", "")) for place in re.findall(r"\(([\d,]+)\)", said)]
     printed = re.search(r"weight\D*(\d\.\d+)", said)
     if len(places) != 2 or printed is None or np.abs(np.subtract(places, cell)).max() > near:
         return f"the cell {tuple(map(int, cell))} was pointed at, the page says: {said}"

@@ -74,6 +74,13 @@ def test_a_new_text_is_written_into_the_address(visit: Visit) -> None:
     assert sent(app)[0]["tokens"][:3] == ["[CLS]", "The", "cat"]
 
 
+def test_a_chosen_head_stays_with_every_new_text(visit: Visit) -> None:
+    app = visit("overview", layer="0", head="0")
+    for typed in (TEXT, "The trophy did not fit in the suitcase because it was too big."):
+        type_text(app, typed)
+        assert parameters(app)["layer"] == parameters(app)["head"] == "0"
+
+
 def test_an_address_is_not_read_again_on_a_rerun(visit: Visit) -> None:
     """The browser reports what it remembers; a newer selection must not be undone by it."""
     app = visit("steps", text=TEXT, layer="1", head="1")

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from attnviz.experiment.effects import Effects
 
 SHORT_PATIENCE_S = 0.2  # other pages wait for this one
+PIECE_MS = 100.0  # processor time of one piece of the work: a page may have to wait for its end
+LEAST_ROWS = 4  # of a batch, beside its clean row
 PATIENCE_S = 3.0  # an embedded model records its corpus and measures every head in less
 
 Result = TypeVar("Result")
@@ -44,7 +46,7 @@ def result(
     runs again when the result is there; nobody can stop it then.
     """
     key = f"{name} {key}"
-    measurement = answer_runs.measurement(key, work, estimate_s)
+    measurement = answer_runs.measurement(key, work, estimate_s, asked=with_bar)
     measurement.job.wait(PATIENCE_S if with_bar else SHORT_PATIENCE_S)
     with st.container():  # holds its place, so that the component below stays where it is
         if not with_bar:
@@ -67,8 +69,12 @@ def head_effects(
 ) -> "Effects | None":
     """The effect of each head on an answer; `key` names all that determines the answer."""
 
+
     def work(job: Job) -> "Effects":
-        return answered.run.effects(to=to, progress=job.report, cancel=job.cancel)
+        from attnviz.experiment.rows import PASS_ROWS
+
+        rows = max(LEAST_ROWS, min(PASS_ROWS, round(PIECE_MS / answered.pass_ms)))
+        return answered.run.effects(to=to, rows=rows, progress=job.report, cancel=job.cancel)
 
     return result(lang, "switchboard", f"{key} {to}", work, with_bar=with_bar)
 

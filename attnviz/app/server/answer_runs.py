@@ -113,10 +113,17 @@ def telling_apart(left: Answering, right: Answering) -> "AnswerMeasure | None":
 
 
 def measurement(
-    key: str, work: Callable[[Job], Result], estimate_s: float = jobs.SHORT_S
+    key: str,
+    work: Callable[[Job], Result],
+    estimate_s: float = jobs.SHORT_S,
+    *,
+    asked: bool = True,
 ) -> Measurement[Result]:
-    """The measurement of `work`, which `key` names; its job starts at the first call."""
-    return watched(_measurement, key, work, estimate_s)
+    """The measurement of `work`, which `key` names; its job starts at the first call.
+
+    One that nobody `asked` for ends when its session looks at another.
+    """
+    return watched(_measurement, key, work, estimate_s, asked=asked)
 
 
 def forget_measurement(key: str) -> None:

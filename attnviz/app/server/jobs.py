@@ -2,17 +2,19 @@
 
 In: a function that takes its `Job`. Out: the job at once; the function runs in one of the few
 threads that all visitors of the server share, the shortest first and one long one of a visitor at a
-time. What the function makes, it keeps where its caller looks for it. The threads are daemons: the
-server's end waits for no work that looks at its `cancel` too seldom.
+time. What the function makes, it keeps where its caller looks for it. Between two pieces of its work
+a job lets the pages go first. The threads are daemons: the server's end waits for no work that looks
+at its `cancel` too seldom.
 """
 
 import threading
+import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 from weakref import WeakSet
 
-from attnviz.app.server import turns, visitors
+from attnviz.app.server import page_queue, turns, visitors
 from attnviz.app.server.unexpected import logged
 from attnviz.errors import AttnVizError, Cancelled
 
@@ -22,6 +24,8 @@ State = Literal["waiting", "running", "done", "stopped", "failed"]
 THREADS = 2
 MAX_WAITING = 40
 SHORT_S = 10.0  # what nobody estimates counts as short
+GIVE_WAY_S = 1.0  # the most that one piece waits for pages: among many visitors it goes on, slowly
+LOOK_S = 0.05
 
 
 @dataclass(eq=False)
@@ -38,6 +42,7 @@ class Job:
     error: AttnVizError | None = None
     watchers: set[str] = field(default_factory=set)
     was_given_up: bool = False
+    _awaited: bool = False
     _begun: bool = False
     _ended: threading.Event = field(default_factory=threading.Event)
 
@@ -63,12 +68,32 @@ class Job:
             self.cancel.set()
 
     def wait(self, limit_s: float) -> None:
-        """Return when the thread is done with this work, or after so many seconds."""
+        """Return when the thread is done with this work, or after so many seconds.
+
+        The page that waits is not let go first meanwhile.
+        """
+        self._awaited = True
         self._ended.wait(limit_s)
+        self._awaited = False
 
     def report(self, fraction: float) -> None:
-        """Set how much of the work is done."""
+        """Set how much of the work is done; returns when no page is under way."""
         self.fraction = fraction
+        ends = time.monotonic() + GIVE_WAY_S
+        while not (self._awaited or self.cancel.is_set() or time.monotonic() > ends):
+            if page_queue.queue.wait_for_none(LOOK_S):
+                return
+
+    def leave(self, session: str) -> None:
+        """Take a session from the watchers; give the work up with the last of them."""
+        self.watchers.discard(session)
+        if not self.watchers and not self.over:
+            self.give_up()
+
+    def give_up(self) -> None:
+        """Stop the work because nobody watches; who asks for it again has it begun anew."""
+        self.was_given_up = True
+        self.stop()
 
     def run(self, work: "Callable[[Job], None]") -> None:
         """Do the work in this thread, unless it was stopped while it waited."""
@@ -200,8 +225,7 @@ def stop_unwatched(sessions: Collection[str]) -> None:
     """Give up the work of which no watcher is among the sessions that are still there."""
     for job in list(_started):
         if job.watchers and not job.over and job.watchers.isdisjoint(sessions):
-            job.was_given_up = True
-            job.stop()
+            job.give_up()
 
 
 def waiting() -> int:

@@ -5,7 +5,8 @@ one page at a time in any case. If it changes between four pages of 0.1 s every 
 all of them end after 0.4 s; one after the other they end after 0.1, 0.2, 0.3 and 0.4 s. A turn is
 over after `TURN_S` even if its page is not: a page that loads a model, or waits for something, goes
 on beside the next. One visitor is no crowd: who opens many tabs has one of its pages in the line
-for each eight, and the next when that has ended or has had `PATIENCE_S`.
+for each eight, and the next when that has ended or has had `PATIENCE_S`. Work beside the pages asks
+whether any is under way, and lets it go first.
 """
 
 import threading
@@ -46,6 +47,13 @@ class PageQueue:
         self._running: threading.Event | None = None
         self._ends = 0.0
         self._visitors: defaultdict[str, _Visitor] = defaultdict(_Visitor)
+        self._n_runs = 0
+        self._none = threading.Event()
+        self._none.set()
+
+    def wait_for_none(self, limit_s: float) -> bool:
+        """True as soon as no run waits or is under way; False after so many seconds."""
+        return self._none.wait(limit_s)
 
     @contextmanager
     def turn(self, visitor: str = "") -> Iterator[None]:
@@ -54,20 +62,34 @@ class PageQueue:
         A run of a visitor who is named goes into the line when the visitor's other runs allow it.
         """
         mine = threading.Event()
-        if visitor:
-            self._enter(visitor, mine)
-        with self._lock:
-            self._waiting.append(mine)
-        while (wait_s := self._begin(mine)) != 0:
-            mine.wait(wait_s)
-        try:
+        with self._counted():
             if visitor:
-                self._note_begin(visitor, mine)
+                self._enter(visitor, mine)
+            with self._lock:
+                self._waiting.append(mine)
+            while (wait_s := self._begin(mine)) != 0:
+                mine.wait(wait_s)
+            try:
+                if visitor:
+                    self._note_begin(visitor, mine)
+                yield
+            finally:
+                self._end(mine)
+                if visitor:
+                    self._leave(visitor, mine)
+
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
+        with self._lock:
+            self._n_runs += 1
+            self._none.clear()
+        try:
             yield
         finally:
-            self._end(mine)
-            if visitor:
-                self._leave(visitor, mine)
+            with self._lock:
+                self._n_runs -= 1
+                if not self._n_runs:
+                    self._none.set()
 
     def _enter(self, visitor: str, mine: threading.Event) -> None:
         """Wait until one more run of this visitor may go into the line."""

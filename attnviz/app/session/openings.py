@@ -93,7 +93,8 @@ def open_a_new_text(shown: PageContext) -> None:
         if found is None:
             return
         head, query, key = found[0].head, found[1], found[2]
-    store.put(FOUND, (head.layer, head.head))
+    if fixed is None:
+        store.put(FOUND, (head.layer, head.head))
     there = replace(place, layer=head.layer, head=head.head, query=query, key=key)
     current.update(replace(view, place=there), keeps=("masks",))
     address_bar.write()

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from attnviz.app.server import jobs
+from attnviz.app.server import jobs, page_queue
 from attnviz.app.server.jobs import Job, JobLine
 from attnviz.errors import AttnVizError, Cancelled
 from tests.support.waiting import LIMIT_S
@@ -156,3 +156,23 @@ def test_jobs_that_wait_are_bounded_and_those_given_up_do_not_count() -> None:
     gate.go.set()
     for job in (running, *waiting, last):
         over(job)
+
+
+def test_a_piece_of_work_lets_the_page_go_first_unless_the_page_waits_for_it() -> None:
+    done = threading.Event()
+
+    def work(job: Job) -> None:
+        job.report(0.5)
+        done.set()
+
+    with page_queue.queue.turn():
+        job = jobs.start(work)
+        assert not done.wait(0.3)
+        job.wait(LIMIT_S)
+        assert done.is_set()
+    done.clear()
+    with page_queue.queue.turn():
+        job = jobs.start(work)
+        assert not done.wait(0.3)
+    assert done.wait(jobs.GIVE_WAY_S / 2), "the page is over"
+    over(job)

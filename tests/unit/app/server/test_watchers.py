@@ -78,3 +78,28 @@ def test_a_job_that_a_visitor_stopped_stays_stopped(session: SimpleNamespace) ->
     job: Job = KINDS["measurement"]().job
     job.stop()
     assert KINDS["measurement"]().job is job
+
+
+def test_what_nobody_asked_for_gives_way_to_the_next_of_its_session(
+    session: SimpleNamespace,
+) -> None:
+    def of_text(name: str) -> Job:
+        def work(job: Job) -> None:
+            until_cancelled(job.cancel)
+
+        return answer_runs.measurement(f"unasked {name}", work, asked=False).job
+
+    try:
+        first, second = of_text("first"), of_text("second")
+        assert first.was_given_up and first.state == "stopped" and not second.over
+        session.session_id = ELSEWHERE
+        assert of_text("second") is second and second.watchers == {HERE, ELSEWHERE}
+        of_text("third")
+        assert not second.over, "it is watched here"
+        session.session_id = HERE
+        assert not of_text("first").over, "it is begun anew"
+        assert second.was_given_up
+    finally:
+        jobs.stop_all()
+        for name in ("first", "second", "third"):
+            answer_runs.forget_measurement(f"unasked {name}")
