@@ -42,11 +42,9 @@ async def run(stream: Stream, page: str, query: str) -> tuple[float, str]:
     stream.query = query
     start, said = time.monotonic(), ""
     await stream.ask(page)
-    async for message in stream.messages():
+    async for message in stream.run():
         if message.WhichOneof("type") == "delta":
             said = said or problem_of(message.delta.new_element) or ""
-        elif message.WhichOneof("type") == "script_finished":
-            break
     return 1000 * (time.monotonic() - start), said
 
 

@@ -81,7 +81,7 @@ class Upload:
         try:
             widget = ""
             await stream.ask(page)
-            async for message in stream.messages():
+            async for message in stream.run():
                 if message.WhichOneof("type") == "new_session":
                     session = message.new_session.initialize.session_id
                 if message.WhichOneof("type") == "delta":
@@ -89,8 +89,6 @@ class Upload:
                     if element.WhichOneof("type") == "file_uploader":
                         if f".{ending}" in element.file_uploader.type:
                             widget = element.file_uploader.id
-                if message.WhichOneof("type") == "script_finished":
-                    break
             assert widget, f"no uploader for .{ending} on {page}"
             return await self._upload(stream, page, session, widget, f"x.{ending}", data)
         finally:
@@ -117,12 +115,10 @@ class Upload:
         file.file_urls.CopyFrom(place)
         await stream.send(rerun)
         said = []
-        async for message in stream.messages():
+        async for message in stream.run():
             if message.WhichOneof("type") == "delta":
                 said.append(problem_of(message.delta.new_element) or "")
-            if message.WhichOneof("type") == "script_finished":
-                return " ".join(filter(None, said))
-        raise ConnectionError("the server closed the tab")
+        return " ".join(filter(None, said))
 
     def _put(self, place: str, name: str, data: bytes) -> None:
         with urllib.request.urlopen(f"{self.url}/_stcore/health") as answer:

@@ -41,10 +41,9 @@ async def hostile(host: str, seed: int, came: list[float]) -> None:
         text = " ".join(rng.choices(WORDS, k=CHARS // 3))[:CHARS]
         stream.query = urlencode({"text": text, "cut": 1})
         await stream.ask(HOSTILE_PAGES[number % len(HOSTILE_PAGES)])
-        async for message in stream.messages():
-            if message.WhichOneof("type") == "script_finished":
-                came.append(time.monotonic())
-                break
+        async for _message in stream.run():
+            pass
+        came.append(time.monotonic())
 
 
 class Reader(Visitor):

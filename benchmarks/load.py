@@ -98,19 +98,18 @@ class Visitor:
             await asyncio.wait_for(self._run(stream, page), RUN_LIMIT_S)
         except TimeoutError:
             self.seen.wrong.append(f"{page}?{stream.query}: no end after {RUN_LIMIT_S:.0f} s")
+        except ConnectionError as error:
+            self.seen.wrong.append(f"{page}?{stream.query}: {error}")
         self.seen.actions.append((page, 1000 * (time.monotonic() - start)))
 
     async def _run(self, stream: Stream, page: str) -> None:
         asked = stream.query
         await stream.ask(page)
-        async for message in stream.messages():
+        async for message in stream.run():
             kind = message.WhichOneof("type")
             element = message.delta.new_element if kind == "delta" else None
             if element is not None and (problem := problem_of(element)):
                 self.seen.wrong.append(f"{page}?{asked}: {problem}")
-            if kind == "script_finished":
-                return
-        self.seen.wrong.append(f"{page}?{asked}: the connection closed")
 
 
 def problem_of(element: object) -> str | None:

@@ -98,12 +98,10 @@ async def one_page(host: str, page: str, text: str) -> float:
     begun = time.monotonic()
     stream = await Stream.open(host, urlencode({"text": text}))
     await stream.ask(page)
-    async for message in stream.messages():
+    async for message in stream.run():
         kind = message.WhichOneof("type")
         element = message.delta.new_element if kind == "delta" else None
         assert element is None or not problem_of(element), problem_of(element)
-        if kind == "script_finished":
-            break
     await stream.close()
     return time.monotonic() - begun
 

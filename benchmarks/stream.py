@@ -57,6 +57,18 @@ class Stream:
                 self.query = message.page_info_changed.query_string
             yield message
 
+    async def run(self) -> AsyncIterator[ForwardMsg]:
+        """The messages of a run to its end; `ConnectionError` if the server closes before.
+
+        A run that ended because it begins anew has not ended.
+        """
+        early = ForwardMsg.FINISHED_EARLY_FOR_RERUN
+        async for message in self.messages():
+            yield message
+            if message.WhichOneof("type") == "script_finished" and message.script_finished != early:
+                return
+        raise ConnectionError("the server closed the tab")
+
     async def close(self) -> None:
         """Close the tab."""
         await self._socket.close()
