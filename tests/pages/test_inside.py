@@ -7,7 +7,9 @@ from streamlit.testing.v1 import AppTest
 
 import attnviz
 from attnviz import i18n
-from attnviz.pictures import table
+from attnviz.app.server.edge import streamlit_patches
+from attnviz.app.server.page_queue import PageQueue
+from attnviz.pictures import effects, table
 from attnviz.pictures.shared.buffer import unpack
 from tests.pages.conftest import Visit, beside_bar
 
@@ -93,3 +95,21 @@ def test_the_lens_ends_with_the_models_own_answer(visit: Visit, lang: i18n.Langu
 def test_the_lens_of_a_classifier_names_its_classes(visit: Visit) -> None:
     _, table = drawn_tables(visit("output", model="sentiment"))
     assert {cell["text"] for cell in table["rows"][0]["cells"]} <= {"positive", "negative"}
+
+
+def test_a_busy_server_measures_heads_only_if_asked(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask = i18n.text("en", "effects.ask")
+
+    def look(busy_share: float) -> tuple[bool, bool]:
+        """Whether the effects are there, and the button that asks for them."""
+        monkeypatch.setattr(PageQueue, "busy_share", busy_share)
+        app = visit("head", model="stories", text="Lily and Tom went to the park of this test.")
+        names = [one.proto.component_name for one in app.main.get("bidi_component")]
+        return effects.CANVAS.element in names, ask in [button.label for button in app.main.button]
+
+    monkeypatch.setattr(streamlit_patches, "n_connected", lambda: 50)
+    assert look(0.9) == (False, True)
+    assert look(0.1) == (True, False)
+    assert look(0.9) == (True, False), "they have been measured"

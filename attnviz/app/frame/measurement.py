@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import streamlit as st
 
-from attnviz.app.server import answer_runs
+from attnviz.app.server import answer_runs, page_queue
 from attnviz.app.server.answer_runs import Answering
 from attnviz.app.server.jobs import SHORT_S, Job
 from attnviz.app.session import widgets
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 SHORT_PATIENCE_S = 0.2  # other pages wait for this one
 PIECE_MS = 100.0  # processor time of one piece of the work: a page may have to wait for its end
+EFFECTS = "switchboard"  # the section of their texts
 LEAST_ROWS = 4  # of a batch, beside its clean row
 PATIENCE_S = 3.0  # an embedded model records its corpus and measures every head in less
 
@@ -47,7 +48,8 @@ def result(
     """
     key = f"{name} {key}"
     measurement = answer_runs.measurement(key, work, estimate_s, asked=with_bar)
-    measurement.job.wait(PATIENCE_S if with_bar else SHORT_PATIENCE_S)
+    if with_bar or page_queue.queue.n_runs <= 1:  # who waits for a turn goes first
+        measurement.job.wait(PATIENCE_S if with_bar else SHORT_PATIENCE_S)
     with st.container():  # holds its place, so that the component below stays where it is
         if not with_bar:
             _wait(measurement.job)
@@ -64,11 +66,15 @@ def result(
     return measurement.ready()
 
 
+def head_effects_begun(key: str, to: Off) -> bool:
+    """True if the effects of an answer's heads were measured, or are being measured."""
+    return answer_runs.has_begun(f"{EFFECTS} {key} {to}")
+
+
 def head_effects(
     lang: Language, key: str, answered: Answering, to: Off, *, with_bar: bool = True
 ) -> "Effects | None":
     """The effect of each head on an answer; `key` names all that determines the answer."""
-
 
     def work(job: Job) -> "Effects":
         from attnviz.experiment.rows import PASS_ROWS
@@ -76,7 +82,7 @@ def head_effects(
         rows = max(LEAST_ROWS, min(PASS_ROWS, round(PIECE_MS / answered.pass_ms)))
         return answered.run.effects(to=to, rows=rows, progress=job.report, cancel=job.cancel)
 
-    return result(lang, "switchboard", f"{key} {to}", work, with_bar=with_bar)
+    return result(lang, EFFECTS, f"{key} {to}", work, with_bar=with_bar)
 
 
 def _label(lang: Language, name: str, percent: int) -> str:

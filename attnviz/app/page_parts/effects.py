@@ -2,7 +2,7 @@
 
 In: what is shown. Out: a mounted canvas without a picture of its own (`pictures.effects`). The page
 is drawn first: the heads are measured by a job after it. A model that may take long, or a server
-with work waiting, measures only when it is asked to.
+that is busy, measures only when it is asked to.
 """
 
 from contextlib import nullcontext, suppress
@@ -13,8 +13,9 @@ import streamlit as st
 from attnviz.app.bar.navigation import renew
 from attnviz.app.frame import inputs, measurement
 from attnviz.app.host.draw import draw
-from attnviz.app.server import answer_runs, jobs
+from attnviz.app.server import answer_runs, jobs, page_queue
 from attnviz.app.server.answer_runs import Answering
+from attnviz.app.server.edge import streamlit_patches
 from attnviz.app.session import current, messages, widgets
 from attnviz.app.session.fragment import fragment
 from attnviz.errors import AttnVizError
@@ -22,10 +23,13 @@ from attnviz.i18n import text
 from attnviz.models.registry import REGISTRY
 from attnviz.pictures.effects import CANVAS, fill
 from attnviz.pictures.group.app_capture import PageContext
+from attnviz.pictures.switches import Off
 
 FRAGMENT = "effects"
+OFF: Off = "mean"
 QUICK_MS = 4000.0  # processor time, for all heads
-MOST_WAITING = 8  # jobs, before a page measures unasked
+# with more tabs, and pages computed in a larger share of the time, none measures unasked
+FEW_TABS, BUSY = 8, 0.4
 
 
 @fragment(FRAGMENT)
@@ -35,22 +39,23 @@ def of_heads(shown: PageContext) -> None:
         return
     lang = shown.lang
     with messages.guard(lang):
-        wanted = current.view().switches.effects
-        if shown.captured.name not in REGISTRY and not wanted:
-            _ask(shown)
-            return
         request = inputs.of_shown(shown)
         if request is None:
             return
-        answered = answer_runs.answers(shown.captured, request, inputs.others(shown))
-        if not (wanted or _is_quick(shown, answered)):
+        key = f"{shown.captured.key} {request.key}"
+        asked = current.view().switches.effects
+        answered = None
+        if asked or measurement.head_effects_begun(key, OFF) or _may_begin(shown):
+            answered = answer_runs.answers(shown.captured, request, inputs.others(shown))
+            if not (asked or _is_quick(shown, answered)):
+                answered = None
+        if answered is None:
             _ask(shown)
             return
-        key = f"{shown.captured.key} {request.key}"
         effects = None
         # what nobody asked for is not there where it cannot be measured: the room Change says why
-        with nullcontext() if wanted else suppress(AttnVizError):
-            effects = measurement.head_effects(lang, key, answered, "mean", with_bar=wanted)
+        with nullcontext() if asked else suppress(AttnVizError):
+            effects = measurement.head_effects(lang, key, answered, OFF, with_bar=asked)
         if effects is not None:
             name = widgets.component_key("effects")
             draw(
@@ -62,10 +67,17 @@ def of_heads(shown: PageContext) -> None:
             )
 
 
+def _may_begin(shown: PageContext) -> bool:
+    """True if the heads of this model may be measured unasked now."""
+    few = streamlit_patches.n_connected() <= FEW_TABS
+    is_free = few or (page_queue.queue.busy_share <= BUSY and not jobs.waiting())
+    return shown.captured.name in REGISTRY and is_free
+
+
 def _is_quick(shown: PageContext, answered: Answering) -> bool:
-    """True if all heads take little time and the server has it."""
+    """True if all heads take little time."""
     n_heads = sum(call.n_heads for group in shown.captured.groups for call in group.calls)
-    return n_heads * answered.pass_ms <= QUICK_MS and jobs.waiting() <= MOST_WAITING
+    return n_heads * answered.pass_ms <= QUICK_MS
 
 
 def _ask(shown: PageContext) -> None:

@@ -126,6 +126,11 @@ def measurement(
     return watched(_measurement, key, work, estimate_s, asked=asked)
 
 
+def has_begun(key: str) -> bool:
+    """True if the measurement that `key` names is done or under way."""
+    return _measurement.keeps(key)
+
+
 def forget_measurement(key: str) -> None:
     """Measure that anew when it is asked for again."""
     _measurement.forget(key)

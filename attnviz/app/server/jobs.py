@@ -2,9 +2,9 @@
 
 In: a function that takes its `Job`. Out: the job at once; the function runs in one of the few
 threads that all visitors of the server share, the shortest first and one long one of a visitor at a
-time. What the function makes, it keeps where its caller looks for it. Between two pieces of its work
-a job lets the pages go first. The threads are daemons: the server's end waits for no work that looks
-at its `cancel` too seldom.
+time. What the function makes, it keeps where its caller looks for it. Between two pieces of its
+work a job lets the pages go first. The threads are daemons: the server's end waits for no work that
+looks at its `cancel` too seldom.
 """
 
 import threading

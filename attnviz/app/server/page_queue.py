@@ -6,18 +6,20 @@ all of them end after 0.4 s; one after the other they end after 0.1, 0.2, 0.3 an
 over after `TURN_S` even if its page is not: a page that loads a model, or waits for something, goes
 on beside the next. One visitor is no crowd: who opens many tabs has one of its pages in the line
 for each eight, and the next when that has ended or has had `PATIENCE_S`. Work beside the pages asks
-whether any is under way, and lets it go first.
+whether any is under way, and lets it go first; what nobody asked for is not begun on a busy server.
 """
 
+import math
 import threading
 import time
 from collections import defaultdict, deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 TURN_S = 0.5
 PATIENCE_S = 5.0  # for a page of the same visitor, which may load a model
+RECENT_S = 30.0  # how far back `busy_share` looks, about
 TABS = 8  # of one address, as that of a school, to one page in the line
 
 
@@ -40,16 +42,35 @@ class _Visitor:
 class PageQueue:
     """The run whose turn it is, when that ends, and the runs that wait; each is woken alone."""
 
-    def __init__(self, turn_s: float = TURN_S) -> None:
-        self.turn_s = turn_s
+    def __init__(self, turn_s: float = TURN_S, clock: Callable[[], float] = time.monotonic) -> None:
+        self.turn_s, self._clock = turn_s, clock
         self._lock = threading.Lock()
         self._waiting: deque[threading.Event] = deque()
         self._running: threading.Event | None = None
         self._ends = 0.0
         self._visitors: defaultdict[str, _Visitor] = defaultdict(_Visitor)
         self._n_runs = 0
+        self._share, self._noted = 0.0, clock()
         self._none = threading.Event()
         self._none.set()
+
+    @property
+    def n_runs(self) -> int:
+        """The number of runs that wait or are under way, with the one that asks."""
+        return self._n_runs
+
+    @property
+    def busy_share(self) -> float:
+        """The share of the last half minute, about, in which a run waited or was under way."""
+        with self._lock:
+            self._note_share()
+            return self._share
+
+    def _note_share(self) -> None:
+        now = self._clock()
+        kept = math.exp((self._noted - now) / RECENT_S)
+        self._share = kept * self._share + (1 - kept) * (self._n_runs > 0)
+        self._noted = now
 
     def wait_for_none(self, limit_s: float) -> bool:
         """True as soon as no run waits or is under way; False after so many seconds."""
@@ -81,12 +102,14 @@ class PageQueue:
     @contextmanager
     def _counted(self) -> Iterator[None]:
         with self._lock:
+            self._note_share()
             self._n_runs += 1
             self._none.clear()
         try:
             yield
         finally:
             with self._lock:
+                self._note_share()
                 self._n_runs -= 1
                 if not self._n_runs:
                     self._none.set()

@@ -65,6 +65,10 @@ class Shared(Generic[Arguments, Result]):
         """The key of these arguments, or its digest if it is long."""
         return self._key(self._signature.bind(*arguments, **options))
 
+    def keeps(self, *arguments: object) -> bool:
+        """True if the result for these arguments is in memory; those that no key names may go."""
+        return self._key(self._signature.bind_partial(*arguments)) in self._kept
+
     def forget(self, *arguments: object) -> None:
         """Let go of the result for these arguments; those that no key names may be left out."""
         key = self._key(self._signature.bind_partial(*arguments))

@@ -1,5 +1,6 @@
 """Pages are computed one after the other, and none holds up the others for long."""
 
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -149,3 +150,16 @@ def test_a_school_behind_one_address_has_more_pages_in_the_line() -> None:
         expect_true(lambda: len(begun) == 4)
         ends.set()
     assert sorted(begun) == list(range(n_runs))
+
+
+def test_the_busy_share_follows_the_runs_of_the_last_half_minute() -> None:
+    now = [0.0]
+    queue = PageQueue(clock=lambda: now[0])
+    assert queue.busy_share == 0
+    with queue.turn():
+        now[0] = page_queue.RECENT_S
+        assert queue.busy_share == pytest.approx(1 - math.exp(-1))
+        assert (queue.n_runs, queue.wait_for_none(0)) == (1, False)
+    assert (queue.n_runs, queue.wait_for_none(0)) == (0, True)
+    now[0] *= 2
+    assert queue.busy_share == pytest.approx((1 - math.exp(-1)) * math.exp(-1))
