@@ -10,6 +10,8 @@ import gzip
 import json
 import time
 from contextlib import suppress
+from functools import lru_cache
+from typing import Any
 from urllib.parse import urlencode
 
 import websockets
@@ -92,6 +94,13 @@ class Follower:
                 now = time.monotonic()
                 listens.set()
                 if isinstance(told, bytes):
-                    self._note(json.loads(gzip.decompress(told)), now)
+                    self._note(_card(told), now)
                 elif told.isdecimal() and int(told) != self._drawn:
                     await self._page.ask(PAGE, self._fragment)
+
+
+@lru_cache(maxsize=4)
+def _card(told: bytes) -> dict[str, Any]:
+    """A card that was sent, read once for all followers: theirs are as many machines."""
+    card: dict[str, Any] = json.loads(gzip.decompress(told))
+    return card

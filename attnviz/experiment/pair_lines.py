@@ -15,7 +15,7 @@ from attnviz.models.loaded_model import LoadedModel
 from attnviz.summary import shortened
 
 MAX_PAIRS = 400
-BETWEEN = re.compile(r"[ ]*[|\t][ ]*")
+BETWEEN = re.compile(r"[|\t]")  # spaces around it are taken off each part
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from huggingface_hub import HfApi, constants, get_session, try_to_load_from_cach
 from huggingface_hub.errors import HFValidationError
 from huggingface_hub.hf_api import ModelInfo
 
-from attnviz.errors import ModelNotFound, TooLarge
+from attnviz.errors import AttnVizError, ModelNotFound, TooLarge
 from attnviz.models import files
 from attnviz.models.admission.sealed_copy import JSON_RULES, PLAIN, require_small
 from attnviz.types import MIB
@@ -71,7 +71,7 @@ def fetch(name: str, revision: str | None = None, progress: Progress | None = No
 def here(name: str, revision: str | None = None) -> Snapshot | None:
     """A model whose files are all on this machine, else None; the hub is not asked.
 
-    Raises `ModelNotFound` for an id that the hub would not allow.
+    Raises `ModelNotFound` for an id that the hub would not allow, and for a damaged index.
     """
     try:
         config = try_to_load_from_cache(name, files.CONFIG, revision=revision)
@@ -80,7 +80,10 @@ def here(name: str, revision: str | None = None) -> Snapshot | None:
     if not isinstance(config, str):
         return None
     folder = Path(config).parent
-    weights = files.weight_files(folder)
+    try:
+        weights = files.weight_files(folder)
+    except AttnVizError as error:  # nobody asked for the place in the cache
+        raise error.worded(str(folder), name).worded(folder.name, name) from error
     complete = bool(weights) and all(file.is_file() for file in weights)
     return Snapshot(folder) if complete else None
 

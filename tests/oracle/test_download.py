@@ -1,5 +1,6 @@
 """Files from a stand-in hub on this machine: what is fetched, and what is said on the way."""
 
+import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,7 +9,7 @@ import pytest
 from huggingface_hub import close_session, constants, hf_hub_download
 
 import attnviz
-from attnviz.errors import ModelNotFound, TooLarge
+from attnviz.errors import AttnVizError, ModelNotFound, TooLarge
 from attnviz.models import download
 from attnviz.models.download import fetch, here
 from tests.support import folders
@@ -201,3 +202,29 @@ def test_the_number_of_files_is_checked_before_the_first_byte(
         assert hub.asked == [f"GET /api/models/{NAME}"]
     else:  # it is asked for, and this hub has no such file
         assert raised.value.code == "hub_unreachable" and len(hub.asked) > 1
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        "{",
+        '{"weight_map": []}',
+        '{"weight_map": {"w": "../away.safetensors"}}',
+        json.dumps({"weight_map": {f"{at}": f"m-{at}.safetensors" for at in range(1000)}}),
+    ],
+)
+def test_a_damaged_index_is_told_of_by_the_id_that_was_asked_for(
+    index: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+    place = tmp_path / "cache" / f"models--{NAME.replace('/', '--')}"
+    snapshot = place / "snapshots" / COMMIT
+    (place / "refs").mkdir(parents=True)
+    (place / "refs" / "main").write_text(COMMIT)
+    snapshot.mkdir(parents=True)
+    (snapshot / "config.json").write_text("{}")
+    (snapshot / "model.safetensors.index.json").write_text(index)
+    with pytest.raises(AttnVizError) as refused:
+        attnviz.load(NAME, local_files_only=True)
+    said = f"{refused.value} {refused.value.details}"
+    assert NAME in said and COMMIT not in said and str(tmp_path) not in said

@@ -264,6 +264,8 @@ def test_wrong_codes_are_counted_until_no_more_is_looked_up(
         assert guesser.error
         if number < class_socket.rooms().bounds.wrong_codes:
             assert "AAA" in guesser.error[0].value
+            _, kept = guesser.session_state["attnviz.class.refused"]
+            assert kept.__traceback__ is None, "a kept error holds the frames of the page's runs"
     assert guesser.error[0].value == i18n.text("en", "error.codes_tried")
     assert join(guesser, code(presenter)).error, "even the right code waits a minute"
     assert not visit("learn", room=code(presenter)).error, "for others it does not"

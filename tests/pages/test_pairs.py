@@ -1,5 +1,6 @@
 """The page Pairs: the library's numbers for a set, what is pasted, what is refused in words."""
 
+import time
 from typing import Any
 
 import numpy as np
@@ -159,3 +160,12 @@ def test_more_pairs_than_are_measured_at_once_are_told_with_the_limit() -> None:
     with pytest.raises(attnviz.BadInput, match=f"{MAX_PAIRS + 1} pairs"):
         read_pairs("\n".join([line] * (MAX_PAIRS + 1)))
     assert read_pairs(line.replace(" | ", "\t")) == read_pairs(line)
+
+
+def test_a_long_run_of_blanks_in_a_pair_takes_no_time() -> None:
+    """A search for blanks before a | would begin anew at each of them: minutes for this line."""
+    begun = time.process_time()
+    with pytest.raises(attnviz.BadInput, match="line 1"):
+        read_pairs(f"a{' ' * 100_000}b")
+    assert time.process_time() - begun < 1.0
+    assert read_pairs(f"a{' ' * 100_000}|b| c\td")[0].other == "c"

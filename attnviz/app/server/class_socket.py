@@ -4,10 +4,11 @@ In: a room's code, what a page heeds, and as the first message the seat of a mem
 presenter's key. Out, each time it grows, a count as text, for which the page asks for a run: of all
 changes for the presenter ("changes"), of the stage for who follows on another page ("stage"). Who
 shows a card ("card", and "wall") is sent the card of the new stage instead, prepared once for all
-pages of a language, and how the page's own answer was judged; the wall also, how many answered. A
-member is present while one of their pages listens: each holds a lease that it renews. Who has
-neither seat nor key hears nothing, and takes no place from a class. Rooms live in this process, or
-with ATTNVIZ_REDIS in a store that several share: while that is out of reach, sockets are closed.
+pages of a language in this process, and how the page's own answer was judged; the wall also, how
+many answered. A member is present while one of their pages listens: each holds a lease that it
+renews. Who has neither seat nor key hears nothing, and takes no place from a class. Rooms live in
+this process, or with ATTNVIZ_REDIS in a store that several share: while that is out of reach,
+sockets are closed.
 
 A socket rather than polling, by measurement (thirty followers, two cores): 0.004 cores while
 nothing happens against 0.11 for a run every half second, and 0.14 s against 0.49 s to reach them.
@@ -16,10 +17,11 @@ nothing happens against 0.11 for a run every half second, and 0.14 s against 0.4
 import asyncio
 import json
 import os
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import cache, partial
+from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.routing import BaseRoute, WebSocketRoute
@@ -27,8 +29,9 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from attnviz.errors import AttnVizError, require_package
 from attnviz.i18n import DEFAULT, LANGUAGES, Language
+from attnviz.teach.classroom.bounds import check_count
 from attnviz.teach.classroom.room import Counts
-from attnviz.teach.classroom.rooms import Rooms
+from attnviz.teach.classroom.rooms import Rooms, normal
 from attnviz.teach.classroom.store import out_of_reach, unknown_room
 
 FOLDER = "class"
@@ -62,6 +65,7 @@ class Prepared:
 
 
 Prepare = Callable[[str, Language], Prepared | None]
+_Card = asyncio.Future[Prepared | None]
 
 
 def _without_cards(code: str, lang: Language) -> None:
@@ -86,15 +90,16 @@ def routes(prepare: Prepare = _without_cards) -> list[BaseRoute]:
     `prepare` gives the card of a class in a language. A store that cannot be is refused here.
     """
     rooms()
+    classes = _Classes(prepare)
 
     async def endpoint(socket: WebSocket) -> None:
-        await listen(socket, prepare)
+        await listen(socket, classes)
 
     path = f"/{FOLDER}/{{code}}"
     return [WebSocketRoute(path, endpoint), WebSocketRoute(f"/{{base:path}}{path}", endpoint)]
 
 
-async def listen(socket: WebSocket, prepare: Prepare) -> None:
+async def listen(socket: WebSocket, classes: "_Classes") -> None:
     """One page's socket, until the page goes or the room ends."""
     if not _same_origin(socket):
         await socket.close(FOREIGN)
@@ -110,8 +115,9 @@ async def listen(socket: WebSocket, prepare: Prepare) -> None:
         await _close(socket, REFUSED.get(error.code, FULL))
         return
     try:
-        sender = _Sender(socket, code, seat, prepare)
-        await _send_news(sender, partial(rooms().renew, code, seat, lease))
+        async with classes.listening(code) as (of_all, news):
+            sender = _Sender(socket, code, seat, of_all)
+            await _send_news(sender, news, partial(rooms().renew, code, seat, lease))
     except AttnVizError as error:
         await _close(socket, BROKEN_OFF.get(error.code, FULL))
     finally:  # not awaited: the server may cancel this task once the page has gone
@@ -148,20 +154,15 @@ async def _greeted(socket: WebSocket) -> str | None:
 
 
 class _News:
-    """The latest counts of a room, brought from other threads."""
+    """The latest counts of a room, for one page."""
 
     def __init__(self) -> None:
-        self._loop, self._came = asyncio.get_running_loop(), asyncio.Event()
+        self._came = asyncio.Event()
         self._counts: Counts | None = None
         self._is_lost = False
 
-    def tell(self, counts: Counts | None) -> None:
-        """Take counts, or None for a store that is out of reach; from any thread."""
-        with suppress(RuntimeError):  # the server has stopped
-            self._loop.call_soon_threadsafe(self.take, counts)
-
     def take(self, counts: Counts | None) -> None:
-        """Take counts in the thread of the socket; older ones that come late are left."""
+        """Take counts, or None for a store that is out of reach; older ones are left."""
         if counts is None:
             self._is_lost = True
         elif self._counts is None or counts.changes >= self._counts.changes:
@@ -182,11 +183,84 @@ class _News:
         return self._counts
 
 
+class _Class:
+    """What the pages of one class in this process share: the room is watched and read once.
+
+    Alone, each of two hundred would wait for Python's lock to be told, and read the whole room to
+    prepare the same card.
+    """
+
+    def __init__(self, code: str, prepare: Prepare) -> None:
+        self._code, self._prepare = code, prepare
+        self._loop = asyncio.get_running_loop()
+        self._cards: dict[Language, tuple[int, _Card]] = {}
+        self.pages: set[_News] = set()
+        self.watched = asyncio.ensure_future(asyncio.to_thread(rooms().watch, code, self._tell))
+
+    def _tell(self, counts: Counts | None) -> None:
+        """Tell all pages; from any thread."""
+        with suppress(RuntimeError):  # the server has stopped
+            self._loop.call_soon_threadsafe(self._tell_pages, counts)
+
+    def _tell_pages(self, counts: Counts | None) -> None:
+        for news in self.pages:
+            news.take(counts)
+
+    async def card(self, lang: Language, stage: int) -> Prepared | None:
+        """The card of a stage that a page heard of, or of a later one."""
+        last, found = self._cards.get(lang, (-1, None))
+        if found is None or last < stage:
+            found = asyncio.ensure_future(asyncio.to_thread(self._prepare, self._code, lang))
+            found.add_done_callback(partial(self._forget_failed, lang))
+            self._cards[lang] = stage, found
+        return await asyncio.shield(found)  # the others wait for it, too
+
+    def _forget_failed(self, lang: Language, card: _Card) -> None:
+        """Keep no error: it would hold the frames that it came through."""
+        if _has_failed(card) and self._cards.get(lang, (0, None))[1] is card:
+            del self._cards[lang]
+
+    def close(self) -> None:
+        """Watch the room no more."""
+        self.watched.add_done_callback(lambda stop: _has_failed(stop) or stop.result()())
+
+
+def _has_failed(work: asyncio.Future[Any]) -> bool:
+    """True for work that is over, but has no result."""
+    return work.cancelled() or work.exception() is not None
+
+
+class _Classes:
+    """The classes that pages of this process listen to."""
+
+    def __init__(self, prepare: Prepare) -> None:
+        self._prepare = prepare
+        self._listened: dict[str, _Class] = {}
+
+    @asynccontextmanager
+    async def listening(self, code: str) -> AsyncIterator[tuple[_Class, _News]]:
+        """What a page hears of a class, and what it shares with the other pages of it."""
+        code = normal(code)
+        if code not in self._listened:
+            self._listened[code] = _Class(code, self._prepare)
+        of_all, news = self._listened[code], _News()
+        of_all.pages.add(news)
+        try:
+            check_count("pages", len(of_all.pages), rooms().bounds.watchers)
+            await asyncio.shield(of_all.watched)
+            yield of_all, news
+        finally:
+            of_all.pages.remove(news)
+            if not of_all.pages:
+                del self._listened[code]
+                of_all.close()
+
+
 class _Sender:
     """Sends one page what it heeds of a room's counts, each once."""
 
-    def __init__(self, socket: WebSocket, code: str, seat: str, prepare: Prepare) -> None:
-        self.socket, self.code, self._seat, self._prepare = socket, code, seat, prepare
+    def __init__(self, socket: WebSocket, code: str, seat: str, of_all: _Class) -> None:
+        self.socket, self.code, self._seat, self._class = socket, code, seat, of_all
         asked = socket.query_params
         self._heed = asked.get("heed")
         self._lang = next((lang for lang in LANGUAGES if lang == asked.get("lang")), DEFAULT)
@@ -204,13 +278,13 @@ class _Sender:
             return
         is_first, self._sent = self._sent < 0, count
         is_drawn = is_first and count == self._drawn
-        if is_drawn or self._heed not in SHOWING or not await self._send_card():
+        if is_drawn or self._heed not in SHOWING or not await self._send_card(count):
             await self.socket.send_text(str(count))
 
-    async def _send_card(self) -> bool:
+    async def _send_card(self, stage: int) -> bool:
         """True if there was a card to send; it may be of a later stage than the one heard of."""
         try:
-            ready = await asyncio.to_thread(self._prepare, self.code, self._lang)
+            ready = await self._class.card(self._lang, stage)
         except AttnVizError:
             return False  # the page runs, and says why
         if ready is None:
@@ -230,10 +304,9 @@ class _Sender:
             await self.socket.send_text(json.dumps(here))
 
 
-async def _send_news(sender: _Sender, renew: Callable[[], Counts]) -> None:
+async def _send_news(sender: _Sender, news: _News, renew: Callable[[], Counts]) -> None:
     """Send what the page heeds whenever it changes, and renew its lease."""
-    socket, news, loop = sender.socket, _News(), asyncio.get_running_loop()
-    stop = await asyncio.to_thread(rooms().watch, sender.code, news.tell)
+    socket, loop = sender.socket, asyncio.get_running_loop()
     closed, renewal = asyncio.create_task(_closed(socket)), loop.time()
     try:
         while not closed.done():
@@ -251,7 +324,6 @@ async def _send_news(sender: _Sender, renew: Callable[[], Counts]) -> None:
     except (WebSocketDisconnect, RuntimeError):  # the page went while it was written to
         return
     finally:
-        stop()
         closed.cancel()
 
 

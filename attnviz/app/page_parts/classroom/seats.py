@@ -33,11 +33,11 @@ def _knock(code: str) -> None:
     """Refuse a code that no room has, each code once: a page that runs again tries no other one."""
     before: tuple[str, BadInput] | None = store.get(REFUSED)
     if before is not None and before[0] == code:
-        raise before[1]
+        raise before[1].again()
     try:
         rooms().knock(code, store.visitor(), visitors.address())
     except BadInput as error:
-        store.put(REFUSED, (code, error) if error.code == "room_unknown" else None)
+        store.put(REFUSED, (code, error.again()) if error.code == "room_unknown" else None)
         raise
 
 

@@ -1,7 +1,7 @@
 """The socket of a class: who hears what, who counts as here, and how it ends."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 
@@ -16,6 +16,7 @@ from attnviz.errors import AttnVizError
 from attnviz.i18n import Language
 from attnviz.teach.classroom.rooms import NewRoom, Rooms
 from attnviz.teach.classroom.stage import Stage
+from attnviz.teach.classroom.store import Watcher
 from tests.support.waiting import expect_equal
 
 FIRST, SECOND = Stage("block", "order"), Stage("block", "sizes")
@@ -205,6 +206,64 @@ def test_a_page_that_shows_a_card_is_sent_the_next_one(
     rooms.show(opened.code, opened.key, SECOND)
     with showing(with_cards, opened, "heed=card&lang=<b>&drawn=4") as socket:
         assert socket.receive_bytes() == b"en sizes 5"
+
+
+def test_a_class_is_watched_once_and_a_card_prepared_once_for_all_pages_of_a_language(
+    room: tuple[Rooms, NewRoom], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rooms, opened = room
+    asked, watched, stopped = list[Language](), list[str](), list[str]()
+    watch = rooms.watch
+
+    def counted(code: str, watcher: Watcher) -> Callable[[], None]:
+        watched.append(code)
+        stop = watch(code, watcher)
+
+        def stop_counted() -> None:
+            stop()
+            stopped.append(code)
+
+        return stop_counted
+
+    monkeypatch.setattr(rooms, "watch", counted)
+
+    def prepare(code: str, lang: Language) -> Prepared | None:
+        asked.append(lang)
+        return prepared(code, lang)
+
+    languages = ("en", "ja", "en", "en", "ja", "en")
+    with TestClient(Starlette(routes=class_socket.routes(prepare))) as client, ExitStack() as pages:
+        sockets = [
+            pages.enter_context(showing(client, opened, f"heed=card&lang={lang}&drawn=1"))
+            for lang in languages
+        ]
+        for socket in sockets:
+            assert socket.receive_text() == "1"
+        for version, stage in ((2, SECOND), (3, FIRST)):
+            asked.clear()
+            rooms.show(opened.code, opened.key, stage)
+            for socket, lang in zip(sockets, languages, strict=True):
+                assert socket.receive_bytes() == f"{lang} {stage.card} {version}".encode()
+            assert sorted(asked) == ["en", "ja"]
+        assert (watched, stopped) == ([opened.code], [])
+    expect_equal(lambda: stopped, [opened.code])
+
+
+def test_a_card_that_could_not_be_prepared_is_tried_again(room: tuple[Rooms, NewRoom]) -> None:
+    _, opened = room
+    asked = list[Language]()
+
+    def prepare(code: str, lang: Language) -> Prepared | None:
+        asked.append(lang)
+        if len(asked) == 1:
+            raise AttnVizError("out of reach", code="classes_out_of_reach")
+        return prepared(code, lang)
+
+    with TestClient(Starlette(routes=class_socket.routes(prepare))) as client:
+        with showing(client, opened, "heed=card") as socket:
+            assert socket.receive_text() == "1"
+        with showing(client, opened, "heed=card") as socket:
+            assert socket.receive_bytes() == b"en order 1"
 
 
 def test_a_page_is_told_how_its_own_answer_was_judged(
