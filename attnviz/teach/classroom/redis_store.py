@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from redis import Redis
 from redis.backoff import NoBackoff
-from redis.exceptions import RedisError, WatchError
+from redis.exceptions import RedisError, ResponseError, WatchError
 from redis.retry import Retry
 
 from attnviz.errors import AttnVizError
@@ -48,6 +48,7 @@ TIMEOUT_S = 2.0
 DOWN_S = 1.0  # after a failure no call is tried for so long
 HEARTBEAT_S = 15
 MAX_TRIES = 200
+OTHER_TYPE = "WRONGTYPE"  # of a value, as another program may have written it under our name
 
 
 class RedisStore:
@@ -60,6 +61,7 @@ class RedisStore:
         self._redis = Redis.from_url(
             url,
             decode_responses=True,
+            encoding_errors="replace",  # what is no UTF-8 is not ours, and no error
             socket_timeout=TIMEOUT_S,
             socket_connect_timeout=TIMEOUT_S,
             health_check_interval=HEARTBEAT_S,
@@ -86,7 +88,7 @@ class RedisStore:
     def look(self, code: str, work: Work[Result]) -> Result:
         """The result of work that changes nothing."""
         with self._reached():
-            return work(self._room(code, self._redis.get(_key(code))))
+            return work(self._room(code, _saved(self._redis, code)))
 
     def change(self, code: str, work: Work[Result]) -> Result:
         """The result of work on a room, done again where another process was faster."""
@@ -128,7 +130,7 @@ class RedisStore:
         self._write(line, admission.code, admission.room, document.written(admission.room))
 
     def _change(self, code: str, work: Work[Result], line: "Pipeline") -> Result:
-        saved = line.get(_key(code))
+        saved = _saved(line, code)
         room = self._room(code, saved)
         before = room.changes
         result = work(room)
@@ -255,8 +257,12 @@ class _Ear:
 
     def _run(self) -> None:
         while not self._closed.is_set():
-            with suppress(RedisError):
+            try:
                 self._listen()
+            except RedisError:
+                pass
+            except Exception:  # or no page of this process would hear of anything again
+                logger.exception("listening to the classes broke off, and begins anew")
             if self._hears.is_set():
                 self._hears.clear()
                 self._watchers.call_all()
@@ -299,6 +305,17 @@ def _listings(every: Mapping[str, str]) -> Iterator[tuple[str, Listing]]:
 def _tell_of_another() -> None:
     """Say in the log, once, that another program writes into the store."""
     logger.warning("another program writes into the store of the classes: it is not read")
+
+
+def _saved(redis: "Redis | Pipeline", code: str) -> Any:
+    """The document of a room; None for no room, and for what is no document at all."""
+    try:
+        return redis.get(_key(code))
+    except ResponseError as error:
+        if not str(error).startswith(OTHER_TYPE):
+            raise
+        _tell_of_another()
+        return None
 
 
 def _key(code: str) -> str:

@@ -85,6 +85,7 @@ def test_changes_of_two_processes_at_once_lose_nothing(pair: tuple[Rooms, Rooms]
 OTHERS = (
     *("no JSON", "3", "[]", '["AAA-AAA"]', "[1, 2, 3, 4]", '["AAA-AAA", "x", [], {}]', "[" * 9999),
     '{"opened": "x", "touched": 0, "visitor": 1}',
+    b"\xff\xfe\x00",
 )
 
 
@@ -102,6 +103,10 @@ def test_what_another_program_writes_is_not_read_and_ends_nothing(
         raw.set(f"{PREFIX}:room:AAA-AAA", other)
         with pytest.raises(AttnVizError, match="no room has the code"):
             there.stage("AAA-AAA")
+    raw.lpush(f"{PREFIX}:room:BBB-BBB", "a list in the place of a document")
+    for call in (there.stage, there.join):
+        with pytest.raises(AttnVizError, match="no room has the code"):
+            call("BBB-BBB")
     assert here.count() == there.count() == 1
     here.show(room.code, room.key, SECOND)
     expect_equal(lambda: heard, [Counts(2, 2)])
