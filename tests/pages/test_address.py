@@ -4,6 +4,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import i18n
+from attnviz.app.bar import menus
 from attnviz.app.session import address, address_bar, store, widgets
 from attnviz.app.session.view import default_view
 from attnviz.checks.openings import SIGHTS
@@ -165,3 +166,15 @@ def test_the_room_and_the_face_that_are_shown_are_marked(visit: Visit) -> None:
     app = visit("masks", text=TEXT)
     current = [each.key for each in app.container if "current." in (each.key or "")]
     assert current == [KEY("current.compute"), KEY("current.masks")]
+
+
+def test_a_language_that_no_browser_offers_is_not_looked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A language names a file: who writes messages by hand must not choose which."""
+    taken = list[object]()
+    monkeypatch.setattr(menus.current, "take", taken.append)
+    for said in ("../../README", "", None, "ja"):
+        monkeypatch.setattr(menus.widgets, "value", lambda _name, said=said: said)
+        menus._take_language()
+    assert taken == [{"lang": "ja"}]

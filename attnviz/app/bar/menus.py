@@ -170,8 +170,15 @@ def _language(lang: Language) -> None:
         LANGUAGES,
         key=widgets.showing("lang", lang),
         format_func=_language_name,
-        on_change=lambda: current.take({"lang": widgets.value("lang")}),
+        on_change=_take_language,
     )
+
+
+def _take_language() -> None:
+    """Take over a language; a message that no browser sends may name what is none."""
+    chosen, _ = address.checked("lang", widgets.value("lang"))
+    if chosen:
+        current.take({"lang": chosen})
 
 
 def _language_name(code: Language) -> str:

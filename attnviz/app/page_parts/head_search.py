@@ -101,7 +101,8 @@ def _label(tokens: Tokens, index: int) -> str:
 
 
 def _take(name: str, widget: str) -> None:
-    current.take({name: widgets.value(widget)})
+    chosen = widgets.value(widget)
+    current.take({name: chosen if isinstance(chosen, int) else None})
     address_bar.mount_anew()
     store.put(MOVED, True)
 

@@ -184,7 +184,7 @@ class _News:
 
 
 class _Class:
-    """What the pages of one class in this process share: the room is watched and read once.
+    """The pages of one class in this process: the room is watched and read once for all of them.
 
     Alone, each of two hundred would wait for Python's lock to be told, and read the whole room to
     prepare the same card.
@@ -239,7 +239,7 @@ class _Classes:
 
     @asynccontextmanager
     async def listening(self, code: str) -> AsyncIterator[tuple[_Class, _News]]:
-        """What a page hears of a class, and what it shares with the other pages of it."""
+        """The class that a page listens to, and the news of that page."""
         code = normal(code)
         if code not in self._listened:
             self._listened[code] = _Class(code, self._prepare)

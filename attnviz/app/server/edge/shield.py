@@ -13,11 +13,13 @@ import os
 import re
 import time
 from collections import OrderedDict
+from contextlib import suppress
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import config
@@ -99,7 +101,8 @@ class Shield:
 
         self._arriving.add(body)
         try:
-            await self.app(scope, receive_more, send)
+            with suppress(ClientDisconnect):  # it went in the middle: no error of the server
+                await self.app(scope, receive_more, send)
         finally:
             self._arriving.remove(body)
 

@@ -7,11 +7,11 @@ from types import SimpleNamespace
 import pytest
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
-from starlette.types import Message
+from starlette.types import Message, Receive, Scope, Send
 from streamlit import config
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
@@ -200,6 +200,19 @@ def test_an_upload_that_does_not_arrive_is_broken_off(monkeypatch: pytest.Monkey
         await asyncio.Event().wait()
 
     assert run_apart(send_upload(guarded, "a", 100, slow())) == 408
+    assert not guarded._arriving
+
+
+def test_who_goes_in_the_middle_of_an_upload_is_no_error() -> None:
+    async def leave(scope: Scope, receive: Receive, send: Send) -> None:
+        raise ClientDisconnect
+
+    async def silent() -> AsyncIterator[bytes]:
+        yield b""
+
+    guarded = shield.Shield(leave)
+    with pytest.raises(IndexError):  # nobody is there to be sent a status
+        run_apart(send_upload(guarded, "a", 100, silent()))
     assert not guarded._arriving
 
 
