@@ -6,6 +6,7 @@ verified.
 
 from attnviz.app.frame import capture_of_view, frame, frame_line, take
 from attnviz.app.page_parts import switches
+from attnviz.app.page_parts.learn import project
 from attnviz.app.session import current
 
 
@@ -14,7 +15,7 @@ def main() -> None:
     lang = current.language()
     shown = capture_of_view.shown(lang)
     if shown is not None:
-        switches.board(shown)
+        switches.board(shown, project.offer)
         if not frame_line.ends(shown):
             frame.verification(shown, all_on=False)
             take.offer(shown, "switches")

@@ -31,6 +31,7 @@ from attnviz.app.session import (
     store,
     widgets,
 )
+from attnviz.checks.examples import languages
 from attnviz.i18n import DEFAULT, Language, catalogue, tag, text
 from attnviz.pictures.shared.pages import path as path_of
 
@@ -51,16 +52,25 @@ MARK = Path(__file__).with_name("mark.svg")
 
 
 def style(lang: Language) -> str:
-    """The language of the page and the mark beside the name, as properties for the style sheets.
+    """Language of page and tokens, and the mark beside the name, as properties for style sheets.
 
-    A script of the page copies the language to the document (`host/language.js`): the rules for a
+    A script of the page copies the languages to the document (`host/language.js`): the rules for a
     language read it there. The sheets themselves come with the page (`host/first_paint.py`).
     """
     mark = b64encode(MARK.read_bytes()).decode("ascii")
     return (
         f"<style>:root {{ --attnviz-language: {tag(lang)}; --attnviz-words: {_words(lang)};"
+        f" --attnviz-tokens: {_language_of_tokens()};"
         f' --attnviz-mark: url("data:image/svg+xml;base64,{mark}"); }}</style>'
     )
+
+
+def _language_of_tokens() -> str:
+    """ "en" if no model of the page reads or writes anything but English, else "any"."""
+    view = current.view()
+    names = {view.model, view.right.model or view.model}
+    is_english = not view.input.capture and all(languages(name) == (DEFAULT,) for name in names)
+    return DEFAULT if is_english else "any"
 
 
 def _words(lang: Language) -> str:

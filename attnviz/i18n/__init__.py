@@ -15,6 +15,7 @@ A Korean particle behind a placeholder names both of its forms, `{token}이(가)
 the form that fits the value (see `particles`).
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from string import Formatter
@@ -28,7 +29,9 @@ LANGUAGES: tuple[Language, ...] = get_args(Language)
 COMPLETE: tuple[Language, ...] = ("en", "ja", "ko", "zh")
 DEFAULT: Language = "en"
 Joint = Literal["list", "clauses"]
+ENGLISH = ":color["  # in Markdown before English words in a sentence of another language, up to "]"
 _FULL_WIDTH = "：。？！"
+_IN_BOLD = re.compile(rf"\*\*{re.escape(ENGLISH)}((?:\\.|[^\]\\])*)\]\*\*")
 _TAGS: Mapping[Language, str] = {"zh": "zh-CN"}
 
 
@@ -65,7 +68,7 @@ def fill(template: str, values: Mapping[str, object], lang: Language = "en") -> 
         _AFTER_VALUE,
         lambda match: printed.get(match["name"]),
     )
-    return _SENTENCES.vformat(chosen, (), printed)
+    return outside_bold(_SENTENCES.vformat(chosen, (), printed))
 
 
 def _printed(lang: Language, value: object) -> str:
@@ -111,6 +114,29 @@ def labelled(label: str, said: str) -> str:
     """
     word = label.rstrip(_FULL_WIDTH)
     return f"**{label}** {said}" if word == label else f"**{word}**{label[len(word) :]}{said}"
+
+
+def in_english(lang: Language, words: str) -> str:
+    """English words as Markdown in a sentence of the language, marked where that is another.
+
+    Streamlit makes an element of the mark, which the script of the page gives its language
+    (app/host/language.js); paper and classes read it in `teach.lessons.paper.markdown`.
+
+    >>> in_english("en", "the cat"), in_english("ja", "the cat")
+    ('the cat', ':color[the cat]')
+    """
+    return words if lang == DEFAULT or not words else f"{ENGLISH}{words}]"
+
+
+def outside_bold(said: str) -> str:
+    """The Markdown with marks of English around bold words: in a bold part they would end none.
+
+    A letter follows such a part in Korean, and Markdown ends no bold text between sign and letter.
+
+    >>> outside_bold("**:color[cat]**이")
+    ':color[**cat**]이'
+    """
+    return _IN_BOLD.sub(rf"{ENGLISH}**\1**]", said) if ENGLISH in said else said
 
 
 def section(lang: Language, prefix: str) -> dict[str, str]:

@@ -2,7 +2,8 @@
 
 `?show=grid|head|…` says which, by the names in `main`. Every text that a component has is hostile:
 tokens, the sentences about heads, the model's name, reasons. One step has an error above its
-tolerance. The numbers are made up; what they look like is not looked at here.
+tolerance. The numbers are made up; what they look like is not looked at here. `?show=wall` is a
+card of the course as a class's wall shows it: `card=lesson/name`, and `revealed`.
 """
 
 from dataclasses import replace
@@ -11,10 +12,13 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app.host.draw import draw
+from attnviz.app.page_parts.classroom import staged_card
+from attnviz.app.server.class_socket import FOLDER, rooms
 from attnviz.compare.token_pairs import Slot
 from attnviz.pictures import (
     alignment,
     bars,
+    class_card,
     grid,
     head,
     masks,
@@ -30,6 +34,8 @@ from attnviz.pictures.shared.bars import Bar
 from attnviz.pictures.shared.canvas import Canvas, View
 from attnviz.pictures.shared.heads import Axes, HeadsView, Patches, TokenAxis
 from attnviz.pictures.shared.selection import Extent
+from attnviz.teach.classroom.rooms import NewRoom
+from attnviz.teach.classroom.stage import Stage
 from attnviz.types import StepView, ignore
 from tests.support.hostile import TEXT, TOKENS
 
@@ -203,7 +209,35 @@ def show_tiles() -> None:
     show(tiles.CANVAS, data)
 
 
+@st.cache_resource
+def the_class() -> NewRoom:
+    return rooms().create(Stage("where", "next"))
+
+
+def show_wall() -> None:
+    slug, _, name = st.query_params["card"].partition("/")
+    room, revealed = the_class(), "revealed" in st.query_params
+    stage = Stage(slug, name, shown=revealed, revealed=revealed, count=12)
+    rooms().show(room.code, room.key, stage)
+    view = class_card.ClassCardView(
+        folder=FOLDER,
+        code=room.code,
+        seat="",
+        place="wall",
+        lang="en",
+        card=staged_card.staged(room.code, "en", rooms().stage(room.code)).card,
+        present=30,
+        answered=12,
+        link="http://192.168.1.20:8501/learn?room=K7Q-M2X",
+        qr=("10" * 12, "01" * 12) * 12,
+    )
+    draw(class_card.CANVAS, view, "wall", "en", {"heard": ignore, "kept": ignore})
+
+
 def main() -> None:
+    if st.query_params["show"] == "wall":
+        show_wall()
+        return
     pages = {
         "grid": lambda: show(grid.CANVAS, replace(heads_view(), small=True)),
         "bars": show_bars,

@@ -98,3 +98,120 @@ def test_a_browser_that_asks_for_spanish_gets_spanish_with_its_numbers(
     expect_equal(lambda: page.evaluate("document.documentElement.lang"), "es")
     expect(page.locator(".av-readout")).to_contain_text(re.compile(r"0,\d{4}"))
     expect(page.locator(".av-readout")).not_to_contain_text(re.compile(r"\d\.\d"))
+
+
+# each line break within a block of text: the letter before it, the one behind, and whether white
+# space lies between; a formula is one letter
+BREAKS_OF_LINES = """() => {
+    const blocks = [], found = [];
+    const all = "p, li, h1, h2, h3, button, label, summary, th, td, figcaption";
+    const collect = (root) => {
+        const own = [...root.querySelectorAll(all)];
+        blocks.push(...own.filter((node) => !node.querySelector(all)));
+        for (const node of root.querySelectorAll("*")) node.shadowRoot && collect(node.shadowRoot);
+    };
+    collect(document);
+    for (const block of blocks) {
+        if (!block.checkVisibility()) continue;
+        const walker = document.createTreeWalker(block, NodeFilter.SHOW_TEXT);
+        let before = null, spaced = false, formula = null;
+        const take = (letter, rect) => {
+            if (!rect || rect.width < 0.5) return;
+            if (before && rect.top > before.bottom - 3) found.push([before.letter, letter, spaced]);
+            before = { letter, bottom: rect.bottom };
+            spaced = false;
+        };
+        while (walker.nextNode()) {
+            const node = walker.currentNode, own = node.parentElement.closest(".katex");
+            if (own) {
+                if (own !== formula) take("x", own.getBoundingClientRect());
+                formula = own;
+                continue;
+            }
+            const range = document.createRange();
+            for (let at = 0; at < node.length; at++) {
+                const letter = node.data[at];
+                if (/\\s/.test(letter)) { spaced = true; continue; }
+                range.setStart(node, at);
+                range.setEnd(node, at + 1);
+                take(letter, range.getClientRects()[0]);
+            }
+        }
+    }
+    return found;
+}"""
+NOT_FIRST = set("、。，．・：；？！）」』】〉》”’々ーぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮ％")
+NOT_LAST = set("（「『【〈《“‘")
+HANGUL = re.compile("[가-힣]")
+WIDTHS = range(340, 1500, 40)
+
+
+def wrong_breaks(lang: Language, breaks: list[tuple[str, str, bool]]) -> list[str]:
+    """The breaks that the rules of the language forbid."""
+    if lang == "ko":
+        return [
+            f"{before}|{first}"
+            for before, first, spaced in breaks
+            if not spaced and HANGUL.match(before) and HANGUL.match(first)
+        ]
+    return [
+        f"{before}|{first}"
+        for before, first, _ in breaks
+        if first in NOT_FIRST or before in NOT_LAST
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lang", GLYPHS)
+@pytest.mark.parametrize(
+    ("path", "card"),
+    [
+        ("overview", ""),
+        ("steps", ""),
+        ("compare", ""),
+        ("learn", "dictionary"),
+        ("learn", "values"),
+    ],
+)
+def test_lines_break_as_the_language_allows_at_thirty_widths(
+    visit: OpenVisit, lang: Language, path: str, card: str
+) -> None:
+    view = {"lesson": "ask", "card": card} if card else {}
+    page = visit(path, lang=lang, canvases=not card, **view).page
+    wrong, n_breaks = [], 0
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        page.wait_for_timeout(50)
+        breaks = page.evaluate(BREAKS_OF_LINES)
+        n_breaks += len(breaks)
+        wrong += [f"{width}: {one}" for one in wrong_breaks(lang, breaks)]
+    assert n_breaks > len(WIDTHS) and wrong == []
+
+
+def test_a_break_that_a_language_forbids_is_found() -> None:
+    assert wrong_breaks("ja", [("タ", "ー", False), ("。", "次", False)]) == ["タ|ー"]
+    assert wrong_breaks("zh", [("x", "。", False), ("（", "词", False)]) == ["x|。", "（|词"]
+    assert wrong_breaks("ko", [("토", "큰", False), ("큰", "은", True)]) == ["토|큰"]
+
+
+@pytest.mark.parametrize("lang", ["ja", "ko", "es"])
+def test_english_words_on_a_card_name_their_language(visit: OpenVisit, lang: Language) -> None:
+    page = visit("learn", lang=lang, lesson="ask", card="real", canvases=False).page
+    marked = page.locator("[data-testid=stMarkdownContainer] [lang=en]")
+    expect(marked.filter(has_text="The animal didn't cross the street").first).to_be_visible()
+    said = page.locator("[data-testid=stHeadingWithActionElements]").first
+    assert said.evaluate("(node) => node.closest('[lang]').lang") == tag(lang)
+    paragraph = page.locator(PARAGRAPH).filter(has=marked).first
+    assert paragraph.evaluate("(node) => node.closest('[lang]').lang") == tag(lang)
+
+
+def test_french_words_are_not_called_english(visit: OpenVisit) -> None:
+    card = visit("learn", lang="ja", lesson="places", card="keys", canvases=False).page
+    marked = card.locator("[data-testid=stMarkdownContainer] [lang=en]")
+    expect(marked.first).to_be_visible()
+    assert not [
+        text for text in marked.all_inner_texts() if re.search(r"\b(les?|la|un|de)\b", text)
+    ]
+    strip = visit("overview", lang="ja", model="translator").page
+    expect(strip.locator(".av-strip .av-chip").first).to_be_visible()
+    expect(strip.locator(".av-strip .av-chip[lang]")).to_have_count(0)

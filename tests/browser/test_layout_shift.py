@@ -1,9 +1,11 @@
 """A page does not jump while it comes: its layout shift, as the browser counts it."""
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Route, expect
 
+from attnviz.app.host import script
 from benchmarks.first_paint import SHIFT, SIZES, visit
+from tests.support.browser import settle
 from tests.support.cases import mostly_slow
 from tests.support.paint import paint, watch_paint
 from tests.support.waiting import expect_true
@@ -36,3 +38,34 @@ def test_watch_paint_sees_a_jump(browser: Browser) -> None:
         page.goto("http://localhost/")
         expect_true(lambda: paint(page).shift > 0)
         assert "p" in paint(page).shifts[0].sources[0]
+
+
+# where each line of text stands
+LINES = """() => [...document.querySelectorAll("h1, h2, h3, p, button, label")].map((node) => {
+    const { x, y, width, height } = node.getBoundingClientRect();
+    return [node.textContent.slice(0, 30), x, y, width, height].join(" ");
+})"""
+COMES_MS = 500
+
+
+def test_no_line_moves_when_the_font_comes_late(browser: Browser, server: str) -> None:
+    with browser.new_context(viewport=DESK, locale="en") as context:
+        page, held = context.new_page(), list[Route]()
+        page.route(f"**/{script.font_name()}", held.append)
+        page.goto(f"{server}/masks", wait_until="commit")
+        expect(page.locator("html[data-font]")).to_have_attribute("data-font", "system")
+        settle(page)
+        before = page.evaluate(LINES)
+        assert len(before) > 10 and held
+        for route in held:
+            route.continue_()
+        page.wait_for_timeout(COMES_MS)
+        assert page.evaluate(LINES) == before
+
+
+def test_the_app_is_shown_in_its_own_font(browser: Browser, server: str) -> None:
+    with browser.new_context(viewport=DESK, locale="en") as context:
+        page = context.new_page()
+        page.goto(f"{server}/masks")
+        expect(page.locator("html[data-font=own]")).to_be_attached()
+        expect(page.get_by_test_id("stApp")).to_be_visible()

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from playwright.sync_api import Browser
 
 from attnviz.i18n import own
 from tests.browser.conftest import OpenVisit
@@ -58,6 +59,38 @@ def test_a_card_holds_longer_words_and_has_none_of_its_own(
     visit: OpenVisit, accented: str, lesson: str, card: str
 ) -> None:
     assert both_widths(visit, accented, "learn", lesson=lesson, card=card) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ("<p>⟦páge⟧</p>", None),
+        ("<p>page</p>", "by no catalogue: page"),
+        (
+            "<div style='width:60px;overflow:hidden;white-space:nowrap'>⟦á löñg lábël⟧</div>",
+            "cut off: ⟦á löñg lábël⟧",
+        ),
+        (
+            "<button style='width:60px;white-space:nowrap'>⟦á löñg lábël öf á büttöñ⟧</button>",
+            "out of its box: ⟦á löñg lábël öf á büttöñ⟧",
+        ),
+        ("<p style='white-space:nowrap'>" + "⟦á⟧" * 200 + "</p>", "out of the window: ⟦á⟧"),
+        (
+            "<p>⟦örë⟧ ⟦twö⟧ ⟦thrëë⟧</p><p style='position:relative;top:-32px'>⟦öthër⟧</p>",
+            "on another: ⟦örë⟧ ⟦twö⟧ ⟦thrëë⟧",
+        ),
+        (
+            "<div style='width:60px;overflow:auto;white-space:nowrap'>⟦á löñg lábël⟧</div>",
+            None,
+        ),
+    ],
+)
+def test_each_kind_of_problem_is_found(browser: Browser, body: str, found: str | None) -> None:
+    with browser.new_context(viewport={"width": 800, "height": 600}) as context:
+        page = context.new_page()
+        page.set_content(f"<!doctype html><meta charset=utf-8><body>{body}")
+        seen = problems(page, [])
+    assert [one.startswith(found) for one in seen] == [True] if found else seen == []
 
 
 def test_a_text_in_the_pseudo_language_is_longer_and_keeps_its_holes() -> None:

@@ -155,3 +155,15 @@ def test_lines_of_a_file_are_no_names_of_pictures_on_the_server(
     assert [error.value for error in app.error] == [
         i18n.text("en", "error.no_survey", name="shapes", kind="vision")
     ]
+
+
+def test_a_head_is_taken_into_the_project_with_the_share_that_it_stands_out_by(
+    visit: Visit,
+) -> None:
+    view = {"measure_x": "distance", "measure_y": "previous", "layer": "2", "head": "1"}
+    app = visit("atlas", model="stories", text=TEXTS[0], **view)
+    app.button(key=widgets.key("project.defend")).click().run()
+    assert not app.exception and not app.error
+    kept = app.session_state["attnviz.learn.project"]
+    assert (kept.model, str(kept.name), kept.measure) == ("stories", "L2.H1", "previous")
+    assert TEXTS[0] in kept.texts

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from attnviz import i18n
 from attnviz.app.page_parts.classroom import activity, report
 from attnviz.app.page_parts.learn import open_card
-from attnviz.app.server import class_socket, trainings
+from attnviz.app.server import class_socket, course_lessons, trainings
 from attnviz.app.session import messages
 from attnviz.pictures.shared.buffer import unpack
 from attnviz.pictures.shared.pages import Page
@@ -348,3 +348,55 @@ def test_short_answers_are_read_by_the_teacher_before_the_wall_shows_them(
     assert "**1** · " in text(wall)
     press(presenter, "class.together_end")
     assert class_socket.rooms().sentences(code(presenter)) == ()
+
+
+def test_sentences_with_it_are_ranked_by_what_the_head_gives_their_noun(visit: Visit) -> None:
+    presenter = visit("learn", lesson="ask", card="real")
+    press(presenter, "class.teach")
+    press(presenter, "class.it")
+    said = {
+        "The animal was tired because it ran.": "animal",
+        "The animal didn't cross the street because it was too tired.": "animal",
+    }
+    followers = [visit("learn", room=code(presenter)) for _ in range(3)]
+    for follower, (sentence, noun) in zip(followers, said.items(), strict=False):
+        follower.text_input(key=KEY("class.sentence")).set_value(sentence).run()
+        words = follower.pills(KEY("class.it_stands_for"))
+        assert noun in words.options and "it" not in words.options
+        words.set_value(noun).run()
+        assert not follower.exception and not follower.error
+    followers[2].text_input(key=KEY("class.sentence")).set_value(HOSTILE[:60]).run()
+    assert i18n.text("en", "class.it_missing") in [one.value for one in followers[2].caption]
+    wall = visit("learn", room=code(presenter), wall="1")
+    presenter.run()
+    found = sorted(
+        (course_lessons.pointed(*pair) for pair in said.items()),
+        key=lambda one: -one.weight if one else 0,
+    )
+    for app in (presenter, wall):
+        lines = "\n".join(one.value for one in app.markdown)
+        assert i18n.text("en", "class.it_title", count=2, head="L3.H1") in lines
+        places = [
+            lines.index(f"**{one.weight:.2f}** (chance {one.chance:.2f})") for one in found if one
+        ]
+        assert places == sorted(places) and len(places) == 2
+        assert HOSTILE[:20] not in lines
+    press(presenter, "class.together_end")
+    assert class_socket.rooms().sentences(code(presenter)) == ()
+
+
+def test_a_head_is_taken_into_the_project_from_the_switchboard(visit: Visit) -> None:
+    text = "Tom gave the red ball to Anna. Anna gave the red"
+    app = visit("switches", model="stories", text=text, changes="L2.H1.mixed=mean")
+    press(app, "project.defend")
+    kept = app.session_state["attnviz.learn.project"]
+    assert (kept.model, str(kept.name)) == ("stories", "L2.H1") and text in kept.texts
+    learn = visit("learn")
+    learn.session_state["attnviz.learn.project"] = kept
+    learn.session_state["attnviz.learn.project.opened"] = True
+    learn.run()
+    press(learn, "project.test")
+    assert i18n.text("en", "project.head", head="L2.H1", model="stories") in "\n".join(
+        one.value for one in learn.markdown
+    )
+    assert len(learn.table) == 1 and text in str(learn.table[0].value)

@@ -5,8 +5,9 @@ link have our name before any script has run, and the page is not white. What is
 the element that Streamlit's script fills: it takes it away with its first frame. The style sheets
 of page and bar stand behind that element, and so after Streamlit's own, which go into the head:
 nothing is drawn without them, and of two rules of one weight ours counts. Font and script are
-fetched beside Streamlit's own and not after them, so that no letter changes its width later; and
-its script is told where the server is, instead of trying addresses until one answers.
+fetched beside Streamlit's own and not after them, and nothing is shown before the font is there
+(`font_wait.js`), so that no letter changes its width later; and its script is told where the server
+is, instead of trying addresses until one answers.
 """
 
 import html
@@ -31,6 +32,7 @@ DESCRIPTION = (
 APP = Path(__file__).parents[1]
 FIRST_SHEET = Path(__file__).with_name("first_paint.css")
 SERVER = Path(__file__).with_name("server_place.js")
+FONT_WAIT = Path(__file__).with_name("font_wait.js")
 SHEETS = (APP / "bar" / "bar.css", APP / "style.css")
 ASIDE = re.compile(r"/(static|_stcore|scripts|media|component)/|\.\w+$")
 # a compressed page, a part of it or "not modified" could not be written anew
@@ -103,8 +105,10 @@ def head() -> str:
     {preview(os.environ.get(PUBLIC_VARIABLE, ""))}
     <link rel="preload" href="{font}" as="font" type="font/woff2" crossorigin />
     <link rel="modulepreload" href="{module}" />
-    <style>@font-face {{ font-family: Inter; font-weight: 400 700; src: url("{font}"); }}
-    {read(FIRST_SHEET)}</style>
+    <style id="av-inter">@font-face {{ font-family: Inter; font-weight: 400 700;
+    src: url("{font}"); }}</style>
+    <style>{read(FIRST_SHEET)}</style>
+    <script>{read(FONT_WAIT)}</script>
     <script>{read(SERVER).replace("PAGES", "|".join(map(path_of, PAGES)))}</script>"""
 
 

@@ -2,14 +2,18 @@
 // The language of the document: what voices read it with, which glyphs and breaks a browser chooses. Streamlit's page says
 // "en" in every language, and its own few words (of an uploader, of a list, of buttons with a sign) are English. The style
 // sheet of the app carries both in properties (`style` of main.py): it comes before the components, and again with every
-// change of the language.
+// change of the language. What the app writes in English on a page in another language gets its language here: Streamlit's
+// Markdown makes plain elements of it (`in_english` of attnviz.i18n).
 
 const LANGUAGE = "--attnviz-language";
+const TOKENS = "--attnviz-tokens";
 const WORDS = "--attnviz-words";
 const NAMED = "[aria-label], [placeholder]";
 const ATTRIBUTES = ["aria-label", "placeholder"];
 const UPLOADER = "[data-testid=stFileUploader]";
 const SPOKEN = `${UPLOADER} p, ${UPLOADER} span, [data-testid=stSkipToContent]`;
+const ENGLISH =
+  "[data-testid=stMarkdownContainer] span:not([class], [style], [role], [translate], [data-testid], .katex *)";
 const HELP = /^Help for (.+)$/;
 const SIZE = /^(\d+) ?MB per file$/;
 
@@ -25,6 +29,8 @@ let watched = false;
 export function speakLanguage() {
   const style = getComputedStyle(document.documentElement);
   const language = style.getPropertyValue(LANGUAGE).trim();
+  const tokens = style.getPropertyValue(TOKENS).trim();
+  if (tokens) document.documentElement.dataset.tokens = tokens;
   if (!language || document.documentElement.lang === language) return;
   document.documentElement.lang = language;
   words = read(style.getPropertyValue(WORDS));
@@ -59,13 +65,15 @@ function watch() {
 }
 
 function translate(/** @type {Element} */ root) {
+  if (document.documentElement.lang !== "en")
+    for (const element of within(root, ENGLISH)) element.lang = "en";
   for (const element of within(root, NAMED)) for (const name of ATTRIBUTES) sayAttribute(element, name);
   for (const element of within(root, SPOKEN)) {
     for (const node of element.childNodes) if (node.nodeType === Node.TEXT_NODE) sayText(node);
   }
 }
 
-/** The elements of a selector at and below a root. */
+/** The elements of a selector at and below a root. @returns {HTMLElement[]} */
 function within(/** @type {Element} */ root, /** @type {string} */ selector) {
   const below = [...root.querySelectorAll(selector)];
   return root.matches(selector) ? [root, ...below] : below;

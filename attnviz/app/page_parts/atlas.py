@@ -1,7 +1,7 @@
 """The page Atlas: every head over many texts, on any two measures, and one of them in detail.
 
-In: what is shown and the view. Out: a mounted component. Another head or measure reruns this
-fragment alone.
+In: what is shown, the view, and what is offered on the head in detail. Out: a mounted component.
+Another head or measure reruns this fragment alone.
 """
 
 from collections.abc import Callable
@@ -15,24 +15,26 @@ from attnviz.app.page_parts import surveys
 from attnviz.app.session import address, current, embedding, messages, pictures, widgets
 from attnviz.app.session.fragment import fragment
 from attnviz.i18n import Language, joined, text
+from attnviz.metrics.measures import SHARES, Share
 from attnviz.pictures import atlas as component
 from attnviz.pictures.atlas import fill as views
 from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.shared import selection
-from attnviz.types import MEASURES, Measure
+from attnviz.types import MEASURES, HeadId, Measure
 
 if TYPE_CHECKING:
     from attnviz.corpus.result import Survey
 
 FRAGMENT = "atlas"
+Offer = Callable[[Language, HeadId, Share | None], None]  # on a head, and a share it stands out by
 
 
-def show(shown: PageContext) -> None:
+def show(shown: PageContext, offer: Offer) -> None:
     """The atlas of the model's survey, or of the one that the visitor opened."""
     lang = shown.lang
     if surveys.is_opened() or not needs_model.say(shown, "atlas"):
         if surveys.is_opened() or surveys.has_samples(shown.captured.model):
-            _heads(shown)
+            _heads(shown, offer)
         else:
             st.info(text(lang, "atlas.not_here"))
     if not embedding.is_embedded():  # a browser sends no upload from a frame of another site
@@ -40,11 +42,16 @@ def show(shown: PageContext) -> None:
 
 
 @fragment(FRAGMENT)
-def _heads(shown: PageContext) -> None:
+def _heads(shown: PageContext, offer: Offer) -> None:
     with messages.guard(shown.lang):
         survey = surveys.survey(shown)
         if survey is not None:
             _mount(shown, survey)
+            if len(shown.captured.groups) == 1 and not (
+                embedding.is_embedded() or surveys.is_opened()
+            ):
+                at = current.view().place.layer_and_head
+                offer(shown.lang, selection.nearest_head(survey.heads, *at), _share())
 
 
 def _mount(shown: PageContext, survey: "Survey") -> None:
@@ -80,6 +87,13 @@ def _mount(shown: PageContext, survey: "Survey") -> None:
         _measure_choice(lang, "measure_x", choice.across)
         _measure_choice(lang, "measure_y", choice.up)
         _match_choice(lang, survey)
+
+
+def _share() -> Share | None:
+    """The measure of an axis that is a share of a head's attention; that of the upper one first."""
+    choice = current.view().atlas
+    axes = (choice.up, choice.across)
+    return next((share for axis in axes for share in SHARES if share == axis), None)
 
 
 def _measure_choice(lang: Language, name: str, chosen: Measure) -> None:

@@ -122,7 +122,9 @@ def _measured(shown: PageContext, left: Answering, right: Answering, other: str)
         side.run.reader.name(int(side.run.reader.clean.argmax())).strip() for side in (left, right)
     ]
     if on is None:
-        st.info(text(lang, "cut_out.same", answer=messages.plain(names[0])))
+        st.info(
+            text(lang, "cut_out.same", answer=messages.quoted(lang, shown.captured.name, names[0]))
+        )
         return
     key = f"{shown.captured.key} {current.view().input.text} {other} {on}"
     found = measurement.result(lang, "cut_out", key, partial(_found, left, right, on))

@@ -101,7 +101,7 @@ def _edges(shown: PageContext, answered: Answering, key: str) -> None:
             lang,
             f"inside.row_{unit}",
             head=str(head),
-            query=messages.plain(queries[query]),
+            query=messages.quoted(lang, shown.captured.name, queries[query]),
             place=query,
         )
     )

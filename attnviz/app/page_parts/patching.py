@@ -124,12 +124,16 @@ def _measure(left: Answering, right: Answering) -> "AnswerMeasure":
     return lead or Cosine(to=compare.right_side().text)
 
 
+def _answer(side: Answering) -> str:
+    return side.run.reader.name(int(side.run.reader.clean.argmax()))
+
+
 def _result(
     left: PageContext, right: PageContext, sides: tuple[Answering, Answering], patching: "Patching"
 ) -> None:
     lang, stage = left.lang, current.view().patching.stage
     answers = tuple(
-        messages.plain(side.run.reader.name(int(side.run.reader.clean.argmax())))
+        messages.quoted(lang, left.captured.name, _answer(side))
         if side.run.reader.is_probability
         else ""
         for side in sides

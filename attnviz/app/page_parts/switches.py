@@ -1,9 +1,9 @@
 """The page Switches: every head as a switch beside the model's answer, before and after.
 
-In: what is shown. Out: a mounted component and the controls below it. While nobody has chosen, all
-heads are on, and in models that answer at once the head whose absence moves the answer most is
-suggested. Under them stand the words with what each adds to the answer, and the look at one that is
-forbidden. A click reruns this fragment alone.
+In: what is shown, and what is offered on the head that is off. Out: a mounted component and the
+controls below it. While nobody has chosen, all heads are on, and in models that answer at once the
+head whose absence moves the answer most is suggested. Under them stand the words with what each
+adds to the answer, and the look at one that is forbidden. A click reruns this fragment alone.
 """
 
 from collections.abc import Callable
@@ -27,6 +27,7 @@ from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.switches import OFF, ForbiddenLook, Switch, SwitchesView
 from attnviz.pictures.switches import fill as views
 from attnviz.pictures.switches.words import words_of
+from attnviz.types import HeadId
 
 if TYPE_CHECKING:
     from attnviz.changes import Change
@@ -41,7 +42,7 @@ TURNED = "L0.H0.mixed=zero"  # Mary 99.3 % becomes John 53 %
 
 
 @fragment(FRAGMENT)
-def board(shown: PageContext) -> None:
+def board(shown: PageContext, offer: Callable[[Language, HeadId], None]) -> None:
     """The board and the answer."""
     lang = shown.lang
     with messages.guard(lang):
@@ -79,6 +80,9 @@ def board(shown: PageContext) -> None:
             _example(lang)
             if not measured:
                 _measure_button(lang)
+            named, groups = [switch.head for switch in off], shown.captured.groups
+            if len(named) == len(groups) == 1 and not embedding.is_embedded():
+                offer(lang, HeadId.parse(named[0]))
 
 
 def _example(lang: Language) -> None:

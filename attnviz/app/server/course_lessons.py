@@ -12,10 +12,12 @@ from attnviz.app.server.shared import shared
 
 if TYPE_CHECKING:
     from attnviz.attention.capture import Capture
+    from attnviz.teach.course.ask import Pointed
     from attnviz.teach.course.recipe import Lesson
     from attnviz.teach.course.shelf import LessonStill, Level
 
 MAX_CAPTURES = 24  # of sentences and small pictures
+MAX_POINTED = 1024  # sentences of a few classes
 
 
 def lesson(slug: str) -> "Lesson":
@@ -63,3 +65,12 @@ def capture(model: str, text: object = None, /, **options: object) -> "Capture":
     """The capture of a lesson: a registry model on a text, with keywords of `attnviz.capture`."""
     loaded = loading.model(sources.source(model))
     return attnviz.capture(loaded, text, **options)  # type: ignore[arg-type]
+
+
+@shared(most=MAX_POINTED)
+def pointed(sentence: str, noun: str) -> "Pointed | None":
+    """What "it" gives a noun in the head of lesson 1; None for a sentence without both."""
+    with loading.importing:
+        from attnviz.teach.course import ask
+
+    return ask.pointed(capture, sentence, noun)

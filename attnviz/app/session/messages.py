@@ -15,8 +15,10 @@ import streamlit as st
 from attnviz.app.server.unexpected import logged
 from attnviz.app.session import current, widgets
 from attnviz.app.session.view import DEFAULT_MODEL, View
+from attnviz.checks.examples import languages
 from attnviz.errors import AttnVizError
-from attnviz.i18n import Language, has, text
+from attnviz.i18n import DEFAULT, Language, has, in_english, text
+from attnviz.i18n.numbers import local, number
 from attnviz.tokens.labels import visible
 
 # errors that another model mends
@@ -38,6 +40,9 @@ GENERATION_ERRORS = ("cannot_generate", "cannot_join", "static_cache", "no_room_
 MAX_SHOWN_CHARS = 120
 # details whose values are words of the library, said in the visitor's language
 TRANSLATED = frozenset(("kind", "matrix"))
+# details that Python wrote as numbers with decimals, as no visitor types them
+NUMBERS = frozenset(("before", "error", "largest", "source", "tolerance"))
+WRITTEN = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]\d+)?")
 # what a browser's Markdown makes a link of, even behind escapes: an address, a host, a mailbox
 LINKED = re.compile(r"(?<=:)(?=//)|(?<=\bwww)(?=\.)|(?=@)", re.IGNORECASE)
 WORD_JOINER = "\u2060"  # without width
@@ -72,11 +77,15 @@ def waiting() -> Iterator[Callable[[int], None]]:
 
 
 def _details(lang: Language, error: AttnVizError) -> dict[str, str]:
-    return {name: _detail(lang, name, str(value)) for name, value in error.details.items()}
+    return {name: _detail(lang, name, value) for name, value in error.details.items()}
 
 
-def _detail(lang: Language, name: str, value: str) -> str:
-    """A value of an error; a word of the library is said in the visitor's language."""
+def _detail(lang: Language, name: str, value: str | int) -> str:
+    """A value of an error; words and numbers of the library are said in the visitor's language."""
+    if isinstance(value, int):
+        return number(lang, value)
+    if name in NUMBERS and WRITTEN.fullmatch(value):
+        return local(lang, value)
     if name not in TRANSLATED:
         return plain(value)
     if name == "matrix":
@@ -153,6 +162,11 @@ def plain(value: str, most: int = MAX_SHOWN_CHARS) -> str:
     """A visitor's text, shortened and escaped for Markdown, visible, without live links."""
     line = LINKED.sub(WORD_JOINER, shortened(value, most))
     return MARKDOWN.sub(r"\\\1", line)
+
+
+def quoted(lang: Language, model: str, value: str) -> str:
+    """A token or a text of a model, as `plain`; marked where it can only be English."""
+    return in_english(lang, plain(value)) if languages(model) == (DEFAULT,) else plain(value)
 
 
 def shortened(value: str, most: int = MAX_SHOWN_CHARS) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 
 import attnviz
 from attnviz.attention.capture import Capture
+from attnviz.checks.examples import languages
 from attnviz.errors import bad_argument
 from attnviz.files.atomic_file import replacing
 from attnviz.files.page.document import Page, document
@@ -134,6 +135,7 @@ def _document(
     return document(
         Page(
             lang=lang,
+            tokens="en" if languages(captured.name) == ("en",) else "any",
             title=choices.get("title") or _title(captured, lang),
             line=_line(captured, lang),
             origin=_origin(captured, lang),

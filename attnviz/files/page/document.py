@@ -31,9 +31,13 @@ BUTTONS = {"picture": "save_picture", "theme": "theme"}  # each with its text, s
 
 @dataclass(frozen=True)
 class Page:
-    """A page: its title, a line under it, where it comes from, and its data by name."""
+    """A page: its title, a line under it, where it comes from, and its data by name.
+
+    `tokens` is "any" where its tokens may be in another language than English.
+    """
 
     lang: Language
+    tokens: str
     title: str
     line: str
     origin: Sequence[tuple[str, str]]
@@ -61,7 +65,7 @@ def document(page: Page) -> str:
     )
     lines = (
         "<!doctype html>",
-        f'<html lang="{tag(page.lang)}">',
+        f'<html lang="{tag(page.lang)}" data-tokens="{page.tokens}">',
         '<head><meta charset="utf-8">',
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',

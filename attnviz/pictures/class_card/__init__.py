@@ -22,10 +22,11 @@ MAX_ANSWER_CHARS = 60
 
 @dataclass(frozen=True)
 class CardSpan:
-    """A piece of a sentence in one style."""
+    """A piece of a sentence in one style; `lang` where it is not in the language of the page."""
 
     text: str
     style: SpanStyle = ""
+    lang: str = ""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import { DEAF_AFTER, makeLine } from "../class_messages/line.js";
 import motion from "../motion/canvas.js";
 import { parse } from "../shared/buffer.js";
 import { announcePlace } from "../shared/committer.js";
-import { el, setData, setText, watchSize } from "../shared/dom.js";
+import { el, setData, setText } from "../shared/dom.js";
 import { fill } from "../shared/fmt.js";
 import { base64Bytes, unpacked } from "../shared/unpack.js";
 import { answerNode } from "./answer.js";
@@ -38,7 +38,9 @@ const AGAIN_MS = 4000; // a run that was asked for and never came is asked for a
 /** @returns {Mounted} */
 export default function classCard(/** @type {Host} */ host) {
   const state = makeState(host);
-  const stop = watchSize(state.top, () => state.view?.place === "wall" && fitWall(state.body));
+  // also where the line of counts below the card comes late
+  const size = new ResizeObserver(() => state.view?.place === "wall" && fitWall(state.body));
+  size.observe(state.body);
   const line = makeLine({
     onOpen: () => showLive(state, true),
     onCount: (count) => {
@@ -70,7 +72,7 @@ export default function classCard(/** @type {Host} */ host) {
     },
     destroy() {
       line.close();
-      stop();
+      size.disconnect();
       clearTimeout(state.askTimer);
       letGo(state);
       state.top.remove();
@@ -186,7 +188,12 @@ function seatParts(
   const head = el("p", { class: "cc-where" }, `${card.lesson_title} · ${card.where}`);
   const text = el("div", { class: "cc-sentences" }, ...passageNodes(card.text));
   const terms = card.words.map(({ term, meaning }) =>
-    el("details", {}, el("summary", {}, ...spanNodes([{ text: term, style: "" }])), ...passageNodes(meaning)),
+    el(
+      "details",
+      {},
+      el("summary", {}, ...spanNodes([{ text: term, style: "", lang: "" }])),
+      ...passageNodes(meaning),
+    ),
   );
   const glossary = terms.length
     ? el("div", { class: "cc-words" }, el("span", {}, strings.words), ...terms)

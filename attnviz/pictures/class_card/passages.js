@@ -22,9 +22,10 @@ export function passageNodes(/** @type {Passage[]} */ passages) {
 
 /** The pieces of a line as nodes. @returns {(Node | string)[]} */
 export function spanNodes(/** @type {CardSpan[]} */ spans) {
-  return spans.map(({ text, style }) =>
-    style === "code" ? el("code", {}, text) : el(style || "span", {}, ...withSubscripts(text)),
-  );
+  return spans.map(({ text, style, lang }) => {
+    const props = { lang: lang || null };
+    return style === "code" ? el("code", props, text) : el(style || "span", props, ...withSubscripts(text));
+  });
 }
 
 /** The words of a line. */

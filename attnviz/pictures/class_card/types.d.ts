@@ -59,10 +59,11 @@ export interface StagedCard {
   needs_page: boolean;
 }
 
-/** A piece of a sentence in one style. */
+/** A piece of a sentence in one style; `lang` where it is not in the language of the page. */
 export interface CardSpan {
   text: string;
   style: SpanStyle;
+  lang: string;
 }
 
 export type SpanStyle = "" | "strong" | "em" | "code";

@@ -27,13 +27,14 @@ export function makeChips(node, tokens, marks, writtenWord, tag = "span") {
     const kind = `${marks[i] & SPECIAL ? " av-special" : ""}${written ? " av-written" : ""}`;
     const title = written ? writtenWord : null;
     const type = tag === "button" ? "button" : null;
-    const madeOf = JSON.stringify([tag, kind, title, token]);
+    const lang = languageOf(token);
+    const madeOf = JSON.stringify([tag, kind, title, token, lang]);
     const there = node.children[i];
     const isPlain = there?.firstChild instanceof Text; // no picture was put into it
     if (there instanceof HTMLElement && isPlain && MADE_OF.get(there) === madeOf) return there;
     const chip = el(
       tag,
-      { class: `av-chip${kind}`, type, dir: "auto", lang: languageOf(token), title, dataset: { token: i } },
+      { class: `av-chip${kind}`, type, dir: "auto", lang, title, dataset: { token: i } },
       token,
       written ? el("span", { class: "av-visually-hidden" }, ` (${writtenWord})`) : null,
     );

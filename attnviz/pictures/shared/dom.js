@@ -44,7 +44,7 @@ export function el(tag, props = {}, ...children) {
 
 const IN_ENGLISH = /^(?=.*[A-Za-z])[ -~‘’“”–—…→·␣⏎▁Ġ]+$/u;
 
-/** A token or an example as a node, `lang` where it can be told: English by its letters. A page in another language names it. */
+/** A token or an example as a node, `lang` where it can be told. A page in another language names it. */
 export function foreign(
   /** @type {string} */ text,
   /** @type {Props} */ props = {},
@@ -53,9 +53,13 @@ export function foreign(
   return el(tag, { lang: languageOf(text), ...props }, text);
 }
 
-/** The language of a token or an example; null where its letters do not tell. */
+/**
+ * The language of a token or an example: English by its letters. Null where they do not tell, or the document says that
+ * its model may read or write another language (`data-tokens`).
+ */
 export function languageOf(/** @type {string} */ text) {
-  return IN_ENGLISH.test(text) ? "en" : null;
+  const isOpen = globalThis.document?.documentElement?.dataset?.tokens === "any";
+  return !isOpen && IN_ENGLISH.test(text) ? "en" : null;
 }
 
 function asNode(/** @type {Node | string | number} */ child) {

@@ -9,8 +9,8 @@ from typing import Literal
 
 CardName = tuple[str, str]
 # what the whole class does beside the question: trains, writes a short answer, reads all of them,
-# votes on the best
-Activity = Literal["", "train", "write", "read", "vote"]
+# votes on the best, gives sentences with "it" to a head
+Activity = Literal["", "train", "write", "read", "vote", "point"]
 LEARN = "learn"
 
 

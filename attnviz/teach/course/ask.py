@@ -5,10 +5,12 @@
 Six cards compute on made-up numbers. The last one, `_real`, takes a typed text to a MiniLM head:
 the largest weight between two words beside even attention, beside the mean weight that the head's
 other rows give the same key (the control: a head in which every row attends to one key says nothing
-about this query), and beside the mean of all heads.
+about this query), and beside the mean of all heads. `pointed` asks the same head about sentences of
+a class.
 """
 
 import math
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -17,7 +19,7 @@ from attnviz.attention.capture import Capture
 from attnviz.pictures.board import Board, Panel
 from attnviz.pictures.motion.scenes import Motion
 from attnviz.teach.course.arrays import Matrix, apart, softmax
-from attnviz.teach.course.recipe import CardInputs, Lesson, Recipe
+from attnviz.teach.course.recipe import CaptureText, CardInputs, Lesson, Recipe
 from attnviz.teach.lessons.cards.card import (
     Card,
     CellQuestion,
@@ -33,6 +35,8 @@ from attnviz.teach.lessons.cards.card import (
     Typed,
 )
 from attnviz.teach.lessons.cards.example_words import ExampleWord
+from attnviz.tokens.words import Word, words
+from attnviz.types import HeadId
 
 TOLERANCE = 0.006
 # three tokens of the first card: the query of "it", the keys and values of all three
@@ -311,6 +315,38 @@ def _from_it(inputs: CardInputs, sentence: str) -> dict[str, float]:
     labels = captured.tokens.labels
     row = captured.weights(LAYER, HEAD)[labels.index("it")]
     return {word: float(row[labels.index(word)]) for word in ("animal", "street")}
+
+
+@dataclass(frozen=True)
+class Pointed:
+    """The weight that "it" gives a word in `head`, by chance (evenly), and in all other heads."""
+
+    head: HeadId
+    weight: float
+    chance: float
+    others: float
+
+
+def pointed(capture: CaptureText, sentence: str, noun: str) -> Pointed | None:
+    """What the last "it" of a sentence gives the noun where it stands first; None without both."""
+    captured = capture(MODEL, sentence)
+    found = words(captured.tokens, "".join)
+    its, nouns = (_named(found, word) for word in ("it", noun))
+    if not its or not nouns or noun.lower() == "it":
+        return None
+    of_noun = slice(nouns[0].start, nouns[0].stop)  # the sum over its pieces
+    given = captured.all_weights()[:, :, its[-1].start, of_noun].sum(axis=2, dtype=np.float64)
+    weight = float(given[LAYER, HEAD])
+    return Pointed(
+        HeadId(LAYER, HEAD),
+        weight,
+        (of_noun.stop - of_noun.start) / len(captured.tokens),
+        float((given.sum() - weight) / (given.size - 1)),
+    )
+
+
+def _named(found: tuple[Word, ...], word: str) -> list[Word]:
+    return [one for one in found if one.text.lower() == word.lower() and not one.special]
 
 
 def text_control(start: str = START) -> Typed:

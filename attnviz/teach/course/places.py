@@ -25,6 +25,7 @@ from attnviz.teach.lessons.cards.card import (
     CellQuestion,
     ChoiceQuestion,
     Link,
+    NotEnglish,
     NumberQuestion,
     Numbers,
     Pick,
@@ -148,7 +149,11 @@ def _three(inputs: CardInputs) -> Card:
         for name, (weights, rows, columns) in panels.items()
     }
     question = ChoiceQuestion(tuple(pictures), "cross", pictures)
-    numbers: Numbers = {"english": pair.english, "gloss": Gloss(pair.english), "start": french[0]}
+    numbers: Numbers = {
+        "english": pair.english,
+        "gloss": Gloss(pair.english),
+        "start": NotEnglish(french[0]),
+    }
     return Card("three", {**numbers, **places(pictures)}, (), question)
 
 
@@ -166,7 +171,7 @@ def _keys(inputs: CardInputs) -> Card:
     numbers: dict[str, float | int | str] = {
         "english": LONGER,
         "gloss": Gloss(LONGER),
-        "read": " ".join(translation.read[:n_read]),
+        "read": NotEnglish(" ".join(translation.read[:n_read])),
         "n_read": n_read,
         "n_source": n_key,
         "rows": cross.n_query,
@@ -203,7 +208,7 @@ def _once(inputs: CardInputs) -> Card:
             masked.append(np.abs(call.weights(head).numpy()[:n, :n] - own).max())
             unmasked.append(np.abs(unmasked_weights[:n, :n] - own).max())
     numbers: dict[str, float | int | str] = {
-        "french": pair.french,
+        "french": NotEnglish(pair.french),
         "difference": float(max(masked)),
         "without": float(max(unmasked)),
         "heads": len(masked),
@@ -294,10 +299,10 @@ def _align(inputs: CardInputs) -> Card:
     numbers: dict[str, float | int | str] = {
         "english": pair.english,
         "gloss": Gloss(pair.english),
-        "french": pair.french,
-        "word": pair.moved,
+        "french": NotEnglish(pair.french),
+        "word": NotEnglish(pair.moved),
         "source": translation.source[column],
-        "before": translation.written[row - 1],
+        "before": NotEnglish(translation.written[row - 1]),
         "before_source": translation.source[before],
         "weight": float(weights[row, column]),
         "before_weight": float(weights[row, before]),
@@ -381,8 +386,8 @@ def _steps(inputs: CardInputs) -> Card:
     )
     numbers: dict[str, float | int | str] = {
         "step": step,
-        "read": " ".join(translation.read[:step]),
-        "word": word,
+        "read": NotEnglish(" ".join(translation.read[:step])),
+        "word": NotEnglish(word),
         "source": source[int(row.argmax())],
         "weight": float(row.max()),
         "even": 1 / n_key,
@@ -392,7 +397,7 @@ def _steps(inputs: CardInputs) -> Card:
     moved = int((strongest != np.arange(len(strongest))).sum())
     english = PAIRS[0].english
     numbers |= {"english": english, "gloss": Gloss(english), "back": back}
-    numbers |= {"french": " ".join(translation.written)}
+    numbers |= {"french": NotEnglish(" ".join(translation.written))}
     question = NumberQuestion(back, 0.1, {"none": 0, "moved": moved})
     return Card("steps", numbers, (), question, (board,))
 
@@ -405,7 +410,7 @@ def _own(inputs: CardInputs) -> Card:
     strongest = weights.argmax(axis=1)
     numbers: dict[str, float | int | str] = {
         "english": text,
-        "french": " ".join(translation.written),
+        "french": NotEnglish(" ".join(translation.written)),
         "n_source": len(translation.source),
         "n_written": len(translation.written),
         "back": int((np.diff(strongest) < 0).sum()),
@@ -415,7 +420,7 @@ def _own(inputs: CardInputs) -> Card:
     view: dict[str, str | int] = {"model": MODEL, "text": text, "layer": LAYER, "head": HEAD}
     link = Link("output", view | {"kind": "cross", "stack": "decoder"})
     unknown = translate(inputs, UNKNOWN)
-    numbers |= {"unknown": UNKNOWN, "spelled": " ".join(unknown.written)}
+    numbers |= {"unknown": UNKNOWN, "spelled": NotEnglish(" ".join(unknown.written))}
     question = ChoiceQuestion(("refuses", "guesses", "spells"), "spells")
     reveal = (Board((_weights(translation),)),) if translation.written else ()
     return Card("own", numbers, (), question, reveal, link)

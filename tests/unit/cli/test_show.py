@@ -31,7 +31,7 @@ def test_a_page_is_written_and_opened(
     page = Path(urlparse(address).path)
     assert page.is_relative_to(tmp_path)
     text = page.read_text(encoding="utf-8")
-    assert text.startswith("<!doctype html>") and '<html lang="ja">' in text
+    assert text.startswith("<!doctype html>") and '<html lang="ja" data-tokens="en">' in text
     ending = "" if has_browser else ": open it in a browser"
     assert capsys.readouterr().out == f"{page}{ending}\n"
 

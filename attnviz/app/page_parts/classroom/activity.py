@@ -1,20 +1,21 @@
-"""The whole class does something together: everyone trains a seed, or writes a short answer.
+"""The whole class does something together: trains seeds, writes short answers, tests a head.
 
 In: the stage. Out: the presenter's buttons; on a follower's page its training, or a box; on the
-presenter's page and the wall the curves of all trainings and when each circuit was born, or the
-answers without names. A class of thirty is an experiment with thirty seeds.
+presenter's page and the wall the curves of all trainings and when each circuit was born, the
+answers without names, or sentences with "it" ranked by what a head gives their nouns, against
+chance. A class of thirty is an experiment with thirty seeds, or thirty sentences.
 """
 
 from collections import Counter
 from collections.abc import Mapping
 from functools import partial
-from statistics import median
+from statistics import mean, median, stdev
 
 import numpy as np
 import streamlit as st
 
 from attnviz.app.page_parts.classroom import reach, sentences
-from attnviz.app.server import trainings
+from attnviz.app.server import course_lessons, trainings
 from attnviz.app.server.class_socket import rooms
 from attnviz.app.server.trainings import BIRTH_EVERY, BIRTH_STEPS
 from attnviz.app.session import current, messages, store, widgets
@@ -22,7 +23,8 @@ from attnviz.app.session.fragment import fragment
 from attnviz.errors import AttnVizError
 from attnviz.figures import charts
 from attnviz.figures.charts import Line
-from attnviz.i18n import Language, text
+from attnviz.i18n import Language, in_english, text
+from attnviz.i18n.numbers import number
 from attnviz.teach.classroom.stage import Activity, CardName, Stage
 
 ASKED = "class.activity"  # a card, and what the class does on it
@@ -32,11 +34,13 @@ POLL_S = 1.5
 HALF = 500  # thousandths
 N_POINTS = BIRTH_STEPS // BIRTH_EVERY + 1
 TRAINS_IN = "birth"  # the lesson whose circuit is trained
+POINTS_IN = ("ask", "real", "claims")  # lessons on what a head gives a word
 CHART = {"displayModeBar": False, "scrollZoom": False}
 BIN = 4  # steps: circuits are born within a few of these
 WALL_PX, WALL_HEIGHT_PX = 28, 470
 
-WRITTEN: tuple[Activity, ...] = ("write", "read", "vote")  # activities with sentences
+WRITTEN: tuple[Activity, ...] = ("write", "read", "vote", "point")  # activities with sentences
+ROWS_ON_WALL = 7
 
 Curves = Mapping[int, tuple[int, ...]]
 
@@ -62,6 +66,9 @@ def ask(lang: Language, card: CardName) -> None:
         if card[0] == TRAINS_IN and now != "train":
             st.markdown(text(lang, "class.train_body"))
             _button(lang, card, "train", "train")
+        if card[0] in POINTS_IN and now != "point":
+            st.markdown(text(lang, "class.it_body"))
+            _button(lang, card, "point", "it")
         if now not in WRITTEN:
             st.markdown(text(lang, "class.write_body"))
             _button(lang, card, "write", "write")
@@ -87,6 +94,8 @@ def _have(card: CardName, activity: Activity) -> None:
     """Have the class do this; sentences are taken while it writes."""
     seat = current.view().classroom
     try:
+        if "point" in (activity, asked(card)):  # its sentences are no answers
+            rooms().collect(seat.room, seat.host, False)
         rooms().collect(seat.room, seat.host, activity in WRITTEN)
     except AttnVizError as error:
         messages.show(current.language(), error)
@@ -98,6 +107,8 @@ def take_part(lang: Language, stage: Stage) -> None:
     """A follower's part: its own training, or a box for its sentence while the class collects."""
     if stage.activity == "vote":
         _ballot(lang)
+    elif stage.activity == "point":
+        sentences.give_with_noun(lang)
     else:
         sentences.give(lang, "short" if stage.activity else "sentence")
     if stage.activity == "train":
@@ -200,6 +211,8 @@ def show(lang: Language, stage: Stage, *, wall: bool = False) -> None:
 def _results(lang: Language, activity: Activity, wall: bool) -> None:
     if activity == "train":
         _births(lang, wall)
+    elif activity == "point":
+        _pointed(lang, wall)
     else:
         _answers(lang, activity, wall)
 
@@ -274,3 +287,44 @@ def _answers(lang: Language, activity: Activity, wall: bool) -> None:
     ranked = sorted(given, key=lambda sentence: -votes.get(sentence, 0))
     counts = {one: f"**{votes[one]}** · " if one in votes else "" for one in ranked}
     st.markdown("\n".join(f"- {counts[one]}{messages.plain(one)}" for one in ranked))
+
+
+def _pointed(lang: Language, wall: bool) -> None:
+    """The sentences with "it", the noun with the largest weight first, and their mean."""
+    room = current.view().classroom.room
+    given: tuple[str, ...] = reach.tried(lambda: rooms().sentences(room), ())
+    parted = [sentences.parted(said) for said in given]
+    measured = [(course_lessons.pointed(*pair), *pair) for pair in parted if pair[1]]
+    found = [(one, sentence, noun) for one, sentence, noun in measured if one is not None]
+    if not found:
+        st.markdown(f"**{text(lang, 'class.it_none')}**")
+        return
+    found.sort(key=lambda each: -each[0].weight)
+    head = str(found[0][0].head)
+    st.markdown(f"**{text(lang, 'class.it_title', count=len(found), head=head)}**")
+    written = partial(number, lang, form=".2f")
+    above = [one.weight - one.chance for one, _, _ in found]
+    means = {
+        name: written(mean(getattr(one, name) for one, _, _ in found))
+        for name in ("weight", "chance", "others")
+    }
+    st.markdown(
+        text(
+            lang, "class.it_mean", above=sum(lead > 0 for lead in above), count=len(found), **means
+        )
+    )
+    if len(found) > 1:
+        error = written(stdev(above) / len(above) ** 0.5)
+        st.markdown(text(lang, "class.it_error", lead=written(mean(above)), error=error))
+    rows = [
+        text(
+            lang,
+            "class.it_row",
+            weight=written(one.weight),
+            chance=written(one.chance),
+            sentence=in_english(lang, messages.plain(sentence)),
+            noun=in_english(lang, messages.plain(noun)),
+        )
+        for one, sentence, noun in found[: ROWS_ON_WALL if wall else None]
+    ]
+    st.markdown("\n".join(f"- {row}" for row in rows))

@@ -1,8 +1,8 @@
 """Write it, defend it: exercises in code to download, and the final project on a head of one's own.
 
-In: the view, whose head and text the project takes over by a button; what the learner types. Out: a
-notebook; the evidence for and against a claim, computed by `teach.course.defence`, and a page to
-print. What is typed stays in the session.
+In: the view, whose head and text the project takes over by a button, here, on Atlas and on
+Switchboard; what the learner types. Out: a notebook; the evidence for and against a claim, computed
+by `teach.course.defence`, and a page to print. What is typed stays in the session.
 """
 
 import math
@@ -28,6 +28,7 @@ TEXTS = (
 )
 CLAIM_CHARS, TEXT_CHARS = 200, 2000
 ROOM: Page = "overview"
+OPENED = "learn.project.opened"  # True once a head was taken over on another page
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,8 @@ class Project:
 
 def show(lang: Language) -> None:
     """Draw both, in a box that is drawn when it is opened."""
-    key = widgets.key("learn.project")
+    name = "learn.project"
+    key = widgets.showing(name, True) if store.pop(OPENED, None) else widgets.key(name)
     box = st.expander(text(lang, "project.title"), key=key, on_change="rerun")
     if not box.open:
         return
@@ -134,14 +136,35 @@ def _take(name: str) -> None:
         store.put(KEPT, replace(kept, **changed))  # type: ignore[arg-type]
 
 
-def _take_head() -> None:
-    """Take over the model and the head that this visitor looked at last, and its text."""
+def offer(lang: Language, head: HeadId, measure: Share | None = None) -> None:
+    """A button on another page that takes its head into the project, with its text and measure."""
+    kept: Project = store.get(KEPT) or Project()
+    is_there = (kept.model, kept.name, kept.measure) == (
+        current.view().model,
+        head,
+        measure or kept.measure,
+    )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            text(lang, "project.defend", head=str(head)),
+            key=widgets.key("project.defend"),
+            on_click=_take_head,
+            args=(head, measure),
+        )
+        if is_there and store.get(OPENED):
+            st.page_link(routes.file("learn"), label=text(lang, "project.to_project"))
+
+
+def _take_head(named: HeadId | None = None, measure: Share | None = None) -> None:
+    """Take over the model, its text, and a head: the one that this visitor looked at last."""
     view, kept = current.view(), store.get(KEPT) or Project()
-    layer, head = view.place.layer_and_head
+    layer, head = view.place.layer_and_head if named is None else (named.layer, named.head)
     lines = [view.input.text, *kept.texts.splitlines()] if view.input.text else [kept.texts]
     texts = "\n".join(dict.fromkeys(" ".join(line.split()) for line in lines))
     changed = {"model": view.model, "layer": layer, "head": head, "texts": texts}
-    store.put(KEPT, replace(kept, **changed, is_measured=False))
+    measure = measure or kept.measure
+    store.put(KEPT, replace(kept, **changed, measure=measure, is_measured=False))
+    store.put(OPENED, named is not None)
 
 
 def _measure() -> None:
@@ -170,7 +193,7 @@ def _evidence(lang: Language, project: Project) -> None:
     st.markdown(counts)
     against = "" if found.against is None else found.against.text
     if against:
-        said = messages.plain(against)
+        said = messages.quoted(lang, project.model, against)
         st.markdown(labelled(text(lang, "project.against"), said))
     _field(lang, project, "refuted_by", CLAIM_CHARS)
     parts = [

@@ -265,15 +265,11 @@ def _asked(shown: PageContext, answered: Answering, on: "AnswerMeasure") -> str:
         return text(shown.lang, "parts.cosine" if no_lead else "parts.lead")
     model = answered.run.prepared.lm
     labels = model.labels_of([int(on.token), int(on.against or 0)])
-    own, other = (messages.plain(label) for label in labels)
+    lang, name = shown.lang, shown.captured.name
+    own, other = (messages.quoted(lang, name, label) for label in labels)
     tokens = next(iter(answered.run.prepared.tokens.values()))[0].labels
-    return text(
-        shown.lang,
-        "parts.token",
-        token=own,
-        other=other,
-        place=messages.plain(tokens[on.at]),
-    )
+    place = messages.quoted(lang, name, tokens[on.at])
+    return text(lang, "parts.token", token=own, other=other, place=place)
 
 
 def _split(run: "Experiment", on: "AnswerMeasure", job: Job) -> "tuple[Direct, Effects, float]":

@@ -15,7 +15,7 @@ from attnviz.checks import card
 from attnviz.checks.cards import HeadNote, TrainingCard
 from attnviz.checks.figure import Figure
 from attnviz.checks.openings import OPENINGS, Opening
-from attnviz.i18n import DEFAULT, Language, joined, text
+from attnviz.i18n import DEFAULT, Language, in_english, joined, text
 from attnviz.i18n.numbers import number
 from attnviz.types import Site
 
@@ -37,7 +37,7 @@ def show(lang: Language, name: str) -> None:
         return
     if lang != DEFAULT:
         st.caption(text(lang, "card.in_english"))
-    st.markdown(_plain(model_card.description.what))
+    st.markdown(_english(lang, model_card.description.what))
     if model_card.description.heads:
         st.markdown(f"**{text(lang, 'card.heads')}**")
         for number, note in enumerate(model_card.description.heads):
@@ -69,7 +69,7 @@ def _head(lang: Language, note: HeadNote, place: int) -> None:
     score = text(lang, "card.score_chance" if "chance" in numbers else "card.score", **numbers)
     key = widgets.key(f"card.head.{place}")
     name, does = st.columns(COLUMN_WIDTHS, vertical_alignment="center")
-    does.markdown(f"{_plain(note.does)} · {score}")
+    does.markdown(f"{_english(lang, note.does)} · {score}")
     site = Site.parse(note.head)
     if site is None or site.head is None:
         name.markdown(f"**{_plain(note.head)}**")
@@ -93,7 +93,7 @@ def _table(lang: Language, figures: tuple[Figure, ...]) -> Iterator[str]:
     for figure in figures:
         verdict = "" if figure.reached else f" ({text(lang, 'card.missed')})"
         cells = (
-            _plain(figure.name),
+            _english(lang, figure.name),
             f"{number(lang, figure.value, f'.{DIGITS}g')}{verdict}",
             f"{'≥' if figure.at_least else '≤'}{NARROW_SPACE}{number(lang, figure.target, 'g')}",
             number(lang, figure.cases) if figure.cases else "",
@@ -105,7 +105,7 @@ def _training(lang: Language, model_card: TrainingCard) -> None:
     """Data, languages, training, limits and licence, and samples."""
     described, trained = model_card.description, model_card.training
     facts = {
-        "data": _plain(described.data),
+        "data": _english(lang, described.data),
         "languages": joined(lang, described.languages) or "–",
         "training": text(
             lang,
@@ -115,7 +115,7 @@ def _training(lang: Language, model_card: TrainingCard) -> None:
             threads=trained.threads,
             seed=str(trained.seed),
         ),
-        "limits": _plain(described.limits),
+        "limits": _english(lang, described.limits),
         "licence": _plain(model_card.licence),
     }
     for name, fact in facts.items():
@@ -123,6 +123,10 @@ def _training(lang: Language, model_card: TrainingCard) -> None:
     if described.samples:
         st.markdown(f"**{text(lang, 'card.samples')}**")
         st.markdown("\n".join(f"- {_plain(sample)}" for sample in described.samples))
+
+
+def _english(lang: Language, value: str) -> str:
+    return in_english(lang, _plain(value))
 
 
 def _plain(value: str) -> str:

@@ -25,6 +25,10 @@ class Terms(str):
     """Numbers and signs that Python wrote; a learner's words stay as they are."""
 
 
+class NotEnglish(str):
+    """Words that no one is to read as English: in the page's language, or a model's French."""
+
+
 TrainingView = Literal["moments", "control", "ablation"]
 # the page that draws a real head; "output": the part of Output that fits the model
 RealView = Literal["head", "overview", "output"]

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from attnviz.pictures.board import Board, Panel
 from attnviz.pictures.motion.scenes import Motion
-from attnviz.teach.lessons.cards.card import Card, ChoiceQuestion, Picture
+from attnviz.teach.lessons.cards.card import Card, ChoiceQuestion, NotEnglish, Picture
 from attnviz.teach.lessons.cards.texts import LessonTexts
 
 Label = TypeVar("Label")
@@ -44,8 +44,9 @@ def in_language(card: Card, texts: LessonTexts) -> Card:
 
 def _word(value: Label, words: Mapping[str, str]) -> Label | str:
     if isinstance(value, Gloss):
-        return words.get(value, "")
-    return words.get(value, value) if isinstance(value, ExampleWord) else value
+        return NotEnglish(words.get(value, ""))
+    word = words.get(value) if isinstance(value, ExampleWord) else None
+    return value if word is None else NotEnglish(word)
 
 
 def _labels(labels: tuple[str, ...], words: Mapping[str, str]) -> tuple[str, ...]:

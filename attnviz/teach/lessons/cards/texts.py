@@ -6,7 +6,8 @@ for a class to talk about, and perhaps words: "the=その | cat=猫", for `examp
 card is `# name`, and each of its texts `## key`. Out: `LessonTexts`.
 
 A placeholder is `[[name]]` or `[[name:.2f]]`, filled from the numbers of the built card: no number
-is typed into a text. Text that a learner typed is inserted as plain text, never as markup.
+is typed into a text. Text that a learner typed is inserted as plain text, never as markup. English
+words that it inserts into a sentence of another language are marked (`i18n.in_english`).
 
 Keys of a card: title, text, and takeaway, the sentence to keep; question, reveal and
 feedback.<mistake>, feedback.other where it asks; option.<name> for the options of a choice;
@@ -20,10 +21,18 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
 
-from attnviz.i18n import DEFAULT, Language, MissingText, is_beta, particles
+from attnviz.i18n import (
+    DEFAULT,
+    Language,
+    MissingText,
+    in_english,
+    is_beta,
+    outside_bold,
+    particles,
+)
 from attnviz.i18n.numbers import local
 from attnviz.teach.lessons.cards import symbols
-from attnviz.teach.lessons.cards.card import Card, Numbers, Terms
+from attnviz.teach.lessons.cards.card import Card, NotEnglish, Numbers, Terms
 
 FENCE = "---"
 FRONT_MATTER = ("title", "summary", "goal", "keep", "discuss")
@@ -34,6 +43,9 @@ PARTICLE = particles.pattern(HOLE)  # a Korean particle behind a placeholder
 # a number at the beginning of a line, with the full stop that would make it a list
 LIST_MARK = re.compile(r"^(\[\[[^\]]+\]\])([.)])", re.MULTILINE)
 MARKUP = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|$~:&])")
+LINE = re.compile(r"^(\s*(?:[-*] |\d+\. )?)(.+)$", re.MULTILINE)  # an item's mark, and its words
+# letters of English with a word among them, as `IN_ENGLISH` of pictures/shared/dom.js
+IN_ENGLISH = re.compile(r"(?=.*[A-Za-z]{2})[ -~‘’“”–—…→·␣⏎▁Ġ]+")
 
 
 @dataclass(frozen=True)
@@ -144,8 +156,16 @@ def placeholders(template: str) -> set[str]:
     return {match[1] for match in PLACEHOLDER.finditer(template)}
 
 
-def fill(template: str, numbers: Numbers, markup: bool = True, lang: Language = DEFAULT) -> str:
+def fill(
+    template: str,
+    numbers: Numbers,
+    markup: bool = True,
+    lang: Language = DEFAULT,
+    marks: bool = True,
+) -> str:
     """The template with its placeholders filled; with `markup`, inserted texts are escaped.
+
+    With `marks`, English ones in another language are marked besides.
 
     >>> fill("softmax gives [[first:.2f]]", {"first": 0.891})
     'softmax gives 0.89'
@@ -155,22 +175,34 @@ def fill(template: str, numbers: Numbers, markup: bool = True, lang: Language = 
         raise MissingText(f"the text {template[:40]!r}… needs numbers for {sorted(missing)}")
     if markup:
         template = symbols.with_formulas(LIST_MARK.sub(r"\1\\\2", template))
-    template = particles.choose(
-        template, PARTICLE, lambda hole: _filled(hole, numbers, False, lang)
-    )
-    return PLACEHOLDER.sub(lambda hole: _filled(hole, numbers, markup, lang), template)
+    template = particles.choose(template, PARTICLE, lambda hole: _filled(hole, numbers, lang))
+    if not markup:
+        return PLACEHOLDER.sub(lambda hole: _filled(hole, numbers, lang), template)
+    said = PLACEHOLDER.sub(lambda hole: _escaped(hole, numbers, lang, marks), template)
+    return outside_bold(said)
 
 
 def say(texts: LessonTexts, card: Card, key: str, markup: bool = True) -> str:
-    """A text of a card with its numbers."""
-    return fill(texts.of(card.name, key), card.numbers, markup, texts.lang)
+    """A text of a card with its numbers; an English one in its place is marked as such."""
+    is_english = markup and card.name in texts.in_english
+    said = fill(texts.of(card.name, key), card.numbers, markup, texts.lang, marks=not is_english)
+    if not is_english:
+        return said
+    return LINE.sub(lambda line: line[1] + in_english(texts.lang, line[2]), said)
 
 
-def _filled(hole: re.Match[str], numbers: Numbers, markup: bool, lang: Language) -> str:
+def _escaped(hole: re.Match[str], numbers: Numbers, lang: Language, marks: bool) -> str:
+    value, said = numbers[hole["name"]], _filled(hole, numbers, lang)
+    if not isinstance(value, str):
+        return said
+    escaped = MARKUP.sub(r"\\\1", " ".join(said.splitlines()))
+    is_english = not isinstance(value, NotEnglish | Terms) and IN_ENGLISH.fullmatch(value)
+    return in_english(lang, escaped) if marks and is_english else escaped
+
+
+def _filled(hole: re.Match[str], numbers: Numbers, lang: Language) -> str:
     value = numbers[hole["name"]]
-    if isinstance(value, Terms):
-        value = local(lang, value)
     if isinstance(value, str):
-        return MARKUP.sub(r"\\\1", " ".join(value.splitlines())) if markup else value
+        return local(lang, value) if isinstance(value, Terms) else value
     form = hole["form"] or ("," if isinstance(value, int) else "")
     return local(lang, symbols.with_power(format(value, form)))

@@ -1,13 +1,13 @@
 """The Markdown of the lessons as HTML for paper, as passages for a class, and nothing that runs.
 
 In: a filled text of a card. Out: passages of plain text in a few styles; or HTML of CommonMark with
-GitHub's tables and formulas between dollar signs, the Markdown that the screen reads too. HTML in a
-text is escaped; links and pictures become their words with the address behind them, since paper
-has no links. Headings are not read:
-"#" begins a card in a file of texts. A formula in TeX becomes MathML, which every current browser
-sets without a script or a font of ours: only elements and attributes of plain formulas pass, and
-all text is escaped (the converter's own serialisation unescapes what was typed). A formula that
-the converter cannot read stays as it was typed, between dollar signs. Sources:
+GitHub's tables, formulas between dollar signs and marked English words (`i18n.in_english`), the
+Markdown that the screen reads too. HTML in a text is escaped; links and pictures become their words
+with the address behind them, since paper has no links. Headings are not read: "#" begins a card in
+a file of texts. A formula in TeX becomes MathML, which every current browser sets without a script
+or a font of ours: only elements and attributes of plain formulas pass, and all text is escaped (the
+converter's own serialisation unescapes what was typed). A formula that the converter cannot read
+stays as it was typed, between dollar signs. Sources:
 https://spec.commonmark.org, https://github.github.com/gfm, https://www.w3.org/TR/mathml-core.
 """
 
@@ -17,10 +17,13 @@ from html import escape, unescape
 from xml.etree.ElementTree import Element, tostring
 
 from markdown_it import MarkdownIt
+from markdown_it.helpers import parseLinkLabel
 from markdown_it.rules_core import StateCore
+from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
+from attnviz.i18n import ENGLISH
 from attnviz.pictures.class_card import CardSpan, Passage, SpanStyle
 from attnviz.teach.lessons.cards.symbols import typed
 
@@ -94,17 +97,19 @@ def spans(source: str) -> tuple[CardSpan, ...]:
 
 def spans_of(tokens: Sequence[Token]) -> tuple[CardSpan, ...]:
     """The pieces of a line that was read already; pieces of one style are one."""
-    pieces, styles = list[CardSpan](), list[SpanStyle]()
+    pieces, styles, lang = list[CardSpan](), list[SpanStyle](), ""
     for token in tokens:
         if token.type in STYLES:
             styles.append(STYLES[token.type])
         elif token.type in ("strong_close", "em_close"):
             styles.pop()
+        elif token.type in ("english_open", "english_close"):
+            lang = str(token.attrs.get("lang", ""))
         elif text := _plain(token):
             style = "code" if token.type == "code_inline" else styles[-1] if styles else ""
-            if pieces and pieces[-1].style == style:
+            if pieces and (pieces[-1].style, pieces[-1].lang) == (style, lang):
                 text = pieces.pop().text + text
-            pieces.append(CardSpan(text, style))
+            pieces.append(CardSpan(text, style, lang))
     return tuple(pieces)
 
 
@@ -128,7 +133,24 @@ def _parser() -> MarkdownIt:
         renderer=lambda tex, options: formula(tex, display=options["display_mode"]),
     )
     parser.core.ruler.push("paper", _for_paper)
+    parser.inline.ruler.before("link", "english", _english)
     return parser
+
+
+def _english(state: StateInline, silent: bool) -> bool:
+    """Read marked English words as an element that names its language."""
+    start = state.pos + len(ENGLISH)
+    end = parseLinkLabel(state, start - 1) if state.src.startswith(ENGLISH, state.pos) else -1
+    if end < 0:
+        return False
+    if not silent:
+        last, state.pos, state.posMax = state.posMax, start, end
+        state.push("english_open", "span", 1).attrs = {"lang": "en"}
+        state.md.inline.tokenize(state)
+        state.push("english_close", "span", -1)
+        state.posMax = last
+    state.pos = end + 1
+    return True
 
 
 def _for_paper(state: StateCore) -> None:

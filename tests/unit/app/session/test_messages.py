@@ -5,8 +5,8 @@ import re
 import pytest
 
 from attnviz.app.session import messages
-from attnviz.errors import AttnVizError, BadInput, require_index
-from attnviz.i18n import LANGUAGES, section
+from attnviz.errors import AttnVizError, BadInput, TooLarge, require_index
+from attnviz.i18n import LANGUAGES, Language, section
 from attnviz.models.weights import missing
 
 # what browsers' Markdown makes a link of, after it has taken the escapes away
@@ -35,11 +35,27 @@ def test_plain_is_one_line() -> None:
     assert messages.plain("a\n===\r\nb") == r"a↵\=\=\=⟨U\+000D⟩↵b"
 
 
-def shown(monkeypatch: pytest.MonkeyPatch, error: AttnVizError) -> str:
+def shown(monkeypatch: pytest.MonkeyPatch, error: AttnVizError, lang: Language = "en") -> str:
     lines: list[str] = []
     monkeypatch.setattr(messages.st, "error", lines.append)
-    messages.show("en", error)
+    messages.show(lang, error)
     return lines[0]
+
+
+@pytest.mark.parametrize(
+    ("lang", "count", "size"), [("en", "12,345", "0.5"), ("es", "12.345", "0,5")]
+)
+def test_numbers_of_an_error_have_the_signs_of_the_language(
+    monkeypatch: pytest.MonkeyPatch, lang: Language, count: str, size: str
+) -> None:
+    long = TooLarge("x", code="too_many_tokens", found=12345, limit=512, unit="tokens")
+    assert count in shown(monkeypatch, long, lang)
+    off = BadInput(
+        "x", code="mismatch", name="m", step="q", error="0.5", tolerance="1e-05", where="L0"
+    )
+    assert size in messages._details(lang, off)["error"]
+    typed = messages._details(lang, BadInput("x", code="bad_edit", asked="0.5"))
+    assert typed["asked"] == r"0\.5", "what a visitor typed stays as it is"
 
 
 def refused(name: str, count: int) -> BadInput:

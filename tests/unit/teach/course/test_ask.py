@@ -9,7 +9,7 @@ from attnviz.attention.capture import Capture
 from attnviz.pictures.board import Board
 from attnviz.pictures.motion.scenes import Motion
 from attnviz.teach.course.arrays import apart, entropy_bits, softmax
-from attnviz.teach.course.ask import LESSON, MODEL, START
+from attnviz.teach.course.ask import HEAD, LAYER, LESSON, MODEL, START, pointed
 from attnviz.teach.course.recipe import CaptureText, CardInputs
 from attnviz.teach.lessons.cards.card import Card, CellQuestion, Chart, Value
 from tests.support.course import captured, card, panel
@@ -94,3 +94,39 @@ def test_the_outputs_of_the_turned_query_come_from_values_on_the_card() -> None:
     for weights, output in (("control", "control_output"), ("changed", "output")):
         expected = panel(turned, weights).values @ values
         np.testing.assert_allclose(panel(turned, output).values, expected)
+
+
+def test_what_it_gives_a_noun_is_the_models_own_weight() -> None:
+    """Against transformers' eager attention, and by hand for a noun of several pieces."""
+    import torch
+
+    import attnviz
+
+    lm = attnviz.load(MODEL)
+    sentence = "The chandelier swung because it was loose."
+    encoded = lm.tokenizer(sentence, return_tensors="pt", return_offsets_mapping=True)
+    places = encoded.pop("offset_mapping")[0].tolist()
+    pieces = lm.tokenizer.convert_ids_to_tokens(encoded["input_ids"][0])
+    lm.model.set_attn_implementation("eager")
+    try:
+        with torch.no_grad():
+            given = torch.stack(lm.model(**encoded, output_attentions=True).attentions)[:, 0]
+    finally:
+        lm.model.set_attn_implementation("sdpa")
+    noun = [at for at, (start, stop) in enumerate(places) if 4 <= start < stop <= 14]
+    assert len(noun) > 1 and sentence[4:14] == "chandelier"
+    row = given[:, :, pieces.index("it"), noun].sum(dim=2).double().numpy()
+    found = pointed(captured, sentence, "Chandelier")
+    assert found is not None and str(found.head) == f"L{LAYER}.H{HEAD}"
+    assert found.weight == pytest.approx(float(row[LAYER, HEAD]), abs=1e-5)
+    assert found.chance == pytest.approx(len(noun) / len(pieces))
+    others = (row.sum() - row[LAYER, HEAD]) / (row.size - 1)
+    assert found.others == pytest.approx(float(others), abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "noun"),
+    [("The dog ran.", "dog"), ("It ran.", "dog"), ("It ran.", "it"), ("It ran.", "[CLS]")],
+)
+def test_without_it_or_its_noun_nothing_is_measured(sentence: str, noun: str) -> None:
+    assert pointed(captured, sentence, noun) is None

@@ -154,3 +154,16 @@ def test_passages_are_paragraphs_and_items_in_pieces_of_one_style() -> None:
 def test_spans_of_a_hostile_line_are_its_text() -> None:
     (span,) = spans("</script><img src=x onerror=1> %{x}")
     assert (span.text, span.style) == ("</script><img src=x onerror=1> %{x}", "")
+
+
+def test_marked_english_words_name_their_language_on_paper_and_in_a_class() -> None:
+    said = "“:color[the \\[x\\] cat]”の **:color[dog]**。"
+    english = '<span lang="en">{}</span>'
+    cat, dog = english.format("the [x] cat"), english.format("dog")
+    assert html(said) == f"<p>“{cat}”の <strong>{dog}</strong>。</p>"
+    ((first, marked, middle, bold, end),) = (passage.spans for passage in passages(said))
+    assert (marked.text, marked.lang, marked.style) == ("the [x] cat", "en", "")
+    assert (bold.text, bold.lang, bold.style) == ("dog", "en", "strong")
+    assert not first.lang and not middle.lang and not end.lang
+    assert plain(said) == "“the [x] cat”の dog。"
+    assert plain(":color[no end") == ":color[no end"

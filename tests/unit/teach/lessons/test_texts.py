@@ -1,6 +1,13 @@
 """A lesson in a language that lands in parts: its own cards, and English ones in their places."""
 
-from attnviz.teach.lessons.cards.texts import filled_up, lesson_texts, parse
+from dataclasses import replace
+
+import pytest
+
+from attnviz.i18n import Language
+from attnviz.teach.lessons.cards.card import Card, NotEnglish, Terms
+from attnviz.teach.lessons.cards.texts import fill, filled_up, lesson_texts, parse, say
+from attnviz.teach.lessons.paper.markdown import passages
 
 FRONT = "---\ntitle: {0}\nsummary: {0}\ngoal: {0}\nkeep: {0}\ndiscuss: {0}\n---\n"
 ENGLISH = parse(
@@ -28,3 +35,43 @@ def test_a_lesson_that_no_file_translates_is_english_and_says_so() -> None:
     texts, english = lesson_texts("birth", "es"), lesson_texts("birth", "en")
     assert texts.cards == english.cards and texts.in_english == set(english.cards)
     assert not lesson_texts("birth", "ja").in_english and not english.in_english
+
+
+@pytest.mark.parametrize(
+    ("lang", "value", "said"),
+    [
+        ("ja", "the cat", ":color[the cat]"),
+        ("ja", "it's [a]", ":color[it's \\[a\\]]"),
+        ("en", "the cat", "the cat"),
+        ("ja", NotEnglish("le chat"), "le chat"),
+        ("ja", "猫", "猫"),
+        ("ja", "été", "été"),
+        ("ja", "L3.H1", "L3\\.H1"),
+        ("es", Terms("2 × 0.5"), "2 × 0,5"),
+    ],
+)
+def test_english_words_in_another_language_are_marked(
+    lang: Language, value: str, said: str
+) -> None:
+    assert fill("“[[x]]”", {"x": value}, lang=lang) == f"“{said}”"
+    assert fill("[[x]]", {"x": "the cat"}, markup=False, lang=lang) == "the cat"
+
+
+def test_a_card_in_english_is_marked_line_by_line() -> None:
+    english = parse(FRONT.format("en") + "# a\n## text\nOne [[x]]\n\n- two\n1. three\n")
+    own = replace(parse(FRONT.format("es") + "# b\n## text\nx\n"), lang="es")
+    found = say(filled_up(own, english), Card("a", {"x": "cat"}), "text")
+    assert found == ":color[One cat]\n\n- :color[two]\n1. :color[three]"
+    assert "color" not in say(english, Card("a", {"x": "cat"}), "text")
+
+
+@pytest.mark.parametrize("word", ["dog", "the [x]", "so."])
+def test_a_bold_word_is_marked_around_the_bold_part(word: str) -> None:
+    """A Korean letter follows it, and Markdown ends no bold text between a sign and a letter."""
+    said = fill("두 번째 **[[x]]**의 행", {"x": word}, lang="ko")
+    (passage,) = passages(said)
+    assert [(span.text, span.style, span.lang) for span in passage.spans] == [
+        ("두 번째 ", "", ""),
+        (word, "strong", "en"),
+        ("의 행", "", ""),
+    ]

@@ -1,0 +1,86 @@
+"""Every card on the wall: one screen, letters of 28 pixels or more, and something drawn.
+
+A page of the tests draws each card as the wall does, at the two usual sizes of a projector, before
+and after the reveal. The line with the counts of the class stands below it, and may come late.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from attnviz.teach.course import SLUGS, lesson
+from tests.browser.conftest import HERE, OpenVisit
+from tests.support.server import app_command, free_port, serve
+
+SIZES = ((1280, 720), (1920, 1080))
+LEAST_PX = 28
+SETTLED_MS = 400  # letters and pictures find their size
+# letters of the card that are read from the last row, with the zoom around them; what is cut off;
+# the number of pictures, its own and those of its options
+MEASURE = """(top) => {
+    const all = (selector) => [...top.querySelectorAll(selector)];
+    const seen = (node) => node.getBoundingClientRect().width > 0;
+    const style = (node) => getComputedStyle(node);
+    const zoom = (node) => node instanceof Element ? +style(node).zoom * zoom(node.parentNode) : 1;
+    const px = (node) => parseFloat(style(node).fontSize) * zoom(node);
+    const cut = ({ scrollHeight, clientHeight, scrollWidth, clientWidth }) =>
+        scrollHeight > clientHeight + 1 || scrollWidth > clientWidth + 1;
+    const read = all("h2, .cc-question, .cc-option, .cc-sentences p, .cc-bars li, .cc-here");
+    const boxes = all(".cc-card, .cc-ask, .cc-sentences");
+    const { bottom } = top.querySelector(".cc-here").getBoundingClientRect();
+    return {
+        px: Math.min(...read.filter(seen).map(px)),
+        cut: boxes.filter(seen).filter(cut).map((node) => node.className),
+        below: bottom > innerHeight + 1,
+        pictures: all(".cc-pictures :is(table, canvas, svg, pre), .cc-option-pictured").length,
+    };
+}"""
+# the counts go, the card takes their place, and they come again
+LATE = """async (top) => {
+    const here = top.querySelector(".cc-here"), said = here.textContent;
+    const frames = () => new Promise((end) => setTimeout(end, 100));
+    here.textContent = "";
+    await frames();
+    here.textContent = said;
+    await frames();
+}"""
+
+
+@pytest.fixture(scope="module")
+def wall_server() -> Iterator[str]:
+    """The address of the app that shows any card as the wall does."""
+    port = free_port()
+    app = str(HERE / "component_app.py")
+    command = [app if part == "app.py" else part for part in app_command(port)]
+    with serve(port, command, env={"PYTHONPATH": str(HERE.parent.parent)}) as url:
+        yield url
+
+
+def problems(page: Page, size: tuple[int, int]) -> dict[str, Any]:
+    """What is wrong with the wall at this size; empty where nothing is."""
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    page.locator(".class-card").evaluate(LATE)
+    page.wait_for_timeout(SETTLED_MS)
+    found: dict[str, Any] = page.locator(".class-card").evaluate(MEASURE)
+    is_right = found["px"] >= LEAST_PX - 0.1 and found["pictures"]
+    return {} if is_right and not found["cut"] and not found["below"] else found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("slug", SLUGS)
+def test_every_card_is_one_screen_that_is_read_from_the_last_row(
+    visit: OpenVisit, wall_server: str, slug: str
+) -> None:
+    first = {"show": "wall", "card": f"{slug}/{lesson(slug).recipes[0].name}"}
+    page, wrong = visit("", url=wall_server, canvases=False, **first).page, {}
+    for recipe in lesson(slug).recipes:
+        for revealed in ("", "&revealed=1"):
+            page.goto(f"{wall_server}?show=wall&card={slug}/{recipe.name}{revealed}")
+            expect(page.locator(".class-card h2")).to_be_visible()
+            for size in SIZES:
+                found = problems(page, size)
+                if found:
+                    wrong[recipe.name, revealed, size] = found
+    assert wrong == {}
