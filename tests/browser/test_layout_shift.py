@@ -51,7 +51,7 @@ COMES_MS = 500
 def test_no_line_moves_when_the_font_comes_late(browser: Browser, server: str) -> None:
     with browser.new_context(viewport=DESK, locale="en") as context:
         page, held = context.new_page(), list[Route]()
-        page.route(f"**/{script.font_name()}", held.append)
+        page.route(f"**/{script.font_name()}", lambda route: held.append(route))
         page.goto(f"{server}/masks", wait_until="commit")
         expect(page.locator("html[data-font]")).to_have_attribute("data-font", "system")
         settle(page)

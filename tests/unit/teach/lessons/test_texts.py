@@ -75,3 +75,9 @@ def test_a_bold_word_is_marked_around_the_bold_part(word: str) -> None:
         (word, "strong", "en"),
         ("의 행", "", ""),
     ]
+
+
+def test_a_quoted_english_word_of_a_template_is_marked_in_another_script() -> None:
+    assert fill("「it」の行と W_Q", {}, lang="ja") == "「:color[it]」の行と $W_Q$"
+    assert fill("la fila de “gato”", {}, lang="es") == "la fila de “gato”"
+    assert fill("“it” 행", {}, markup=False, lang="ko") == "“it” 행"
