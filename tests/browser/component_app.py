@@ -5,5 +5,7 @@ from pathlib import Path
 import streamlit as st
 
 from attnviz.app.host import script
+from attnviz.app.server import class_socket
 
-app = st.App(Path(__file__).parent / "component_page.py", routes=script.routes())
+routes = [*script.routes(), *class_socket.routes()]
+app = st.App(Path(__file__).parent / "component_page.py", routes=routes)

@@ -210,19 +210,21 @@ def show_tiles() -> None:
 
 
 @st.cache_resource
-def the_class() -> NewRoom:
-    return rooms().create(Stage("where", "next"))
+def the_class() -> tuple[NewRoom, str]:
+    """A class, and the seat of its wall."""
+    room = rooms().create(Stage("where", "next"))
+    return room, rooms().join(room.code, None, watches=True)
 
 
 def show_wall() -> None:
     slug, _, name = st.query_params["card"].partition("/")
-    room, revealed = the_class(), "revealed" in st.query_params
+    (room, seat), revealed = the_class(), "revealed" in st.query_params
     stage = Stage(slug, name, shown=revealed, revealed=revealed, count=12)
     rooms().show(room.code, room.key, stage)
     view = class_card.ClassCardView(
         folder=FOLDER,
         code=room.code,
-        seat="",
+        seat=seat,
         place="wall",
         lang="en",
         card=staged_card.staged(room.code, "en", rooms().stage(room.code)).card,

@@ -66,14 +66,14 @@ function watch() {
 
 function translate(/** @type {Element} */ root) {
   if (document.documentElement.lang !== "en")
-    for (const element of within(root, ENGLISH)) element.lang = "en";
+    for (const element of within(root, ENGLISH)) element.setAttribute("lang", "en");
   for (const element of within(root, NAMED)) for (const name of ATTRIBUTES) sayAttribute(element, name);
   for (const element of within(root, SPOKEN)) {
     for (const node of element.childNodes) if (node.nodeType === Node.TEXT_NODE) sayText(node);
   }
 }
 
-/** The elements of a selector at and below a root. @returns {HTMLElement[]} */
+/** The elements of a selector at and below a root. */
 function within(/** @type {Element} */ root, /** @type {string} */ selector) {
   const below = [...root.querySelectorAll(selector)];
   return root.matches(selector) ? [root, ...below] : below;

@@ -11,7 +11,6 @@ const [LEAST_PX, STEP_PX] = [28, 2];
 const [MOST_OF_HEIGHT, MOST_BESIDE_PICTURES] = [0.062, 0.042]; // of the screen's, for a letter
 const [LEAST_ZOOM, MOST_ZOOM] = [0.5, 3];
 const [SMALLEST_OPTION, ZOOM_STEP] = [0.25, 0.125]; // of the pictures of options
-const ROOM = 0.96; // a little is left around the pictures
 
 /** The title, and how to join. */
 export function wallHead(
@@ -74,14 +73,22 @@ function overflows(/** @type {Element} */ { scrollHeight, clientHeight, scrollWi
   return scrollHeight > clientHeight + 1 || scrollWidth > clientWidth + 1;
 }
 
-/** Fills the place of the pictures with them. */
+/** Fills the place of the pictures with them: boards that stood side by side may stand below each other, and larger. */
 function enlarge(/** @type {HTMLElement} */ pictures) {
   const drawn = [...pictures.querySelectorAll("table, canvas, svg, pre, figcaption, .motion-caption")];
+  for (let zoom = MOST_ZOOM; zoom > LEAST_ZOOM; zoom -= ZOOM_STEP) {
+    pictures.style.setProperty("zoom", String(zoom));
+    if (fits(pictures, drawn)) return;
+  }
+  pictures.style.setProperty("zoom", String(LEAST_ZOOM));
+}
+
+/** True if all that is drawn stands within its place. */
+function fits(/** @type {HTMLElement} */ pictures, /** @type {Element[]} */ drawn) {
   const rects = drawn.map((node) => node.getBoundingClientRect()).filter(({ width }) => width > 0);
-  if (!rects.length) return;
+  if (!rects.length) return true;
   const place = pictures.getBoundingClientRect();
   const width = Math.max(...rects.map(({ right }) => right)) - Math.min(...rects.map(({ left }) => left));
   const height = Math.max(...rects.map(({ bottom }) => bottom)) - Math.min(...rects.map(({ top }) => top));
-  const fits = Math.min(place.width / width, place.height / height) * ROOM;
-  pictures.style.setProperty("zoom", String(Math.min(MOST_ZOOM, Math.max(LEAST_ZOOM, fits * LEAST_ZOOM))));
+  return width <= place.width + 1 && height <= place.height + 1; // some fill the width at any size
 }

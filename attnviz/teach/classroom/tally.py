@@ -22,7 +22,7 @@ from attnviz.teach.lessons.paper.answer_key import cells, exact
 from attnviz.teach.lessons.paper.markdown import plain
 
 RIGHT = "right"
-MAX_CELLS = 3
+MAX_CELLS = 1  # on the wall five answers are seen at once
 
 
 @dataclass(frozen=True)

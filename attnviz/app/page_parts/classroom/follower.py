@@ -67,8 +67,11 @@ def _stage(lang: Language) -> None:
     with messages.guard(lang):
         own = reach.tried(lambda: rooms().join(seat.room, seat.seat), seat.seat)
         seats.sit(replace(seat, seat=own))
+        if stage.activity:  # what the class does now stands first, also on a phone
+            activity.take_part(lang, stage)
         _card(lang, stage)
-        activity.take_part(lang, stage)
+        if not stage.activity:
+            activity.take_part(lang, stage)
 
 
 def stage_of_page(lang: Language) -> Stage | None:

@@ -45,9 +45,11 @@ from attnviz.teach.lessons.cards.card import (
     CellQuestion,
     Chart,
     ChoiceQuestion,
+    LiveTraining,
     NumberQuestion,
     Picture,
     Program,
+    RealHead,
     Slider,
 )
 from attnviz.teach.lessons.cards.example_words import in_language
@@ -143,14 +145,27 @@ def _card(code: str, stage: Stage, lang: Language) -> StagedCard:
 
 
 def pictures_of(shown: CardShown) -> Iterator[tuple[str, Picture]]:
-    """The pictures that a card shows now, by the names of their places."""
+    """The pictures that a card shows now, by the names of their places.
+
+    Where only a page draws those of the answer, its situation stays: the wall has it alone.
+    """
     card = shown.card
-    for number, picture in enumerate(before_the_question(card) if shown.is_open else ()):
+    before, later = (
+        before_the_question(card) if shown.is_open else (),
+        (*card.pictures, *card.reveal),
+    )
+    if not before and later and all(map(_is_by_page, later)):
+        before = tuple(picture for picture in card.situation if not _is_by_page(picture))
+    for number, picture in enumerate(before):
         yield f"before.{number}", picture
     for number, picture in enumerate(card.pictures):
         yield f"{number}", picture
     for number, picture in enumerate(() if shown.is_open else card.reveal):
         yield f"reveal.{number}", picture
+
+
+def _is_by_page(picture: Picture) -> bool:
+    return isinstance(picture, RealHead | LiveTraining)
 
 
 def _picture(shown: CardShown, stage: Stage, picture: Picture, name: str) -> CardPicture | None:
