@@ -26,6 +26,8 @@ BY_PAGE = {
     ("patches", "looks"),
     ("claims", "quiet"),
     ("birth", "live"),
+    ("birth", "expect"),
+    ("birth", "ablate"),
 }
 
 
