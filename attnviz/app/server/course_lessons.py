@@ -69,7 +69,7 @@ def capture(model: str, text: object = None, /, **options: object) -> "Capture":
 
 @shared(most=MAX_POINTED)
 def pointed(sentence: str, noun: str) -> "Pointed | None":
-    """What "it" gives a noun in the head of lesson 1; None for a sentence without both."""
+    """The weight of "it" on a noun in the head of lesson 1; None for a sentence without both."""
     with loading.importing:
         from attnviz.teach.course import ask
 

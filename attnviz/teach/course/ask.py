@@ -328,7 +328,7 @@ class Pointed:
 
 
 def pointed(capture: CaptureText, sentence: str, noun: str) -> Pointed | None:
-    """What the last "it" of a sentence gives the noun where it stands first; None without both."""
+    """The weight of the last "it" of a sentence on the noun's first place; None without both."""
     captured = capture(MODEL, sentence)
     found = words(captured.tokens, "".join)
     its, nouns = (_named(found, word) for word in ("it", noun))
