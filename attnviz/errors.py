@@ -120,6 +120,18 @@ def require_type(function: str, name: str, value: object, wanted: type, hint: st
         )
 
 
+def require_callback(progress: object) -> None:
+    """Raise `BadInput` unless a function is given that can be told how far the work is."""
+    if not callable(progress):
+        raise bad_argument(
+            f"progress is {progress!r}; give a function that is told how much is done, such as"
+            " progress=print",
+            name="progress",
+            found=repr(progress),
+            allowed="a function",
+        )
+
+
 def whole(value: SupportsIndex) -> int:
     """The number as an `int`; −1 for what is no whole number."""
     try:

@@ -2,19 +2,20 @@
 
 In: a folder, and the names of embedded models (all of them by default). Out: the live page, on
 which these models run in the reader's browser. Below it, in `pages`, a page for each model on its
-first example, with the steps of its opening and of the heads that its card names, the atlas of the
-survey that comes with it, and an index that links to all of these; the same in a folder for each
-other language. Any web space can serve the folder; the pages with fixed texts open from a disk,
-too: they ask for nothing but themselves.
+first example, with the steps of its opening and of the heads that its card names, its circuit, its
+map, the atlas of the survey that comes with it, the films of the lessons, and an index that links
+to all of these; the same in a folder for each other language. Any web space can serve the folder;
+the pages with fixed texts open from a disk, too: they ask for nothing but themselves.
 """
 
 import argparse
 import base64
 import html
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode
 
 import numpy as np
@@ -37,7 +38,9 @@ from attnviz.pictures.group.groups import Group, groups
 from attnviz.pictures.group.titles import model_title
 from attnviz.pictures.shared.page import page_style, source_hash
 from attnviz.types import HeadId, Site
+from scripts.demo_pictures import circuit_page, films, map_page
 
+FILMS = "films.html"
 FIXED = "pages"  # the folder of the pages with fixed texts
 STYLE = """
 main.models {
@@ -86,11 +89,11 @@ class Exhibit:
     capture: attnviz.Capture
     picture: np.ndarray | None
     survey: Survey | None = None
+    pictured: Mapping[str, Callable[[Language], str]] = field(default_factory=dict)
 
-    @property
-    def atlas(self) -> str:
-        """The page of its survey of many texts."""
-        return f"{self.name}-atlas.html"
+    def page(self, kind: str) -> str:
+        """The file of its "atlas", "map" or "circuit"."""
+        return f"{self.name}-{kind}.html"
 
     def places(self, lang: Language) -> list[Place]:
         """Its opening, and the heads that its card names."""
@@ -132,9 +135,22 @@ def exhibit(name: str) -> Exhibit:
         return Exhibit(name, lm, attnviz.capture(lm), None)
     if lm.kind == "vision":
         image = pictures.made(pictures.default(name))
-        return Exhibit(name, lm, attnviz.capture(lm, image=image), seen_picture(lm, image))
+        capture = attnviz.capture(lm, image=image)
+        pictured = _pictured(lm, capture, image=image)
+        return Exhibit(name, lm, capture, seen_picture(lm, image), None, pictured)
     target = answer(lm, first) if lm.kind == "encoder-decoder" else None
-    return Exhibit(name, lm, attnviz.capture(lm, first, target=target), None, embedded_survey(lm))
+    capture = attnviz.capture(lm, first, target=target)
+    pictured = _pictured(lm, capture, text=first, target=target)
+    return Exhibit(name, lm, capture, None, embedded_survey(lm), pictured)
+
+
+def _pictured(
+    lm: attnviz.LoadedModel, capture: attnviz.Capture, **given: Any
+) -> dict[str, Callable[[Language], str]]:
+    """What writes the circuit of a capture and the map of its model, where there are any."""
+    run = attnviz.experiment(lm, **given)
+    pages = {"circuit": circuit_page(run, capture), "map": map_page(lm)}
+    return {kind: written for kind, written in pages.items() if written is not None}
 
 
 def write_live(folder: Path, names: Sequence[str], languages: Sequence[Language]) -> None:
@@ -161,7 +177,10 @@ def write_pages(folder: Path, names: Sequence[str], languages: Sequence[Language
                 picture=shown.picture,
             )
             if shown.survey is not None:
-                attnviz.save(shown.survey, place / shown.atlas, lang=lang)
+                attnviz.save(shown.survey, place / shown.page("atlas"), lang=lang)
+            for kind, written in shown.pictured.items():
+                (place / shown.page(kind)).write_text(written(lang), encoding="utf-8")
+        (place / FILMS).write_text(films(lang), encoding="utf-8")
         (place / "index.html").write_text(index(exhibits, lang, languages), encoding="utf-8")
 
 
@@ -182,6 +201,7 @@ def index(exhibits: Sequence[Exhibit], lang: Language, languages: Sequence[Langu
         f"<header><h1>{html.escape(text(lang, 'app.name'))}</h1></header>",
         f"<p>{html.escape(text(lang, 'app.tagline'))}</p>",
         f"<nav>{''.join(_languages(lang, languages))}</nav>",
+        f'<p><a href="{FILMS}">{html.escape(text(lang, "file.films"))}</a></p>',
         '<main class="models">',
         *(_article(shown, lang) for shown in exhibits),
         "</main></body></html>",
@@ -210,9 +230,11 @@ def _article(shown: Exhibit, lang: Language) -> str:
         f" <bdi>{html.escape(place.does)}</bdi></li>"
         for place in places
     )
-    if shown.survey is not None:
-        atlas = html.escape(text(lang, "page.atlas.title"))
-        items += f'<li><a href="{shown.atlas}">{atlas}</a></li>'
+    more = [*shown.pictured, *(["atlas"] if shown.survey is not None else [])]
+    items += "".join(
+        f'<li><a href="{shown.page(kind)}">{html.escape(text(lang, f"page.{kind}.title"))}</a></li>'
+        for kind in more
+    )
     notes_in_english = lang != DEFAULT and len(places) > 1
     english = f"<p>{html.escape(text(lang, 'card.in_english'))}</p>" if notes_in_english else ""
     return (

@@ -22,7 +22,7 @@ from attnviz.corpus.biplot import Biplot, Moments, biplot, dot_product, moments
 from attnviz.corpus.neighbours import Neighbours, neighbours
 from attnviz.corpus.shards import SHARD, batches
 from attnviz.corpus.texts import Texts, pieces, read_texts, require_reader
-from attnviz.errors import bad_argument
+from attnviz.errors import bad_argument, require_callback
 from attnviz.metrics.patterns import counted_queries
 from attnviz.metrics.table import HeadTable, bad_name
 from attnviz.models.loaded_model import LoadedModel
@@ -172,6 +172,7 @@ def embed(
     >>> attnviz.embed("stories", ["Once upon a time there was a cat.", "Tom had a red ball."])
     Embedding of stories: 16 heads, fitted on 2 texts, 15 tokens
     """
+    require_callback(progress)
     if method not in METHODS:
         raise bad_name("method", method, METHODS)
     if (method == "tsne") != (head is not None):

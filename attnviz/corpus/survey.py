@@ -21,7 +21,7 @@ from attnviz.corpus.result import Survey
 from attnviz.corpus.shards import SHARD, Progress, Shard, file_name, fingerprint, shards, tally
 from attnviz.corpus.tally import SurveyTally
 from attnviz.corpus.texts import Texts, require_reader
-from attnviz.errors import BadInput, bad_argument
+from attnviz.errors import BadInput, bad_argument, require_callback
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.models.loader import load
 from attnviz.types import HeadId, ignore
@@ -70,6 +70,7 @@ def survey(
     >>> attnviz.survey("stories")
     Survey of stories: 16 heads, 2,000 texts, 126,736 tokens
     """
+    require_callback(progress)
     loaded = lm if isinstance(lm, LoadedModel) else load(lm)
     chosen = _engine(engine, workers, folder, part, address)
     if loaded.kind != "vision":

@@ -39,6 +39,7 @@ _HOMES = {
     "attnviz.experiment.tokens": ("TokenScores",),
     "attnviz.experiment.weights_alone.circuits": ("Circuits",),
     "attnviz.experiment.weights_alone.results": (
+        "BesideOthers",
         "ByDistance",
         "Candidate",
         "Composition",

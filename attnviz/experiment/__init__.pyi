@@ -22,6 +22,7 @@ from attnviz.experiment.slots import WordSlot as WordSlot
 from attnviz.experiment.switches import ChangedRun as ChangedRun
 from attnviz.experiment.tokens import TokenScores as TokenScores
 from attnviz.experiment.weights_alone.circuits import Circuits as Circuits
+from attnviz.experiment.weights_alone.results import BesideOthers as BesideOthers
 from attnviz.experiment.weights_alone.results import ByDistance as ByDistance
 from attnviz.experiment.weights_alone.results import Candidate as Candidate
 from attnviz.experiment.weights_alone.results import Composition as Composition

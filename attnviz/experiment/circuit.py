@@ -22,7 +22,7 @@ from jaxtyping import Bool, Float, Float64, Int64
 from torch import Tensor
 
 from attnviz.attention.tolerance import rounding
-from attnviz.errors import BadInput, bad_argument, whole
+from attnviz.errors import BadInput, bad_argument, require_callback, whole
 from attnviz.experiment.answer_measures import AnswerMeasure
 from attnviz.experiment.clean_run import CleanRun
 from attnviz.experiment.edgewise import Edgewise, Receiver, edgewise
@@ -169,6 +169,7 @@ def circuit(
     cancel: threading.Event | None = None,
 ) -> Circuit:
     """The circuit of a run's number, between it and a run of another text of the same length."""
+    require_callback(progress)
     differing_places(prepared, other)
     work = EdgeWork.of(prepared, other)
     estimate = work.estimate(steps)
@@ -269,18 +270,14 @@ class EdgeWork:
 
     def estimate(self, steps: int) -> Float64[np.ndarray, " edge"]:
         """Integrated gradients between the other run's embeddings and this one's."""
-        shape = 1, len(self.model.receivers), *self.start.shape[1:]
         read, output = readout(self.prepared).read, readout(self.prepared).output
-        slope = torch.zeros(shape)
+        slopes: list[Tensor] = []
         for step in range(steps):
-            share = (step + 0.5) / steps
-            start = torch.lerp(self.other_start, self.start, share)
+            start = torch.lerp(self.other_start, self.start, (step + 0.5) / steps)
             with self.prepared.lm.lock, torch.enable_grad():
-                moved = torch.zeros(shape, requires_grad=True)
-                answer, _ = self.model.forward(start, moved=moved)
-                (gradient,) = torch.autograd.grad(read({output: answer}).sum(), moved)
-            slope += gradient / steps
-        scores = torch.einsum("std,rtd->rs", self.other_wrote - self.wrote, slope[0])
+                slopes.append(self.model.slopes(start, lambda x: read({output: x}).sum()))
+        slope = torch.stack(slopes).mean(0)
+        scores = torch.einsum("std,rtd->rs", self.other_wrote - self.wrote, slope)
         table: np.ndarray = scores.double().numpy()
         by_edge: np.ndarray = table[tuple(self.places.T)]
         return by_edge

@@ -12,8 +12,9 @@ operations, run again on the new state; attention is computed from q, k and v. H
 share their reads of k and v.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import torch
 from jaxtyping import Bool, Float
@@ -24,7 +25,7 @@ from attnviz.attention.inputs import AttentionInputs
 from attnviz.errors import UnsupportedAttention
 from attnviz.experiment.components import Naming, site_of
 from attnviz.experiment.dataflow.operations import aten
-from attnviz.experiment.dataflow.stream import replay, states, writer_of
+from attnviz.experiment.dataflow.stream import replay, replay_all, states, writer_of
 from attnviz.experiment.dataflow.trace import Value
 from attnviz.experiment.paths import SIDES, FedSide, by_head, patterns
 from attnviz.experiment.traced_run import TracedRun
@@ -89,11 +90,10 @@ class Edgewise:
         start: Float[Tensor, "row token d_model"],
         on: Bool[Tensor, "row receiver sender"] | None = None,
         other: Float[Tensor, "sender token d_model"] | None = None,
-        moved: Float[Tensor, "row receiver token d_model"] | None = None,
     ) -> tuple[Tensor, Float[Tensor, "row sender token d_model"]]:
         """(the answer's tensor of each row, what every sender wrote), from given embeddings.
 
-        Without `on` every edge is; `moved` is added to what the receivers read.
+        Without `on` every edge is.
         """
         written, constant, first = [start], torch.zeros_like(start[0]), 0
 
@@ -105,7 +105,7 @@ class Edgewise:
             if on is not None and other is not None:
                 off = 1.0 - on[:, some, : len(written)].float()
                 x = x + torch.einsum("nrs,nstd->nrtd", off, other[: len(written)] - own)
-            return x if moved is None else x + moved[:, some]
+            return x
 
         for step in self.steps:
             if step.call is None:
@@ -117,19 +117,54 @@ class Edgewise:
         answer = self._replayed(self.end, self.answer, read(1))[:, 0]
         return answer, torch.stack(written, dim=1)
 
+    def slopes(
+        self, start: Float[Tensor, "1 token d_model"], number: Callable[[Tensor], Tensor]
+    ) -> Float[Tensor, "receiver token d_model"]:
+        """The gradient of a number of the answer by what every receiver reads, all edges on.
+
+        The receivers of a layer read one and the same stream: one pass forward and one back are
+        enough, but for the last step from the q, k and v of each head alone back to its read.
+        """
+        trace, stream = self.run.trace, start
+        reads: list[Tensor] = []  # nothing that is added to what each step reads
+        ends: list[tuple[Tensor, ...]] = []  # q, k and v of an attention; else the read itself
+        for step in (*self.steps, None):
+            reads.append(torch.zeros_like(start, requires_grad=True))
+            ends.append((reads[-1],))
+            state = self.end if step is None else step.state
+            x = (stream + reads[-1]).reshape(state.tensor.shape)
+            if step is None:
+                answer = replay(trace, state, x, self.answer)
+            elif step.call is None:
+                stream = stream + replay(trace, state, x, step.written).reshape(start.shape)
+            else:
+                known = _stages(step.call)
+                found = replay_all(trace, state, x, [self._made(stage) for stage in known])
+                q, k, v = (new.reshape(s.shape) for new, s in zip(found, known, strict=True))
+                stream = stream + _written(step.call, q, k, v).sum(1) + step.constant
+                ends[-1] = q, k, v
+        flat = [end for some in ends for end in some]
+        slopes = iter(torch.autograd.grad(number(answer), flat, retain_graph=True))
+        return torch.cat(
+            [
+                next(slopes) if len(some) == 1 else _by_head(read, some, [*islice(slopes, 3)])
+                for read, some in zip(reads, ends, strict=True)
+            ]
+        )
+
+    def _made(self, stage: Tensor) -> Value:
+        """q, k or v as the pass made it."""
+        return _before_detach(self.run.trace.value(stage))
+
     def _attended(self, step: Step, call: AttentionCall, read: object) -> Tensor:
         """The output of each head, [row, head, token, d_model]."""
-        inputs, out = call.inputs, call.projections["out"]
-        assert isinstance(inputs, AttentionInputs) and callable(read), "own code is refused"
-        stages: tuple[Tensor, ...] = (inputs.query, inputs.key, inputs.value)
-        q, k, v = (self._own_head(step.state, stage, read(stage.shape[1])) for stage in stages)
-        mixed = patterns(inputs, q, k) @ by_head(inputs, v)
-        w_o = torch.stack([out.rows(head, mixed.shape[-1]) for head in range(call.n_heads)])
-        return torch.einsum("nhtd,hde->nhte", mixed, w_o.float())
+        assert callable(read)
+        stages = (self._own_head(step.state, s, read(s.shape[1])) for s in _stages(call))
+        return _written(call, *stages)
 
     def _own_head(self, state: Value, stage: Tensor, x: Tensor) -> Tensor:
         """q, k or v where head h is computed from its own read x[:, h]; [row, head, token, d]."""
-        heads = self._replayed(state, _before_detach(self.run.trace.value(stage)), x)
+        heads = self._replayed(state, self._made(stage), x)
         own = torch.arange(stage.shape[1])
         return heads.reshape(*x.shape[:2], *stage.shape[1:])[:, own, own]
 
@@ -141,6 +176,39 @@ class Edgewise:
         trace = self.run.trace
         new = torch.func.vmap(lambda one: replay(trace, state, one, end))(flat)
         return new.reshape(*x.shape[:2], *end.tensor.shape[1:])
+
+
+def _stages(call: AttentionCall) -> tuple[Tensor, Tensor, Tensor]:
+    """q, k and v of a call, [1, head, token, d_head]."""
+    inputs = call.inputs
+    assert isinstance(inputs, AttentionInputs), "own code is refused"
+    return inputs.query, inputs.key, inputs.value
+
+
+def _written(
+    call: AttentionCall, q: Tensor, k: Tensor, v: Tensor
+) -> Float[Tensor, "row head token d_model"]:
+    """What each head writes, from its q, k and v."""
+    inputs, out = call.inputs, call.projections["out"]
+    assert isinstance(inputs, AttentionInputs), "own code is refused"
+    mixed = patterns(inputs, q, k) @ by_head(inputs, v)
+    w_o = torch.stack([out.rows(head, mixed.shape[-1]) for head in range(call.n_heads)])
+    return torch.einsum("nhtd,hde->nhte", mixed, w_o.float())
+
+
+def _by_head(
+    read: Tensor, stages: Sequence[Tensor], slopes: Sequence[Tensor]
+) -> Float[Tensor, "receiver token d_model"]:
+    """The gradients by what is read for q, k and v of each head alone, from those by q, k and v."""
+    counts = [stage.shape[1] for stage in stages]
+    own = torch.split(torch.eye(sum(counts), dtype=read.dtype, device=read.device), counts, dim=1)
+    alone = [
+        of_head[:, None, :, None, None] * slope.to(read.dtype)
+        for of_head, slope in zip(own, slopes, strict=True)
+    ]
+    (found,) = torch.autograd.grad(stages, read, alone, retain_graph=True, is_grads_batched=True)
+    by_receiver: Tensor = found[:, 0]
+    return by_receiver
 
 
 def edgewise(run: TracedRun, output: str) -> Edgewise:

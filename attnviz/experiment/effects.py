@@ -24,7 +24,7 @@ from attnviz.capture.changed.resolve import require_possible
 from attnviz.changes.kinds import AblationKind, Corpus, CorpusTexts
 from attnviz.changes.make import ablate, pattern
 from attnviz.changes.site import place_among, site
-from attnviz.errors import bad_argument, bad_kind
+from attnviz.errors import bad_argument, bad_kind, require_callback
 from attnviz.experiment.answer_measures import AnswerMeasure
 from attnviz.experiment.clean_run import CleanRun
 from attnviz.experiment.first_order import slopes
@@ -150,6 +150,7 @@ def effects(
     `rows` go into one batch. `progress` is told what fraction is done; raises `Cancelled` soon
     after `cancel` was set.
     """
+    require_callback(progress)
     start = time.perf_counter()
     resolved, layout = readout(prepared), layout_of(prepared.calls)
     recorded = 0.0

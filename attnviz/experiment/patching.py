@@ -32,7 +32,7 @@ from attnviz.capture.plan.plan import TokensByStack
 from attnviz.capture.record.recorder import record
 from attnviz.changes.kinds import PATCHED, Patch, PatchedStage
 from attnviz.changes.site import place_among
-from attnviz.errors import BadInput, bad_argument
+from attnviz.errors import BadInput, bad_argument, require_callback
 from attnviz.experiment.answer_measures import AnswerMeasure
 from attnviz.experiment.clean_run import CleanRun
 from attnviz.experiment.effects import sites_of
@@ -154,6 +154,7 @@ def patching(
     `BadInput` if the tokens of the two do not stand at the same places, or if the measure does not
     tell the two answers apart.
     """
+    require_callback(progress)
     start = time.perf_counter()
     places = differing_places(prepared, source)
     resolved, layout = readout(prepared), layout_of(prepared.calls)

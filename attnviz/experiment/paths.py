@@ -35,7 +35,13 @@ from attnviz.capture.changed.run import changes_made
 from attnviz.capture.record.recorder import record
 from attnviz.changes.kinds import CorpusTexts
 from attnviz.changes.site import place_among
-from attnviz.errors import Cancelled, UnsupportedAttention, bad_argument, require_index
+from attnviz.errors import (
+    Cancelled,
+    UnsupportedAttention,
+    bad_argument,
+    require_callback,
+    require_index,
+)
 from attnviz.experiment.clean_run import CleanRun, takes
 from attnviz.experiment.dataflow.stream import states, writer_of
 from attnviz.experiment.effects import (
@@ -182,6 +188,7 @@ def paths(
     A sender is replaced as in `effects`, "resample" by one draw. `progress` is told what fraction
     is done; raises `Cancelled` soon after `cancel` was set.
     """
+    require_callback(progress)
     layout = layout_of(prepared.calls)
     replacement, chosen = replacement_of(prepared.lm, to, corpus), sites_of(layout, senders)
     receivers, held = layout.heads, held_between(prepared, between)

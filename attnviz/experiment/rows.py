@@ -128,10 +128,10 @@ def placed_in_rows(changes: Sequence[tuple[int, RowChange]]) -> dict[CallPlace, 
             rows = tuple(range(row * call.n_rows, (row + 1) * call.n_rows))
             own = StageChange(change.stage, function, (change.head,) * len(rows), rows)
             by_call.setdefault(call.place, []).append(own)
-    return {place: sites[place].placed(list(_joined(group))) for place, group in by_call.items()}
+    return {place: sites[place].placed(list(joined(group))) for place, group in by_call.items()}
 
 
-def _joined(changes: Sequence[StageChange]) -> Iterator[StageChange]:
+def joined(changes: Sequence[StageChange]) -> Iterator[StageChange]:
     """Changes with one function and stage as one, so that they are computed together."""
     groups: dict[tuple[str, int], list[StageChange]] = {}
     for change in changes:

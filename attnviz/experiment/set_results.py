@@ -2,20 +2,25 @@
 
 In: one number for each cell (a head, a component or a state, at a slot) and text. Out: a
 `SetResult`. A share of a set is a ratio of means, Σ changes ÷ Σ gaps: the mean of ratios has no
-use, for one text whose gap is near 0 carries it away. Intervals are those of 1,000 bootstraps over
-texts, the middle 95 %. Two heads are compared text by text (`difference`): their spread over texts
-is larger than what separates them.
+use, for one text whose gap is near 0 carries it away. Intervals are those of 1,000 bootstraps, the
+middle 95 %: over texts, or over blocks of texts that share the words that they are about. Two heads
+are compared text by text (`difference`): their spread over texts is larger than what separates
+them.
 """
 
+import re
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Float64
+from jaxtyping import Bool, Float64, Int64
 
 from attnviz.changes.site import site
 from attnviz.errors import BadInput, bad_argument
+from attnviz.experiment.answer_measures import AnswerMeasure, Class, NextToken
 from attnviz.summary import counted, shortened, text_table
 from attnviz.types import Where
 
@@ -23,6 +28,8 @@ Question = Literal["effects", "direct", "lens", "patching"]
 DRAWS = 1000
 MIDDLE = (2.5, 97.5)  # percentiles
 SEED = 0
+WORD = re.compile(r"\w+")
+LEAST_BLOCKS = 5  # of fewer a bootstrap says nothing
 LEAST_GAP = 0.1  # of the mean gap: a text with a smaller one has no share of its own
 
 
@@ -35,6 +42,8 @@ class SetResult:
     number itself. `before` has each text's own number, `source` that of its partner; the shares of
     "patching" are of the gap between the two, and `control` has the same patches from the partner
     of another text. `n_solved` texts are answered right by the model; None where that is not asked.
+    `blocks` has the number of each text's block, which standard errors and intervals draw whole;
+    None where every text stands for itself.
     """
 
     question: Question
@@ -47,11 +56,17 @@ class SetResult:
     n_solved: int | None = None
     source: Float64[np.ndarray, " text"] | None = None
     control: Float64[np.ndarray, "*cell text"] | None = None
+    blocks: Int64[np.ndarray, " text"] | None = None
 
     @property
     def n_text(self) -> int:
         """The number of texts."""
         return len(self.before)
+
+    @property
+    def n_block(self) -> int:
+        """The number of blocks that are drawn from; that of the texts where each is its own."""
+        return len(self._own_blocks)
 
     @property
     def mean(self) -> Float64[np.ndarray, "*cell"]:
@@ -69,14 +84,18 @@ class SetResult:
 
     @property
     def se(self) -> Float64[np.ndarray, "*cell"]:
-        """The standard error of the mean."""
-        error: np.ndarray = self.sd / np.sqrt(self.n_text)
+        """The standard error of the mean, by blocks."""
+        n, n_text = self.n_block, self.n_text
+        if n < 2:
+            return np.full(self.values.shape[:-1], np.nan)
+        sums = (self.values - self.mean[..., None]) @ self._own_blocks.T
+        error: np.ndarray = np.sqrt(n / (n - 1) * (sums**2).sum(-1)) / n_text
         return error
 
     @cached_property
     def interval(self) -> Float64[np.ndarray, "*cell bound"]:
         """The 95 % interval of the mean: (lower bound, upper bound)."""
-        return _middle(self.values @ self._drawn.T / self.n_text)
+        return self._of_mean(self.values)
 
     @property
     def share(self) -> Float64[np.ndarray, "*cell"]:
@@ -115,7 +134,7 @@ class SetResult:
     ) -> tuple[float, float, float]:
         """(the mean difference of two rows, and its 95 % interval), text by text."""
         differences = self.of(row, slot) - self.of(other, slot)
-        low, high = _middle(differences @ self._drawn.T / self.n_text)
+        low, high = self._of_mean(differences)
         return float(differences.mean()), float(low), float(high)
 
     def order(self, slot: str | None = None) -> tuple[str, ...]:
@@ -136,6 +155,8 @@ class SetResult:
             "value": self.values.ravel().tolist(),
             "before": self.before.tolist() * n_cell,
         }
+        if self.blocks is not None:
+            table["block"] = self.blocks.tolist() * n_cell
         if self.source is not None:
             table["source"] = self.source.tolist() * n_cell
         if self.control is not None:
@@ -183,7 +204,8 @@ class SetResult:
         if self.control is not None:
             shares += " | from another pair's partner"
         how = f" ({shortened(self.how)})" if self.how else ""
-        return f"{self.question}{how} over {texts}{solved}, on {number}{shares}"
+        blocks = "" if self.blocks is None else f"; errors over {self.n_block} blocks"
+        return f"{self.question}{how} over {texts}{solved}, on {number}{shares}{blocks}"
 
     @property
     def _gap(self) -> Float64[np.ndarray, " text"]:
@@ -196,11 +218,25 @@ class SetResult:
         return gap
 
     @cached_property
+    def _own_blocks(self) -> Bool[np.ndarray, "block text"]:
+        """True for the texts of each block."""
+        of_text = np.arange(self.n_text) if self.blocks is None else self.blocks
+        same: np.ndarray = np.unique(of_text)[:, None] == of_text
+        return same
+
+    @cached_property
     def _drawn(self) -> Float64[np.ndarray, "draw text"]:
         """The times that each text is in each bootstrap."""
-        n = self.n_text
+        n = self.n_block
         counts = np.random.default_rng(SEED).multinomial(n, np.full(n, 1 / n), size=DRAWS)
-        return counts.astype(np.float64)
+        drawn: np.ndarray = counts.astype(np.float64) @ self._own_blocks
+        return drawn
+
+    def _of_mean(
+        self, values: Float64[np.ndarray, "*cell text"]
+    ) -> Float64[np.ndarray, "*cell bound"]:
+        """The 95 % interval of a mean over texts; blocks may differ in size."""
+        return _middle(values @ self._drawn.T / self._drawn.sum(-1))
 
     def _cell(self, row: Where, slot: str | None) -> tuple[int, ...]:
         name = row if isinstance(row, str) and row in self.rows else str(site(row))
@@ -216,6 +252,34 @@ class SetResult:
         if slot not in self.slots:
             raise _not_asked("slot", str(slot), self.slots)
         return self.slots.index(slot)
+
+
+def blocks_of(
+    texts: Sequence[str], others: Sequence[str] | None, measures: Sequence[AnswerMeasure]
+) -> Int64[np.ndarray, " text"] | None:
+    """The number of each text's block.
+
+    A block has the pairs that differ in the same words, whichever text has which; of texts without
+    partners those that ask about the same answers. None where every block has one text, and where
+    there are fewer than `LEAST_BLOCKS`.
+    """
+    names: list[frozenset[object]] = []
+    for at, (text, on) in enumerate(zip(texts, measures, strict=True)):
+        words = _differing_words(text, others[at]) if others is not None else frozenset()
+        answers: tuple[object, ...] = (at, on)
+        if isinstance(on, NextToken | Class):
+            answers = (on.token if isinstance(on, NextToken) else on.name, on.against)
+        names.append(words or frozenset(answers))
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    if not LEAST_BLOCKS <= len(numbers) < len(names):
+        return None
+    return np.array([numbers[name] for name in names])
+
+
+def _differing_words(text: str, other: str) -> frozenset[object]:
+    """The words that one of two texts has more often than the other."""
+    own, theirs = (Counter(WORD.findall(each)) for each in (text, other))
+    return frozenset((own - theirs) + (theirs - own))
 
 
 def _percent(share: float) -> str:

@@ -20,7 +20,7 @@ from torch import Tensor
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.stage_changes import Pairs
 from attnviz.changes.kinds import CorpusTexts
-from attnviz.errors import BadInput, UnsupportedAttention, bad_argument
+from attnviz.errors import BadInput, UnsupportedAttention, bad_argument, require_callback
 from attnviz.experiment.answer_measures import AnswerMeasure, Class, NextToken, as_measure
 from attnviz.experiment.clean_run import CleanRun
 from attnviz.experiment.direct import linear_number, linear_of
@@ -31,7 +31,7 @@ from attnviz.experiment.outputs.classes import class_names
 from attnviz.experiment.patching import require_apart
 from attnviz.experiment.readouts import Linear, class_index, readout, token_id
 from attnviz.experiment.rows import PASS_ROWS, RowChange, placed_in_rows, require_wanted
-from attnviz.experiment.set_results import SetResult
+from attnviz.experiment.set_results import SetResult, blocks_of
 from attnviz.experiment.slots import (
     DifferenceSlot,
     SlotPlace,
@@ -105,6 +105,8 @@ class ExperimentSet:
 
         The arguments are those of the effects of one run.
         """
+
+        require_callback(progress)
 
         def recording(fraction: float) -> None:
             require_wanted(cancel)
@@ -204,6 +206,7 @@ class ExperimentSet:
         number, and where the mean gap is 0; `UnsupportedAttention` for a model that reads with
         several stacks, or whose values are not known.
         """
+        require_callback(progress)
         grid = _Grid(self, slots, stage, by, heads)
         n_job = len(grid.rows) * len(slots) * len(self.texts)
         work = _Work(n_job * (2 if control else 1), progress, cancel)
@@ -241,6 +244,7 @@ class ExperimentSet:
             n_solved=self.n_solved,
             source=source,
             control=control,
+            blocks=blocks_of(self.texts, self.others, self.measures),
         )
 
     def to_dict(self) -> dict[str, object]:

@@ -30,7 +30,7 @@ from attnviz.changes.kinds import Change
 from attnviz.experiment.answers import Answer
 from attnviz.experiment.clean_run import CleanRun, as_mapping
 from attnviz.experiment.readouts import Read, readout
-from attnviz.experiment.rows import require_rows
+from attnviz.experiment.rows import joined, require_rows
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.summary import shortened
 from attnviz.types import Site
@@ -262,7 +262,9 @@ def in_rows(
             own = [_in_rows(change, rows, n_heads[place]) for change in place_changes.changes]
             before = merged[place].changes if place in merged else ()
             merged[place] = replace(place_changes, changes=(*before, *own))
-    return merged
+    return {
+        place: replace(rows, changes=tuple(joined(rows.changes))) for place, rows in merged.items()
+    }
 
 
 def _in_rows(change: StageChange, rows: range, n_heads: int) -> StageChange:

@@ -38,6 +38,7 @@ import { writingBytes } from "./views/writing.js";
 /** What the answer was before the pass that is shown. @typedef {{reader: Reader, tiny: Tiny[], controls: Float64Array[], written: [string, string] | null}} Before */
 
 const TOP = 5; // choices in words
+const OUTER_SPACE = /^\p{White_Space}+|\p{White_Space}+$/gu; // that Python's `strip` takes
 const MOST_WRITTEN_TARGET = 128;
 const GOLDEN = 0x9e3779b1; // spreads the seeds of neighbouring tokens
 const EXACT_TOLERANCE = 1e-5;
@@ -56,7 +57,7 @@ export const VIEWS = {
 export class Answering {
   constructor(/** @type {LoadedModel} */ loaded) {
     this.loaded = loaded;
-    /** @type {Map<string, Float64Array>} effects by input and what heads say instead */
+    /** @type {Map<string, Float64Array>} effects by input, weights and what heads say instead */
     this.effects = new Map();
     /** @type {Map<string, number[]>} what was written without changes, of the last inputs */
     this.greedy = new Map();
@@ -307,7 +308,7 @@ const DRAWN = {
     if (!before) return null;
     const to = request.to ?? "mean";
     const { attentions } = answering.loaded.model;
-    const effects = answering.effects.get(`${prepared.key} ${to}`) ?? null;
+    const effects = answering.effects.get(`${answering.nameOf(prepared)} ${to}`) ?? null;
     const result = { before: reader.clean, after: now, controls: before.controls };
     const board = { attentions, tiny: before.tiny, off, to, effects };
     return switchesBytes(scene.texts, scene.name, board, reader, result, before.written);
@@ -431,7 +432,7 @@ function saidOf(
   return {
     kind,
     top: places.map((place) => ({ name: name(place), value: now[place] })),
-    text: tokenizer && kind === "target" ? tokenizer.textOf(labels) : "",
+    text: tokenizer && kind === "target" ? tokenizer.textOf(labels).replace(OUTER_SPACE, "") : "",
   };
 }
 
@@ -505,7 +506,7 @@ export async function measureEffects(answering, { input, to, most_ms: most = Inf
   if (left) return { left, effects: [] };
   answering.measuring = { name: "", reader: null, effects: [] };
   answering.effects.clear();
-  answering.effects.set(`${prepared.key} ${to}`, Float64Array.from(effects));
+  answering.effects.set(name, Float64Array.from(effects));
   const ofLayer = (/** @type {number} */ heads) => effects.splice(0, heads);
   const groups = loaded.model.attentions.map(({ layers, heads }) =>
     Array.from({ length: layers }, () => ofLayer(heads)),

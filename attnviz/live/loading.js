@@ -80,11 +80,13 @@ async function readAll(/** @type {Response} */ answer, /** @type {OnBytes} */ on
   return whole.buffer;
 }
 
-/** The kernels, compiled. */
+/** The kernels, compiled: those that multiply and add at once, where the browser knows how to. */
 async function compiled(/** @type {Files} */ files, /** @type {string} */ address) {
   const bytes = await files.bytes(address);
   try {
-    return await WebAssembly.compile(bytes);
+    const plain = await WebAssembly.compile(bytes);
+    const [fused] = WebAssembly.Module.customSections(plain, "fused");
+    return fused && WebAssembly.validate(fused) ? await WebAssembly.compile(fused) : plain;
   } catch (error) {
     throw new Refusal("wasm", { why: String(error) });
   }

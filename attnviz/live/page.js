@@ -330,8 +330,11 @@ function hearRefined(
   session.left = left;
   if (!exact) return refine(session);
   session.verified = null;
+  const isMeasured = session.effects !== "" && page.tab === "switches";
+  session.effects = ""; // those of the coarser weights
   if (session !== page.session) return;
   ask(page);
+  if (isMeasured) measure(page);
   rest(page);
 }
 

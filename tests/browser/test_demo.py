@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+import attnviz
+from attnviz.checks import examples
 from attnviz.i18n import text
 from scripts import demo
 from tests.support.waiting import expect_true
@@ -41,10 +43,36 @@ def test_write_pages_makes_pages_that_open_without_a_network(site: Path, browser
     expect(page.locator("h1")).to_have_text(f"{text('en', 'page.atlas.title')} · sentiment")
     expect(page.locator("figure svg")).to_be_visible()
     page.goto((site / "index.html").as_uri())
+    page.locator("a[href='shapes-map.html']").click()
+    page.locator("[data-component=map] canvas").first.wait_for()
+    expect(page.locator("h1")).to_contain_text(text("en", "page.map.title"))
+    page.goto((site / "films.html").as_uri())
+    expect(page.locator("[data-component=motion]")).to_have_count(page.locator("h2").count())
+    page.locator("[data-component=motion] canvas").first.wait_for()
+    page.goto((site / "index.html").as_uri())
     page.locator("nav a[lang=ja]").click()
     expect(page.locator("header + p")).to_have_text(text("ja", "app.tagline"))
     assert (site / "ja" / "mha-55.html").is_file()
     assert not said and all(url.startswith(("file:", "data:")) for url in asked)
+    context.close()
+
+
+def test_a_path_of_a_circuit_is_cut_without_a_server(site: Path, browser: Browser) -> None:
+    context = browser.new_context(offline=True, viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    said: list[str] = []
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.goto((site / "sentiment-circuit.html").as_uri())
+    rows = page.locator(".av-circuit-row")
+    rows.first.click()
+    detail = page.locator(".av-circuit-detail")
+    expect(detail.locator("table")).to_be_visible()
+    expect(detail).to_contain_text(rows.first.locator(".av-circuit-ends").inner_text())
+    expect(page.locator(".av-circuit-right")).not_to_have_attribute("data-faded", "")
+    run = attnviz.experiment("sentiment", next(iter(examples.texts("sentiment"))))
+    path = run.paths().strongest(1)[0]
+    expect(rows.first).to_have_attribute("data-path", f"{path.sender}-{path.receiver}.{path.side}")
+    assert said == []
     context.close()
 
 

@@ -104,8 +104,8 @@ def test_a_wrong_and_a_lone_plural_are_found() -> None:
 @cache
 def used_in_project() -> text_rules.Used:
     used = text_rules.Used()
-    demo = project.ROOT / "scripts" / "demo.py"  # the site's pages say where they come from
-    for _, source in project.each_file([*project.shipped_files(), demo]):
+    demo = (project.ROOT / "scripts").glob("demo*.py")  # the site's pages say what they are
+    for _, source in project.each_file([*project.shipped_files(), *demo]):
         used.add(source)
     return used
 

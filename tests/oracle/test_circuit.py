@@ -156,6 +156,22 @@ def test_the_estimate_of_a_small_step_is_the_edge_itself() -> None:
     assert found.agreement[0] > 0.999
 
 
+@pytest.mark.parametrize("kind", ["gpt2", "llama"])
+def test_slopes_by_reads_are_those_by_switches(kind: str) -> None:
+    """Every edge a little off: what a receiver then reads is the other run's in that share."""
+    own, other = runs(tiny(kind))
+    work = own.circuit(other, exact=0).work
+    slopes = work.model.slopes(work.start, lambda logits: logits[0, -1, 7] - logits[0, -1, 4])
+    on = torch.ones(1, *work.model.allowed.shape, requires_grad=True)
+    with unchecked():
+        logits, _ = work.model.forward(work.start, on, work.other_wrote)
+    (by_switch,) = torch.autograd.grad(logits[0, -1, 7] - logits[0, -1, 4], on)
+    expected = torch.einsum("std,rtd->rs", work.wrote - work.other_wrote, slopes)
+    allowed = work.model.allowed
+    torch.testing.assert_close(by_switch[0][allowed], expected[allowed], atol=2e-5, rtol=1e-4)
+    assert by_switch[0][allowed].abs().max() > 0.1
+
+
 def test_an_edge_of_a_head_that_writes_nothing_is_nothing() -> None:
     model = tiny("gpt2")
     with torch.no_grad():

@@ -3,6 +3,7 @@
 A task is its lines, as the guide has them, and what has to hold of their names afterwards.
 """
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,96 @@ import attnviz
 
 TEXT = "Lily gave the red ball to Tom. Tom gave the red"
 OTHER = TEXT.replace("ball", "book")
+
+# what transformers' eager attention, own hooks or plain numpy say, in the names of `names`
+BASICS = {
+    "the weights of one head": (
+        "weights = attnviz.capture(lm, TEXT).weights('L2.H1')",
+        "abs(weights - eager[2][0, 1].numpy()).max() < 1e-6",
+    ),
+    "the weights of all heads": (
+        "weights = plain.all_weights()",
+        "all(abs(own - other[0].numpy()).max() < 1e-6 for own, other in zip(weights, eager))",
+    ),
+    "every step of a head": (
+        "steps = plain.head('L2.H1')",
+        "np.allclose(steps['weights'] @ steps['v'], steps['mixed'], atol=1e-5)"
+        " and np.allclose(steps['weights'], eager[2][0, 1].numpy(), atol=1e-6)",
+    ),
+    "how far the numbers are from the model's own": (
+        "found = plain.verify()",
+        "found.ok and 'ok' in repr(found)",
+    ),
+    "a checkpoint in a folder": (
+        "lm.model.save_pretrained('mine')",
+        "cap = attnviz.capture(attnviz.load('mine'), inputs={'input_ids': ids})",
+        "abs(cap.weights('L2.H1') - eager[2][0, 1].numpy()).max() < 1e-6",
+    ),
+    "a padded batch of texts": (
+        "cap = attnviz.capture(lm, [*texts, TEXT])",
+        "weights = cap.weights('L2.H1', batch=3)",
+        "abs(weights[-len(ids[0]):, -len(ids[0]):] - eager[2][0, 1].numpy()).max() < 1e-5"
+        " or abs(weights[:len(ids[0]), :len(ids[0])] - eager[2][0, 1].numpy()).max() < 1e-5",
+    ),
+    "the logits without a head": (
+        "cap = attnviz.capture(lm, TEXT, changes=[attnviz.ablate('L2.H1', to='zero')])",
+        "(cap.logits[0, -1] - without).abs().max() < 1e-5",
+    ),
+    "a head replaced by its mean over texts": (
+        "effects = run.effects(corpus=texts, heads=['L2.H1'])",
+        "effects.to == 'mean' and effects.of('L2.H1') != run.effects(to='zero').of('L2.H1')",
+    ),
+    "queries at zero": (
+        "cap = attnviz.capture(lm, TEXT, changes=[attnviz.pattern('L2.H1', 'even')])",
+        "np.allclose(cap.weights('L2.H1')[3, :4], 0.25)",
+    ),
+    "a head's output from another text": (
+        "other = attnviz.capture(lm, OTHER)",
+        "cap = attnviz.capture(lm, TEXT, changes=[attnviz.patch('L2.H1', other)])",
+        "np.allclose(cap.head('L2.H1')['mixed'], other.head('L2.H1')['mixed'], atol=1e-6)",
+    ),
+    "direct logit attribution": (
+        "direct = run.direct()",
+        "abs(direct.values.sum() - lead) < 1e-4",
+    ),
+    "another mask for one head": (
+        "cap = attnviz.capture(lm, TEXT, changes=[attnviz.mask('L2.H1', 'causal+window:4')])",
+        "cap.weights('L2.H1')[8, :4].max() == 0 < cap.weights('L2.H1')[8, 5:].max()",
+    ),
+    "a table of heads as a file": (
+        "path = attnviz.save(plain.table(['entropy', 'previous']), 't.csv')",
+        "len(path.read_text(encoding='utf-8-sig').splitlines()) == 17",
+    ),
+    "a heatmap for a paper": (
+        "path = attnviz.save(plain, 'head.svg', head='L2.H1', width_in=3.25)",
+        "'<svg' in path.read_text() and 'width=\"234' in path.read_text()",
+    ),
+    "a page that opens without a network": (
+        "path = attnviz.save(plain, 'x.html')",
+        "\"default-src 'none'\" in path.read_text() and 'src=\"http' not in path.read_text()",
+    ),
+    "two texts beside each other": (
+        "pair = [attnviz.capture(lm, text) for text in (TEXT, OTHER)]",
+        "path = attnviz.save(tuple(pair), 'difference.svg', head='L2.H1')",
+        "'<svg' in path.read_text()",
+    ),
+    "one head of a long text": (
+        "cap = attnviz.capture('minilm', 'a long text about cats and dogs ' * 90, cut=True)",
+        "pyramid = attnviz.tiles.build(cap.call(0), 2)",
+        "cells = attnviz.tiles.strongest(pyramid, 3)",
+        "all(abs(w - cap.weights('L0.H2')[q, k]) < 1e-6 for w, q, k in"
+        " ((cell.weight, cell.query, cell.key) for cell in cells))",
+    ),
+    "what another tool kept": (
+        "cap = attnviz.from_attentions(eager, plain.tokens.labels)",
+        "np.array_equal(cap.weights('L2.H1'), eager[2][0, 1].numpy())",
+    ),
+    "a translation's cross-attention": (
+        "cap = attnviz.capture('translator', 'the cat sees a small bird', generate=8)",
+        "weights = cap.weights(1, kind='cross')",
+        "np.allclose(weights.sum(-1), 1, atol=1e-5) and weights.shape[0] == 4",
+    ),
+}
 
 TASKS = {
     "the heads with the largest induction score on random tokens": (
@@ -115,7 +206,27 @@ def names() -> dict[str, Any]:
 
     lm, on = attnviz.load("stories"), attnviz.NextToken(" ball", against=" book")
     torch.manual_seed(0)
+    ids = torch.as_tensor(lm.tokenize(TEXT)["input_ids"])[None]
+    eager: Any = copy.deepcopy(lm.model)
+    eager.set_attn_implementation("eager")
+
+    def zeroed(_module: object, args: tuple[torch.Tensor]) -> tuple[torch.Tensor]:
+        width = args[0].shape[-1] // 4
+        kept = args[0].clone()
+        kept[..., width : 2 * width] = 0
+        return (kept,)
+
+    with torch.no_grad():
+        clean = eager(input_ids=ids, output_attentions=True)
+        handle = eager.transformer.h[2].attn.c_proj.register_forward_pre_hook(zeroed)
+        without = eager(input_ids=ids).logits[0, -1]
+        handle.remove()
+    ball, book = (lm.tokenize(word)["input_ids"][-1] for word in (" ball", " book"))
     return {
+        "ids": ids,
+        "eager": clean.attentions,
+        "lead": float(clean.logits[0, -1, ball] - clean.logits[0, -1, book]),
+        "without": without,
         "attnviz": attnviz,
         "np": np,
         "DifferenceSlot": DifferenceSlot,
@@ -132,11 +243,11 @@ def names() -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", [*BASICS, *TASKS])
 def test_a_task_is_done_in_three_lines(
     task: str, names: dict[str, Any], tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    *lines, holds = TASKS[task]
+    *lines, holds = (BASICS | TASKS)[task]
     assert 1 <= len(lines) <= 3
     monkeypatch.chdir(tmp_path)
     found = dict(names)

@@ -1,6 +1,8 @@
 """Effects of heads: against hooks by name, one by one; measures; arguments."""
 
 import threading
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -352,6 +354,24 @@ def test_arguments_are_used_or_refused(stories: LoadedModel) -> None:
         attnviz.experiment(attnviz.load("translator"), "a", on=Target("b"), target="c").effects()
     with pytest.raises(BadInput, match="nothing to stand against"):
         NextToken("a", against="b", log_probability=True)
+
+
+def test_progress_that_is_no_function_is_refused(stories: LoadedModel) -> None:
+    run = attnviz.experiment(stories, STORE, on=MARY)
+    texts = attnviz.experiment(stories, [STORE] * 2, MARY)
+    asked: list[Callable[..., object]] = [
+        run.effects,
+        run.paths,
+        texts.effects,
+        partial(run.patched_from, run),
+        partial(run.circuit, run),
+        partial(texts.patching, slots={"last": -1}),
+        partial(attnviz.survey, stories, [STORE]),
+        partial(attnviz.embed, stories, [STORE]),
+    ]
+    for question in asked:
+        with shapes.unchecked(), pytest.raises(BadInput, match="progress is True; give a function"):
+            question(progress=True)
 
 
 def test_effects_report_progress_and_can_be_stopped(stories: LoadedModel) -> None:

@@ -157,6 +157,36 @@ def test_intervals_say_how_sure_a_mean_is() -> None:
     assert found.se[0] / twice.se[0] == pytest.approx(np.sqrt(2), rel=0.01)
 
 
+def test_texts_that_say_the_same_are_drawn_as_one_block() -> None:
+    """Each text four times, as a block: as sure as each once, not twice as sure."""
+    once = np.random.default_rng(8).normal(1.0, 2.0, size=11)
+    found = SetResult("effects", "", ("L0.H0",), (), once[None], np.zeros(11), "logit")
+    copies, blocks = np.repeat(once, 4)[None], np.repeat(np.arange(11), 4)
+    four = SetResult("effects", "", ("L0.H0",), (), copies, np.zeros(44), "logit")
+    blocked = SetResult("effects", "", four.rows, (), copies, np.zeros(44), "logit", blocks=blocks)
+    assert found.se[0] / four.se[0] == pytest.approx(2, rel=0.05)
+    assert blocked.se[0] == pytest.approx(found.se[0])
+    np.testing.assert_allclose(blocked.interval, found.interval)
+    assert (blocked.n_block, four.n_block) == (11, 44)
+    assert "errors over 11 blocks" in str(blocked) and "block" not in str(four)
+    assert blocked.to_dict()["block"] == blocks.tolist()
+
+
+def test_pairs_that_differ_in_the_same_words_are_a_block(run: ExperimentSet) -> None:
+    people = list(permutations(NAMES, 2))
+    pairs = [(sentence(a, b, a, "book"), sentence(a, b, b, "book")) for a, b in people]
+    found = attnviz.experiment(run.lm, pairs, MEASURES).effects(to="zero", heads=["L2.H1"])
+    numbers = list(dict.fromkeys(frozenset(names) for names in people))
+    assert found.blocks is not None and found.n_block == 6
+    assert found.blocks.tolist() == [numbers.index(frozenset(names)) for names in people]
+    of_words = run.effects(to="zero", heads=["L2.H1"])  # each pair with other objects
+    assert of_words.blocks is None
+    by_answers = attnviz.experiment(run.lm, [text for text, _ in pairs], MEASURES)
+    assert by_answers.effects(to="zero", heads=["L2.H1"]).n_block == 6
+    few = attnviz.experiment(run.lm, pairs[:4], MEASURES[:4])
+    assert few.effects(to="zero", heads=["L2.H1"]).blocks is None
+
+
 def test_heads_are_compared_text_by_text() -> None:
     spread = np.random.default_rng(3).normal(0, 10, size=50)
     values = np.stack([spread, spread + 1])

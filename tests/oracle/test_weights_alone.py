@@ -311,6 +311,28 @@ def test_parallel_blocks_send_tokens_through_mlp_0() -> None:
     assert ours.numpy() == pytest.approx((whole - whole.mean(0))[:9].numpy(), abs=1e-4)
 
 
+def test_a_composition_is_ranked_among_the_heads_of_its_layers(stories: Circuits) -> None:
+    found = stories.composition("k")
+    heads = [str(head) for head in found.heads]
+    table = found.values[
+        np.ix_(
+            [heads.index(f"L0.H{i}") for i in range(4)], [heads.index(f"L2.H{j}") for j in range(4)]
+        )
+    ]
+    order = np.sort(table.ravel())[::-1]
+    ranks = set()
+    for sender, receiver in (("L0.H1", "L2.H1"), ("L0.H0", "L2.H3"), ("L0.H2", "L2.H0")):
+        at = found.beside(sender, receiver)
+        assert (at.n, at.median) == (16, pytest.approx(np.median(table)))
+        assert order[at.rank - 1] == found.of(sender, receiver)
+        ranks.add(at.rank)
+    assert len(ranks) == 3
+    assert found.beside("L2.H1", "L0.H1").n == 0  # the receiver runs before
+    rows = found.to_dict()
+    assert rows["rank"][0] == 1 or rows["of"][0] == 16
+    assert "rank 1 of 16" in repr(found)
+
+
 def test_a_model_of_pictures_has_compositions_alone() -> None:
     circuits = attnviz.circuits("shapes")
     assert np.isfinite(circuits.composition("q").of("L0.H0", "L3.H1"))

@@ -50,6 +50,8 @@ def test_the_numbers_of_a_head_are_those_of_the_library(
         composition = c.composition(pair["side"])
         assert pair["value"] == pytest.approx(composition.of(head, pair["name"]), abs=1e-6)
         assert pair["low"] <= composition.baseline <= pair["high"]
+        among = composition.beside(head, pair["name"])
+        assert (pair["rank"], pair["n"]) == (among.rank, among.n) and among.n > 1
         sd = (pair["value"] ** 2 - composition.baseline**2) / pair["z"]
         assert pair["high"] ** 2 == pytest.approx(composition.baseline**2 + 2 * sd, rel=1e-4)
 

@@ -17,6 +17,7 @@ from attnviz.app.server.jobs import SHORT_S, Job
 from attnviz.app.session import widgets
 from attnviz.app.session.fragment import fragment
 from attnviz.i18n import Language, text
+from attnviz.pictures.group.answers import SATURATED
 from attnviz.pictures.switches import Off
 
 if TYPE_CHECKING:
@@ -83,6 +84,19 @@ def head_effects(
         return answered.run.effects(to=to, rows=rows, progress=job.report, cancel=job.cancel)
 
     return result(lang, EFFECTS, f"{key} {to}", work, with_bar=with_bar)
+
+
+def lead_effects(lang: Language, key: str, answered: Answering, to: Off) -> "Effects | None":
+    """The change of a nearly certain answer's lead without each head; None for another answer."""
+    reader, lead = answered.run.reader, answered.run.reader.lead
+    if lead is None or not reader.exclusive or float(reader.clean.max()) < SATURATED:
+        return None
+
+    def work(job: Job) -> "Effects":
+        run = answered.run.with_measure(lead)
+        return run.effects(to=to, progress=job.report, cancel=job.cancel)
+
+    return result(lang, "switchboard", f"{key} {to} lead", work)
 
 
 def _label(lang: Language, name: str, percent: int) -> str:

@@ -59,13 +59,14 @@ def board(shown: PageContext, offer: Callable[[Language, HeadId], None]) -> None
         is_quick = shown.captured.name in REGISTRY
         measured = is_quick or current.view().switches.effects
         effects = measurement.head_effects(lang, key, answered, to) if measured else None
+        leads = None if effects is None else measurement.lead_effects(lang, key, answered, to)
         off = component.parse(current.view().switches.changes) or ()
         look = ForbiddenLook.parse(current.view().switches.word) if measured else None
         with st.spinner(text(lang, "wait.effects")):
             name = widgets.component_key("switches")
             draw(
                 component.CANVAS,
-                lambda: _view(shown, answered, off, effects, look),
+                lambda: _view(shown, answered, off, (effects, leads), look),
                 name,
                 lang,
                 {
@@ -73,7 +74,7 @@ def board(shown: PageContext, offer: Callable[[Language, HeadId], None]) -> None
                     "word": _take(name, "word", current.take_look),
                     "open": head_links.open_from_canvas(name, shown),
                 },
-                kept=f"{key} {to} {off} {effects is None} {look}",
+                kept=f"{key} {to} {off} {effects is None} {leads is None} {look}",
             )
         with st.container(horizontal=True, vertical_alignment="bottom"):
             _choose_off(lang)
@@ -145,12 +146,16 @@ def _view(
     shown: PageContext,
     answered: Answering,
     off: tuple[Switch, ...],
-    effects: "Effects | None",
+    known: "tuple[Effects | None, Effects | None]",
     asked: ForbiddenLook | None,
 ) -> SwitchesView:
-    """The board; `asked` is None while no words are shown, in a model that may be slow."""
+    """The board; `known` are effects on the answer and on its lead, None where not measured.
+
+    `asked` is None while no words are shown, in a model that may be slow.
+    """
     from attnviz.changes import parse
 
+    effects, leads = known
     lang, groups = shown.lang, shown.captured.groups
     changes = parse(component.write(off)) if off else ()
     names = [switch.head for switch in off]
@@ -168,7 +173,12 @@ def _view(
         off=off,
         to=current.view().switches.to,
         answer=views.answer_view(lang, answered.run.prepared, answer, result, names, written),
-        effects="" if effects is None else views.effects_sentence(lang, answer, effects),
+        effects=" ".join(
+            [
+                *([] if effects is None else [views.effects_sentence(lang, answer, effects)]),
+                *([] if leads is None else [views.leads_sentence(lang, answer, leads)]),
+            ]
+        ),
         effects_percent=answer.is_probability,
         suggested="" if effects is None else str(effects.order[0]),
         words=None if words is None else words.view(look),

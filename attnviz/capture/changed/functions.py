@@ -5,6 +5,8 @@ instead. Nothing is changed in place. A table that is laid over a text must fit 
 writes, rows and columns behind the table's end keep the model's own numbers.
 """
 
+from functools import lru_cache
+
 import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int64
@@ -15,6 +17,7 @@ from attnviz.errors import BadInput
 from attnviz.masks.kinds import at_positions
 from attnviz.masks.spec import MaskSet
 
+CUTS = 1024  # functions that are kept, so that one edge of many heads has one function
 DRAWS = 2**14  # the positions that a model may have at most
 
 
@@ -53,6 +56,7 @@ def divided(temperature: float) -> Function:
     return lambda values, _pairs: values / temperature
 
 
+@lru_cache(CUTS)
 def without_edges(query: int | None, key: int | None) -> Function:
     """Weights with some edges at 0; the others keep theirs."""
     return lambda weights, pairs: weights.masked_fill(_edges(pairs, query, key), 0.0)
@@ -72,6 +76,7 @@ def cut_by_row(
     return change
 
 
+@lru_cache(CUTS)
 def hidden(query: int | None, key: int | None) -> Function:
     """A mask that hides some edges too."""
     return lambda mask, pairs: mask & ~_edges(pairs, query, key)

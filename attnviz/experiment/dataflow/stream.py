@@ -6,7 +6,7 @@ last norm included, with another tensor in its place. That is the logit lens (no
 without a name of a norm or of an unembedding.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from torch import Tensor
@@ -84,9 +84,17 @@ def writer_of(state: Value) -> Operation | None:
 
 def replay(trace: Trace, start: Value, new: Tensor, end: Value) -> Tensor:
     """`end` computed again with another tensor in place of `start`, nothing frozen."""
+    return replay_all(trace, start, new, (end,))[0]
+
+
+def replay_all(trace: Trace, start: Value, new: Tensor, ends: Sequence[Value]) -> list[Tensor]:
+    """Each of the `ends` computed again, what leads to several of them once."""
     changed: dict[int, Tensor] = {id(start): new}
     begin = 0 if start.made_by is None else start.made_by.position + 1
+    missing = {id(end) for end in ends} - changed.keys()
     for operation in trace.operations[begin:]:
+        if not missing:
+            break
         if not any(id(value) in changed for value in operation.inputs.values()):
             continue
         args = _swapped(operation.args, operation, changed)
@@ -94,9 +102,8 @@ def replay(trace: Trace, start: Value, new: Tensor, end: Value) -> Tensor:
         out = operation.func(*args, **kwargs)
         for value, tensor in zip(operation.outputs, tensors(out), strict=True):
             changed[id(value)] = tensor
-        if id(end) in changed:
-            break
-    return changed[id(end)]
+            missing.discard(id(value))
+    return [changed[id(end)] for end in ends]
 
 
 def _swapped(tree: Any, operation: Operation, changed: Mapping[int, Tensor]) -> Any:

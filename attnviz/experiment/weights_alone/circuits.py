@@ -67,8 +67,8 @@ class Circuits:
     """The circuits of a model's heads; made by `attnviz.circuits`.
 
     `through` says what a token is to a head: "embedding", its row of W_E, or "mlp0", the same with
-    what MLP 0 adds to the token alone. Where MLP 0 rewrites tokens, as in most language models,
-    heads above read the second, and the first may have the wrong sign: look at both.
+    what MLP 0 adds to the token alone. Heads above layer 0 read the stream, in which both stand
+    together, so that the first may have the wrong sign for them: look at both.
     """
 
     lm: LoadedModel
@@ -201,13 +201,16 @@ class Circuits:
         alone send the sender to the token before. None is no proof that a model has no such
         circuit: its path may go through an MLP. Look for it on a text, with `run.paths()`.
         """
-        found = []
-        for sender, receiver, value, z in self.composition("k").strongest(len(self.heads) ** 2):
+        found, keys = [], self.composition("k")
+        for sender, receiver, value, z in keys.strongest(len(self.heads) ** 2):
             back = self.previous().get(sender, 0.0)
             if z > CANDIDATE_Z and back > CANDIDATE_WEIGHT:
                 through = self._deepest(receiver)
                 copies = self.shares("OV", through)[self.heads.index(receiver)]
-                found.append(Candidate(sender, receiver, value, z, back, float(copies)))
+                at = keys.beside(sender, receiver)
+                found.append(
+                    Candidate(sender, receiver, value, z, back, float(copies), at.rank, at.n)
+                )
         return tuple(found)
 
     def to_dict(self) -> Table:

@@ -75,13 +75,27 @@ class TokenCircuit:
         )
 
 
+@dataclass(frozen=True)
+class BesideOthers:
+    """The rank of a pair of heads among the `n` of the same two layers, and their median."""
+
+    rank: int
+    n: int
+    median: float
+
+    def __str__(self) -> str:
+        return f"rank {self.rank} of {self.n} in these layers, median {self.median:.3f}"
+
+
 @dataclass(frozen=True, eq=False)
 class Composition:
     """The share of what each head writes that the q, k or v of a later head can read, 0 to 1.
 
     `values` are NaN where the sender does not write into what the receiver reads. `baseline` is
     1/√d_model, the root of the mean square over random rotations between the two; `z` says how many
-    of their standard deviations the square lies above that mean. Both are exact.
+    of their standard deviations the square lies above that mean. Both are exact. Trained weights
+    are no random rotations, so nearly every pair lies above: `beside` compares a pair with the
+    other pairs of heads of the same two layers.
     """
 
     side: Side
@@ -95,6 +109,16 @@ class Composition:
         places = (place_among(head, self.heads, "is not a head of") for head in (sender, receiver))
         return float(self.values[tuple(places)])
 
+    def beside(self, sender: Where, receiver: Where) -> "BesideOthers":
+        """A pair among all pairs of heads of the same two layers, the control for "trained"."""
+        i, j = (place_among(head, self.heads, "is not a head of") for head in (sender, receiver))
+        layers = [head.whole_layer for head in self.heads]
+        rows, columns = (np.array([layer == layers[place] for layer in layers]) for place in (i, j))
+        value, others = self.values[i, j], self.values[np.ix_(rows, columns)]
+        known = others[np.isfinite(others)]
+        rank = 1 + int((known > value).sum()) if np.isfinite(value) else 0
+        return BesideOthers(rank, len(known), float(np.median(known)) if len(known) else np.nan)
+
     def strongest(self, n: int = 10) -> tuple[tuple[Site, Site, float, float], ...]:
         """The (sender, receiver, composition, z) with the largest z first."""
         order = np.argsort(-np.nan_to_num(self.z, nan=-np.inf), axis=None, kind="stable")[:n]
@@ -105,19 +129,25 @@ class Composition:
             if not np.isnan(self.z[i, j])
         )
 
-    def to_dict(self) -> dict[str, list[str] | list[float]]:
+    def to_dict(self) -> dict[str, list[str] | list[float] | list[int]]:
         """A row for each pair there is, the largest z first, as lists."""
         rows = self.strongest(self.values.size)
+        others = [self.beside(sender, receiver) for sender, receiver, _, _ in rows]
         return {
             "sender": [str(row[0]) for row in rows],
             "receiver": [str(row[1]) for row in rows],
             "composition": [row[2] for row in rows],
             "z": [row[3] for row in rows],
             "baseline": [self.baseline for _ in rows],
+            "rank": [other.rank for other in others],
+            "of": [other.n for other in others],
         }
 
     def __repr__(self) -> str:
-        first = (f"{i} → {j} {value:.3f} (z {z:.0f})" for i, j, value, z in self.strongest(3))
+        first = (
+            f"{i} → {j} {value:.3f} (z {z:.0f}, {self.beside(i, j)})"
+            for i, j, value, z in self.strongest(3)
+        )
         name = self.side.upper()
         return f"{name} composition, random rotations give {self.baseline:.3f}: {', '.join(first)}"
 
@@ -197,7 +227,8 @@ class Candidate:
     """Two heads that could be an induction circuit; a text has to show whether they are.
 
     `looks_back` is the weight of the sender on the token before, `copies` the OV share of the
-    receiver; both come from the weights alone.
+    receiver; both come from the weights alone. The composition has this `rank` among all `of` pairs
+    of heads of the two layers.
     """
 
     sender: Site
@@ -206,6 +237,8 @@ class Candidate:
     z: float
     looks_back: float
     copies: float
+    rank: int
+    of: int
 
     def to_dict(self) -> dict[str, str | float]:
         """Both heads by their names, and the numbers."""
@@ -214,5 +247,6 @@ class Candidate:
     def __str__(self) -> str:
         return (
             f"{self.sender} (looks one back {self.looks_back:.2f}) → {self.receiver}.k"
-            f" {self.composition:.3f} (z {self.z:.0f}), copies {self.copies:+.2f}"
+            f" {self.composition:.3f} (z {self.z:.0f}, rank {self.rank} of {self.of}), copies"
+            f" {self.copies:+.2f}"
         )

@@ -25,6 +25,7 @@ import { fixed, general, largest, median, softmax } from "./numbers.js";
 
 const MULTI_LABEL = "multi_label_classification";
 const NEARLY_ONE = 0.9995; // rounds to 100.0 %
+const SATURATED = 0.9; // of a probability: from here on it hardly says what a change does
 const NO_MOVE = 0.0001; // of a cosine: what four decimals show
 
 /** A row of a tensor. */
@@ -239,11 +240,35 @@ export function controlSentence(
   if (!controls.length) return "";
   const unit = unitOf(reader);
   const moves = controls.map((row) => moved(reader, before, row));
-  return fill(texts["switchboard.control"], {
+  const control = fill(texts["switchboard.control"], {
     n,
     draws: controls.length,
     own: amount(texts, moved(reader, before, after), unit),
     median: amountAgain(texts, median(moves), unit),
     most: amountAgain(texts, Math.max(...moves), unit),
+  });
+  return [control, leadSentence(texts, reader, { before, after, controls })].filter(Boolean).join(" ");
+}
+
+/** The lead of a nearly certain answer, which does not saturate. */
+function leadSentence(
+  /** @type {Catalogue} */ texts,
+  /** @type {Reader} */ { exclusive, name },
+  /** @type {Switched} */ { before, after, controls },
+) {
+  const [first, second] = largest(before, 2);
+  if (!exclusive || before[first] < SATURATED) return "";
+  const lead = (/** @type {Float64Array} */ row) => Math.log(row[first]) - Math.log(row[second]);
+  const signed = (/** @type {number} */ value) =>
+    local(`${value < 0 ? "-" : "+"}${fixed(Math.abs(value), 1)}`);
+  const leads = controls.map(lead);
+  return fill(texts["switchboard.lead"], {
+    was: share(before[first]),
+    first: name(first),
+    second: name(second),
+    lead: signed(lead(before)),
+    left: signed(lead(after)),
+    median: signed(median(leads)),
+    least: signed(Math.min(...leads)),
   });
 }

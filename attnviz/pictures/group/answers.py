@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 Unit = Literal["percent", "points", "number"]
 NEARLY_ONE = 0.9995  # rounds to 100.0 %
+SATURATED = 0.9  # of a probability: from here on it hardly says what a change does
 NO_MOVE = 0.0001  # of a cosine: what four decimals show
 
 
@@ -88,6 +89,31 @@ def control_sentence(
         median=amount_again(lang, float(np.median(controls)), unit),
         most=amount_again(lang, controls[-1], unit),
         **words,
+    )
+
+
+def lead_sentence(
+    lang: Language, prepared: "CleanRun", answer: "AnswerReader", result: "Switched"
+) -> str:
+    """The lead of a nearly certain answer, which does not saturate; "" for another answer."""
+    if not (answer.exclusive and len(result.controls) and result.before.max() >= SATURATED):
+        return ""
+    first, second = np.argsort(-result.before, kind="stable")[:2].tolist()
+    with np.errstate(divide="ignore"):
+        before, after, *controls = (
+            float(np.log(row[first]) - np.log(row[second]))
+            for row in (result.before, result.after, *result.controls)
+        )
+    return text(
+        lang,
+        "switchboard.lead",
+        was=share(lang, result.before[first]),
+        first=choice_name(lang, prepared, answer, first),
+        second=choice_name(lang, prepared, answer, second),
+        lead=number(lang, before, "+.1f"),
+        left=number(lang, after, "+.1f"),
+        median=number(lang, float(np.median(controls)), "+.1f"),
+        least=number(lang, min(controls), "+.1f"),
     )
 
 

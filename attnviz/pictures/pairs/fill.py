@@ -124,7 +124,10 @@ def _sentences(lang: Language, shown: PairsFound) -> list[str]:
         )
     if ask == "patching":
         said += _shares(lang, result)
-    said.append(text(lang, "pairs.interval"))
+    if result.blocks is None:
+        said.append(text(lang, "pairs.interval"))
+    else:
+        said.append(text(lang, "pairs.interval_blocks", n=result.n_block))
     return said
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Float32
 
 from attnviz.i18n import Language, joined, text
+from attnviz.i18n.numbers import number
 from attnviz.pictures.group import answers, groups
 from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.group.groups import Group, size_of
@@ -96,7 +97,7 @@ def answer_view(
         values=text(lang, "switchboard.after") if off else "",
         seconds=text(lang, "switchboard.before") if off else "",
         sentence=_sentence(lang, prepared, answer, result, off),
-        control=_control(lang, answer, result, off),
+        control=_control(lang, prepared, answer, result, off),
         percent=answer.is_probability,
         written=_written(lang, written, off),
     )
@@ -153,11 +154,19 @@ def _names(lang: Language, heads: Sequence[str]) -> str:
     return text(lang, "switchboard.heads", n=len(heads))
 
 
-def _control(lang: Language, answer: "AnswerReader", result: "Switched", off: Sequence[str]) -> str:
+def _control(
+    lang: Language,
+    prepared: "CleanRun",
+    answer: "AnswerReader",
+    result: "Switched",
+    off: Sequence[str],
+) -> str:
     """A sentence on how far other heads, drawn at random, move the answer: the level of chance."""
     if not off or not len(result.controls):
         return ""
-    return answers.control_sentence(lang, answer, result, "switchboard", n=len(off))
+    control = answers.control_sentence(lang, answer, result, "switchboard", n=len(off))
+    lead = answers.lead_sentence(lang, prepared, answer, result)
+    return " ".join(filter(None, (control, lead)))
 
 
 def _written(
@@ -174,6 +183,20 @@ def _written(
 
 
 # --- effects ------------------------------------------------------------------------------------
+
+
+def leads_sentence(lang: Language, answer: "AnswerReader", leads: "Effects") -> str:
+    """What a nearly certain answer's probability does not show: the changes of its lead."""
+    first, sizes = leads.order[0], np.abs(leads.changes)
+    return text(
+        lang,
+        "switchboard.effects_lead",
+        was=answers.share(lang, float(answer.clean.max())),
+        first=str(first),
+        most=number(lang, leads.of(first), "+.1f"),
+        median=number(lang, float(np.median(sizes)), ".1f"),
+        control=str(leads.control),
+    )
 
 
 def effects_sentence(lang: Language, answer: "AnswerReader", effects: "Effects") -> str:

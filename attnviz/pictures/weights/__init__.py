@@ -48,7 +48,8 @@ class CircuitShare:
 class ComposedPair:
     """Another head that the chosen one can read, or that can read it, on the side of q, k or v.
 
-    `low` to `high` is what random rotations give: two standard deviations around their mean.
+    `low` to `high` is what random rotations give: two standard deviations around their mean. All
+    `n` pairs of heads of the two layers have this `median`; `rank` is the place among them.
     """
 
     name: str
@@ -57,6 +58,9 @@ class ComposedPair:
     low: float
     high: float
     z: float
+    rank: int
+    n: int
+    median: float
 
 
 @dataclass(frozen=True, eq=False)

@@ -219,6 +219,7 @@ function composedNodes(/** @type {Header} */ header) {
         composedStrip(pair, most),
         el("span", { class: "av-number" }, fmtFixed(pair.value, 3)),
         el("span", { class: "av-note av-number" }, `z ${fmtFixed(pair.z, 0)}`),
+        el("span", { class: "av-note" }, fill(strings.rank, { rank: pair.rank, n: pair.n })),
       ),
     );
   return [

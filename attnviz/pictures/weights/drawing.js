@@ -1,14 +1,15 @@
 // @ts-check
 // The small drawings: a share on −1 to 1, eigenvalues in their plane, weights by distance, a composition beside chance.
 
-import { fmtFixed } from "../shared/fmt.js";
+import { fmtFixed, fmtReal } from "../shared/fmt.js";
 import { svg, svgText } from "../shared/svg.js";
 
 /** @import { Arrays, CircuitShare, ComposedPair, Header } from "./types.js" */
 
 const HEIGHT = 22;
 const PAD = 6;
-const PLANE_PX = 110;
+const PLANE_PX = 140;
+const NAME_PX = 12; // of the axes' names
 const BARS = { width: 380, height: 86, bottom: 16 };
 const COMPOSED_PX = 180;
 
@@ -45,10 +46,13 @@ export function shareStrip(width, embedding, mlp0, shuffled) {
   return drawing;
 }
 
-/** The eigenvalues of a circuit: to the right those that copy, to the left those that do the opposite. */
+/** The eigenvalues λ of a circuit: to the right those that copy, to the left those that do the opposite. */
 export function plane(/** @type {CircuitShare} */ { real, imaginary, share }) {
   const most = Math.max(1e-12, ...real.map((part, at) => Math.hypot(part, imaginary[at])));
-  const at = (/** @type {number} */ part) => PLANE_PX / 2 + ((PLANE_PX / 2 - PAD) * part) / most;
+  const middle = PLANE_PX / 2;
+  const at = (/** @type {number} */ part) => middle + ((middle - PAD - NAME_PX) * part) / most;
+  const line = (/** @type {Record<string, number>} */ ends) =>
+    svg("line", { class: "av-weights-line", ...ends });
   return svg(
     "svg",
     {
@@ -56,22 +60,13 @@ export function plane(/** @type {CircuitShare} */ { real, imaginary, share }) {
       width: PLANE_PX,
       height: PLANE_PX,
       role: "img",
-      "aria-label": `Σλ/Σ|λ| ${fmtFixed(share, 2)}`,
+      "aria-label": `Re λ, Im λ; Σλ/Σ|λ| ${fmtFixed(share, 2)}`,
     },
-    svg("line", {
-      class: "av-weights-line",
-      x1: PAD,
-      x2: PLANE_PX - PAD,
-      y1: PLANE_PX / 2,
-      y2: PLANE_PX / 2,
-    }),
-    svg("line", {
-      class: "av-weights-line",
-      x1: PLANE_PX / 2,
-      x2: PLANE_PX / 2,
-      y1: PAD,
-      y2: PLANE_PX - PAD,
-    }),
+    line({ x1: at(-most), x2: at(most), y1: middle, y2: middle }),
+    line({ x1: middle, x2: middle, y1: at(-most), y2: at(most) }),
+    svgText("av-weights-axis av-weights-end", "Re λ", PLANE_PX - PAD, middle + NAME_PX),
+    svgText("av-weights-axis av-weights-end", fmtReal(most), PLANE_PX - PAD, middle - 4),
+    svgText("av-weights-axis", "Im λ", middle + 4, at(-most) + 4),
     ...real.map((part, number) =>
       svg("circle", { class: "av-weights-value", cx: at(part), cy: at(-imaginary[number]), r: 2.5 }),
     ),

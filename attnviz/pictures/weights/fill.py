@@ -147,14 +147,27 @@ def _pairs(
     """The heads that the chosen one can read best, or that can best read it."""
     pairs = []
     for side in composed:
-        at = side.heads.index(head)
-        values, z = (table[:, at] if reads else table[at] for table in (side.values, side.z))
+        own = side.heads.index(head)
+        values, z = (table[:, own] if reads else table[own] for table in (side.values, side.z))
         for place in np.flatnonzero(np.isfinite(z)):
             value, square = float(values[place]), side.baseline**2
             sd = abs((value**2 - square) / z[place]) if z[place] else 0.0
             low, high = (float(np.sqrt(max(0.0, square + sign * 2 * sd))) for sign in (-1, 1))
-            name = str(side.heads[place])
-            pairs.append(ComposedPair(name, side.side, value, low, high, float(z[place])))
+            other = side.heads[place]
+            at = side.beside(*((other, head) if reads else (head, other)))
+            pairs.append(
+                ComposedPair(
+                    name=str(other),
+                    side=side.side,
+                    value=value,
+                    low=low,
+                    high=high,
+                    z=float(z[place]),
+                    rank=at.rank,
+                    n=at.n,
+                    median=at.median,
+                )
+            )
     return tuple(sorted(pairs, key=lambda pair: -pair.z)[:LISTED])
 
 
@@ -227,6 +240,9 @@ def _sentences(lang: Language, found: WeightsFound, head: str) -> list[str]:
                 value=number(lang, best.value, ".3f"),
                 baseline=number(lang, found.baseline, ".3f"),
                 z=number(lang, best.z, ".0f"),
+                rank=best.rank,
+                n=best.n,
+                median=number(lang, best.median, ".3f"),
             )
         )
     return said

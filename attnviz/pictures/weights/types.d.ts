@@ -50,7 +50,8 @@ export type Through = "embedding" | "mlp0";
 
 /**
  * Another head that the chosen one can read, or that can read it, on the side of q, k or v.
- * `low` to `high` is what random rotations give: two standard deviations around their mean.
+ * `low` to `high` is what random rotations give: two standard deviations around their mean. All `n` pairs of
+ * heads of the two layers have this `median`; `rank` is the place among them.
  */
 export interface ComposedPair {
   name: string;
@@ -59,6 +60,9 @@ export interface ComposedPair {
   low: number;
   high: number;
   z: number;
+  rank: number;
+  n: number;
+  median: number;
 }
 
 export interface Arrays {
@@ -100,4 +104,5 @@ export interface Strings extends SharedStrings {
   readonly reads: string;
   readonly read_by: string;
   readonly random: string;
+  readonly rank: string;
 }

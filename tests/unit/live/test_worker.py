@@ -18,6 +18,7 @@ from attnviz.live import prepared
 from attnviz.live.planes import SHARD_ROWS, TABLE, plane_files, planes
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.models.registry import REGISTRY
+from attnviz.pictures.shared.buffer import unpack
 from scripts.build_kernels import BINARY, build
 from tests.support.hostile import TOKENS
 from tests.support.live_worker import ROOM, answers, model_files, opening, own_folder, show
@@ -89,6 +90,20 @@ def test_planes_are_computed_as_torch_computes_them(exact: bool, tmp_path: Path)
         lefts = [answer["left"] for answer in refined]
         assert lefts == sorted(lefts, reverse=True) and lefts[0] > 0 == lefts[-1]
         assert refined[-1]["exact"] and not refined[0]["exact"]
+
+
+def test_effects_of_8_bit_weights_go_when_the_exact_ones_come(tmp_path: Path) -> None:
+    lm = attnviz.load("sentiment")
+    placed, _ = in_planes(lm, tmp_path)
+    info = model_files(lm, tmp_path) | {"weights": placed}
+    measure = {"kind": "effects", "model": lm.name, "input": {"text": TEXT}, "to": "zero"}
+    board = show(lm.name, ["switches"], text=TEXT, to="zero")
+    refine = {"kind": "refine", "model": lm.name}
+    found = answers([*opening(info), measure, board, refine, board, measure, board])
+    coarse, shown, refined, between, exact, last = found[2:]
+    most = [unpack(each["views"]["switches"])[0]["most"] for each in (shown, between, last)]
+    assert refined["exact"] and most[0] > 0 and most[1] == 0 and most[2] not in (0, most[0])
+    assert coarse["effects"] != exact["effects"]
 
 
 def test_a_text_fetches_only_the_shards_of_its_words(tmp_path: Path) -> None:
