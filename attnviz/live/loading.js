@@ -80,13 +80,11 @@ async function readAll(/** @type {Response} */ answer, /** @type {OnBytes} */ on
   return whole.buffer;
 }
 
-/** The kernels, compiled: those that multiply and add at once, where the browser knows how to. */
+/** The kernels, compiled. */
 async function compiled(/** @type {Files} */ files, /** @type {string} */ address) {
   const bytes = await files.bytes(address);
   try {
-    const plain = await WebAssembly.compile(bytes);
-    const [fused] = WebAssembly.Module.customSections(plain, "fused");
-    return fused && WebAssembly.validate(fused) ? await WebAssembly.compile(fused) : plain;
+    return await WebAssembly.compile(bytes);
   } catch (error) {
     throw new Refusal("wasm", { why: String(error) });
   }

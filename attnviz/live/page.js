@@ -127,6 +127,7 @@ function newSession(/** @type {PageIndex} */ index, /** @type {string} */ name) 
     seed: 0,
     effects: "",
     isSketch: false,
+    isTyped: false,
     shown: null,
     trouble: "",
   };
@@ -216,7 +217,7 @@ function ask(/** @type {Page} */ page, isTyping = false) {
       head: head ?? 0,
       off: tab === "stage" ? "" : (host.address.get("changes") ?? ""),
       to: /** @type {Off} */ (choice("to").value),
-      staged: tab === "stage" ? stagedOf(page, isTyping) : undefined,
+      staged: tab === "stage" ? stagedOf(page) : undefined,
       most_ms: session.isSketch ? 0 : PIECE_MS,
       controls: isTyping ? 0 : CONTROLS,
       writes: isTyping ? 0 : WRITTEN_OFF,
@@ -229,7 +230,7 @@ function ask(/** @type {Page} */ page, isTyping = false) {
 
 /** Another text or picture: what was written behind the old one goes with it. */
 function take(/** @type {Page} */ page, /** @type {Partial<Session>} */ change) {
-  Object.assign(page.session, change, { written: [], continuation: "", isWriting: false });
+  Object.assign(page.session, change, { written: [], continuation: "", isWriting: false, isTyped: true });
   ask(page, true);
   rest(page);
 }
@@ -401,7 +402,7 @@ function openScene(/** @type {Page} */ page, /** @type {Events["scene"]} */ name
   if (!scene) return;
   if (scene.model !== page.session.name) return openModel(page, scene.model, scene.text);
   field().value = scene.text;
-  Object.assign(page.session, { text: scene.text, written: [], continuation: "" });
+  Object.assign(page.session, { text: scene.text, written: [], continuation: "", isTyped: false });
   ask(page);
   rest(page);
 }
@@ -420,6 +421,7 @@ function openTab(/** @type {Page} */ page, /** @type {Tab} */ wanted) {
   const there = session.loaded?.views ?? [];
   const tabs = TABS.filter((tab) => VIEWS[tab].some((view) => there.includes(view)));
   clearPlaces(page);
+  session.isTyped = false;
   page.tab = tabs.includes(wanted) ? wanted : "overview";
   host.address.set({ view: page.tab });
   byId("live").dataset.tab = page.tab;

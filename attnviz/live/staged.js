@@ -5,8 +5,8 @@
 /** @import { Page } from "./state.js" */
 
 /** What is known of the sentence that a model reads. @returns {Staged} */
-export function stagedOf(/** @type {Page} */ { index, session }, isTyped = false) {
-  const { name, text, loaded, written } = session;
+export function stagedOf(/** @type {Page} */ { index, session }) {
+  const { name, text, loaded, written, isTyped } = session;
   const here = index.scenes.find((one) => one.model === name && one.text === text && !written.length);
   const others = index.scenes.filter((scene) => scene !== here);
   /** @type {Staged["yardsticks"]} */

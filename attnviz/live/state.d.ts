@@ -76,6 +76,8 @@ export interface Session {
   effects: string;
   /** True while the Switchboard lacks what takes many passes. */
   isSketch: boolean;
+  /** The text came from the field: every picture of it is one of a text that is typed, the first one and those that follow. */
+  isTyped: boolean;
   shown: Shown | null;
   trouble: string;
 }

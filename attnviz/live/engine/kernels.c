@@ -2,8 +2,7 @@
 // arena.js says where everything lies in the one memory. Tensors are row by row; their room ends at a multiple of 64
 // bytes, so that what works on four numbers at a time may run over the last one.
 //
-// kernels.wasm is this file, made by `python -m scripts.build_kernels`, which a test repeats byte by byte. A section of it,
-// "fused", is this file once more, for browsers that multiply and add at once.
+// kernels.wasm is this file, made by `python -m scripts.build_kernels`, which a test repeats byte by byte.
 #include <wasm_simd128.h>
 
 typedef v128_t four;
@@ -23,12 +22,7 @@ extern unsigned char __heap_base;
 // The first byte that is free.
 EXPORT int heap(void) { return (int)&__heap_base; }
 
-// One rounding in place of two, in half the time, where the machine has it.
-#ifdef __wasm_relaxed_simd__
-static inline four multiply_add(four a, four b, four c) { return wasm_f32x4_relaxed_madd(a, b, c); }
-#else
 static inline four multiply_add(four a, four b, four c) { return ADD(MUL(a, b), c); }
-#endif
 
 static inline float sum_of(four x) {
   return wasm_f32x4_extract_lane(x, 0) + wasm_f32x4_extract_lane(x, 1) + wasm_f32x4_extract_lane(x, 2) +

@@ -137,6 +137,7 @@ SENTENCES = (
     "the big black dog does not see the birds",
     "a red house is on the hill",
     "my sister and my brother eat an apple",
+    "eat the the a",  # its translation ends in a space
 )
 DATES = ("Monday January 12 1948", "3 May 2021", "the 4th of July 1999")
 
