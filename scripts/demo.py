@@ -147,7 +147,7 @@ def exhibit(name: str) -> Exhibit:
 def _pictured(
     lm: attnviz.LoadedModel, capture: attnviz.Capture, **given: Any
 ) -> dict[str, Callable[[Language], str]]:
-    """What writes the circuit of a capture and the map of its model, where there are any."""
+    """Functions that write the circuit of a capture and the map of its model, if there are any."""
     run = attnviz.experiment(lm, **given)
     pages = {"circuit": circuit_page(run, capture), "map": map_page(lm)}
     return {kind: written for kind, written in pages.items() if written is not None}

@@ -10,7 +10,8 @@ import { unpackPart } from "../attnviz/pictures/shared/unpack.js";
 /** @import { Component, Mounted } from "../attnviz/pictures/shared/host.js" */
 
 /** A picture: the part of the page that has its data, and those that have it after a choice.
- * @typedef {{title: string, canvas: string, part: string, answers: Record<string, string>}} Picture
+ * `heads` is the page of the model's heads, "" for none.
+ * @typedef {{title: string, canvas: string, part: string, answers: Record<string, string>, heads: string}} Picture
  */
 
 /**
@@ -25,7 +26,7 @@ export default async function pictures(components, styles) {
   /** @type {(() => void)[]} */
   const redraws = [];
   watchTheme(() => redraws.forEach((redraw) => redraw()));
-  for (const { title, canvas, part, answers } of index) {
+  for (const { title, canvas, part, answers, heads } of index) {
     const pane = el("div", { class: "pane" });
     byId("view").append(el("section", {}, ...(title ? [el("h2", {}, title)] : []), pane));
     const first = await unpackPart(part);
@@ -46,11 +47,20 @@ export default async function pictures(components, styles) {
       pictures: () => [],
       send() {},
       trigger(event, value) {
-        const { arrow } = /** @type {{arrow?: string}} */ (value);
-        if (event === "circuit" && arrow !== undefined) void choose(arrow);
+        const { arrow, ...place } = /** @type {Record<string, string | number | null>} */ (value);
+        if (event === "circuit" && typeof arrow === "string") void choose(arrow);
+        if (event === "open" && heads) location.assign(`${heads}?${headAddress(place)}`);
       },
     });
     mounted.refresh(data);
     redraws.push(() => mounted.refresh(data));
   }
+}
+
+/** The address of a head and its cell in the page of a model. */
+function headAddress(/** @type {Record<string, string | number | null>} */ { layer, head, query, key }) {
+  const known = Object.entries({ view: "head", layer, head, query, key }).filter(
+    ([, value]) => value != null,
+  );
+  return new URLSearchParams(known.map(([name, value]) => [name, String(value)]));
 }

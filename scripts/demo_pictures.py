@@ -50,6 +50,7 @@ HOST = Path(__file__).with_suffix(".js")
 N_CUTS = 12  # paths whose cut comes with a circuit: those that its list has
 BATCH = 16
 STYLE = """
+main { margin-top: 16px; }
 section + section { margin-top: 28px; }
 section h2 { font-size: 1.05rem; margin: 0 0 6px; }
 nav a { color: var(--st-link-color); }
@@ -58,12 +59,16 @@ nav a { color: var(--st-link-color); }
 
 @dataclass(frozen=True, eq=False)
 class Pictured:
-    """A picture under a heading; `answers` are its views after a choice, by that choice."""
+    """A picture under a heading; `answers` are its views after a choice, by that choice.
+
+    `heads` is the page that its links to heads lead to.
+    """
 
     title: str
     canvas: Canvas[Any]
     view: object
     answers: Mapping[str, object] = field(default_factory=dict)
+    heads: str = ""
 
 
 Pictures = Callable[[Language], Sequence[Pictured]]
@@ -83,6 +88,7 @@ def page(lang: Language, title: str, intro: str, pictures: Sequence[Pictured]) -
                 "canvas": shown.canvas.name,
                 "part": names[""],
                 "answers": answers,
+                "heads": shown.heads,
             }
         )
     script = _script(tuple(sorted({shown.canvas.name for shown in pictures})))
@@ -161,7 +167,7 @@ def map_page(lm: attnviz.LoadedModel) -> Callable[[Language], str] | None:
     def written(lang: Language) -> str:
         title = f"{text(lang, 'page.map.title')} · {model_title(lang, lm.name)}"
         return page(
-            lang, title, text(lang, "page.map.intro"), [Pictured("", joint_map.CANVAS, view)]
+            lang, title, text(lang, "file.map_intro"), [Pictured("", joint_map.CANVAS, view)]
         )
 
     return written
@@ -221,7 +227,9 @@ def circuit_page(run: Experiment, capture: attnviz.Capture) -> Callable[[Languag
             arrow = f"{cut.sender}-{cut.receiver}.{cut.side}"
             detail = circuits.detail(lang, run.prepared, run.reader, cut, labels)
             answers[arrow] = view(chosen=arrow, detail=detail)
-        yield Pictured("", circuit.CANVAS, view(), answers)
+        one_attention = len(captured.groups) == 1
+        heads = f"{run.prepared.lm.name}.html" if one_attention else ""
+        yield Pictured("", circuit.CANVAS, view(), answers, heads)
 
     def written(lang: Language) -> str:
         title = f"{text(lang, 'page.circuit.title')} · {model_title(lang, run.prepared.lm.name)}"

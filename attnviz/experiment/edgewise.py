@@ -188,7 +188,7 @@ def _stages(call: AttentionCall) -> tuple[Tensor, Tensor, Tensor]:
 def _written(
     call: AttentionCall, q: Tensor, k: Tensor, v: Tensor
 ) -> Float[Tensor, "row head token d_model"]:
-    """What each head writes, from its q, k and v."""
+    """The output of every head through W_O, from its q, k and v."""
     inputs, out = call.inputs, call.projections["out"]
     assert isinstance(inputs, AttentionInputs), "own code is refused"
     mixed = patterns(inputs, q, k) @ by_head(inputs, v)

@@ -3,9 +3,9 @@
 In: one number for each cell (a head, a component or a state, at a slot) and text. Out: a
 `SetResult`. A share of a set is a ratio of means, Σ changes ÷ Σ gaps: the mean of ratios has no
 use, for one text whose gap is near 0 carries it away. Intervals are those of 1,000 bootstraps, the
-middle 95 %: over texts, or over blocks of texts that share the words that they are about. Two heads
-are compared text by text (`difference`): their spread over texts is larger than what separates
-them.
+middle 95 %; where texts share the words that they are about, the wider of those over texts and over
+whole blocks of such texts. Two heads are compared text by text (`difference`): their spread over
+texts is larger than what separates them.
 """
 
 import re
@@ -42,8 +42,8 @@ class SetResult:
     number itself. `before` has each text's own number, `source` that of its partner; the shares of
     "patching" are of the gap between the two, and `control` has the same patches from the partner
     of another text. `n_solved` texts are answered right by the model; None where that is not asked.
-    `blocks` has the number of each text's block, which standard errors and intervals draw whole;
-    None where every text stands for itself.
+    `blocks` has the number of each text's block: standard errors and intervals are the larger ones
+    of those over texts and over whole blocks. None where every text stands for itself.
     """
 
     question: Question
@@ -84,13 +84,14 @@ class SetResult:
 
     @property
     def se(self) -> Float64[np.ndarray, "*cell"]:
-        """The standard error of the mean, by blocks."""
-        n, n_text = self.n_block, self.n_text
-        if n < 2:
-            return np.full(self.values.shape[:-1], np.nan)
-        sums = (self.values - self.mean[..., None]) @ self._own_blocks.T
-        error: np.ndarray = np.sqrt(n / (n - 1) * (sums**2).sum(-1)) / n_text
-        return error
+        """The standard error of the mean; over blocks where that is larger."""
+        error: np.ndarray = self.sd / np.sqrt(self.n_text)
+        if self.blocks is None:
+            return error
+        n, sums = self.n_block, (self.values - self.mean[..., None]) @ self._own_blocks.T
+        by_block: np.ndarray = np.sqrt(n / (n - 1) * (sums**2).sum(-1)) / self.n_text
+        larger: np.ndarray = np.maximum(error, by_block)
+        return larger
 
     @cached_property
     def interval(self) -> Float64[np.ndarray, "*cell bound"]:
@@ -114,7 +115,7 @@ class SetResult:
     @cached_property
     def share_interval(self) -> Float64[np.ndarray, "*cell bound"]:
         """The 95 % interval of the share."""
-        return _middle(self.values @ self._drawn.T / (self._drawn @ self._gap))
+        return _widest([self.values @ drawn.T / (drawn @ self._gap) for drawn in self._drawn])
 
     @property
     def control_share(self) -> Float64[np.ndarray, "*cell"] | None:
@@ -225,18 +226,16 @@ class SetResult:
         return same
 
     @cached_property
-    def _drawn(self) -> Float64[np.ndarray, "draw text"]:
-        """The times that each text is in each bootstrap."""
-        n = self.n_block
-        counts = np.random.default_rng(SEED).multinomial(n, np.full(n, 1 / n), size=DRAWS)
-        drawn: np.ndarray = counts.astype(np.float64) @ self._own_blocks
-        return drawn
+    def _drawn(self) -> list[Float64[np.ndarray, "draw text"]]:
+        """The times that each text is in each bootstrap: over texts, and over blocks, if any."""
+        whole = [] if self.blocks is None else [self._own_blocks]
+        return [_times(members) for members in (np.eye(self.n_text, dtype=bool), *whole)]
 
     def _of_mean(
         self, values: Float64[np.ndarray, "*cell text"]
     ) -> Float64[np.ndarray, "*cell bound"]:
         """The 95 % interval of a mean over texts; blocks may differ in size."""
-        return _middle(values @ self._drawn.T / self._drawn.sum(-1))
+        return _widest([values @ drawn.T / drawn.sum(-1) for drawn in self._drawn])
 
     def _cell(self, row: Where, slot: str | None) -> tuple[int, ...]:
         name = row if isinstance(row, str) and row in self.rows else str(site(row))
@@ -288,9 +287,21 @@ def _percent(share: float) -> str:
     return f"{percent:+d}%" if percent else "0%"
 
 
-def _middle(drawn: Float64[np.ndarray, "*cell draw"]) -> Float64[np.ndarray, "*cell bound"]:
-    bounds: np.ndarray = np.moveaxis(np.percentile(drawn, MIDDLE, axis=-1), 0, -1)
-    return bounds
+def _times(members: Bool[np.ndarray, "block text"]) -> Float64[np.ndarray, "draw text"]:
+    """The times that each text is in each bootstrap over blocks."""
+    n = len(members)
+    counts = np.random.default_rng(SEED).multinomial(n, np.full(n, 1 / n), size=DRAWS)
+    times: np.ndarray = counts.astype(np.float64) @ members
+    return times
+
+
+def _widest(
+    drawn: Sequence[Float64[np.ndarray, "*cell draw"]],
+) -> Float64[np.ndarray, "*cell bound"]:
+    """The middle 95 % of several ways to draw, from the lowest bound to the highest."""
+    bounds = [np.percentile(numbers, MIDDLE, axis=-1) for numbers in drawn]
+    lows, highs = (np.stack(side) for side in zip(*bounds, strict=True))
+    return np.stack([lows.min(0), highs.max(0)], axis=-1)
 
 
 def _not_asked(name: str, found: str, allowed: tuple[str, ...]) -> BadInput:
