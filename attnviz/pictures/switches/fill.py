@@ -186,7 +186,7 @@ def _written(
 
 
 def leads_sentence(lang: Language, answer: "AnswerReader", leads: "Effects") -> str:
-    """What a nearly certain answer's probability does not show: the changes of its lead."""
+    """The changes of a nearly certain answer's lead, which its probability does not show."""
     first, sizes = leads.order[0], np.abs(leads.changes)
     return text(
         lang,
