@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from attnviz.attention.inputs import ALL_ROWS, AttentionInputs, batch_row
+from attnviz.attention.inputs import ALL_ROWS, AttentionInputs, batch_row, blocks
 from attnviz.attention.projection import Projection, apply_linear
 from attnviz.attention.projection_comparison import compare_all_projections
 from attnviz.attention.stored_weights import StoredWeights
@@ -28,6 +28,8 @@ from attnviz.summary import shortened
 from attnviz.types import Kind, MaskKind, Stack, Stage
 from attnviz.vision.token_boxes import Places
 from attnviz.vision.windows import Windows
+
+WHOLE_WEIGHTS = 1 << 24  # of one head that are computed at once: those of 4,096 tokens, 64 MiB
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,9 +139,19 @@ class AttentionCall:
     ) -> Float[Tensor, "query head d_value"]:
         """weights·V of every head, in the layout of `output`; a `mask` is a "what if"."""
         heads = range(self.n_heads)
-        return torch.stack(
-            [self.inputs.stages(head, batch, mask, rows)["mixed"] for head in heads], dim=1
-        )
+        return torch.stack([self._mixed_of(head, batch, mask, rows) for head in heads], dim=1)
+
+    def _mixed_of(
+        self, head: int, batch: int, mask: Bool[Tensor, "query key"] | None, rows: slice
+    ) -> Float[Tensor, "query d_value"]:
+        """weights·V of a head; of a long text block by block, without a matrix of all weights."""
+        inputs, chosen = self.inputs, range(self.n_query)[rows]
+        is_long = len(chosen) * self.n_key > WHOLE_WEIGHTS and mask is None
+        if not is_long or isinstance(inputs, StoredWeights) or inputs.changed_stages(head, batch):
+            return inputs.stages(head, batch, mask, rows)["mixed"]
+        parts = (chosen[block] for block in blocks(len(chosen)))
+        slices = (slice(part.start, part.stop, part.step) for part in parts)
+        return torch.cat([inputs.stages(head, batch, rows=each)["mixed"] for each in slices])
 
     @property
     def kept_rows(self) -> slice:

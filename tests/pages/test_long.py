@@ -16,6 +16,7 @@ import attnviz
 from attnviz import i18n, tiles
 from attnviz.app.session import address, widgets
 from attnviz.app.session.text_files import MAX_BYTES, TextFile
+from attnviz.attention.call import AttentionCall
 from attnviz.errors import Cancelled
 from attnviz.pictures.group.groups import MAX_CELLS, MAX_WHOLE, groups, size_of
 from attnviz.pictures.shared.buffer import unpack
@@ -107,6 +108,24 @@ def test_overview_says_its_limit_and_the_way_to_head(
     assert not beside_bar(app) and not app.error
     labels = [link.proto.label for link in app.get("page_link")]
     assert i18n.text(lang, "long.link") in labels
+
+
+def test_masks_derives_no_whole_head_of_a_long_text(
+    visit_long: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All steps of one head of 12,000 tokens, or a capture of as many, would take 2 GiB."""
+    derived = list[int]()
+    derive = attnviz.derive
+
+    def counted(call: AttentionCall, head: int, batch: int = 0) -> object:
+        derived.append(call.n_query)
+        return derive(call, head, batch)
+
+    monkeypatch.setattr(attnviz, "derive", counted)
+    app = visit_long("masks", long_text())
+    assert not app.exception and N not in derived
+    short = visit_long("masks", "the cat sat on the mat")
+    assert not short.exception and derived
 
 
 @pytest.mark.parametrize("page", ["steps", "masks"])

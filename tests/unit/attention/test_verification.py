@@ -1,10 +1,15 @@
 """`Comparison`: an error of just the tolerance is explained, NaN and infinity never are."""
 
 import math
+from functools import partial
 
 import pytest
+import torch
 
+from attnviz.attention import call as call_module
+from attnviz.attention.inputs import blocks
 from attnviz.attention.verification import Comparison
+from tests.support import captures
 
 
 @pytest.mark.parametrize(
@@ -27,3 +32,16 @@ def test_ok_and_excess_agree_up_to_the_tolerance(
 def test_zero_equals_zero_and_nothing_else_without_a_tolerance() -> None:
     assert Comparison("module#0", "mixed", 0.0, 0.0).ok
     assert not Comparison("module#0", "mixed", 1e-30, 0.0).ok
+
+
+@pytest.mark.parametrize("name", sorted(captures.every_kind().keys() - {"weights alone"}))
+def test_a_long_text_is_compared_block_by_block_with_the_same_numbers(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = captures.every_kind()[name].calls
+    places = [(call, batch) for call in calls for batch in range(call.n_batch)]
+    whole = [call.mixed(batch, rows=call.kept_rows) for call, batch in places]
+    monkeypatch.setattr(call_module, "WHOLE_WEIGHTS", 0)
+    monkeypatch.setattr(call_module, "blocks", partial(blocks, size=2))
+    for (call, batch), expected in zip(places, whole, strict=True):
+        torch.testing.assert_close(call.mixed(batch, rows=call.kept_rows), expected)
