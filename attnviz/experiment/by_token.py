@@ -192,8 +192,8 @@ class DirectByToken:
     def cut_tokens(self, heads: Sequence[Where] | None = None) -> Float64[np.ndarray, " key"]:
         """The change of the number with the edges of some heads, or all, to a token cut at once.
 
-        Exact, one run for each token. `BadInput` for a split score: it is read with the head's
-        other side as it was.
+        Exact, one run for each token, and once for some heads: it is the control of every token.
+        `BadInput` for a split score: it is read with the head's other side as it was.
         """
         if isinstance(self.number, ScoreCell):
             raise bad_argument(
@@ -202,7 +202,17 @@ class DirectByToken:
                 found=str(self.number),
                 allowed="None",
             )
-        places = self._places(heads)
+        places = tuple(self._places(heads))
+        if places not in self._cut_before:
+            self._cut_before[places] = self._without_tokens(places)
+        return self._cut_before[places].copy()
+
+    @cached_property
+    def _cut_before(self) -> dict[tuple[int, ...], Float64[np.ndarray, " key"]]:
+        """The changes of `cut_tokens`, by the places of the heads."""
+        return {}
+
+    def _without_tokens(self, places: Sequence[int]) -> Float64[np.ndarray, " key"]:
         changes = np.zeros(max(len(self.tokens[place]) for place in places))
         for start in range(0, len(changes), PASS_ROWS):
             keys = range(len(changes))[start : start + PASS_ROWS]

@@ -10,7 +10,7 @@ from transformers import LlamaConfig, LlamaForCausalLM
 
 import attnviz
 from attnviz.errors import BadInput
-from attnviz.experiment import DirectByToken, Experiment
+from attnviz.experiment import DirectByToken, Experiment, by_token
 from attnviz.experiment.answer_measures import AnswerMeasure, Class, NextToken
 from attnviz.experiment.readouts import readout
 from attnviz.experiment.switches import read_in_rows
@@ -171,6 +171,12 @@ def test_a_token_cut_in_every_head_is_a_capture_with_all_these_edges_cut() -> No
     _, found = stories_run()
     lm, last = attnviz.load("stories"), found.shares[0].call.n_query - 1
     by_key = found.cut_tokens()
+    with pytest.MonkeyPatch.context() as patch:  # the control of each word is that of all
+        patch.setattr(by_token, "read_in_rows", None)
+        np.testing.assert_array_equal(found.cut_tokens(), by_key)
+        by_own = found.cut_tokens()
+        by_own[:] = 0
+        np.testing.assert_array_equal(found.cut_tokens(), by_key)
     mary, john = (lm.text_tokenizer().encode(word)[-1] for word in (" Mary", " John"))
     for key in (2, 7):
         cut = [attnviz.cut(head, last, key, renormalise=False) for head in found.heads]
