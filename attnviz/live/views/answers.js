@@ -263,7 +263,6 @@ function leadSentence(
     local(`${value < 0 ? "-" : "+"}${fixed(Math.abs(value), 1)}`);
   const leads = controls.map(lead);
   return fill(texts["switchboard.lead"], {
-    was: share(before[first]),
     first: name(first),
     second: name(second),
     lead: signed(lead(before)),

@@ -107,7 +107,6 @@ def lead_sentence(
     return text(
         lang,
         "switchboard.lead",
-        was=share(lang, result.before[first]),
         first=choice_name(lang, prepared, answer, first),
         second=choice_name(lang, prepared, answer, second),
         lead=number(lang, before, "+.1f"),

@@ -9,7 +9,7 @@ import { svg, svgText } from "../shared/svg.js";
 const HEIGHT = 22;
 const PAD = 6;
 const PLANE_PX = 140;
-const NAME_PX = 12; // of the axes' names
+const NAME_PX = 12; // the height of a name
 const BARS = { width: 380, height: 86, bottom: 16 };
 const COMPOSED_PX = 180;
 
@@ -64,9 +64,9 @@ export function plane(/** @type {CircuitShare} */ { real, imaginary, share }) {
     },
     line({ x1: at(-most), x2: at(most), y1: middle, y2: middle }),
     line({ x1: middle, x2: middle, y1: at(-most), y2: at(most) }),
-    svgText("av-weights-axis av-weights-end", "Re λ", PLANE_PX - PAD, middle + NAME_PX),
-    svgText("av-weights-axis av-weights-end", fmtReal(most), PLANE_PX - PAD, middle - 4),
-    svgText("av-weights-axis", "Im λ", middle + 4, at(-most) + 4),
+    svgText("av-weights-axis", "Im λ ↑", 0, NAME_PX), // the corners are free: all values lie in a circle
+    svgText("av-weights-axis av-weights-end", `±${fmtReal(most)}`, PLANE_PX, NAME_PX),
+    svgText("av-weights-axis av-weights-end", "Re λ →", PLANE_PX, PLANE_PX - PAD),
     ...real.map((part, number) =>
       svg("circle", { class: "av-weights-value", cx: at(part), cy: at(-imaginary[number]), r: 2.5 }),
     ),
