@@ -1,14 +1,17 @@
-"""Overview: all heads of the model on one text, each a small heatmap; a click on one grows it.
+"""Look: all heads of the model on one text, each a small heatmap; a click on one grows it in place.
 
 Reads the view, runs the model through the cache, shows the grid and the head that grew out of it,
-and says what was verified. The heads of a long text open on a page of their own.
+and says what was verified. Of a long text the page shows either all heads, from afar, or the one
+that is open, a very long one by tiles.
 """
 
 import streamlit as st
 
 from attnviz.app.frame import attention_choice, capture_of_view, fragments, frame, frame_line, take
-from attnviz.app.page_parts import atlas, effects, head_search, inside
+from attnviz.app.page_parts import atlas, effects, head_search, inside, long_head
 from attnviz.app.session import current, openings
+from attnviz.i18n import text
+from attnviz.pictures.group.app_capture import PageContext
 
 
 def main() -> None:
@@ -18,11 +21,16 @@ def main() -> None:
         shown = attention_choice.choice(shown)
         openings.open_a_new_text(shown)
         fragments.player(shown)
-        grows = fragments.grows(shown)
-        (fragments.look if grows else fragments.grid)(shown)
+        grows, is_open = fragments.grows(shown), current.view().drawing.open
+        if grows:
+            fragments.look(shown)
+        elif is_open:
+            head_alone(shown)
+        else:
+            fragments.grid(shown)
         beside = st.container()
         with beside:
-            fragments.rest(shown, weights=True)
+            fragments.rest(shown, weights=grows or not is_open)
         if frame_line.ends(shown):
             return
         head_search.ask(shown, grows)
@@ -33,6 +41,13 @@ def main() -> None:
         take.offer(shown, "overview", "heads", "head", "lines")
         with beside:
             effects.of_heads(shown)
+
+
+def head_alone(shown: PageContext) -> None:
+    """The open head of a long text, and the way back to all heads."""
+    (fragments.head if shown.size.all_at_once else long_head.head)(shown)
+    label = text(shown.lang, "component.head.all_heads")
+    st.button(label, on_click=current.take, args=({"open": False},))
 
 
 main()

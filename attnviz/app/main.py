@@ -122,7 +122,7 @@ def main() -> None:
         loading.import_libraries()
     if name not in routes.WITHOUT_MODEL:
         frame.open_page(name)
-        strip.open_line(lang, links.back_to_lesson)
+        strip.open_line(lang, links.back_to_lesson, name)
     elif name != "learn" and not in_frame:
         links.back_to_lesson(lang)
     notices.adjusted(lang)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import expect
 
-from attnviz.app.session import routes
+from attnviz.app.session import routes, widgets
 from attnviz.i18n import LANGUAGES, Language, text
 from attnviz.pictures.shared.pages import Page
 from tests.browser.conftest import OpenVisit
@@ -39,7 +39,8 @@ def fresh_server() -> Iterator[str]:
 
 def expect_language(visit: Visit, lang: Language, page: Page) -> None:
     """Waits until the bar, the title and the text box speak this language."""
-    links = visit.page.get_by_test_id("stPageLink-NavLink")
+    bar = visit.page.locator(f".{widgets.class_name('bar')}")
+    links = bar.get_by_test_id("stPageLink-NavLink")
     rooms = [text(lang, f"room.{room}") for room in routes.ROOMS if room != routes.DEFAULT]
     faces = [text(lang, f"page.{face}.title") for face in routes.ROOMS[routes.room(page)]]
     expect(links).to_have_text([text(lang, "app.name"), *rooms, *faces])
@@ -64,7 +65,7 @@ def check_restored(visit: Visit, page: Page) -> None:
 @pytest.mark.slow
 def test_head_on_a_fresh_server(visit: OpenVisit, fresh_server: str) -> None:
     opened = visit("head", url=fresh_server, fresh=True, **VIEW)
-    check_restored(opened, "head")
+    check_restored(opened, "overview")
     canvas = opened.page.locator(".av-head-left canvas[data-layer]")
     expect_data(canvas, layer=4, head=6, query=5, key=3, scale="log", special="hide")
     hide = opened.page.get_by_label(text("ja", "component.head.hide_special"))
@@ -119,11 +120,11 @@ def test_the_language_is_switched_and_kept(visit: OpenVisit) -> None:
     opened.choose("Language", text("ko", "language.name"), menu="menu.more")
     expect_language(opened, "ko", "overview")
     opened.wait_for_parameters(lang="ko", text=TEXT)
-    opened.go("head", "ko")
-    expect_language(opened, "ko", "head")
+    opened.go("steps", "ko")
+    expect_language(opened, "ko", "steps")
     opened.wait_for_parameters(lang="ko", text=TEXT)
     opened.page.reload()
-    expect_language(opened, "ko", "head")
+    expect_language(opened, "ko", "steps")
 
 
 @pytest.mark.parametrize(
@@ -141,7 +142,7 @@ def test_the_browser_decides_the_language_where_the_address_does_not(
 @pytest.mark.parametrize("lang", mostly_slow(LANGUAGES, ("en",)))
 def test_the_address_has_the_last_word_on_the_language(visit: OpenVisit, lang: str) -> None:
     opened = visit("head", locale="ja-JP", lang=lang)
-    expect_language(opened, lang, "head")
+    expect_language(opened, lang, "overview")
     expected = text(lang, "component.head.hide_special")
     expect(opened.page.get_by_label(expected)).to_be_visible()
 

@@ -54,8 +54,8 @@ def test_a_tap_on_a_link_takes_along_the_head_just_chosen(visit: OpenVisit) -> N
 def test_back_returns_in_one_step(visit: OpenVisit) -> None:
     opened = visit("overview", lang="en", text=TEXT, layer=2, head=3)
     before = opened.page.evaluate("history.length")
-    opened.go("head")
-    expect(opened.page.get_by_role("heading", level=1)).to_have_text(title("head"))
+    opened.go("steps")
+    expect(opened.page.get_by_role("heading", level=1)).to_have_text(title("steps"))
     opened.wait_for_parameters(text=TEXT, layer=2, head=3)
     expect_equal(lambda: opened.page.evaluate("history.length"), before + 1)
 

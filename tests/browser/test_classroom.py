@@ -95,8 +95,8 @@ def test_a_class_goes_along_survives_a_reload_and_ends_with_a_card(visit: OpenVi
     expect(lead).not_to_have_url(re.compile("host"))
     expect(one.page).not_to_have_url(re.compile("seat"))
 
-    presenter.go("head")
-    expect(one.page).to_have_url(re.compile("/head"))
+    presenter.go("overview")
+    expect(one.page).to_have_url(re.compile("/look"))
     presenter.go("learn")
     expect(one.page).to_have_url(re.compile("/learn"))
 

@@ -120,3 +120,26 @@ def test_a_cell_that_only_b_has_is_kept_in_the_address(visit: OpenVisit) -> None
     x, y = cell_middle(plot(opened, "b"), 2, 6, N, N)
     plot(opened, "b").click(position={"x": x, "y": y})
     opened.wait_for_parameters(query=2, key=5, query_b=None, key_b=None)
+
+
+def test_a_second_sentence_turns_the_squares_into_b_minus_a(
+    visit: OpenVisit, minilm: LoadedModel
+) -> None:
+    a, b = attnviz.capture(minilm, A), attnviz.capture(minilm, B)
+    axis = token_pairs.pair(a.tokens, b.tokens, same_vocabulary=True).slots
+    before, after = a.all_weights(), b.all_weights()
+    each = [token_pairs.difference(before[at], after[at], axis, axis) for at in np.ndindex(6, 12)]
+    moved = token_pairs.moved_by_head(before, after, axis, axis)
+    opened = visit("overview", text=A, text_b=B, layer=LAYER, head=HEAD)
+    opened.page.get_by_role("link", name="Second sentence").click()
+    squares = opened.page.locator(".av-pair-grid canvas").first
+    limit = float(np.nanmax(np.abs(each)))
+    expect_equal(lambda: float(data(squares)["limit"]), pytest.approx(limit, abs=1e-4))
+    mean = float(np.nanmax(np.nanmean(moved, axis=-1)))
+    expect_equal(lambda: float(data(squares)["most"]), pytest.approx(mean, abs=1e-4))
+    plot(opened, "d").focus()
+    opened.page.keyboard.press("ArrowDown")  # a row: its share stands below each square
+    row = float(np.nanmax(moved[:, :, 0]))
+    expect_equal(lambda: float(data(squares)["most"]), pytest.approx(row, abs=1e-4))
+    opened.page.get_by_role("link", name="Back to one sentence").click()
+    expect(opened.canvas("All heads of")).to_be_visible()

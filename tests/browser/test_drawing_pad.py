@@ -153,8 +153,8 @@ def test_the_keyboard_draws(pad: Visit) -> None:
 
 def test_a_drawing_outlives_a_change_of_page(pad: Visit) -> None:
     stroke(pad, (0.1, 0.5), (0.9, 0.5))
-    pad.go("head")
-    expect(pad.page.get_by_role("heading", name="Head", exact=True)).to_be_visible()
+    pad.go("overview")
+    expect(pad.page.get_by_role("heading", name="Overview", exact=True)).to_be_visible()
     pad.open_menu("media")
     if not above(pad).is_visible():
         pad.page.get_by_text("Draw a picture").click()

@@ -72,9 +72,9 @@ PICTURE = """() => {
     return tops.length ? Math.min(...tops) : Infinity;
 }"""
 WITHOUT_A_PICTURE = ("start", "learn", "weights", "pairs")
-LOWER = ("compare", "geometry")  # 170 and 183 px: a second strip, and tabs, stand above
-WITH_PICTURE = tuple(page for page in PAGES_OF_APP if page not in (*WITHOUT_A_PICTURE, *LOWER))
-ON_A_PHONE = ("overview", "steps", "masks", "calculator", "output", "map", "atlas")
+
+WITH_PICTURE = tuple(page for page in PAGES_OF_APP if page not in WITHOUT_A_PICTURE)
+ON_A_PHONE = ("overview", "switches", "steps", "masks", "calculator", "output", "map", "atlas")
 HEIGHTS = [(page, (1440, 900)) for page in WITH_PICTURE]
 HEIGHTS += [(page, (390, 844)) for page in ON_A_PHONE]
 

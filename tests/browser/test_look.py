@@ -8,6 +8,7 @@ from tests.support.visit import Visit, expect_data, new_page, show
 from tests.support.waiting import expect_true
 
 TEXT = "The cat sat on the mat."
+STORE = "When Mary and John went to the store, John gave a book to"
 FLYING = ".av-flying"
 
 
@@ -75,3 +76,23 @@ def test_what_a_search_finds_is_marked_in_the_grid_and_grows_there(visit: OpenVi
     opened.page.get_by_text("Ask for a head").click()
     expect(opened.page.locator(".found")).to_have_count(0)
     expect_data(board, hits=None)
+
+
+def test_a_card_forbids_its_look_and_finds_who_else_has_it(visit: OpenVisit) -> None:
+    cell = {"layer": 2, "head": 1, "query": 14, "key": 2}
+    opened = visit("head", model="stories", text=STORE, **cell)
+    forbid = opened.page.get_by_role("button", name="Forbid this look")
+    said = opened.page.locator(".av-head .av-facts")
+    expect(said).to_contain_text("With this head replaced by its mean")
+    forbid.click()
+    expect(forbid).to_have_attribute("aria-pressed", "true")
+    expect(said).to_contain_text("Without this one look the model says “John”")
+    opened.wait_for_parameters(forbid="14.2", open=1)
+    forbid.click()
+    expect(forbid).to_have_attribute("aria-pressed", "false")
+    expect(said).to_contain_text("With this head replaced by its mean")
+    opened.page.get_by_role("button", name="Who else links them?").click()
+    expect(square(opened, 2, 1)).to_be_visible()
+    board = opened.canvas("All heads of")
+    expect_true(lambda: "L2.H1" in (board.get_attribute("data-hits") or "").split())
+    opened.wait_for_parameters(open=None, links=1, query=14, key=2)

@@ -212,15 +212,15 @@ def test_a_step_is_in_the_links_to_other_pages(play: OpenVisit) -> None:
     opened = play("output")
     press(opened, "One token back")
     query = GIVEN + WRITTEN - 2
-    opened.go("head")
+    opened.go("overview")
+    expect(opened.canvas("All heads of")).to_be_visible()
     expect_data(opened.canvas("Attention weights of"), query=query)
     # a choice that two components made in turn is the newest one's
     press(opened, "One token forward")
-    opened.go("overview")
-    expect(opened.canvas("All heads of")).to_be_visible()
-    expect_data(opened.canvas("Attention weights of"), query=query + 1)
+    opened.go("steps")
+    expect_data(opened.page.locator(".steps"), query=query + 1)
     press(opened, "One token back")
-    opened.go("head")
+    opened.go("overview")
     expect_data(opened.canvas("Attention weights of L"), query=query, rows=GIVEN + WRITTEN)
 
 

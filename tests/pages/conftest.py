@@ -93,9 +93,11 @@ def wait_for_the_script(runner: Any, timeout: float) -> None:
 
 @pytest.fixture
 def visit(root: Path) -> Visit:
-    """A function that opens a page as a deep link on a fresh session."""
+    """A function that opens a page, or the head on Look, as a deep link on a fresh session."""
 
     def opened(page: str, **parameters: str) -> AppTest:
+        if page == "head":
+            page, parameters = "overview", {"open": "1", **parameters}
         app = AppTest.from_file(str(root / "attnviz/app/main.py"), default_timeout=TIMEOUT_S)
         for name, value in parameters.items():
             app.query_params[name] = value
@@ -170,11 +172,12 @@ def beside_bar(app: AppTest, kind: str = "bidi_component") -> list[Any]:
     """The elements of a kind that the page has beside bar and strip, components for instance."""
     above = {id(each) for line in app.container if _is_above(line) for each in line.get(kind)}
     beside = [each for each in app.main.get(kind) if id(each) not in above]
-    # what only tells the other pictures of effects, words and weights is not seen, nor a head
-    # before it grows
+    # what only tells the other pictures of effects, words and weights is not seen; of grid and
+    # head on one page one is hidden
     unseen = [effects.CANVAS.element, REST]
-    if any(_name_of(each) == grid.CANVAS.element for each in beside):
-        unseen.append(head.CANVAS.element)
+    look = [grid.CANVAS.element, head.CANVAS.element]
+    if {*look} <= {_name_of(each) for each in beside}:
+        unseen.append(look["open" not in app.query_params])
     return [each for each in beside if _name_of(each) not in unseen]
 
 

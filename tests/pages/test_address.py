@@ -121,8 +121,8 @@ def test_another_page_keeps_the_view(visit: Visit) -> None:
 def test_the_language_can_be_switched(visit: Visit) -> None:
     app = visit("head", text=TEXT)
     app.selectbox(KEY("lang")).set_value("ja").run()
-    assert app.title[0].value == i18n.text("ja", "page.head.title")
-    assert parameters(app) == {"text": TEXT, "lang": "ja"}
+    assert app.title[0].value == i18n.text("ja", "page.overview.title")
+    assert parameters(app) == {"text": TEXT, "lang": "ja", "open": "1"}
 
 
 def test_an_example_can_be_chosen(visit: Visit) -> None:
@@ -157,7 +157,7 @@ def test_links_carry_the_view(visit: Visit) -> None:
     app = visit("overview", text=TEXT, layer="3")
     start, *others = bar(app).get("page_link")
     assert start.proto.query_string == "", "the start page shows no view"
-    assert len(others) == 9  # five rooms, four faces
+    assert len(others) == 8  # five rooms, three faces
     for link in others:
         assert link.proto.query_string == "text=The+cat+sat.&layer=3"
 

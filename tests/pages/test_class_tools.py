@@ -73,14 +73,14 @@ def test_a_class_goes_along_to_a_page_and_comes_back(presenter: AppTest, visit: 
     room, host = code(presenter), place(presenter).host
     follower = visit("learn", room=room, lang="ja")
     stage, rooms = class_socket.rooms().stage(room), class_socket.rooms()
-    rooms.show(room, host, replace(stage, page="head", query="layer=3&head=1&text=Red+is+red"))
+    rooms.show(room, host, replace(stage, page="steps", query="layer=3&head=1&text=Red+is+red"))
     follower.run()
     view = follower.session_state["attnviz.view"]
     assert (view.place.layer, view.place.head, view.lang) == (3, 1, "ja")
     assert view.input.text == "Red is red" and place(follower).seat
     along = i18n.text("ja", "class.along", code=room)
     assert f"**{along}**" in [each.value for each in follower.caption]
-    rooms.show(room, host, replace(stage, page="head", query="layer=2&head=1&text=Red+is+red"))
+    rooms.show(room, host, replace(stage, page="steps", query="layer=2&head=1&text=Red+is+red"))
     follower.run()
     assert follower.session_state["attnviz.view"].place.layer == 2
     rooms.show(room, host, replace(stage, card="sharper"))
@@ -139,11 +139,11 @@ def test_sentences_of_a_class_land_on_the_map_of_who_leads_without_names(
 
 
 def test_who_leads_takes_the_class_to_a_page(presenter: AppTest, visit: Visit) -> None:
-    presenter.switch_page("../../pages/head.py").run()
+    presenter.switch_page("../../pages/overview.py").run()
     stage = class_socket.rooms().stage(code(presenter))
-    assert stage.page == "head" and "layer=" in stage.query and "room" not in stage.query
+    assert stage.page == "overview" and "layer=" in stage.query and "room" not in stage.query
     presenter.switch_page("../../pages/masks.py").run()
-    assert class_socket.rooms().stage(code(presenter)).page == "head"
+    assert class_socket.rooms().stage(code(presenter)).page == "overview"
     presenter.switch_page("../../pages/learn.py").run()
     assert class_socket.rooms().stage(code(presenter)).page == "learn"
 

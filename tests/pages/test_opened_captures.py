@@ -179,7 +179,7 @@ def test_an_upload_is_checked_and_first_shown_in_the_line_of_heavy_work(
     assert checked and all(checked), "each call is verified in a turn, and may end with its tab"
     joined: list[object] = []
     monkeypatch.setattr(line, "_join", lambda: joined.append(0) or WaitingLine._join(line))
-    for page, n_turn in (("overview", 1), ("head", 2), ("overview", 2)):
+    for page, n_turn in (("overview", 1), ("steps", 2), ("head", 2)):
         app = visit(page, capture=digest)
         assert not app.error and len(joined) == n_turn
     assert not line._tickets

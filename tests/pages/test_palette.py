@@ -29,7 +29,7 @@ def component(app: AppTest) -> Any:
 
 
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)
-@pytest.mark.parametrize("page", ["start", "head", "calculator", "learn"])
+@pytest.mark.parametrize("page", ["start", "overview", "calculator", "learn"])
 def test_every_page_can_open_everything(visit: Visit, page: str, lang: i18n.Language) -> None:
     entries = unpack(component(visit(page, lang=lang)).proto.bytes)[0]["entries"]
     by_kind: dict[str, list[str]] = {}
@@ -63,7 +63,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     ("kind", "value", "page", "wanted"),
     [
         ("page", "masks", ["masks"], {}),
-        ("head", "L3.H7", ["head"], {"layer": "3", "head": "7"}),
+        ("head", "L3.H7", ["overview"], {"layer": "3", "head": "7", "open": "1"}),
         ("lesson", "birth", ["learn"], {"lesson": "birth"}),
         ("model", "stories", ["overview"], {"model": "stories"}),
         ("language", "ja", [], {"lang": "ja"}),

@@ -78,7 +78,7 @@ def test_labels_come_with_the_reveal_alone() -> None:
 
 
 def test_a_class_on_another_page_has_no_card() -> None:
-    room = opened(Stage("block", "order", page="head"))
+    room = opened(Stage("block", "order", page="overview"))
     assert staged_card.prepare(room.code, "en") is None
 
 

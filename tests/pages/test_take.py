@@ -53,7 +53,6 @@ def opened(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple
 
 FIGURES = {
     "overview": ["heads", "head", "lines"],
-    "head": ["head", "lines"],
     "steps": ["steps"],
     "masks": ["head"],
     "output": [],

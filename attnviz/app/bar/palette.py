@@ -122,7 +122,7 @@ def _take() -> None:
         _go_to(value)
     elif pick.kind == "head" and (head := _head_named(value)) is not None:
         current.open_head(head.layer, head.head)
-        _go_to("head")
+        current.go("head")
     elif pick.kind == "lesson" and value in _slugs():
         current.take({"lesson": value, "card": ""})
         _go_to("learn")

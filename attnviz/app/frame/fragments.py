@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 import attnviz
-from attnviz.app.bar.navigation import NAVIGATION
+from attnviz.app.bar.navigation import NAVIGATION, renew
 from attnviz.app.frame import mask_code, notices
 from attnviz.app.host.draw import draw
 from attnviz.app.server.shared import shared
@@ -39,7 +39,13 @@ from attnviz.pictures.rest import fill as told_view
 from attnviz.pictures.shared.canvas import Canvas
 from attnviz.pictures.shared.heads import Axes, HeadsView
 from attnviz.pictures.shared.options import parse_options
-from attnviz.pictures.shared.selection import Extent, parse_open, parse_selection
+from attnviz.pictures.shared.selection import (
+    Asked,
+    Extent,
+    parse_open,
+    parse_question,
+    parse_selection,
+)
 from attnviz.pictures.steps import fill as steps_view
 from attnviz.types import HeadId
 
@@ -48,6 +54,8 @@ if TYPE_CHECKING:
 
 MAX_MEASURED = 24  # as many as captures
 FIRST_SIGHT = "first_sight"  # what was chosen when a capture came into sight
+# the fragments that answer what is asked of a cell, which stand below the heads
+ANSWERS: dict[Asked, str] = {"forbid": "effects", "links": "head_links"}
 MAX_STEPS = 2  # the largest, of 2,048 tokens, keeps 70 MB
 
 
@@ -161,9 +169,21 @@ def _draw_heads(
     name: str = "",
 ) -> None:
     extent, key = shown.size.extent, widgets.component_key(canvas.name)
-    on = {"selection": keep_selection(key, extent), "open": open_head(key, extent)}
-    kept = f"{shown.key} {grows} {name}"
-    draw(canvas, lambda: replace(view(), grows=grows), key, shown.lang, on, kept)
+    on = {
+        "selection": keep_selection(key, extent),
+        "open": open_head(key, extent),
+        "ask": answer_question(key, extent),
+    }
+    forbids = grows and shown.captured.loaded is not None and not shown.group.uneven
+    kept = f"{shown.key} {grows} {forbids} {name}"
+    draw(
+        canvas,
+        lambda: replace(view(), grows=grows, forbids=forbids),
+        key,
+        shown.lang,
+        on,
+        kept,
+    )
 
 
 @fragment("steps")
@@ -279,3 +299,20 @@ def open_head(key: str, extent: Extent) -> Callable[[], None]:
             current.go(request.page)
 
     return open_page
+
+
+def answer_question(key: str, extent: Extent) -> Callable[[], None]:
+    """A callback that takes what was asked of a cell; what answers it runs again."""
+
+    def take() -> None:
+        question = parse_question(widgets.component_value(key, "ask"), extent)
+        if question is None:
+            return
+        place = {name: getattr(question, name) for name in ("layer", "head", "query", "key")}
+        asked: dict[str, str | bool] = {"links": question.on}
+        if question.ask == "forbid":
+            asked = {"forbid": f"{question.query}.{question.key}" if question.on else ""}
+        current.take({**place, **asked})
+        renew(ANSWERS[question.ask])
+
+    return take

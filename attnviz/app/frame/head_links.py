@@ -1,4 +1,4 @@
-"""Callbacks that open the page of a head whose effect is shown.
+"""Callbacks that open a head whose effect is shown.
 
 In: the key of a component and what is shown. Out: a callback; a name that no head of the model has
 opens nothing.
@@ -9,13 +9,12 @@ from collections.abc import Callable, Mapping
 from attnviz.app.frame.attention_choice import GroupName, group_name
 from attnviz.app.session import current, widgets
 from attnviz.pictures.group.app_capture import PageContext
-from attnviz.pictures.shared.pages import Page
 from attnviz.pictures.shared.selection import parse_open
 from attnviz.pictures.switches.fill import prefix
 
 
 def open_from_canvas(key: str, shown: PageContext) -> Callable[[], None]:
-    """A callback of a canvas: it goes to the page of the head that was opened, at its cell."""
+    """A callback of a canvas: it goes to the head that was opened, at its cell."""
     groups = _groups(shown)
 
     def open_page() -> None:
@@ -26,13 +25,13 @@ def open_from_canvas(key: str, shown: PageContext) -> Callable[[], None]:
             if request and name == f"{before}L{request.layer}.H{request.head}":
                 current.open_attention(group.stack, group.kind)
                 current.take_opened(request)
-                _go_to(request.page)
+                current.go(request.page)
 
     return open_page
 
 
 def open_from_table(key: str, shown: PageContext) -> Callable[[], None]:
-    """A callback of a table whose cells open heads: it goes to the page Head."""
+    """A callback of a table whose cells open heads: it goes to the head on Look."""
     groups = _groups(shown)
 
     def open_page() -> None:
@@ -44,7 +43,7 @@ def open_from_table(key: str, shown: PageContext) -> Callable[[], None]:
                 if name in heads:
                     head = heads.index(str(name))
                     current.open_head(layer, head, group.stack, group.kind)
-                    _go_to("head")
+                    current.go("head")
 
     return open_page
 
@@ -52,7 +51,3 @@ def open_from_table(key: str, shown: PageContext) -> Callable[[], None]:
 def _groups(shown: PageContext) -> list[tuple[str, GroupName]]:
     """The prefix of each group's heads, and the group's name; a callback must hold no capture."""
     return [(prefix(group), group_name(group)) for group in shown.captured.groups]
-
-
-def _go_to(page: Page) -> None:
-    current.go(page)

@@ -7,7 +7,7 @@ from functools import reduce
 
 import streamlit as st
 
-from attnviz.app.session import address, address_bar, current, messages, routes
+from attnviz.app.session import address_bar, current, messages, widgets
 from attnviz.checks import examples
 from attnviz.i18n import Language, joined, text
 from attnviz.pictures.group import groups
@@ -96,21 +96,21 @@ def _is_cut(tokens: Tokens, limit: int) -> bool:
 
 
 def too_long(lang: Language, page: str, **values: int) -> None:
-    """Say which limit a text is over, with a link to the page that shows one head of it."""
+    """Say which limit a text is over, with a button that opens one head of it."""
     st.info(text(lang, f"long.{page}", **values))
-    _link_to_head(text(lang, "long.link"))
+    _button_to_head(text(lang, "long.link"))
 
 
 def own_code(shown: PageContext, layer: int) -> None:
-    """Say that only the weights of a layer are known, with a link to where they are shown."""
+    """Say that only the weights of a layer are known, with a button to where they are shown."""
     module = messages.plain(shown.group.call(layer).module)
     st.info(text(shown.lang, "own_code.body", module=module))
-    _link_to_head(text(shown.lang, "own_code.link"))
+    _button_to_head(text(shown.lang, "own_code.link"))
 
 
-def _link_to_head(label: str) -> None:
-    parameters = address.params(current.view())
-    st.page_link(routes.file("head"), label=label, query_params=parameters)
+def _button_to_head(label: str) -> None:
+    if st.button(label, key=widgets.key("open_head")):
+        current.go("head")
 
 
 def adjusted(lang: Language) -> None:

@@ -21,6 +21,7 @@ from attnviz.app.session import (
     current,
     embedding,
     model_cards,
+    routes,
     sounds,
     store,
     text_files,
@@ -39,6 +40,7 @@ from attnviz.pictures.group import picture_places
 from attnviz.pictures.group.app_capture import AppCapture, PageContext
 from attnviz.pictures.group.axes import token_axes
 from attnviz.pictures.group.titles import model_title
+from attnviz.pictures.shared.pages import Page
 from attnviz.pictures.strip import (
     PieceName,
     StripAnswer,
@@ -55,11 +57,19 @@ from attnviz.types import ModelCard, Stack
 PLACE = "strip"  # the place of the tokens in this run, empty until they are known
 MAX_CHIPS = 1024  # of more tokens the line shows the text
 MAX_SHOWN_CHARS = 400  # of a text that is not typed here
+# the way to a second sentence, whose squares are B − A, and back
+SECOND: Mapping[Page, tuple[Page, str, str]] = {
+    "overview": ("compare", "compare.second", ":material/add:"),
+    "compare": ("overview", "compare.back", ":material/close:"),
+}
 Takes = Mapping[TypedName, Callable[[str], None]]
 
 
-def open_line(lang: Language, before: Callable[[Language], None]) -> None:
-    """The line, with what stands `before` the text; none in a frame and on a class's wall."""
+def open_line(lang: Language, before: Callable[[Language], None], page: Page) -> None:
+    """The line of a page, with what stands `before` the text, and on Look the way to a second one.
+
+    There is none in a frame and on a class's wall.
+    """
     store.put(PLACE, None)
     if embedding.is_embedded() or current.view().classroom.wall:
         return
@@ -70,6 +80,12 @@ def open_line(lang: Language, before: Callable[[Language], None]) -> None:
         store.put(PLACE, st.container(key=widgets.key("strip.place")))
         if card is not None and not current.view().input.capture:
             _media_menu(lang, card)
+        if page in SECOND:
+            other, label, icon = SECOND[page]
+            with st.container(key=widgets.key("strip.second"), width="content"):
+                params = address.params(current.view())
+                file = routes.file(other)
+                st.page_link(file, label=text(lang, label), icon=icon, query_params=params)
     text_file.pasting_problem(lang)
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from attnviz.files.pictures import View
 
 FRAGMENT = "take"
-OF_HEAD = ("head", "steps", "masks", "geometry")  # pages that show one head at a time
+OF_HEAD = ("steps", "masks", "geometry")  # pages that show one head at a time
 
 
 @dataclass(frozen=True)
@@ -136,13 +136,18 @@ def _origins(
             part
             for part in (
                 model_title(side.lang, side.captured.name),
-                str(head) if page in OF_HEAD else "",
+                str(head) if page in OF_HEAD or _is_open(page) else "",
                 shortened(side.captured.capture.tokens.text, MAX_SHOWN),
             )
             if part
         )
         for side in sides
     )
+
+
+def _is_open(page: Page) -> bool:
+    """True for Look with one head open."""
+    return page == "overview" and current.view().drawing.open
 
 
 def _files(shown: PageContext, head: HeadId, figures: "tuple[View, ...]") -> list[TakeFile]:

@@ -73,7 +73,7 @@ def _numbers(
 ) -> list[str]:
     """The lines that take the numbers of a page out of its captures."""
     place = _place(shown)
-    if page == "overview":
+    if page == "overview" and not current.view().drawing.open:
         if not shown.group.uneven:
             return [f"weights = cap.all_weights({place.removeprefix(', ')})"]
         layers = f"range({shown.group.n_layers})"

@@ -143,7 +143,7 @@ def _take_measure(name: str, widget: str) -> None:
 
 
 def _use_text(key: str, survey: "Survey", has_pictures: bool) -> Callable[[], None]:
-    """A callback that opens a text of the survey on Head, or a picture that the app can make."""
+    """A callback that opens the head on a text of the survey, or a picture that can be made."""
 
     def open_text() -> None:
         sent = widgets.component_value(key, "text")

@@ -199,10 +199,14 @@ def _side(
 
 
 def _axis(parts: tuple[token_pairs.Piece, ...], tokens: TokenAxis) -> TokenAxis:
+    """The axis of the parts; the row of a part that is one token has the name of its own row."""
     return TokenAxis(
         tuple(part.label for part in parts),
         np.array([part.special for part in parts], dtype=np.bool_),
         np.array([bool(tokens.written[part.start]) for part in parts], dtype=np.bool_),
+        tuple(
+            tokens.rows[part.start] if part.stop - part.start == 1 else part.label for part in parts
+        ),
     )
 
 

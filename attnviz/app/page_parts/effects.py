@@ -1,17 +1,19 @@
-"""The effect of each head on the answer, told to the picture of Overview and Head.
+"""The effect of each head on the answer, told to the pictures of Look; or of one look of each.
 
 In: what is shown. Out: a mounted canvas without a picture of its own (`pictures.effects`). The page
 is drawn first: the heads are measured by a job after it. A model that may take long, or a server
-that is busy, measures only when it is asked to.
+that is busy, measures only when it is asked to. A look that is forbidden is cut in each head that
+has it: the others are its control.
 """
 
 from contextlib import nullcontext, suppress
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
 from attnviz.app.bar.navigation import renew
-from attnviz.app.frame import inputs, measurement
+from attnviz.app.frame import fragments, inputs, measurement
 from attnviz.app.host.draw import draw
 from attnviz.app.server import answer_runs, jobs, page_queue
 from attnviz.app.server.answer_runs import Answering
@@ -22,10 +24,11 @@ from attnviz.errors import AttnVizError
 from attnviz.i18n import text
 from attnviz.models.registry import REGISTRY
 from attnviz.pictures.effects import CANVAS, fill
+from attnviz.pictures.group import groups
 from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.switches import Off
 
-FRAGMENT = "effects"
+FRAGMENT = fragments.ANSWERS["forbid"]
 OFF: Off = "mean"
 QUICK_MS = 4000.0  # processor time, for all heads
 # with more tabs, and pages computed in a larger share of the time, none measures unasked
@@ -39,6 +42,11 @@ def of_heads(shown: PageContext) -> None:
         return
     lang = shown.lang
     with messages.guard(lang):
+        cell = _forbidden()
+        if cell is not None and not shown.group.uneven:
+            widgets.rerun_too(FRAGMENT)  # another cell has another answer
+            _of_looks(shown, cell)
+            return
         request = inputs.of_shown(shown)
         if request is None:
             return
@@ -65,6 +73,40 @@ def of_heads(shown: PageContext) -> None:
                 lang,
                 kept=f"{shown.key} {request.key}",
             )
+
+
+def _forbidden() -> tuple[int, int] | None:
+    """The query and the key of the look that is forbidden, as long as it is the chosen one."""
+    place, forbidden = current.view().place, current.view().inside.forbid
+    if place.query is None or place.key is None or forbidden != f"{place.query}.{place.key}":
+        return None
+    return place.query, place.key
+
+
+def _of_looks(shown: PageContext, cell: tuple[int, int]) -> None:
+    """Measure the look at a cell in every head that has it and looks elsewhere too."""
+    from attnviz.types import Site
+
+    request, group = inputs.of_shown(shown), shown.group
+    masks = groups.stacked_masks(group)
+    edges = [
+        (Site(layer, head, group.kind, group.stack), *cell)
+        for layer in range(group.n_layers)
+        for head in range(group.call(layer).n_heads)
+        if masks is None or (masks[layer][cell] and masks[layer, cell[0]].sum() > 1)
+    ]
+    if request is None or not edges:
+        st.info(text(shown.lang, "effects.no_look"))
+        return
+    answered = answer_runs.answers(shown.captured, request, inputs.others(shown))
+    key = f"{shown.key} {request.key} {cell}"
+    cuts = measurement.result(
+        shown.lang, "switchboard", key, lambda _: answered.run.cuts(edges), with_bar=True
+    )
+    if cuts is not None:
+        name = widgets.component_key("effects")
+        view = partial(fill.of_looks, shown, answered.run, cuts)
+        draw(CANVAS, view, name, shown.lang, kept=key)
 
 
 def _may_begin(shown: PageContext) -> bool:

@@ -7,6 +7,7 @@ frame. The clearest heads are small pictures (`pictures.found`), marked in the g
 too; only heads above their control are shown. Words and table have the numbers.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Final
@@ -25,13 +26,14 @@ from attnviz.i18n.numbers import local, number
 from attnviz.pictures import found, mask_painter
 from attnviz.pictures.group import groups, ranking
 from attnviz.pictures.group.app_capture import PageContext
+from attnviz.pictures.group.axes import token_axes
 from attnviz.pictures.group.heads import capture_name
 from attnviz.pictures.group.ranking import RankedHead
 from attnviz.pictures.mask_painter import Cells
-from attnviz.types import MEASURES, HeadId, Tokens
+from attnviz.types import MEASURES, HeadId
 
 MAX_RANKED = 256  # a few numbers for each head
-FRAGMENT = "head_links"
+FRAGMENT = fragments.ANSWERS["links"]
 MOVED = "head_links.moved"
 PATTERN = "draw_a_pattern"
 FIRST = "previous"  # the pattern that is asked for at first
@@ -78,17 +80,18 @@ def links(shown: PageContext, query: int, key: int) -> tuple[RankedHead, ...]:
 def _cell(shown: PageContext) -> tuple[int | None, int | None]:
     """The query and the key of the view, after two boxes that choose others."""
     place = current.view().place
-    axes = {"query": groups.queries(shown.group), "key": groups.keys(shown.group)}
+    queries, keys = token_axes(shown)
+    axes = {"query": queries.rows, "key": keys.labels}
     chosen: dict[str, int | None] = {}
-    for column, (name, tokens) in zip(st.columns(len(axes)), axes.items(), strict=True):
+    for column, (name, labels) in zip(st.columns(len(axes)), axes.items(), strict=True):
         position = getattr(place, name)
-        chosen[name] = position if position is not None and position < len(tokens) else None
+        chosen[name] = position if position is not None and position < len(labels) else None
         widget = f"links.{name}.{shown.lang}"
         column.selectbox(
             text(shown.lang, f"links.{name}"),
-            list(range(len(tokens))),
+            list(range(len(labels))),
             key=widgets.showing(widget, chosen[name]),
-            format_func=partial(_label, tokens),
+            format_func=partial(_label, labels),
             on_change=_take,
             args=(name, widget),
             placeholder=text(shown.lang, "links.placeholder"),
@@ -96,8 +99,8 @@ def _cell(shown: PageContext) -> tuple[int | None, int | None]:
     return chosen["query"], chosen["key"]
 
 
-def _label(tokens: Tokens, index: int) -> str:
-    return f"{messages.shortened(tokens.labels[index])} ({index})"
+def _label(labels: Sequence[str], index: int) -> str:
+    return f"{messages.shortened(labels[index])} ({index})"
 
 
 def _take(name: str, widget: str) -> None:
@@ -194,8 +197,8 @@ def _painter(shown: PageContext, cells: Cells) -> None:
     if max(cells.shape) > mask_painter.MAX_TOKENS:
         st.caption(text(shown.lang, "drawn.too_long", count=mask_painter.MAX_TOKENS))
         return
-    queries, keys = groups.queries(shown.group), groups.keys(shown.group)
-    view = mask_painter.MaskPainterView(queries.labels, keys.labels, cells)
+    queries, keys = token_axes(shown)
+    view = mask_painter.MaskPainterView(queries.rows, keys.labels, cells)
     component, shape = widgets.component_key("mask_painter"), cells.shape
 
     def take() -> None:

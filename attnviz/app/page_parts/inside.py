@@ -78,7 +78,7 @@ def _head(shown: PageContext) -> "Site":
 
 def _labels(shown: PageContext, layer: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
     queries, keys = token_axes(shown, layer=layer)
-    return queries.labels, keys.labels
+    return queries.rows, keys.labels
 
 
 def _edges(shown: PageContext, answered: Answering, key: str) -> None:

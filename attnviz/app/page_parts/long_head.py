@@ -1,4 +1,4 @@
-"""The Head page of a long text: one head at a time, by tiles, built while the visitor watches.
+"""The open head of a long text: one at a time, by tiles, built while the visitor watches.
 
 In: what is shown, whose heads do not all fit into a browser. Out: a mounted component, above it a
 progress bar with a button to stop while the head is built. What the component asks for (tiles, the
@@ -114,7 +114,7 @@ def _data(
     queries, keys = token_axes(shown, layer=head_id.layer)
     sound = shown.captured.media.sound
     digest = "" if sound is None else sound.digest
-    axes_stamp = _stamp(shown.lang, digest, *queries.labels, *keys.labels)
+    axes_stamp = _stamp(shown.lang, digest, *queries.rows, *keys.labels)
     pyramid, has_axes = watched.ready(), want.axes == axes_stamp
     data = TilesData(
         stamp=want.stamp,

@@ -36,6 +36,7 @@ SOUNDS = ("", "own")  # the one made here, or an upload
 INDICES = ("layer", "head", "query", "key")
 SLUG = re.compile(r"[a-z0-9_-]{0,40}")
 GUESS = re.compile(r"(\d{1,5}\.\d{1,4})?", re.ASCII)  # a position and a state
+CELL = re.compile(r"(\d{1,5}\.\d{1,5})?", re.ASCII)  # a query and a key
 DIGEST = re.compile(f"([0-9a-f]{{{digest.DIGITS}}})?")
 SECRET = re.compile(r"[A-Za-z0-9_-]{0,40}")
 
@@ -161,6 +162,7 @@ PARAMETERS: Mapping[str, Parameter] = {
         Parameter("to", "switches", "to", partial(_choice, switches.OFF)),
         Parameter("effects", "switches", "effects", _flag),
         Parameter("word", "switches", "word", _look),
+        Parameter("forbid", "inside", "forbid", partial(_matching, CELL)),
         Parameter("edges", "inside", "edges", _flag),
         Parameter("why", "inside", "why", _flag),
         Parameter("links", "inside", "links", _flag),

@@ -16,7 +16,7 @@ from attnviz import i18n
 from attnviz.app.session import address, model_cards, routes, store
 from attnviz.app.session.view import RightSide, View, default_view
 from attnviz.checks import examples
-from attnviz.pictures.shared.pages import Page
+from attnviz.pictures.shared.pages import Door
 from attnviz.pictures.shared.selection import OpenRequest, Selection
 from attnviz.types import Kind, Stack
 
@@ -159,10 +159,11 @@ def open_attention(stack: Stack | None, kind: Kind | None) -> None:
     update(replace(now, place=replace(now.place, stack=stack, kind=kind)))
 
 
-def go(page: Page) -> NoReturn:
-    """Leave for a page with the whole view; Look is opened on all heads."""
-    if page == "overview":
-        take({"open": False})
+def go(door: Door) -> NoReturn:
+    """Leave for a page with the whole view; Look is opened on all heads, or on the chosen one."""
+    if door in ("overview", "head"):
+        take({"open": door == "head"})
+    page = "overview" if door == "head" else door
     st.switch_page(routes.file(page), query_params=address.params(view()))
 
 

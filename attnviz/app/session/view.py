@@ -171,11 +171,13 @@ class Switches:
 class Inside:
     """The switches below Look and Steps.
 
-    `edges` shows what the edges of the chosen row do, `why` why the chosen cell is attended to;
+    `forbid` is the cell whose look is forbidden in each head, "query.key", "" for none; `edges`
+    shows what the edges of the chosen row do, `why` why the chosen cell is attended to;
     `links` the heads that link the chosen cell, `drawn` those that attend as a pattern does: its
     name or its cells (`mask_painter.write`), "" while none is asked for.
     """
 
+    forbid: str = ""
     edges: bool = False
     why: bool = False
     links: bool = False

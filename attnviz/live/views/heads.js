@@ -2,6 +2,7 @@
 // All heads of an attention, as the canvases grid, head, patches and writing show them: mirror of `HeadsView` in
 // attnviz/pictures/shared/heads.py and of its filling in pictures/group/heads.py.
 
+import { isolate } from "../../pictures/shared/axes.js";
 import { wordsOf } from "../reading/words.js";
 import { measuresOf } from "./measures.js";
 import { floats, heads, pack } from "./packing.js";
@@ -27,6 +28,7 @@ export function axesOf(/** @type {Scene} */ { queries, keys, group }) {
   const [own, others] = [listed(queries), listed(keys)];
   return {
     tokens: own.labels,
+    rows: predicts(group) ? rowNames(own.labels) : own.labels,
     special: own.special,
     written: own.written,
     key_tokens: others.labels,
@@ -34,6 +36,18 @@ export function axesOf(/** @type {Scene} */ { queries, keys, group }) {
     key_written: others.written,
     cross: group.cross,
   };
+}
+
+/** True if a row predicts the token after the one that it has read. */
+function predicts(/** @type {Scene["group"]} */ { causal, cross }) {
+  return causal || cross;
+}
+
+/** The names of rows that predict: mirror of `row_names` in attnviz/pictures/group/axes.py. */
+function rowNames(/** @type {readonly string[]} */ labels) {
+  return labels.map((label, row) =>
+    row + 1 === labels.length ? label : `${isolate(label)}\u2009⇢\u2009${isolate(labels[row + 1])}`,
+  );
 }
 
 /** A sentence for each head on what it does most, by layer. */
@@ -65,9 +79,10 @@ export function headsView(scene, sentences, { small = false, words = false, meas
   const header = {
     model: title,
     capture: "",
-    predicts: group.causal || group.cross,
+    predicts: predicts(group),
     first: null,
     grows: false,
+    forbids: false,
     ...axesOf(scene),
     n_layers: layers,
     n_heads: perLayer,

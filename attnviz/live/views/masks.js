@@ -43,7 +43,7 @@ export function masksBytes(
       (name) => texts.catalogue[`mask.reason_${name === "padding" ? paddingOf : name}`],
     ),
     padding_of: paddingOf,
-    tokens: [axes.tokens],
+    tokens: [axes.rows],
     special: [axes.special],
     written: [axes.written],
     key_tokens: [axes.key_tokens],

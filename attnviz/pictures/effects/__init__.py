@@ -1,4 +1,4 @@
-"""Effects: how far the answer moves without each head, told to the pictures of a page.
+"""Effects: how far the answer moves without each head, or one look of it, told to the pictures.
 
 In: a frozen `EffectsView` whose texts are already translated. Out: nothing; it has no picture of
 its own. The numbers are measured after the heads are on screen: Overview and Head are sent no
@@ -16,11 +16,12 @@ from attnviz.pictures.shared.canvas import Canvas
 
 @dataclass(frozen=True, eq=False)
 class EffectsView:
-    """The effect of each head of one attention, NaN where there is no head.
+    """The effect of each head of one attention, or of its look at a `cell`; NaN for none.
 
     `capture` is that of the `HeadsView` that shows the heads. `median` is the effect of the median
-    head of the model, the control; what is above `least` matters. `sentences[layer][head]` says the
-    effect beside its control, `legend` what is measured and how much the largest is, `most`.
+    head, the control; what is above `least` matters. `sentences[layer][head]` says the effect
+    beside its control, `legend` what is measured and how much the largest is, `most`. `cell` is the
+    query and the key of the look that is forbidden, None where the whole head is taken away.
     """
 
     capture: str
@@ -30,6 +31,7 @@ class EffectsView:
     least: float
     sentences: tuple[tuple[str, ...], ...]
     legend: str
+    cell: tuple[int, int] | None = None
 
 
 CANVAS = Canvas("effects", (EffectsView,))

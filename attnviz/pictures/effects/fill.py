@@ -1,7 +1,7 @@
-"""The effects of all heads in words, beside the median head's.
+"""The effects of all heads in words, beside the median head's; or of one look of each.
 
-In: what is shown, how the answer is read, and measured effects. Out: an `EffectsView` of the group
-that is shown; largest effect and median are those of all heads of the model.
+In: what is shown, how the answer is read, and measured effects or cuts. Out: an `EffectsView` of
+the group that is shown. Of whole heads largest effect and median are those of the model.
 """
 
 from typing import TYPE_CHECKING
@@ -15,7 +15,9 @@ from attnviz.pictures.group.app_capture import PageContext
 
 if TYPE_CHECKING:
     from attnviz.experiment.answers import AnswerReader
+    from attnviz.experiment.cuts import Cuts
     from attnviz.experiment.effects import Effects
+    from attnviz.experiment.run import Experiment
 
 # what matters moves the answer so much further than the median head, and this part of the most
 TIMES_MEDIAN, PART_OF_MOST = 3.0, 0.05
@@ -27,7 +29,7 @@ def view(shown: PageContext, answer: "AnswerReader", effects: "Effects") -> Effe
     sizes = np.abs(effects.changes)
     median, most = float(np.median(sizes)), float(sizes.max())
     unit = answers.unit_of(answer)
-    what = {"cosines": "meaning", "vectors": "output"}.get(answer.kind, "answer")
+    what = _what(answer)
     others = answers.amount_again(lang, median, unit)
     table = np.abs(effects.grid(group.kind, group.stack))
     sentences = tuple(
@@ -54,3 +56,41 @@ def view(shown: PageContext, answer: "AnswerReader", effects: "Effects") -> Effe
     least = max(TIMES_MEDIAN * median, PART_OF_MOST * most, effects.spread)
     name = heads.capture_name(shown)
     return EffectsView(name, table.astype(np.float32), most, median, least, sentences, legend)
+
+
+def of_looks(shown: PageContext, run: "Experiment", cuts: "Cuts") -> EffectsView:
+    """The effect of one look, forbidden in each head of a group; the row grows to 1 again."""
+    lang, answer, unit = shown.lang, run.reader, answers.unit_of(run.reader)
+    extent = shown.size.extent
+    table = np.full((extent.n_layers, extent.n_heads), np.nan, dtype=np.float32)
+    sentences = [[""] * extent.n_heads for _ in range(extent.n_layers)]
+    median, most = float(np.median(cuts.moved)), float(cuts.moved.max())
+    again = answers.amount_again(lang, median, unit)
+    for at, (head, _, _) in enumerate(cuts.edges):
+        assert head.head is not None, "each cut is one head's"
+        moved, winner = float(cuts.moved[at]), int(cuts.winners[at])
+        turns = answer.is_probability and answer.exclusive and winner != cuts.winner
+        table[head.layer, head.head] = moved
+        sentences[head.layer][head.head] = text(
+            lang,
+            f"effects.look_{'turns' if turns else _what(answer)}",
+            own=answers.amount(lang, moved, unit),
+            median=again,
+            answer=answers.choice_name(lang, run.prepared, answer, winner).strip(),
+        )
+    legend = text(
+        lang,
+        "effects.legend_look",
+        head=str(cuts.edges[int(cuts.moved.argmax())][0]),
+        most=answers.amount(lang, most, unit),
+        median=again,
+    )
+    least = max(TIMES_MEDIAN * median, PART_OF_MOST * most, cuts.spread)
+    said, cell = tuple(map(tuple, sentences)), cuts.edges[0][1:]
+    name = heads.capture_name(shown)
+    return EffectsView(name, table, most, median, least, said, legend, cell)
+
+
+def _what(answer: "AnswerReader") -> str:
+    """What moves: the meaning of a sentence, vectors, or an answer."""
+    return {"cosines": "meaning", "vectors": "output"}.get(answer.kind, "answer")

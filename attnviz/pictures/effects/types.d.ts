@@ -4,10 +4,11 @@ import type { FloatArray } from "../shared/buffer.js";
 import type { SharedStrings } from "../shared/heads.js";
 
 /**
- * The effect of each head of one attention, NaN where there is no head.
- * `capture` is that of the `HeadsView` that shows the heads. `median` is the effect of the median head of the
- * model, the control; what is above `least` matters. `sentences[layer][head]` says the effect beside its
- * control, `legend` what is measured and how much the largest is, `most`.
+ * The effect of each head of one attention, or of its look at a `cell`; NaN where there is none.
+ * `capture` is that of the `HeadsView` that shows the heads. `median` is the effect of the median head, the
+ * control; what is above `least` matters. `sentences[layer][head]` says the effect beside its control,
+ * `legend` what is measured and how much the largest is, `most`. `cell` is the query and the key of the look
+ * that is forbidden, None where the whole head is taken away.
  */
 export interface Header {
   strings: Strings;
@@ -17,6 +18,7 @@ export interface Header {
   least: number;
   sentences: string[][];
   legend: string;
+  cell: [number, number] | null;
 }
 
 export interface Arrays {

@@ -17,7 +17,7 @@ import { PAINTS } from "./paint.js";
 
 /**
  * `wasSeen` is null until the browser says whether it is in sight.
- * @typedef {{name: Miniature, node: HTMLButtonElement, canvas: HTMLCanvasElement, title: HTMLElement, says: HTMLElement,
+ * @typedef {{name: Miniature, node: HTMLButtonElement, canvas: HTMLCanvasElement, title: HTMLElement, about: HTMLElement, says: HTMLElement,
  *   clock: Clock, wasSeen: boolean | null}} Card
  */
 /** @typedef {{host: Host, top: HTMLElement, cards: Card[], header: Header | null, arrays: Arrays | null}} State */
@@ -59,6 +59,7 @@ export default function gallery(/** @type {Host} */ host) {
 function makeCard(/** @type {State} */ state, /** @type {Miniature} */ name) {
   const canvas = el("canvas", { "aria-hidden": "true" });
   const title = el("b", { class: "gallery-title" });
+  const about = el("span", { class: "av-caption" });
   const says = el("span", { class: "av-caption gallery-says" });
   const node = el(
     "button",
@@ -71,6 +72,7 @@ function makeCard(/** @type {State} */ state, /** @type {Miniature} */ name) {
       },
     },
     title,
+    about,
     canvas,
     says,
   );
@@ -80,7 +82,7 @@ function makeCard(/** @type {State} */ state, /** @type {Miniature} */ name) {
     onState: (isRunning) => setData(node, { running: isRunning ? "1" : null }),
   });
   /** @type {Card} */
-  const card = { name, node, canvas, title, says, clock, wasSeen: null };
+  const card = { name, node, canvas, title, about, says, clock, wasSeen: null };
   return card;
 }
 
@@ -104,11 +106,13 @@ function write(/** @type {State} */ state) {
   top.setAttribute("aria-label", header.strings.label);
   for (const card of cards) {
     const title = header.strings[`title_${card.name}`];
+    const about = header.strings[`about_${card.name}`];
     const says = sentence(state, card.name);
     setText(card.title, title);
+    setText(card.about, about);
     setText(card.says, says);
     card.node.title = says;
-    card.node.setAttribute("aria-label", `${title}. ${says}`);
+    card.node.setAttribute("aria-label", `${title}. ${about} ${says}`);
     paint(state, card);
   }
 }

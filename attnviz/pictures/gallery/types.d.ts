@@ -65,11 +65,15 @@ export interface Arrays {
 export interface Strings extends SharedStrings {
   readonly label: string;
   readonly title_translator: string;
+  readonly about_translator: string;
   readonly says_translator: string;
   readonly title_picture: string;
+  readonly about_picture: string;
   readonly says_picture: string;
   readonly title_story: string;
+  readonly about_story: string;
   readonly says_story: string;
   readonly title_birth: string;
+  readonly about_birth: string;
   readonly says_birth: string;
 }

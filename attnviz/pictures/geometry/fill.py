@@ -74,7 +74,7 @@ def _plane(
         n_layers=group.n_layers,
         n_heads=call.n_heads,
         query=_nearest(rows, query),
-        tokens=tuple(queries.labels[place] for place in rows),
+        tokens=tuple(queries.rows[place] for place in rows),
         key_tokens=tuple(keys.labels[place] for place in columns),
         query_at=tuple(map(int, rows)),
         queries=plane.queries.astype(np.float32),

@@ -40,6 +40,7 @@ const NAMED_PX = 44;
 const BARS_PX = 13; // two bars, below the frame of the chosen head
 const UNDER_FRAME_PX = 5;
 const BAR_PX = 3;
+const CORNER_PX = 9;
 const FADED = 0.72;
 const MAX_PIXELS = 48e6;
 const WIDE_STEP_PX = 34; // room for the word of a summary over its column
@@ -157,7 +158,27 @@ function drawBars(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {BoardV
     const effect = effectAt(effects, layer, head);
     if (effects && effect !== null)
       bar(top + BAR_PX + 2, theme.roles.answer, effect / effects.most, effects.median / effects.most);
+    if (effects && effect !== null && effect > effects.least) markCorner(ctx, theme, x + geom.size, y);
   });
+}
+
+/** The upper right corner of a head that matters. */
+function markCorner(
+  /** @type {CanvasRenderingContext2D} */ ctx,
+  /** @type {Theme} */ theme,
+  /** @type {number} */ right,
+  /** @type {number} */ top,
+) {
+  ctx.beginPath();
+  ctx.moveTo(right - CORNER_PX, top);
+  ctx.lineTo(right, top);
+  ctx.lineTo(right, top + CORNER_PX);
+  ctx.closePath();
+  ctx.fillStyle = theme.roles.answer;
+  ctx.fill();
+  ctx.strokeStyle = theme.bg;
+  ctx.lineWidth = 1;
+  ctx.stroke();
 }
 
 /**

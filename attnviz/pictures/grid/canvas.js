@@ -3,13 +3,12 @@
 // Pointing and moving never leave the browser; a click or Enter asks the server to open a head (trigger "open").
 // In cross-attention the keys are other tokens, with chips of their own.
 
-import { rowName } from "../shared/axes.js";
 import { layerHeaders, parse } from "../shared/buffer.js";
 import { moveAlongChips } from "../shared/chips.js";
 import { levelTable, sequential } from "../shared/colors.js";
 import { makeCommitter } from "../shared/committer.js";
 import { dataAt, el, oncePerFrame, setText, watchSize } from "../shared/dom.js";
-import { cellOf, factNodes, lookAt } from "../shared/effects.js";
+import { cellOf, effectsFor, factNodes, lookAt } from "../shared/effects.js";
 import { boxOf, fly } from "../shared/grow.js";
 import { pictureSource } from "../shared/picture.js";
 import { followHeads, learnWords } from "../shared/rest.js";
@@ -485,10 +484,11 @@ function showAll(/** @type {State} */ state) {
   const { weights, has, isWhole } = whole;
   const hasCells = !header.pooled && has(selection.layer, selection.head);
   const cell = chosen === null || !hasCells ? null : cellOf(weights, selection);
-  const bars = { weights, has, isWhole, visible, cell, effects };
+  const known = effectsFor(effects, cell);
+  const bars = { weights, has, isWhole, visible, cell, effects: known };
   drawBoard(parts.canvas, { ...layout, header, own, at, row: isUneven ? row : rowOf(state), bars, hits });
-  const tokens = cell && { query: rowName(own, cell.query), key: own.key_tokens[cell.key] };
-  showLegend(parts.legend, header, tokens, effects);
+  const tokens = cell && { query: own.rows[cell.query], key: own.key_tokens[cell.key] };
+  showLegend(parts.legend, header, tokens, known);
   const enlarged = enlargedOf(state, at, layout.sorting);
   const first = lightText(frame.text, state.chips, enlarged, layout.lut, row);
   state.first = first;
@@ -496,6 +496,6 @@ function showAll(/** @type {State} */ state) {
   const { theme, lut, previewWidth: width } = layout;
   const look =
     cell && at.layer !== null && has(at.layer, at.head) ? lookAt(weights, visible, at, cell) : null;
-  const facts = at.layer === null ? [] : factNodes(header.strings, tokens, look, effects, at);
+  const facts = at.layer === null ? [] : factNodes(header.strings, tokens, look, known, at);
   drawPreview(parts.preview, { ...enlarged, facts, header: own, at, row, whole: picture, theme, lut, width });
 }

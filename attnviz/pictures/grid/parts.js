@@ -72,7 +72,7 @@ export function showLegend(node, { strings }, tokens, effects) {
   node.hidden = !looks && !effects;
   node.replaceChildren(
     ...(looks ? [line("key", looks)] : []),
-    ...(effects ? [line("answer", effects.legend)] : []),
+    ...(effects ? [line("answer", effects.legend), line("corner", strings.legend_corner)] : []),
   );
 }
 

@@ -1,7 +1,7 @@
 // @ts-check
 // The enlarged head of the overview: name, sentence, heatmap with token axes, colour bar, and buttons that open it.
 
-import { axisMarks, drawAxes, layoutAxes, rowName } from "../shared/axes.js";
+import { axisMarks, drawAxes, layoutAxes } from "../shared/axes.js";
 import { headValues } from "../shared/buffer.js";
 import { drawColourBar } from "../shared/colour_bar.js";
 import { levelTable } from "../shared/colors.js";
@@ -113,8 +113,7 @@ export function drawPreview(/** @type {Preview} */ panel, /** @type {PreviewView
 
 function drawHead(/** @type {HTMLCanvasElement} */ canvas, /** @type {PreviewView} */ view) {
   const { header, at, theme, lut, values, dtype, width, row } = view;
-  const { strings, key_tokens: keys } = header;
-  const tokens = header.tokens.map((_, row) => rowName(header, row));
+  const { strings, rows: tokens, key_tokens: keys } = header;
   const titles = { rowTitle: strings.query_axis, colTitle: strings.key_axis };
   const layout = layoutAxes(context2d(canvas), {
     rowLabels: tokens,

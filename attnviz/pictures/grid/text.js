@@ -1,7 +1,7 @@
 // @ts-check
 // The text above the overview: its tokens light up with the strongest rows of what is shown large, or with one row.
 
-import { axisMarks, rowName } from "../shared/axes.js";
+import { axisMarks } from "../shared/axes.js";
 import { weightOf } from "../shared/buffer.js";
 import { lightChips, makeChips, strongestRows } from "../shared/chips.js";
 import { levelTable } from "../shared/colors.js";
@@ -106,7 +106,7 @@ function rowOfToken(
   const levels = new Map(row.map(({ key, code }) => [key, table[code]]));
   const top = row.sort((a, b) => b.code - a.code).slice(0, STRONGEST);
   const items = [
-    el("span", {}, ...fillNodes(strings.looks, { query: foreign(rowName(header, token)) })),
+    el("span", {}, ...fillNodes(strings.looks, { query: foreign(header.rows[token]) })),
     ...top.map(({ key, code }) => el("span", {}, foreign(keys[key]), numberText(code, dtype))),
   ];
   return { asking: new Set([token]), levels, items };
@@ -122,7 +122,7 @@ function strongest(/** @type {LayeredHeader<Header>} */ header, /** @type {Matri
   for (const { key, code } of rows) levels.set(key, Math.max(table[code], levels.get(key) ?? 0));
   const named = rows.map(({ query, key, code }) => {
     const number = numberText(code, dtype);
-    return el("span", {}, foreign(rowName(header, query)), "→", foreign(keys[key]), number);
+    return el("span", {}, foreign(header.rows[query]), "→", foreign(keys[key]), number);
   });
   const asking = new Set(rows.map(({ query }) => query));
   return { asking, levels, items: [el("span", {}, strings.strongest), ...named] };

@@ -47,4 +47,5 @@ export interface Strings extends SharedStrings {
   readonly mean_says: string;
   readonly max_says: string;
   readonly legend_looks: string;
+  readonly legend_corner: string;
 }

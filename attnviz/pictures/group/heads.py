@@ -16,7 +16,7 @@ from attnviz.i18n.numbers import number
 from attnviz.metrics.measures import UNITS
 from attnviz.pictures.group import groups, picture_places
 from attnviz.pictures.group.app_capture import PageContext
-from attnviz.pictures.group.axes import token_axes
+from attnviz.pictures.group.axes import predicts, token_axes
 from attnviz.pictures.group.measures import Measured
 from attnviz.pictures.group.titles import model_title
 from attnviz.pictures.shared.heads import First, HeadMeasure, HeadsView, Heard, LayerView
@@ -59,17 +59,9 @@ def all_heads(
         visible=None if uneven else groups.stacked_masks(group),
         layers=_layers(shown) if uneven else (),
         capture=capture_name(shown),
-        predicts=_predicts(shown),
+        predicts=predicts(shown),
         first=first,
     )
-
-
-def _predicts(shown: PageContext) -> bool:
-    """True if each row of the group predicts the token after the one that it has read."""
-    loaded, stack = shown.captured.loaded, shown.group.stack
-    if stack is None:
-        return loaded is not None and loaded.kind == "decoder"
-    return stack == "decoder"
 
 
 def capture_name(shown: PageContext) -> str:

@@ -9,6 +9,7 @@ import { makeCommitter } from "../shared/committer.js";
 import { swallow } from "../shared/controls.js";
 import { afterPaint, el, oncePerFrame, setText, watchSize } from "../shared/dom.js";
 import { fill, headName } from "../shared/fmt.js";
+import { cellOf, isForbidden, lookAt } from "../shared/effects.js";
 import { boxOf, fly } from "../shared/grow.js";
 import { headStep, neighbour } from "../shared/headkeys.js";
 import { weightAt } from "../shared/numbers.js";
@@ -30,7 +31,7 @@ import { caption, factsOf, hiddenText, readout } from "./sentences.js";
 import { saySums } from "./sums.js";
 import { chosenAxes, isAcross, layerAxes, makeView } from "./view.js";
 
-/** @import { HeadEffects } from "../shared/effects.js" */
+/** @import { CellAt, HeadEffects } from "../shared/effects.js" */
 /** @import { Growth } from "../shared/grow.js" */
 /** @import { Address, Host, Mounted } from "../shared/host.js" */
 /** @import { Rest } from "../shared/rest.js" */
@@ -128,6 +129,8 @@ function takeData(/** @type {Frame} */ frame, /** @type {Uint8Array} */ data) {
     step: (by) => choose(state, neighbour(header, state.selection, by)),
     open: () => openSteps(state),
     close: () => shrink(state),
+    forbid: () => forbid(state),
+    links: () => findLinks(state),
   });
   const own = layerAxes(headers[selection.layer], capture.whole);
   const pointed = { hover: null, focus: null, keptToken: null };
@@ -203,6 +206,40 @@ function shrink(/** @type {State} */ state) {
   choose(state, { more: { ...selection.more, open: null } });
   frame.box.hidden = true;
   frame.host.channel.post({ grow: { isOpen: false, from, picture: frame.cells } });
+}
+
+/** Forbids the chosen look in this and all other heads, or allows it again. */
+function forbid(/** @type {State} */ state) {
+  const cell = chosenCell(state);
+  if (cell) askOf(state, "forbid", cell, !isForbidden(state.effects, cell));
+}
+
+/** Asks which heads link the words of the chosen cell: they are marked in the grid, which comes back. */
+function findLinks(/** @type {State} */ state) {
+  const cell = chosenCell(state);
+  if (!cell) return;
+  shrink(state);
+  askOf(state, "links", cell, true);
+}
+
+/** Asks something of a cell, which is chosen then; everything else is committed on the way. */
+function askOf(
+  /** @type {State} */ state,
+  /** @type {"forbid" | "links"} */ ask,
+  /** @type {CellAt} */ cell,
+  /** @type {boolean} */ on,
+) {
+  const { frame, selection } = state;
+  const { layer, head } = selection;
+  choose(state, { ...cell });
+  frame.committer.commit();
+  frame.host.trigger("ask", { ask, on, layer, head, ...cell });
+}
+
+/** The cell whose look can be told beside that of other rows. */
+function chosenCell(/** @type {State} */ { capture: { weights, visible }, selection }) {
+  const cell = cellOf(weights, selection);
+  return cell && lookAt(weights, visible, selection, cell) ? cell : null;
 }
 
 /** Asks for the steps of the head; scale and special tokens are committed on the way. */
@@ -346,6 +383,9 @@ function showControls(/** @type {State} */ state, /** @type {View} */ view) {
   const { parts, own } = state;
   setText(parts.title, headName(view.layer, view.head));
   parts.facts.replaceChildren(...factsOf(state));
+  const cell = chosenCell(state);
+  parts.forbid.disabled = parts.links.disabled = !cell;
+  parts.forbid.setAttribute("aria-pressed", String(isForbidden(state.effects, cell)));
   setText(parts.sentence, sentenceOn(own.header, view.layer, view.head));
   parts.picker.set(view.layer, view.head);
   parts.scale.set(view.scale);

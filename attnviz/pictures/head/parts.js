@@ -16,7 +16,8 @@ import { hasPieces } from "./words.js";
 
 /**
  * @typedef {{change: (change: Partial<HeadSelection>) => void, step: (by: number) => void,
- *   option: (change: Partial<Options>) => void, open: () => void, close: () => void}} Actions
+ *   option: (change: Partial<Options>) => void, open: () => void, close: () => void, forbid: () => void,
+ *   links: () => void}} Actions
  */
 /** @typedef {ReturnType<typeof buildParts>} Parts */
 
@@ -60,10 +61,13 @@ function buildTop(
   const open = button({ label: strings.open_steps, kind: "primary", onClick: actions.open });
   const close = header.grows ? [button({ label: strings.all_heads, onClick: actions.close })] : [];
   const row = nameRow(strings, title, actions.step, open, ...close);
-  const name = el("div", { class: "av-name" }, row, facts, sentence);
+  const forbid = button({ label: strings.forbid, onClick: actions.forbid });
+  const links = button({ label: strings.who_else, onClick: actions.links });
+  const asks = el("div", { class: "av-row", hidden: !header.grows }, header.forbids ? forbid : null, links);
+  const name = el("div", { class: "av-name" }, row, facts, asks, sentence);
   const scales = buildScales(header, selection, actions);
   const node = el("div", { class: "av-head-top" }, name, picker.node);
-  return { ...scales, scaleNode: scales.node, node, thumbs, picker, title, facts, sentence };
+  return { ...scales, scaleNode: scales.node, node, thumbs, picker, title, facts, forbid, links, sentence };
 }
 
 /** The colour scale, and what may be shown beside or left out. */

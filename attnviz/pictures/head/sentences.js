@@ -1,8 +1,8 @@
 // @ts-check
 // The head page in words: the cell pointed at, the caption of the lines, the attention that hides.
 
-import { isolate, rowName, WRITTEN } from "../shared/axes.js";
-import { cellOf, factNodes, lookAt } from "../shared/effects.js";
+import { isolate, WRITTEN } from "../shared/axes.js";
+import { cellOf, effectsFor, factNodes, lookAt } from "../shared/effects.js";
 import { fill, fmtPercent, fmtWeight } from "../shared/fmt.js";
 import { hiddenInRow, hiddenMean, rankAt, weightAt } from "../shared/numbers.js";
 
@@ -58,6 +58,7 @@ export function factsOf(/** @type {State} */ { capture, own, selection, effects 
   const { weights, visible } = capture;
   const { strings, key_tokens: keys } = own.header;
   const cell = cellOf(weights, selection);
-  const names = cell && { query: rowName(own.header, cell.query), key: keys[cell.key] };
-  return factNodes(strings, names, cell && lookAt(weights, visible, selection, cell), effects, selection);
+  const names = cell && { query: own.header.rows[cell.query], key: keys[cell.key] };
+  const look = cell && lookAt(weights, visible, selection, cell);
+  return factNodes(strings, names, look, effectsFor(effects, cell), selection);
 }

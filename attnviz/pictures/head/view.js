@@ -2,7 +2,6 @@
 // What the head page shows, worked out from selection and data: axes in tokens or words, the numbers of the heads that are
 // drawn, colours, sums. Whatever costs more than a look into the buffer is worked out once and kept.
 
-import { rowName } from "../shared/axes.js";
 import { headValues } from "../shared/buffer.js";
 import { levelFor, levelTable } from "../shared/colors.js";
 import { windowSource } from "../shared/picture.js";
@@ -67,7 +66,7 @@ export function layerAxes(
   /** @type {HTMLCanvasElement | null} */ whole,
 ) {
   const tokens = {
-    query: tokenAxis(rowNames(header), header.special, header.written),
+    query: tokenAxis(header.rows, header.special, header.written),
     key: tokenAxis(header.key_tokens, header.key_special, header.key_written),
   };
   const words = hasPieces(header)
@@ -79,11 +78,6 @@ export function layerAxes(
     words,
     source: whole && header.patches ? windowSource(whole, header.patches) : null,
   };
-}
-
-/** The names of all rows. */
-function rowNames(/** @type {LayeredHeader<Header>} */ header) {
-  return header.tokens.map((_, row) => rowName(header, row));
 }
 
 /** The axes as they are chosen: in words where that is asked for and there are any. */

@@ -50,8 +50,8 @@ class MasksData:
 
     @derived
     def tokens(self) -> tuple[tuple[str, ...], ...]:
-        """The tokens of each sentence."""
-        return tuple(axis.labels for axis in self.queries)
+        """The names of each sentence's rows."""
+        return tuple(axis.rows for axis in self.queries)
 
     @derived
     def special(self) -> Annotated[Bool[np.ndarray, "batch query"], LISTED]:

@@ -18,7 +18,7 @@ export interface Header {
   mask_names: ShownMask[];
   mask_reasons: string[];
   padding_of: PaddingOf;
-  /** The tokens of each sentence. */
+  /** The names of each sentence's rows. */
   tokens: string[][];
   /** True for special tokens. */
   special: Flag[][];

@@ -12,7 +12,16 @@ import { el, elementAt, localPoint, oncePerFrame, setText, watchSize } from "../
 import { fill, fmtPercent, fmtReal, withPercent } from "../shared/fmt.js";
 import { headStep } from "../shared/headkeys.js";
 import { headOfSide, readChoice, selectionOf } from "./choice.js";
-import { drawMoved, drawMovedBar, drawPlot, hitPlot, layoutPlots, paintPlot } from "./drawing.js";
+import {
+  NAMES,
+  drawMoved,
+  drawMovedBar,
+  drawPlot,
+  drawSquares,
+  hitPlot,
+  layoutPlots,
+  paintPlot,
+} from "./drawing.js";
 import { commonAxes } from "./labels.js";
 import { differenceOf, headWeights, mostMoved, movedRows, partOf, stepSlot, storedRows } from "./numbers.js";
 import { buildParts, fillMost, PLOTS } from "./parts.js";
@@ -24,7 +33,7 @@ import { queryName, readout, sharePercent, showNames } from "./sentences.js";
 /** @import { Scale } from "../shared/selection.js" */
 /** @import { Theme } from "../shared/theme.js" */
 /** @import { Choice, SlotCell } from "./choice.js" */
-/** @import { Colours, Plot, PlotData, Titles } from "./drawing.js" */
+/** @import { Colours, Plot, PlotData, Squares, Titles } from "./drawing.js" */
 /** @import { Head } from "./numbers.js" */
 /** @import { Parts, PlotName } from "./parts.js" */
 /** @import { Compared } from "./sentences.js" */
@@ -38,7 +47,7 @@ import { queryName, readout, sharePercent, showNames } from "./sentences.js";
 /**
  * `widths` has the room of each plot; `view` is null until there is any.
  * @typedef {Frame & Choice & {data: Uint8Array, header: Header, arrays: Arrays, parts: Parts, titles: Titles,
- *   approximate: boolean, hover: SlotCell | null, widths: number[], view: View | null}} State
+ *   approximate: boolean, hover: SlotCell | null, widths: number[], view: View | null, squares: Squares | null}} State
  */
 
 const WIDE_PX = 860;
@@ -49,6 +58,10 @@ const MAX_PX = 560;
 const WIDEST_BAR_PX = 236;
 const ROWS_NAMED = 3;
 const GRID = { size: 18, gap: 3 };
+const SQUARES = { least: 22, most: 60, gap: 6, bar: 9 };
+const EDGE_PX = 32;
+const GRID_SHARE = 0.6; // of the width, beside the controls
+const MOST_CELLS = 4e6; // of all heads; above it a square is one colour, how much of the head moved
 const NOTHING = { row: null, col: null };
 /** @type {Record<string, [down: number, across: number]>} */
 const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
@@ -96,7 +109,7 @@ function takeData(/** @type {Frame} */ frame, /** @type {Uint8Array} */ data) {
     scale: (scale) => change(state, { selection: { ...state.selection, scale } }),
   });
   const titles = { rowTitle: strings.query_axis, colTitle: strings.key_axis };
-  const drawn = { hover: null, widths: [], view: null };
+  const drawn = { hover: null, widths: [], view: null, squares: squaresOf(header, arrays) };
   /** @type {State} */
   const state = { ...frame, ...choice, data, header, arrays, parts, titles, approximate, ...drawn };
   frame.committer.start(selectionOf(state, header));
@@ -206,20 +219,72 @@ function layout(/** @type {State} */ state) {
   const below = Math.min(width, most > MANY ? 2 * MAX_PX : MAX_PX);
   state.widths = [room, room, columns === 2 ? below : room];
   parts.body.style.gridTemplateColumns = `repeat(${columns}, minmax(0, 1fr))`;
+  const isBeside = state.squares !== null && width >= WIDE_PX && most <= MANY;
+  if (isBeside) {
+    const half = Math.min(MAX_PX, (width - BETWEEN_PX) / 2);
+    state.widths = [half, half, Math.min(MAX_PX, width * (1 - GRID_SHARE) - EDGE_PX)];
+    parts.body.style.gridTemplateColumns = "repeat(2, minmax(0, 1fr))";
+  }
+  const place = isBeside ? parts.node : parts.body; // B − A stands beside the squares where there is room
+  if (parts.plots.d.node.parentNode !== place) place.append(parts.plots.d.node);
   parts.plots.d.node.style.gridColumn = columns === 2 ? "1 / -1" : "";
-  drawGrid(state);
   showAll(state);
 }
 
-/** Draws the matrix of heads, where there is one. */
-function drawGrid(/** @type {State} */ { parts: { grid }, arrays: { moved }, host }) {
+/** B − A of every head, where they are few enough to be drawn. @returns {Squares | null} */
+function squaresOf(/** @type {Header} */ { rows, cols }, /** @type {Arrays} */ arrays) {
+  if (!arrays.moved) return null;
+  const [layers, heads] = arrays.moved.shape;
+  if (layers * heads * rows.length * cols.length > MOST_CELLS) return null;
+  const each = Array.from({ length: layers * heads }, (_, at) => {
+    const place = { layer: Math.floor(at / heads), head: at % heads };
+    return differenceOf(
+      headWeights(arrays.weights_a, place),
+      headWeights(arrays.weights_b, place),
+      rows,
+      cols,
+    );
+  });
+  return { each, limit: Math.max(...each.map(({ limit }) => limit)), rows: rows.length, cols: cols.length };
+}
+
+/** Draws all heads, where both sides have the same: B − A of each, below it how much of the chosen row moved. */
+function drawGrid(/** @type {State} */ state) {
+  const { parts, arrays, host, header, box, squares, pinned } = state;
+  const { grid } = parts;
+  const { moved, moved_rows: rows } = arrays;
   if (!grid || !moved) return;
   const theme = host.theme();
-  const lut = sequential(theme.dark);
-  const width = Math.max(150, moved.shape[1] * (GRID.size + GRID.gap));
-  grid.picker.resize(GRID.size, GRID.gap);
-  drawMoved(grid.canvas, moved, lut, GRID);
-  drawMovedBar(grid.bar, lut, theme, width, ["0", withPercent(fmtPercent(Math.max(...moved.data)))]);
+  const [, heads] = moved.shape;
+  if (!squares) {
+    const lut = sequential(theme.dark);
+    grid.picker.resize(GRID.size, GRID.gap);
+    drawMoved(grid.canvas, moved, lut, GRID);
+    const ends = /** @type {[string, string]} */ (["0", withPercent(fmtPercent(Math.max(...moved.data)))]);
+    drawMovedBar(grid.bar, lut, theme, Math.max(150, heads * (GRID.size + GRID.gap)), ends);
+    return;
+  }
+  const room = box.clientWidth * (box.clientWidth < WIDE_PX ? 1 : GRID_SHARE);
+  const { least, most, gap, bar } = SQUARES;
+  const size = Math.max(least, Math.min(most, Math.floor((room - NAMES.left) / heads) - gap));
+  const { row } = pinned;
+  const isPaired = rows && row !== null && !Number.isNaN(rows.data[row]);
+  const shares = Array.from(moved.data, (share, at) =>
+    isPaired ? rows.data[at * header.rows.length + row] : share,
+  );
+  const layout = { size, gap, rowGap: gap + bar, heads };
+  grid.picker.resize(size, gap, NAMES.left, NAMES.top, layout.rowGap);
+  drawSquares(grid.canvas, squares, shares, theme, layout);
+  drawColourBar(grid.bar, {
+    lut: diverging(theme.dark),
+    theme,
+    limit: squares.limit || 1,
+    width: WIDEST_BAR_PX,
+  });
+  const percent = fmtPercent(Math.max(...shares));
+  const { strings } = header;
+  const query = isPaired && state.view ? queryName(header, state.view.compared, row) : "";
+  setText(grid.note, fill(query ? strings.squares_row : strings.squares_mean, { percent, query }));
 }
 
 /** Shows the chosen heads, then what depends on the cursor. */
@@ -237,6 +302,7 @@ function showAll(/** @type {State} */ state) {
     const { layer, head } = compared.places[side];
     parts.pickers[side].update(header.strings, header[side], layer, head);
   }
+  drawGrid(state);
   parts.grid?.picker.set(compared.places.a.layer, compared.places.a.head);
   parts.link.set(!state.other);
   parts.scale.set(selection.scale);
@@ -296,7 +362,7 @@ function weightColours(/** @type {boolean} */ dark, /** @type {Scale} */ scale) 
 
 function sideAxes(/** @type {SideView} */ side) {
   return {
-    rows: side.tokens,
+    rows: side.rows,
     cols: side.key_tokens,
     rowMarks: axisMarks(side.special, side.written),
     colMarks: axisMarks(side.key_special, side.key_written),

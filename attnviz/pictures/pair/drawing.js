@@ -4,7 +4,7 @@
 
 import { drawAxes, layoutAxes } from "../shared/axes.js";
 import { paintRamp } from "../shared/colour_bar.js";
-import { colourAt } from "../shared/colors.js";
+import { colourAt, diverging, signedLevel } from "../shared/colors.js";
 import { context2d, fitCanvas, markDrawn, setData } from "../shared/dom.js";
 import { cellAt, cellRect, drawMatrix, frameCell, markCell } from "../shared/matrix.js";
 
@@ -13,6 +13,7 @@ import { cellAt, cellRect, drawMatrix, frameCell, markCell } from "../shared/mat
 /** @import { Theme } from "../shared/theme.js" */
 /** @import { SlotCell } from "./choice.js" */
 /** @import { AxisLabels } from "./labels.js" */
+/** @import { Difference } from "./numbers.js" */
 
 /** @typedef {{rowTitle: string, colTitle: string}} Titles */
 /** The colours of numbers. @typedef {{toLevel: (value: number) => number, lut: Uint32Array, signed: boolean}} Colours */
@@ -22,10 +23,14 @@ import { cellAt, cellRect, drawMatrix, frameCell, markCell } from "../shared/mat
  *   blocked?: Uint8Array}} PlotData
  */
 /** @typedef {PlotData & {layout: AxesLayout}} Plot */
+/** B − A of all heads, and the largest |B − A| of them. @typedef {{each: Difference[], limit: number, rows: number, cols: number}} Squares */
 
 const FONT_PX = 11;
 const LONGEST_LABEL_PX = 78;
 const MAX_CELL_PX = 40;
+const [BAR_ABOVE_PX, MOVED_PX] = [5, 3];
+/** Room for the names of layers and heads. */
+export const NAMES = { left: 26, top: 18 };
 const BAR = { height: 10, pad: 22, font: 11 };
 
 /**
@@ -103,6 +108,41 @@ export function hitPlot(/** @type {Plot} */ plot, /** @type {{x: number, y: numb
   if (cell) return cell;
   const label = cellAt(geom.x, point.y, geom);
   return label && point.x < geom.x ? { row: label.row, col: null } : null;
+}
+
+/**
+ * Draws B − A of every head on one scale, and below each a bar of its share; the longest is the largest share.
+ * @param {HTMLCanvasElement} canvas
+ * @param {Squares} squares
+ * @param {number[]} shares NaN for none
+ * @param {Theme} theme
+ * @param {{size: number, gap: number, rowGap: number, heads: number}} layout
+ */
+export function drawSquares(canvas, { each, limit, rows, cols }, shares, theme, layout) {
+  const { size, gap, rowGap, heads } = layout;
+  const [across, down] = [size + gap, size + rowGap];
+  const most = Math.max(...shares.filter((share) => !Number.isNaN(share)), 0);
+  const ctx = fitCanvas(canvas, NAMES.left + heads * across - gap, NAMES.top + (each.length / heads) * down);
+  ctx.font = `${FONT_PX}px ${theme.font}`;
+  const toLevel = (/** @type {number} */ value) => signedLevel(value, limit);
+  each.forEach(({ values }, at) => {
+    const [layer, head] = [Math.floor(at / heads), at % heads];
+    const [x, y] = [NAMES.left + head * across, NAMES.top + layer * down];
+    ctx.fillStyle = theme.muted;
+    ctx.textAlign = "center";
+    if (!layer) ctx.fillText(`H${head}`, x + size / 2, NAMES.top - 7);
+    ctx.textAlign = "left";
+    if (!head) ctx.fillText(`L${layer}`, 0, y + size / 2 + 4);
+    ctx.fillStyle = theme.faint;
+    ctx.fillRect(x, y, size, size);
+    const lut = diverging(theme.dark);
+    drawMatrix(ctx, { x, y, w: size, h: size, rows, cols, values, lut, toLevel, signed: true });
+    ctx.fillRect(x, y + size + BAR_ABOVE_PX, size, MOVED_PX);
+    ctx.fillStyle = theme.roles.off;
+    ctx.fillRect(x, y + size + BAR_ABOVE_PX, most > 0 ? (size * (shares[at] || 0)) / most : 0, MOVED_PX);
+  });
+  setData(canvas, { size, gap, row_gap: rowGap, most, limit });
+  markDrawn(canvas);
 }
 
 /**

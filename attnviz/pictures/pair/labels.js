@@ -1,6 +1,6 @@
 // @ts-check
-// The labels of the common axes: one where both sides agree, both where a token was replaced, a sign before one without
-// counterpart.
+// The labels of the common axes: one where both sides agree, both where a token was replaced or is followed by another
+// one, a sign before one without counterpart.
 
 import { isolate } from "../shared/axes.js";
 
@@ -11,7 +11,7 @@ import { isolate } from "../shared/axes.js";
 /** @returns {AxisLabels} */
 export function commonAxes(/** @type {Header} */ { a, b, rows, cols }) {
   return {
-    rows: rows.map((slot) => label(slot, a.tokens, b.tokens)),
+    rows: rows.map((slot) => label(slot, a.rows, b.rows)),
     cols: cols.map((slot) => label(slot, a.key_tokens, b.key_tokens)),
     rowMarks: rows.map(([x, y]) => (x >= 0 ? a.special[x] : b.special[y])),
     colMarks: cols.map(([x, y]) => (x >= 0 ? a.key_special[x] : b.key_special[y])),
@@ -23,7 +23,7 @@ function label(
   /** @type {string[]} */ tokensA,
   /** @type {string[]} */ tokensB,
 ) {
-  if (same) return tokensA[x];
+  if (same) return tokensA[x] === tokensB[y] ? tokensA[x] : `${tokensA[x]} / ${tokensB[y]}`;
   if (y < 0) return `−\u2009${tokensA[x]}`;
   if (x < 0) return `+\u2009${tokensB[y]}`;
   return `${isolate(tokensA[x])} → ${isolate(tokensB[y])}`;

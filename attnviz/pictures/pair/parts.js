@@ -118,7 +118,8 @@ function buildGrid(
   });
   const heading = el("h3", { class: "av-heading" }, strings.grid);
   const note = el("p", { class: "av-note" }, strings.grid_note);
-  return { node: el("div", { class: "av-pair-grid" }, picker.node, heading, bar, note), picker, canvas, bar };
+  const node = el("div", { class: "av-pair-grid" }, picker.node, heading, bar, note);
+  return { node, picker, canvas, bar, note };
 }
 
 function makeHint(/** @type {Strings} */ strings) {

@@ -49,6 +49,8 @@ export interface Arrays {
 
 /** The texts of this canvas, and the shared ones. */
 export interface Strings extends SharedStrings {
+  readonly squares_row: string;
+  readonly squares_mean: string;
   readonly canvas: string;
   readonly canvas_difference: string;
   readonly difference: string;

@@ -46,11 +46,15 @@ export function makeAxis(
   const digits = Math.max(0, -Math.floor(Math.log10(Math.abs(ticks[1] - ticks[0] || 1)) + 1e-9));
   const text = (/** @type {number} */ tick) =>
     share ? withPercent(fmtFixed(100 * tick, 0)) : fmtFixed(tick, Math.min(3, digits));
-  const drawing = svg(
-    "svg",
-    { width, height: name ? AXIS_PX : AXIS_PX / 2, "aria-hidden": "true" },
-    ...ticks.map((tick) => svgText("av-pairs-tick", text(tick), x(tick), (name ? AXIS_PX : AXIS_PX / 2) - 4)),
-  );
+  const top = (name ? AXIS_PX : AXIS_PX / 2) - 4;
+  const marks = ticks.map((tick) => svgText("av-pairs-tick", text(tick), x(tick), top));
+  // a number at an end of the axis is written inwards
+  marks.forEach((mark, at) => {
+    const room = 3.5 * text(ticks[at]).length;
+    const [left, right] = [x(ticks[at]) < room, x(ticks[at]) > width - room];
+    if (left || right) mark.style.textAnchor = left ? "start" : "end";
+  });
+  const drawing = svg("svg", { width, height: top + 4, "aria-hidden": "true" }, ...marks);
   if (name) drawing.append(svgText("av-pairs-slot", name, PAD, 12));
   return drawing;
 }

@@ -13,7 +13,6 @@ export interface Header {
 export type Page =
   | "start"
   | "overview"
-  | "head"
   | "weights"
   | "compare"
   | "switches"

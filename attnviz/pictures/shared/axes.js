@@ -21,8 +21,6 @@ import { withAlpha } from "./theme.js";
 /** Bits of a mark: a special token is muted, one that the model wrote is set in italics. */
 export const SPECIAL = 1;
 export const WRITTEN = 2;
-/** Between what a row has read and what it predicts: another arrow than the one from a query to its key. */
-const PREDICTS = "⇢";
 const GAP = 6;
 const TITLE = 20;
 const WIDE_ROW = 16;
@@ -43,16 +41,6 @@ export function axisMarks(special, written) {
 /** Text that runs from right to left, isolated from what surrounds it; other text as it is. */
 export function isolate(/** @type {string} */ text) {
   return RIGHT_TO_LEFT.test(text) ? `\u2068${text}\u2069` : text;
-}
-
-/**
- * The name of a row: its token; where rows predict, also the token that comes next, if the text goes on.
- * @param {{tokens: readonly string[], predicts: boolean}} header
- * @param {number} row
- */
-export function rowName({ tokens, predicts }, row) {
-  const next = predicts ? tokens[row + 1] : undefined;
-  return next === undefined ? tokens[row] : `${isolate(tokens[row])}\u2009${PREDICTS}\u2009${isolate(next)}`;
 }
 
 /**

@@ -1,7 +1,7 @@
 // @ts-check
 // Looks and matters: how strongly a row looks at a key in a head, beside the head's other rows, and how far the answer
-// moves without the head, beside the median head. The weights come with a canvas; the effects are measured later and
-// told by the canvas `effects`.
+// moves without the head, beside the median head; or without this one look of each head. The weights come with a canvas;
+// the effects are measured later and told by the canvas `effects`.
 
 import { isolate } from "./axes.js";
 import { codeAt, rowValues, weightOf } from "./buffer.js";
@@ -14,9 +14,9 @@ import { fmtFixed } from "./fmt.js";
 
 /**
  * The effects of the heads of one attention, layer by layer, `heads` in each; NaN where there is none. Whatever is above
- * `least` matters.
+ * `least` matters. With a `cell` they are those of one look, from its query at its key.
  * @typedef {{capture: string, heads: number, values: ArrayLike<number>, most: number, median: number, least: number,
- *   sentences: readonly (readonly string[])[], legend: string}} HeadEffects
+ *   sentences: readonly (readonly string[])[], legend: string, cell: readonly [number, number] | null}} HeadEffects
  */
 /** The weight of a row for a key, and the mean weight that the other rows give it. @typedef {{weight: number, others: number}} LookAt */
 /** @typedef {{query: number, key: number}} CellAt */
@@ -32,6 +32,16 @@ export function effectAt(
 ) {
   const effect = effects?.values[layer * effects.heads + head];
   return effect === undefined || Number.isNaN(effect) ? null : effect;
+}
+
+/** True where the look at a cell is what was forbidden. */
+export function isForbidden(/** @type {HeadEffects | null} */ effects, /** @type {CellAt | null} */ cell) {
+  return Boolean(cell && effects?.cell && effects.cell[0] === cell.query && effects.cell[1] === cell.key);
+}
+
+/** The effects that hold while a cell is chosen: those of a look only while it is the look at that cell. */
+export function effectsFor(/** @type {HeadEffects | null} */ effects, /** @type {CellAt | null} */ cell) {
+  return !effects?.cell || isForbidden(effects, cell) ? effects : null;
 }
 
 /**
@@ -109,10 +119,11 @@ export function factNodes(strings, tokens, look, effects, { layer, head }) {
     };
     nodes.push(el("span", {}, ...fillNodes(strings.look, parts)));
   }
-  if (effects && effect !== null) nodes.push(el("span", {}, effects.sentences[layer][head]));
-  const verdict =
-    look && effects && effect !== null ? verdictOf(strings, isClear(look), effect > effects.least) : "";
-  if (verdict) nodes.push(el("b", {}, verdict));
+  if (!effects || effect === null) return nodes;
+  const matters = effect > effects.least;
+  nodes.push(el("span", {}, effects.sentences[layer][head]));
+  const verdict = look ? verdictOf(strings, isClear(look), matters) : "";
+  if (verdict) nodes.push(el("b", { class: matters ? "av-fact-matters" : null }, verdict));
   return nodes;
 }
 

@@ -14,9 +14,13 @@ export interface Extent {
   n_key: number;
 }
 
-/** The tokens along both axes as canvases read them; the same ones unless it is `cross`. */
+/**
+ * The tokens along both axes as canvases read them; the same ones unless it is `cross`.
+ * `rows` are the names of the rows: of a decoder, what was read and what is predicted.
+ */
 export interface Axes {
   tokens: string[];
+  rows: string[];
   special: Flag[];
   written: Flag[];
   key_tokens: string[];
@@ -34,7 +38,8 @@ export interface Axes {
  * byte for each weight. `capture` names what is shown: what comes later, measures and words for instance,
  * comes under this name; until then `sentences` may be empty. With `first`, `weights` are those of that one
  * head. `predicts` is True for a decoder: a row that has read a token predicts the next one, and is named
- * after both. `grows` is True where grid and head stand on one page, and a square grows into the head.
+ * after both. `grows` is True where grid and head stand on one page, and a square grows into the head;
+ * `forbids` where the page can run the model without a look.
  */
 export interface HeadsView extends Axes, Extent {
   model: string;
@@ -51,6 +56,7 @@ export interface HeadsView extends Axes, Extent {
   predicts: boolean;
   first: First | null;
   grows: boolean;
+  forbids: boolean;
   /** The numbers of heads, queries and keys of each layer, where layers differ. */
   shapes: [number, number, number][] | null;
 }

@@ -24,18 +24,31 @@ MAX_WIDE_BYTES = 24 * MIB
 
 @dataclass(frozen=True, eq=False)
 class TokenAxis:
-    """The tokens along one axis: special ones are muted, those that the model wrote are marked."""
+    """The tokens along one axis: special ones are muted, those that the model wrote are marked.
+
+    `named` are the names of their rows where they ask, if those are not the tokens themselves.
+    """
 
     labels: tuple[str, ...]
     special: Bool[np.ndarray, "token"]
     written: Bool[np.ndarray, "token"]
+    named: tuple[str, ...] = ()
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """What the rows of these tokens are called."""
+        return self.named or self.labels
 
 
 @dataclass(frozen=True, eq=False)
 class Axes:
-    """The tokens along both axes as canvases read them; the same ones unless it is `cross`."""
+    """The tokens along both axes as canvases read them; the same ones unless it is `cross`.
+
+    `rows` are the names of the rows: of a decoder, what was read and what is predicted.
+    """
 
     tokens: tuple[str, ...]
+    rows: tuple[str, ...]
     special: Annotated[Bool[np.ndarray, "query"], LISTED]
     written: Annotated[Bool[np.ndarray, "query"], LISTED]
     key_tokens: tuple[str, ...]
@@ -47,7 +60,8 @@ class Axes:
     def of(cls, queries: TokenAxis, keys: TokenAxis, cross: bool) -> "Axes":
         """The axes of queries and keys."""
         along_keys = (keys.labels, keys.special, keys.written)
-        return cls(queries.labels, queries.special, queries.written, *along_keys, cross)
+        along_rows = (queries.labels, queries.rows, queries.special, queries.written)
+        return cls(*along_rows, *along_keys, cross)
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +187,8 @@ class HeadsView:
     is shown: what comes later, measures and words for instance, comes under this name; until then
     `sentences` may be empty. With `first`, `weights` are those of that one head. `predicts` is True
     for a decoder: a row that has read a token predicts the next one, and is named after both.
-    `grows` is True where grid and head stand on one page, and a square grows into the head.
+    `grows` is True where grid and head stand on one page, and a square grows into the head;
+    `forbids` where the page can run the model without a look.
     """
 
     model: str
@@ -200,6 +215,7 @@ class HeadsView:
     predicts: bool = False
     first: First | None = None
     grows: bool = False
+    forbids: bool = False
 
     @property
     def extent(self) -> Extent:

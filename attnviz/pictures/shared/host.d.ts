@@ -106,6 +106,8 @@ export interface Events {
   selection: AddressSelection;
   /** A head to open on another page. */
   open: Place & { page: PageName; name?: string };
+  /** head: what is asked of a cell; mirror of `CellQuestion` in selection.py. */
+  ask: Place & { ask: "forbid" | "links"; on: boolean };
   /** steps: all edits in their text form. */
   edit: string;
   /** drawing_pad: the drawing, a PNG in base64. */
@@ -152,7 +154,7 @@ export interface Events {
   resume: { page: string; query: string };
 }
 
-/** A page that a component can open; mirror of `Page` in pages.py. */
+/** A page that a component can open, or a head; mirror of `Door` in pages.py. */
 export type PageName =
   | "start"
   | "overview"

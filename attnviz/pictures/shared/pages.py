@@ -2,16 +2,16 @@
 
 In: nothing. Out: the rows, and the names: the single list of what a component can open, of what the
 navigation shows, and of what `app/session/routes.py` leads to. A page's texts are `page.<name>.…`,
-its file is `pages/<name>.py`; a room's name is `room.<name>`.
+its file is `pages/<name>.py`; a room's name is `room.<name>`. A door is what can be opened: a page,
+or "head", which is Look with one head grown out of its square.
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 Page = Literal[
     "start",
     "overview",
-    "head",
     "weights",
     "compare",
     "switches",
@@ -26,6 +26,7 @@ Page = Literal[
     "pairs",
     "learn",
 ]
+Door = Literal[Page, "head"]
 Room = Literal["start", "look", "change", "compute", "texts", "learn"]
 
 
@@ -46,7 +47,6 @@ class PageRow:
 ROWS = (
     PageRow("start", "start", needs_model=False),
     PageRow("overview", "look", followed=True),
-    PageRow("head", "look", followed=True),
     PageRow("weights", "look"),
     PageRow("compare", "look"),
     PageRow("switches", "change"),
@@ -62,6 +62,7 @@ ROWS = (
     PageRow("learn", "learn", needs_model=False),
 )
 PAGES: tuple[Page, ...] = tuple(row.name for row in ROWS)
+DOORS: tuple[Door, ...] = get_args(Door)
 
 
 def path(page: Page) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal, cast, get_args
 
 from attnviz.pictures.shared.canvas import LOCAL
-from attnviz.pictures.shared.pages import PAGES, Page
+from attnviz.pictures.shared.pages import DOORS, Door
 
 if TYPE_CHECKING:
     from attnviz.types import HeadId
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 Scale = Literal["linear", "sqrt", "log"]
 Special = Literal["show", "hide"]
 Mean = Literal["layer", "all"]
+Asked = Literal["forbid", "links"]
 SCALES: tuple[Scale, ...] = get_args(Scale)
 SPECIALS: tuple[Special, ...] = get_args(Special)
 MEANS: tuple[Mean, ...] = get_args(Mean)
@@ -56,13 +57,25 @@ class Selection:
 
 @dataclass(frozen=True)
 class OpenRequest:
-    """A click that opens another page on a head."""
+    """A click that opens another page on a head, or the head itself."""
 
-    page: Page
+    page: Door
     layer: int
     head: int
     query: int | None = None
     key: int | None = None
+
+
+@dataclass(frozen=True)
+class CellQuestion:
+    """A question about a head's cell: forbid its look, or no longer; who else links its words."""
+
+    ask: Asked
+    on: bool
+    layer: int
+    head: int
+    query: int
+    key: int
 
 
 @dataclass(frozen=True)
@@ -87,9 +100,20 @@ def parse_selection(value: object, extent: Extent) -> Selection | None:
 def parse_open(value: object, extent: Extent) -> OpenRequest | None:
     """The request to open a page, or None when anything is missing, malformed or out of range."""
     place = _place(value, extent)
-    if place is None or not isinstance(value, Mapping) or value.get("page") not in PAGES:
+    if place is None or not isinstance(value, Mapping) or value.get("page") not in DOORS:
         return None
-    return OpenRequest(cast(Page, value["page"]), *place)
+    return OpenRequest(cast(Door, value["page"]), *place)
+
+
+def parse_question(value: object, extent: Extent) -> CellQuestion | None:
+    """What is asked of a cell, or None when anything is missing, malformed or out of range."""
+    place = _place(value, extent)
+    if place is None or not isinstance(value, Mapping):
+        return None
+    (layer, head, query, key), asked = place, value.get("ask")
+    if query is None or key is None or asked not in get_args(Asked):
+        return None
+    return CellQuestion(cast(Asked, asked), value.get("on") is True, layer, head, query, key)
 
 
 def _place(value: object, extent: Extent) -> tuple[int, int, int | None, int | None] | None:

@@ -1,6 +1,6 @@
 // @ts-check
-// The answer as bars. A bar moves, its track keeps its width, and a black line stays where it was; the number follows the
-// bar's own movement. Of an encoder the bars are yardsticks on a logarithmic scale, below the look that is forbidden.
+// The answer as bars, the largest first. A bar moves, its track keeps its width, and a black line stays where it was; the
+// number follows the bar's own movement, and a bar that is larger now moves up. Of an encoder the bars are yardsticks on a logarithmic scale, below the look that is forbidden.
 
 import { wantsLessMotion } from "../shared/clock.js";
 import { el, foreign, setData, setText } from "../shared/dom.js";
@@ -13,6 +13,7 @@ import { percent } from "./words.js";
 /** @typedef {{node: HTMLElement, fill: HTMLElement, mark: HTMLElement, value: HTMLElement, to: number}} Bar */
 
 const LEAST = 1e-6; // of a meaning: below it is rounding
+const GLIDE = { duration: 450, easing: "cubic-bezier(0.2, 0.7, 0.2, 1)" };
 const SLIGHT = 0.002; // so that a bar of next to nothing is seen
 
 export function makeBars(/** @type {HTMLElement} */ place) {
@@ -43,6 +44,17 @@ export function makeBars(/** @type {HTMLElement} */ place) {
     }
     frame = stillMoving.length ? requestAnimationFrame(follow) : 0;
   };
+  /** Puts the largest bar first; those that change places glide there. */
+  const sort = (/** @type {number[]} */ now, /** @type {boolean} */ isMoving) => {
+    const before = bars.map(({ node }) => node.offsetTop);
+    const order = [...bars.keys()].sort((a, b) => now[b] - now[a]);
+    order.forEach((at, rank) => (bars[at].node.style.order = String(rank)));
+    if (!isMoving) return;
+    bars.forEach(({ node }, at) => {
+      const by = before[at] - node.offsetTop;
+      if (by) node.animate([{ transform: `translateY(${by}px)` }, { transform: "none" }], GLIDE);
+    });
+  };
   return {
     write(/** @type {Header} */ nextHeader, /** @type {Arrays} */ nextArrays) {
       header = nextHeader;
@@ -61,6 +73,7 @@ export function makeBars(/** @type {HTMLElement} */ place) {
       cancelAnimationFrame(frame);
       const now = values(forbidden);
       const most = Math.max(...now);
+      if (isNext()) sort(now, isMoving && !wantsLessMotion());
       bars.forEach((bar, at) => {
         bar.to = now[at];
         bar.fill.style.transform = `scaleX(${Math.max(SLIGHT, length(now[at]))})`;

@@ -25,7 +25,7 @@ import { lookName, percent, printedWeight, sayings, tokenName } from "./words.js
  * `forbidden` is the number of the head whose look is off. `pills` and `squares` are its switches.
  * @typedef {{host: Host, top: HTMLElement, parts: Parts, bars: Bars, header: Header | null, arrays: Arrays | null,
  *   shown: Look[], pills: HTMLButtonElement[], squares: HTMLButtonElement[], tokens: HTMLElement[],
- *   forbidden: number | null, before: number | null}} State
+ *   forbidden: number | null, before: number | null, stopShow: () => void}} State
  */
 
 const STRONG = 0.5;
@@ -34,6 +34,8 @@ const MOST_PILLS = 3;
 const NARROW_PX = 760;
 const [FIRST_APEX, NEXT_APEX] = [24, 54];
 const MANY_HEADS = 32;
+const [SHOW_AFTER_MS, SHOWN_MS] = [5000, 5000];
+const HANDS = ["pointerdown", "keydown", "focusin"]; // whoever does something is shown nothing
 const LINE_PX = 10; // words whose tops are further apart stand in different lines
 const FONTS = [20, 18, 16]; // the largest that leaves the sentence in one line
 const GROW = { duration: 600, easing: "ease-out", fill: /** @type {FillMode} */ ("backwards") };
@@ -46,7 +48,7 @@ export default function stage(/** @type {Host} */ host) {
   /** @type {State} */
   const state = {
     ...{ host, top, parts, bars, header: null, arrays: null, shown: [], pills: [], squares: [], tokens: [] },
-    ...{ forbidden: null, before: null },
+    ...{ forbidden: null, before: null, stopShow() {} },
   };
   top.append(...parts.nodes);
   host.root.append(top);
@@ -62,6 +64,7 @@ export default function stage(/** @type {Host} */ host) {
     },
     destroy() {
       stop();
+      state.stopShow();
       bars.stop();
       top.remove();
     },
@@ -111,6 +114,7 @@ function build(
   /** @type {State} */ state,
   /** @type {{header: Header, arrays: Arrays}} */ { header, arrays },
 ) {
+  state.stopShow();
   const isNew = state.header?.text !== header.text;
   const isSameLook = header.is_typed && state.header && keyOf(state.header) === keyOf(header);
   Object.assign(state, { header, arrays });
@@ -118,6 +122,8 @@ function build(
   const { parts } = state;
   state.shown = looksOf(header, arrays);
   parts.write(header);
+  const [first] = state.shown;
+  setText(parts.explains, first ? explain(header, first.number, first.weight) : "");
   state.tokens = parts.writeTokens(header);
   state.bars.write(header, arrays);
   state.pills = state.shown.map((look) => makePill(state, look));
@@ -150,10 +156,21 @@ function nameOf(/** @type {Header} */ { n_heads: nHeads }, /** @type {number} */
   return headName(Math.floor(number / nHeads), number % nHeads);
 }
 
+/** What the name and the number of a switch are. */
+function explain(
+  /** @type {Header} */ { strings, n_heads: nHeads },
+  /** @type {number} */ number,
+  /** @type {number} */ weight,
+) {
+  const [layer, head] = [Math.floor(number / nHeads), number % nHeads];
+  return fill(strings.explain, { name: headName(layer, head), layer, head, weight: printedWeight(weight) });
+}
+
 /** @returns {HTMLButtonElement} */
 function makePill(/** @type {State} */ state, /** @type {Look} */ { number, name, weight }) {
   const pill = makeSwitch(state, number, "stage-pill");
   pill.append(el("b", {}, name), el("span", { class: "av-number" }, printedWeight(weight)));
+  if (state.header) pill.title = explain(state.header, number, weight);
   pill.append(el("i", { class: "stage-knob", "aria-hidden": "true" }));
   return pill;
 }
@@ -190,7 +207,9 @@ function makeSquares(/** @type {State} */ state) {
     stampHead(ctx, atlas, layer, head, { x: 0, y: 0, w: side, h: side });
     markDrawn(canvas);
     const node = makeSwitch(state, number, "stage-square");
-    node.append(canvas, smallBar("looks", weightOf(header, arrays, number)), smallBar("moves", 0));
+    const name = layers * heads > MANY_HEADS ? `H${head}` : nameOf(header, number);
+    const label = el("span", { class: "stage-square-name", "aria-hidden": "true" }, name);
+    node.append(canvas, smallBar("looks", weightOf(header, arrays, number)), smallBar("moves", 0), label);
     fillSquare(state, node, number);
     node.tabIndex = number === 0 ? 0 : -1;
     groups[layer].append(node);
@@ -253,6 +272,7 @@ function moveFocus(/** @type {State} */ state, /** @type {Element} */ square, /*
 
 /** Forbids a look, or allows it again; there is never more than one. */
 function toggle(/** @type {State} */ state, /** @type {number} */ number) {
+  state.stopShow();
   state.before = state.forbidden;
   state.forbidden = state.forbidden === number ? null : number;
   state.pills[0]?.classList.remove("stage-beckons");
@@ -275,6 +295,7 @@ function draw(/** @type {State} */ state, /** @type {boolean} */ moves) {
   parts.gap.lang = languageOf(winner) ?? "";
   parts.gap.hidden = header.kind !== "next" || !header.guesses;
   parts.says.replaceChildren(...text);
+  parts.instead.hidden = true;
   parts.answers.hidden = !header.guesses && header.kind !== "next";
   setData(top, {
     forbidden: head,
@@ -347,7 +368,10 @@ function swungArcs(/** @type {State} */ state, /** @type {Place} */ from, /** @t
   const n = arrays.rows.shape[1];
   const row = arrays.rows.data.subarray(forbidden * n, (forbidden + 1) * n);
   const isNarrow = top.clientWidth < NARROW_PX;
-  return swung(row, header.query, header.key).flatMap(({ at, weight }, rank) => {
+  const found = swung(row, header.query, header.key);
+  parts.instead.hidden = !found.length;
+  setText(parts.instead, fill(header.strings.instead, { head: nameOf(header, forbidden) }));
+  return found.flatMap(({ at, weight }, rank) => {
     const to = placeOf(state, at);
     const rise = 24 + Math.abs(from.x - to.x) * (isNarrow ? 0.12 : 0.14);
     const arc = arcBetween(from, to, Math.max(14, Math.min(from.top, to.top) - rise), 2);
@@ -400,4 +424,31 @@ async function open(/** @type {State} */ state) {
     }),
   );
   pills[0].classList.add("stage-beckons");
+  if (state.header?.scene === "book") showOnce(state);
+}
+
+/** Whoever only watches sees once what a switch does: the look that matters most is forbidden, then allowed again. */
+function showOnce(/** @type {State} */ state) {
+  const { arrays, top } = state;
+  if (!arrays || isWaiting(arrays)) return;
+  const moved = Array.from(arrays.moved.data);
+  const number = moved.indexOf(Math.max(...moved));
+  const put = (/** @type {number | null} */ forbidden) => {
+    Object.assign(state, { before: state.forbidden, forbidden });
+    draw(state, true);
+  };
+  const timers = [
+    setTimeout(() => put(number), SHOW_AFTER_MS),
+    setTimeout(() => {
+      state.stopShow();
+      put(null);
+    }, SHOW_AFTER_MS + SHOWN_MS),
+  ];
+  const stop = () => {
+    timers.forEach(clearTimeout);
+    for (const name of HANDS) top.removeEventListener(name, stop);
+    state.stopShow = () => {};
+  };
+  for (const name of HANDS) top.addEventListener(name, stop);
+  state.stopShow = stop;
 }

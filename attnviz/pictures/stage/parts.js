@@ -22,7 +22,10 @@ export function makeParts(host, moveFocus) {
   const arcs = svg("svg", { class: "stage-arcs", "aria-hidden": "true" });
   const words = el("p", { class: "stage-tokens" });
   const pills = el("div", { class: "stage-pills", role: "group" });
-  const sentence = el("div", { class: "stage-sentence" }, arcs, words, pills);
+  const explains = el("p", { class: "stage-explains av-caption" });
+  const instead = el("p", { class: "stage-instead av-caption", hidden: true });
+  const notes = el("div", { class: "stage-notes" }, explains, instead);
+  const sentence = el("div", { class: "stage-sentence" }, notes, arcs, words, pills);
   const heading = el("h3", { class: "av-heading" });
   const bars = el("ul", { class: "stage-bars" });
   const answers = el("div", { class: "stage-answers" }, heading, bars);
@@ -46,7 +49,7 @@ export function makeParts(host, moveFocus) {
   const foot = el("div", { class: "stage-foot" }, own.film, details);
   return {
     nodes: [title, body, says, legend, squares, tried, own.node, foot],
-    ...{ sentence, words, arcs, pills, bars, answers, gap, says, squares },
+    ...{ sentence, words, arcs, pills, bars, answers, gap, says, squares, explains, instead },
     /** A number over the end of an arc. */
     label: (/** @type {string} */ text, /** @type {number} */ x, /** @type {number} */ y) =>
       svgText("stage-number", text, Math.max(14, x), y),

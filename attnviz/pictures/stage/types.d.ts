@@ -86,6 +86,8 @@ export interface Arrays {
 
 /** The texts of this canvas, and the shared ones. */
 export interface Strings extends SharedStrings {
+  readonly explain: string;
+  readonly instead: string;
   readonly label: string;
   readonly title_book: string;
   readonly title_next: string;

@@ -1,6 +1,7 @@
 // @ts-check
 // What the stage says: one sentence about the look that is forbidden, or about what one may forbid.
 
+import { wantsLessMotion } from "../shared/clock.js";
 import { el, fillNodes, foreign } from "../shared/dom.js";
 import { fill, fmtFixed, fmtPercent, fmtShort, headName, withPercent } from "../shared/fmt.js";
 
@@ -70,11 +71,13 @@ export function sayings(header, arrays, forbidden, shown) {
     const weight = shown[0] ? printedWeight(shown[0].weight) : "";
     const template =
       header.kind === "meaning" ? strings.idle_meaning : header.n_tried ? strings.idle_chosen : strings.idle;
-    return {
-      head: null,
-      text: say(template, { forbid, head, weight }, { n, tried: header.n_tried }),
-      idle: true,
-    };
+    const text = say(template, { forbid, head, weight }, { n, tried: header.n_tried });
+    const best = arrays.moved.data.indexOf(Math.max(...arrays.moved.data));
+    if (header.scene === "book" && best >= 0 && wantsLessMotion()) {
+      const name = headName(Math.floor(best / header.n_heads), best % header.n_heads);
+      text.push(" ", mark("off", name), ": ", ...say(...consequence(header, arrays, best, name, mark)));
+    }
+    return { head: null, text, idle: true };
   }
   const name = headName(Math.floor(forbidden / header.n_heads), forbidden % header.n_heads);
   const text = say(...consequence(header, arrays, forbidden, name, mark));

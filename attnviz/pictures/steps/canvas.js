@@ -172,9 +172,9 @@ function showChoice(/** @type {State} */ state) {
 
 /** "it asks animal", one of both, or the hint how to choose. */
 function asksNodes(/** @type {State} */ { header, selection }) {
-  const { strings, tokens, key_tokens: keys } = header;
+  const { strings, rows, key_tokens: keys } = header;
   const { query, key } = selection;
-  const queryNode = query === null ? null : tokenMark("query", tokens[query]);
+  const queryNode = query === null ? null : tokenMark("query", rows[query]);
   const keyNode = key === null ? null : tokenMark("key", keys[key]);
   if (queryNode && keyNode) return fillNodes(strings.asks, { query: queryNode, key: keyNode });
   return [queryNode ?? keyNode ?? strings.hint];

@@ -86,7 +86,7 @@ function placeName(
   /** @type {State["header"]} */ header,
   /** @type {Pick<Edit, "stage" | "row" | "column">} */ { stage, row, column },
 ) {
-  const { tokens, key_tokens: keys, strings } = header;
+  const { rows: tokens, key_tokens: keys, strings } = header;
   const title = strings[`title_${stage}`];
   if (column === null) return fill(strings.edit_row, { title, query: isolate(tokens[row]) });
   if (isSquare(stage)) return `${title} · ${isolate(tokens[row])} → ${isolate(keys[column])}`;

@@ -64,7 +64,7 @@ export function tokenMark(/** @type {"query" | "key"} */ role, /** @type {string
 /** The names of the cell's tokens, a new element each time. */
 function tokensOf(/** @type {Followed} */ { header, query, key }) {
   return {
-    queryToken: () => tokenMark("query", header.tokens[query]),
+    queryToken: () => tokenMark("query", header.rows[query]),
     keyToken: () => tokenMark("key", header.key_tokens[key]),
   };
 }

@@ -126,7 +126,7 @@ function paintQuery(/** @type {Frame} */ frame) {
   const y = between(between(home, along, away), 8, back);
   const seen = so("q", 0, 0.15) * (1 - so("weights", 0, 0.2));
   ctx.globalAlpha = seen * (1 - away + back);
-  text(ctx, header.tokens[row.query], {
+  text(ctx, header.rows[row.query], {
     x: label.left,
     y: y + rowHeight / 2,
     font: `650 13px ${theme.font}`,
@@ -235,7 +235,7 @@ function paintBlend(/** @type {Frame} */ frame) {
   }
   frameBox(ctx, box, { colour: theme.roles.query, theme });
   const font = `600 13px ${theme.font}`;
-  const label = `Z · ${frame.header.tokens[row.query]}`;
+  const label = `Z · ${frame.header.rows[row.query]}`;
   text(ctx, label, { x: box.x - 8, y: box.y + box.h / 2, font, colour: theme.text, align: "right" });
 }
 

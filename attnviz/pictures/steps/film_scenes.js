@@ -77,7 +77,7 @@ export function filmSentence({ strings, ...header }, arrays, { query, keys, top 
   const template = name === "masked" && !nBlocked ? strings.film_unmasked : strings[`film_${name}`];
   const counts = { blocked: nBlocked, n_heads: header.n_heads, d_head: header.d_head };
   const nodes = fillNodes(fill(template, counts), {
-    query: el("b", { class: "mark query", dir: "auto" }, header.tokens[query]),
+    query: el("b", { class: "mark query", dir: "auto" }, header.rows[query]),
     key: el("b", { class: "mark key", dir: "auto" }, header.key_tokens[top]),
     score: number("scores"),
     scaled: number("scaled"),

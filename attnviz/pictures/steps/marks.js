@@ -53,7 +53,7 @@ function markRow(ctx, { layout, from }, { row, role }, { theme, header }) {
   const colour = theme.roles[role];
   const at = row - from.row;
   frameBox(ctx, rowRect(layout.geom, at), { colour, theme, dashed: role === "key" });
-  tagRow(ctx, layout, (role === "key" ? header.key_tokens : header.tokens)[row], at, { colour, theme });
+  tagRow(ctx, layout, (role === "key" ? header.key_tokens : header.rows)[row], at, { colour, theme });
 }
 
 /**
@@ -67,7 +67,7 @@ function markChosen(ctx, { layout, from }, { cell, rows }, { theme, header }) {
   const [query, key] = cell;
   const colours = theme.roles;
   const [row, col] = [query - from.row, key - from.col];
-  if (!rows.length) tagRow(ctx, layout, header.tokens[query], row, { colour: colours.query, theme });
+  if (!rows.length) tagRow(ctx, layout, header.rows[query], row, { colour: colours.query, theme });
   tagCol(ctx, layout, header.key_tokens[key], col, { colour: colours.key, theme });
   markCell(ctx, cellRect(layout.geom, row, col), theme);
 }

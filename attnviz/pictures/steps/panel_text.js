@@ -109,7 +109,7 @@ export function writeScale(/** @type {Picture} */ picture, /** @type {Header} */
 /** The number under the pointer, else that of the chosen cell. */
 export function writeReadout(/** @type {Picture} */ picture, /** @type {Show} */ show) {
   const { info, readout } = picture;
-  const { tokens, key_tokens: keys } = show.header;
+  const { rows: tokens, key_tokens: keys } = show.header;
   const at = picture.hover ?? chosenIn(picture, show);
   const value = at && valueAt(matrixOf(info, show) ?? undefined, at.row, at.col);
   const axis = rowAxis(info.stage);
@@ -140,7 +140,7 @@ export function chosenIn(/** @type {Picture} */ { info, col }, /** @type {Show} 
 /** One panel's value at its chosen cell in a sentence, for the live region; "" where none is chosen. */
 export function spoken(/** @type {Picture} */ picture, /** @type {Show} */ show) {
   const { info } = picture;
-  const { tokens, key_tokens: keys, strings } = show.header;
+  const { rows: tokens, key_tokens: keys, strings } = show.header;
   const at = chosenIn(picture, show);
   const number = at && valueAt(matrixOf(info, show) ?? undefined, at.row, at.col);
   if (!at || number === null) return "";

@@ -13,7 +13,7 @@ import { pixelRatio } from "../shared/dom.js";
 export function paperOf(/** @type {Header} */ header, /** @type {Theme} */ theme) {
   return JSON.stringify([
     theme,
-    header.tokens,
+    header.rows,
     header.special,
     header.written,
     header.key_tokens,

@@ -1,9 +1,9 @@
 // @ts-check
-// The board: a button for each head with its small heatmap, below it the effect that was measured as colour and number.
+// The board: a button for each head with its small heatmap, below it the effect that was measured as number and bar.
 // Arrow keys move between the heads, Enter and Space switch.
 
 import { headValues } from "../shared/buffer.js";
-import { colourFor, inkOn, levelFor, levelTable, sequential } from "../shared/colors.js";
+import { levelTable, sequential } from "../shared/colors.js";
 import { context2d, dataAt, el, markDrawn } from "../shared/dom.js";
 import { fmtFixed, fmtPercent, withPercent } from "../shared/fmt.js";
 import { paintLevels } from "../shared/matrix.js";
@@ -143,8 +143,7 @@ function paintAll(
     paintTiny(cell, lut);
     if (cell.effect === null || Number.isNaN(cell.effect)) continue;
     const share = header.most > 0 ? Math.max(0, cell.effect) / header.most : 0;
-    cell.strip.style.backgroundColor = colourFor(lut, share, SCALE);
-    cell.strip.style.color = inkOn(lut, levelFor(share, SCALE));
+    cell.strip.style.setProperty("--av-share", String(share));
     cell.strip.textContent = header.effects_percent
       ? withPercent(fmtPercent(cell.effect))
       : fmtFixed(cell.effect, 3);

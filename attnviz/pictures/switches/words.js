@@ -2,7 +2,7 @@
 // The words under the switches: each is a button under a signed bar, what the chosen head, or all of them, write from it
 // into the answer. A click forbids the look at it; below stand the same look forbidden in each head alone.
 
-import { dataAt, el, foreign } from "../shared/dom.js";
+import { dataAt, el, foreign, setData } from "../shared/dom.js";
 import { fill, fmtFixed } from "../shared/fmt.js";
 
 /** @import { FloatArray } from "../shared/buffer.js" */
@@ -31,6 +31,7 @@ export function makeWords(header, arrays, look) {
   const most = largest(words, values);
   const buttons = words.tokens.map((token, at) => wordButton(header, words, token, at, shares[at], most));
   const row = el("div", { class: "av-words", role: "group", "aria-label": words.title }, ...buttons);
+  setData(row, { up: shares.every((share) => share >= -PRINTED * most) ? "1" : null });
   row.addEventListener("click", (event) => {
     const at = dataAt(event, "word");
     if (at !== undefined) look(lookText(words.through, Number(at) === words.chosen ? null : Number(at)));

@@ -198,7 +198,7 @@ function takeText(frame, before, header, axes, arrays) {
  * @returns {Text}
  */
 function readText(header, axes, heard) {
-  const rows = { labels: axes.tokens, marks: axisMarks(axes.special, axes.written) };
+  const rows = { labels: axes.rows, marks: axisMarks(axes.special, axes.written) };
   const keys = { labels: axes.key_tokens, marks: axisMarks(axes.key_special, axes.key_written) };
   return { stamp: header.axes_stamp, axes: { rows, columns: header.cross ? keys : rows }, heard };
 }

@@ -215,7 +215,8 @@ function showText(/** @type {State} */ state, /** @type {Page} */ page) {
   setText(parts.title, mean ? fill(header.strings.mean_of, { layer }) : headName(layer, head));
   setText(parts.sentence, mean ? "" : header.sentences[layer][head]);
   paintText(parts.chips, parts.keyChips, { end, query, row, lut: lutOf(state) });
-  const strongest = strongestNodes(header.strings.looks, header.tokens[query], row, header.key_tokens);
+  const name = (query + 1 < end ? header.rows : header.tokens)[query]; // what is not written yet is not told
+  const strongest = strongestNodes(header.strings.looks, name, row, header.key_tokens);
   parts.strongest.replaceChildren(...strongest);
   setData(parts.text, { query, layer, head, mean: mean ? "" : null });
   showDraw(state, page, query, end);

@@ -29,7 +29,7 @@ export function buildParts(/** @type {WritingView} */ header, /** @type {Options
   const strongest = el("div", { class: "av-strongest" });
   const spoken = el("p", { class: "av-visually-hidden", role: "status", "aria-live": "polite" });
   const hint = makeHint(header, options.player !== null);
-  const left = el("div", { class: "av-main av-writing-left" }, ...text.nodes, strongest, hint, heads.node);
+  const left = el("div", { class: "av-main av-writing-left" }, heads.node, ...text.nodes, strongest, hint);
   const body = el("div", { class: "av-body av-writing-body" }, left, bars.node);
   const nodes = options.player ? [options.player, body, spoken] : [body, spoken];
   return {

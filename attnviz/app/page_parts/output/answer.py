@@ -27,6 +27,7 @@ from attnviz.i18n import Language, text
 from attnviz.models.registry import REGISTRY
 from attnviz.pictures import table
 from attnviz.pictures.group.app_capture import AppCapture, PageContext
+from attnviz.pictures.group.axes import row_names
 from attnviz.pictures.group.groups import queries
 from attnviz.pictures.table import CANVAS, TableView, inside
 from attnviz.pictures.table import answer_parts as views
@@ -174,10 +175,11 @@ def _view(shown: PageContext, request: "Request", lens: "Lens", chosen: str) -> 
 
 
 def _tokens(prepared: "CleanRun", n_rows: int) -> list[str]:
-    """The tokens of the stack that answers; numbers where they are not known."""
+    """The rows of the stack that answers; numbers where they are not known."""
     stacks = prepared.tokens
     (tokens,) = stacks["decoder"] if "decoder" in stacks else next(iter(stacks.values()))
-    labels = list(tokens.labels)
+    is_answer = "decoder" in stacks or prepared.lm.kind == "decoder"
+    labels = [*(row_names(tokens.labels, tokens.padding) if is_answer else tokens.labels)]
     return labels if len(labels) == n_rows else list(map(str, range(n_rows)))
 
 

@@ -78,7 +78,7 @@ def _head(lang: Language, note: HeadNote, place: int) -> None:
 
 
 def _open(note: HeadNote, site: Site) -> None:
-    """Show the head that a card names on the page Head."""
+    """Show the head that a card names, large."""
     kind, stack = (note.kind, note.stack) if note.stack else (None, None)
     assert site.head is not None, note
     current.open_head(site.layer, site.head, stack, kind)

@@ -42,6 +42,7 @@ METRICS = re.compile(r".*/_stcore/metrics")
 OTHER_NAMES = {
     "start": "",
     "overview": "look",
+    "head": "look?open=1",
     "switches": "change",
     "switchboard": "change",
     "steps": "compute",
@@ -125,9 +126,9 @@ class Shield:
             return Response(status_code=404)
         if (other := OTHER_NAME.fullmatch(path)) and scope["method"] == "GET":
             query = scope["query_string"].decode("latin-1")
-            return RedirectResponse(
-                f"{other[1]}/{OTHER_NAMES[other[2]]}{'?' if query else ''}{query}"
-            )
+            there = f"{other[1]}/{OTHER_NAMES[other[2]]}"
+            joint = "&" if "?" in there else "?"
+            return RedirectResponse(f"{there}{joint if query else ''}{query}")
         if upload := UPLOAD.fullmatch(path):
             return self._upload(scope["method"], upload[1], upload[2], headers)
         return None

@@ -16,7 +16,7 @@ from jaxtyping import Float64
 
 from attnviz.pictures.board import Board, BoardCell, Panel, largest
 from attnviz.pictures.motion.scenes import Motion
-from attnviz.pictures.shared.pages import Page
+from attnviz.pictures.shared.pages import Door
 
 Numbers = Mapping[str, float | int | str]
 
@@ -170,12 +170,12 @@ Value = float | str
 
 @dataclass(frozen=True)
 class Link:
-    """A page of the app in the state that continues the card: `view` has fields of its address.
+    """A page, or a head, that continues the card: `view` has fields of its address.
 
     With a `task` the card says what to do there, in its text "task".
     """
 
-    page: Page
+    page: Door
     view: Mapping[str, str | int | float] = field(default_factory=dict)
     task: bool = False
 

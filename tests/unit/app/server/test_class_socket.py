@@ -197,7 +197,7 @@ def test_a_page_that_shows_a_card_is_sent_the_next_one(
         assert socket.receive_text() == "1", "what it has drawn is not sent again"
         rooms.show(opened.code, opened.key, SECOND)
         assert socket.receive_bytes() == b"ja sizes 2"
-        rooms.show(opened.code, opened.key, replace(SECOND, page="head"))
+        rooms.show(opened.code, opened.key, replace(SECOND, page="overview"))
         assert socket.receive_text() == "3", "the page has to run"
         rooms.show(opened.code, opened.key, replace(SECOND, card="broken"))
         assert socket.receive_text() == "4"

@@ -1,0 +1,67 @@
+"""The stage of Start: its answer stays sorted; who only watches sees once what a look does."""
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.support.visit import new_page, show
+from tests.support.waiting import expect_equal
+
+SHOWN_MS = 20_000  # of the first sixty seconds, within which it is seen that a look matters
+
+
+# name and number of each bar, as they stand from top to bottom
+BARS = """(bars) => bars
+    .sort((a, b) => a.getBoundingClientRect().top - b.getBoundingClientRect().top)
+    .map((bar) => [bar.querySelector(".stage-name").textContent, Number(bar.dataset.value)])"""
+
+
+def bars(page: Page) -> list[tuple[str, float]]:
+    found = page.locator(".stage-bars li").evaluate_all(BARS)
+    return [(name.strip(), value) for name, value in found]
+
+
+def test_the_largest_answer_stands_first_before_and_after_a_cut(
+    browser: Browser, server: str
+) -> None:
+    page = show(new_page(browser), server, lang="en").page
+    expect_equal(lambda: [name for name, _ in bars(page)[:2]], ["Mary", "Sara"])
+    decisive = page.locator(".stage-pill").first
+    expect(decisive).to_have_attribute(
+        "title", "L2.H1: layer 2, head 1. 0.98: the share of its look that goes here."
+    )
+    decisive.click()
+    expect_equal(lambda: bars(page)[0][0], "John")
+    sizes = [value for _, value in bars(page)]
+    assert sizes == sorted(sizes)[::-1] and sizes[0] > 0.5
+    expect(page.locator(".stage-instead")).to_have_text("where L2.H1 looks instead")
+    expect(page.locator(".stage-square-name").first).to_have_text("L0.H0")
+    page.context.close()
+
+
+@pytest.mark.slow  # ten seconds of watching
+def test_whoever_only_watches_sees_the_look_that_matters(browser: Browser, server: str) -> None:
+    page = show(new_page(browser), server, lang="en").page
+    stage = page.locator(".stage")
+    expect(stage).to_have_attribute("data-forbidden", "L2.H1", timeout=SHOWN_MS)
+    expect(page.locator(".stage-says")).to_contain_text("John 55%")
+    expect(stage).not_to_have_attribute("data-forbidden", "L2.H1", timeout=SHOWN_MS)
+    page.context.close()
+
+
+@pytest.mark.slow
+def test_whoever_plays_is_shown_nothing(browser: Browser, server: str) -> None:
+    page = show(new_page(browser), server, lang="en").page
+    page.locator(".stage-pill").nth(1).click()
+    page.wait_for_timeout(12_000)
+    expect(page.locator(".stage")).to_have_attribute("data-forbidden", "L2.H3")
+    page.context.close()
+
+
+def test_with_reduced_motion_it_is_said(browser: Browser, server: str) -> None:
+    page = new_page(browser)
+    page.emulate_media(reduced_motion="reduce")
+    opened = show(page, server, lang="en")
+    expect(opened.page.locator(".stage-says")).to_contain_text(
+        "L2.H1: Without this one look the model writes John"
+    )
+    page.context.close()

@@ -1,0 +1,86 @@
+"""A look that is forbidden on Look: cut in every head, told to the pictures with its control."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attnviz import i18n
+from attnviz.pictures import effects, head
+from attnviz.pictures.shared.buffer import unpack
+from tests.pages.conftest import Visit, parameters, tell
+
+STORE = "When Mary and John went to the store, John gave a book to"
+CELL = {"layer": 2, "head": 1, "query": 14, "key": 2}
+PLACE = {name: str(at) for name, at in CELL.items()}
+
+
+def mounted(app: AppTest, element: str) -> list[Any]:
+    every = app.main.get("bidi_component")
+    return [one for one in every if one.proto.component_name == element]
+
+
+def told(app: AppTest) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """What the pictures are told of effects."""
+    (one,) = mounted(app, effects.CANVAS.element)
+    return unpack(one.proto.bytes)
+
+
+def asked(app: AppTest, ask: str, *, on: bool = True, **other: object) -> AppTest:
+    """Press a button of the head's card, as its JavaScript says so."""
+    (one,) = mounted(app, head.CANVAS.element)
+    return tell(app, one, "ask", {"ask": ask, "on": on, **CELL, **other})
+
+
+@pytest.mark.parametrize("lang", i18n.LANGUAGES)
+def test_one_look_is_cut_in_every_head(visit: Visit, lang: i18n.Language) -> None:
+    app = visit("head", model="stories", text=STORE, lang=lang, forbid="14.2", **PLACE)
+    assert not app.error
+    header, arrays = told(app)
+    assert header["cell"] == [14, 2]
+    moved = arrays["effects"]
+    # as forbidden one at a time by a mask in transformers: Mary 99.3 % → John 55.5 %, and nothing
+    assert moved[2, 1] == pytest.approx(0.944, abs=2e-3)
+    assert moved[2, 3] == pytest.approx(0.004, abs=1e-3)
+    assert moved[3, 0] == pytest.approx(0.003, abs=1e-3)
+    assert header["least"] < moved[2, 1] and (np.delete(moved.ravel(), 9) < header["least"]).all()
+    said = header["sentences"]
+    assert "John" in said[2][1] and "John" not in said[2][3]
+    assert header["median"] == pytest.approx(float(np.median(moved)))
+
+
+def test_a_card_asks_and_lets_go(visit: Visit) -> None:
+    app = visit("head", model="stories", text=STORE, **PLACE)
+    header, _ = unpack(mounted(app, head.CANVAS.element)[0].proto.bytes)
+    assert header["forbids"] and told(app)[0]["cell"] is None
+    asked(app, "forbid")
+    assert parameters(app)["forbid"] == "14.2"
+    app.run()
+    assert told(app)[0]["cell"] == [14, 2]
+    asked(app, "forbid", on=False)
+    app.run()
+    assert "forbid" not in parameters(app) and told(app)[0]["cell"] is None
+    asked(app, "links")
+    assert parameters(app)["links"] == "1"
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"query": None}, {"key": 99}, {"head": -1}, {"ask": "shell"}, {"ask": ["forbid"]}]
+)
+def test_nonsense_asks_nothing(visit: Visit, wrong: dict[str, object]) -> None:
+    app = visit("head", model="stories", text=STORE, **PLACE)
+    before = parameters(app)
+    asked(app, **{"ask": "forbid", **wrong})  # type: ignore[arg-type]
+    assert parameters(app) == before
+
+
+def test_a_row_with_one_key_is_refused_in_words(visit: Visit) -> None:
+    first = {**PLACE, "query": "0", "key": "0"}
+    app = visit("head", model="stories", text=STORE, forbid="0.0", **first)
+    assert [each.value for each in app.info] == [i18n.text("en", "effects.no_look")]
+
+
+def test_a_look_is_forbidden_only_as_long_as_it_is_chosen(visit: Visit) -> None:
+    app = visit("head", model="stories", text=STORE, forbid="14.9", **PLACE)
+    assert told(app)[0]["cell"] is None
