@@ -149,7 +149,8 @@ def test_a_second_sentence_can_be_typed(visit: Visit) -> None:
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)
 def test_a_strange_address_is_said(visit: Visit, lang: i18n.Language) -> None:
     app = visit("overview", text=TEXT, lang=lang, layer="-3", scale="cubic")
-    assert texts(app) == [i18n.text(lang, "notice.adjusted", names="layer, scale")]
+    names = i18n.joined(lang, ("layer", "scale"))
+    assert texts(app) == [i18n.text(lang, "notice.adjusted", names=names)]
     assert parameters(app) == {"text": TEXT, "lang": lang} or lang == "en"
 
 

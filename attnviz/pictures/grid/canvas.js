@@ -109,7 +109,7 @@ export default function grid(/** @type {Host} */ host) {
         state = takeData(frame, state, data);
         ask();
       }
-      layout(state, width);
+      if (!box.hidden) layout(state, width);
     },
     destroy() {
       stop();
