@@ -122,7 +122,7 @@ def head_switch(
 ) -> Result:
     """Key events that go from head to head; after each the pixels are compared."""
     weights = attnviz.capture(model, text).all_weights()
-    overview = "/head" not in visit.page.url
+    overview = "open=1" not in visit.page.url
     canvas = visit.canvas(PREVIEW)
     cells = visit.page.locator(".av-picker-cell[tabindex='0']")
     (cells if overview else canvas).focus()

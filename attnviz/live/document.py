@@ -50,7 +50,11 @@ TABS = {
     "steps": "page.steps.title",
     "masks": "page.masks.title",
 }
-ROOMS = {"stage": "start", "picture": "look"}  # of tabs that are no page of the app by that name
+ROOMS = {
+    "stage": "start",
+    "picture": "look",
+    "head": "look",
+}  # of tabs that are no page of the app by that name
 GROUPS = ("self", "encoder_self", "decoder_self", "decoder_cross")
 OFF = ("mean", "zero", "even")  # `Off` of index.d.ts
 REASONS = (  # `Reason` of index.d.ts

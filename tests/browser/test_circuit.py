@@ -42,7 +42,7 @@ def test_a_click_on_an_arrow_cuts_that_path(visit: OpenVisit) -> None:
 def test_a_cell_of_a_cut_path_opens_its_head(visit: OpenVisit) -> None:
     opened = visit("circuit", model="stories", text=REPEATED, arrow="L0.H1-L2.H1.k")
     opened.page.locator(".av-circuit-cell").first.click()
-    expect(opened.page.get_by_role("heading", name="Head", exact=True)).to_be_visible()
+    expect(opened.page.get_by_role("heading", name="Overview", exact=True)).to_be_visible()
     opened.wait_for_parameters(layer="2", head="1", query="9", key="4")
 
 

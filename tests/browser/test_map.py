@@ -48,5 +48,5 @@ def test_a_head_of_the_atlas_shows_what_it_does(visit: OpenVisit) -> None:
     opened.wait_for_parameters(layer="2", head="1")
     expect(page.locator(".av-atlas-text").first).to_be_visible()
     page.get_by_role("button", name="Open L2.H1").click()
-    expect(page.get_by_role("heading", name="Head", exact=True)).to_be_visible()
+    expect(page.get_by_role("heading", name="Overview", exact=True)).to_be_visible()
     expect(page.get_by_text("L2.H1 on this text, compared with")).to_be_visible()

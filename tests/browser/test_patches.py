@@ -215,7 +215,7 @@ def test_the_head_opens_with_the_patch_that_asks(output: OpenVisit) -> None:
     opened = output(layer=1, head=2)
     point_at(opened, 0, 3, click=True)
     opened.page.get_by_role("button", name="Open this head").click()
-    expect(opened.page.get_by_role("heading", name="Head", exact=True)).to_be_visible()
+    expect(opened.page.get_by_role("heading", name="Overview", exact=True)).to_be_visible()
     expect_data(opened.canvas("Attention weights of"), layer=1, head=2, query=4)
 
 

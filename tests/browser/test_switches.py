@@ -31,7 +31,7 @@ def test_a_click_switches_a_head_and_the_answer_follows(visit: OpenVisit) -> Non
     expect(said).to_contain_text("All heads are on")
     opened.wait_for_parameters(changes="none")
     page.get_by_role("button", name="Open L1.H0").click()
-    expect(page.get_by_role("heading", name="Head", exact=True)).to_be_visible()
+    expect(page.get_by_role("heading", name="Overview", exact=True)).to_be_visible()
     opened.wait_for_parameters(layer="1", head="0")
 
 

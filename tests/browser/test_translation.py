@@ -137,7 +137,7 @@ def test_what_was_chosen_is_in_the_address_and_comes_back(opened: Open) -> None:
 def test_the_heatmap_is_one_click_away(opened: Open) -> None:
     visit = opened(**cross(query=WORD))
     visit.page.get_by_role("button", name="Open as heatmap").click()
-    expect(visit.page.get_by_role("heading", name="Head", exact=True)).to_be_visible()
+    expect(visit.page.get_by_role("heading", name="Overview", exact=True)).to_be_visible()
     expect_data(visit.canvas("Attention weights"), layer=LAYER, head=HEAD, query=WORD)
     visit.wait_for_parameters(**cross(query=WORD))
 
@@ -168,7 +168,7 @@ def test_a_head_of_the_card_is_opened(visit: OpenVisit) -> None:
     note = known.description.heads[0]
     opened = visit("output", model="dates")
     opened.page.get_by_role("button", name=note.head, exact=True).click()
-    expect(opened.page.get_by_role("heading", name="Head", exact=True)).to_be_visible()
+    expect(opened.page.get_by_role("heading", name="Overview", exact=True)).to_be_visible()
     layer, head = note.head[1:].split(".H")
     opened.wait_for_parameters(layer=layer, head=head, stack=note.stack, kind=note.kind)
     expect_data(opened.canvas("Attention weights"), layer=layer, head=head)

@@ -106,8 +106,9 @@ def test_overview_says_its_limit_and_the_way_to_head(
     )
     assert [each.value for each in app.info] == [said]
     assert not beside_bar(app) and not app.error
-    labels = [link.proto.label for link in app.get("page_link")]
-    assert i18n.text(lang, "long.link") in labels
+    (button,) = [each for each in app.main.button if each.label == i18n.text(lang, "long.link")]
+    button.click().run()
+    assert not app.exception and "tiles" in component_name(app)
 
 
 def test_masks_derives_no_whole_head_of_a_long_text(

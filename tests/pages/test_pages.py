@@ -13,7 +13,7 @@ from attnviz.teach.lessons.cards.symbols import with_formulas
 from tests.pages.conftest import Visit, bar, beside_bar, component_name, pieces, sent, strip, told
 
 KEY = widgets.key
-PAGES = ("overview", "head", "steps", "masks")
+PAGES = ("overview", "steps", "masks")
 TEXT = "The cat sat."
 SECOND = "Dogs ran home fast."
 

@@ -90,9 +90,10 @@ def followed(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, dict[str, str]]
 def test_a_click_opens_a_page(
     visit: Visit, followed: list[tuple[str, dict[str, str]]], page: str
 ) -> None:
+    there, more = ("overview", {"open": "1"}) if page == "head" else (page, {})
     asked = {"page": page, "layer": 2, "head": 4, "query": None, "key": None}
     commit(visit("overview", text=TEXT), "open", asked)
-    assert followed == [(page, {"text": TEXT, "layer": "2", "head": "4"})]
+    assert followed == [(there, {"text": TEXT, "layer": "2", "head": "4", **more})]
 
 
 @pytest.mark.parametrize("page", ["", "../../etc", "nowhere", None, 3])

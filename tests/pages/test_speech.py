@@ -90,7 +90,8 @@ def test_every_page_opens_on_a_transcript(visit: Visit, tiny: Tiny, page: str) -
     if page != "output":
         header, _ = sent(app)
         tokens = header["tokens"][0] if page == "masks" else header["tokens"]
-        assert tokens == ["<s>", "a", "dog", "ran"]
+        read = [name.split("\u2009")[0] for name in tokens]  # Masks says what each row predicts
+        assert read == ["<s>", "a", "dog", "ran"]
 
 
 @pytest.mark.parametrize(

@@ -101,9 +101,9 @@ def test_who_goes_back_to_the_start_page_sees_it(
 def test_the_start_page_alone_offers_to_lead_back(visit: Visit) -> None:
     app = visit("start")
     assert (_recall(app)["page"], _recall(app)["offers"]) == ("start", 1)
-    app.switch_page("../../pages/head.py").run()
+    app.switch_page("../../pages/overview.py").run()
     header = _recall(app)
-    assert (header["page"], header["offers"]) == ("head", 0)
+    assert (header["page"], header["offers"]) == ("overview", 0)
     assert "layer=3" in header["query"]
 
 

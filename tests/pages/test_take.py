@@ -151,7 +151,7 @@ def test_the_link_says_what_it_does_not_carry(
     opened: Callable[..., tuple[AppTest, Files]],
 ) -> None:
     app, _ = opened("head", text=TEXT, layer="2", head="3")
-    assert bar(app).code[0].value.endswith("?text=The+cat+sat.&layer=2&head=3")
+    assert bar(app).code[0].value.endswith("?text=The+cat+sat.&layer=2&head=3&open=1")
     assert i18n.text("en", "take.qr_long") not in [caption.value for caption in app.caption]
     app, _ = opened("head", text="cat " * 300)
     assert i18n.text("en", "take.qr_long") in [caption.value for caption in app.caption]

@@ -4,7 +4,7 @@ import type { FloatArray } from "../shared/buffer.js";
 import type { SharedStrings } from "../shared/heads.js";
 
 /**
- * The effect of each head of one attention, or of its look at a `cell`; NaN where there is none.
+ * The effect of each head of one attention, or of its look at a `cell`; NaN for none.
  * `capture` is that of the `HeadsView` that shows the heads. `median` is the effect of the median head, the
  * control; what is above `least` matters. `sentences[layer][head]` says the effect beside its control,
  * `legend` what is measured and how much the largest is, `most`. `cell` is the query and the key of the look

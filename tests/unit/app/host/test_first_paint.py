@@ -68,7 +68,7 @@ def test_the_style_sheets_stand_once_behind_what_is_painted() -> None:
         assert page.count(rules) == 1 and page.index(rules) > page.index('class="av-first"')
 
 
-@pytest.mark.parametrize("path", ["/", "/head", "/learn?lang=ja"])
+@pytest.mark.parametrize("path", ["/", "/look", "/learn?lang=ja"])
 def test_a_page_has_our_name_before_any_script(client: TestClient, path: str) -> None:
     found = client.get(path)
     assert f"<title>{TITLE}</title>" in found.text and DESCRIPTION in found.text
