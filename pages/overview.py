@@ -10,8 +10,6 @@ import streamlit as st
 from attnviz.app.frame import attention_choice, capture_of_view, fragments, frame, frame_line, take
 from attnviz.app.page_parts import atlas, effects, head_search, inside, long_head
 from attnviz.app.session import current, openings
-from attnviz.i18n import text
-from attnviz.pictures.group.app_capture import PageContext
 
 
 def main() -> None:
@@ -25,7 +23,7 @@ def main() -> None:
         if grows:
             fragments.look(shown)
         elif is_open:
-            head_alone(shown)
+            long_head.alone(shown)
         else:
             fragments.grid(shown)
         beside = st.container()
@@ -41,13 +39,6 @@ def main() -> None:
         take.offer(shown, "overview", "heads", "head", "lines")
         with beside:
             effects.of_heads(shown)
-
-
-def head_alone(shown: PageContext) -> None:
-    """The open head of a long text, and the way back to all heads."""
-    (fragments.head if shown.size.all_at_once else long_head.head)(shown)
-    label = text(shown.lang, "component.head.all_heads")
-    st.button(label, on_click=current.take, args=({"open": False},))
 
 
 main()

@@ -26,9 +26,7 @@ def test_the_largest_answer_stands_first_before_and_after_a_cut(
     page = show(new_page(browser), server, lang="en").page
     expect_equal(lambda: [name for name, _ in bars(page)[:2]], ["Mary", "Sara"])
     decisive = page.locator(".stage-pill").first
-    expect(decisive).to_have_attribute(
-        "title", "L2.H1: layer 2, head 1. 0.98: the share of its look that goes here."
-    )
+    expect(decisive).to_have_attribute("title", "L2.H1: layer 2, head 1. 0.98 of its look.")
     decisive.click()
     expect_equal(lambda: bars(page)[0][0], "John")
     sizes = [value for _, value in bars(page)]

@@ -40,7 +40,7 @@ def test_keys_switch_heads_without_a_message(visit: OpenVisit) -> None:
         for key in keys:
             opened.page.keyboard.press(key)
         expect_data(heatmap(opened), layer=layer, head=head)
-        expect(opened.page.locator(".av-title")).to_have_text(f"L{layer}.H{head}")
+        expect(opened.page.locator(".av-head .av-title")).to_have_text(f"L{layer}.H{head}")
         expect(opened.page.locator(".av-picker-cell[aria-selected=true]")).to_have_attribute(
             "aria-label", f"L{layer}.H{head}"
         )

@@ -16,6 +16,7 @@ import streamlit as st
 from jaxtyping import Float32, UInt8
 
 import attnviz
+from attnviz.app.frame import fragments
 from attnviz.app.frame.fragments import keep_selection
 from attnviz.app.frame.measurement import job_progress
 from attnviz.app.host.draw import draw
@@ -42,6 +43,13 @@ PATIENCE_S = 0.25
 MAX_TILE_ANSWERS = 48  # a dozen tiles of one byte each have 0.8 MB
 STAMP_CHARS = 16
 SIDE = component.SIDE
+
+
+def alone(shown: PageContext) -> None:
+    """The open head without the grid, and the way back to all heads."""
+    (fragments.head if shown.size.all_at_once else head)(shown)
+    label = text(shown.lang, "component.head.all_heads")
+    st.button(label, key=widgets.key("all_heads"), on_click=current.take, args=({"open": False},))
 
 
 @fragment("tiles")

@@ -92,5 +92,5 @@ def of_looks(shown: PageContext, run: "Experiment", cuts: "Cuts") -> EffectsView
 
 
 def _what(answer: "AnswerReader") -> str:
-    """What moves: the meaning of a sentence, vectors, or an answer."""
+    """The name of the thing that moves: a sentence's meaning, vectors, or an answer."""
     return {"cosines": "meaning", "vectors": "output"}.get(answer.kind, "answer")

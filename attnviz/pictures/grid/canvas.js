@@ -30,7 +30,7 @@ import { makeWhole } from "./whole.js";
 /** @import { Arrangement } from "../shared/head_picker.js" */
 /** @import { LayeredHeader } from "../shared/layers.js" */
 /** @import { Rest } from "../shared/rest.js" */
-/** @import { Host, Mounted } from "../shared/host.js" */
+/** @import { Hits, Host, Mounted } from "../shared/host.js" */
 /** @import { AddressSelection, Selection } from "../shared/selection.js" */
 /** @import { Theme } from "../shared/theme.js" */
 /** @import { Atlas } from "../shared/thumbs.js" */
@@ -80,6 +80,10 @@ export default function grid(/** @type {Host} */ host) {
   host.root.append(box);
   /** @type {State | null} */
   let state = null;
+  /** @type {Uint8Array | null} */
+  let sent = null;
+  /** @type {Hits | null} */
+  let found = null;
   const committer = makeCommitter(host, box, (selection) => state && follow(state, selection));
   const show = oncePerFrame(() => state && showAll(state));
   const scroll = oncePerFrame(() => state && scrollToChip(text.chips, state.chips.chips[state.first]));
@@ -90,26 +94,32 @@ export default function grid(/** @type {Host} */ host) {
   /** @type {Frame} */
   const frame = { host, box, text, left, side, committer, show, scroll, now: () => state };
   const stopGrowing = host.channel.listen((message) => {
-    if (!state) return;
-    if ("grow" in message && !message.grow.isOpen) comeBack(state, message.grow);
+    if ("hits" in message) found = message.hits;
+    if ("grow" in message && !message.grow.isOpen && sent) {
+      if (!state) {
+        state = takeData(frame, null, sent);
+        ask();
+      }
+      takeHits(state, found);
+      comeBack(state, message.grow);
+    } else if (!state) return;
     else if ("opens" in message && state.header.grows) {
       const { layer, head, from } = message.opens;
       grow(state, layer, head, from);
-    } else if ("hits" in message && message.hits.capture === state.header.capture) {
-      state.hits = message.hits.heads;
-      show();
-    }
+    } else if ("hits" in message) takeHits(state, found);
   });
   const unwatch = watchSize(box, () => state && layout(state));
   listen(box, text, () => state);
   return {
     refresh(data) {
       const width = box.clientWidth; // before anything changes, which would have to be laid out first
+      sent = data;
       if (state?.data !== data) {
-        state = takeData(frame, state, data);
+        box.hidden = isOpen(host, parse(data).header);
+        state = box.hidden ? null : takeData(frame, state, data);
         ask();
       }
-      if (!box.hidden) layout(state, width);
+      if (state) layout(state, width);
     },
     destroy() {
       stop();
@@ -121,6 +131,18 @@ export default function grid(/** @type {Host} */ host) {
       box.remove();
     },
   };
+}
+
+/** True while a head of the page is open: nothing of the grid is built before it shrinks. */
+function isOpen(/** @type {Host} */ { address }, /** @type {Header} */ { grows }) {
+  return grows && address.get("open") === "1";
+}
+
+/** Takes what a search has found in the capture that is shown. */
+function takeHits(/** @type {State} */ state, /** @type {Hits | null} */ hits) {
+  if (hits?.capture !== state.header.capture) return;
+  state.hits = hits.heads;
+  state.frame.show();
 }
 
 function listen(
@@ -174,12 +196,7 @@ function takeData(frame, before, data) {
   const { header, arrays } = parse(data);
   const { address } = frame.host;
   const flag = (/** @type {string} */ name) => (address.get(name) === "1" ? "1" : null);
-  const more = {
-    order: address.get("order"),
-    cells: flag("cells"),
-    open: header.grows ? flag("open") : null,
-  };
-  frame.box.hidden = more.open !== null;
+  const more = { order: address.get("order"), cells: flag("cells"), open: null };
   const selection = { ...clampSelection(frame.committer.read(), wholeOf(header)), more };
   const headers = layerHeaders(header);
   const sorted = sortings(header, arrays.measured);

@@ -36,7 +36,7 @@ class TokenAxis:
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """What the rows of these tokens are called."""
+        """The names of the rows of these tokens."""
         return self.named or self.labels
 
 

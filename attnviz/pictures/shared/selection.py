@@ -67,7 +67,7 @@ class OpenRequest:
 
 
 @dataclass(frozen=True)
-class CellQuestion:
+class LookQuestion:
     """A question about a head's cell: forbid its look, or no longer; who else links its words."""
 
     ask: Asked
@@ -105,15 +105,15 @@ def parse_open(value: object, extent: Extent) -> OpenRequest | None:
     return OpenRequest(cast(Door, value["page"]), *place)
 
 
-def parse_question(value: object, extent: Extent) -> CellQuestion | None:
-    """What is asked of a cell, or None when anything is missing, malformed or out of range."""
+def parse_question(value: object, extent: Extent) -> LookQuestion | None:
+    """The question about a cell, or None when anything is missing, malformed or out of range."""
     place = _place(value, extent)
     if place is None or not isinstance(value, Mapping):
         return None
     (layer, head, query, key), asked = place, value.get("ask")
     if query is None or key is None or asked not in get_args(Asked):
         return None
-    return CellQuestion(cast(Asked, asked), value.get("on") is True, layer, head, query, key)
+    return LookQuestion(cast(Asked, asked), value.get("on") is True, layer, head, query, key)
 
 
 def _place(value: object, extent: Extent) -> tuple[int, int, int | None, int | None] | None:
