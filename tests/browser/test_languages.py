@@ -111,8 +111,10 @@ BREAKS_OF_LINES = """() => {
         for (const node of root.querySelectorAll("*")) node.shadowRoot && collect(node.shadowRoot);
     };
     collect(document);
+    const isForVoices = (node) =>
+        node && (node.getBoundingClientRect().width < 8 || isForVoices(node.parentElement));
     for (const block of blocks) {
-        if (!block.checkVisibility()) continue;
+        if (!block.checkVisibility() || isForVoices(block)) continue;
         const walker = document.createTreeWalker(block, NodeFilter.SHOW_TEXT);
         let before = null, spaced = false, formula = null;
         const take = (letter, rect) => {

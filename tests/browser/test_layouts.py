@@ -23,7 +23,8 @@ WRITES = "ATTNVIZ_WRITE_LAYOUTS" in os.environ
 PAGES = ("", "overview", "head", "steps", "masks", "compare", "switches", "learn")
 WIDTHS = (1440, 390)
 SIDE_PX, TALL_PX = 6, 40  # by which a side may lie elsewhere, and a box be taller, of equal fonts
-WIDE = 0.6  # of the window: what is so wide stands in one place in every language
+WIDE = 0.9  # of the window: what is so wide stands in one place in every language
+AS_WIDE_AS_WORDS = ("faces", "drawn", "links", "switches-example")  # on a phone these fill a line
 ANYTHING = (".*",)  # words of which none is looked for
 # the boxes that have a name, from top to bottom; one that holds another is named first
 BOXES = """(languages) => {
@@ -85,6 +86,7 @@ def unlike(own: Layout, english: Layout, width: int) -> list[str]:
         f"{name}: {here[name][:2]}, in English {there[name][:2]}"
         for name in here.keys() & there.keys()
         if there[name][1] >= WIDE * width
+        and name not in AS_WIDE_AS_WORDS
         and max(abs(here[name][side] - there[name][side]) for side in (0, 1)) > SIDE_PX
     ]
 
