@@ -112,7 +112,7 @@ BREAKS_OF_LINES = """() => {
     };
     collect(document);
     const isForVoices = (node) =>
-        node && (node.getBoundingClientRect().width < 8 || isForVoices(node.parentElement));
+        node && (node.getBoundingClientRect().width < 24 || isForVoices(node.parentElement));
     for (const block of blocks) {
         if (!block.checkVisibility() || isForVoices(block)) continue;
         const walker = document.createTreeWalker(block, NodeFilter.SHOW_TEXT);
@@ -145,7 +145,7 @@ BREAKS_OF_LINES = """() => {
 NOT_FIRST = set("、。，．・：；？！）」』】〉》”’々ーぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮ％")
 NOT_LAST = set("（「『【〈《“‘")
 HANGUL = re.compile("[가-힣]")
-WIDTHS = range(340, 1500, 40)
+WIDTHS = range(360, 1560, 40)
 
 
 def wrong_breaks(lang: Language, breaks: list[tuple[str, str, bool]]) -> list[str]:
