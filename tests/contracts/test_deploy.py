@@ -1,5 +1,6 @@
 """The files of deploy/ parse, and say what the Dockerfile and the app say: ports, user, sizes."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -169,6 +170,17 @@ def test_nginx_takes_the_files(name: str, tmp_path: Path) -> None:
     assert tried.returncode == 0, tried.stderr
     (tmp_path / "app.conf").write_text("location / { proxy_pas http://attnviz; }")
     assert subprocess.run(command.split(), capture_output=True).returncode != 0
+
+
+@pytest.mark.skipif(not shutil.which("docker-compose"), reason="needs docker-compose")
+def test_compose_takes_the_files(tmp_path: Path) -> None:
+    plain = ["docker-compose", "-f", str(DEPLOY / "compose" / "compose.yaml")]
+    tls = [*plain, "-f", str(DEPLOY / "compose" / "tls.yaml")]
+    named = {"ATTNVIZ_HOST": "a.example", "ATTNVIZ_CERTIFICATE": str(tmp_path)}
+    for command, env, is_taken in ((plain, {}, True), (tls, named, True), (tls, {}, False)):
+        asked = [*command, "config", "--quiet"]
+        tried = subprocess.run(asked, env={**os.environ, **env}, capture_output=True, text=True)
+        assert (tried.returncode == 0) is is_taken, tried.stderr
 
 
 def test_a_space_runs_the_dockerfile() -> None:
