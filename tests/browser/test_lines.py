@@ -113,8 +113,6 @@ def test_several_heads_have_colours_and_a_token_of_either_side_is_focused(
     opened.page.keyboard.press("ArrowLeft")
     expect_data(canvas, query=key + 1, key=None)
     opened.wait_for_parameters(query=key + 1)
-    opened.page.keyboard.press("Escape")
-    expect_data(canvas, query=None, key=None)
     opened.page.get_by_role("button", name="Remove the lines of L1.H8").click()
     expect_data(canvas, heads=1)
     opened.wait_for_parameters(beside=None)
