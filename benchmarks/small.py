@@ -4,6 +4,10 @@ The embedded MiniLM and stories at 16, 64 and 512 tokens (or as many as they tak
 processor time. The plain pass, the capture and the capture with all weights take turns, so that a
 machine that slows down slows all three. Printed are the ratios of the least and of the medians;
 goals 1.10 and 1.25. The weights of every run's last capture must equal eager attention's to 1e-5.
+
+Two controls say what there is no going below: a pass with one bare hook of torch's on each
+attention, which keeps what it returned, and a pass with one on each of its linear layers as well,
+which is what q, k, v, X and W_O need at the least.
 """
 
 import argparse
@@ -12,9 +16,13 @@ import sys
 import time
 
 import torch
+from torch import nn
 
 import attnviz
 from attnviz.attention.capture import Capture
+from attnviz.capture.locate.modules import modules_by_name
+from attnviz.capture.locate.own_code import asking_modules
+from attnviz.capture.locate.projections_by_memory import layers_in_attention
 from attnviz.models.loaded_model import LoadedModel
 
 LENGTHS = (16, 64, 512)
@@ -38,7 +46,28 @@ def measure(lm: LoadedModel, length: int, runs: int) -> dict[str, list[float]]:
     def with_weights() -> list[torch.Tensor]:
         return [call.weights() for call in capture().calls]
 
-    ways = {"plain": plain, "capture": capture, "with all weights": with_weights}
+    modules = modules_by_name(lm.model)
+    attentions = [modules[name] for name in modules.fact(asking_modules)]
+    layers = [*layers_in_attention(modules).values()]
+
+    def hooked(hooked_modules: list[nn.Module]) -> None:
+        kept: list[object] = []
+        handles = [
+            module.register_forward_hook(lambda _module, *passed: kept.append(passed))
+            for module in hooked_modules
+        ]
+        plain()
+        for handle in handles:
+            handle.remove()
+        assert len(kept) == len(hooked_modules)
+
+    ways = {
+        "plain": plain,
+        "a bare hook on each attention": lambda: hooked(attentions),
+        "and on its layers": lambda: hooked([*attentions, *layers]),
+        "capture": capture,
+        "with all weights": with_weights,
+    }
     spent: dict[str, list[float]] = {name: [] for name in ways}
     for number in range(3 + runs):  # the first rounds fill caches
         for name, way in ways.items():
@@ -78,10 +107,11 @@ def main() -> int:
             for way, times in spent.items():
                 least = min(times) / min(plain)
                 median = statistics.median(times) / statistics.median(plain)
-                is_missed |= least > GOALS[way]
+                goal = GOALS.get(way)
+                is_missed |= goal is not None and least > goal
                 print(
                     f"| {name} | {length} | {min(plain):.2f} ms | {way} | {least:.2f}"
-                    f" | {median:.2f} | {GOALS[way]} |",
+                    f" | {median:.2f} | {goal or 'control'} |",
                     flush=True,
                 )
     return int(is_missed)

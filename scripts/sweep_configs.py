@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 STATUSES = ("exact", "partly", "refused", "wrong", "upstream", "silent", "crashed")
-STATUSES += ("unverified", "no attention", "not built")
+STATUSES += ("not ok", "unverified", "no attention", "not built")
 OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "error"}
 
 

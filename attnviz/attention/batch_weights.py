@@ -1,7 +1,7 @@
 """The weights of every head of every text of a batch at once, for texts that are short.
 
-In: a recorded call. Out: tensors [text, head, query, key] in float32. `AttentionCall.weights`
-derives one head after another, which many short texts cannot afford; the formulas are the same.
+In: the inputs of a call. Out: tensors [text, head, query, key] in float32. One head after another
+takes longer than a short text, or many of them, can afford; the formulas are the same.
 """
 
 import torch
@@ -10,19 +10,23 @@ from torch import Tensor
 
 from attnviz import masks
 from attnviz.attention import formula
-from attnviz.attention.call import AttentionCall
 from attnviz.attention.inputs import AttentionInputs
+from attnviz.attention.stored_weights import StoredWeights
 
 
-def all_weights(call: AttentionCall) -> Float32[Tensor, "text head query key"]:
-    """The weights as `call.weights(None, text)` has them, of every text."""
-    inputs = call.inputs
-    if not isinstance(inputs, AttentionInputs) or inputs.changes or _sink_of_a_query(inputs):
-        return torch.stack([call.weights(None, text) for text in range(call.n_batch)])
-    inputs.qkv(0)  # raises if the keys were overwritten since
+def all_weights(
+    inputs: AttentionInputs | StoredWeights,
+) -> Float32[Tensor, "text head query key"]:
+    """The weights as `inputs.weights(head, text)` has them, of every text and head."""
+    if isinstance(inputs, StoredWeights) or inputs.changes or _sink_of_a_query(inputs):
+        texts, heads = range(inputs.n_batch), range(inputs.n_heads)
+        return torch.stack(
+            [torch.stack([inputs.weights(head, text) for head in heads]) for text in texts]
+        )
+    inputs.require_untouched()
     key, n_shared = inputs.key.float(), inputs.n_heads // inputs.n_kv_heads
     key = key if n_shared == 1 else key.repeat_interleave(n_shared, dim=1)
-    scores = formula.scores(inputs.query.float() * inputs.scaling, key)
+    scores = formula.scores(inputs.query.float(), key).mul_(inputs.scaling)
     if inputs.softcap is not None:
         scores = formula.capped(scores, inputs.softcap)
     if inputs.bias is not None:
@@ -34,16 +38,17 @@ def all_weights(call: AttentionCall) -> Float32[Tensor, "text head query key"]:
 
 
 def visible_cells(
-    call: AttentionCall, weights: Float32[Tensor, "text head query key"]
+    inputs: AttentionInputs | StoredWeights, weights: Float32[Tensor, "text head query key"]
 ) -> Bool[Tensor, "#text query key"]:
     """True where some head may attend, as `call.visible` has it; a row for all texts if alike."""
-    if not isinstance(call.inputs, AttentionInputs):
+    if isinstance(inputs, StoredWeights):
         return (weights > 0).any(dim=1)
-    may_attend = _may_attend(call.inputs)
+    may_attend = _may_attend(inputs)
     if may_attend is None:
-        return torch.ones(1, call.n_query, call.n_key, dtype=torch.bool, device=weights.device)
+        size = inputs.n_query, inputs.n_key
+        return torch.ones(1, *size, dtype=torch.bool, device=weights.device)
     cells: Bool[Tensor, "#text query key"] = may_attend.any(dim=1)
-    return cells.expand(-1, call.n_query, call.n_key)
+    return cells.expand(-1, inputs.n_query, inputs.n_key)
 
 
 def _softmax(

@@ -121,6 +121,14 @@ class Capture:
         layer = require_index("layer", layer, 1 + max(call.layer for call in among))
         in_layer = [call for call in among if call.layer == layer]
         n_call = len(in_layer)
+        if not n_call:
+            present = ", ".join(map(str, sorted({call.layer for call in among})))
+            raise BadInput(
+                f"layer {layer} of {kind!r} attention is not in this capture, which has {present}",
+                code="several_calls",
+                layer=layer,
+                count=0,
+            )
         if n_call != 1 if index is None else not 0 <= index < n_call:
             choice = f"; name one by index=0 to {n_call - 1}" if n_call > 1 else ""
             raise BadInput(
@@ -256,7 +264,21 @@ class Capture:
         n = len(layers[0])
         return flow(layers, query + n if -n <= query < 0 else query)
 
+    def require_all_layers(self) -> None:
+        """Raise `BadInput` for a capture that keeps some layers only (`keep=`)."""
+        for kind, stack in dict.fromkeys((call.kind, call.stack) for call in self.calls):
+            kept = sorted({call.layer for call in self._calls(kind, stack)})
+            if kept[-1] >= len(kept):
+                layers = ", ".join(map(str, kept))
+                raise BadInput(
+                    f"this capture keeps the layers {layers} alone, and this needs all: capture"
+                    " again without keep=, or take weights(), head() and table() of it",
+                    code="layers_left_out",
+                    layers=layers,
+                )
+
     def _halved(self, batch: int, stack: Stack | None) -> list[Float64[np.ndarray, "query token"]]:
+        self.require_all_layers()
         means = [one.weights.mean(0) for one in self.layer_weights(batch, "self", stack)]
         return [with_residual(mean.astype(np.float64)) for mean in means]
 

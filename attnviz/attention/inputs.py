@@ -98,7 +98,7 @@ class AttentionInputs:
 
         Raises `UnsupportedAttention` when the keys are not the ones that the call saw.
         """
-        self._require_untouched()
+        self.require_untouched()
         kv = self.kv_head(head)
         return (
             batch_row(self.query, batch)[head].float(),
@@ -234,7 +234,7 @@ class AttentionInputs:
 
         The same steps as in `stages`, in place: a block of few rows stays in the processor's cache.
         """
-        self._require_untouched()
+        self.require_untouched()
         q = batch_row(self.query, batch)[head, rows].float()
         k = batch_row(self.key, batch)[self.kv_head(head), keys].float()
         scores = formula.scores(q, k).mul_(self.scaling)
@@ -258,12 +258,28 @@ class AttentionInputs:
         """
         return formula.normalisers(masked, self.softmax_sink(head, batch, rows))
 
+    def one_text(self, batch: int) -> "AttentionInputs":
+        """The inputs of one row of the batch, as views."""
+
+        def row(tensor: Tensor | None) -> Tensor | None:
+            return tensor if tensor is None or tensor.dim() < 4 else batch_row(tensor, batch)[None]
+
+        return replace(
+            self,
+            query=batch_row(self.query, batch)[None],
+            key=batch_row(self.key, batch)[None],
+            value=batch_row(self.value, batch)[None],
+            mask=row(self.mask),
+            bias=row(self.bias),
+            sinks=row(self.sinks),
+        )
+
     def one_head(self, head: int, batch: int = 0) -> "AttentionInputs":
         """The inputs of one head's weights, q and k copied so that the other heads can be freed.
 
         The values are left out; the mask and the bias are still views of the call's own.
         """
-        self._require_untouched()
+        self.require_untouched()
         kv = self.kv_head(head)
         mask, bias = (
             None if tensor is None else head_slice(tensor, head, batch)[None, None]
@@ -315,7 +331,8 @@ class AttentionInputs:
         block = block[rows] if block.shape[0] > 1 else block
         return (block[:, keys] if block.shape[1] > 1 else block).float()
 
-    def _require_untouched(self) -> None:
+    def require_untouched(self) -> None:
+        """Raise `UnsupportedAttention` when the keys are not the ones that the call saw."""
         if self.key_version is not None and self.key._version != self.key_version:
             raise UnsupportedAttention(
                 "the keys were overwritten in place after this call, as a static key cache does;"

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import SupportsIndex
 
 import torch
 from torch import Tensor, nn
@@ -18,8 +19,8 @@ from attnviz.attention.call import AttentionCall
 from attnviz.attention.capture import Capture, MissingCall
 from attnviz.audio.sound import Sound
 from attnviz.capture.arguments import Picture, bad_inputs
-from attnviz.capture.changed.layout import layout_of, remember
-from attnviz.capture.changed.run import changes_planned
+from attnviz.capture.changed.layout import Layout, layout_of, remember_calls, remembered
+from attnviz.capture.changed.run import changes_planned, learned_layout
 from attnviz.capture.generation import logits
 from attnviz.capture.generation.decode import Written, require_can_write, write
 from attnviz.capture.generation.join import join
@@ -35,11 +36,17 @@ from attnviz.capture.storage import Storage, StoredType
 from attnviz.capture.token_names import patch_grid, token_names
 from attnviz.capture.token_order import with_token_order
 from attnviz.changes.kinds import Change
-from attnviz.errors import BadInput, UnsupportedAttention
+from attnviz.errors import BadInput, UnsupportedAttention, bad_argument, whole
 from attnviz.models import architecture
 from attnviz.models.files import first_line
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.models.loader import load
+from attnviz.types import Site
+
+Keep = Sequence[int | str | Site] | int | str
+FEW = 8  # tokens, enough to see where a model attends
+TEXT_INPUTS = ("input_ids", "attention_mask", "token_type_ids", "position_ids")
+NOT_KEPT = "it is not among the layers of keep="
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +78,7 @@ def capture(
     chat: bool = False,
     store: StoredType | None = None,
     offload: bool | str | Path = False,
+    keep: Keep | None = None,
     changes: Sequence[Change] = (),
 ) -> Capture:
     """Run the model once and keep every attention call.
@@ -97,6 +105,9 @@ def capture(
     - `offload`: True keeps them in main memory instead of on the model's device, a folder in files
       there, which are gone with the capture: layer by layer while the model runs, at its end if it
       writes or if a layer's weight cannot be read.
+    - `keep`: the layers to keep, as numbers or names: `range(8, 16)`, `["L8", "cross.L2"]`. The
+      others run as ever, nothing of them stays in memory, and `missing` names them. Pictures of all
+      heads need all layers.
     - `changes` are made to the heads while the model runs (`attnviz.ablate`, `patch`, `cut`,
       `pattern`), at each new token that it writes too; the capture says so in `call.changes`, and
       is derived with them.
@@ -129,7 +140,9 @@ def capture(
         chat=chat,
     )
     loaded = lm if isinstance(lm, LoadedModel) else load(lm)
-    return capture_request(loaded, request, store=store, offload=offload, changes=changes)
+    return capture_request(
+        loaded, request, store=store, offload=offload, keep=keep, changes=changes
+    )
 
 
 def capture_request(
@@ -138,6 +151,7 @@ def capture_request(
     *,
     store: StoredType | None = None,
     offload: bool | str | Path = False,
+    keep: Keep | None = None,
     changes: Sequence[Change] = (),
     check: Check | None = None,
     scores: bool = True,
@@ -147,16 +161,28 @@ def capture_request(
     `check` is called before each layer runs; what it raises ends the pass. Without `scores` a model
     that can leave them out scores the last token alone.
     """
+    sites = None if keep is None else _sites(keep)
     storage = Storage(store, offload)
     with without_warnings():
         planned = plan(lm, request)
+        if sites is not None:
+            storage = Storage(store, offload, _names(lm, planned, sites))
         run = _run(lm, request, planned, changes, check, scores, storage)
-    remember(lm, layout_of(run.calls, planned.n_input))
+        if sites is not None:
+            known = _called(layout_of(run.calls, planned.n_input), sites)
+            if known != storage.only:  # these inputs attend elsewhere than the few tokens
+                storage = Storage(store, offload, known)
+                run = _run(lm, request, planned, changes, check, scores, storage)
+    remember_calls(lm, run.calls, planned.n_input)
     calls = run.calls if run.written is None else storage.keep_all(map(_thinned, run.calls))
     calls = with_windows(lm.model, calls, planned.n_input, patch_grid(lm, planned))
     with lm.lock:
         calls = with_token_order(lm.model, calls, planned.n_input)
     names = token_names(lm, planned, calls, run.written)
+    left_out = dict.fromkeys(
+        MissingCall(call.module, NOT_KEPT) for call in calls if not storage.keeps(call)
+    )
+    calls = tuple(filter(storage.keeps, calls))
     result = Capture(
         model=lm.key,
         calls=calls,
@@ -166,10 +192,72 @@ def capture_request(
         frame_s=names.frame_s,
         hidden=storage.moved(run.tensor("last_hidden_state")),
         logits=storage.moved(logits.kept(run.tensor("logits"))),
-        missing=run.missing,
+        missing=(*run.missing, *left_out),
     )
     _require_numbers(lm, result)
     return result
+
+
+def _sites(keep: Keep) -> tuple[Site, ...]:
+    """The layers that are to be kept; raises `BadInput` for what names none, or a head."""
+    given = [keep] if isinstance(keep, str | Site | SupportsIndex) else keep
+    sites = [_site(layer) for layer in given]
+    if not sites:
+        raise bad_argument(
+            "keep= is empty; name at least one layer, or leave it out to keep all",
+            name="keep",
+            found="nothing",
+            allowed="L8",
+        )
+    return tuple(sites)
+
+
+def _site(layer: object) -> Site:
+    site = Site.parse(layer) if isinstance(layer, str) else layer
+    if isinstance(site, SupportsIndex):
+        site = Site(whole(site)) if whole(site) >= 0 else None
+    if isinstance(site, Site) and site.head is None:
+        return site
+    advice = (
+        f"is a head, and the heads of a layer are kept together: give {str(site.whole_layer)!r}"
+        if isinstance(site, Site)
+        else "is no layer: give numbers, or names such as 'L8' and 'cross.L2'"
+    )
+    raise bad_argument(
+        f"keep= has {layer!r}, which {advice}", name="keep", found=str(layer), allowed="L8"
+    )
+
+
+def _names(lm: LoadedModel, planned: Plan, sites: Sequence[Site]) -> frozenset[str]:
+    """The names of the calls that are to be kept; found in a pass of a few tokens if need be."""
+    with lm.lock:
+        known = remembered(lm, sites)
+        if known is None:
+            short = _shortened(lm.model, planned.inputs)
+            n_input = planned.n_input if short is planned.inputs else 1
+            known = learned_layout(lm, short, n_input)
+    return _called(known, sites)
+
+
+def _called(layout: Layout, sites: Sequence[Site]) -> frozenset[str]:
+    places = (call.place for site in sites for call in layout.find(site))
+    return frozenset(f"{place.module}#{place.nth}" for place in places)
+
+
+def _shortened(model: nn.Module, inputs: Mapping[str, object]) -> Mapping[str, object]:
+    """The first tokens of the first text; the inputs as they are if they are more than texts.
+
+    Or if the model exchanges its attention for short texts, and would not take it back.
+    """
+    ids = {
+        name: x[:1, :FEW]
+        for name, x in inputs.items()
+        if name.endswith("input_ids") and isinstance(x, Tensor)
+    }
+    are_texts = ids and all(name.endswith(TEXT_INPUTS) for name in inputs)
+    if not are_texts or any(hasattr(part, "set_attention_type") for part in model.modules()):
+        return inputs
+    return ids
 
 
 def _run(
@@ -272,7 +360,8 @@ def _thinned(call: AttentionCall) -> AttentionCall:
 
 def _require_numbers(lm: LoadedModel, result: Capture) -> None:
     for tensor in (result.hidden, result.logits):
-        if tensor is not None and bool(tensor.isnan().any()):
+        # the largest is NaN if any is
+        if tensor is not None and tensor.numel() and bool(tensor.amax().isnan()):
             raise BadInput(
                 f"{lm.name} answered with NaN: its weights or the inputs may be damaged, or its"
                 " number type too small (float16)",

@@ -1,10 +1,10 @@
 """Brings recorded calls into half precision, into main memory, or into files that are mapped.
 
 In: recorded calls, one after another while the model runs, or at its end. Out: the same calls with
-other tensors. In most models q, k and v are views of the outputs of their linear layers, which
-share an input; each memory is converted once, and its views stay views of it, so that half
-precision really takes half the memory. A file has no name once it is mapped: it is gone with the
-capture, and after a crash too.
+other tensors; of those that are not to be kept, the shapes alone. In most models q, k and v are
+views of the outputs of their linear layers, which share an input; each memory is converted once,
+and its views stay views of it, so that half precision really takes half the memory. A file has no
+name once it is mapped: it is gone with the capture, and after a crash too.
 """
 
 import os
@@ -35,11 +35,18 @@ class Storage:
 
     `store` is a name of `TYPES`, or None for the model's own type. With `offload` they are kept in
     main memory, or in files of the folder that it names. A tensor with numbers beyond the range of
-    the type keeps its own. Raises `BadInput` for another type, and for a folder that is none or
-    cannot be written to.
+    the type keeps its own. Of calls whose names are not in `only`, if that is given, nothing is
+    kept but shapes. Raises `BadInput` for another type, and for a folder that is none or cannot be
+    written to.
     """
 
-    def __init__(self, store: StoredType | None = None, offload: bool | str | Path = False) -> None:
+    def __init__(
+        self,
+        store: StoredType | None = None,
+        offload: bool | str | Path = False,
+        only: frozenset[str] | None = None,
+    ) -> None:
+        self.only = only
         self._dtype = None if store is None else _dtype(store)
         self.folder = None if isinstance(offload, bool) else _folder(offload)
         self.device = "cpu" if offload is True else None
@@ -48,7 +55,11 @@ class Storage:
     @property
     def changes_nothing(self) -> bool:
         """True if tensors stay as they are."""
-        return self._dtype is None and self.folder is None and self.device is None
+        return not self._converts and self.only is None
+
+    @property
+    def _converts(self) -> bool:
+        return self._dtype is not None or self.folder is not None or self.device is not None
 
     @property
     def halves(self) -> bool:
@@ -63,10 +74,21 @@ class Storage:
 
     def keep_all(self, calls: Iterable[AttentionCall]) -> tuple[AttentionCall, ...]:
         """Calls with their tensors kept here; what they share they still share."""
-        if self.changes_nothing:
-            return tuple(calls)
         converter = self._converter()
-        return tuple(_converted(call, converter, self._shared) for call in calls)
+        return tuple(
+            call if self.leaves(call)
+            else _converted(call, converter, self._shared) if self.keeps(call)
+            else _emptied(call)
+            for call in calls
+        )  # fmt: skip
+
+    def keeps(self, call: AttentionCall) -> bool:
+        """True unless other calls than this one are to be kept."""
+        return self.only is None or call.name in self.only
+
+    def leaves(self, call: AttentionCall) -> bool:
+        """True if a call's tensors stay as they are."""
+        return not self._converts and self.keeps(call)
 
     def moved(self, tensor: Tensor | None) -> Tensor | None:
         """A tensor of the model's answer, out of the model's device if calls are."""
@@ -153,6 +175,12 @@ def _in_file(whole: Tensor, folder: Path) -> Tensor:
         with suppress(PermissionError):  # of Windows, while it is mapped
             Path(name).unlink()
     return mapped.copy_(whole)
+
+
+def _emptied(call: AttentionCall) -> AttentionCall:
+    """The call without its numbers: tensors of torch's device "meta" have a shape alone."""
+    shapes = _Converter(None, "meta", None, None)
+    return _converted(call, shapes, shapes)
 
 
 def _converted(call: AttentionCall, converter: _Converter, shared: _Converter) -> AttentionCall:

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.stored_weights import StoredWeights
-from attnviz.capture.locate.modules import Modules, modules_by_name
+from attnviz.capture.locate.modules import Modules, last_fact, modules_by_name
 from attnviz.capture.record.fast_path import fast_path
 from attnviz.capture.record.trace import SeenAttention
 from attnviz.capture.record.watch import Watch
@@ -60,14 +60,15 @@ def with_token_order(
     model: nn.Module, calls: Sequence[AttentionCall], n_input: int
 ) -> tuple[AttentionCall, ...]:
     """The calls of a model that unrolls its tokens, with their places; of any other unchanged."""
+    rolling = last_fact(model, _rolling)
+    if not rolling:
+        return tuple(calls)
     modules = modules_by_name(model)
     encoders = {
         name: modules[name]
-        for name in modules.fact(_rolling)
+        for name in rolling
         if isinstance(getattr(modules[name], "schedule", None), dict)
     }
-    if not encoders:
-        return tuple(calls)
     return tuple(_with_places(encoders, modules, call, n_input) for call in calls)
 
 

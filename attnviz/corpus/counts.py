@@ -53,8 +53,8 @@ class Count:
         values = []
         cells: PatternCells | None = None
         for layer, call in enumerate(cap.calls):
-            weights = all_weights(call).cpu()
-            visible = visible_cells(call, weights).cpu().expand(batch.n_text, -1, -1)
+            weights = all_weights(call.inputs).cpu()
+            visible = visible_cells(call.inputs, weights).cpu().expand(batch.n_text, -1, -1)
             weights.mul_(batch.asks[:, None, :, None])  # only these count, from here on
             if cells is None or not torch.equal(cells.visible, visible):
                 cells = PatternCells.of(visible, batch)

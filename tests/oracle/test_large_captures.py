@@ -1,6 +1,7 @@
 """Captures that are kept layer by layer, in files too, and those that would not fit."""
 
 import gc
+import math
 import os
 import re
 from pathlib import Path
@@ -12,13 +13,17 @@ from transformers import LlamaConfig, LlamaForCausalLM
 
 import attnviz
 from attnviz.attention import memory
-from attnviz.attention.capture import Capture
+from attnviz.attention.capture import Capture, MissingCall
+from attnviz.capture.changed import layout
 from attnviz.capture.record import room
 from attnviz.capture.record.recorder import Recorder
 from attnviz.capture.record.room import free_memory
+from attnviz.capture.run import NOT_KEPT
 from attnviz.errors import BadInput, TooLarge
 from attnviz.models.loaded_model import LoadedModel
+from attnviz.types import MIB, Site
 from tests.support import folders
+from tests.support.server import ROOT
 
 MODELS: dict[str, dict[str, Any]] = {
     "minilm": {"text": "The cat sat on the mat because it was tired."},
@@ -141,3 +146,132 @@ def test_a_folder_that_is_none_is_refused(llama: LoadedModel, tmp_path: Path) ->
         with pytest.raises(BadInput, match="no folder that can be written to") as refusal:
             attnviz.capture(llama, **long_text(), offload=place)
         assert os.fspath(tmp_path) not in str(refusal.value)
+
+
+# --- some layers alone --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_layers_that_are_kept_are_those_of_the_whole_capture(name: str, tmp_path: Path) -> None:
+    lm = model(name, tmp_path)
+    whole = attnviz.capture(lm, **MODELS[name])
+    layout._layouts.pop(lm)  # they are looked up in a pass of a few tokens
+    last = whole.calls[-1]
+    kept = attnviz.capture(lm, **MODELS[name], keep=[Site(last.layer, None, last.kind, last.stack)])
+    own = [
+        c for c in whole.calls if (c.layer, c.kind, c.stack) == (last.layer, last.kind, last.stack)
+    ]
+    assert [call.name for call in kept.calls] == [call.name for call in own]
+    for ours, theirs in zip(kept.calls, own, strict=True):
+        assert (ours.layer, ours.kind, ours.stack) == (theirs.layer, theirs.kind, theirs.stack)
+        assert ours.projections.keys() == theirs.projections.keys()
+        assert ours.absent == theirs.absent
+        for left, right in zip(memory.tensors(ours), memory.tensors(theirs), strict=True):
+            torch.testing.assert_close(left, right, atol=0, rtol=0)
+    kept.verify().require()
+    others = {call.module for call in whole.calls if call not in own}
+    assert {call for call in kept.missing if call not in whole.missing} == {
+        MissingCall(module, NOT_KEPT) for module in others
+    }
+    assert kept.tokens_by_stack.keys() == whole.tokens_by_stack.keys()
+
+
+def test_of_layers_that_are_not_kept_nothing_stays_while_the_model_runs(
+    llama: LoadedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alive: list[list[int]] = []
+    take = Recorder.take
+
+    def watched(self: Recorder, module: Any, inputs: Any, output: Any) -> None:
+        take(self, module, inputs, output)
+        full = [n for n, call in enumerate(self.calls) if not call.inputs.query.is_meta]
+        alive.append(full)
+
+    attnviz.capture(llama, **long_text())
+    monkeypatch.setattr(Recorder, "take", watched)
+    cap = attnviz.capture(llama, **long_text(), keep=[1, "L3"])
+    assert alive == [[0], [1], [1, 2], [1, 3], [1, 3, 4], [1, 3, 5]]
+    assert [call.layer for call in cap.calls] == [1, 3] and len(cap.missing) == N_LAYERS - 2
+    with pytest.raises(BadInput, match="layer 0 of 'self' .* is not in this capture, .* 1, 3"):
+        cap.weights("L0.H0")
+    assert {(row.layer) for row in cap.table("entropy").heads} == {1, 3}
+
+
+def test_only_the_layers_that_are_kept_need_room(
+    llama: LoadedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = attnviz.capture(llama, **long_text())
+    in_layer = memory.nbytes(t for t in memory.tensors(one.calls[0]) if t.dtype != torch.bool)
+    monkeypatch.setattr(room, "SMALL", 0)
+    monkeypatch.setattr(room, "free_memory", lambda: in_layer * 3 // 2)
+    with pytest.raises(TooLarge, match="5 layers to come"):
+        attnviz.capture(llama, **long_text())
+    assert len(attnviz.capture(llama, **long_text(), keep=[4]).calls) == 1
+    with pytest.raises(TooLarge, match="2 layers to come"):
+        attnviz.capture(llama, **long_text(), keep=[4, 5])
+
+
+@pytest.mark.parametrize(
+    ("keep", "words"),
+    [
+        ([], "keep= is empty"),
+        (["L1.H2"], "'L1.H2', which is a head, and the heads .* give 'L1'"),
+        (["layer 3"], "'layer 3', which is no layer"),
+        ([-1], "-1, which is no layer"),
+        ([0, 6], "L6 does not exist: this model has L0 .4 heads"),
+        (["cross.L0"], "cross.L0 does not exist"),
+    ],
+)
+def test_what_cannot_be_kept_is_refused(llama: LoadedModel, keep: Any, words: str) -> None:
+    ran: list[int] = []
+    handle = llama.model.register_forward_pre_hook(lambda *_: ran.append(1))
+    attnviz.capture(llama, **long_text())
+    with pytest.raises(BadInput, match=words):
+        attnviz.capture(llama, **long_text(), keep=keep)
+    handle.remove()
+    assert len(ran) <= 2  # the pass that knows the layers, and one of a few tokens
+
+
+def test_what_needs_all_layers_is_refused(llama: LoadedModel, tmp_path: Path) -> None:
+    cap = attnviz.capture(llama, **long_text(), keep=5)
+    for use in (lambda: attnviz.save(cap, tmp_path / "page.html"), cap.rollout):
+        with pytest.raises(BadInput, match="keeps the layers 5 alone, and this needs all"):
+            use()
+    attnviz.save(cap, tmp_path / "kept.safetensors")
+    again = attnviz.read(tmp_path / "kept.safetensors")
+    assert [call.layer for call in again.calls] == [5]
+    torch.testing.assert_close(again.calls[0].weights(), cap.calls[0].weights(), atol=0, rtol=0)
+
+
+# --- what a capture keeps -----------------------------------------------------------------------
+
+
+def in_a_layer(n: int, d: int, heads: int, kv: int, width: int, n_bytes: int) -> int:
+    """The formula of docs/guide/long-texts.md."""
+    q, k = heads * width, kv * width
+    if n <= 512:
+        return n_bytes * n * (3 * q + 3 * k + 2 * d)
+    r = math.ceil(n / math.ceil(n / 8))
+    return n_bytes * (n * (q + 2 * k) + r * (4 * d + 3 * q + 2 * k))
+
+
+@pytest.mark.parametrize("n", [64, 512, 600, 2048])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_the_bytes_of_a_layer_are_those_of_the_formula(n: int, dtype: torch.dtype) -> None:
+    torch.manual_seed(0)
+    sizes = {"num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 24}
+    config = LlamaConfig(
+        vocab_size=50, hidden_size=64, intermediate_size=32, num_hidden_layers=2,
+        max_position_embeddings=2048, **sizes,
+    )  # fmt: skip
+    lm = attnviz.load(LlamaForCausalLM(config).to(dtype).eval())
+    cap = attnviz.capture(lm, inputs={"input_ids": torch.randint(50, (1, n))})
+    kept = memory.nbytes(t for t in memory.tensors(cap.calls[0]) if t.dtype != torch.bool)
+    assert kept == in_a_layer(n, 64, 4, 2, 24, dtype.itemsize)
+
+
+def test_the_table_of_the_guide_is_that_of_the_formula() -> None:
+    guide = (ROOT / "docs" / "guide" / "long-texts.md").read_text()
+    for n in (512, 2048, 8192, 32768):
+        layer = in_a_layer(n, 4096, 32, 8, 128, 2)
+        assert f"| {n:,} | {layer / MIB:.1f} MiB | {32 * layer / 2**30:.2f} GiB |" in guide

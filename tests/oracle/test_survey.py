@@ -86,8 +86,8 @@ def test_means_histograms_and_quantiles_are_those_of_single_captures(lm: LoadedM
 def test_weights_and_masks_of_a_batch_are_those_of_each_text(lm: LoadedModel) -> None:
     cap = attnviz.capture(lm, TEXTS[:2] + ["A dog."])
     for call in cap.calls:
-        weights = all_weights(call)
-        visible = visible_cells(call, weights).expand(3, -1, -1)
+        weights = all_weights(call.inputs)
+        visible = visible_cells(call.inputs, weights).expand(3, -1, -1)
         for text in range(3):
             asks = torch.from_numpy(~cap.tokens_of(text).padding)
             assert torch.equal(visible[text][asks], call.visible(text)[asks])

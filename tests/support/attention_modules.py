@@ -1,8 +1,9 @@
 """Attention modules generated from choices, with their own weights as the truth.
 
-In: a seed. Out: a module with attention of one layout, name, kernel, mask and mode, which keeps the
-weights that it used in `truth` [batch, head, query, key]. The choices follow textbooks, tutorials
-and papers, not the recorder.
+In: a seed. Out: a module with attention of one layout, name, mask, scale, score, spelling of
+softmax and products, change in place and mode, which keeps the weights that it used in `truth`
+[batch, head, query, key], and what stands behind it. The choices follow textbooks, tutorials and
+papers, not the recorder.
 """
 
 import math
@@ -14,24 +15,21 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from tests.support.unseen_attention import UNSEEN
+
 LAYOUTS = ("bhnd", "hbnd", "joined", "joined_heads_first", "bnhd", "single", "loop")
-KERNELS = (
-    "softmax",
-    "functional",
-    "torch",
-    "module",
-    "log_softmax",
-    "exp",
-    "logsumexp",
-    "einsum",
-    "einsum_heads_last",
-    "bmm",
-    "baddbmm",
-    "sdpa",
-    "transposed",
-    "helper",
+SOFTMAXES = (
+    *("softmax", "functional", "torch", "module", "log_softmax", "exp", "logsumexp", "in_place"),
 )
+PRODUCTS = (
+    *("at", "matmul", "bmm", "baddbmm", "einsum", "einsum_heads_last", "sdpa", "transposed"),
+    "summed",
+)
+SCALES = ("usual", "none", "number", "learned", "before", "by_head")
+SCORES = ("dot", "cosine", "bilinear", "biased")
+IN_PLACE = ("nothing", "nothing", "mask", "query", "weights", "residual", "result")
 MASKS = ("none", "causal", "additive", "lowest", "padding", "late")
+FULL = ("no_grad", "grad", "inference")
 MODES = ("no_grad", "grad", "inference", "bfloat16", "autocast")
 NAMES = ("Attention", "MHSA", "Head", "Block", "Mixer", "Layer")
 HEAD_NAMES = ("num_heads", "heads", "nh", "n_head", "groups", None)
@@ -40,10 +38,15 @@ LAYERS = ("three", "fused", "parameters", "seq_first", "convolution", "wide_conv
 
 @dataclass(frozen=True)
 class Choice:
-    """One module: how it is laid out, computed, masked, called and named."""
+    """One module: how it is laid out, computed, masked, called and named, and what is behind it."""
 
     layout: str
-    kernel: str
+    softmax: str
+    product: str
+    scale: str
+    score: str
+    in_place: str
+    beside: type[nn.Module] | None
     mask: str
     mode: str
     name: str
@@ -59,37 +62,54 @@ class Choice:
 def choice(seed: int) -> Choice:
     """The choice of a seed."""
     draw = random.Random(seed)
-    layout = draw.choice(LAYOUTS)
+    layout, mode = draw.choice(LAYOUTS), draw.choice(MODES)
+    beside = draw.choice(UNSEEN) if draw.random() < 0.3 and mode in FULL else None
+    is_plain = mode in ("no_grad", "inference")  # gradients forbid to change a view in place
     return Choice(
         layout=layout,
-        kernel=draw.choice(KERNELS),
+        softmax=draw.choice(SOFTMAXES),
+        product=draw.choice(PRODUCTS),
+        scale=draw.choice(SCALES),
+        score=draw.choice(("dot", "dot", *SCORES)),
+        in_place=draw.choice(IN_PLACE) if is_plain else "nothing",
+        beside=beside,
         mask=draw.choice(MASKS),
-        mode=draw.choice(MODES),
+        mode=mode,
         name=draw.choice(NAMES),
         head_name=draw.choice(HEAD_NAMES),
         layers=draw.choice(LAYERS),
         n_batch=draw.choice((1, 2, 3)),
         n_head=1 if layout == "single" else draw.choice((1, 2, 3, 4)),
-        n_query=draw.choice((3, 5, 7)),
+        n_query=draw.choice((3, 5, 7) if beside is None else (5, 7)),
         is_cross=draw.random() < 0.25,
         nested=draw.random() < 0.3,
     )
 
 
-def weights_of(scores: Tensor, kernel: str, axis: int = -1) -> Tensor:
-    """The softmax of scores, written as the kernel says."""
-    if kernel in ("functional", "helper", "transposed"):
+def model_of(module: "Generated") -> nn.Module:
+    """The module, in a block if its choice has something around it."""
+    made = module.made
+    is_alone = made.beside is None and made.in_place not in ("residual", "result")
+    return module if is_alone and not made.nested else Around(module).eval()
+
+
+def weights_of(scores: Tensor, spelling: str, axis: int = -1) -> Tensor:
+    """The softmax of scores, written as the spelling says."""
+    if spelling == "functional":
         return functional.softmax(scores, dim=axis)
-    if kernel == "torch":
+    if spelling == "torch":
         return torch.softmax(scores, axis)
-    if kernel == "module":
+    if spelling == "module":
         return nn.Softmax(dim=axis)(scores)
-    if kernel == "log_softmax":
+    if spelling == "log_softmax":
         return functional.log_softmax(scores, axis).exp()
-    if kernel == "exp":
+    if spelling == "exp":
         exponents = (scores - scores.amax(axis, keepdim=True)).exp()
         return exponents / exponents.sum(axis, keepdim=True)
-    if kernel == "logsumexp":
+    if spelling == "in_place":
+        exponents = (scores - scores.amax(axis, keepdim=True)).exp_()
+        return exponents.div_(exponents.sum(axis, keepdim=True))
+    if spelling == "logsumexp":
         return (scores - scores.logsumexp(axis, keepdim=True)).exp()
     return scores.softmax(axis)
 
@@ -116,7 +136,30 @@ class Generated(nn.Module):
         if not made.layers.endswith("convolution"):
             self.out = nn.Linear(width, width)
         self.norm = nn.LayerNorm(width)
+        self.temperature = nn.Parameter(torch.tensor(0.6))
+        self.factors = nn.Parameter(torch.rand(made.n_head) + 0.3)
+        self.between = nn.Parameter(torch.randn(self.d_head, self.d_head))
+        self.table = nn.Parameter(torch.randn(7, 7))
         self.truth: Tensor | None = None
+
+    @property
+    def factor(self) -> Tensor | float:
+        """What scores are multiplied by."""
+        usual = 1 / math.sqrt(self.d_head)
+        known: dict[str, Tensor | float] = {"usual": usual, "number": 0.37}
+        return self.temperature if self.made.scale == "learned" else known.get(self.made.scale, 1.0)
+
+    def prepared(self, q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
+        """q and k [batch, token, head, d] as they enter their product."""
+        if self.made.score == "cosine":
+            q, k = functional.normalize(q, dim=-1), functional.normalize(k, dim=-1)
+        elif self.made.score == "bilinear":
+            q = q @ self.between
+        if self.made.scale == "before":
+            q = q * self.d_head**-0.5
+        elif self.made.scale == "by_head":
+            q = q * self.factors[:, None]
+        return q, k
 
     def projected(self, x: Tensor, y: Tensor) -> list[Tensor]:
         """q, k, v [batch, token, width]."""
@@ -152,9 +195,11 @@ class Generated(nn.Module):
     def looped(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         """Head by head, each of them [batch, token, d_head]."""
         mixed, weights = [], []
+        q, k = (x.unflatten(-1, (self.made.n_head, self.d_head)) for x in (q, k))
+        q, k = (x.flatten(2) for x in self.prepared(q, k))
         for q_h, k_h, v_h in zip(*(x.split(self.d_head, dim=-1) for x in (q, k, v)), strict=True):
-            scores = q_h @ k_h.transpose(-1, -2) / math.sqrt(self.d_head)
-            attention = weights_of(self.masked(scores), self.made.kernel)
+            scores = q_h @ k_h.transpose(-1, -2) * self.factor
+            attention = weights_of(self.masked(scores), self.made.softmax)
             weights.append(attention)
             mixed.append(attention @ v_h)
         self.truth = torch.stack(weights, 1).detach().float().clone()
@@ -165,14 +210,15 @@ class Generated(nn.Module):
         made, d = self.made, self.d_head
         n_batch = q.shape[0]
         whole = [x.reshape(n_batch, -1, made.n_head, d) for x in (q, k, v)]  # [b, n, h, d]
-        if made.kernel in ("einsum_heads_last", "einsum") or made.layout == "bnhd":
+        whole[:2] = self.prepared(*whole[:2])
+        if made.product in ("einsum_heads_last", "einsum") or made.layout == "bnhd":
             return self.einsum(*whole)
         if made.layout in ("hbnd", "joined_heads_first"):
             whole = [x.permute(2, 0, 1, 3) for x in whole]
         else:
             whole = [x.transpose(1, 2) for x in whole]
         lead = whole[0].shape[:2]
-        if made.layout.startswith("joined") or made.kernel in ("bmm", "baddbmm"):
+        if made.layout.startswith("joined") or made.product in ("bmm", "baddbmm"):
             whole = [x.reshape(-1, *x.shape[2:]) for x in whole]
         elif made.layout == "single":
             whole = [x[:, 0] for x in whole]
@@ -184,46 +230,75 @@ class Generated(nn.Module):
 
     def einsum(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         """The same by einsum over [batch, token, head, d]."""
-        heads_last = self.made.kernel == "einsum_heads_last"
+        heads_last = self.made.product == "einsum_heads_last"
         letters = "bqkh" if heads_last else "bhqk"
-        scores = torch.einsum(f"bqhd,bkhd->{letters}", q, k) / math.sqrt(self.d_head)
+        scores = torch.einsum(f"bqhd,bkhd->{letters}", q, k) * self.factor
         scores = self.masked(scores.permute(0, 3, 1, 2)) if heads_last else self.masked(scores)
         if heads_last:
-            attention = weights_of(scores.permute(0, 2, 3, 1), self.made.kernel, 2)
+            attention = weights_of(scores.permute(0, 2, 3, 1), self.made.softmax, 2)
             self.keep(attention.permute(0, 3, 1, 2))
         else:
-            attention = weights_of(scores, self.made.kernel)
+            attention = weights_of(scores, self.made.softmax)
             self.keep(attention)
-        return torch.einsum(f"{letters},bkhd->bqhd", attention, v)
+        mixed = torch.einsum(f"{letters},bkhd->bqhd", attention, v)
+        self.change(q, attention)
+        return mixed
 
     def mixed(self, q: Tensor, k: Tensor, v: Tensor, lead: torch.Size) -> Tensor:
-        made, scale = self.made, 1 / math.sqrt(self.d_head)
-        if made.kernel == "sdpa" and q.dim() == 4:
-            scores = self.masked(q.float() @ k.float().transpose(-1, -2) * scale)
+        made = self.made
+        if made.product == "sdpa" and q.dim() == 4:
+            factor = float(torch.as_tensor(self.factor).detach())
+            scores = self.masked(q.float() @ k.float().transpose(-1, -2) * factor)
             with torch.no_grad():
                 self.keep_in(scores.softmax(-1), lead)
             causal = made.mask == "causal"
-            return functional.scaled_dot_product_attention(q, k, v, is_causal=causal)
-        if made.kernel == "baddbmm":
-            scores = torch.baddbmm(q.new_zeros(()), q, k.transpose(-1, -2), beta=1, alpha=scale)
-        elif made.kernel == "transposed":
-            scores = (k @ q.transpose(-1, -2)).transpose(-1, -2) * scale
+            bias = self.table[: q.shape[-2], : k.shape[-2]].to(q.dtype)
+            if made.score == "biased":
+                hidden = torch.zeros_like(bias).masked_fill(
+                    ~torch.ones_like(bias, dtype=torch.bool).tril() & causal, -torch.inf
+                )
+                return functional.scaled_dot_product_attention(
+                    q, k, v, attn_mask=bias + hidden, scale=factor
+                )
+            return functional.scaled_dot_product_attention(q, k, v, is_causal=causal, scale=factor)
+        if made.product == "baddbmm":
+            nothing = q.new_zeros(())
+            scores = torch.baddbmm(nothing, q, k.transpose(-1, -2), beta=1, alpha=1) * self.factor
+        elif made.product == "transposed":
+            scores = (k @ q.transpose(-1, -2)).transpose(-1, -2) * self.factor
+        elif made.product == "matmul":
+            scores = torch.matmul(q, k.transpose(-1, -2)) * self.factor
         else:
-            scores = q @ k.transpose(-1, -2) * scale
-        attention = weights_of(self.masked(scores), made.kernel)
+            scores = q @ k.transpose(-1, -2) * self.factor
+        attention = weights_of(self.masked(scores), made.softmax)
         self.keep_in(attention, lead)
-        if made.kernel == "transposed":
-            return (v.transpose(-1, -2) @ attention.transpose(-1, -2)).transpose(-1, -2)
-        return attention @ v
+        if made.product == "transposed":
+            mixed = (v.transpose(-1, -2) @ attention.transpose(-1, -2)).transpose(-1, -2)
+        elif made.product == "summed":
+            mixed = (attention.unsqueeze(-1) * v.unsqueeze(-3)).sum(-2)
+        else:
+            mixed = attention @ v
+        self.change(q, attention)
+        return mixed
+
+    def change(self, q: Tensor, attention: Tensor) -> None:
+        """Change q or the weights in place, after their use."""
+        if self.made.in_place == "query":
+            q.mul_(0.5)
+        elif self.made.in_place == "weights":
+            attention.zero_()
 
     def masked(self, scores: Tensor) -> Tensor:
-        """Scores [..., query, key] with the mask of the choice."""
+        """Scores [..., query, key] with the bias and the mask of the choice."""
         n_query, n_key = scores.shape[-2:]
+        if self.made.score == "biased":
+            scores = scores + self.table[:n_query, :n_key].to(scores.dtype)
         triangle = torch.ones(n_query, n_key, dtype=torch.bool).tril()
-        kind = (
-            "none" if self.made.kernel == "sdpa" and self.made.mask != "causal" else self.made.mask
-        )
+        is_fused = self.made.product == "sdpa" and self.made.layout in ("bhnd", "hbnd")
+        kind = "none" if is_fused and self.made.mask != "causal" else self.made.mask
         if kind in ("causal", "late"):
+            if self.made.in_place == "mask":
+                return scores.masked_fill_(~triangle, -torch.inf)
             return scores.masked_fill(~triangle, -torch.inf)
         if kind == "lowest":
             return scores.masked_fill(~triangle, torch.finfo(scores.dtype).min)
@@ -254,13 +329,27 @@ def generated(made: Choice) -> Generated:
     return cls(made).eval()
 
 
-class Nested(nn.Module):
-    """A module around another one, with a classifier's softmax behind it."""
+class Around(nn.Module):
+    """A module in a block, with another one and perhaps a classifier's softmax behind it."""
 
-    def __init__(self, inner: nn.Module, width: int = 12) -> None:
+    def __init__(self, inner: Generated, width: int = 12) -> None:
         super().__init__()
-        self.inner, self.norm, self.head = inner, nn.LayerNorm(width), nn.Linear(width, 5)
+        made = inner.made
+        self.inner, self.made = inner, made
+        self.beside = nn.Identity() if made.beside is None else made.beside()
+        self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, 5)
 
-    def forward(self, *args: Tensor) -> Tensor:
-        """Class probabilities of the mean token."""
-        return self.head(self.norm(self.inner(*args)).mean(1)).softmax(-1)
+    def forward(self, x: Tensor, *others: Tensor) -> Tensor:
+        """What stands last gives."""
+        added = self.inner(x, *others)
+        if self.made.in_place == "residual":
+            x = x.clone()
+            x += added
+        elif self.made.in_place == "result":
+            x = added.add_(x)
+        else:
+            x = x + added
+        x = self.beside(x)
+        if not self.made.nested or x.dim() < 3:
+            return x
+        return self.head(self.norm(x).mean(1)).softmax(-1)

@@ -190,6 +190,20 @@ class _Plain(Base):
         return self.joined((q @ k.mT / DH**0.5).softmax(-1) @ v)
 
 
+class MixedLayers(nn.Module):
+    """One learned query at each token, over the states of several layers (Inkling 2)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.query = nn.Parameter(torch.randn(1, D))
+
+    def forward(self, x: Tensor) -> Tensor:
+        states = torch.stack([x, x.tanh(), x.sin()], dim=-2)
+        query = self.query.expand(*x.shape[:-1], -1, -1)
+        mixed = functional.scaled_dot_product_attention(query, states, states)
+        return mixed.squeeze(-2)
+
+
 UNSEEN: tuple[type[nn.Module], ...] = (
     TalkingBothWays,
     TalkingByLayers,
@@ -202,5 +216,6 @@ UNSEEN: tuple[type[nn.Module], ...] = (
     BilinearHeads,
     UnfoldedWindows,
     StackedQueries,
+    MixedLayers,
 )
 PARTLY: tuple[type[nn.Module], ...] = (LinearBeside, ChildAndSigmoid, ValuesTwice)

@@ -110,7 +110,6 @@ def layout_of(calls: Sequence[AttentionCall], n_input: int = 1) -> Layout:
     for call in calls:
         nth = seen.get(call.module, 0)
         seen[call.module] = nth + 1
-        out = call.projections.get("out")
         call_sites.append(
             CallSite(
                 place=CallPlace(call.module, nth),
@@ -118,24 +117,42 @@ def layout_of(calls: Sequence[AttentionCall], n_input: int = 1) -> Layout:
                 n_heads=call.n_heads,
                 n_rows=max(1, call.n_batch // n_input),
                 only_weights=isinstance(call.inputs, StoredWeights),
-                output_layer=None if out is None else out.module,
+                output_layer=_out(call),
             )
         )
     return Layout(tuple(call_sites))
 
 
 _layouts: WeakKeyDictionary[LoadedModel, list[Layout]] = WeakKeyDictionary()
+_last_seen: WeakKeyDictionary[LoadedModel, tuple[object, ...]] = WeakKeyDictionary()
 _lock = threading.Lock()
 
 
 def remember(lm: LoadedModel, layout: Layout) -> None:
     """Keep a layout with its model."""
     with _lock:
+        _last_seen.pop(lm, None)
         known = _layouts.setdefault(lm, [])
         if layout in known:
             known.remove(layout)
         known.insert(0, layout)
         del known[MAX_LAYOUTS:]
+
+
+def remember_calls(lm: LoadedModel, calls: Sequence[AttentionCall], n_input: int) -> None:
+    """Keep the layout of a pass with its model; not made again if the last pass had the same."""
+    seen = tuple(
+        (c.name, c.layer, c.kind, c.stack, c.n_heads, c.n_batch // n_input, type(c.inputs), _out(c))
+        for c in calls
+    )
+    if _last_seen.get(lm) != seen:
+        remember(lm, layout_of(calls, n_input))
+        _last_seen[lm] = seen
+
+
+def _out(call: AttentionCall) -> str | None:
+    out = call.projections.get("out")
+    return None if out is None else out.module
 
 
 def remembered(lm: LoadedModel, sites: Sequence[Site]) -> Layout | None:

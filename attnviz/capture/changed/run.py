@@ -23,8 +23,9 @@ from attnviz.capture.locate.modules import Modules, modules_by_name
 from attnviz.capture.locate.own_code import interface_configs
 from attnviz.capture.plan.text import start_token
 from attnviz.capture.record.interface import Changes, changing
-from attnviz.capture.record.recorder import record
+from attnviz.capture.record.recorder import recording
 from attnviz.capture.record.switch import switched
+from attnviz.capture.storage import Storage
 from attnviz.changes.kinds import Change
 from attnviz.errors import BadInput, UnsupportedAttention, bad_argument
 from attnviz.models.loaded_model import LoadedModel
@@ -160,9 +161,14 @@ def learned_layout(lm: LoadedModel, inputs: Mapping[str, Any], n_input: int) -> 
     if lm.kind == "encoder-decoder" and "decoder_input_ids" not in inputs:
         start = torch.full((n_input, 1), start_token(lm.model), device=lm.key.device)
         complete["decoder_input_ids"] = start
-    with unchanged(), torch.no_grad(), record(lm.model) as calls:
+    nothing = Storage(only=frozenset())  # shapes are enough
+    with (
+        unchanged(),
+        torch.no_grad(),
+        recording(lm.model, thin=True, storage=nothing) as recorder,
+    ):
         lm.model(**complete)
-    learned = layout.layout_of(calls, n_input)
+    learned = layout.layout_of(recorder.calls, n_input)
     layout.remember(lm, learned)
     return learned
 

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from attnviz.attention.call import AttentionCall
 from attnviz.capture.locate.layers import storage_of
-from attnviz.capture.locate.modules import Modules
+from attnviz.capture.locate.modules import Hooks, Modules
 from attnviz.capture.locate.own_code import named_attention
 from attnviz.vision.token_boxes import PatchRange, Places, patches, single, spread
 
@@ -74,15 +74,13 @@ class SpatialWatch:
         self._is_active = is_active
         self._recent: deque[SpatialRun] = deque(maxlen=MAX_RUNS)
         self._grid: Grid | None = None
-        self._handles = [
-            modules[name].register_forward_hook(self._hook(name, is_inside))
-            for name, is_inside in modules.fact(_coarsening).items()
-        ]
+        self._hooks = Hooks()
+        for name, is_inside in modules.fact(_coarsening).items():
+            self._hooks.after(modules[name], self._hook(name, is_inside))
 
     def close(self) -> None:
         """Remove the hooks and drop the layers that were kept."""
-        for handle in self._handles:
-            handle.remove()
+        self._hooks.remove()
         self._recent.clear()
 
     def _hook(self, name: str, in_attention: bool) -> Callable[[nn.Module, object, object], None]:
@@ -154,7 +152,8 @@ def where_coarse(calls: Sequence[AttentionCall]) -> list[AttentionCall]:
     }
     return [
         call
-        if call.stack in stacks and call.kind == "self"
+        if (call.query_places is None and call.key_places is None)
+        or (call.stack in stacks and call.kind == "self")
         else replace(call, query_places=None, key_places=None)
         for call in calls
     ]

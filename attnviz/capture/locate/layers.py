@@ -5,8 +5,8 @@ tensor and all its views, and whether the weight of a layer can be read as a mat
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
+from functools import lru_cache
 
 import torch
 from torch import Tensor, nn
@@ -19,34 +19,40 @@ from attnviz.models.ranks import is_part
 NO_MEMORY = 0
 
 
-@dataclass(frozen=True, eq=False)
 class LinearRun:
     """A layer that ran: its dotted name, its input and its output.
 
-    `input_version` and `output_version` tell a later change in place.
+    `input_version` and `output_version` tell a later change in place, `storage` is the address of
+    its output's memory. `is_plain` is what the function of that name says of the module. One is
+    made at each run of each layer, so that it is no dataclass: these are slow to make.
     """
 
-    name: str
-    module: nn.Module
-    input: Tensor
-    output: Tensor
-    input_version: int | None = field(init=False)
-    output_version: int | None = field(init=False)
+    __slots__ = (
+        *("name", "module", "input", "output", "is_plain"),
+        *("input_version", "output_version", "storage", "_layer"),
+    )
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "input_version", version_of(self.input))
-        object.__setattr__(self, "output_version", version_of(self.output))
+    def __init__(
+        self, name: str, module: nn.Module, read: Tensor, wrote: Tensor, *, is_plain: bool = False
+    ) -> None:
+        self.name, self.module, self.is_plain = name, module, is_plain
+        # the model may give the same tensor another shape in place, which no counter tells
+        self.input, self.output = read.detach(), wrote.detach()
+        self.input_version, self.output_version = version_of(read), version_of(wrote)
+        self.storage = storage_of(wrote)
+        self._layer: WrittenLayer | CalledLayer | None = None
 
-    @cached_property
-    def storage(self) -> int:
-        """The address of its output's memory."""
-        return storage_of(self.output)
-
-    @cached_property
+    @property
     def layer(self) -> WrittenLayer | CalledLayer:
         """Its weight if that can be read, else the layer as calling it shows it."""
+        if self._layer is None:
+            self._layer = self._read_layer()
+        return self._layer
+
+    def _read_layer(self) -> WrittenLayer | CalledLayer:
         module = self.module
-        if not can_be_read(module):
+        is_shown = self.is_plain and module.weight.layout is torch.strided
+        if not is_shown and not can_be_read(module):
             return CalledLayer(module, self.input.shape[-1], self.input.dtype, self.input.device)
         bias = module.bias
         weight = transposed_weight(module).detach()
@@ -82,8 +88,9 @@ class LinearRun:
 class TensorState:
     """A tensor that is kept, with what tells a later change in place.
 
-    That is the number of changes so far; the sum of the tensor where torch counts none: in
-    inference mode, and below the graph of gradients.
+    That is the number of changes so far; where torch counts none, in inference mode and below the
+    graph of gradients, a sum in which each place has a weight of its own: a plain one is 0 before
+    and after for a normalised tensor that is halved, and the same for one that is rolled.
     """
 
     tensor: Tensor
@@ -94,13 +101,28 @@ class TensorState:
     def of(cls, tensor: Tensor, *, is_counted: bool) -> "TensorState":
         """The state of a tensor now."""
         version = version_of(tensor) if is_counted else None
-        return cls(tensor, version, tensor.sum() if version is None else None)
+        return cls(tensor, version, _weighted_sum(tensor) if version is None else None)
 
     def holds(self) -> bool:
         """True if the tensor is still the same; two sums of NaN are the same."""
         if self.total is None:
             return version_of(self.tensor) == self.version
-        return torch.equal(torch.nan_to_num(self.tensor.sum()), torch.nan_to_num(self.total))
+        total = _weighted_sum(self.tensor)
+        return torch.equal(torch.nan_to_num(total), torch.nan_to_num(self.total))
+
+
+@torch.no_grad()
+def _weighted_sum(tensor: Tensor) -> Tensor:
+    """A sum with a fixed random weight for each column and each row."""
+    if tensor.dim() == 0:
+        return tensor.float()
+    rows = (tensor.float() * _places(tensor.shape[-1]).to(tensor.device)).sum(-1).flatten()
+    return (rows * _places(len(rows)).to(tensor.device)).sum()
+
+
+@lru_cache(maxsize=64)
+def _places(n: int) -> Tensor:
+    return torch.rand(n, generator=torch.Generator().manual_seed(n)) + 0.5
 
 
 def is_plain(module: nn.Module) -> bool:

@@ -4,6 +4,7 @@ In: a model. Out: its `Modules`. What was worked out once is kept until a module
 or given another class, so that a short text is not captured for longer than the model reads it.
 """
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary, ref
@@ -14,13 +15,21 @@ Fact = TypeVar("Fact")
 
 
 class Modules(dict[str, nn.Module]):
-    """The modules of a model as they are now, by their dotted names, from the outside inwards."""
+    """The modules of a model as they are now, by their dotted names, from the outside inwards.
+
+    `names` has the name of each by its id.
+    """
 
     def __init__(
-        self, modules: Mapping[str, nn.Module], facts: dict[Callable[..., Any], Any]
+        self,
+        modules: Mapping[str, nn.Module],
+        facts: dict[Callable[..., Any], Any],
+        names: Mapping[int, str] | None = None,
     ) -> None:
         super().__init__(modules)
         self._facts = facts
+        own = ((id(module), name) for name, module in self.items())
+        self.names: Mapping[int, str] = dict(own) if names is None else names
 
     def fact(self, work: Callable[["Modules"], Fact]) -> Fact:
         """The result of a function of these modules, which depends on classes and names alone.
@@ -33,6 +42,49 @@ class Modules(dict[str, nn.Module]):
         return found
 
 
+_hook_ids = itertools.count(-1, -1)  # torch's own are not negative
+
+
+class Hooks:
+    """Forward hooks on many modules, set and removed together.
+
+    As `register_forward_hook` and `register_forward_pre_hook` set them; these make an object with
+    four weak references for each, which takes longer than a layer of a small model runs.
+    """
+
+    def __init__(self) -> None:
+        self._set: list[tuple[dict[int, Any], int]] = []
+
+    def after(
+        self, module: nn.Module, hook: Callable[..., None], *, with_kwargs: bool = False
+    ) -> None:
+        """Call `hook` with the module, its arguments and its result whenever it has run."""
+        self._add(module._forward_hooks, hook, module._forward_hooks_with_kwargs, with_kwargs)
+
+    def before(
+        self, module: nn.Module, hook: Callable[..., None], *, with_kwargs: bool = False
+    ) -> None:
+        """Call `hook` with the module and its arguments before it runs."""
+        with_them = module._forward_pre_hooks_with_kwargs
+        self._add(module._forward_pre_hooks, hook, with_them, with_kwargs)
+
+    def _add(
+        self, hooks: dict[int, Any], hook: object, with_them: dict[int, bool], with_kwargs: bool
+    ) -> None:
+        number = next(_hook_ids)
+        hooks[number] = hook
+        self._set.append((hooks, number))
+        if with_kwargs:
+            with_them[number] = True
+            self._set.append((with_them, number))
+
+    def remove(self) -> None:
+        """Take all of them away again."""
+        for hooks, number in self._set:
+            hooks.pop(number, None)
+        self._set.clear()
+
+
 class _Walk:
     """A walk through a model: what it met, held weakly, and whether it would meet the same now."""
 
@@ -40,6 +92,7 @@ class _Walk:
         modules = _modules_by_name(model)
         self.facts: dict[Callable[..., Any], Any] = {}
         self._names = list(modules)
+        self._by_id = {id(module): name for name, module in modules.items()}
         self._met = [
             (ref(module), type(module), _names(module), _children(module))
             for module in modules.values()
@@ -56,7 +109,7 @@ class _Walk:
                 if _names(module) != names or _children(module) != children:
                     return None
             modules.append(module)
-        return Modules(dict(zip(self._names, modules, strict=True)), self.facts)
+        return Modules(dict(zip(self._names, modules, strict=True)), self.facts, self._by_id)
 
 
 _walks: WeakKeyDictionary[nn.Module, _Walk] = WeakKeyDictionary()
@@ -70,6 +123,18 @@ def modules_by_name(model: nn.Module) -> Modules:
         known = _walks[model] = _Walk(model)
         modules = known.again()
     return modules
+
+
+def last_fact(model: nn.Module, work: Callable[[Modules], Fact]) -> Fact:
+    """The result of a function of a model's modules, as they were when they were last asked for.
+
+    For a question right after a pass, whose modules were just looked at.
+    """
+    known = _walks.get(model)
+    if known is None or work not in known.facts:
+        return modules_by_name(model).fact(work)
+    found: Fact = known.facts[work]
+    return found
 
 
 def _names(module: nn.Module) -> list[str]:

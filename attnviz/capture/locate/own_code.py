@@ -162,8 +162,9 @@ def interface_configs(modules: Modules) -> list[PreTrainedConfig]:
 
     They are needed one by one: `set_attn_implementation` misses sub-modules with a copied config.
     """
-    configs = (vars(modules[name]).get("config") for name in modules.fact(_in_files_that_ask))
-    return [config for config in configs if isinstance(config, PreTrainedConfig)]
+    held = (vars(modules[name]).get("config") for name in modules.fact(_in_files_that_ask))
+    configs = {id(config): config for config in held}
+    return [config for config in configs.values() if isinstance(config, PreTrainedConfig)]
 
 
 def _in_files_that_ask(modules: Modules) -> list[str]:

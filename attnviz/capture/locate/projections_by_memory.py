@@ -36,7 +36,7 @@ from attnviz.capture.locate.layers import (
     storage_of,
     version_of,
 )
-from attnviz.capture.locate.modules import Modules, paths_above
+from attnviz.capture.locate.modules import Hooks, Modules, paths_above
 from attnviz.capture.locate.own_code import named_attention
 from attnviz.capture.locate.projections_by_value import RotationGuess, ValueSearch
 
@@ -158,21 +158,16 @@ class LinearWatch:
         self._made: list[MadeBy] = []
         self._copies: deque[tuple[Tensor, int | None, Tensor]] = deque(maxlen=KEPT_COPIES)
         self._plain = {name for name, layer in layers.items() if is_plain(layer)}
-        self._handles = [
-            module.register_forward_hook(self._hook(name)) for name, module in layers.items()
-        ]
+        self._hooks = Hooks()
+        for name, module in layers.items():
+            self._hooks.after(module, partial(self._end_layer, name))
         for name in _other_projections(modules):
-            self._handles.append(
-                modules[name].register_forward_hook(
-                    partial(self._end_outer, name), with_kwargs=True
-                )
-            )
-        self._handles.append(modules[""].register_forward_pre_hook(self._begin_pass))
+            self._hooks.after(modules[name], partial(self._end_outer, name), with_kwargs=True)
+        self._hooks.before(modules[""], self._begin_pass)
 
     def close(self) -> None:
         """Remove the hooks and drop the layers that were kept."""
-        for handle in self._handles:
-            handle.remove()
+        self._hooks.remove()
         self._recent.clear()
         self._awaited.clear()
         self._copies.clear()
@@ -182,19 +177,19 @@ class LinearWatch:
         if self._is_active():
             self.settle()
 
-    def _hook(self, name: str) -> Callable[[nn.Module, tuple[object, ...], object], None]:
-        def keep(module: nn.Module, args: tuple[object, ...], output: object) -> None:
-            read = args[0] if args else None
-            if not isinstance(read, Tensor) or not isinstance(output, Tensor):
-                return  # a router, for instance, extends a linear layer and returns more
-            if not self._is_active() or read.dim() != 3 or not has_memory(read):
-                return
-            layer = LinearRun(name, module, read.detach(), output.detach())
-            self._recent.append(layer)
-            if self._awaited or self._read is not None:
-                self._match_output(layer)
-
-        return keep
+    def _end_layer(
+        self, name: str, module: nn.Module, args: tuple[object, ...], output: object
+    ) -> None:
+        """Keep a layer that ran."""
+        read = args[0] if args else None
+        if not isinstance(read, Tensor) or not isinstance(output, Tensor):
+            return  # a router, for instance, extends a linear layer and returns more
+        if read.dim() != 3 or output.dim() != 3 or not self._is_active() or not has_memory(read):
+            return
+        layer = LinearRun(name, module, read, output, is_plain=name in self._plain)
+        self._recent.append(layer)
+        if self._awaited or self._read is not None:
+            self._match_output(layer)
 
     def _end_outer(
         self,
@@ -212,9 +207,10 @@ class LinearWatch:
         if len(given) != 1 or not isinstance(output, Tensor) or not self._is_active():
             return
         (read,) = given
-        if read.dim() != 3 or not has_memory(read) or name in self._attending:
+        is_layer = read.dim() == output.dim() == 3
+        if not is_layer or name in self._attending or not has_memory(read):
             return
-        outer = LinearRun(name, module, read.detach(), output.detach())
+        outer = LinearRun(name, module, read, output)
         inner = [run for run in self._recent if run.name.startswith(f"{name}.")]
         if any(_is_returned(run, outer) for run in inner):
             return

@@ -4,8 +4,6 @@ In: a model and a request with `inputs`, or the example that comes with a model.
 which ids are known to be in the vocabulary and tokens are named as far as the model has names.
 """
 
-from inspect import Parameter, Signature
-
 import numpy as np
 import torch
 from jaxtyping import Int
@@ -97,16 +95,14 @@ def _require_device(lm: LoadedModel, inputs: dict[str, object]) -> None:
 
 def _require_arguments(lm: LoadedModel, request: Request, inputs: dict[str, object]) -> None:
     """Raise `BadInput` unless the forward pass can be called with these names."""
-    known = architecture.forward_arguments(lm.model)
-    parameters = list(known.values())
-    if architecture.takes_any_argument(lm.model):
-        parameters = [*parameters, Parameter("rest", Parameter.VAR_KEYWORD)]
+    signature = architecture.signature_of(lm.model)
     try:
         if request.generation is None:
-            Signature(parameters).bind(**inputs)
+            signature.bind(**inputs)
         else:
-            Signature(parameters).bind_partial(**inputs)
+            signature.bind_partial(**inputs)
     except TypeError as error:
+        known = architecture.forward_arguments(lm.model)
         raise bad_inputs(
             f"{lm.name} cannot be called with the inputs {', '.join(inputs)}: {error}; its"
             f" arguments are {', '.join(known)}"

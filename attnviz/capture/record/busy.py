@@ -19,14 +19,16 @@ def alone(modules: Iterable[nn.Module]) -> Iterator[None]:
     """While the block runs, no other thread records these modules."""
     kept = list(modules)  # so that no id is used again
     me = threading.get_ident()
+    mine = list(map(id, kept))
     with _changed:
-        _changed.wait_for(lambda: all(_owners.get(id(m), me) == me for m in kept))
-        mine = [id(module) for module in kept if id(module) not in _owners]
+        if _owners:
+            _changed.wait_for(lambda: all(_owners.get(number, me) == me for number in mine))
+            mine = [number for number in mine if number not in _owners]
         _owners.update(dict.fromkeys(mine, me))
     try:
         yield
     finally:
         with _changed:
-            for module in mine:
-                del _owners[module]
+            for number in mine:
+                del _owners[number]
             _changed.notify_all()

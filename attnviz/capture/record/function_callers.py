@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from torch import nn
 
-from attnviz.capture.locate.modules import Modules
+from attnviz.capture.locate.modules import Hooks, Modules
 from attnviz.capture.locate.own_code import asking_modules
 
 
@@ -19,10 +19,9 @@ class AskingModules:
     def __init__(self, modules: Modules, is_active: Callable[[], bool]) -> None:
         self._is_active = is_active
         self._ran: dict[int, nn.Module] = {}
-        self._handles = [
-            modules[name].register_forward_pre_hook(self._enter)
-            for name in modules.fact(asking_modules)
-        ]
+        self._hooks = Hooks()
+        for name in modules.fact(asking_modules):
+            self._hooks.before(modules[name], self._enter)
 
     @property
     def ran(self) -> list[nn.Module]:
@@ -31,8 +30,7 @@ class AskingModules:
 
     def close(self) -> None:
         """Remove the hooks."""
-        for handle in self._handles:
-            handle.remove()
+        self._hooks.remove()
 
     def _enter(self, module: nn.Module, _args: object) -> None:
         if self._is_active():

@@ -22,7 +22,7 @@ def opened(
     """
     query, key, value = (arguments[name].detach() for name in ("query", "key", "value"))
     mask = arguments.get("attn_mask", arguments.get("attn_bias"))
-    may_attend, bias = masks.from_model(None if mask is None else mask.detach())
+    may_attend, bias = masks.from_model(None if mask is None else _with_four_axes(mask.detach()))
     scale = arguments.get("scale")
     # a copy: the model may change it in place
     result = output.detach().clone()
@@ -41,6 +41,11 @@ def opened(
         bias=bias,
     )
     return inputs, result.transpose(1, 2)
+
+
+def _with_four_axes(mask: Tensor) -> Tensor:
+    """A mask that is given without batch or heads, as one for all of them."""
+    return mask.expand(*(1,) * (4 - mask.dim()), *mask.shape)
 
 
 def _heads_second(tensor: Tensor) -> Tensor:

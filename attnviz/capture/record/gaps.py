@@ -30,6 +30,10 @@ LEARNED = "its weights are a parameter of the model, the same for every input"
 GROUPS = "its softmax runs over groups that an index makes, as in graph networks"
 OTHER_VALUES = "its softmax multiplies a second tensor of values, of which nothing is recorded"
 STACKED_QUERIES = "its queries hold several heads, one below the other"
+ONE_QUERY = (
+    "one query stands for all that would be its heads, as in a mixture of layers at each token:"
+    " nothing shows which axis the heads are"
+)
 NO_KEYS = "its weights come from a layer's output alone, not from queries and keys"
 NO_ORDER = (
     "no linear layer around it shows which of its axes is the batch and which the heads, and its"

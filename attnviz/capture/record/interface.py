@@ -335,6 +335,8 @@ def _as_the_model_does(
 
 def unmodelled(module: nn.Module, kwargs: dict[str, Any]) -> UnsupportedAttention | None:
     """The error for an argument that no step models, or for dropout; None if there is neither."""
+    if kwargs.keys() <= KNOWN and not kwargs.get("dropout"):
+        return None
     name = type(module).__name__
     unknown = sorted(
         argument

@@ -46,7 +46,7 @@ from attnviz.capture.record.head_lists import Recorded, with_whole_layers
 from attnviz.capture.record.interface import active, is_recording
 from attnviz.capture.record.room import FreeRoom
 from attnviz.capture.record.runs import ModuleRun, RunCounter, with_layers
-from attnviz.capture.record.steps import StepCall, newest_step, whole_step
+from attnviz.capture.record.steps import StepCall, newest_step, whole_step, without_empty_slots
 from attnviz.capture.record.switch import eagerly, switched
 from attnviz.capture.record.trace import SeenAttention
 from attnviz.capture.record.watch import Watch
@@ -95,13 +95,13 @@ class Recorder:
         self.grad = grad
         self._storage = storage or Storage()
         self._kept: set[int] = set()  # the projections of calls that are in the storage
-        self._room = FreeRoom(modules.values(), self._storage)
+        self._room = FreeRoom(modules, self._storage)
         self.calls = RecordedCalls()
         self.steps: list[StepCall] = []
         # the hooks hold this object and not the recorder, which would keep itself alive
         self.turn = object()
         self._thin, self._newest = thin, newest
-        self._names = {id(module): name for name, module in modules.items()}
+        self._names = modules.names
         self._lists = modules.fact(_lists)
         self.attended: set[str] = set()  # the modules of all recorded calls
         self._runs: list[ModuleRun] = []
@@ -132,6 +132,8 @@ class Recorder:
         share: HeadShare | None = None,
     ) -> None:
         """Keep one call of the attention interface."""
+        if self._counter.fills_slots(inputs.key):
+            inputs = without_empty_slots(inputs)
         self._add_with_projections(module, inputs, output, share=share)
 
     def leave_out(self, module: nn.Module, error: UnsupportedAttention) -> None:
@@ -310,6 +312,8 @@ class Recorder:
             call = self.calls[place]
             if id(call.projections) in self._kept:
                 break
+            if self._storage.leaves(call):
+                continue  # what the model does to it later is still seen
             is_whole = all(state.holds() for state in self._states[place])
             if (
                 is_whole

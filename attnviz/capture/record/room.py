@@ -8,7 +8,6 @@ the layers to come are the modules of the same class that have not run yet.
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from torch import nn
 
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.memory import nbytes, tensors
+from attnviz.capture.locate.modules import Modules
 from attnviz.capture.storage import Storage
 from attnviz.errors import TooLarge
 from attnviz.summary import size
@@ -30,10 +30,11 @@ CGROUP = Path("/sys/fs/cgroup")
 class FreeRoom:
     """Compares what the layers to come will keep with what is free."""
 
-    def __init__(self, modules: Iterable[nn.Module], storage: Storage) -> None:
+    def __init__(self, modules: Modules, storage: Storage) -> None:
         self._storage = storage
-        self._n_alike = Counter(type(module) for module in modules)
+        self._n_alike = modules.fact(_n_alike)
         self._n_seen: Counter[type[nn.Module]] = Counter()
+        self._n_kept = 0  # of the calls that alone are to be kept
         self._small: set[tuple[object, ...]] = set()  # sizes that are known to need no question
 
     def require(self, module: nn.Module, call: AttentionCall) -> None:
@@ -44,6 +45,9 @@ class FreeRoom:
         kind = type(module)
         self._n_seen[kind] += 1
         n_more = self._n_alike[kind] - self._n_seen[kind]
+        if self._storage.only is not None:
+            self._n_kept += self._storage.keeps(call)
+            n_more = min(n_more, len(self._storage.only) - self._n_kept)
         sizes = kind, call.n_batch, call.n_query, call.n_key
         if n_more <= 0 or sizes in self._small:
             return
@@ -59,7 +63,8 @@ class FreeRoom:
             raise TooLarge(
                 f"{call.n_query:,} tokens keep {size(bytes_here)} in each layer, {size(needed)} in"
                 f" the {n_more} layers to come, and {size(free)} are free; give a shorter text,"
-                ' store="float16", or a folder on a disk with room as offload=',
+                ' store="float16", the layers that you look at as keep=, or a folder on a disk with'
+                " room as offload=",
                 code="run_too_large",
                 found=needed // MIB,
                 limit=free // MIB,
@@ -73,6 +78,11 @@ class FreeRoom:
         if device.type == "cuda" and self._storage.device is None:
             return torch.cuda.mem_get_info(device)[0]
         return free_memory() if device.type == "cpu" or self._storage.device else None
+
+
+def _n_alike(modules: Modules) -> Counter[type[nn.Module]]:
+    """The number of modules of each class."""
+    return Counter(map(type, modules.values()))
 
 
 def free_memory() -> int | None:

@@ -6,14 +6,17 @@ a module that runs twelve times (ALBERT) gives twelve layers, and one that atten
 (DiffLlama) gives two calls of one layer.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 
-from torch import nn
-from torch.utils.hooks import RemovableHandle
+from torch import Tensor, nn
+from transformers import StaticCache
 
 from attnviz.attention.call import AttentionCall
+from attnviz.capture.locate.modules import Hooks
 from attnviz.capture.locate.structure import stacks
+from attnviz.types import Kind
 
 
 @dataclass(frozen=True)
@@ -32,21 +35,30 @@ class RunCounter:
 
     def __init__(self, model: nn.Module, is_active: Callable[[], bool]) -> None:
         self.n_pass = 0
+        self._cache: object = None  # of this pass
         self._is_active = is_active
         self._runs: dict[str, int] = {}
         self._calls: dict[str, int] = {}
-        self._handles: list[RemovableHandle] = [model.register_forward_pre_hook(self._begin_pass)]
+        self._hooks = Hooks()
+        self._hooks.before(model, self._begin_pass, with_kwargs=True)
 
     def close(self) -> None:
         """Remove the hooks."""
-        for handle in self._handles:
-            handle.remove()
+        self._hooks.remove()
+
+    def fills_slots(self, key: Tensor) -> bool:
+        """True if keys are the slots of a static cache, which later passes write into."""
+        layers: Sequence[object] = (
+            self._cache.layers if isinstance(self._cache, StaticCache) else ()
+        )
+        slots = (getattr(layer, "keys", None) for layer in layers)  # None until the first pass
+        return any(isinstance(own, Tensor) and own.data_ptr() == key.data_ptr() for own in slots)
 
     def run_of(self, module: nn.Module, name: str) -> ModuleRun:
         """The run of a module that is running now."""
         if name not in self._runs:
             self._runs[name] = 0
-            self._handles.append(module.register_forward_pre_hook(self._counter(name)))
+            self._hooks.before(module, partial(self._count, name))
         return ModuleRun(name, max(self._runs[name], 0))
 
     def next_call(self, name: str) -> int:
@@ -55,34 +67,31 @@ class RunCounter:
         self._calls[name] = index + 1
         return index
 
-    def _begin_pass(self, _module: nn.Module, _args: object) -> None:
+    def _begin_pass(self, _module: nn.Module, _args: object, kwargs: Mapping[str, object]) -> None:
         if self._is_active():
             self.n_pass += 1
+            self._cache = kwargs.get("past_key_values")
             self._runs = dict.fromkeys(self._runs, -1)
 
-    def _counter(self, name: str) -> Callable[[nn.Module, object], None]:
-        def count(_module: nn.Module, _args: object) -> None:
-            if self._is_active():
-                self._runs[name] += 1
-
-        return count
+    def _count(self, name: str, _module: nn.Module, _args: object) -> None:
+        if self._is_active():
+            self._runs[name] += 1
 
 
 def with_layers(calls: Sequence[AttentionCall], runs: Sequence[ModuleRun]) -> list[AttentionCall]:
     """The calls with their stack, and with layers numbered as they first ran in it."""
-    calls = _with_one_kind(calls)
     stack_of_module = stacks(dict.fromkeys(call.module for call in calls))
     layers: dict[tuple[object, str], dict[ModuleRun, int]] = {}
     numbered = []
-    for call, run in zip(calls, runs, strict=True):
+    for call, kind, run in zip(calls, _kinds(calls), runs, strict=True):
         stack = stack_of_module[call.module]
-        numbers = layers.setdefault((stack, call.kind), {})
-        numbered.append(replace(call, stack=stack, layer=numbers.setdefault(run, len(numbers))))
+        numbers = layers.setdefault((stack, kind), {})
+        numbered.append(call.placed(stack, numbers.setdefault(run, len(numbers)), kind))
     return numbered
 
 
-def _with_one_kind(calls: Sequence[AttentionCall]) -> list[AttentionCall]:
-    """The calls, "cross" where a call of the same module and the same two lengths is.
+def _kinds(calls: Sequence[AttentionCall]) -> list[Kind]:
+    """The kind of each call: "cross" where a call of the same module and two lengths is.
 
     A decoder that asks step by step begins with the encoder's last state, which is one of its keys.
     """
@@ -93,4 +102,4 @@ def _with_one_kind(calls: Sequence[AttentionCall]) -> list[AttentionCall]:
     crossing = {
         sizes(call) for call in calls if call.kind == "cross" and call.n_query != call.n_key
     }
-    return [replace(call, kind="cross") if sizes(call) in crossing else call for call in calls]
+    return ["cross" if crossing and sizes(call) in crossing else call.kind for call in calls]

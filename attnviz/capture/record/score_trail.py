@@ -177,5 +177,5 @@ def _after(
 def _number(value: object) -> float | None:
     """A factor that is one number, also where it is kept in a tensor; None for any other."""
     if isinstance(value, Tensor):
-        return float(value) if value.numel() == 1 else None
+        return float(value.detach()) if value.numel() == 1 else None
     return float(value) if isinstance(value, int | float) else None

@@ -13,7 +13,6 @@ import torch
 from torch import Tensor, nn
 
 from attnviz.capture.locate.layers import TensorState
-from attnviz.capture.locate.structure import is_same_source
 from attnviz.capture.record import evidence, head_layout
 from attnviz.capture.record.evidence import Arrangement, RowRoles
 from attnviz.capture.record.head_layout import HeadLayout
@@ -243,12 +242,10 @@ class SeenLayers:
             head_layout.written_in_order(layout, tensor, run.written) for run in reversed(self.runs)
         )
 
-    def kind(self, layout: HeadLayout, query: Tensor, key: Tensor) -> Kind | None:
-        """ "self" if layers made q and k of the same tensor, "cross" if not; None if unknown."""
-        read = [self._read_by_writer(layout, tensor) for tensor in (query, key)]
-        if read[0] is None or read[1] is None:
-            return None
-        return "self" if is_same_source(read[0], read[1]) else "cross"
+    def reads(self, layout: HeadLayout, query: Tensor, key: Tensor) -> tuple[Tensor, Tensor] | None:
+        """The inputs of the layers that made q and k; None if they are not known."""
+        of_query, of_key = (self._read_by_writer(layout, tensor) for tensor in (query, key))
+        return None if of_query is None or of_key is None else (of_query, of_key)
 
     def _read_by_writer(self, layout: HeadLayout, tensor: Tensor) -> Tensor | None:
         """The input of the layer that wrote a tensor; None if no layer did."""

@@ -7,7 +7,9 @@ since their layers: a norm, a rotation, a scale.
 
 from collections.abc import Iterable, Iterator
 from itertools import product
+from math import prod
 
+import torch
 from torch import Tensor
 
 from attnviz.capture.locate.structure import is_same_source
@@ -31,18 +33,54 @@ class Sources(dict[int, ScoreSource]):
         """True for a product with a parameter."""
         return number in self and self[number].is_learned
 
-    def kind(self, query: Tensor, key: Tensor) -> Kind | None:
-        """ "self" if the layers of q and k read the same tensor, "cross" if not.
+    def show_columns_only(self, tensor: Tensor) -> bool:
+        """True if nothing but columns of layers entered a tensor."""
+        return all(source.has_learned_columns for source in self.entering(tensor))
 
-        None unless each of them comes from one layer.
+    def splits_rows(self, read: Tensor) -> bool:
+        """True if what a layer wrote was cut into more rows of fewer columns, as heads are.
+
+        A product of such rows with a matrix shows no texts: its rows may be heads.
         """
+        n_row = read.shape[:-1].numel()
+        return any(
+            source.has_learned_columns
+            and source.shape[-1] > read.shape[-1] > 0 == source.shape[-1] % read.shape[-1]
+            and n_row > prod(source.shape[:-1])
+            and read.numel() <= prod(source.shape)
+            for source in self.entering(read)
+        )
+
+    def kind(self, query: Tensor, key: Tensor) -> Kind | None:
+        """The kind that the layers of q and k show; None unless each of them comes from one."""
         reads = []
         for tensor in (query, key):
             layers = [source for source in self.entering(tensor) if source.is_learned]
             if len(layers) != 1 or not layers[0].has_learned_columns:
                 return None
             reads.append(layers[0].left.flatten(0, -2))
-        return "self" if is_same_source(*reads) else "cross"
+        return self.kind_of_reads(*reads)
+
+    def kind_of_reads(self, query: Tensor, key: Tensor) -> Kind:
+        """ "self" if the layers of q and k read the same tensor, [row, column], "cross" if not.
+
+        The same is what a layer made of it that ran before: q = (x·W)·M beside k = x·W_K.
+        """
+        is_same = (
+            is_same_source(query, key)
+            or self._is_made_of(query, key)
+            or self._is_made_of(key, query)
+        )
+        return "self" if is_same else "cross"
+
+    def _is_made_of(self, tensor: Tensor, other: Tensor, most_layers: int = 2) -> bool:
+        """True if layers, one upon the other, made a tensor of another with as many rows."""
+        reads = [read.flatten(0, -2) for read in self._reads_behind(tensor)]
+        return any(
+            (read.shape == other.shape and torch.equal(read, other))
+            or (most_layers > 1 and self._is_made_of(read, other, most_layers - 1))
+            for read in reads
+        )
 
     def kind_by_reads(self, scores: Iterable[ScoreSource]) -> Kind | None:
         """ "cross" if nothing common was read for the two sides of any product of the scores.

@@ -2,7 +2,8 @@
 
 In: a recorded call. Out: a `StepCall`. With a key cache the keys of a step are those of all steps
 before it, copied; to keep them all would take O(steps × length) memory. So of each later step only
-the newest keys and values are kept, one for each of its queries, and its mask over all keys.
+the newest keys and values are kept, one for each of its queries, and its mask over all keys. A
+static cache hands out all its slots: those that no query may see are empty, and left out.
 """
 
 from dataclasses import dataclass, replace
@@ -49,3 +50,25 @@ def newest_step(call: AttentionCall) -> StepCall:
         key_version=None,
     )
     return replace(whole_step(call), call=replace(call, inputs=added))
+
+
+def without_empty_slots(inputs: AttentionInputs) -> AttentionInputs:
+    """Self-attention over a static cache without the slots behind the last one that is seen.
+
+    Copied: later passes write into the same memory.
+    """
+    n_slot = inputs.n_query
+    if not inputs.causal:
+        if inputs.mask is None:
+            return inputs
+        seen = inputs.mask.flatten(0, -2).any(0).nonzero()
+        n_slot = int(seen[-1]) + 1 if len(seen) else inputs.n_key
+    bias = inputs.bias
+    return replace(
+        inputs,
+        key=inputs.key[:, :, :n_slot].clone(),
+        value=inputs.value[:, :, :n_slot].clone(),
+        mask=None if inputs.mask is None else inputs.mask[..., :n_slot].clone(),
+        bias=bias if bias is None or bias.shape[-1] == 1 else bias[..., :n_slot].clone(),
+        key_version=None,
+    )

@@ -47,13 +47,13 @@ def switched(modules: Iterable[nn.Module], interface: list[PreTrainedConfig]) ->
     try:
         register()
         for model, parts in _outermost(all_modules):
-            configs = _implementations(parts)
+            configs = before if parts is all_modules else _implementations(parts)
             name = name_for(model) if any(id(c) in known for c, _ in configs) else EAGER
             if any(id(config) not in known for config, _ in configs):
                 _switch(model, name)
             _set(configs, known, name)
             known -= {id(config) for config, _ in configs}
-        for module in all_modules:  # parts of models
+        for module in all_modules if known else ():  # parts of models
             config = vars(module).get("config")
             if isinstance(config, PreTrainedConfig) and id(config) in known:
                 _set([(config, None)], known, _name_for_part(module))
@@ -113,7 +113,8 @@ def _switch(model: PreTrainedModel, name: str) -> None:
 def _implementations(modules: Iterable[nn.Module]) -> list[tuple[PreTrainedConfig, str | None]]:
     """Every config of a model's modules, sub-configs included, with its current implementation."""
     configs: dict[int, PreTrainedConfig] = {}
-    waiting = [vars(module).get("config") for module in modules]
+    held = (vars(module).get("config") for module in modules)
+    waiting = list({id(config): config for config in held}.values())
     while waiting:
         config = waiting.pop()
         if isinstance(config, PreTrainedConfig) and id(config) not in configs:

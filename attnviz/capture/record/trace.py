@@ -30,6 +30,7 @@ from attnviz.capture.record.gaps import (
     NO_KEYS,
     NO_ORDER,
     NO_VALUES,
+    ONE_QUERY,
     OTHER_AXIS,
     OTHER_VALUES,
     OVERWRITTEN,
@@ -89,6 +90,7 @@ class ThreadTrace:
         self._trails = ScoreTrails()
         # products of two computed tensors, one of them the result of such a product, by number
         self.chained: dict[int, ops.Stack] = {}
+        self._of_parameters: set[int] = set()  # products of nothing but parameters
         self._mixed: set[int] = set()  # the results of products with a softmax
         self._taken: dict[int, OpenSoftmax] = {}  # softmaxes whose product is recorded
 
@@ -140,7 +142,7 @@ class ThreadTrace:
             self._drop_oldest()
         for store in (self._sources, self._logs, self._exps, self._taken):
             store.clear()
-        for numbers in (self._mixed, self._scattered):
+        for numbers in (self._mixed, self._scattered, self._of_parameters):
             numbers.clear()
         self._layers.clear()
         self._trails.clear()
@@ -161,6 +163,8 @@ class ThreadTrace:
         if written:
             read = ops.tensors_in((*args, *kwargs.values()) if kwargs else args)
             self._origins.pass_on(read, written)
+            if func is ops.TOPK and self._sources.show_columns_only(args[0]):
+                self.forget(out)  # a router's choice, and no scores
             if func in ops.SCATTERS:
                 entered = frozenset().union(*map(self._origins.of, read))
                 self._scattered |= entered & self._exps.keys()
@@ -248,6 +252,8 @@ class ThreadTrace:
         is_learned = [self._origins.is_parameter(part) for part in (product.left, product.right)]
         self._retract_if_read(right)
         number = self._next(self._sources, OPEN_SOURCES)
+        if all(is_learned):
+            self._of_parameters.add(number)
         if any(is_learned):
             self._trails.drop(out)
         else:
@@ -255,7 +261,8 @@ class ThreadTrace:
             if self._find_values(product, left, right, stack, number):
                 self._mixed.add(number)
             elif any(self._is_raw_product(n) for n in left | right):
-                self.chained[number] = stack
+                if not right or right - self._of_parameters:  # an adapter multiplies its matrices
+                    self.chained[number] = stack
         self._sources[number] = ScoreSource(
             product.left,
             product.right,
@@ -269,7 +276,7 @@ class ThreadTrace:
             return
         if not ops.has_one_matrix(product.right):
             self._layers.are_all_known = False
-        else:
+        elif not self._sources.splits_rows(product.left):
             read, written = product.left.flatten(0, 1), product.out.flatten(0, 1)
             layer = LayerRun(read, written)
             self._layers.add(layer)
@@ -461,11 +468,9 @@ class ThreadTrace:
         query, key, before, kind = None, None, None, call.kind
         if call.factors is not None:
             query, key = (layout.by_head(tensor) for tensor in call.factors[:2])
-            kind = (
-                self._layers.kind(layout, *call.factors[:2])
-                or self._sources.kind(*call.factors[:2])
-                or call.kind
-            )
+            reads = self._layers.reads(layout, *call.factors[:2])
+            shown = self._sources.kind_of_reads(*reads) if reads else None
+            kind = shown or self._sources.kind(*call.factors[:2]) or call.kind
             scaling = call.scaling
             if scaling is not None and ops.is_same_view(scaling.after, call.factors[2].left):
                 before = multihead.ScoreProduct(scaling.before, call.factors[2].added)
@@ -487,12 +492,16 @@ class ThreadTrace:
             return
         query, value = arguments["query"].detach(), arguments["value"].detach()
         layout = self._layers.fused_layout(query, value, stack)
+        if layout is None and query.dim() == 4 and query.shape[1] > 1 and query.stride(1) == 0:
+            self._refuse(stack[-1], ONE_QUERY)
+            return
         heads_first = layout is not None and layout.head_axis == 0
         inputs, mixed = fused_kernels.opened(arguments, output, heads_first=heads_first)
         q, k, kind = inputs.query, inputs.key, None
         if q.dim() == 4 and q.shape[:2] == k.shape[:2]:
             heads = HeadLayout(tuple(q.shape[:2]), 1)
-            kind = self._layers.kind(heads, q.flatten(0, 1), k.flatten(0, 1))
+            reads = self._layers.reads(heads, q.flatten(0, 1), k.flatten(0, 1))
+            kind = self._sources.kind_of_reads(*reads) if reads else None
         kind = kind or self._sources.kind(arguments["query"], arguments["key"])
         self._report(SeenAttention(stack[-1], inputs, mixed, kind))
 

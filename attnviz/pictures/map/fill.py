@@ -45,7 +45,7 @@ def texts_on_map(
     pictures: Sequence[UInt8[np.ndarray, "_row _column rgb"] | None] | None = None,
 ) -> tuple[TextOnMap, ...]:
     """The tokens of each text of a capture; of `pictures`, with their patches."""
-    weights = [all_weights(cap.call(layer)).cpu().numpy() for layer in range(cap.n_layers)]
+    weights = [all_weights(cap.call(layer).inputs).cpu().numpy() for layer in range(cap.n_layers)]
     every = [None] * cap.n_batch if pictures is None else pictures
     return tuple(
         _text(embedding, cap, row, [layer[row] for layer in weights], picture)

@@ -6,7 +6,8 @@ names the modules that are not), "refused" (a named error), "wrong" (recorded, b
 "upstream" (different from eager, and so is the model's own default attention, which the recorded
 run follows), "silent" (not recorded, nothing raised), "crashed" (another exception while
 recording), "unverified" (recorded, but the model shows nothing to compare with), "no
-attention", "not built".
+attention", "not built". Of each recorded call every step of its last head is held against the
+model's own tensors as well; one that differs makes the type "not ok".
 """
 
 import time
@@ -21,6 +22,7 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from attnviz.attention.inputs import AttentionInputs
+from attnviz.attention.steps import derive
 from attnviz.errors import AttnVizError, UnsupportedAttention
 from tests.support.tiny.compare import TOLERANCE, Comparison, outputs_differ
 from tests.support.tiny.configs import Style, tiny_config
@@ -46,6 +48,7 @@ class Verdict:
     softmax: int = 0
     recorded: int = 0
     with_steps: int = 0
+    verified: int = 0
     left_out: list[str] = field(default_factory=list)
     compared: int = 0
     max_difference: float = 0.0
@@ -144,6 +147,8 @@ def _judge(
     verdict.upstream_difference = outputs_differ(plain, expected.outputs)
     verdict.output_difference = outputs_differ(ours, expected.outputs)
     _compare(verdict, calls, expected)
+    if verdict.status in ("exact", "partly"):
+        _compare_steps(verdict, calls)
     if verdict.status == "wrong" and _runs_as_plain(verdict, ours, plain):
         verdict.status = "upstream"
 
@@ -182,6 +187,27 @@ def _compare(verdict: Verdict, calls: list[Any], expected: Reference) -> None:
         verdict.status = "partly" if verdict.left_out else "exact"
         if not comparison.compared:
             verdict.status = "unverified"
+
+
+def _compare_steps(verdict: Verdict, calls: list[Any]) -> None:
+    """Count the calls of which every step is the model's own; "not ok" if one is not."""
+    for call in calls:
+        try:
+            comparisons = list(call.verify().comparisons)
+            if isinstance(call.inputs, AttentionInputs):
+                comparisons += derive(call, call.n_heads - 1).comparisons.values()
+        except Exception as error:  # steps that cannot be derived are as bad as wrong ones
+            verdict.problems.append(f"{call.name}: {_first_line(error)}")
+            continue
+        wrong = [
+            f"{one.call} {one.stage}: {one.error:.3g} of {one.tolerance:.3g}"
+            for one in comparisons
+            if not one.ok
+        ]
+        verdict.problems += wrong
+        verdict.verified += not wrong
+    if verdict.verified < len(calls):
+        verdict.status = "not ok"
 
 
 def _run(model: PreTrainedModel, inputs: Inputs) -> list[Tensor]:
