@@ -232,7 +232,7 @@ def in_window(ours: Tensor, theirs: Tensor) -> Tensor | None:
     of theirs: [batch, head, query, place] or with heads behind queries; None if theirs are not so.
     """
     n_place = theirs.shape[-1]
-    if ours.dim() != 4 or theirs.dim() != 4 or not n_place % 2:
+    if ours.dim() != 4 or theirs.dim() != 4 or not n_place % 2 or ours.shape[2] > ours.shape[3]:
         return None
     side = n_place // 2
     wide = torch.nn.functional.pad(ours, (side, side))
