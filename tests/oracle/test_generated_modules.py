@@ -48,6 +48,8 @@ def verdict(made: Choice, seed: int) -> str:
     if not calls:
         return "refused" if any(not name.startswith("beside") for name in missing) else "silent"
     assert module.truth is not None
+    if made.layout == "loop" and len(calls) < made.n_head and missing:
+        return "refused"  # some of its heads, by name
     per_head = made.layout == "loop" and len(calls) == made.n_head
     if per_head:
         rows = [torch.cat([call.weights(batch=b) for call in calls]) for b in range(made.n_batch)]
