@@ -129,7 +129,8 @@ def test_maxima_and_deep_cells_have_the_librarys_weights_and_colours(
     weight = float(weights[query, key])
     shown = f"{weight:.4f}" if weight >= 5e-4 else f"{weight:.2e}".replace("e-0", "e−")
     words = TEXT.split()
-    expect(readout).to_have_text(f"{words[query]} ({query}) → {words[key]} ({key}): weight {shown}")
+    row = f"{words[query]}\u2009⇢\u2009{words[query + 1]} ({query})"
+    expect(readout).to_have_text(f"{row} → {words[key]} ({key}): weight {shown}")
     canvas(opened).click(position={"x": x, "y": y})
     opened.wait_for_parameters(query=query, key=key)
     expect(opened.page.locator(".av-tiles-pinned")).to_contain_text(f"weight {shown}")

@@ -200,7 +200,7 @@ function takeText(frame, before, header, axes, arrays) {
 function readText(header, axes, heard) {
   const rows = { labels: axes.rows, marks: axisMarks(axes.special, axes.written) };
   const keys = { labels: axes.key_tokens, marks: axisMarks(axes.key_special, axes.key_written) };
-  return { stamp: header.axes_stamp, axes: { rows, columns: header.cross ? keys : rows }, heard };
+  return { stamp: header.axes_stamp, axes: { rows, columns: keys }, heard };
 }
 
 /** Layer and head are the server's; the pinned cell is the address's at first, then this browser's. */
