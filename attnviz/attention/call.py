@@ -124,7 +124,10 @@ class AttentionCall:
         return self.inputs.stages(head, batch)
 
     def weights(self, head: int | None = None, batch: int = 0) -> Float[Tensor, "... query key"]:
-        """Attention weights, float32: [query, key] of one head, [head, query, key] of all."""
+        """Attention weights, float32: [query, key] of one head, [head, query, key] of all.
+
+        Heads that are computed together may differ from one alone in the last bit (6e-8).
+        """
         self.check(head, batch)
         if head is not None:
             return self.inputs.weights(head, batch)

@@ -221,7 +221,8 @@ def test_a_step_is_in_the_links_to_other_pages(play: OpenVisit) -> None:
     expect_data(opened.page.locator(".steps"), query=query + 1)
     press(opened, "One token back")
     opened.go("overview")
-    expect_data(opened.canvas("Attention weights of L"), query=query, rows=GIVEN + WRITTEN)
+    whole = opened.canvas(f"Attention weights of L0.H0: {GIVEN + WRITTEN} queries")
+    expect_data(whole, query=query)
 
 
 def test_a_busy_server_loses_no_step(play: OpenVisit) -> None:
@@ -244,7 +245,7 @@ def test_a_busy_server_loses_no_step(play: OpenVisit) -> None:
     holding = True
     opened.page.locator("body").press("r")  # all is to run again
     press(opened, "One token back")
-    opened.go("overview")
+    opened.go("overview", arrives=False)
     opened.wait_until(lambda: len(held) >= 2)
     holding = False
     for message in held:

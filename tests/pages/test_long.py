@@ -228,7 +228,7 @@ def test_a_text_too_long_for_the_box_is_read_as_a_file(visit: Visit, tiny: Tiny)
     tell(app, strip(app), "close", True)
     assert sent(app)[0]["tokens"] == ["the", "cat"]
     type_text(app, "a" * (MAX_BYTES + 1))
-    assert "1024 KiB" in app.error[0].value
+    assert "1,024 KiB" in app.error[0].value
 
 
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)
@@ -238,7 +238,7 @@ def test_a_file_that_is_no_text(visit: Visit, lang: i18n.Language) -> None:
     assert [each.value for each in app.error] == [i18n.text(lang, "error.bad_text_file", place=2)]
     assert "cat" in sent(app)[0]["tokens"]
     app.file_uploader[0].set_value(("a.txt", b"a" * (MAX_BYTES + 1), "text/plain")).run()
-    said = i18n.text(lang, "error.text_file_too_large", found="1025", limit="1024", unit="KiB")
+    said = i18n.text(lang, "error.text_file_too_large", found=1025, limit=1024, unit="KiB")
     assert [each.value for each in app.error] == [said]
 
 

@@ -131,7 +131,7 @@ def test_hostile_text_is_a_text_or_is_refused(visit: Visit, typed: str) -> None:
 def test_a_text_beyond_every_limit_is_refused_in_one_sentence(visit: Visit) -> None:
     app = visit("overview", text=TEXT)
     type_text(app, "\u9577" * text_files.MAX_BYTES)
-    assert len(app.error) == 1 and str(text_files.MAX_BYTES // 1024) in app.error[0].value
+    assert len(app.error) == 1 and f"{text_files.MAX_BYTES // 1024:,}" in app.error[0].value
     assert parameters(app)["text"] == TEXT
 
 
