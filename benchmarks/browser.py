@@ -29,7 +29,7 @@ COLD_START_MS = 8000.0
 SIZES = (128, 510)
 TEXT_SIZES = {16: 250.0, 128: NEW_TEXT_MS}  # tokens, and the budget
 N_PROBES = 300
-FRAME_PX = 3.0
+FRAME_PX = 5.0
 COLD_ROUNDS = 3
 PREVIEW = "Attention weights of"
 
