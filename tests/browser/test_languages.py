@@ -145,7 +145,7 @@ BREAKS_OF_LINES = """() => {
 NOT_FIRST = set("、。，．・：；？！）」』】〉》”’々ーぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮ％")
 NOT_LAST = set("（「『【〈《“‘")
 HANGUL = re.compile("[가-힣]")
-WIDTHS = range(360, 1560, 40)
+WIDTHS = range(320, 1520, 40)
 
 
 def wrong_breaks(lang: Language, breaks: list[tuple[str, str, bool]]) -> list[str]:

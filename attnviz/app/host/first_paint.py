@@ -6,8 +6,9 @@ the element that Streamlit's script fills: it takes it away with its first frame
 of page and bar stand behind that element, and so after Streamlit's own, which go into the head:
 nothing is drawn without them, and of two rules of one weight ours counts. Font and script are
 fetched beside Streamlit's own and not after them, and nothing is shown before the font is there
-(`font_wait.js`), so that no letter changes its width later; and its script is told where the server
-is, instead of trying addresses until one answers.
+(`font_wait.js`), so that no letter changes its width later. The document is in the language of the
+address from the start (`first_language.js`); and Streamlit's script is told where the server is,
+instead of trying addresses until one answers.
 """
 
 import html
@@ -21,6 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attnviz.app.host import script
 from attnviz.app.server.edge.settings import PUBLIC_VARIABLE
+from attnviz.i18n import LANGUAGES, tag
 from attnviz.pictures.shared.pages import PAGES
 from attnviz.pictures.shared.pages import path as path_of
 
@@ -33,6 +35,7 @@ APP = Path(__file__).parents[1]
 FIRST_SHEET = Path(__file__).with_name("first_paint.css")
 SERVER = Path(__file__).with_name("server_place.js")
 FONT_WAIT = Path(__file__).with_name("font_wait.js")
+LANGUAGE = Path(__file__).with_name("first_language.js")
 SHEETS = (APP / "bar" / "bar.css", APP / "style.css")
 ASIDE = re.compile(r"/(static|_stcore|scripts|media|component)/|\.\w+$")
 # a compressed page, a part of it or "not modified" could not be written anew
@@ -99,7 +102,7 @@ def painted(page: str) -> str:
 
 @cache
 def head() -> str:
-    """The head of our page: its name, font and script, and where its server is."""
+    """The head of our page: its name, language, font and script, and where its server is."""
     font, module = (f"./{script.PLACE}/{name}" for name in (script.font_name(), script.file_name()))
     return f"""{META}
     {preview(os.environ.get(PUBLIC_VARIABLE, ""))}
@@ -107,6 +110,7 @@ def head() -> str:
     <link rel="modulepreload" href="{module}" />
     <style id="av-inter">@font-face {{ font-family: Inter; font-weight: 400 700;
     src: url("{font}"); }}</style>
+    <script>{read(LANGUAGE).replace("TAGS", " ".join(map(tag, LANGUAGES)))}</script>
     <style>{read(FIRST_SHEET)}</style>
     <script>{read(FONT_WAIT)}</script>
     <script>{read(SERVER).replace("PAGES", "|".join(map(path_of, PAGES)))}</script>"""

@@ -1,9 +1,9 @@
 // @ts-check
-// The language of the document: what voices read it with, which glyphs and breaks a browser chooses. Streamlit's page says
-// "en" in every language, and its own few words (of an uploader, of a list, of buttons with a sign) are English. The style
-// sheet of the app carries both in properties (`style` of main.py): it comes before the components, and again with every
-// change of the language. What the app writes in English on a page in another language gets its language here: Streamlit's
-// Markdown makes plain elements of it (`in_english` of attnviz.i18n).
+// The language of the document: what voices read it with, which glyphs and breaks a browser chooses; and the few words of
+// Streamlit (of an uploader, of a list, of buttons with a sign), which are English. The style sheet of the app carries both
+// in properties (`style` of main.py): it comes before the components, and again with every change of the language. The
+// document has it before that from its address (first_language.js). What the app writes in English on a page in another
+// language gets its language here: Streamlit's Markdown makes plain elements of it (`in_english` of attnviz.i18n).
 
 const LANGUAGE = "--attnviz-language";
 const TOKENS = "--attnviz-tokens";
@@ -23,7 +23,7 @@ const SIZE = /^(\d+) ?MB per file$/;
 const PLACES = new WeakMap();
 /** @type {Words} */
 let words = {};
-let watched = false;
+let spoken = "";
 
 /** Has the document, and what Streamlit says itself, be in the language of the page. */
 export function speakLanguage() {
@@ -31,11 +31,12 @@ export function speakLanguage() {
   const language = style.getPropertyValue(LANGUAGE).trim();
   const tokens = style.getPropertyValue(TOKENS).trim();
   if (tokens) document.documentElement.dataset.tokens = tokens;
-  if (!language || document.documentElement.lang === language) return;
-  document.documentElement.lang = language;
+  if (!language || language === spoken) return;
+  const first = !spoken;
+  document.documentElement.lang = spoken = language;
   words = read(style.getPropertyValue(WORDS));
   translate(document.body);
-  if (!watched) watch();
+  if (first) watch();
 }
 
 /** The words in a property: a string of CSS that holds JSON. @returns {Words} */
@@ -53,7 +54,6 @@ export function translated(/** @type {string} */ english, /** @type {Words} */ t
 }
 
 function watch() {
-  watched = true;
   const seen = new MutationObserver((changes) => {
     for (const { target, addedNodes, type } of changes) {
       if (type !== "childList") translate(target.parentElement ?? document.body);
