@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from attnviz.i18n import LANGUAGES, Language, text
 from attnviz.teach.lessons.cards.texts import lesson_texts
 from tests.browser.conftest import OpenVisit
 from tests.support.browser import accessibility_problems
@@ -12,6 +13,7 @@ from tests.support.waiting import expect_true
 
 CODE = re.compile(r"[2-9A-Z]{3}-[2-9A-Z]{3}")
 COUNTS = {"nothing": 1, "sums": 0, "error": 1}
+MOST_PX = 120  # of the teacher's bar
 EN, JA = lesson_texts("block", "en"), lesson_texts("block", "ja")
 
 SHARPER = EN.of("sharper", "title").partition("[[")[0].strip()
@@ -87,8 +89,6 @@ def test_a_class_goes_along_survives_a_reload_and_ends_with_a_card(visit: OpenVi
     live(one.page)
     lead.get_by_role("button", name="Begin").click()
     expect(lead.get_by_role("button", name="Begin")).to_have_count(0)
-    panel = lead.locator(".st-key-attnviz-widget-class-bar")
-    expect_true(lambda: (panel.bounding_box() or {"height": 900})["height"] <= 120)
     lead.reload()  # the address has no key, the tab has
     live(lead)
     expect(lead.get_by_role("button", name="Next →")).to_be_visible()
@@ -100,11 +100,27 @@ def test_a_class_goes_along_survives_a_reload_and_ends_with_a_card(visit: OpenVi
     presenter.go("learn")
     expect(one.page).to_have_url(re.compile("/learn"))
 
-    lead.get_by_role("button", name="End the class").click()
+    presenter.open_menu("class.tools")
+    lead.get_by_text("End the class", exact=True).click()
     lead.get_by_role("button", name="End it for everyone").click()
     heading(lead, "Report of the class")
     heading(one.page, "The class has ended")
     expect(one.page.get_by_role("button", name="To the lessons")).to_be_visible()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_the_teachers_bar_is_one_line_and_a_count(visit: OpenVisit, lang: Language) -> None:
+    view = {"lesson": "block", "card": "order", "lang": lang}
+    lead = visit("learn", canvases=False, **view).page
+    option = lesson_texts("block", lang).of("order", "option.nothing")
+    expect(lead.get_by_text(option, exact=True)).to_be_visible()
+    for key in ("teach_title", "teach", "begin"):
+        lead.get_by_role("button", name=text(lang, f"class.{key}"), exact=True).click()
+    bar = lead.locator(".st-key-attnviz-widget-class-bar")
+    for width in (1280, 1920):
+        lead.set_viewport_size({"width": width, "height": 900})
+        expect_true(lambda: (bar.bounding_box() or {"height": 900})["height"] <= MOST_PX)
 
 
 @pytest.mark.slow

@@ -25,7 +25,8 @@ from tests.support.seen import Seen, watch
 from tests.support.waiting import LIMIT_MS, LIMIT_S, NOT_YET
 
 POLL_MS = 20
-Menu = Literal["menu.model", "menu.more", "take", "media"]  # the keys of menus of bar and strip
+# the keys of menus of bar and strip, and of the teacher's line
+Menu = Literal["menu.model", "menu.more", "take", "media", "class.tools"]
 PRESS_MS = 50
 OPEN_MS = 1000  # how long the options of a box may take to show
 ANYTHING = re.compile(".+")  # an empty attribute says no, as a missing one

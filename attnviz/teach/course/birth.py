@@ -91,7 +91,7 @@ def _needs(inputs: CardInputs) -> Card:
     }
     question = ChoiceQuestion(("itself", "before", "place"), "before")
     read = replace(_film(tokens), scenes=("text",), handles=())
-    return Card("needs", numbers, (), question, situation=(read,))
+    return Card("needs", numbers, (read,), question)
 
 
 def _letters(seed: int) -> Int64[Tensor, "token"]:

@@ -60,7 +60,7 @@ def take_back(stage: Stage) -> None:
 def ask(lang: Language, card: CardName) -> None:
     """The presenter's buttons."""
     now = asked(card)
-    with st.popover(text(lang, "class.together")):
+    with st.expander(text(lang, "class.together")):
         if now:
             _button(lang, card, "", "together_end", primary=True)
         if card[0] == TRAINS_IN and now != "train":

@@ -44,7 +44,7 @@ def ask(shown: CardShown, *, revealed: bool) -> None:
     if not panels:
         return
     asking = asked(name)
-    with st.popover(text(lang, "class.cell")):
+    with st.expander(text(lang, "class.cell")):
         st.markdown(text(lang, "class.cell_body"))
         if asking is not None:
             _button(shown, "cell_show", (name, replace(asking, shown=True)), "primary")

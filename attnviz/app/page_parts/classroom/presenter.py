@@ -193,28 +193,29 @@ def _begins(opened: OpenCard | None) -> bool:
 
 
 def _tools(lang: Language, opened: OpenCard | None, begins: bool) -> None:
-    """The wall's page, the invitation, the order of the cards, a question for a cell, the end."""
+    """One menu: the invitation, the order of the cards, what the class does together, the end."""
     if begins:
         _link_to_wall(lang)
-    else:
-        with st.popover(text(lang, "class.invitation")):
-            invitation.for_teacher(lang, begins=False)
-            _link_to_wall(lang)
-    if opened is not None:
-        if not card_order.plan():
-            with st.popover(text(lang, "learn.cards")):
-                card_order.choose(lang, opened.lesson.slug)
-        shown = _shown(lang, opened)
-        cell_question.ask(shown, revealed=not shown.is_open)
-        activity.ask(lang, (opened.lesson.slug, opened.name))
-    with st.popover(text(lang, "class.end")):
-        st.markdown(text(lang, "class.end_sure"))
-        st.button(
-            text(lang, "class.end_all"),
-            key=widgets.key("class.end"),
-            type="primary",
-            on_click=_end,
-        )
+    with st.popover(text(lang, "class.tools"), key=widgets.key("class.tools")):
+        if not begins:
+            with st.expander(text(lang, "class.invitation")):
+                invitation.for_teacher(lang, begins=False)
+                _link_to_wall(lang)
+        if opened is not None:
+            if not card_order.plan():
+                with st.expander(text(lang, "learn.cards")):
+                    card_order.choose(lang, opened.lesson.slug)
+            shown = _shown(lang, opened)
+            cell_question.ask(shown, revealed=not shown.is_open)
+            activity.ask(lang, (opened.lesson.slug, opened.name))
+        with st.expander(text(lang, "class.end")):
+            st.markdown(text(lang, "class.end_sure"))
+            st.button(
+                text(lang, "class.end_all"),
+                key=widgets.key("class.end"),
+                type="primary",
+                on_click=_end,
+            )
 
 
 def _link_to_wall(lang: Language) -> None:
