@@ -94,8 +94,15 @@ def find(
 
 
 def _keeps_lengths(before: np.ndarray, after: np.ndarray, tolerance: float) -> bool:
-    """True if every head of every token kept its length, or was stretched by one constant."""
-    ratio = squares(after) / np.maximum(squares(before), TINY)
+    """True if every head of every token kept its length, or was stretched by one constant.
+
+    What is 0 stays 0: keys of padding that a model zeroes show no stretch.
+    """
+    lengths, rotated = squares(before), squares(after)
+    is_long = lengths > TINY
+    if not is_long.any() or rotated[~is_long].any():
+        return False
+    ratio = rotated[is_long] / lengths[is_long]
     return bool(ratio.max() - ratio.min() <= 4 * tolerance * ratio.max())
 
 

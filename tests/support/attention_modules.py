@@ -23,7 +23,7 @@ SOFTMAXES = (
 )
 PRODUCTS = (
     *("at", "matmul", "bmm", "baddbmm", "einsum", "einsum_heads_last", "sdpa", "transposed"),
-    "summed",
+    *("summed", "pairs", "pairs_summed", "distances"),
 )
 SCALES = ("usual", "none", "number", "learned", "before", "by_head")
 SCORES = ("dot", "cosine", "bilinear", "biased")
@@ -198,12 +198,21 @@ class Generated(nn.Module):
         q, k = (x.unflatten(-1, (self.made.n_head, self.d_head)) for x in (q, k))
         q, k = (x.flatten(2) for x in self.prepared(q, k))
         for q_h, k_h, v_h in zip(*(x.split(self.d_head, dim=-1) for x in (q, k, v)), strict=True):
-            scores = q_h @ k_h.transpose(-1, -2) * self.factor
-            attention = weights_of(self.masked(scores), self.made.softmax)
+            scores = self.pairs(q_h, k_h)
+            scores = q_h @ k_h.transpose(-1, -2) if scores is None else scores
+            attention = weights_of(self.masked(scores * self.factor), self.made.softmax)
             weights.append(attention)
             mixed.append(attention @ v_h)
         self.truth = torch.stack(weights, 1).detach().float().clone()
         return torch.cat(mixed, -1)
+
+    def pairs(self, q: Tensor, k: Tensor) -> Tensor | None:
+        """Scores as sums over all pairs of q and k, where no product of matrices makes them."""
+        if self.made.product == "distances":
+            return -(q.unsqueeze(-2) - k.unsqueeze(-3)).square().sum(-1)
+        if self.made.product.startswith("pairs"):
+            return (q.unsqueeze(-2) * k.unsqueeze(-3)).sum(-1)
+        return None
 
     def at_once(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         """All heads in one product, in the layout of the choice."""
@@ -261,7 +270,10 @@ class Generated(nn.Module):
                     q, k, v, attn_mask=bias + hidden, scale=factor
                 )
             return functional.scaled_dot_product_attention(q, k, v, is_causal=causal, scale=factor)
-        if made.product == "baddbmm":
+        pairs = self.pairs(q, k)
+        if pairs is not None:
+            scores = pairs * self.factor
+        elif made.product == "baddbmm":
             nothing = q.new_zeros(())
             scores = torch.baddbmm(nothing, q, k.transpose(-1, -2), beta=1, alpha=1) * self.factor
         elif made.product == "transposed":
@@ -274,7 +286,7 @@ class Generated(nn.Module):
         self.keep_in(attention, lead)
         if made.product == "transposed":
             mixed = (v.transpose(-1, -2) @ attention.transpose(-1, -2)).transpose(-1, -2)
-        elif made.product == "summed":
+        elif made.product in ("summed", "pairs_summed"):
             mixed = (attention.unsqueeze(-1) * v.unsqueeze(-3)).sum(-2)
         else:
             mixed = attention @ v

@@ -51,6 +51,11 @@ class LinearRun:
 
     def _read_layer(self) -> WrittenLayer | CalledLayer:
         module = self.module
+        if self.is_plain and type(module) is nn.Linear:  # without `__getattr__`
+            weight, bias = module._parameters["weight"], module._parameters["bias"]
+            assert weight is not None, "a plain layer has a weight"
+            if weight.layout is torch.strided:
+                return WrittenLayer(weight.detach().T, None if bias is None else bias.detach())
         is_shown = self.is_plain and module.weight.layout is torch.strided
         if not is_shown and not can_be_read(module):
             return CalledLayer(module, self.input.shape[-1], self.input.dtype, self.input.device)
@@ -177,7 +182,10 @@ def sharded_layer(modules: Mapping[str, nn.Module]) -> tuple[str, int] | None:
 
 def version_of(tensor: Tensor) -> int | None:
     """The number of changes in place; None where torch counts none, in inference mode."""
-    return None if tensor.is_inference() else tensor._version
+    try:
+        return tensor._version
+    except RuntimeError:  # asked for first, `is_inference` would take as long again
+        return None
 
 
 def has_memory(tensor: Tensor) -> bool:
@@ -192,9 +200,10 @@ def storage_of(tensor: Tensor) -> int:
     A sparse tensor has none. A tensor made of others (quantised, sharded, jagged) has that of the
     first of them.
     """
-    memory = _own_memory(tensor)
-    if memory is not None:
-        return memory
+    try:  # as `_own_memory`: asked so often that a call more is felt
+        return tensor.untyped_storage().data_ptr()
+    except (NotImplementedError, RuntimeError):
+        pass
     names = tensor.__tensor_flatten__()[0] if hasattr(tensor, "__tensor_flatten__") else []
     return storage_of(getattr(tensor, names[0])) if names else NO_MEMORY
 

@@ -536,14 +536,17 @@ def _head_starts(tensor: Tensor, output: Tensor) -> tuple[int, ...] | None:
     """
     n_batch, n_heads, n_token, width = tensor.shape
     d_out = output.shape[-1]
+    of_batch, step, of_token, of_column = tensor.stride()
     is_aligned = (
-        output.is_contiguous()
+        of_column == 1
         and output.shape[:2] == (n_batch, n_token)
-        and tensor.stride(3) == 1
-        and (n_token == 1 or tensor.stride(2) == d_out)
-        and (n_batch == 1 or tensor.stride(0) == n_token * d_out)
+        and (n_token == 1 or of_token == d_out)
+        and (n_batch == 1 or of_batch == n_token * d_out)
+        and output.is_contiguous()
     )
+    if not is_aligned:
+        return None
     first = int(tensor.storage_offset() - output.storage_offset())
-    step = int(tensor.stride(1))
-    fits = 0 <= first and first + (n_heads - 1) * step + width <= d_out
-    return tuple(first + head * step for head in range(n_heads)) if is_aligned and fits else None
+    if not 0 <= first <= d_out - (n_heads - 1) * step - width:
+        return None
+    return tuple(first + head * step for head in range(n_heads))

@@ -234,31 +234,10 @@ def _is_masked_late(used: Tensor, kept: Tensor) -> bool:
     return bool(((used == kept) | (used == 0)).all()) and bool(used.any())
 
 
-def is_over_positions(read: Tensor, axis: int, sources: Sequence[ScoreSource]) -> bool:
-    """True if the axis of a softmax cannot be the columns of the layers that entered it.
-
-    Columns lie side by side in memory, whatever was done to each number since. They are all there,
-    or as many as the axis is long.
-    """
-    if not sources:
-        return False
-    n_axis = read.shape[axis]
-    return not any(
-        source.has_learned_columns
-        and read.stride(axis) == 1
-        and (
-            source.shape[-1] == n_axis
-            or (source.shape[-1] % n_axis == 0 and math.prod(source.shape) == read.numel())
-        )
-        for source in sources
-    )
-
-
 def has_keys(softmax: OpenSoftmax, value_sources: Sequence[ScoreSource]) -> bool:
     """True unless the scores are columns of a linear layer, as those of a router are."""
     if any(not source.has_learned_columns for source in softmax.sources):
         return True
     if any(not source.is_learned for source in value_sources):
         return False  # q·(kᵀ·v): the second factor of linear attention
-    n_key = softmax.kept.shape[softmax.axis]
-    return not any(source.shape[-1] % n_key == 0 for source in softmax.sources)
+    return softmax.over_positions or not softmax.sources

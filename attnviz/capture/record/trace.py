@@ -117,7 +117,7 @@ class ThreadTrace:
             number = self._next(self._logs, OPEN_SOFTMAXES)
             axis = args[1] % max(out.dim(), 1)
             sources = self._sources.entering(args[0])
-            over_positions = evidence.is_over_positions(args[0], axis, sources)
+            over_positions = self._is_over_positions(args[0], axis, sources)
             self._logs[number] = OpenSoftmax(
                 out.detach(), axis, sources, stack, over_positions=over_positions
             )
@@ -162,13 +162,19 @@ class ThreadTrace:
         written = ops.tensors_in(out if isinstance(out, tuple | list) else (out,))
         if written:
             read = ops.tensors_in((*args, *kwargs.values()) if kwargs else args)
-            self._origins.pass_on(read, written)
+            self._origins.pass_on(func, args, kwargs, read, written)
             if func is ops.TOPK and self._sources.show_columns_only(args[0]):
                 self.forget(out)  # a router's choice, and no scores
             if func in ops.SCATTERS:
                 entered = frozenset().union(*map(self._origins.of, read))
                 self._scattered |= entered & self._exps.keys()
             self._trails.follow(func, args, kwargs, written)
+
+    def _is_over_positions(
+        self, scores: Tensor, axis: int, sources: tuple[ScoreSource, ...]
+    ) -> bool:
+        """True if scores were computed by products, and an axis is not the columns of a layer."""
+        return bool(sources) and not self._origins.is_of_columns(scores, axis)
 
     def _next(self, store: dict[int, Any], most: int) -> int:
         """A new number, after the oldest entries of a store were dropped."""
@@ -189,7 +195,7 @@ class ThreadTrace:
             return
         axis %= out.dim()
         sources = self._sources.entering(read)
-        over_positions = evidence.is_over_positions(read, axis, sources)
+        over_positions = self._is_over_positions(read, axis, sources)
         is_learned = self._origins.is_parameter(read)
         softmax = OpenSoftmax(
             out.detach(), axis, sources, stack, scores, over_positions, is_learned
@@ -221,7 +227,7 @@ class ThreadTrace:
         numbers |= self._origins.of(out)
         number = self._next(self._exps, OPEN_SOFTMAXES)
         self._exps[number] = ops.Exponentials(sources, early)
-        self._origins.replace(out, numbers | {number})
+        self._origins.renumber(out, numbers | {number})
 
     def _add_quotient(self, out: Tensor, stack: ops.Stack) -> None:
         """Take exp(x) divided by its sum as a softmax."""
@@ -241,7 +247,7 @@ class ThreadTrace:
         for axis in (out.dim() - 1, out.dim() - 2):
             if out.shape[axis] > 1 and evidence.sums_to_one(out.detach(), axis):
                 kept = out.clone() if out._is_view() else out.detach()
-                over_positions = evidence.is_over_positions(out, axis, sources)
+                over_positions = self._is_over_positions(out, axis, sources)
                 softmax = OpenSoftmax(kept, axis, sources, stack, over_positions=over_positions)
                 self._open(softmax, self._origins.of(out), out)
                 return True
@@ -271,7 +277,8 @@ class ThreadTrace:
             any(is_learned),
             is_learned[1] and not is_learned[0],
         )
-        self._origins.replace(out, frozenset({number}))
+        has_columns = is_learned[1] and not is_learned[0] and out.dim() > 1
+        self._origins.replace(out, frozenset({number}), -1 if has_columns else None)
         if not is_learned[1] or is_learned[0]:
             return
         if not ops.has_one_matrix(product.right):
@@ -396,7 +403,7 @@ class ThreadTrace:
         earlier = {n for n in self._origins.of(out) if not self._sources.is_learned(n)}
         shape = tuple(layer.written.shape)
         self._sources[number] = ScoreSource(layer.read, args[1], shape, None, True, True)
-        self._origins.replace(out, frozenset({*earlier, number}))
+        self._origins.replace(out, frozenset({*earlier, number}), 1)
         self._layers.add(layer)
         self._decide_by_reader(layer)
 

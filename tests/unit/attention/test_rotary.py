@@ -44,6 +44,17 @@ def test_a_rotation_is_recovered(width: int, halves: bool, stretch: float) -> No
     np.testing.assert_allclose(angles, 100.0 ** (-2 * np.arange(width // 2) / width), atol=1e-4)
 
 
+def test_keys_of_padding_that_are_zero_hide_no_rotation() -> None:
+    """As in a batch of two sounds (Dots3 Note): keys without a bias behind a norm of zeros."""
+    x = drawn(HEADS, TOKENS, D_HEAD)
+    x[:, 4:] = 0
+    after = rotated(x, 10, halves=True)
+    assert find(x, after, EXACT) == Rotation("halves", 10)
+    after[1, 5, 0] = 1e-3
+    assert find(x, after, EXACT) is None
+    assert find(np.zeros_like(x), np.zeros_like(x), EXACT) is None
+
+
 def test_the_factors_of_one_head_turn_another() -> None:
     x, rotation = drawn(HEADS, TOKENS, D_HEAD), Rotation("halves", D_HEAD)
     after = rotated(x, D_HEAD, halves=True)
