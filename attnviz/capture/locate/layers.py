@@ -51,11 +51,6 @@ class LinearRun:
 
     def _read_layer(self) -> WrittenLayer | CalledLayer:
         module = self.module
-        if self.is_plain and type(module) is nn.Linear:  # without `__getattr__`
-            weight, bias = module._parameters["weight"], module._parameters["bias"]
-            assert weight is not None, "a plain layer has a weight"
-            if weight.layout is torch.strided:
-                return WrittenLayer(weight.detach().T, None if bias is None else bias.detach())
         is_shown = self.is_plain and module.weight.layout is torch.strided
         if not is_shown and not can_be_read(module):
             return CalledLayer(module, self.input.shape[-1], self.input.dtype, self.input.device)
