@@ -1,14 +1,17 @@
 """A page in each language: what the document says, which glyphs it is set in, where lines break."""
 
 import re
+from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from attnviz.i18n import LANGUAGES, Language, tag, text
 from tests.browser.conftest import OpenVisit
-from tests.support.waiting import expect_equal, expect_true
+from tests.support.cases import mostly_slow
+from tests.support.waiting import expect_equal
 
 # the family that a machine with Noto has for each script, and the breaks of a paragraph
 GLYPHS: dict[Language, str] = {
@@ -34,30 +37,86 @@ def test_the_document_says_its_language(visit: OpenVisit, lang: Language) -> Non
 
 
 @pytest.mark.parametrize("lang", GLYPHS)
-def test_a_language_is_set_in_its_own_glyphs(visit: OpenVisit, lang: Language) -> None:
+def test_a_language_asks_for_its_own_family_first(visit: OpenVisit, lang: Language) -> None:
     page = visit("overview", lang=lang).page
-    expect_equal(lambda: page.evaluate("document.documentElement.lang"), tag(lang))
-    session = page.context.new_cdp_session(page)
-
-    def families() -> set[str]:
-        for domain in ("DOM", "CSS"):
-            session.send(f"{domain}.enable")
-        root = session.send("DOM.getDocument")["root"]["nodeId"]
-        found: Any = session.send(
-            "DOM.querySelectorAll", {"nodeId": root, "selector": f"{PARAGRAPH}, h1, h2"}
-        )
-        return {
-            font["familyName"]
-            for node in found["nodeIds"]
-            for font in session.send("CSS.getPlatformFontsForNode", {"nodeId": node})["fonts"]
-            if "CJK" in font["familyName"]
-        }
-
-    expect_true(lambda: families() <= {GLYPHS[lang]})  # none where the machine has no Noto
     family = page.locator(PARAGRAPH).first.evaluate("node => getComputedStyle(node).fontFamily")
     asked = [name for name in family.split(", ") if name.strip('"') in GLYPHS.values()]
     assert asked[0] == f'"{GLYPHS[lang]}"'
+
+
+CODE = {"CODE", "PRE", "KBD", "STYLE", "SCRIPT", "NOSCRIPT", "TITLE"}
+EASTERN = "[\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]"
+SIGN = re.compile(r"[^\u0000-\u024f\u0370-\u03ff\u2010-\u2027]", re.UNICODE)  # no letter of a word
+SET_IN = [
+    (lang, path)
+    for lang in (*GLYPHS, "es")
+    for path in ("", "overview", "steps", "masks", "compare", "switches", "circuit", "learn")
+]
+
+
+def fonts_of_texts(page: Page) -> list[tuple[str, dict[str, int]]]:
+    """Each text of an element, in components too, and its glyphs by family of the system."""
+    session = page.context.new_cdp_session(page)
+    for domain in ("DOM", "CSS"):
+        session.send(f"{domain}.enable")
+    root = session.send("DOM.getDocument", {"depth": -1, "pierce": True})["root"]
+    found = []
+    for node, said in _texts(root):
+        fonts: Any = session.send("CSS.getPlatformFontsForNode", {"nodeId": node})["fonts"]
+        glyphs = Counter[str]()
+        for font in fonts:
+            glyphs[font["familyName"]] += 0 if font["isCustomFont"] else int(font["glyphCount"])
+        found.append((said, dict(glyphs)))
     session.detach()
+    return found
+
+
+def _texts(node: Any) -> Iterator[tuple[int, str]]:
+    if node["nodeName"] in CODE:
+        return
+    below = [*node.get("children", ()), *node.get("shadowRoots", ())]
+    said = "".join(one["nodeValue"] for one in below if one["nodeName"] == "#text").strip()
+    if said:
+        yield node["nodeId"], said
+    for one in below:
+        yield from _texts(one)
+
+
+def strange_fonts(lang: Language, texts: list[tuple[str, dict[str, int]]]) -> list[str]:
+    """Texts with a letter in glyphs of another language, or in another font than the rest.
+
+    Latin letters are in the font of the app. Signs that no font of a language has may have another.
+    """
+    wrong = []
+    for said, glyphs in texts:
+        eastern = re.findall(EASTERN, said)
+        others = sorted(glyphs.values())[: -1 if eastern else None]
+        n_signs = len(SIGN.findall(said)) - len(eastern)
+        is_foreign = eastern and any(name in glyphs for one, name in GLYPHS.items() if one != lang)
+        if sum(others) > n_signs or is_foreign:
+            wrong.append(f"{said[:40]}: {glyphs}")
+    return wrong
+
+
+@pytest.mark.parametrize(("lang", "path"), mostly_slow(SET_IN, [("zh", "overview"), ("es", "")]))
+def test_a_word_is_set_in_one_font_and_in_its_own_glyphs(
+    visit: OpenVisit, lang: Language, path: str
+) -> None:
+    page = visit(path, lang=lang, canvases=path != "learn").page
+    texts = fonts_of_texts(page)
+    assert len(texts) > 30 and strange_fonts(lang, texts) == []
+
+
+def test_a_word_in_two_fonts_is_found() -> None:
+    def found(said: str, **glyphs: int) -> bool:
+        return bool(
+            strange_fonts("zh", [(said, {name.replace("_", " "): n for name, n in glyphs.items()})])
+        )
+
+    own = {"Inter Variable": 0}
+    assert not found("头 3", Noto_Sans_CJK_SC=1) and not found("头 ▸", Noto_Sans_CJK_SC=1, DejaVu=1)
+    assert found("头 L3", Noto_Sans_CJK_SC=1, Arial=2) and found("L3.H1", Arial=5)
+    assert found("头", Noto_Sans_CJK_JP=1) and not strange_fonts("zh", [("L3", own)])
 
 
 def test_streamlits_own_words_are_in_the_language_of_the_page(visit: OpenVisit) -> None:
@@ -75,8 +134,9 @@ def test_streamlits_own_words_are_in_the_language_of_the_page(visit: OpenVisit) 
 
 # where tokens and examples stand, by the page that shows them first
 ENGLISH = {
-    "": (".stage-token:not(.special)", ".stage-examples .av-button", ".stage-name"),
+    "": (".stage-token:not(.special)", ".stage-examples .av-button", ".gallery-says bdi"),
     "overview": (".av-strip .av-chip:not(.av-special)", ".strip-example span", ".av-fact-query"),
+    "switches": (".av-heading bdi",),
 }
 
 
@@ -194,6 +254,55 @@ def test_a_break_that_a_language_forbids_is_found() -> None:
     assert wrong_breaks("ja", [("タ", "ー", False), ("。", "次", False)]) == ["タ|ー"]
     assert wrong_breaks("zh", [("x", "。", False), ("（", "词", False)]) == ["x|。", "（|词"]
     assert wrong_breaks("ko", [("토", "큰", False), ("큰", "은", True)]) == ["토|큰"]
+
+
+# runs of two English words or more whose language is not named; what stands in brackets is the
+# English name of a term
+UNNAMED = """() => {
+    const found = [];
+    const languageOf = (node) => {
+        for (let at = node.parentNode; at; at = at.parentNode ?? at.host)
+            if (at.lang) return at.lang;
+        return "";
+    };
+    const collect = (root) => {
+        for (const node of root.childNodes) {
+            if (node.shadowRoot) collect(node.shadowRoot);
+            if (node.nodeType === Node.TEXT_NODE) {
+                const owner = node.parentElement;
+                const said = node.data.replace(/[（(][^）)]*[）)]/g, "");
+                if (/[a-z]{2,}[,.]? [a-z]{2,}/i.test(said) && languageOf(node) !== "en" &&
+                    owner?.checkVisibility() && !owner.closest("code, pre, .katex, textarea"))
+                    found.push(said.trim());
+            } else collect(node);
+        }
+    };
+    collect(document.body);
+    return found;
+}"""
+WITH_ENGLISH = (
+    "",
+    "overview",
+    "compare",
+    "switches",
+    "circuit",
+    "atlas",
+    "output",
+    "pairs",
+    "learn",
+)
+
+
+@pytest.mark.parametrize("path", mostly_slow(WITH_ENGLISH, ["", "switches"]))
+def test_english_words_on_a_page_name_their_language(visit: OpenVisit, path: str) -> None:
+    page = visit(
+        path, lang="ja", model="stories" if path == "output" else "minilm", canvases=False
+    ).page
+    expect(page.locator(PARAGRAPH).first).to_be_visible()
+    for closed in page.locator("[data-testid=stMain] details:not([open]) > summary").all():
+        closed.click()
+    page.wait_for_timeout(1000)
+    assert page.evaluate(UNNAMED) == []
 
 
 @pytest.mark.parametrize("lang", ["ja", "ko", "es"])

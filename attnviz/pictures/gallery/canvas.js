@@ -6,7 +6,7 @@
 import { parse } from "../shared/buffer.js";
 import { makeClock, wantsLessMotion } from "../shared/clock.js";
 import { sequential } from "../shared/colors.js";
-import { el, fitCanvas, markDrawn, setData, setText, watchSize } from "../shared/dom.js";
+import { el, fitCanvas, markDrawn, quotingNodes, setData, setText, watchSize } from "../shared/dom.js";
 import { fill, fmtFixed, fmtPercent } from "../shared/fmt.js";
 import { PAINTS } from "./paint.js";
 
@@ -110,7 +110,7 @@ function write(/** @type {State} */ state) {
     const says = sentence(state, card.name);
     setText(card.title, title);
     setText(card.about, about);
-    setText(card.says, says);
+    if (card.says.textContent !== says) card.says.replaceChildren(...quotingNodes(says));
     card.node.title = says;
     card.node.setAttribute("aria-label", `${title}. ${about} ${says}`);
     paint(state, card);

@@ -62,6 +62,13 @@ export function languageOf(/** @type {string} */ text) {
   return !isOpen && IN_ENGLISH.test(text) ? "en" : null;
 }
 
+const QUOTED = /(?<=[“「『«‘])([^“”「」『』«»‘’]+)(?=[”」』»’])/u;
+
+/** A sentence as nodes, what it quotes (tokens, texts, answers) each in its language. */
+export function quotingNodes(/** @type {string} */ said) {
+  return said.split(QUOTED).map((part, at) => (at % 2 && languageOf(part) ? foreign(part) : part));
+}
+
 function asNode(/** @type {Node | string | number} */ child) {
   return child instanceof Node ? child : String(child);
 }

@@ -5,7 +5,7 @@
 
 import { barList } from "../shared/bars.js";
 import { parse } from "../shared/buffer.js";
-import { cueScroll, el, setBusy, setText, watchSize } from "../shared/dom.js";
+import { cueScroll, el, quotingNodes, setBusy, setText, watchSize } from "../shared/dom.js";
 import { fill, fmtFixed, fmtPercent, withPercent } from "../shared/fmt.js";
 import { makeBoard } from "./board.js";
 import { makeWords } from "./words.js";
@@ -210,8 +210,8 @@ function showAnswer(/** @type {HTMLElement} */ box, /** @type {AnswerView} */ an
   const texts = written.map(([label, text]) =>
     el("div", {}, el("dt", {}, label), el("dd", {}, el("bdi", {}, text))),
   );
-  const heading = el("h3", { class: "av-heading" }, title);
-  const said = el("p", { class: "av-sentence", "aria-live": "polite" }, sentence);
+  const heading = el("h3", { class: "av-heading" }, ...quotingNodes(title));
+  const said = el("p", { class: "av-sentence", "aria-live": "polite" }, ...quotingNodes(sentence));
   const more = [
     ...(texts.length ? [el("dl", { class: "av-switches-written" }, ...texts)] : []),
     ...(control ? [el("p", { class: "av-note" }, control)] : []),

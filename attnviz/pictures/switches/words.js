@@ -2,7 +2,7 @@
 // The words under the switches: each is a button under a signed bar, what the chosen head, or all of them, write from it
 // into the answer. A click forbids the look at it; below stand the same look forbidden in each head alone.
 
-import { dataAt, el, foreign, setData } from "../shared/dom.js";
+import { dataAt, el, foreign, quotingNodes, setData } from "../shared/dom.js";
 import { fill, fmtFixed } from "../shared/fmt.js";
 
 /** @import { FloatArray } from "../shared/buffer.js" */
@@ -26,7 +26,7 @@ export function makeWords(header, arrays, look) {
   const { words, strings } = header;
   if (!words) return null;
   const values = arrays["words.values"];
-  const heading = el("h3", { class: "av-heading" }, words.title);
+  const heading = el("h3", { class: "av-heading" }, ...quotingNodes(words.title));
   const shares = sharesOf(words, values, words.through);
   const most = largest(words, values);
   const buttons = words.tokens.map((token, at) => wordButton(header, words, token, at, shares[at], most));

@@ -122,7 +122,9 @@ def _training(lang: Language, model_card: TrainingCard) -> None:
         st.markdown(f"**{text(lang, f'card.{name}')}** · {fact}")
     if described.samples:
         st.markdown(f"**{text(lang, 'card.samples')}**")
-        st.markdown("\n".join(f"- {_plain(sample)}" for sample in described.samples))
+        is_english = described.languages == (DEFAULT,)
+        samples = (_english(lang, one) if is_english else _plain(one) for one in described.samples)
+        st.markdown("\n".join(f"- {sample}" for sample in samples))
 
 
 def _english(lang: Language, value: str) -> str:
