@@ -112,7 +112,9 @@ def main() -> None:
     target = classroom.page_to_follow(name)
     if target is not None:
         st.switch_page(pages[target], query_params=address.params(current.view()))
-    if name not in routes.WITHOUT_MODEL:
+    door = routes.door(name, current.view().drawing.face)
+    needs_model = name not in routes.WITHOUT_MODEL and door != "calculator"
+    if needs_model:
         openings.open_where_nothing_is_chosen()
     if name != routes.DEFAULT or not address_bar.names_a_view():
         address_bar.write(with_view=name != routes.DEFAULT)
@@ -120,8 +122,8 @@ def main() -> None:
         bar.show(lang, pages, name)
     if name != routes.DEFAULT:
         loading.import_libraries()
-    if name not in routes.WITHOUT_MODEL:
-        frame.open_page(name)
+    if needs_model:
+        frame.open_page(door)
         strip.open_line(lang, links.back_to_lesson, name)
     elif name != "learn" and not in_frame:
         links.back_to_lesson(lang)
@@ -132,7 +134,7 @@ def main() -> None:
             page.run()
     strip.close_line(lang)
     take.offer_picture(lang)
-    if name in routes.WITHOUT_MODEL:
+    if not needs_model:
         frame_line.line_without_model(lang)
 
 

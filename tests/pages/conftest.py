@@ -95,11 +95,10 @@ def wait_for_the_script(runner: Any, timeout: float) -> None:
 
 @pytest.fixture
 def visit(root: Path) -> Visit:
-    """A function that opens a page, or the head on Look, as a deep link on a fresh session."""
+    """A function that opens a page, or what is behind a door, as a deep link, afresh."""
 
-    def opened(page: str, **parameters: str) -> AppTest:
-        if page == "head":
-            page, parameters = "overview", {"open": "1", **parameters}
+    def opened(page: Door, **parameters: str) -> AppTest:
+        page, parameters = routes.page(page), {**BEHIND.get(page, ("", {}))[1], **parameters}
         app = AppTest.from_file(str(root / "attnviz/app/main.py"), default_timeout=TIMEOUT_S)
         for name, value in parameters.items():
             app.query_params[name] = value

@@ -20,7 +20,7 @@ from attnviz.models.registry import REGISTRY
 from attnviz.pictures import palette
 from attnviz.pictures.group.titles import model_title
 from attnviz.pictures.palette import PaletteEntry, PaletteView
-from attnviz.pictures.shared.pages import PAGES, Page
+from attnviz.pictures.shared.pages import DOORS, Door
 from attnviz.teach.lessons.cards.texts import lesson_texts
 from attnviz.types import HeadId
 
@@ -51,7 +51,7 @@ def door(lang: Language) -> None:
 @cache
 def _common(lang: Language) -> tuple[PaletteEntry, ...]:
     """The entries that every page has: pages, lessons, models, what the app itself can do."""
-    pages = [_page(lang, page) for page in PAGES]
+    pages = [_page(lang, door) for door in DOORS if door != "head"]
     lessons = [
         PaletteEntry(
             "lesson", slug, texts.title, texts.summary, lesson_texts(slug, i18n.DEFAULT).title
@@ -83,10 +83,10 @@ def _common(lang: Language) -> tuple[PaletteEntry, ...]:
     return (*pages, save, *lessons, *models, *schemes, *languages)
 
 
-def _page(lang: Language, page: Page) -> PaletteEntry:
+def _page(lang: Language, page: Door) -> PaletteEntry:
     """A page under its name; it is found by what it is for, and by its English name."""
     title, room = text(lang, f"page.{page}.title"), routes.room(page)
-    if len(routes.ROOMS[room]) > 1:
+    if page not in routes.ROOMS[room][:1] or len(routes.ROOMS[room]) > 1:
         title = f"{text(lang, f'room.{room}')} › {title}"
     keys = (f"page.{page}.title", f"palette.of_{page}")
     words = (page, *(text(each, key) for key in keys for each in (lang, i18n.DEFAULT)))
@@ -118,7 +118,7 @@ def _take() -> None:
     if pick is None:
         return
     value = pick.value
-    if pick.kind == "page" and value in PAGES:
+    if pick.kind == "page" and value in DOORS:
         _go_to(value)
     elif pick.kind == "head" and (head := _head_named(value)) is not None:
         current.open_head(head.layer, head.head)
@@ -140,7 +140,7 @@ def _head_named(name: str) -> HeadId | None:
         return None
 
 
-def _go_to(page: Page) -> None:
+def _go_to(page: Door) -> None:
     if page == routes.DEFAULT:
         st.switch_page(routes.file(page), query_params=address_bar.parameters(False))
     else:

@@ -9,7 +9,7 @@ are made of, so a rerun with equal input builds nothing.
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import streamlit as st
 
@@ -18,7 +18,7 @@ from attnviz.app.bar.navigation import NAVIGATION, renew
 from attnviz.app.frame import mask_code, notices
 from attnviz.app.host.draw import draw
 from attnviz.app.server.shared import shared
-from attnviz.app.session import current, messages, store, widgets
+from attnviz.app.session import current, embedding, messages, store, widgets
 from attnviz.app.session.fragment import fragment
 from attnviz.attention import edits
 from attnviz.i18n import text
@@ -39,6 +39,7 @@ from attnviz.pictures.rest import fill as told_view
 from attnviz.pictures.shared.canvas import Canvas
 from attnviz.pictures.shared.heads import Axes, HeadsView
 from attnviz.pictures.shared.options import parse_options
+from attnviz.pictures.shared.pages import BEHIND, Door
 from attnviz.pictures.shared.selection import (
     Asked,
     Extent,
@@ -56,6 +57,12 @@ MAX_MEASURED = 24  # as many as captures
 FIRST_SIGHT = "first_sight"  # what was chosen when a capture came into sight
 # the fragments that answer what is asked of a cell, which stand below the heads
 ANSWERS: dict[Asked, str] = {"forbid": "effects", "links": "head_links"}
+FACES = get_args(strip.Face)
+# what each face of Compute, and the row, is opened by
+DOORS: dict[object, Door] = {
+    "": "steps",
+    **{given["face"]: door for door, (_, given) in BEHIND.items() if "face" in given},
+}
 MAX_STEPS = 2  # the largest, of 2,048 tokens, keeps 70 MB
 
 
@@ -198,16 +205,21 @@ def steps(shown: PageContext) -> None:
             return
         edited = current.view().drawing.edits
         extent, key = shown.size.extent, widgets.component_key("steps")
-        draw(
-            strip.CANVAS,
-            lambda: steps_view.steps(
-                shown, layer, head, _steps(shown, layer, head), edits.parse(edited)
-            ),
-            key,
-            shown.lang,
-            {"selection": keep_selection(key, extent, redraw="steps"), "edit": _keep_edits(key)},
-            kept=f"{shown.key} {layer} {head} {edited}",
-        )
+        faces = () if embedding.is_embedded() else FACES
+        face = current.view().drawing.face or None
+        on = {
+            "selection": keep_selection(key, extent, redraw="steps"),
+            "edit": _keep_edits(key),
+            "face": open_face(key),
+        }
+
+        def view() -> strip.StepsData:
+            before, changed = _steps(shown, layer, head), edits.parse(edited)
+            row = steps_view.steps(shown, layer, head, before, changed)
+            return replace(row, faces=faces, face=face)
+
+        kept = f"{shown.key} {layer} {head} {edited} {face} {len(faces)}"
+        draw(strip.CANVAS, view, key, shown.lang, on, kept)
 
 
 @fragment("masks")
@@ -299,6 +311,17 @@ def open_head(key: str, extent: Extent) -> Callable[[], None]:
             current.go(request.page)
 
     return open_page
+
+
+def open_face(key: str) -> Callable[[], None]:
+    """A callback that opens another face of Compute, or the row again."""
+
+    def take() -> None:
+        sent = widgets.component_value(key, "face")
+        if sent in DOORS:
+            current.go(DOORS[sent])
+
+    return take
 
 
 def answer_question(key: str, extent: Extent) -> Callable[[], None]:

@@ -11,14 +11,14 @@ from attnviz.i18n import Language, joined, text
 from attnviz.i18n.numbers import number
 from attnviz.pictures import switches
 from attnviz.pictures.group.app_capture import PageContext
-from attnviz.pictures.shared.pages import Page
+from attnviz.pictures.shared.pages import Door
 from attnviz.teach.lessons.cards.symbols import with_formulas
 
 MAX_REASON_CHARS = 300
 MAX_HEADS_CHARS = 80
 
 
-def open_page(name: Page, heading: str = "title", *, reads_alone: bool = False) -> Language:
+def open_page(name: Door, heading: str = "title", *, reads_alone: bool = False) -> Language:
     """Give a page its heading; the language to go on in.
 
     The bar says where the visitor is: the heading is for who hears the page, but for one that

@@ -23,7 +23,7 @@ from attnviz.i18n import Language, text
 from attnviz.pictures import save_image, switches
 from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.group.titles import model_title
-from attnviz.pictures.shared.pages import Page
+from attnviz.pictures.shared.pages import Door
 from attnviz.summary import MAX_SHOWN, shortened
 from attnviz.types import HeadId
 
@@ -45,7 +45,7 @@ class TakeFile:
 
 def offer(
     shown: PageContext,
-    page: Page,
+    page: Door,
     *figures: "View",
     right: PageContext | None = None,
     right_text: str = "",
@@ -72,7 +72,7 @@ def offer_picture(lang: Language) -> None:
 def _menu(
     lang: Language,
     shown: PageContext | None = None,
-    page: Page = "start",
+    page: Door = "start",
     figures: "tuple[View, ...]" = (),
     right: PageContext | None = None,
     right_text: str = "",
@@ -92,7 +92,7 @@ def _menu(
 
 def _files_and_code(
     shown: PageContext,
-    page: Page,
+    page: Door,
     figures: "tuple[View, ...]",
     right: PageContext | None,
     right_text: str,
@@ -127,7 +127,7 @@ def _camera(lang: Language, origins: Sequence[str] = ()) -> None:
 
 
 def _origins(
-    shown: PageContext, page: Page, head: HeadId, right: PageContext | None
+    shown: PageContext, page: Door, head: HeadId, right: PageContext | None
 ) -> tuple[str, ...]:
     """For each text on the page the model, the head where the page shows one, and the text."""
     sides = (shown,) if right is None else (shown, right)
@@ -145,7 +145,7 @@ def _origins(
     )
 
 
-def _is_open(page: Page) -> bool:
+def _is_open(page: Door) -> bool:
     """True for Look with one head open."""
     return page == "overview" and current.view().drawing.open
 

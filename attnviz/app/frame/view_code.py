@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from attnviz.app.session import current, store
 from attnviz.pictures.group.app_capture import PageContext
-from attnviz.pictures.shared.pages import Page
+from attnviz.pictures.shared.pages import Door
 from attnviz.types import HeadId
 
 Options = dict[str, str | int]
@@ -43,7 +43,7 @@ class CodeSource:
         return "".join(f", {name}={value!r}" for name, value in options.items() if value)
 
 
-def of_left(shown: PageContext, file: str, page: Page) -> CodeSource:
+def of_left(shown: PageContext, file: str, page: Door) -> CodeSource:
     """The capture of the view; on Masks both sentences are in one batch."""
     request = shown.captured.request
     name, texts = "a" if page == "compare" else "cap", () if request is None else request.text
@@ -59,7 +59,7 @@ def of_right(shown: PageContext, file: str, text: str) -> CodeSource:
 
 
 def code(
-    shown: PageContext, page: Page, head: HeadId, sources: Sequence[CodeSource], changes: str
+    shown: PageContext, page: Door, head: HeadId, sources: Sequence[CodeSource], changes: str
 ) -> str:
     """The program; `changes` are the heads that are off on Switches."""
     captures = [line for source in sources for line in source.lines()]
@@ -69,7 +69,7 @@ def code(
 
 
 def _numbers(
-    shown: PageContext, page: Page, head: HeadId, source: CodeSource, changes: str
+    shown: PageContext, page: Door, head: HeadId, source: CodeSource, changes: str
 ) -> list[str]:
     """The lines that take the numbers of a page out of its captures."""
     place = _place(shown)
@@ -135,7 +135,7 @@ def _survey(shown: PageContext) -> list[str]:
 
 
 # the pages whose numbers are of the model and not of the capture
-OF_MODEL: dict[Page, Callable[[PageContext], list[str]]] = {
+OF_MODEL: dict[Door, Callable[[PageContext], list[str]]] = {
     "atlas": _survey,
     "pairs": _pairs,
     "weights": lambda _: ["circuits = attnviz.circuits(lm)"],
@@ -172,7 +172,7 @@ def _place(shown: PageContext) -> str:
     return f"{kind}{stack}"
 
 
-def _stages(page: Page, head: HeadId, place: str) -> list[str]:
+def _stages(page: Door, head: HeadId, place: str) -> list[str]:
     """The steps of a head, with the edits of Steps or under the masks of Masks."""
     drawing = current.view().drawing
     call = f"call = cap.call({head.layer}{place})"

@@ -1,4 +1,4 @@
-"""The page Calculator: matrices to type or paste, their steps, and programs that compute them.
+"""Own numbers on Compute: matrices to type or paste, their steps, and programs that compute them.
 
 In: the sheet in the view, which stands in the address. Out: a new sheet if the typed matrices make
 one; else the drafts stay in their boxes, with the error, above the last good steps.
@@ -13,8 +13,9 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app.bar.navigation import NAVIGATION
+from attnviz.app.frame import fragments
 from attnviz.app.host.draw import draw
-from attnviz.app.session import current, messages, store, widgets
+from attnviz.app.session import current, embedding, messages, store, widgets
 from attnviz.app.session.fragment import fragment
 from attnviz.errors import BadInput
 from attnviz.i18n import Language, text
@@ -52,13 +53,10 @@ def show(lang: Language) -> None:
     if problem is not None:
         messages.show(lang, problem)
         st.caption(text(lang, "lab.still"))
-    _steps(lang, sheet)
-    with (
-        st.container(key=widgets.key("dock")),
-        st.popover(text(lang, "lab.numbers"), key=widgets.key("lab.numbers"), width="content"),
-    ):
+    with st.popover(text(lang, "lab.numbers"), key=widgets.key("lab.numbers"), width="content"):
         _choices(lang, sheet)
         _boxes(lang, sheet)
+    _steps(lang, sheet)
     _code(lang, sheet)
 
 
@@ -199,13 +197,16 @@ def _steps(lang: Language, sheet: Sheet) -> None:
     with messages.guard(lang):
         key = widgets.component_key("lab")
         extent = Extent(1, 1, sheet.n_query, sheet.n_key)
+        is_alone = embedding.is_embedded()
         draw(
             strip.CANVAS,
-            lambda: run.sheet_steps(lang, sheet),
+            lambda: replace(
+                run.sheet_steps(lang, sheet), face=None if is_alone else "numbers"
+            ),
             key,
             lang,
-            {"selection": _keep_cell(key, extent)},
-            kept=f"lab {sheets.write(sheet)}",
+            {"selection": _keep_cell(key, extent), "face": fragments.open_face(key)},
+            kept=f"lab {sheets.write(sheet)} {is_alone}",
         )
 
 

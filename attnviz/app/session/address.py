@@ -22,6 +22,7 @@ from attnviz.pictures import circuit, geometry, mask_painter, switches
 from attnviz.pictures.pairs import Ask
 from attnviz.pictures.shared import numbers, options
 from attnviz.pictures.shared.selection import MEANS, SCALES, SPECIALS
+from attnviz.pictures.steps import Face
 from attnviz.teach.calculator import sheet
 from attnviz.teach.lessons.cards import progress
 from attnviz.tokens.labels import without_surrogates
@@ -151,6 +152,8 @@ PARAMETERS: Mapping[str, Parameter] = {
         Parameter("order", "drawing", "order", partial(options.checked, "order")),
         Parameter("cells", "drawing", "cells", partial(options.checked, "cells")),
         Parameter("open", "drawing", "open", partial(options.checked, "open")),
+        Parameter("face", "drawing", "face", partial(_choice, ("", *get_args(Face)))),
+        Parameter("stop", "drawing", "stop", partial(options.checked, "stop")),
         Parameter("sums", "drawing", "sums", partial(options.checked, "sums")),
         Parameter("masks", "drawing", "masks", partial(options.checked, "masks")),
         Parameter("words", "drawing", "words", partial(options.checked, "words")),

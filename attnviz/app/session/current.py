@@ -16,7 +16,7 @@ from attnviz import i18n
 from attnviz.app.session import address, model_cards, routes, store
 from attnviz.app.session.view import RightSide, View, default_view
 from attnviz.checks import examples
-from attnviz.pictures.shared.pages import Door
+from attnviz.pictures.shared.pages import BEHIND, Door
 from attnviz.pictures.shared.selection import OpenRequest, Selection
 from attnviz.types import Kind, Stack
 
@@ -160,10 +160,16 @@ def open_attention(stack: Stack | None, kind: Kind | None) -> None:
 
 
 def go(door: Door) -> NoReturn:
-    """Leave for a page with the whole view; Look is opened on all heads, or on the chosen one."""
-    if door in ("overview", "head"):
-        take({"open": door == "head"})
-    page = "overview" if door == "head" else door
+    """Leave for a page with the whole view.
+
+    Look is opened on all heads, or on the chosen one; Compute on the row, or on another face.
+    """
+    page = routes.page(door)
+    given = BEHIND[door][1] if door in BEHIND else {}
+    if page == "overview":
+        take({"open": "open" in given})
+    if page == "steps":
+        take({"face": given.get("face", "")})
     st.switch_page(routes.file(page), query_params=address.params(view()))
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import get_args
 
 import attnviz
-from attnviz.pictures.shared.pages import PAGES, ROWS, Page, Room
+from attnviz.pictures.shared.pages import BEHIND, PAGES, ROWS, Door, Page, Room
 
 DEFAULT: Page = "start"
 BEFORE: Page = "overview"  # what "/" with parameters showed before there was a start page
@@ -32,6 +32,17 @@ def files() -> dict[Page, Path]:
     return {page: file(page) for page in PAGES}
 
 
-def room(page: Page) -> Room:
-    """The room of a page."""
-    return next(row.room for row in ROWS if row.name == page)
+def page(door: Door) -> Page:
+    """The page behind a door."""
+    return next((name for name in PAGES if name == door), None) or BEHIND[door][0]
+
+
+def door(page: Page, face: str) -> Door:
+    """The door to a page, or to a face of Compute where the page is that."""
+    behind = (page, {"face": face})
+    return next((door for door, there in BEHIND.items() if there == behind), page)
+
+
+def room(door: Door) -> Room:
+    """The room of a page, or of what is behind a door."""
+    return next(row.room for row in ROWS if row.name == page(door))

@@ -13,8 +13,9 @@ from attnviz.models.registry import DEFAULT_MODEL as DEFAULT_MODEL
 from attnviz.pictures.circuit import DEFAULT_SIDES
 from attnviz.pictures.geometry import GeometryChoice
 from attnviz.pictures.pairs import Ask
-from attnviz.pictures.shared.options import Order
+from attnviz.pictures.shared.options import Order, Stop
 from attnviz.pictures.shared.selection import Mean, Scale, Special
+from attnviz.pictures.steps import Face
 from attnviz.pictures.switches import Off
 from attnviz.types import Kind, Measure, Stack
 
@@ -90,7 +91,8 @@ class AttentionPlace:
 class DrawingOptions:
     """Options of drawing.
 
-    `open` shows the chosen head alone on Look, grown from its square. `masks` are those laid over
+    `open` shows the chosen head alone on Look, grown from its square; `face` is what stands in the
+    place of the row on Compute, `stop` the stop of the row that is looked at. `masks` are those laid over
     the scores, "" for the model's own; `edits` are numbers of the
     chosen head that were changed by hand; `beside` names heads whose lines are drawn too.
     """
@@ -100,6 +102,8 @@ class DrawingOptions:
     order: Order = "layer"
     cells: bool = False
     open: bool = False
+    face: Face | Literal[""] = ""
+    stop: Stop | Literal[""] = ""
     sums: bool = False
     masks: str = ""
     words: bool = False

@@ -10,6 +10,7 @@ import type { Rest } from "./rest.js";
 import type { AddressSelection, Place } from "./selection.js";
 import type { ShownPicture } from "./snapshot.js";
 import type { Header as Stage } from "../stage/types.js";
+import type { Face } from "../steps/types.js";
 import type { Theme } from "./theme.js";
 
 /** Fills the root of a host. Nothing is drawn before the first data. */
@@ -110,6 +111,8 @@ export interface Events {
   ask: Place & { ask: "forbid" | "links"; on: boolean };
   /** steps: all edits in their text form. */
   edit: string;
+  /** steps: the face of the room to open, "" for the row. */
+  face: Face | "";
   /** drawing_pad: the drawing, a PNG in base64. */
   picture: string;
   /** switches: what is off, in the text form of changes, or "none". */

@@ -14,12 +14,16 @@ from attnviz.types import HeadId, Measure
 
 Order = Literal["layer", Measure]
 ORDERS: tuple[Order, ...] = get_args(Order)
+# of a row's way through a head
+Stop = Literal["q", "scores", "scaled", "masked", "weights", "mixed", "projected"]
+STOPS: tuple[Stop, ...] = get_args(Stop)
 MAX_LINES = 10
 MAX_BESIDE = 3  # heads beside the chosen one
 DEFAULTS: dict[str, Any] = {
     "order": "layer",
     "cells": False,
     "open": False,
+    "stop": "",
     "sums": False,
     "words": False,
     "masks": "",
@@ -65,8 +69,14 @@ def _beside(raw: object) -> tuple[str | None, bool]:
     return (raw, True) if len(heads) <= MAX_BESIDE else (None, False)
 
 
+def _stop(raw: object) -> tuple[str | None, bool]:
+    """The stop of a row that is looked at; the empty one stands for all."""
+    return (raw, True) if isinstance(raw, str) and raw in ("", *STOPS) else (None, False)
+
+
 OWN_FORMS: dict[str, Callable[[object], tuple[Any, bool]]] = {
     "masks": _masks,
+    "stop": _stop,
     "top": _top,
     "beside": _beside,
 }

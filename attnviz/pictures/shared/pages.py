@@ -3,7 +3,7 @@
 In: nothing. Out: the rows, and the names: the single list of what a component can open, of what the
 navigation shows, and of what `app/session/routes.py` leads to. A page's texts are `page.<name>.…`,
 its file is `pages/<name>.py`; a room's name is `room.<name>`. A door is what can be opened: a page,
-or "head", which is Look with one head grown out of its square.
+"head", which is Look with one head grown out of its square, or a face of Compute.
 """
 
 from dataclasses import dataclass
@@ -18,15 +18,12 @@ Page = Literal[
     "circuit",
     "output",
     "steps",
-    "masks",
-    "geometry",
-    "calculator",
     "map",
     "atlas",
     "pairs",
     "learn",
 ]
-Door = Literal[Page, "head"]
+Door = Literal[Page, "head", "masks", "geometry", "calculator"]
 Room = Literal["start", "look", "change", "compute", "texts", "learn"]
 
 
@@ -53,9 +50,6 @@ ROWS = (
     PageRow("circuit", "change"),
     PageRow("output", "change", followed=True),
     PageRow("steps", "compute", followed=True),
-    PageRow("masks", "compute"),
-    PageRow("geometry", "compute", followed=True),
-    PageRow("calculator", "compute", needs_model=False),
     PageRow("map", "texts"),
     PageRow("atlas", "texts"),
     PageRow("pairs", "texts"),
@@ -63,6 +57,13 @@ ROWS = (
 )
 PAGES: tuple[Page, ...] = tuple(row.name for row in ROWS)
 DOORS: tuple[Door, ...] = get_args(Door)
+# the page behind a door that is none, and the parameters of its address there
+BEHIND: dict[Door, tuple[Page, dict[str, str]]] = {
+    "head": ("overview", {"open": "1"}),
+    "masks": ("steps", {"face": "masks"}),
+    "geometry": ("steps", {"face": "arrows"}),
+    "calculator": ("steps", {"face": "numbers"}),
+}
 
 
 def path(page: Page) -> str:

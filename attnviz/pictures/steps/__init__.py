@@ -19,6 +19,7 @@ from attnviz.pictures.shared.canvas import INLINE, LOCAL, Canvas, Prefix, derive
 from attnviz.pictures.shared.heads import Axes, LayerPatches, TokenAxis
 from attnviz.types import STAGES, AxisName, Stage, StepView
 
+Face = Literal["numbers", "arrows", "masks"]  # of the first, the second and the fourth stop
 # stages that most models do not have; without a view they get no panel
 OPTIONAL: tuple[Stage, ...] = ("unrotated_q", "unrotated_k", "capped", "biased")
 
@@ -128,7 +129,8 @@ class StepsData:
     """Every stage of one head; `absent` says why a stage has no view.
 
     `reach` is how long a vector a weight of 1 on each key would write, ‖v·W_O‖. `by_kernel` is True
-    where the numbers are compared with those of torch's own kernel, not with a model's.
+    where the numbers are compared with those of torch's own kernel, not with a model's. `faces` are
+    those that the host can open in the picture's place, `face` the open one.
     """
 
     place: Annotated[HeadPlace, INLINE]
@@ -140,6 +142,8 @@ class StepsData:
     reach: Float32[np.ndarray, "key"] | None = None
     by_hand: Annotated[HandEdits, LOCAL] = HandEdits()
     by_kernel: bool = False
+    faces: tuple[Face, ...] = ()
+    face: Face | None = None
 
     @derived
     def d_head(self) -> int:

@@ -6,7 +6,7 @@ import { axisMarks } from "../shared/axes.js";
 import { parse } from "../shared/buffer.js";
 import { sequential } from "../shared/colors.js";
 import { makeCommitter } from "../shared/committer.js";
-import { INVITES, el, fillNodes, oncePerFrame, setBusy, setData, watchSize } from "../shared/dom.js";
+import { el, oncePerFrame, setBusy, setData, watchSize } from "../shared/dom.js";
 import { askForHead } from "../shared/picker.js";
 import { pictureSource } from "../shared/picture.js";
 import { drawPicturePanel } from "../shared/picture_panel.js";
@@ -14,12 +14,15 @@ import { clampSelection } from "../shared/selection.js";
 import { rowOf } from "./arithmetic.js";
 import { showEditBar } from "./edit_bar.js";
 import { arraysOf, readEdit, writtenEdits } from "./edits.js";
-import { drawArithmetic, tokenMark } from "./explain.js";
+import { drawArithmetic } from "./explain.js";
+import { STOP_OF } from "./faces.js";
 import { buildPanels } from "./panels.js";
 import { paperOf } from "./paper.js";
 import { buildParts, writeParts } from "./parts.js";
-import { haltPlay, playKey, showPlay } from "./play.js";
+import { filmRow, filmStart } from "./film_scenes.js";
+import { haltPlay, playKey, seekScene, showPlay } from "./play.js";
 import { listenPanel } from "./pointer.js";
+import { STOPS, stopNamed } from "./stops.js";
 import { drawStrip, markStrip, roomKey } from "./strip.js";
 import { shownOf } from "./window.js";
 
@@ -27,8 +30,9 @@ import { shownOf } from "./window.js";
 /** @import { Host, Mounted } from "../shared/host.js" */
 /** @import { AddressSelection } from "../shared/selection.js" */
 /** @import { Edit, Mode } from "./edits.js" */
+/** @import { FilmStage } from "./film_scenes.js" */
 /** @import { Actions, HeadData, State } from "./state.js" */
-/** @import { Arrays, Header } from "./types.js" */
+/** @import { Arrays, Face, Header } from "./types.js" */
 
 /** As long as the component. @typedef {{host: Host, top: HTMLElement, committer: Committer}} Frame */
 
@@ -44,7 +48,11 @@ export default function steps(/** @type {Host} */ host) {
   /** @type {State | null} */
   let state = null;
   const committer = makeCommitter(host, top, (selection) => state && follow(state, selection));
-  const redraw = oncePerFrame(() => state && state.drawnFor !== roomKey(state) && drawStrip(state));
+  const redraw = oncePerFrame(() => {
+    if (!state || state.drawnFor === roomKey(state)) return;
+    drawStrip(state);
+    state.parts.picture.paint();
+  });
   const stop = watchSize(top, redraw);
   return {
     refresh(data) {
@@ -87,6 +95,7 @@ function begin(/** @type {Frame} */ frame, /** @type {Uint8Array} */ data) {
     target: null,
     areAllTerms: false,
     film: null,
+    stop: stopNamed(frame.host.address.get("stop")),
   };
   frame.top.replaceChildren(...parts.nodes);
   frame.committer.start(selection);
@@ -136,6 +145,8 @@ function actionsOf(/** @type {() => State} */ now) {
     choose: (query, key) => choose(now(), query, key),
     mode: (mode) => setMode(now(), mode),
     edit: (edits) => askForEdits(now(), edits),
+    stop: (stop) => chooseStop(now(), stop),
+    face: (face) => askForFace(now(), face),
   };
 }
 
@@ -144,6 +155,7 @@ function showData(/** @type {State} */ state) {
   const { top, theme, parts, header, committer } = state;
   const actions = actionsOf(() => state);
   top.classList.toggle("dark", theme.dark);
+  top.classList.toggle("rail-only", header.face === "arrows" || header.face === "masks");
   setBusy(top, false);
   committer.write(state.selection);
   writeParts(parts, header, top);
@@ -152,16 +164,12 @@ function showData(/** @type {State} */ state) {
   showChoice(state);
 }
 
-/** The sentence in the bar, the live region and the arithmetic, after the choice or the data changed. */
+/** The row's picture, the live region and the arithmetic, after the choice or the data changed. */
 function showChoice(/** @type {State} */ state) {
   const { top, parts, selection } = state;
   const { query, key } = selection;
-  const isEmpty = query === null && key === null;
-  parts.clear.hidden = isEmpty;
+  parts.clear.hidden = query === null && key === null;
   setData(top, { query, key });
-  parts.asks.classList.toggle("empty", isEmpty);
-  parts.asks.classList.toggle(INVITES, isEmpty);
-  parts.asks.replaceChildren(...asksNodes(state));
   showEditBar(
     state,
     actionsOf(() => state),
@@ -170,20 +178,10 @@ function showChoice(/** @type {State} */ state) {
   showSums(state);
 }
 
-/** "it asks animal", one of both, or the hint how to choose. */
-function asksNodes(/** @type {State} */ { header, selection }) {
-  const { strings, rows, key_tokens: keys } = header;
-  const { query, key } = selection;
-  const queryNode = query === null ? null : tokenMark("query", rows[query]);
-  const keyNode = key === null ? null : tokenMark("key", keys[key]);
-  if (queryNode && keyNode) return fillNodes(strings.asks, { query: queryNode, key: keyNode });
-  return [queryNode ?? keyNode ?? strings.hint];
-}
-
 /** Where in the picture the chosen cell is, with the weights of its query. */
 function showPicture(/** @type {State} */ { header, edited, whole, theme, parts, selection, top }) {
   const { strings, patches, tokens: labels } = header;
-  drawPicturePanel(parts.picture, {
+  drawPicturePanel(parts.places, {
     ...selection,
     whole,
     patches,
@@ -198,14 +196,61 @@ function showPicture(/** @type {State} */ { header, edited, whole, theme, parts,
 
 /** The arithmetic is that of the numbers on show; of a difference there is none, so that the edited ones are taken. */
 function showSums(/** @type {State} */ state) {
-  const { header, parts, areAllTerms } = state;
-  const { query, key } = state.selection;
+  const { header, parts, areAllTerms, stop } = state;
   const arrays = state.mode === "difference" ? state.edited : state.arrays;
-  const toggle = () => toggleTerms(state);
-  drawArithmetic(parts.box, { header, arrays, query, key, areAllTerms, toggleTerms: toggle });
+  const { query, key } = seenCell(state, arrays);
+  const does = {
+    toggleTerms: () => toggleTerms(state),
+    choose: (/** @type {FilmStage} */ next) => chooseStop(state, next),
+  };
+  drawArithmetic(parts.box, { header, arrays, query, key, areAllTerms, stop, ...does });
   parts.rail.write(header);
-  parts.rail.show(arrays, state.selection);
+  parts.rail.show(arrays, { query, key });
   showPlay(state);
+  showStop(state);
+}
+
+/** The cell that the row's picture shows: the chosen one; while none is, the strongest of the row. */
+function seenCell(
+  /** @type {State} */ { header, selection: { query, key } },
+  /** @type {State["arrays"]} */ arrays,
+) {
+  const row = filmRow(arrays, query ?? filmStart(header), key);
+  return row ? { query: row.query, key: key ?? row.top } : { query, key };
+}
+
+/** The stop that is looked at: in the picture, on the rail, on its panels. */
+function showStop(/** @type {State} */ { parts, panels, stop, header }) {
+  parts.rail.mark(header.face === null ? stop : STOP_OF[header.face]);
+  const stages = STOPS.find(({ name }) => name === stop)?.stages ?? [];
+  for (const { info, section } of panels)
+    setData(section, { stop: stages.includes(info.stage) ? "1" : null });
+  parts.picture.paint();
+}
+
+/** Looks at a stop, or at all again; a film goes there, and an open face closes for it. */
+function chooseStop(/** @type {State} */ state, /** @type {FilmStage} */ stop) {
+  if (state.film) {
+    seekScene(state, stop);
+    return;
+  }
+  const { face } = state.header;
+  const isAnother = state.stop !== stop || (face !== null && face !== "numbers");
+  state.stop = isAnother ? stop : null;
+  state.selection = { ...state.selection, more: { stop: state.stop } };
+  state.committer.update(state.selection);
+  state.committer.write(state.selection);
+  if (face !== null && face !== "numbers") askForFace(state, null);
+  const hadFocus = state.parts.box.contains(document.activeElement ?? null);
+  showSums(state);
+  if (hadFocus) focusIn(state.parts.box, `[data-sum=${stop}] .step-head`);
+}
+
+/** Asks the host for another face of the room, or for the row again. */
+function askForFace(/** @type {State} */ state, /** @type {Face | null} */ face) {
+  setBusy(state.top, true);
+  state.committer.commit();
+  state.host.trigger("face", face ?? "");
 }
 
 /** Edited numbers, the original ones, or the difference. */

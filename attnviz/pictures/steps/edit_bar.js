@@ -37,14 +37,13 @@ export function makeEditBar(now, actions) {
   const block = textButton("edit-block", () => toggleBlock(now(), actions));
   const blockRow = textButton("edit-block-row", () => putRow(now(), actions, -Infinity));
   const openRow = textButton("edit-open-row", () => putRow(now(), actions, Infinity));
-  const hint = el("span", { class: "hint" });
+  const hint = el("p", { class: "hint" });
   const entry = el("div", { class: "edit-entry" }, where, set, block, blockRow, openRow);
   const chips = el("ul", { class: "edit-chips" });
   const reset = textButton("edit-reset", () => actions.edit([]));
   const modes = el("div", { class: "edit-modes", role: "radiogroup" });
   const tools = el("div", { class: "edit-tools" }, entry, modes, reset);
-  const node = el("div", { class: "edit-bar" }, hint, chips);
-  return { node, tools, where, input, set, block, blockRow, openRow, hint, entry, chips, reset, modes };
+  return { tools, where, input, set, block, blockRow, openRow, hint, entry, chips, reset, modes };
 }
 
 /** Writes the bar anew: after data, choice or mode changed. */
@@ -53,8 +52,8 @@ export function showEditBar(/** @type {State} */ state, /** @type {Actions} */ a
   const { strings } = header;
   const bar = parts.edit;
   showEntry(state);
-  bar.node.hidden = !header.editable || (bar.hint.hidden && !edits.length);
-  bar.tools.hidden = !header.editable || (bar.entry.hidden && !edits.length);
+  bar.hint.hidden = !header.editable;
+  parts.edits.hidden = !header.editable || (bar.entry.hidden && !edits.length);
   bar.chips.replaceChildren(...edits.map((edit) => chipOf(state, edit, actions)));
   bar.reset.hidden = bar.modes.hidden = !edits.length;
   setText(bar.reset, strings.edit_reset);
@@ -63,13 +62,12 @@ export function showEditBar(/** @type {State} */ state, /** @type {Actions} */ a
   setData(top, { mode, edits: edits.length });
 }
 
-/** The field of the chosen entry, or the hint how to choose one. */
+/** The field of the chosen entry. */
 function showEntry(/** @type {State} */ { header, edited, target, parts: { edit: bar } }) {
   const { strings } = header;
   const value = target && valueOf(edited, target);
   const hasEntry = target !== null && value !== null;
-  setText(bar.hint, hasEntry ? "" : strings.edit_hint);
-  bar.hint.hidden = hasEntry;
+  setText(bar.hint, strings.edit_hint);
   bar.entry.hidden = !hasEntry;
   if (target === null || value === null) return;
   bar.where.replaceChildren(fill(strings.edit_value, { place: placeName(header, target) }), bar.input);

@@ -1,22 +1,26 @@
 // @ts-check
-// The arithmetic box: the chosen cell's way from q · k to its part of the mixed row, with real numbers.
-// In: the head's numbers and the chosen cell. Out: DOM. The numbers come from arithmetic.js; here they are
-// rounded for print, and where a sum is printed its last term carries the rounding.
+// The arithmetic beside the row's picture: the chosen cell's way from its words to its part of the output, a line with the
+// result for each stop, and the whole of the one that is looked at. In: the head's numbers and the chosen cell. Out: DOM.
+// The numbers come from arithmetic.js; here they are rounded for print, and where a sum is printed its last term carries
+// the rounding.
 
 import { INVITES, cueScroll, el, fillNodes, foreign } from "../shared/dom.js";
 import { fill, fmtFixed, fmtReal, withPercent } from "../shared/fmt.js";
 import { subscripted } from "../shared/panel.js";
 import { beforeMask, dotProduct, effectOf, mixedOf, reasonsOf, softmaxOf, valueAt } from "./arithmetic.js";
+import { filmRow, filmSentence } from "./film_scenes.js";
 import { termsTable } from "./microscope.js";
 import { isUsualScaling, scaledBefore, scalingText } from "./scaled.js";
 
 /** @import { Child } from "../shared/dom.js" */
-/** @import { Arrays, Header, Stage } from "./types.js" */
+/** @import { FilmStage } from "./film_scenes.js" */
+/** @import { Arrays, Header } from "./types.js" */
 
 /**
- * A chosen cell of a head, and its numbers; `toggleTerms` shows all products, or the largest.
+ * A chosen cell of a head, and its numbers; `toggleTerms` shows all products, or the largest; `stop` is the one that is
+ * looked at, `choose` looks at another.
  * @typedef {{header: Header, arrays: Arrays, query: number, key: number, areAllTerms: boolean,
- *   toggleTerms: () => void}} Followed
+ *   toggleTerms: () => void, stop: FilmStage | null, choose: (stop: FilmStage) => void}} Followed
  */
 /** The same before a cell is chosen. */
 /** @typedef {Omit<Followed, "query" | "key"> & {query: number | null, key: number | null}} Following */
@@ -34,18 +38,16 @@ export function drawArithmetic(/** @type {HTMLElement} */ box, /** @type {Follow
   }
   const cell = { ...following, query, key };
   const { queryToken, keyToken } = tokensOf(cell);
-  const asks = fillNodes(strings.asks, { query: queryToken(), key: keyToken() });
   box.replaceChildren(
     el(
-      "header",
-      {},
-      el("h2", {}, strings.arithmetic),
-      el("p", { class: "asks" }, ...asks),
-      el("p", { class: "precision" }, strings.precision),
+      "h2",
+      { class: "asks" },
+      ...fillNodes(following.header.strings.question, { query: queryToken(), key: keyToken() }),
     ),
     el(
       "ol",
       { class: "sums" },
+      inputStep(cell),
       scoreStep(cell),
       scaledStep(cell),
       maskStep(cell),
@@ -69,17 +71,55 @@ function tokensOf(/** @type {Followed} */ { header, query, key }) {
   };
 }
 
-function stepCard(/** @type {Stage} */ stage, /** @type {string} */ title, /** @type {Child[]} */ children) {
-  return el("li", { dataset: { sum: stage } }, el("h3", {}, ...subscripted(title)), ...children);
+/**
+ * A step: its title with the result, and the whole of it where it is looked at.
+ * @param {Followed} cell
+ * @param {FilmStage} stage
+ * @param {string} title
+ * @param {Child[]} children
+ * @param {string} [result]
+ */
+function stepCard(cell, stage, title, children, result = "") {
+  const isOpen = cell.stop === stage;
+  const head = el(
+    "button",
+    {
+      type: "button",
+      class: "step-head",
+      "aria-expanded": String(isOpen),
+      on: { click: () => cell.choose(stage) },
+    },
+    el("span", {}, ...subscripted(title)),
+    el("b", { class: "av-number" }, result),
+  );
+  const said = sentenceOf(cell, stage);
+  return el(
+    "li",
+    { dataset: { sum: stage } },
+    el("h3", {}, head),
+    el("div", { class: "step-body", hidden: !isOpen }, said && el("p", {}, ...said), ...children),
+  );
+}
+
+/** What happens in a step, as the film says it of the row; of the row's strongest key, whichever is chosen. */
+function sentenceOf(/** @type {Followed} */ { header, arrays, query, key }, /** @type {FilmStage} */ stage) {
+  const row = filmRow(arrays, query);
+  const isThere = stage === "q" || arrays[stage] !== undefined;
+  return row && isThere ? filmSentence(header, arrays, { ...row, top: key }, stage) : null;
 }
 
 /** The card of a step whose numbers are not there. */
 function missingCard(
-  /** @type {Followed} */ { header },
-  /** @type {Stage} */ stage,
+  /** @type {Followed} */ cell,
+  /** @type {FilmStage} */ stage,
   /** @type {string} */ title,
 ) {
-  return stepCard(stage, title, [el("p", { class: "hint" }, header.strings.step_unavailable)]);
+  return stepCard(cell, stage, title, [el("p", { class: "hint" }, cell.header.strings.step_unavailable)]);
+}
+
+/** The words become q, k and v. */
+function inputStep(/** @type {Followed} */ cell) {
+  return stepCard(cell, "q", cell.header.strings.step_input, []);
 }
 
 function mathLine(/** @type {Child[]} */ ...parts) {
@@ -107,21 +147,27 @@ function scoreStep(/** @type {Followed} */ cell) {
   if (!dot) return missingCard(cell, "scores", strings.step_score);
   const { terms, score } = dot;
   const n = terms.length;
-  return stepCard("scores", strings.step_score, [
-    el("p", { class: "hint" }, fill(strings.step_score_text, { n })),
-    termsTable(terms, score, strings, cell.areAllTerms),
-    mathLine("q · k = ", resultOf(fmtFixed(score, DECIMALS))),
-    el(
-      "button",
-      {
-        type: "button",
-        class: "av-button terms",
-        "aria-expanded": String(cell.areAllTerms),
-        on: { click: cell.toggleTerms },
-      },
-      fill(cell.areAllTerms ? strings.hide_terms : strings.show_terms, { n }),
-    ),
-  ]);
+  return stepCard(
+    cell,
+    "scores",
+    strings.step_score,
+    [
+      el("p", { class: "hint" }, fill(strings.step_score_text, { n })),
+      termsTable(terms, score, strings, cell.areAllTerms),
+      mathLine("q · k = ", resultOf(fmtFixed(score, DECIMALS))),
+      el(
+        "button",
+        {
+          type: "button",
+          class: "av-button terms",
+          "aria-expanded": String(cell.areAllTerms),
+          on: { click: cell.toggleTerms },
+        },
+        fill(cell.areAllTerms ? strings.hide_terms : strings.show_terms, { n }),
+      ),
+    ],
+    fmtReal(score, 4),
+  );
 }
 
 function scaledStep(/** @type {Followed} */ cell) {
@@ -138,10 +184,16 @@ function scaledStep(/** @type {Followed} */ cell) {
     ? strings.step_scaled
     : fill(strings.step_scaled_by, { scaling: scalingText(scaling, 6) });
   const before = scaledBefore(cell.header);
-  return stepCard("scaled", title, [
-    before ? el("p", { class: "hint" }, ...subscripted(before)) : null,
-    mathLine(fmtFixed(score, DECIMALS), ...by, " = ", resultOf(fmtFixed(scaled, DECIMALS))),
-  ]);
+  return stepCard(
+    cell,
+    "scaled",
+    title,
+    [
+      before ? el("p", { class: "hint" }, ...subscripted(before)) : null,
+      mathLine(fmtFixed(score, DECIMALS), ...by, " = ", resultOf(fmtFixed(scaled, DECIMALS))),
+    ],
+    fmtReal(scaled, 4),
+  );
 }
 
 function rootOf(/** @type {number} */ width) {
@@ -158,11 +210,17 @@ function maskStep(/** @type {Followed} */ cell) {
   const closed = masked === -Infinity;
   const term = closed ? "(−∞)" : masked === scaled ? "0" : fmtFixed(masked - scaled, DECIMALS);
   const why = closed ? reasonsOf(valueAt(cell.arrays.blocked, query, key) ?? 0, reasons) : [];
-  return stepCard("masked", strings.step_masked, [
-    el("p", { class: "hint" }, closed ? strings.mask_blocked : strings.mask_open),
-    why.length ? el("p", { class: "reasons" }, why.join("; ")) : null,
-    mathLine(`${fmtFixed(scaled, DECIMALS)} + ${term} = `, resultOf(fmtFixed(masked, DECIMALS))),
-  ]);
+  return stepCard(
+    cell,
+    "masked",
+    strings.step_masked,
+    [
+      el("p", { class: "hint" }, closed ? strings.mask_blocked : strings.mask_open),
+      why.length ? el("p", { class: "reasons" }, why.join("; ")) : null,
+      mathLine(`${fmtFixed(scaled, DECIMALS)} + ${term} = `, resultOf(fmtFixed(masked, DECIMALS))),
+    ],
+    fmtReal(masked, 4),
+  );
 }
 
 function softmaxStep(/** @type {Followed} */ cell) {
@@ -170,23 +228,32 @@ function softmaxStep(/** @type {Followed} */ cell) {
   const soft = softmaxOf(cell.arrays, cell.query, cell.key);
   if (!soft) return missingCard(cell, "weights", strings.step_weight);
   if (!soft.live)
-    return stepCard("weights", strings.step_weight, [
-      el("p", { class: "hint" }, strings.softmax_dead),
-      mathLine(resultOf("0")),
-    ]);
+    return stepCard(
+      cell,
+      "weights",
+      strings.step_weight,
+      [el("p", { class: "hint" }, strings.softmax_dead), mathLine(resultOf("0"))],
+      "0",
+    );
   const max = fmtFixed(soft.max, DECIMALS);
   const exact = (/** @type {number} */ v) => fmtReal(v, 5);
   const minus = soft.max < 0 ? `(${max})` : max;
-  return stepCard("weights", strings.step_weight, [
-    el("p", { class: "hint" }, fill(strings.softmax_text, { max, n: keys.length })),
-    mathLine(
-      fractionOf([`exp(${fmtFixed(soft.score, DECIMALS)} − ${minus})`], ["Σ exp(s − ", minus, ")"]),
-      " = ",
-      fractionOf([exact(soft.exp)], [exact(soft.sum)]),
-      " = ",
-      resultOf(exact(soft.weight)),
-    ),
-  ]);
+  return stepCard(
+    cell,
+    "weights",
+    strings.step_weight,
+    [
+      el("p", { class: "hint" }, fill(strings.softmax_text, { max, n: keys.length })),
+      mathLine(
+        fractionOf([`exp(${fmtFixed(soft.score, DECIMALS)} − ${minus})`], ["Σ exp(s − ", minus, ")"]),
+        " = ",
+        fractionOf([exact(soft.exp)], [exact(soft.sum)]),
+        " = ",
+        resultOf(exact(soft.weight)),
+      ),
+    ],
+    fmtFixed(soft.weight, DECIMALS),
+  );
 }
 
 /** weight × v, component by component, beside the mixed row it goes into. */
@@ -196,11 +263,17 @@ function mixedStep(/** @type {Followed} */ cell) {
   if (!part) return missingCard(cell, "mixed", strings.step_mixed);
   const n = Math.min(SHOWN_COMPONENTS, part.v.length);
   const region = { class: "scroll", tabIndex: 0, role: "region", "aria-label": strings.step_mixed };
-  return stepCard("mixed", strings.step_mixed, [
-    el("p", { class: "hint" }, fill(strings.mixed_text, { n, d_head: part.v.length })),
-    cueScroll(el("div", region, mixedTable(cell, part, n))),
-    shareLine(cell, part.share),
-  ]);
+  return stepCard(
+    cell,
+    "mixed",
+    strings.step_mixed,
+    [
+      el("p", { class: "hint" }, fill(strings.mixed_text, { n, d_head: part.v.length })),
+      cueScroll(el("div", region, mixedTable(cell, part, n))),
+      shareLine(cell, part.share),
+    ],
+    percentOf(part.share),
+  );
 }
 
 /** The first components of v, of its weighted copy and of the mixed row. */
@@ -225,11 +298,15 @@ function mixedTable(
   return el("table", {}, el("thead", {}, el("tr", {}, ...titles)), el("tbody", {}, ...rows));
 }
 
-/** The share of the mixed row that comes from this key. */
+/** The share of the mixed row that comes from this key, in percent. */
+function percentOf(/** @type {number | null} */ share) {
+  if (share === null) return "";
+  return withPercent(Math.abs(share) < 1e-3 ? fmtReal(100 * share, 2) : fmtFixed(100 * share, 1));
+}
+
 function shareLine(/** @type {Followed} */ { header }, /** @type {number | null} */ share) {
   if (share === null) return null;
-  const percent = Math.abs(share) < 1e-3 ? fmtReal(100 * share, 2) : fmtFixed(100 * share, 1);
-  const text = fill(header.strings.mixed_share, { share: withPercent(percent) });
+  const text = fill(header.strings.mixed_share, { share: percentOf(share) });
   return el("p", { class: "share", dataset: { share: String(share) } }, text);
 }
 
@@ -242,7 +319,7 @@ function projectedStep(/** @type {Followed} */ cell) {
   /** @returns {(Node | string)[]} */
   const typeset = (/** @type {Node | string} */ part) =>
     typeof part === "string" ? subscripted(part) : [part];
-  return stepCard("projected", strings.step_projected, [
+  return stepCard(cell, "projected", strings.step_projected, [
     el("p", { class: "hint" }, ...goes.flatMap(typeset)),
     ...effectLines(cell),
   ]);

@@ -8,6 +8,7 @@ import { Path } from "../shared/path.js";
 import { between, clamp, eased, progressAt } from "../shared/scenes.js";
 import { FILM_SCENES, partOf, rowOf } from "./film_scenes.js";
 import { TOP } from "./film_show.js";
+import { subscript, text } from "./film_text.js";
 
 /** @import { FilmStage } from "./film_scenes.js" */
 /** @import { FilmShow } from "./film_show.js" */
@@ -281,22 +282,4 @@ function paintHeads(/** @type {Frame} */ frame) {
   ctx.drawImage(projected.canvas, 0, 0, projected.cols, 1, all.x, y, all.w, all.h);
   ctx.strokeStyle = theme.muted;
   ctx.strokeRect(all.x + 0.5, y + 0.5, all.w - 1, all.h - 1);
-}
-
-function subscript(/** @type {number} */ number) {
-  return String(number).replace(/\d/g, (digit) => "₀₁₂₃₄₅₆₇₈₉"[Number(digit)]);
-}
-
-/**
- * @param {CanvasRenderingContext2D} ctx
- * @param {string} label
- * @param {{x: number, y: number, font: string, colour: string, align?: CanvasTextAlign, room?: number}} opts
- */
-function text(ctx, label, { x, y, font, colour, align = "left", room }) {
-  ctx.font = font;
-  ctx.fillStyle = colour;
-  ctx.textAlign = align;
-  ctx.textBaseline = "middle";
-  ctx.direction = "ltr";
-  ctx.fillText(label, x, y, room);
 }

@@ -32,17 +32,27 @@ export function filmScenes(/** @type {Header} */ { panels }) {
 }
 
 /**
- * The row of a query: all keys, or those with the largest weights where there are many; `top` is the one with the
- * largest of all.
+ * The row of a query: all keys, or the `chosen` one and those with the largest weights where there are many; `top` is the
+ * one with the largest of all.
  * @param {Arrays} arrays
  * @param {number} query
+ * @param {number | null} [chosen]
  * @returns {FilmRow | null}
  */
-export function filmRow(arrays, query) {
+export function filmRow(arrays, query, chosen = null) {
   const weights = rowOf(arrays, "weights", query);
   if (!weights) return null;
   const order = [...weights.keys()].sort((a, b) => weights[b] - weights[a]);
-  return { query, keys: order.slice(0, MAX_KEYS).sort((a, b) => a - b), top: order[0] };
+  const shown = order.filter((key, place) => place < MAX_KEYS || key === chosen);
+  return { query, keys: shown.sort((a, b) => a - b), top: order[0] };
+}
+
+/** The row that is shown while none is chosen: that of the first word. */
+export function filmStart(/** @type {Header} */ { special }) {
+  return Math.max(
+    0,
+    special.findIndex((one) => !one),
+  );
 }
 
 /** A row of a stage; undefined where the stage is not there. */

@@ -105,8 +105,8 @@ function largest(/** @type {ArrayLike<number>} */ values) {
   return most;
 }
 
-/** @returns {Strips} */
-function stripsOf(
+/** Rows of a matrix, each in the colours of its own largest number. @returns {Strips} */
+export function stripsOf(
   /** @type {FloatArray} */ matrix,
   /** @type {number[]} */ rows,
   /** @type {boolean} */ dark,

@@ -6,8 +6,10 @@ import { fill } from "../shared/fmt.js";
 import { makePicker } from "../shared/picker.js";
 import { makePicturePanel } from "../shared/picture_panel.js";
 import { makeEditBar } from "./edit_bar.js";
+import { makeFaces } from "./faces.js";
 import { makePlayer } from "./play.js";
 import { makeRail } from "./rail.js";
+import { makeRowPicture } from "./row_picture.js";
 
 /** @import { Actions, State } from "./state.js" */
 /** @import { Header } from "./types.js" */
@@ -20,21 +22,50 @@ import { makeRail } from "./rail.js";
  */
 export function buildParts(now, actions) {
   const picker = makePicker(actions.head);
-  const asks = el("p", { class: "asks" });
   const status = el("p", { class: "av-visually-hidden", role: "status", "aria-live": "polite" });
-  const letGo = () => actions.choose(null, null);
-  const clear = el("button", { type: "button", class: "av-button clear", on: { click: letGo } });
+  const textButton = (/** @type {string} */ name, /** @type {() => void} */ click) =>
+    el("button", { type: "button", class: `av-button ${name}`, on: { click } });
+  const clear = textButton("clear", () => actions.choose(null, null));
   const play = makePlayer(now);
   const edit = makeEditBar(now, actions);
-  const bar = el("div", { class: "bar" }, picker.node, asks, clear, edit.tools);
+  const picture = makeRowPicture(now, actions);
   const strip = el("div", { class: "strip", role: "group" });
-  const rail = makeRail((stage) => strip.querySelector(`.panel[data-stage="${stage}"]`));
+  const rail = makeRail(actions.stop);
   const legend = el("p", { class: "legend" });
-  const picture = makePicturePanel();
+  const places = makePicturePanel();
   const box = el("section", { class: "arithmetic" });
-  const dock = el("div", { class: "av-dock" }, rail.node, bar, play.node, edit.node);
-  const nodes = [play.film, strip, dock, status, legend, picture.node, box];
-  return { picker, asks, status, clear, play, edit, rail, strip, legend, picture, box, nodes };
+  const precision = el("p", { class: "precision" });
+  const faces = makeFaces(actions.face);
+  const rows = textButton("all-rows", () => title.scrollIntoView({ block: "start" }));
+  const back = textButton("back", () => actions.face(null));
+  const left = el("div", { class: "row-left" }, picture.node, play.film);
+  const card = el("div", { class: "row-card" }, box, faces.node, picker.node, places.node, precision);
+  const room = el("div", { class: "row-room" }, left, card);
+  const dock = el("div", { class: "av-dock rail-dock" }, rail.node, play.node, rows, back);
+  const title = el("h2", { class: "rows-title" });
+  const head = el("header", { class: "rows-head" }, title, edit.hint, legend, clear);
+  const edits = el("div", { class: "av-dock edit-dock" }, edit.tools, edit.chips);
+  const nodes = [room, dock, head, strip, edits, status];
+  return {
+    ...{
+      picker,
+      status,
+      clear,
+      play,
+      edit,
+      rail,
+      strip,
+      legend,
+      places,
+      box,
+      picture,
+      faces,
+      rows,
+      back,
+      left,
+    },
+    ...{ title, edits, nodes },
+  };
 }
 
 /** Writes the texts that do not depend on the chosen cell. */
@@ -46,6 +77,12 @@ export function writeParts(
   const { strings, layer, head } = header;
   parts.picker.update(strings, header, layer, head);
   setText(parts.clear, strings.clear_cell);
+  setText(parts.precision, strings.precision);
+  setText(parts.rows, strings.all_rows);
+  setText(parts.title, strings.rows_title);
+  parts.faces.write(header);
+  setText(parts.back, strings.face_close);
+  parts.back.hidden = header.face === null;
   parts.strip.setAttribute("aria-label", fill(strings.strip_label, { layer, head }));
   setData(top, { layer, head });
   const texts = { query: strings.query_row, key: strings.key_row, cell: strings.chosen_cell };

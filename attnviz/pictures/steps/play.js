@@ -1,5 +1,5 @@
 // @ts-check
-// Play: one row of a head as a film, above the panels. In: the state (header, numbers, chosen query). Out: the film with
+// Play: one row of a head as a film, in the place of its picture. In: the state (header, numbers, chosen query). Out: the film with
 // its sentence and formula, the mark on the panel that it speaks of. Visitors who asked for less motion step by hand: the
 // button then leads to the next still and no clock runs.
 
@@ -10,9 +10,10 @@ import { fill, headName } from "../shared/fmt.js";
 import { subscripted } from "../shared/panel.js";
 import { lengthOf, momentOf, startOf } from "../shared/scenes.js";
 import { paintFilm } from "./film_paint.js";
-import { filmRow, filmScenes, filmSentence } from "./film_scenes.js";
+import { filmRow, filmScenes, filmSentence, filmStart } from "./film_scenes.js";
 import { makeFilmShow } from "./film_show.js";
 
+/** @import { FilmStage } from "./film_scenes.js" */
 /** @import { State } from "./state.js" */
 
 /** @typedef {ReturnType<typeof makePlayer>} Player */
@@ -21,6 +22,7 @@ import { makeFilmShow } from "./film_show.js";
 const OWN_KEYS = "button, input, select, textarea, a, [role=radio]";
 const SPEEDS = [0.5, 1, 2];
 const ABOVE_PX = 120; // what stays at the top of the page, as in canvas.css
+const FILM_FRAME_PX = 26; // around the film, as in canvas.css
 const STILL = 0.97; // how far a scene has come that is shown as a still
 
 /** The bar that opens the film, and the film below it. */
@@ -48,8 +50,7 @@ export function makePlayer(/** @type {() => State} */ now) {
   speed.value = "1";
   speed.addEventListener("change", () => clock.setSpeed(Number(speed.value)));
   const where = el("p", { class: "play-where" });
-  const hint = el("p", { class: "play-hint av-caption" });
-  const node = el("div", { class: "play-bar", role: "group" }, button, stop, hint);
+  const node = el("div", { class: "play-bar", role: "group" }, button, stop);
   const canvas = el("canvas", { class: "play-film", role: "img" });
   const formula = el("p", { class: "play-formula" });
   const clock = makeClock({
@@ -66,7 +67,7 @@ export function makePlayer(/** @type {() => State} */ now) {
   });
   bar.node.append(next, speed);
   const film = el("div", { class: "play-room", hidden: true }, where, formula, canvas, bar.node);
-  return { node, film, hint, button, stop, next, speed, where, canvas, formula, bar, clock };
+  return { node, film, button, stop, next, speed, where, canvas, formula, bar, clock };
 }
 
 /** Space anywhere in the strip, where nothing else wants the key. Returns true if it was taken. */
@@ -90,6 +91,7 @@ export function endPlay(/** @type {State} */ state) {
   state.film = null;
   haltPlay(state);
   showPlay(state);
+  state.parts.picture.paint();
 }
 
 /** The button: opens, pauses and goes on; one still further where motion is not wanted. */
@@ -126,12 +128,9 @@ function renewFilm(/** @type {State} */ state) {
   const { film, header, arrays, edited, mode, selection, theme, parts } = state;
   if (!film) return;
   const numbers = mode === "difference" ? edited : arrays;
-  const firstWord = header.special.findIndex((special) => !special);
-  const row = filmRow(numbers, selection.query ?? Math.max(0, firstWord));
-  const width = parts.play.film.clientWidth || parts.strip.clientWidth;
-  film.show =
-    row &&
-    makeFilmShow({ header, arrays: numbers, row, scenes: film.scenes, theme, width: Math.min(980, width) });
+  const row = filmRow(numbers, selection.query ?? filmStart(header));
+  const width = parts.left.clientWidth - FILM_FRAME_PX;
+  film.show = row && makeFilmShow({ header, arrays: numbers, row, scenes: film.scenes, theme, width });
 }
 
 /** The next scene, as a still; after the last one the first. */
@@ -140,6 +139,13 @@ function goOn(/** @type {State} */ state) {
   if (!state.film) return;
   clock.pause();
   showStill(state, (momentOf(state.film.scenes, clock.time()).at + 1) % state.film.scenes.length);
+}
+
+/** Stops at a scene, with all that happens in it done. */
+export function seekScene(/** @type {State} */ state, /** @type {FilmStage} */ name) {
+  const at = state.film?.scenes.findIndex((scene) => scene.name === name) ?? -1;
+  haltPlay(state);
+  if (at >= 0) showStill(state, at);
 }
 
 function showStill(/** @type {State} */ { film, parts }, /** @type {number} */ at) {
@@ -169,8 +175,7 @@ function showScene(/** @type {State} */ state) {
   for (const card of box.querySelectorAll("[data-sum]"))
     card.classList.toggle("playing", card.getAttribute("data-sum") === scene);
   setData(top, { playing: scene });
-  play.hint.hidden = scene !== null;
-  setText(play.hint, header.strings.play_hint, true);
+  parts.rail.mark(scene ?? state.stop);
   if (!scene || !film?.show) return;
   const formula = current?.info.formula ?? "";
   play.where.replaceChildren(...filmSentence(header, film.show.arrays, film.show.row, scene));
@@ -194,6 +199,7 @@ export function showPlay(/** @type {State} */ state) {
   const isRunning = play.clock.isRunning();
   const isOpen = film !== null;
   play.film.hidden = !isOpen;
+  parts.picture.node.hidden = isOpen;
   renewFilm(state);
   const words = {
     play: strings.play,

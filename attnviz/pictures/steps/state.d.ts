@@ -9,7 +9,7 @@ import type { Theme } from "../shared/theme.js";
 import type { Edit, Mode } from "./edits.js";
 import type { Parts } from "./parts.js";
 import type { ColourScale } from "./scales.js";
-import type { AbsentPanel, Arrays, EditableStage, Header, ShownPanel } from "./types.js";
+import type { AbsentPanel, Arrays, EditableStage, Face, Header, ShownPanel } from "./types.js";
 import type { Scene } from "../shared/scenes.js";
 import type { FilmStage } from "./film_scenes.js";
 import type { FilmShow } from "./film_show.js";
@@ -132,6 +132,8 @@ export interface State extends Show {
   target: Target | null;
   areAllTerms: boolean;
   film: Film | null;
+  /** What is looked at alone. */
+  stop: FilmStage | null;
 }
 
 /** What the controls can do. */
@@ -141,4 +143,8 @@ export interface Actions {
   mode: (mode: Mode) => void;
   /** Asks the server for what follows from these edits. */
   edit: (edits: Edit[]) => void;
+  /** Looks at a stop. */
+  stop: (stop: FilmStage) => void;
+  /** Asks the server for another face of the room. */
+  face: (face: Face | null) => void;
 }

@@ -6,11 +6,14 @@ import type { Axes, LayerPatches, SharedStrings } from "../shared/heads.js";
 /**
  * Every stage of one head; `absent` says why a stage has no view.
  * `reach` is how long a vector a weight of 1 on each key would write, ‖v·W_O‖. `by_kernel` is True where the
- * numbers are compared with those of torch's own kernel, not with a model's.
+ * numbers are compared with those of torch's own kernel, not with a model's. `faces` are those that the host
+ * can open in the picture's place, `face` the open one.
  */
 export interface Header extends HeadPlace, StepTokens, BlockedCells {
   strings: Strings;
   by_kernel: boolean;
+  faces: Face[];
+  face: Face | null;
   /** The width of a query. */
   d_head: number;
   /** The width of the model, where a stage has it. */
@@ -54,6 +57,8 @@ export interface BlockedCells {
   mask_names: string[];
   mask_reasons: string[];
 }
+
+export type Face = "numbers" | "arrows" | "masks";
 
 export type Stage =
   | "x"
@@ -164,7 +169,20 @@ export interface Strings extends SharedStrings {
   readonly query_row: string;
   readonly key_row: string;
   readonly chosen_cell: string;
-  readonly arithmetic: string;
+  readonly question: string;
+  readonly row_label: string;
+  readonly says_k: string;
+  readonly says_scores: string;
+  readonly says_scaled: string;
+  readonly says_weights: string;
+  readonly says_v: string;
+  readonly rows_title: string;
+  readonly all_rows: string;
+  readonly face_numbers: string;
+  readonly face_arrows: string;
+  readonly face_close: string;
+  readonly face_masks: string;
+  readonly step_input: string;
   readonly precision: string;
   readonly step_score: string;
   readonly step_score_text: string;
@@ -213,7 +231,6 @@ export interface Strings extends SharedStrings {
   readonly play_next: string;
   readonly play_stop: string;
   readonly play_label: string;
-  readonly play_hint: string;
   readonly play_at: string;
   readonly mini_label: string;
   readonly edit_block_row: string;

@@ -46,6 +46,9 @@ OTHER_NAMES = {
     "switches": "change",
     "switchboard": "change",
     "steps": "compute",
+    "masks": "compute?face=masks",
+    "geometry": "compute?face=arrows",
+    "calculator": "compute?face=numbers",
     "map": "texts",
 }
 OTHER_NAME = re.compile(rf"((?:/[^/]+)*)/({'|'.join(OTHER_NAMES)})/?")
