@@ -39,9 +39,10 @@ export function buildParts(now, actions) {
   const rows = textButton("all-rows", () => title.scrollIntoView({ block: "start" }));
   const back = textButton("back", () => actions.face(null));
   const left = el("div", { class: "row-left" }, picture.node, play.film);
-  const card = el("div", { class: "row-card" }, box, faces.node, picker.node, places.node, precision);
+  const does = el("div", { class: "row-actions" }, play.node, faces.node, rows);
+  const card = el("div", { class: "row-card" }, box, does, picker.node, places.node, precision);
   const room = el("div", { class: "row-room" }, left, card);
-  const dock = el("div", { class: "av-dock rail-dock" }, rail.node, play.node, rows, back);
+  const dock = el("div", { class: "av-dock rail-dock" }, rail.node, back);
   const title = el("h2", { class: "rows-title" });
   const head = el("header", { class: "rows-head" }, title, edit.hint, legend, clear);
   const edits = el("div", { class: "av-dock edit-dock" }, edit.tools, edit.chips);
@@ -63,6 +64,7 @@ export function buildParts(now, actions) {
       rows,
       back,
       left,
+      precision,
     },
     ...{ title, edits, nodes },
   };

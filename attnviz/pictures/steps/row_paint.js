@@ -37,8 +37,9 @@ const LINE_PX = 24;
 const HEADS_PX = 46;
 const GAP_PX = 14;
 const NUMBER_PX = 42; // beside a bar
+const NARROW_NUMBER_PX = 34; // of the chosen key alone
 const WEIGHT_PX = 34;
-const NARROW_PX = 520; // narrower pictures leave K out
+const NARROW_PX = 520; // narrower pictures leave K out, and the scores' numbers but one
 const DIMMED = 0.22;
 const AXIS_SHARE = 0.44; // of the room: both columns of scores
 
@@ -55,8 +56,8 @@ const LIT = {
 
 /** @returns {RowLayout} */
 export function layoutRow(/** @type {RowShow} */ { arrays, row, width }) {
-  const label = { left: 0, width: width < NARROW_PX ? 62 : 88 };
   const hasK = width >= NARROW_PX;
+  const label = { left: 0, width: hasK ? 88 : 62 };
   const room = width - label.width - (hasK ? 5 : 4) * GAP_PX;
   const bars = room * AXIS_SHARE;
   const rest = room - bars;
@@ -64,13 +65,13 @@ export function layoutRow(/** @type {RowShow} */ { arrays, row, width }) {
   const start = k ? k.left + k.width + GAP_PX : label.width + GAP_PX;
   const ends = [arrays.scores, beforeMask(arrays)].map((stage) => endsOf(stage, row));
   const numbers = (/** @type {{low: number, high: number}} */ { low, high }) =>
-    (low < 0 ? NUMBER_PX : 0) + (high > 0 ? NUMBER_PX : 0);
+    hasK ? (low < 0 ? NUMBER_PX : 0) + (high > 0 ? NUMBER_PX : 0) : NARROW_NUMBER_PX;
   const spans = ends.map(({ low, high }) => high - low);
-  const forBars = Math.max(40, bars - numbers(ends[0]) - numbers(ends[1]));
+  const forBars = Math.max(24, bars - numbers(ends[0]) - numbers(ends[1]));
   const unit = forBars / (spans[0] + spans[1] || 1);
   const columns = ends.map((end, i) => numbers(end) + spans[i] * unit);
   const zeroOf = (/** @type {number} */ left, /** @type {{low: number}} */ { low }) =>
-    left + (low < 0 ? NUMBER_PX - low * unit : 0);
+    left + (low < 0 && hasK ? NUMBER_PX : 0) - low * unit;
   const scores = { left: start, width: columns[0] };
   const scaled = { left: start + columns[0] + GAP_PX, width: columns[1] };
   const weights = {
@@ -168,7 +169,13 @@ function paintTitles(/** @type {Paper} */ paper) {
   const mask = `${strings.stop_mask} ·`;
   const wide = paintTitle(paper, "weights", mask, weights, stop === "masked", strings.says_weights);
   const left = weights.left + wide + 4;
-  paintTitle(paper, "weights", "softmax", { left, width: weights.width - wide - 4 }, stop === "weights");
+  paintTitle(
+    paper,
+    "weights",
+    "softmax",
+    { left, width: weights.width - wide + GAP_PX - 8 },
+    stop === "weights",
+  );
   paintTitle(paper, "v", "V", v, stop === "q" || stop === "mixed", strings.says_v);
 }
 
@@ -235,12 +242,14 @@ function paintScore(
   ctx.fillStyle = isChosen ? theme.roles.key : theme.text;
   ctx.fillRect(zeros[part] + Math.min(0, length), y + 1, Math.max(1, Math.abs(length)), h - 2);
   ctx.globalAlpha = lit(paper, part);
+  if (!paper.k && !isChosen) return;
+  const isLeft = value < 0 && paper.k !== null;
   text(ctx, fmtFixed(value, 1), {
-    x: zeros[part] + length + (value < 0 ? -5 : 5),
+    x: zeros[part] + (isLeft ? length - 5 : Math.max(0, length) + 5),
     y: y + h / 2 + 0.5,
     font: `${isChosen ? 650 : 400} 12px ${theme.font}`,
     colour: theme.text,
-    align: value < 0 ? "right" : "left",
+    align: isLeft ? "right" : "left",
   });
 }
 
