@@ -102,8 +102,9 @@ def main() -> None:
     if name == routes.DEFAULT and address_bar.leads_on():
         st.switch_page(pages[routes.BEFORE], query_params=address_bar.as_it_stands())
     in_frame = embedding.is_embedded()
+    door = routes.door(name, current.view().drawing.face)
     st.set_page_config(
-        page_title=f"{page.title} · {text(lang, 'app.name')}",
+        page_title=f"{text(lang, f'page.{door}.title')} · {text(lang, 'app.name')}",
         page_icon=MARK,
         layout="wide",
         initial_sidebar_state="collapsed",
@@ -112,7 +113,6 @@ def main() -> None:
     target = classroom.page_to_follow(name)
     if target is not None:
         st.switch_page(pages[target], query_params=address.params(current.view()))
-    door = routes.door(name, current.view().drawing.face)
     needs_model = name not in routes.WITHOUT_MODEL and door != "calculator"
     if needs_model:
         openings.open_where_nothing_is_chosen()

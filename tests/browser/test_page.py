@@ -272,7 +272,7 @@ def test_a_saved_picture_is_what_is_on_the_screen(
     texts = [node.text for node in ET.fromstring(picture).iter("{http://www.w3.org/2000/svg}text")]
     place = "" if view == "overview" else f"{HEAD} · "
     assert f"MiniLM (encoder) · {place}{WORDS}" in texts
-    hints = ("head.readout_idle", "head.sums_idle", "head.ranked_idle", "steps.play_hint")
+    hints = ("head.readout_idle", "head.sums_idle", "head.ranked_idle", "steps.edit_hint")
     said = " ".join(" ".join((line or "").split()) for line in texts)
     assert [hint for hint in hints if text("en", f"component.{hint}") in said] == []
 

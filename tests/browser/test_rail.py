@@ -5,6 +5,7 @@ from playwright.sync_api import expect
 
 import attnviz
 from tests.browser.conftest import OpenVisit
+from tests.support.visit import data, expect_data
 from tests.support.waiting import eventually, number
 
 
@@ -24,10 +25,63 @@ def test_the_rail_has_the_librarys_numbers_and_leads_to_the_panels(visit: OpenVi
 
     eventually(has_them)
     stops.nth(3).click()
-    panel = page.locator(".panel[data-stage=masked]")
-    expect(panel).to_have_attribute("data-stop", "1")
-    expect(panel).to_be_in_viewport()
+    expect(page.locator(".panel[data-stage=masked]")).to_have_attribute("data-stop", "1")
     expect(page.locator(".stop[aria-current=step]")).to_contain_text("mask")
+    expect(page.locator("[data-sum=masked] .step-body")).to_be_visible()
+    page.locator("[data-sum=weights] .step-head").click()
+    expect(page.locator(".stop[aria-current=step]")).to_contain_text("softmax")
+    expect(page.locator("[data-sum=masked] .step-body")).to_be_hidden()
+
+
+def test_the_rows_picture_has_scores_and_what_the_division_makes_of_them_on_one_axis(
+    visit: OpenVisit,
+) -> None:
+    steps = attnviz.derive(attnviz.capture("minilm", "The cat sat.").call(2), 5)
+    picture = visit("steps", text="The cat sat.", layer=2, head=5, query=1, key=2).page.locator(
+        ".row-picture"
+    )
+    expect(picture).to_be_in_viewport(ratio=0.95)
+    shown = data(picture)
+    assert steps.scores is not None
+    scores, unit = steps.scores[1].tolist(), float(shown["unit"])
+    left, right = (float(x) for x in shown["zeros"].split(","))
+    # the longest bar on the right of the first zero ends before the longest on the left of the other
+    lowest = min(0, *(steps.scaled[1].tolist()))
+    assert unit > 0 and left + max(0, *scores) * unit < right + lowest * unit
+    assert shown["keys"] == "0,1,2,3,4,5" and shown["key"] == "2"
+
+
+def test_a_click_in_the_rows_picture_chooses_the_key_and_keys_choose_the_row(
+    visit: OpenVisit,
+) -> None:
+    opened = visit("steps", text="The cat sat.", layer=2, head=5, query=1, key=2)
+    picture = opened.page.locator(".row-picture")
+    shown = data(picture)
+    y = float(shown["top"]) + 4.5 * float(shown["line"])
+    picture.click(position={"x": 30, "y": y})
+    expect_data(picture, query=1, key=4)
+    picture.press("ArrowUp")
+    picture.press("ArrowRight")
+    expect_data(picture, query=2, key=3)
+    expect(opened.page.locator(".arithmetic h2")).to_contain_text("cat")
+
+
+def test_a_stop_stands_in_the_address_and_is_kept_on_the_way_to_other_masks(
+    visit: OpenVisit,
+) -> None:
+    opened = visit("steps", text="The cat sat.", layer=2, head=5, query=1, key=2)
+    page = opened.page
+    page.locator(".rail .stop").nth(4).click()
+    opened.wait_for_parameters(stop="weights")
+    page.locator("[data-face=masks]").click()
+    expect(page.locator(".av.masks canvas[data-drawn]").first).to_be_visible()
+    opened.wait_for_parameters(stop="weights", face="masks")
+    expect(page.locator(".row-picture")).to_be_hidden()
+    expect(page.locator(".stop[aria-current=step]")).to_contain_text("mask")
+    page.get_by_role("button", name="Back to the row", exact=True).click()
+    expect(page.locator(".row-picture")).to_be_visible()
+    expect(page.locator(".av.masks")).to_have_count(0)
+    expect(page.locator(".stop[aria-current=step]")).to_contain_text("softmax")
 
 
 def test_scores_scaled_and_masked_share_one_scale(visit: OpenVisit) -> None:

@@ -25,6 +25,7 @@ from attnviz.pictures import effects, found, grid, head, rest, table
 from attnviz.pictures import shelf as shelf_picture
 from attnviz.pictures import strip as strip_picture
 from attnviz.pictures.shared.buffer import unpack
+from attnviz.pictures.shared.pages import BEHIND, Door
 from attnviz.pictures.shared.pages import path as path_of
 from tests.support.waiting import LIMIT_S
 

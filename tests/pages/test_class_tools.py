@@ -92,7 +92,6 @@ FOLLOWED_VIEWS = {
     "overview": ("layer=2&head=0", "place", "layer", 2),
     "steps": ("layer=3&head=1&query=2", "place", "query", 2),
     "output": ("model=stories&text=Once+upon+a+time", "", "model", "stories"),
-    "geometry": ("layer=1&head=4", "place", "head", 4),
 }
 
 
@@ -142,7 +141,7 @@ def test_who_leads_takes_the_class_to_a_page(presenter: AppTest, visit: Visit) -
     presenter.switch_page("../../pages/overview.py").run()
     stage = class_socket.rooms().stage(code(presenter))
     assert stage.page == "overview" and "layer=" in stage.query and "room" not in stage.query
-    presenter.switch_page("../../pages/masks.py").run()
+    presenter.switch_page("../../pages/circuit.py").run()
     assert class_socket.rooms().stage(code(presenter)).page == "overview"
     presenter.switch_page("../../pages/learn.py").run()
     assert class_socket.rooms().stage(code(presenter)).page == "learn"

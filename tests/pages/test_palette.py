@@ -62,7 +62,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 @pytest.mark.parametrize(
     ("kind", "value", "page", "wanted"),
     [
-        ("page", "masks", ["masks"], {}),
+        ("page", "masks", ["steps"], {"face": "masks"}),
         ("head", "L3.H7", ["overview"], {"layer": "3", "head": "7", "open": "1"}),
         ("lesson", "birth", ["learn"], {"lesson": "birth"}),
         ("model", "stories", ["overview"], {"model": "stories"}),
