@@ -11,6 +11,7 @@ inside it in an installed wheel.
 
 import json
 from base64 import b64encode
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import streamlit as st
@@ -33,6 +34,8 @@ from attnviz.app.session import (
 )
 from attnviz.checks.examples import languages
 from attnviz.i18n import DEFAULT, Language, catalogue, tag, text
+from attnviz.models.registry import DEFAULT_MODEL
+from attnviz.pictures.group.titles import model_title
 from attnviz.pictures.shared.pages import path as path_of
 
 # the words of Streamlit that no option changes, and our texts for them
@@ -80,6 +83,12 @@ def _words(lang: Language) -> str:
     return json.dumps(table, ensure_ascii=False)
 
 
+def _said_meanwhile(lang: Language) -> AbstractContextManager[None]:
+    """What the first visitor of a new server reads below the bar: the libraries take seconds."""
+    title = messages.plain(model_title(lang, current.view().model or DEFAULT_MODEL))
+    return st.spinner(text(lang, "wait.model", model=title))
+
+
 turns.page_run = turns.PageRun(messages.waiting, store.let_end)
 
 
@@ -121,7 +130,8 @@ def main() -> None:
     if not (in_frame or current.view().classroom.wall):
         bar.show(lang, pages, name)
     if name != routes.DEFAULT:
-        loading.import_libraries()
+        with nullcontext() if loading.are_imported() else _said_meanwhile(lang):
+            loading.import_libraries()
     if needs_model:
         frame.open_page(door)
         strip.open_line(lang, links.back_to_lesson, name)

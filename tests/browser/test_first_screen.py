@@ -8,6 +8,7 @@ from playwright.sync_api import Browser, expect
 
 from attnviz.app.session import widgets
 from attnviz.i18n import COMPLETE
+from attnviz.pictures.shared.pages import BEHIND
 from attnviz.pictures.shared.pages import PAGES as PAGES_OF_APP
 from tests.browser.conftest import OpenVisit
 from tests.support.cases import mostly_slow
@@ -73,7 +74,7 @@ PICTURE = """() => {
 }"""
 WITHOUT_A_PICTURE = ("start", "learn", "weights", "pairs")
 
-WITH_PICTURE = tuple(page for page in PAGES_OF_APP if page not in WITHOUT_A_PICTURE)
+WITH_PICTURE = tuple(page for page in (*PAGES_OF_APP, *BEHIND) if page not in WITHOUT_A_PICTURE)
 ON_A_PHONE = ("overview", "switches", "steps", "masks", "calculator", "output", "map", "atlas")
 HEIGHTS = [(page, (1440, 900)) for page in WITH_PICTURE]
 HEIGHTS += [(page, (390, 844)) for page in ON_A_PHONE]

@@ -45,7 +45,7 @@ def test_the_rows_picture_has_scores_and_what_the_division_makes_of_them_on_one_
     assert steps.scores is not None
     scores, unit = steps.scores[1].tolist(), float(shown["unit"])
     left, right = (float(x) for x in shown["zeros"].split(","))
-    # the longest bar on the right of the first zero ends before the longest on the left of the other
+    # no bar of the one column reaches a bar of the other
     lowest = min(0, *(steps.scaled[1].tolist()))
     assert unit > 0 and left + max(0, *scores) * unit < right + lowest * unit
     assert shown["keys"] == "0,1,2,3,4,5" and shown["key"] == "2"

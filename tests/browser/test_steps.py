@@ -142,6 +142,7 @@ def check_mixed(visit: Visit, steps: Steps) -> None:
 def test_all_products_add_up_to_the_score(visit: OpenVisit, minilm: LoadedModel) -> None:
     steps = derived(minilm)
     opened = visit("steps", text=TEXT, layer=LAYER, head=HEAD, query=QUERY, key=KEY)
+    opened.page.locator("[data-sum=scores] .step-head").click()
     opened.page.get_by_role("button", name="Show all 32 products").click()
     table = opened.page.locator("table.terms")
 

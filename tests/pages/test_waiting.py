@@ -2,13 +2,15 @@
 
 import threading
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import pytest
+import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.app.server import turns
+from attnviz import i18n
+from attnviz.app.server import loading, turns
 from attnviz.app.server.turns import WaitingLine
 from tests.pages.conftest import Visit
 
@@ -69,3 +71,24 @@ def test_an_own_model_and_what_is_in_memory_wait_for_nobody(
     with line.turn(lambda: nullcontext(lambda _count: None)):
         assert not visit("head", model=tiny("bert"), text="the cat is known").exception
         assert not visit("head", text="a text that nobody asked for").exception
+
+
+def test_the_first_visitor_of_a_new_server_reads_which_model_is_loading(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+
+    def spinner(words: str, **_options: object) -> AbstractContextManager[None]:
+        said.append(words)
+        return nullcontext()
+
+    monkeypatch.setattr(st, "spinner", spinner)
+    wanted = i18n.text("en", "wait.model", model="MiniLM (encoder)")
+    loading.import_libraries()
+    assert loading.are_imported()
+    visit("steps", text="Hi.")
+    later = said.count(wanted)  # where the model itself is loaded
+    said.clear()
+    monkeypatch.setattr(loading, "are_imported", lambda: False)
+    visit("steps", text="Hi.")
+    assert said[0] == wanted and said.count(wanted) == later + 1

@@ -200,9 +200,7 @@ def _steps(lang: Language, sheet: Sheet) -> None:
         is_alone = embedding.is_embedded()
         draw(
             strip.CANVAS,
-            lambda: replace(
-                run.sheet_steps(lang, sheet), face=None if is_alone else "numbers"
-            ),
+            lambda: replace(run.sheet_steps(lang, sheet), face=None if is_alone else "numbers"),
             key,
             lang,
             {"selection": _keep_cell(key, extent), "face": fragments.open_face(key)},

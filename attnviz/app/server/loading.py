@@ -37,6 +37,7 @@ TORCH_THREADS = 1
 OMP_VARIABLE = "OMP_NUM_THREADS"
 
 importing = threading.Lock()
+_imported = threading.Event()
 # others than that: a visitor's model that takes long to load holds up no lesson
 _loading, _loading_own = threading.Lock(), threading.Lock()
 _in_memory: "WeakSet[LoadedModel]" = WeakSet()
@@ -123,6 +124,11 @@ def _downloaded_commit(name: str) -> str:
     return fetch(name).commit
 
 
+def are_imported() -> bool:
+    """True once torch and transformers are there, so that nobody waits for them."""
+    return _imported.is_set()
+
+
 def import_libraries() -> None:
     """Import torch and transformers, one thread at a time.
 
@@ -137,6 +143,7 @@ def import_libraries() -> None:
         import attnviz.models.from_folder  # noqa: F401 - it imports transformers
 
         torch.set_num_threads(TORCH_THREADS)
+    _imported.set()
 
 
 @contextmanager

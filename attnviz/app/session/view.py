@@ -92,9 +92,9 @@ class DrawingOptions:
     """Options of drawing.
 
     `open` shows the chosen head alone on Look, grown from its square; `face` is what stands in the
-    place of the row on Compute, `stop` the stop of the row that is looked at. `masks` are those laid over
-    the scores, "" for the model's own; `edits` are numbers of the
-    chosen head that were changed by hand; `beside` names heads whose lines are drawn too.
+    place of the row on Compute, `stop` the stop of the row that is looked at. `masks` are those
+    laid over the scores, "" for the model's own; `edits` are numbers of the chosen head that were
+    changed by hand; `beside` names heads whose lines are drawn too.
     """
 
     scale: Scale = "sqrt"
