@@ -18,7 +18,7 @@ from playwright.sync_api import Browser
 
 import attnviz
 from attnviz.i18n import text
-from attnviz.pictures.shared.pages import Page
+from attnviz.pictures.shared.pages import Door
 from benchmarks.measure import WRONG, Result, table
 from benchmarks.texts import text_of
 from tests.support.browser import chromium
@@ -28,7 +28,7 @@ from tests.support.visit import Visit, open_visit
 COLD_MS, CHANGE_MS, FRAME_MS, LONG_FRAME_MS = 8000.0, 400.0, 16.0, 33.0
 LONG = 64  # tokens
 ROUNDS, FRAMES = 3, 240
-PAGES: tuple[Page, ...] = ("steps", "masks", "overview")  # begun on Overview
+PAGES: tuple[Door, ...] = ("steps", "masks", "overview")  # begun on Overview
 # every callback of an animation frame is timed, also those that paint nothing
 WATCH = """() => {
     window.avFrames = [];

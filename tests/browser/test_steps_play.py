@@ -54,7 +54,7 @@ def test_play_shows_a_row_as_a_film_that_pauses_scrubs_and_ends_with_the_page(
     still = at_rest(lambda: drawn(opened))
     page.get_by_label("Speed", exact=True).select_option("2×")
     assert at_rest(lambda: drawn(opened)) == still  # nothing runs beside the scrubber
-    page.locator("[data-face=masks]").click()
+    opened.go("masks")
     page.locator(".av.masks canvas[data-drawn]").first.wait_for()
 
 

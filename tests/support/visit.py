@@ -19,7 +19,7 @@ from playwright.sync_api import Page as BrowserPage
 
 from attnviz.app.session import routes, widgets
 from attnviz.i18n import Language, text
-from attnviz.pictures.shared.pages import Page
+from attnviz.pictures.shared.pages import BEHIND, Door
 from tests.support.browser import settle
 from tests.support.seen import Seen, watch
 from tests.support.waiting import LIMIT_MS, LIMIT_S, NOT_YET
@@ -79,14 +79,16 @@ class Visit:
         """The canvas whose accessible name begins with these words."""
         return self.page.locator(f'canvas[aria-label^="{name}"]')
 
-    def go(self, page: Page, lang: Language = "en", *, arrives: bool = True) -> None:
+    def go(self, door: Door, lang: Language = "en", *, arrives: bool = True) -> None:
         """Follows the links of the bar to a page; each is pressed as long as a person presses.
+
+        A face of Compute is opened there.
 
         Waits until it `arrives`, which is when the server has drawn the bar of that page: of two
         clicks within a moment the first may be held back until a selection has been sent, and
         would then come second.
         """
-        room = routes.room(page)
+        page, room = routes.page(door), routes.room(door)
         faces = self.page.locator(f".{widgets.class_name('faces')}")
         face = faces.get_by_role("link", name=text(lang, f"page.{page}.title"), exact=True)
         if not face.is_visible():
@@ -96,6 +98,8 @@ class Visit:
             if arrives:
                 expect(link).to_have_attribute("aria-current", "page")
             if page == routes.ROOMS[room][0]:
+                if "face" in (wanted := BEHIND.get(door, (page, {}))[1]):
+                    self.page.locator(f"[data-face={wanted['face']}]").click()
                 return
         face.click(delay=PRESS_MS)
         if arrives:

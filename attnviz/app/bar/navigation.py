@@ -4,6 +4,7 @@ In: the pages of the app. Out: links, in one fragment, and where the visitor is,
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
@@ -46,13 +47,17 @@ def _link(place: StreamlitPage, label: str, page: Page, name: str, shown: Page) 
 
 
 def _parameters(page: Page, shown: Page) -> dict[str, str]:
-    """The parameters of the page; those that it had to add itself would be a step for Back."""
+    """The parameters of the page; those that it had to add itself would be a step for Back.
+
+    The room Compute opens on the row, whichever face was open.
+    """
     if page in routes.WITHOUT_MODEL:
         return address_bar.parameters(with_view=page != routes.DEFAULT)
     view = current.view()
     if shown == routes.DEFAULT:
         view = openings.of_the_stage(view)
-    return address.params(openings.opened(view))
+    drawing = replace(view.drawing, face="" if page == "steps" else view.drawing.face)
+    return address.params(openings.opened(replace(view, drawing=drawing)))
 
 
 def renew(*fragments: str) -> None:
