@@ -208,7 +208,7 @@ def steps(shown: PageContext) -> None:
         faces = () if embedding.is_embedded() else FACES
         face = current.view().drawing.face or None
         on = {
-            "selection": keep_selection(key, extent, redraw="steps"),
+            "selection": keep_selection(key, extent, "steps"),
             "edit": _keep_edits(key),
             "face": open_face(key),
         }
@@ -238,9 +238,14 @@ def masks(shown: PageContext) -> None:
             lambda: masks_view.masks_data(shown, layer, head),
             key,
             shown.lang,
-            {"selection": keep_selection(key, extent, redraw="masks")},
+            {"selection": keep_selection(key, extent, "masks", *rail())},
             kept=f"{shown.key} {layer} {head}",
         )
+
+
+def rail() -> tuple[str, ...]:
+    """The fragment of the rail below a face of Compute; a frame has none."""
+    return () if embedding.is_embedded() else ("steps",)
 
 
 @shared(most=MAX_MEASURED)
@@ -264,10 +269,10 @@ def _fits(shown: PageContext) -> bool:
     return size.whole
 
 
-def keep_selection(key: str, extent: Extent, redraw: str | None = None) -> Callable[[], None]:
+def keep_selection(key: str, extent: Extent, *redraw: str) -> Callable[[], None]:
     """A callback that stores a committed selection and renews the links.
 
-    The fragment `redraw` runs again if another head was chosen; no other fragment does. If the
+    The fragments `redraw` run again if another head was chosen; no other fragment does. If the
     commit comes together with a change of page, asking for fragments would undo that change.
     """
 
@@ -281,7 +286,7 @@ def keep_selection(key: str, extent: Extent, redraw: str | None = None) -> Calla
         current.take_selection(selection)
         after = current.view()
         moved = after.place.layer_and_head != before.place.layer_and_head
-        fragments = [redraw] if moved and redraw is not None else []
+        fragments = [*redraw] if moved else []
         fragments += [mask_code.CODE] if after.drawing.masks != before.drawing.masks else []
         fragments += widgets.rerun_with_page()
         if widgets.only_a_fragment_runs():

@@ -68,7 +68,7 @@ def _mount(shown: PageContext, survey: "Survey") -> None:
         name,
         lang,
         {
-            "selection": fragments.keep_selection(name, extent, redraw=FRAGMENT),
+            "selection": fragments.keep_selection(name, extent, FRAGMENT),
             "open": fragments.open_head(name, extent),
             "text": _use_text(name, survey, surveys.is_of_pictures(shown, survey)),
         },

@@ -42,7 +42,9 @@ def show(lang: Language, shown: PageContext | None) -> None:
             key,
             lang,
             {
-                "selection": fragments.keep_selection(key, extent, redraw=FRAGMENT),
+                "selection": fragments.keep_selection(
+                    key, extent, FRAGMENT, *(() if shown is None else fragments.rail())
+                ),
                 "geometry": _take(key),
             },
             kept=f"{known} {choice} {head} {place.query}",

@@ -52,7 +52,7 @@ def show(shown: PageContext) -> None:
             name,
             lang,
             {
-                "selection": fragments.keep_selection(name, extent, redraw=FRAGMENT),
+                "selection": fragments.keep_selection(name, extent, FRAGMENT),
                 "open": fragments.open_head(name, extent),
             },
             kept=key,
