@@ -40,10 +40,12 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print where the app opens, and become its server; raises `Refused` for a taken port.
+    """Print where the app opens, and become its server.
 
-    Raises `ModelNotFound` for a name that no model has.
+    Raises `Refused` for a taken port and under torchrun, `ModelNotFound` for a name that no model
+    has.
     """
+    _require_one_process()
     require_package("streamlit", "the app", "app")
     require_free(arguments.address, arguments.port)
     if arguments.model is not None and not {"/", "\\"} & set(arguments.model):
@@ -59,6 +61,18 @@ def run(arguments: argparse.Namespace) -> int:
     options = [f"--server.port={arguments.port}", f"--server.address={arguments.address}"]
     command = [sys.executable, "-m", "streamlit", "run", str(app_file()), *options]
     os.execv(sys.executable, command)
+
+
+def _require_one_process() -> None:
+    """Raise `Refused` for one of several processes that torchrun started."""
+    n_process = os.environ.get("WORLD_SIZE", "1")
+    if n_process != "1":
+        raise Refused(
+            f"the app runs in one process, and torchrun started {n_process}: let a Python script"
+            " capture the model in parts and save the capture with its weights, and open that file"
+            " by attnviz app --capture FILE, without torchrun; the guide has the lines under"
+            ' "Several GPUs or machines"'
+        )
 
 
 def _query(arguments: argparse.Namespace) -> str:

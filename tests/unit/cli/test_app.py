@@ -38,6 +38,16 @@ def test_what_cannot_be_opened_is_refused(
     assert part in capsys.readouterr().err
 
 
+def test_one_of_several_processes_is_told_how_to_show_its_model(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(app.os, "execv", lambda *_: sys.exit())
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    assert main.main(["app", "--port", str(free_port())]) == main.FAILED
+    err = capsys.readouterr().err
+    assert "torchrun started 2" in err and "with its weights" in err and "--capture FILE" in err
+
+
 VIEWS = {
     (): "",
     ("--model", "stories"): "/?model=stories",
