@@ -1,23 +1,25 @@
 """One path of a circuit cut: a head's q, k or v from a run without one earlier head.
 
 In: a prepared input, its answer, and a path of `paths`. Out: a `CutPath`: the receiver's weights
-with and without the sender, and what becomes of the model's answer, each beside the same cut made
-for other senders. The receiver's one input is cut from the sender, through everything between the
-two; what the sender does to the rest of the model stays as it was (path patching, Wang et al. 2022,
-between one head and one input of another).
+with and without the sender, and what becomes of the model's answer, each beside a change as large
+in random directions and the same cut made for other senders. The receiver's one input is cut from
+the sender, through everything between the two; what the sender does to the rest of the model stays
+as it was (path patching, Wang et al. 2022, between one head and one input of another).
 """
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 from jaxtyping import Float32, Float64
+from torch import Tensor
 
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.capture import Capture
 from attnviz.attention.inputs import AttentionInputs
+from attnviz.attention.stage_changes import Pairs
 from attnviz.capture.changed.layout import Layout, layout_of
 from attnviz.changes.kinds import CorpusTexts, Patch
 from attnviz.errors import BadInput
@@ -27,20 +29,23 @@ from attnviz.experiment.paths import (
     SIDES,
     Between,
     FedSide,
+    at_random,
     by_head,
     held_between,
     moved_by,
+    moved_by_chance,
     patterns,
     recorded_without,
     side_index,
 )
 from attnviz.experiment.readouts import Read
-from attnviz.experiment.rows import PASS_ROWS
+from attnviz.experiment.rows import PASS_ROWS, RowChange, read_rows
 from attnviz.experiment.switches import Switched, read_in_rows
 from attnviz.summary import counted
 from attnviz.types import Site, Where
 
 MAX_CONTROLS = PASS_ROWS - 1  # so that the path and its controls are one batch
+CHANCE_DRAWS = 20  # random rotations of the change
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +55,10 @@ class CutPath:
     `before` and `after` are the receiver's weights; a cut of v leaves them as they were. `values`
     has, for each key, ‖v′ − v‖ ÷ ‖v‖, 0 but for v. `moved` is the path's number as `paths` has it,
     `moved_by_controls` and `weights_by_controls` those of the controls: a total effect, through
-    every head and MLP between the two. `answer` has the measure's one number, or without a
-    measure the model's whole answer; its own controls are the same cuts.
+    every head and MLP between the two. `moved_by_chance` has draws of the control in which the
+    change of q or k is as large and turned at random, as in `paths`; NaN for v. `answer` has the
+    measure's one number, or without a measure the model's whole answer; its own controls are the
+    same cuts. `answer_by_chance` has it with the input changed as much at random, draw by draw.
     """
 
     sender: Site
@@ -64,7 +71,9 @@ class CutPath:
     controls: tuple[Site, ...]
     moved_by_controls: Float64[np.ndarray, " control"]
     weights_by_controls: Float32[np.ndarray, "control query key"]
+    moved_by_chance: Float64[np.ndarray, " draw"]
     answer: Switched
+    answer_by_chance: Float64[np.ndarray, "draw choice"]
 
     @property
     def change(self) -> Float32[np.ndarray, "query key"]:
@@ -128,6 +137,7 @@ def cut_path(
     assert taker.head is not None, "one head"
     moved = moved_by(own, other)[:, taker.head, column]
     before, after = _weights(own, other, fed, taker.head)
+    first = replace(other, query=other.query[:1], key=other.key[:1], value=other.value[:1])
     return CutPath(
         sender=giver,
         receiver=taker,
@@ -139,7 +149,9 @@ def cut_path(
         controls=controls,
         moved_by_controls=moved[1:],
         weights_by_controls=after[1:],
+        moved_by_chance=moved_by_chance(own, first, CHANCE_DRAWS)[:, 0, taker.head, column],
         answer=_answer(prepared, read, taker, fed, without),
+        answer_by_chance=_answer_by_chance(prepared, layout, read, taker, column, first),
     )
 
 
@@ -181,6 +193,32 @@ def _weights(
     parts = {"q": (other.query, own.key), "k": (own.query, other.key)}.get(side)
     after = clean.expand(n_row, -1, -1) if parts is None else patterns(own, *parts)[:, head]
     return clean[0].cpu().numpy(), after.cpu().numpy()
+
+
+def _answer_by_chance(
+    prepared: CleanRun,
+    layout: Layout,
+    read: Read,
+    receiver: Site,
+    column: int,
+    other: AttentionInputs,
+) -> Float64[np.ndarray, "draw choice"]:
+    """The answer with the receiver's input changed as much as the cut changes it, at random."""
+    call = layout.find(receiver)[0]
+    own = prepared.calls[layout.calls.index(call)].inputs
+    assert isinstance(own, AttentionInputs) and receiver.head is not None, "one head"
+    head = receiver.head if column == 0 else own.kv_head(receiver.head)
+    clean, changed = (
+        (inputs.query, inputs.key, inputs.value)[column][0, head] for inputs in (own, other)
+    )
+    drawn = torch.stack(list(at_random(clean, changed, CHANCE_DRAWS)))
+
+    def fed(values: Tensor, pairs: Pairs) -> Tensor:
+        return drawn[pairs.rows.to(drawn.device)].to(values)
+
+    change = RowChange((call,), SIDES[column], (fed,), receiver.head)
+    numbers = read_rows(prepared, [change] * CHANCE_DRAWS, read)[:-1]
+    return numbers.double().numpy().reshape(CHANCE_DRAWS, -1)
 
 
 def _value_changes(

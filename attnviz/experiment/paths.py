@@ -12,6 +12,10 @@ attention and change nothing of the answer.
 
     q, k   ½ Σ |α′ − α| over keys, mean over queries: the attention that moves, 0 to 1
     v      ‖Σ α·(v′ − v)‖ ÷ ‖Σ α·v‖ over all queries: the part of the output that changes
+
+The control of q and k is chance: the same change q′ − q or k′ − k, turned by a random rotation, one
+for all positions. It is as large at every position, and what positions share they still share; only
+its direction is lost. A rotation leaves the number of v as it is, so v has no such control.
 """
 
 import threading
@@ -65,6 +69,7 @@ FedSide = Literal["q", "k", "v"]
 Between = Literal["nothing", "heads", "all"]
 BETWEEN: tuple[Between, ...] = ("nothing", "heads", "all")
 SIDES: tuple[FedSide, ...] = ("q", "k", "v")
+CHANCE_DRAWS = 4  # random rotations of every change; the mean of so many stands beside each path
 
 
 @dataclass(frozen=True)
@@ -99,13 +104,16 @@ class Paths:
     """`moved[sender, receiver, side]`, NaN where the receiver does not run after the sender.
 
     `to` says what a sender was replaced by, `corpus` over what; `between` what was held at the
-    clean pass: "nothing", the other "heads", or "all", heads and MLPs. `answer` has the change of
-    the measure's number where each path alone is cut, None where it was not asked for.
+    clean pass: "nothing", the other "heads", or "all", heads and MLPs. `by_chance` is what changes
+    of q and k move that are as large but turned at random, the mean over draws; NaN for v. `answer`
+    has the change of the measure's number where each path alone is cut, None where it was not asked
+    for.
     """
 
     senders: tuple[Site, ...]
     receivers: tuple[Site, ...]
     moved: Float64[np.ndarray, "sender receiver side"]
+    by_chance: Float64[np.ndarray, "sender receiver side"]
     to: str
     corpus: str
     between: Between = "nothing"
@@ -133,6 +141,11 @@ class Paths:
         ends = self.senders[sender], self.receivers[receiver]
         return Path(*ends, SIDES[side], float(self.moved[place]), answer)
 
+    def chance(self, path: Path) -> float:
+        """What a change as large as a path's moves in random directions; NaN for v."""
+        sender, receiver = self.senders.index(path.sender), self.receivers.index(path.receiver)
+        return float(self.by_chance[sender, receiver, side_index(path.side)])
+
     def of(self, sender: Where, receiver: Where, side: FedSide) -> float:
         """One path; `BadInput` for heads that are not among the senders and receivers."""
         giver = place_among(sender, self.senders, "is not among the senders")
@@ -147,6 +160,7 @@ class Paths:
             "receiver": [str(path.receiver) for path in paths],
             "side": [str(path.side) for path in paths],
             "moved": [path.moved for path in paths],
+            "by_chance": [self.chance(path) for path in paths],
         }
         if self.answer is not None:
             table["answer"] = [path.answer or 0.0 for path in paths]
@@ -193,17 +207,27 @@ def paths(
     replacement, chosen = replacement_of(prepared.lm, to, corpus), sites_of(layout, senders)
     receivers, held = layout.heads, held_between(prepared, between)
     moved = np.full((len(chosen), len(receivers), len(SIDES)), np.nan)
+    by_chance = np.full_like(moved, np.nan)
     answers = np.full_like(moved, np.nan) if answer else None
     for start in range(0, len(chosen), rows):
         _require_wanted(cancel)
         batch = chosen[start : start + rows]
         calls = recorded_without(prepared, replacement, batch, held)
         some = slice(start, start + rows)
-        moved[some] = _moved(prepared, layout, batch, receivers, calls)
+        moved[some], by_chance[some] = _moved(prepared, layout, batch, receivers, calls)
         if answers is not None:
             answers[some] = _answers(prepared, layout, receivers, calls, moved[some], cancel)
         progress(min(1.0, (start + rows) / len(chosen)))
-    return Paths(chosen, receivers, moved, replacement.to, replacement.name, between, answers)
+    return Paths(
+        senders=chosen,
+        receivers=receivers,
+        moved=moved,
+        by_chance=by_chance,
+        to=replacement.to,
+        corpus=replacement.name,
+        between=between,
+        answer=answers,
+    )
 
 
 def _require_wanted(cancel: threading.Event | None) -> None:
@@ -361,8 +385,9 @@ def _moved(
     senders: Sequence[Site],
     receivers: tuple[Site, ...],
     without: Sequence[AttentionCall],
-) -> Float64[np.ndarray, "sender receiver side"]:
-    table = np.full((len(senders), len(receivers), len(SIDES)), np.nan)
+) -> Float64[np.ndarray, "table sender receiver side"]:
+    """What each path moves, and what a change as large moves by chance."""
+    tables = np.full((2, len(senders), len(receivers), len(SIDES)), np.nan)
     order = [call.site for call in layout.calls]
     first = np.array([order.index(sender.whole_layer) for sender in senders])
     for at, (clean, changed) in enumerate(zip(prepared.calls, without, strict=True)):
@@ -372,10 +397,11 @@ def _moved(
         if not (both and behind.any()) or layout.calls[at].windowed:
             continue
         assert isinstance(own, AttentionInputs) and isinstance(other, AttentionInputs)
-        changes = moved_by(own, other)  # [row, head, side]
         columns = [receivers.index(order[at].with_head(head)) for head in range(clean.n_heads)]
-        table[np.flatnonzero(behind)[:, None], columns] = changes[behind]
-    return table
+        rows = np.flatnonzero(behind)[:, None]
+        tables[0, rows, columns] = moved_by(own, other)[behind]
+        tables[1, rows, columns] = moved_by_chance(own, other, CHANCE_DRAWS).mean(0)[behind]
+    return tables
 
 
 def moved_by(own: AttentionInputs, other: AttentionInputs) -> Float64[np.ndarray, "row head side"]:
@@ -388,6 +414,33 @@ def moved_by(own: AttentionInputs, other: AttentionInputs) -> Float64[np.ndarray
     mixed, step = clean @ by_head(own, own.value), clean @ by_head(own, other.value - own.value)
     v = step.norm(dim=(-2, -1)) / mixed.norm(dim=(-2, -1)).clamp(min=1e-12)
     return torch.stack([q, k, v], dim=-1).double().cpu().numpy()
+
+
+def moved_by_chance(
+    own: AttentionInputs, other: AttentionInputs, draws: int
+) -> Float64[np.ndarray, "draw row head side"]:
+    """`moved_by` with the changes of q and k turned by a random rotation; NaN for v."""
+    clean = patterns(own, own.query, own.key)
+    turned = zip(
+        at_random(own.query, other.query, draws), at_random(own.key, other.key, draws), strict=True
+    )
+    found = []
+    for query, key in turned:
+        q, k = (
+            (0.5 * (patterns(own, *pair) - clean).abs().sum(-1)).mean(-1)
+            for pair in ((query, own.key), (own.query, key))
+        )
+        found.append(torch.stack([q, k, torch.full_like(q, torch.nan)], dim=-1))
+    return torch.stack(found).double().cpu().numpy()
+
+
+def at_random(own: Tensor, other: Tensor, draws: int) -> Iterator[Tensor]:
+    """A tensor changed as much as another one is, in random directions; one rotation for all."""
+    generator = torch.Generator().manual_seed(0)
+    d_head = own.shape[-1]
+    for _ in range(draws):
+        rotation = torch.linalg.qr(torch.randn(d_head, d_head, generator=generator)).Q
+        yield own.float() + (other - own).float() @ rotation.to(own.device)
 
 
 def patterns(

@@ -264,7 +264,7 @@ def blocks_of(
     """
     names: list[frozenset[object]] = []
     for at, (text, on) in enumerate(zip(texts, measures, strict=True)):
-        words = _differing_words(text, others[at]) if others is not None else frozenset()
+        words = differing_words(text, others[at]) if others is not None else None
         answers: tuple[object, ...] = (at, on)
         if isinstance(on, NextToken | Class):
             answers = (on.token if isinstance(on, NextToken) else on.name, on.against)
@@ -275,7 +275,7 @@ def blocks_of(
     return np.array([numbers[name] for name in names])
 
 
-def _differing_words(text: str, other: str) -> frozenset[object]:
+def differing_words(text: str, other: str) -> frozenset[str]:
     """The words that one of two texts has more often than the other."""
     own, theirs = (Counter(WORD.findall(each)) for each in (text, other))
     return frozenset((own - theirs) + (theirs - own))

@@ -15,16 +15,26 @@ def test_a_click_on_an_arrow_cuts_that_path(visit: OpenVisit) -> None:
     edges, rows = page.locator(".av-circuit-edge"), page.locator(".av-circuit-list button")
     expect(edges).to_have_count(12)
     expect(rows.first).to_contain_text("L0.H1 → L2.H1")
+    track, bar, mark = (
+        rows.first.locator(f".av-circuit-{name}").bounding_box()
+        for name in ("track", "bar", "mark")
+    )
+    assert track and bar and mark
+    assert 0.36 < bar["width"] / track["width"] < 0.40  # 38 % of a track that is 100 %
+    assert 0.15 < (mark["x"] - track["x"]) / track["width"] < 0.25
+    expect(page.locator(".av-circuit-widths")).to_have_text("line width: what moves, 23% to 38%")
     rows.first.focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowUp")
     page.keyboard.press("Enter")
     expect(page.locator(".av-circuit-title")).to_have_text("L0.H1 → L2.H1, keys")
     opened.wait_for_parameters(arrow="L0.H1-L2.H1.k")
-    expect(page.locator(".av-circuit-detail")).to_contain_text("Control: the same path from 7")
+    expect(page.locator(".av-circuit-detail")).to_contain_text(
+        "Control, other heads: the same path from 7"
+    )
     page.get_by_role("button", name="All paths").click()
     expect(page.locator(".av-circuit-title")).to_have_count(0)
-    page.get_by_label("keys").uncheck()
+    page.get_by_label("k: keys").uncheck()
     expect(page.locator(".av-circuit-list .av-circuit-k")).to_have_count(0)
     opened.wait_for_parameters(arrow=None, sides="q")
     slider = page.locator(".av-circuit-slider")

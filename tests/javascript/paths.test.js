@@ -5,12 +5,13 @@ import { test } from "node:test";
 
 import { MAX_DRAWN, readPaths, shownPaths } from "#pictures/circuit/paths.js";
 
-const path = (sender, receiver, side, moved) => ({
+const path = (sender, receiver, side, moved, chance = NaN) => ({
   id: `${sender}-${receiver}.${side}`,
   sender,
   receiver,
   side,
   moved,
+  chance,
 });
 
 test("readPaths takes sender, receiver and side in turn, the strongest first, and leaves out what moves nothing", () => {
@@ -22,6 +23,9 @@ test("readPaths takes sender, receiver and side in turn, the strongest first, an
     path("a", "b", "q", 0.5),
     path("b", "b", "v", 0.25),
   ]);
+  const byChance = Float32Array.of(0, 0, 0, 0.125, 0, NaN, 0, 0, 0, 0, 0, NaN);
+  const [values, queries] = readPaths(header, { data }, { data: byChance });
+  assert.deepEqual([values, queries], [path("a", "b", "v", 0.75, NaN), path("a", "b", "q", 0.5, 0.125)]);
 });
 
 test("shownPaths draws the twelve strongest, and those as strong as the last of them is printed", () => {

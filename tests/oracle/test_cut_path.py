@@ -4,11 +4,13 @@ import threading
 
 import numpy as np
 import pytest
+import torch
+from torch import Tensor, nn
 
 import attnviz
 from attnviz.errors import BadInput, Cancelled
 from attnviz.experiment import Experiment
-from attnviz.experiment.paths import FedSide, weights_without
+from attnviz.experiment.paths import FedSide, at_random, weights_without
 
 STORE = "When Mary and John went to the store, John gave a drink to"
 
@@ -75,6 +77,89 @@ def test_the_public_cut_path_reads_a_measure_and_prints_its_control(stories: Exp
         attnviz.experiment(lm, STORE).cut("L0.H3", "L2.H0", "z")  # type: ignore[arg-type]
     with pytest.raises(BadInput, match="L0 is 4 heads; give one"):
         attnviz.experiment(lm, STORE).cut("L0", "L2.H0", "v")
+
+
+D_HEAD, KEYS = 36, slice(36, 72)  # of the second head of four
+
+
+def run_with_hooks(
+    model: nn.Module, ids: Tensor, *, without_head: bool = False, keys: Tensor | None = None
+) -> tuple[Tensor, Tensor, np.ndarray]:
+    """Queries and keys of L2.H1, and the next token's probabilities; L0.H1 or the keys changed."""
+    seen: dict[str, Tensor] = {}
+
+    def zero(_module: nn.Module, args: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        mixed = args[0].clone()
+        mixed[..., KEYS] = 0
+        return (mixed, *args[1:])
+
+    def watch(_module: nn.Module, _args: object, output: Tensor) -> Tensor:
+        q, k, v = output.clone().split(4 * D_HEAD, -1)
+        seen["q"], seen["k"] = q[0, :, KEYS].clone(), k[0, :, KEYS].clone()
+        if keys is not None:
+            k[0, :, KEYS] = keys
+        return torch.cat([q, k, v], -1)
+
+    hooks = [model.get_submodule("transformer.h.2.attn.c_attn").register_forward_hook(watch)]
+    if without_head:
+        writes = model.get_submodule("transformer.h.0.attn.c_proj")
+        hooks.append(writes.register_forward_pre_hook(zero))
+    with torch.no_grad():
+        logits = model(ids, attention_mask=torch.ones_like(ids)).logits[0, -1]
+    for hook in hooks:
+        hook.remove()
+    return seen["q"], seen["k"], logits.double().softmax(-1).numpy()
+
+
+def test_what_chance_moves_is_that_of_own_hooks(stories: Experiment) -> None:
+    """By plain PyTorch: keys with and without a head, their difference turned, one softmax."""
+    lm = stories.prepared.lm
+    ids = torch.tensor([lm.tokenize(STORE)["input_ids"]])
+    q, clean, before = run_with_hooks(lm.model, ids)
+    _, without, _ = run_with_hooks(lm.model, ids, without_head=True)
+    causal = torch.ones(len(q), len(q), dtype=torch.bool).tril()
+
+    def moved(keys: Tensor) -> float:
+        old, new = (
+            (q @ k.T / D_HEAD**0.5).masked_fill(~causal, -torch.inf).softmax(-1)
+            for k in (clean, keys)
+        )
+        return float(0.5 * (new - old).abs().sum(-1).mean())
+
+    generator = torch.Generator().manual_seed(0)
+    turns = [torch.linalg.qr(torch.randn(36, 36, generator=generator)).Q for _ in range(20)]
+    drawn = [clean + (without - clean) @ turn for turn in turns]
+    by_chance = [moved(keys) for keys in drawn]
+    cut = stories.cut("L0.H1", "L2.H1", "k", to="zero")
+    assert cut.moved == pytest.approx(moved(without), abs=1e-5)
+    assert cut.moved_by_chance == pytest.approx(by_chance, abs=1e-5)
+    assert min(by_chance) > 0.001 < np.std(by_chance)
+    table = stories.paths(to="zero")
+    places = table.senders.index(cut.sender), table.receivers.index(cut.receiver), 1
+    assert table.by_chance[places] == pytest.approx(np.mean(by_chance[:4]), abs=1e-5)
+    assert np.isnan(table.by_chance[:, :, 2]).all()
+    columns, first = table.to_dict(), table.strongest(1, ("q",))[0]
+    assert columns["by_chance"][0] == table.chance(first) != columns["moved"][0]
+    assert (np.isnan(table.by_chance[:, :, :2]) == np.isnan(table.moved[:, :, :2])).all()
+    for at in (0, 7):
+        after = run_with_hooks(lm.model, ids, keys=drawn[at])[2]
+        assert np.abs(cut.answer_by_chance[at] - after).max() < 1e-5
+        assert np.abs(after - before).max() > 1e-5
+
+
+@pytest.mark.parametrize("side", ["q", "k", "v"])
+def test_an_input_changed_at_random_changes_as_much(stories: Experiment, side: FedSide) -> None:
+    own = torch.randn(3, 17, 36)
+    other = own + torch.randn(3, 17, 36)
+    for drawn in at_random(own, other, 3):
+        sizes = (drawn - own).norm(dim=-1), (other - own).norm(dim=-1)
+        torch.testing.assert_close(*sizes)
+        angle = torch.nn.functional.cosine_similarity(drawn - own, other - own, dim=-1)
+        assert angle.abs().mean() < 0.5
+    cut = stories.cut("L0.H1", "L2.H1", side)
+    assert np.isnan(cut.moved_by_chance).all() == (side == "v")
+    assert cut.answer_by_chance.shape == (20, len(cut.answer.before))
+    assert np.abs(cut.answer_by_chance - cut.answer.before).max() > 1e-4
 
 
 def test_cut_path_refuses_what_is_no_path(stories: Experiment) -> None:

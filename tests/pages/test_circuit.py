@@ -41,6 +41,22 @@ def test_a_link_shows_the_cut_of_a_path(visit: Visit) -> None:
     assert before > 0.8 and after < 0.1 < float(cell["values"][2])  # the control leaves it
     said = " ".join(detail["sentences"])
     assert "from 7 other heads" in said and f"{after:.3f}" in said
+    cut = attnviz.experiment("stories", REPEATED).cut("L0.H1", "L2.H1", "k")
+    assert "replaced by its mean over 50 generated stories" in said
+    assert f"in a random direction, move {100 * cut.moved_by_chance.mean():.0f}%" in said
+    chance = [0.5 * np.abs(row - cut.answer.before).sum() for row in cut.answer_by_chance]
+    assert f"move it by {100 * np.median(chance):.1f} points at the median of 20 draws" in said
+
+
+def test_each_path_stands_beside_what_chance_moves(visit: Visit) -> None:
+    header, arrays = sent(visit("circuit", model="stories", text=REPEATED))
+    paths = attnviz.experiment("stories", REPEATED).paths()
+    np.testing.assert_allclose(arrays["by_chance"], paths.by_chance, atol=1e-5)
+    first = paths.strongest(1)[0]
+    by_chance = f"{100 * paths.chance(first):.0f}%"
+    assert f"keys ({100 * first.moved:.0f}%, by chance {by_chance})" in header["summary"]
+    assert header["notes"][0].startswith(f"{100 * first.moved:.0f}% means: if L2.H1 takes its keys")
+    assert "L0.H1 is replaced by its mean over 50 generated stories" in header["notes"][0]
 
 
 @pytest.mark.parametrize("model", ["minilm", "translator"])

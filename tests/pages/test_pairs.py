@@ -11,6 +11,7 @@ import attnviz
 from attnviz import i18n
 from attnviz.app.page_parts.pairs import WIDGET
 from attnviz.app.session import widgets
+from attnviz.capture.changed.references import reference_of
 from attnviz.corpus.samples import sample_pairs
 from attnviz.experiment import DifferenceSlot
 from attnviz.experiment.pair_lines import MAX_PAIRS, asked, read_pairs
@@ -77,6 +78,22 @@ def test_the_rows_are_those_of_the_library(visit: Visit, ask: str) -> None:
     assert [header["rows"][at] for at in header["order"][:1]] == list(result.order()[:1])
     assert (header["n_solved"], header["n_asked"]) == (run.n_solved, len(run.texts))
     assert np.abs(arrays["mean"]).max() > 0.5
+
+
+def test_what_replaces_a_head_and_both_texts_of_a_pair_are_shown(visit: Visit) -> None:
+    shown = picture(visit("pairs", model="stories"))
+    assert shown is not None
+    header, _ = shown
+    pairs = sample_pairs(attnviz.load("stories"))
+    assert [
+        (pair["text"], pair["answer"], pair["other"], pair["other_answer"])
+        for pair in header["texts"]
+    ] == [(pair.text, pair.answer, pair.other, pair.other_answer) for pair in pairs]
+    (note,) = [one for one in header["sentences"] if "mean ablation" in one]
+    first = reference_of(attnviz.load("stories")).texts[0]
+    assert f"50 generated stories (the first begins “{first[:20]}" in note
+    (interval,) = [one for one in header["sentences"] if one.startswith("Intervals")]
+    assert "such as John / Mary" in interval and "60 pairs have only 15 such sets" in interval
 
 
 def test_pairs_that_the_model_does_not_solve_are_counted_and_can_be_left_out(visit: Visit) -> None:
@@ -152,6 +169,13 @@ def test_texts_of_one_token_and_a_model_that_solves_none(visit: Visit, ask: str)
 def test_a_model_without_such_an_answer_says_so(visit: Visit, model: str) -> None:
     app = visit("pairs", model=model)
     assert i18n.text("en", "pairs.not_here") in said(app)
+
+
+def test_a_model_without_such_an_answer_leads_to_the_example(visit: Visit) -> None:
+    app = visit("pairs", model="minilm").button(widgets.key("pairs.example")).click().run()
+    shown = picture(app)
+    assert shown is not None and len(shown[0]["texts"]) == 60
+    assert parameters(app)["model"] == "stories"
 
 
 def test_more_pairs_than_are_measured_at_once_are_told_with_the_limit() -> None:

@@ -10,6 +10,7 @@ import attnviz
 from attnviz import i18n
 from attnviz.pictures.shared.buffer import unpack
 from attnviz.pictures.weights.fill import LEFT_OUT
+from attnviz.types import Site
 from tests.pages.conftest import Visit, beside_bar
 
 
@@ -40,9 +41,8 @@ def test_the_numbers_of_a_head_are_those_of_the_library(
             (found.shuffled.min(), found.shuffled.max()), abs=1e-4
         )
     distance = c.by_distance(head)
-    n = len(header["distances"])
-    assert header["distances"] == list(range(n))
-    np.testing.assert_allclose(arrays["weights"], distance.weights[:n], atol=1e-5)
+    assert header["distances"] == distance.distances.tolist()
+    np.testing.assert_allclose(arrays["weights"], distance.weights, atol=1e-5)
     # evenly spread, the first row gives all to itself, the last 1/n to each
     longest = len(distance.distances)
     assert arrays["even"][0] == pytest.approx(np.mean(1 / np.arange(1, longest + 1)), abs=1e-6)
@@ -52,19 +52,52 @@ def test_the_numbers_of_a_head_are_those_of_the_library(
         assert pair["low"] <= composition.baseline <= pair["high"]
         among = composition.beside(head, pair["name"])
         assert (pair["rank"], pair["n"]) == (among.rank, among.n) and among.n > 1
-        sd = (pair["value"] ** 2 - composition.baseline**2) / pair["z"]
+        assert pair["median"] == pytest.approx(among.median, abs=1e-6)
+        i, j = (composition.heads.index(Site.parse(name)) for name in (head, pair["name"]))
+        sd = (pair["value"] ** 2 - composition.baseline**2) / composition.z[i, j]
         assert pair["high"] ** 2 == pytest.approx(composition.baseline**2 + 2 * sd, rel=1e-4)
 
 
-def test_two_signs_of_a_copying_score_are_both_said(visit: Visit) -> None:
+def test_two_signs_of_a_copying_score_are_both_said_with_what_was_read(visit: Visit) -> None:
     header, _ = picture(visit("weights", model="stories", layer="2", head="1"))
-    said = header["sentences"][0]
-    assert "−0.59" in said and "+0.99" in said and "disagree" in said
+    through, each, plain = header["sentences"][:3]
+    assert through.startswith("With tokens read as MLP 0 leaves them, L2.H1 raises")
+    assert "+0.99" in through
+    own = attnviz.circuits("stories").ov("L2.H1", through="mlp0").own_first
+    assert own > 0.9 and f"for {own:.0%} of 1,280 tokens" in each
+    assert "embeddings the score is −0.59, of the other sign" in plain
+
+
+def test_a_head_that_copies_no_single_token_is_not_said_to(visit: Visit) -> None:
+    header, _ = picture(visit("weights", model="stories", layer="3", head="1"))
+    own = attnviz.circuits("stories").ov("L3.H1", through="mlp0").own_first
+    assert own < 0.01
+    assert header["sentences"][1].endswith(
+        "is the one that is raised most for only 0% of 1,280 tokens."
+    )
+
+
+def test_heads_are_listed_by_the_score_that_stands_beside_them(visit: Visit) -> None:
+    header, arrays = picture(visit("weights", model="minilm", layer="2", head="1"))
+    c = attnviz.circuits("minilm")
+    sides = [c.composition(side) for side in ("q", "k", "v")]
+    for name, into in (("reads", True), ("read_by", False)):
+        shown = [pair["value"] for pair in header[name]]
+        at = sides[0].heads.index(Site(2, 1))
+        every = [side.values[:, at] if into else side.values[at] for side in sides]
+        best = np.sort(np.nan_to_num(np.concatenate(every)))[::-1]
+        np.testing.assert_allclose(shown, best[: len(shown)], atol=1e-6)
+    most = np.nan_to_num([side.values for side in sides]).max((0, 1))
+    np.testing.assert_allclose(arrays["composed"][12:], most[12:], atol=1e-6)
+    assert np.isnan(arrays["composed"][:12]).all()
 
 
 def test_a_previous_token_head_is_seen_by_its_distance(visit: Visit) -> None:
     header, arrays = picture(visit("weights", model="stories-llama", layer="0", head="4"))
-    assert header["sentences"][1].startswith("Positions alone send most weight 1 token back: 1.00")
+    said = header["sentences"]
+    assert any(
+        one.startswith("Positions alone send most weight 1 token back: 1.00") for one in said
+    )
     assert int(arrays["weights"].argmax()) == 1
 
 
@@ -73,7 +106,7 @@ def test_a_model_without_token_circuits_has_composition(visit: Visit, model: str
     header, arrays = picture(visit("weights", model=model, layer="1", head="0"))
     assert header["shares"] == []
     assert np.isnan(arrays["ov"]).all()
-    assert header["sentences"][0].startswith("No circuit from token to token for")
+    assert header["sentences"][0].startswith("No copying score for ")
     assert header["reads"]
 
 

@@ -120,6 +120,7 @@ def _mount(shown: PageContext, answered: Answering, found: Found, key: str) -> N
 
 def _view(shown: PageContext, answered: Answering, found: Found) -> CircuitView:
     from attnviz.capture.changed.layout import layout_of
+    from attnviz.capture.changed.references import reference_of
 
     lang, choice, (feeds, composed) = shown.lang, current.view().circuit, found
     known = {str(head) for head in feeds.senders}
@@ -129,8 +130,10 @@ def _view(shown: PageContext, answered: Answering, found: Found) -> CircuitView:
     return CircuitView(
         columns=views.columns(layout_of(answered.run.prepared.calls)),
         moved=feeds.moved.astype(np.float32),
+        by_chance=feeds.by_chance.astype(np.float32),
         composed=composed,
         summary=views.summary(lang, feeds),
+        notes=views.notes(lang, feeds, reference_of(answered.run.prepared.lm)),
         chosen="" if chosen is None else str(chosen),
         least=float(choice.least) if choice.least else None,
         sides=choice.sides,
@@ -139,11 +142,14 @@ def _view(shown: PageContext, answered: Answering, found: Found) -> CircuitView:
 
 
 def _detail(shown: PageContext, answered: Answering, chosen: component.Chosen) -> PathDetail:
+    from attnviz.capture.changed.references import reference_of
+
     run = answered.run
     cut = run.cut(chosen.sender, chosen.receiver, chosen.side)
     group = _group_of(shown, cut.receiver)
     queries, keys = token_axes(shown.of_group(group), layer=cut.receiver.layer)
-    return views.detail(shown.lang, run.prepared, run.reader, cut, (queries.labels, keys.labels))
+    tokens, reference = (queries.labels, keys.labels), reference_of(run.prepared.lm)
+    return views.detail(shown.lang, run.prepared, run.reader, cut, tokens, reference)
 
 
 def _group_of(shown: PageContext, head: "Site") -> Group:

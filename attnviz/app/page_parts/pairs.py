@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 FRAGMENT = "pairs"
 WIDGET = "pairs.lines"
+MODEL = "stories"  # whose pairs are the example
 FORM = "The film was great. | positive | The film was awful. | negative"  # as models read it
 MAX_CHARS = 2_000_000  # a browser drops a paste over a limit of its box; this is refused in words
 PAIR_S = 0.1  # a question takes so long for a pair with a small model
@@ -48,6 +49,9 @@ def show(shown: PageContext) -> None:
         samples = _samples(loaded)
         if not samples and not _answers_pairs(shown):
             st.info(text(lang, "pairs.not_here"))
+            if not embedding.is_embedded():
+                label, key = text(lang, "pairs.example"), widgets.key("pairs.example")
+                st.button(label, key=key, on_click=current.open_model, args=(MODEL,))
             return
         _question(lang)
         lines = _box(lang, samples)

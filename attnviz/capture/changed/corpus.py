@@ -62,7 +62,8 @@ def recorded(
         known = _corpora.setdefault(lm, {})
         corpus = known.get(key)
     if corpus is None:
-        reference = Reference(counted(len(key), "text"), key) if key else reference_of(lm)
+        own = Reference("texts", counted(len(key), "text"), key)
+        reference = own if key else reference_of(lm)
         corpus = _record(lm, reference, progress)
         with _lock:
             known[key] = corpus

@@ -94,8 +94,9 @@ class Composition:
     `values` are NaN where the sender does not write into what the receiver reads. `baseline` is
     1/√d_model, the root of the mean square over random rotations between the two; `z` says how many
     of their standard deviations the square lies above that mean. Both are exact. Trained weights
-    are no random rotations, so nearly every pair lies above: `beside` compares a pair with the
-    other pairs of heads of the same two layers.
+    are no random rotations, and z is large for many pairs at once: it says that a pair is above
+    chance, not which pair stands out. For that `beside` has the rank of a pair among all pairs of
+    heads of the same two layers; lists are ordered by the composition.
     """
 
     side: Side
@@ -120,17 +121,17 @@ class Composition:
         return BesideOthers(rank, len(known), float(np.median(known)) if len(known) else np.nan)
 
     def strongest(self, n: int = 10) -> tuple[tuple[Site, Site, float, float], ...]:
-        """The (sender, receiver, composition, z) with the largest z first."""
-        order = np.argsort(-np.nan_to_num(self.z, nan=-np.inf), axis=None, kind="stable")[:n]
-        pairs = zip(*np.unravel_index(order, self.z.shape), strict=True)
+        """The (sender, receiver, composition, z) with the largest composition first."""
+        order = np.argsort(-np.nan_to_num(self.values, nan=-1.0), axis=None, kind="stable")[:n]
+        pairs = zip(*np.unravel_index(order, self.values.shape), strict=True)
         return tuple(
             (self.heads[i], self.heads[j], float(self.values[i, j]), float(self.z[i, j]))
             for i, j in pairs
-            if not np.isnan(self.z[i, j])
+            if not np.isnan(self.values[i, j])
         )
 
     def to_dict(self) -> dict[str, list[str] | list[float] | list[int]]:
-        """A row for each pair there is, the largest z first, as lists."""
+        """A row for each pair there is, the largest composition first, as lists."""
         rows = self.strongest(self.values.size)
         others = [self.beside(sender, receiver) for sender, receiver, _, _ in rows]
         return {

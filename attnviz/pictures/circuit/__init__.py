@@ -73,18 +73,21 @@ class PathDetail:
 
 @dataclass(frozen=True, eq=False)
 class CircuitView:
-    """The graph. `moved` is NaN where a head does not run after another.
+    """The graph; NaN where a head does not run after another.
 
-    `chosen` is a head or path as an address has it, "" for none.
-    `least` is the least that a drawn arrow moves, None for the choice of the browser. `summary`
-    names the strongest paths and their control. `composed` is the z of what each head's weights let
-    it read of an earlier one, without any text; None where the weights do not say.
+    `by_chance` is what a change as large moves in random directions, NaN for values. `chosen` is a
+    head or path as an address has it, "" for none. `least` is the least that a drawn arrow moves,
+    None for the choice of the browser. `summary` names the strongest paths with their control,
+    `notes` say what the numbers mean. `composed` is the z of what each head's weights let it read
+    of an earlier one, without any text; None where the weights do not say.
     """
 
     columns: tuple[CircuitColumn, ...]
     moved: Float32[np.ndarray, "sender receiver side"]
+    by_chance: Float32[np.ndarray, "sender receiver side"]
     composed: Float32[np.ndarray, "sender receiver side"] | None
     summary: str
+    notes: tuple[str, ...] = ()
     chosen: str = ""
     least: float | None = None
     sides: str = DEFAULT_SIDES

@@ -6,8 +6,9 @@ import { parse } from "../shared/buffer.js";
 import { checkbox, swallow } from "../shared/controls.js";
 import { cueScroll, el, setBusy, setText, watchSize } from "../shared/dom.js";
 import { fill, fmtPercent, withPercent } from "../shared/fmt.js";
+import { svg } from "../shared/svg.js";
 import { detailNodes } from "./detail.js";
-import { focusOn, makeGraph } from "./graph.js";
+import { focusOn, lineWidth, makeGraph } from "./graph.js";
 import { MAX_DRAWN, SIDES, readPaths, readablePaths, shownPaths } from "./paths.js";
 
 /** @import { Host, Mounted } from "../shared/host.js" */
@@ -71,14 +72,25 @@ function buildParts() {
   const controls = el("div", { class: "av-row" }, sides, threshold, clear, readable);
   const drawing = el("div", { class: "av-circuit-drawing" });
   const status = el("p", { class: "av-status av-note", "aria-live": "polite" });
+  const width = el("p", { class: "av-note av-circuit-widths" });
   const said = el("p", { class: "av-note" });
   const hint = el("p", { class: "av-hint" });
-  const left = el("div", { class: "av-circuit-left" }, cueScroll(drawing), said, status, controls, hint);
-  const summary = el("p", { class: "av-sentence" });
+  const left = el(
+    "div",
+    { class: "av-circuit-left" },
+    cueScroll(drawing),
+    width,
+    said,
+    status,
+    controls,
+    hint,
+  );
+  const summary = el("div", { class: "av-facts" });
   const heading = el("h3", { class: "av-heading" });
   const list = el("ol", { class: "av-circuit-list" });
+  const signs = el("p", { class: "av-note av-row" });
   const detail = el("div", { class: "av-circuit-detail", "aria-live": "polite" });
-  const right = el("div", { class: "av-circuit-right av-panel" }, summary, detail, heading, list);
+  const right = el("div", { class: "av-circuit-right av-panel" }, summary, detail, heading, list, signs);
   const box = el("section", { class: "av av-circuit" }, left, right);
   return {
     box,
@@ -88,12 +100,14 @@ function buildParts() {
     clear,
     readable,
     drawing,
+    width,
     said,
     status,
     hint,
     summary,
     heading,
     list,
+    signs,
     detail,
     right,
   };
@@ -121,13 +135,20 @@ function takeData(/** @type {State} */ state, /** @type {Parts} */ parts, /** @t
   /** @type {{header: Header, arrays: Arrays}} */
   const { header, arrays } = parse(data);
   const { strings, chosen, sides, least } = header;
-  const paths = readPaths(header, arrays.moved);
+  const paths = readPaths(header, arrays.moved, arrays.by_chance);
   Object.assign(state, { data, header, arrays, chosen, sides, least, paths });
   parts.readable.replaceChildren(...(arrays.composed ? [makeReadable(state, parts, header)] : []));
   parts.sides.replaceChildren(...SIDES.map((side) => makeSide(state, parts, header, side)));
   parts.sides.setAttribute("aria-label", strings.sides);
   setText(parts.hint, strings.hint);
-  setText(parts.summary, header.summary);
+  parts.summary.replaceChildren(
+    el("p", { class: "av-sentence" }, header.summary),
+    ...header.notes.map((text) => el("p", { class: "av-note" }, text)),
+  );
+  parts.signs.replaceChildren(
+    el("span", { class: "av-circuit-sign av-circuit-sign-bar" }, strings.bar),
+    el("span", { class: "av-circuit-sign av-circuit-sign-mark" }, strings.mark),
+  );
   setText(parts.heading, strings.list);
   setText(parts.clear, strings.clear);
   layGraph(state, parts);
@@ -142,7 +163,7 @@ function makeSide(
   /** @type {Side} */ side,
 ) {
   const box = checkbox({
-    label: strings[`side_${side}`],
+    label: `${side}: ${strings[`side_${side}`]}`,
     checked: state.sides.includes(side),
     onChange: (on) => {
       const left = SIDES.filter((other) => (other === side ? on : state.sides.includes(other))).join("");
@@ -191,6 +212,7 @@ function showPaths(/** @type {State} */ state, /** @type {Parts} */ parts) {
   const chosen = state.paths.find(({ id }) => id === state.chosen);
   const readable = state.readable ? readablePaths(header, state.arrays?.composed, state.sides) : [];
   graph.draw(chosen && !drawn.includes(chosen) ? [chosen, ...drawn] : drawn, mostOf(state), readable);
+  showWidths(parts.width, strings.width, drawn, mostOf(state));
   setText(parts.said, state.readable ? readableSentence(state, header, drawn, readable) : "");
   const most = mostOf(state);
   parts.slider.value = String(most > 0 ? Math.round((STEPS * least) / most) : 0);
@@ -203,6 +225,27 @@ function showPaths(/** @type {State} */ state, /** @type {Parts} */ parts) {
   const note = total > MAX_DRAWN ? fill(strings.capped, { n: MAX_DRAWN, total }) : "";
   setText(parts.status, note);
   mark(state, parts);
+}
+
+/** The legend of the lines' widths: the thinnest and the thickest that are drawn. */
+function showWidths(
+  /** @type {HTMLElement} */ node,
+  /** @type {string} */ template,
+  /** @type {readonly Path[]} */ drawn,
+  /** @type {number} */ most,
+) {
+  node.hidden = !drawn.length;
+  if (!drawn.length) return;
+  const [thick, thin] = [drawn[0], drawn[drawn.length - 1]].map(({ moved }) => moved);
+  const lines = [thin, thick].map((moved) =>
+    svg(
+      "svg",
+      { width: 26, height: 8, "aria-hidden": "true" },
+      svg("line", { x1: 0, x2: 26, y1: 4, y2: 4, "stroke-width": lineWidth(moved, most).toFixed(2) }),
+    ),
+  );
+  const text = fill(template, { least: fmtPercent(thin), most: fmtPercent(thick) });
+  node.replaceChildren(...lines, text);
 }
 
 /** How many of the drawn arrows run where something could be read, beside all paths. */
@@ -242,9 +285,11 @@ function listRow(
   /** @type {Header} */ { strings },
   /** @type {Path} */ path,
 ) {
-  const { id, sender, receiver, side, moved } = path;
+  const { id, sender, receiver, side, moved, chance } = path;
   const fillBar = el("span", { class: "av-circuit-bar", "aria-hidden": "true" });
-  fillBar.style.width = `${(100 * moved) / mostOf(state)}%`;
+  fillBar.style.width = `${100 * Math.min(1, moved)}%`;
+  const mark = el("span", { class: "av-circuit-mark", "aria-hidden": "true" });
+  mark.style.left = `${100 * chance}%`;
   const row = el(
     "button",
     {
@@ -258,8 +303,8 @@ function listRow(
         pointerleave: () => point(state, parts, null),
       },
     },
-    fillBar,
     el("span", { class: "av-circuit-ends" }, `${sender} → ${receiver}`),
+    el("span", { class: "av-circuit-track" }, fillBar, Number.isFinite(chance) ? mark : null),
     el("span", { class: "av-circuit-side" }, strings[`side_${side}`]),
     el("span", { class: "av-number" }, withPercent(fmtPercent(moved))),
   );
@@ -286,8 +331,9 @@ function statusOf(
   }
   const path = paths.find((other) => other.id === id);
   if (!path) return "";
-  const { sender, receiver, side, moved } = path;
-  const values = { sender, receiver, side: strings[`side_${side}`], value: fmtPercent(moved) };
+  const { sender, receiver, side, moved, chance } = path;
+  const [value, byChance] = [fmtPercent(moved), fmtPercent(chance)];
+  const values = { sender, receiver, side: strings[`side_${side}`], value, chance: byChance };
   return fill(side === "v" ? strings.path_v : strings.path, values);
 }
 

@@ -5,6 +5,7 @@ the parts of a `CircuitView`. Nothing is computed here: it is chosen what is sho
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,9 +16,11 @@ from attnviz.i18n import Language, text
 from attnviz.i18n.numbers import local, number, percent_sign
 from attnviz.pictures.circuit import SIDES, CircuitColumn, CircuitHead, CutCell, PathDetail
 from attnviz.pictures.group import answers
+from attnviz.pictures.group.reference import in_words
 
 if TYPE_CHECKING:
     from attnviz.capture.changed.layout import Layout
+    from attnviz.capture.changed.references import Reference
     from attnviz.experiment.answers import AnswerReader
     from attnviz.experiment.clean_run import CleanRun
     from attnviz.experiment.cut_path import CutPath
@@ -60,20 +63,31 @@ def composed(
     return z.astype(np.float32)
 
 
-def summary(lang: Language, feeds: "Paths") -> str:
-    """The two strongest paths into queries and keys, and the median of all such paths."""
-    strongest = feeds.strongest(2)
+def summary(lang: Language, paths: "Paths") -> str:
+    """The two strongest paths into queries and keys, each beside what chance moves."""
+    strongest = paths.strongest(2)
     if not strongest:
         return text(lang, "circuit.no_paths")
-    known = feeds.moved[:, :, :2]
-    known = known[np.isfinite(known)]
-    return text(
+    listed = _listed(lang, [_path(lang, path, paths.chance(path)) for path in strongest])
+    return text(lang, "circuit.summary", paths=listed)
+
+
+def notes(lang: Language, paths: "Paths", reference: "Reference") -> tuple[str, ...]:
+    """What the number of the strongest path means, its control, and what it does not say."""
+    strongest = paths.strongest(1)
+    if not strongest:
+        return ()
+    (path,) = strongest
+    means = text(
         lang,
-        "circuit.summary",
-        paths=_listed(lang, [_path(lang, path) for path in strongest]),
-        median=_percent(lang, float(np.median(known))),
-        n=known.size,
+        "circuit.means",
+        sender=path.sender,
+        receiver=path.receiver,
+        side=text(lang, f"component.circuit.side_{path.side}"),
+        value=_percent(lang, path.moved),
+        reference=in_words(lang, reference),
     )
+    return means, text(lang, "circuit.chance"), text(lang, "circuit.not_answer")
 
 
 def _listed(lang: Language, paths: list[str]) -> str:
@@ -81,7 +95,7 @@ def _listed(lang: Language, paths: list[str]) -> str:
     return paths[0] if len(paths) == 1 else text(lang, "circuit.both", a=paths[0], b=paths[1])
 
 
-def _path(lang: Language, path: "Path") -> str:
+def _path(lang: Language, path: "Path", chance: float) -> str:
     return text(
         lang,
         "circuit.path",
@@ -89,6 +103,7 @@ def _path(lang: Language, path: "Path") -> str:
         receiver=path.receiver,
         side=text(lang, f"component.circuit.side_{path.side}"),
         value=_percent(lang, path.moved),
+        chance=_percent(lang, chance),
     )
 
 
@@ -106,11 +121,12 @@ def detail(
     answer: "AnswerReader",
     cut: "CutPath",
     tokens: tuple[Sequence[str], Sequence[str]],
+    reference: "Reference",
 ) -> PathDetail:
     """The cut of a path: attention moved, weight of the cell that changes most, and the answer."""
     side = text(lang, f"component.circuit.side_{cut.side}")
     cells = cut.cells(MAX_CELLS)
-    sentences = [_moved(lang, cut, side)]
+    sentences = _moved(lang, cut, side, in_words(lang, reference))
     if cells and cut.side != "v":
         sentences.append(_weight(lang, cut, cells[0], tokens))
     return PathDetail(
@@ -121,20 +137,33 @@ def detail(
     )
 
 
-def _moved(lang: Language, cut: "CutPath", side: str) -> str:
+def _moved(lang: Language, cut: "CutPath", side: str, reference: str) -> list[str]:
+    """What the path moves, and what chance and the same path from other heads move."""
+    kind = "_v" if cut.side == "v" else ""
+    said = [
+        text(
+            lang,
+            f"circuit.moved{kind}",
+            sender=cut.sender,
+            receiver=cut.receiver,
+            side=side,
+            moved=_percent(lang, cut.moved),
+            reference=reference,
+        )
+    ]
+    if cut.side != "v":
+        low, high = (_percent(lang, float(end(cut.moved_by_chance))) for end in (np.min, np.max))
+        mean = _percent(lang, float(cut.moved_by_chance.mean()))
+        draws = len(cut.moved_by_chance)
+        said.append(
+            text(lang, "circuit.by_chance", side=side, mean=mean, low=low, high=high, draws=draws)
+        )
     others = cut.moved_by_controls
-    control = "" if len(others) else "_alone"
-    values = {
-        "sender": str(cut.sender),
-        "receiver": str(cut.receiver),
-        "side": side,
-        "moved": _percent(lang, cut.moved),
-    }
-    key = f"circuit.moved_v{control}" if cut.side == "v" else f"circuit.moved{control}"
     if not len(others):
-        return text(lang, key, **values)
+        return [*said, text(lang, "circuit.no_others")]
     median, most = _percent(lang, float(np.median(others))), _percent(lang, float(others.max()))
-    return text(lang, key, **values, n=len(others), median=median, most=most)
+    said.append(text(lang, "circuit.by_others", n=len(others), median=median, most=most))
+    return said
 
 
 def _weight(
@@ -159,9 +188,11 @@ def _answer(
     lang: Language, prepared: "CleanRun", answer: "AnswerReader", cut: "CutPath", side: str
 ) -> tuple[str, ...]:
     changed = answers.changed_sentence(lang, prepared, answer, cut.answer, "circuit")
+    chance = replace(cut.answer, controls=cut.answer_by_chance)
+    said = (changed, answers.control_sentence(lang, answer, chance, "circuit", side=side))
     if not len(cut.answer.controls):
-        return (changed,)
-    return changed, answers.control_sentence(lang, answer, cut.answer, "circuit")
+        return said
+    return *said, answers.control_sentence(lang, answer, cut.answer, "circuit.others")
 
 
 def _columns(lang: Language, cut: "CutPath") -> tuple[str, ...]:

@@ -16,12 +16,15 @@ const HEIGHT = 300; // of the rows, where the heads are few
 const COLUMN = 58; // at least; more where there is room
 const NAMED_COLUMN = 84; // where the name of an attention stands above it
 const TITLE = 18;
-const EDGE = { thin: 1, thick: 6 };
+const EDGE = { thin: 1, thick: 5 };
 const TIP = 6;
+const LETTER = 9; // of the side at the tip, each in a place of its own
 const STRONGEST = 2; // arrows that stand out before anyone points
-const LANE = { apart: 5, free: 6 }; // between arrows of one lane; between them and the heads
+const LANE = { apart: 7, free: 12 }; // between arrows of one gap; between them and the heads
 /** @type {Readonly<Record<Side, number>>} */
 const PORT = { q: -6, k: 0, v: 6 };
+/** @type {readonly Side[]} */
+const LETTERS = ["q", "k", "v"];
 
 /** A head's place. @typedef {CircuitHead & {column: number, row: number, x: number, y: number, height: number}} Spot */
 /** A path with the height of its lane, null between columns that are next to each other. @typedef {Path & {lane: number | null}} Laid */
@@ -110,31 +113,45 @@ function makeNode(/** @type {Spot} */ { name, head, x, y }) {
   return svg("g", { class: "av-circuit-node", role: "button", tabindex: -1, "data-head": name }, box, text);
 }
 
-/** The paths with their lanes: the gap between rows that is nearest to both ends, shared evenly. @returns {Laid[]} */
+/** The paths with their lanes: of the gaps between rows the nearest to both ends that is not full. @returns {Laid[]} */
 function inLanes(/** @type {readonly Path[]} */ paths, /** @type {Map<string, Spot>} */ spots) {
-  const gaps = paths.map((path) => gapOf(spotOf(spots, path.sender), spotOf(spots, path.receiver)));
-  /** @type {Map<number, number>} */
-  const counts = new Map();
-  for (const gap of gaps) if (gap !== null) counts.set(gap, (counts.get(gap) ?? 0) + 1);
-  /** @type {Map<number, number>} */
-  const used = new Map();
+  const rows = 1 + Math.max(...[...spots.values()].map(({ row }) => row));
+  /** @type {number[]} */
+  const counts = Array(rows + 1).fill(0);
+  const gaps = paths.map((path) => {
+    const [from, to] = [spotOf(spots, path.sender), spotOf(spots, path.receiver)];
+    if (to.column - from.column <= 1) return null; // nothing stands between
+    const gap = freeGap(counts, (from.row + to.row) / 2, 1 + Math.floor(roomOf(from) / LANE.apart));
+    counts[gap]++;
+    return gap;
+  });
+  const end = (/** @type {number} */ at) => spotOf(spots, paths[at].receiver).y + PORT[paths[at].side];
   return paths.map((path, at) => {
     const gap = gaps[at];
     if (gap === null) return { ...path, lane: null };
-    const { height } = spotOf(spots, path.sender);
-    const nth = used.get(gap) ?? 0;
-    used.set(gap, nth + 1);
-    const n = counts.get(gap) ?? 1;
-    const room = Math.max(0, height - NODE.height - LANE.free);
-    return { ...path, lane: gap + (nth - (n - 1) / 2) * Math.min(LANE.apart, room / Math.max(1, n - 1)) };
+    const { row, y, height } = spotOf(spots, path.sender);
+    const sharing = paths.map((_, other) => other).filter((other) => gaps[other] === gap);
+    const nth = sharing.sort((one, other) => end(one) - end(other)).indexOf(at); // so that few cross
+    const apart = Math.min(LANE.apart, roomOf(spotOf(spots, path.sender)) / Math.max(1, sharing.length - 1));
+    return { ...path, lane: y + (gap - row - 0.5) * height + (nth - (sharing.length - 1) / 2) * apart };
   });
 }
 
-/** The height between two rows where an arrow runs past other columns; null if there are none. @returns {number | null} */
-function gapOf(/** @type {Spot} */ from, /** @type {Spot} */ to) {
-  if (to.column - from.column <= 1) return null;
-  const above = Math.min(from.row, to.row) + Math.floor(Math.abs(to.row - from.row) / 2);
-  return from.y + (above - from.row + (from.row === to.row ? -0.5 : 0.5)) * from.height;
+/** The height between two heads of a column that arrows may take. */
+function roomOf(/** @type {Spot} */ { height }) {
+  return Math.max(0, height - NODE.height - LANE.free);
+}
+
+/**
+ * The gap nearest to a height in rows, number n standing above row n, that has room left; the nearest of all where none has.
+ * @param {readonly number[]} counts of the arrows in each gap
+ * @param {number} middle
+ * @param {number} most arrows of one gap
+ */
+function freeGap(counts, middle, most) {
+  const far = (/** @type {number} */ gap) => Math.abs(gap - 0.5 - middle);
+  const order = counts.map((_, gap) => gap).sort((a, b) => far(a) - far(b));
+  return order.find((gap) => counts[gap] < most) ?? order[0];
 }
 
 /** @returns {Spot} */
@@ -142,6 +159,11 @@ function spotOf(/** @type {Map<string, Spot>} */ spots, /** @type {string} */ na
   const spot = spots.get(name);
   if (!spot) throw new Error(`no head ${name}`);
   return spot;
+}
+
+/** The width of the line of a path, beside what the strongest moves. */
+export function lineWidth(/** @type {number} */ moved, /** @type {number} */ most) {
+  return EDGE.thin + (EDGE.thick - EDGE.thin) * (most > 0 ? moved / most : 0);
 }
 
 /**
@@ -152,7 +174,7 @@ function spotOf(/** @type {Map<string, Spot>} */ spots, /** @type {string} */ na
  */
 function makeEdge({ id, sender, receiver, side, moved, lane }, spots, step, { most, rank }) {
   const [from, to] = [spotOf(spots, sender), spotOf(spots, receiver)];
-  const width = EDGE.thin + (EDGE.thick - EDGE.thin) * (most > 0 ? moved / most : 0);
+  const width = lineWidth(moved, most);
   const [x2, y2] = [to.x - NODE.width / 2, to.y + PORT[side]];
   const end = x2 - TIP;
   const line = lineOf(from, end, y2, step, lane);
@@ -169,6 +191,7 @@ function makeEdge({ id, sender, receiver, side, moved, lane }, spots, step, { mo
     svg("path", { class: "av-circuit-hit", d: line }),
     svg("path", { class: "av-circuit-line", d: line, "stroke-width": width.toFixed(2) }),
     svg("path", { class: "av-circuit-tip", d: tip }),
+    svgText("av-circuit-letter", side, end - 3 - LETTER * LETTERS.indexOf(side), y2 + 3),
   );
 }
 

@@ -13,19 +13,27 @@ const FIRST_OF_HEAD = 4; // as many of a chosen head, however little they move
 export const MAX_DRAWN = 150;
 const READABLE_Z = 10; // standard deviations above random rotations
 
-/** @typedef {{id: string, sender: string, receiver: string, side: Side, moved: number}} Path */
+/**
+ * `chance` is what a change as large moves in a random direction, NaN where there is no such number.
+ * @typedef {{id: string, sender: string, receiver: string, side: Side, moved: number, chance: number}} Path
+ */
 /** @typedef {{drawn: Path[], total: number, least: number}} Shown */
 
 /** Every path that exists, the strongest first. @returns {Path[]} */
-export function readPaths(/** @type {Header} */ header, /** @type {PackedArray} */ { data }) {
+export function readPaths(
+  /** @type {Header} */ header,
+  /** @type {PackedArray} */ { data },
+  /** @type {PackedArray | undefined} */ byChance = undefined,
+) {
   const names = header.columns.flatMap(({ heads }) => heads.map(({ name }) => name));
   /** @type {Path[]} */
   const paths = [];
   for (let i = 0, at = 0; i < names.length; i++)
     for (let j = 0; j < names.length; j++)
       for (const side of SIDES) {
-        const moved = data[at++];
-        if (moved > 0) paths.push(makePath(names[i], names[j], side, moved));
+        const [moved, chance] = [data[at], byChance?.data[at] ?? NaN];
+        at++;
+        if (moved > 0) paths.push(makePath(names[i], names[j], side, moved, chance));
       }
   return paths.sort((a, b) => b.moved - a.moved);
 }
@@ -40,9 +48,9 @@ export function readablePaths(
   return readPaths(header, composed).filter(({ side, moved }) => sides.includes(side) && moved > READABLE_Z);
 }
 
-/** @param {string} sender @param {string} receiver @param {Side} side @param {number} moved @returns {Path} */
-function makePath(sender, receiver, side, moved) {
-  return { id: `${sender}-${receiver}.${side}`, sender, receiver, side, moved };
+/** @param {string} sender @param {string} receiver @param {Side} side @param {number} moved @param {number} chance @returns {Path} */
+function makePath(sender, receiver, side, moved, chance) {
+  return { id: `${sender}-${receiver}.${side}`, sender, receiver, side, moved, chance };
 }
 
 /**

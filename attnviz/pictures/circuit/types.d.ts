@@ -4,9 +4,10 @@ import type { FloatArray } from "../shared/buffer.js";
 import type { SharedStrings } from "../shared/heads.js";
 
 /**
- * The graph. `moved` is NaN where a head does not run after another.
- * `chosen` is a head or path as an address has it, "" for none. `least` is the least that a drawn arrow
- * moves, None for the choice of the browser. `summary` names the strongest paths and their control.
+ * The graph; NaN where a head does not run after another.
+ * `by_chance` is what a change as large moves in random directions, NaN for values. `chosen` is a head or
+ * path as an address has it, "" for none. `least` is the least that a drawn arrow moves, None for the choice
+ * of the browser. `summary` names the strongest paths with their control, `notes` say what the numbers mean.
  * `composed` is the z of what each head's weights let it read of an earlier one, without any text; None where
  * the weights do not say.
  */
@@ -14,6 +15,7 @@ export interface Header {
   strings: Strings;
   columns: CircuitColumn[];
   summary: string;
+  notes: string[];
   chosen: string;
   least: number | null;
   sides: string;
@@ -54,6 +56,8 @@ export interface Arrays {
   /** [sender, receiver, side] */
   moved: FloatArray;
   /** [sender, receiver, side] */
+  by_chance: FloatArray;
+  /** [sender, receiver, side] */
   composed?: FloatArray;
 }
 
@@ -78,4 +82,7 @@ export interface Strings extends SharedStrings {
   readonly open_head: string;
   readonly clear: string;
   readonly cells: string;
+  readonly width: string;
+  readonly bar: string;
+  readonly mark: string;
 }

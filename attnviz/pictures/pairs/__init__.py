@@ -17,10 +17,15 @@ Ask = Literal["effects", "direct", "lens", "patching"]
 
 @dataclass(frozen=True)
 class PairText:
-    """A text, its partner, and the measured number of each; `solved` by the model or not."""
+    """A text, its partner, the answer that each should get, and the measured number of each.
+
+    `solved` by the model or not.
+    """
 
     text: str
     other: str
+    answer: str
+    other_answer: str
     before: float
     source: float
     solved: bool

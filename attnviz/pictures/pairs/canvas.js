@@ -4,7 +4,7 @@
 
 import { parse } from "../shared/buffer.js";
 import { segmented } from "../shared/controls.js";
-import { cueScroll, dataAt, el, markDrawn, setText, watchSize } from "../shared/dom.js";
+import { cueScroll, dataAt, el, foreign, markDrawn, setText, watchSize } from "../shared/dom.js";
 import { fill, fmtFixed } from "../shared/fmt.js";
 import { makeAxis, makeStrip, scaleOf } from "./strip.js";
 
@@ -79,10 +79,11 @@ function buildParts() {
   const name = el("h3", { class: "av-heading" });
   const said = el("p", { class: "av-note", "aria-live": "polite" });
   const list = el("ol", { class: "av-pairs-list" });
-  const right = el("div", { class: "av-pairs-right av-panel" }, name, said, cueScroll(list));
+  const rest = el("p", { class: "av-note" });
+  const right = el("div", { class: "av-pairs-right av-panel" }, name, said, cueScroll(list), rest);
   const body = el("div", { class: "av-pairs-body" }, left, right);
   const box = el("section", { class: "av av-pairs" }, solved, sentences, body);
-  return { box, solved, sentences, title, order, axis, rows, more, legend, left, name, said, list };
+  return { box, solved, sentences, title, order, axis, rows, more, legend, left, name, said, list, rest };
 }
 
 function takeData(/** @type {State} */ state, /** @type {Parts} */ parts, /** @type {Uint8Array} */ data) {
@@ -202,28 +203,46 @@ function showRow(/** @type {State} */ { header, arrays, row }, /** @type {Parts}
   const order = numbers.map((_, at) => at).sort((a, b) => size(numbers[b]) - size(numbers[a]));
   setText(parts.name, fill(strings.pairs_of, { row: header.rows[row] }));
   setText(parts.said, n > 1 ? `${strings.each_note} ${strings.largest_slot}` : strings.each_note);
-  parts.list.replaceChildren(
-    ...order.map((at) => {
-      const pair = texts[at];
-      const before = fill(pair.solved ? strings.before : strings.before_wrong, {
-        before: fmtFixed(pair.before, 2),
-      });
-      return el(
-        "li",
+  parts.list.replaceChildren(...order.map((at) => pairItem(header, at, printed(header, numbers[at]))));
+  setText(parts.rest, fill(strings.rest, { n: count }));
+  parts.rest.hidden = parts.list.scrollHeight <= parts.list.clientHeight;
+}
+
+/** A pair: its number, the text with its answer, and the partner with its own; a click opens the text. */
+function pairItem(
+  /** @type {Header} */ { texts, strings },
+  /** @type {number} */ at,
+  /** @type {string} */ number,
+) {
+  const pair = texts[at];
+  const lead = (/** @type {string} */ template, /** @type {number} */ before) =>
+    el("span", { class: "av-note" }, fill(template, { before: fmtFixed(before, 2) }));
+  const line = (/** @type {string} */ text, /** @type {string} */ answer) => [
+    foreign(text),
+    " → ",
+    el("strong", {}, foreign(answer)),
+    " ",
+  ];
+  return el(
+    "li",
+    {},
+    el(
+      "button",
+      { class: "av-pairs-pair", type: "button", dataset: { at }, title: strings.open },
+      el("span", { class: "av-number" }, number),
+      el(
+        "span",
         {},
+        ...line(pair.text, pair.answer),
+        lead(pair.solved ? strings.before : strings.before_wrong, pair.before),
         el(
-          "button",
-          { class: "av-pairs-pair", type: "button", dataset: { at }, title: strings.open },
-          el("span", { class: "av-number" }, printed(header, numbers[at])),
-          el(
-            "span",
-            {},
-            el("span", { dir: "auto" }, pair.text),
-            " ",
-            el("span", { class: "av-note" }, before),
-          ),
+          "span",
+          { class: "av-pairs-partner av-note" },
+          `${strings.partner} `,
+          ...line(pair.other, pair.other_answer),
+          lead(strings.before, pair.source),
         ),
-      );
-    }),
+      ),
+    ),
   );
 }

@@ -12,9 +12,12 @@ from jaxtyping import Float32
 
 from attnviz.i18n import Language, text
 from attnviz.i18n.numbers import number, percent_sign
+from attnviz.pictures.group.reference import in_words
 from attnviz.pictures.pairs import Ask, PairsView, PairText
 
 if TYPE_CHECKING:
+    from attnviz.capture.changed.references import Reference
+    from attnviz.experiment.answer_measures import AnswerMeasure
     from attnviz.experiment.set_results import SetResult
     from attnviz.experiment.sets import ExperimentSet
 
@@ -23,32 +26,59 @@ NAMES = ("last", "difference")  # slots that have a name in each language
 
 @dataclass(frozen=True, eq=False)
 class PairsFound:
-    """The numbers of a job, without the model: the result, its pairs, and how many were asked."""
+    """The numbers of a job, without the model: the result, its pairs, and how many were asked.
+
+    `words` are those in which the first pair differs. `reference` has the texts over which heads
+    were replaced by their mean, None where none was.
+    """
 
     ask: Ask
     result: "SetResult"
     texts: tuple[PairText, ...]
     n_solved: int
     n_asked: int
+    words: tuple[str, ...]
+    reference: "Reference | None"
 
 
 def found(
     ask: Ask, asked: "ExperimentSet", measured: "ExperimentSet", result: "SetResult"
 ) -> PairsFound:
     """The numbers of a question: `measured` is all that was `asked`, or the solved part of it."""
+    from attnviz.capture.changed.references import reference_of
+    from attnviz.experiment.set_results import differing_words
+
     assert measured.others is not None and measured.source is not None, "pairs"
     assert measured.solved is not None, "answers that can be right"
+    answers = [_answers(on) for on in measured.measures]
     rows = zip(
         measured.texts,
         measured.others,
+        [own for own, _ in answers],
+        [other for _, other in answers],
         measured.before.tolist(),
         measured.source.tolist(),
         measured.solved.tolist(),
         strict=True,
     )
     return PairsFound(
-        ask, result, tuple(PairText(*row) for row in rows), asked.n_solved or 0, len(asked.texts)
+        ask=ask,
+        result=result,
+        texts=tuple(PairText(*row) for row in rows),
+        n_solved=asked.n_solved or 0,
+        n_asked=len(asked.texts),
+        words=tuple(sorted(differing_words(measured.texts[0], measured.others[0]))) or answers[0],
+        reference=reference_of(measured.lm) if ask == "effects" else None,
     )
+
+
+def _answers(on: "AnswerMeasure") -> tuple[str, str]:
+    """The answer that a text should get, and that of its partner."""
+    from attnviz.experiment.answer_measures import Class, NextToken
+
+    assert isinstance(on, NextToken | Class), "answers of a token or a class"
+    own = on.token if isinstance(on, NextToken) else on.name
+    return str(own).strip(), str(on.against).strip()
 
 
 def view(lang: Language, shown: PairsFound) -> PairsView:
@@ -105,7 +135,7 @@ def _sentences(lang: Language, shown: PairsFound) -> list[str]:
             before=_signed(lang, float(np.mean(before))),
             source=_signed(lang, float(np.mean(source))),
         ),
-        text(lang, f"pairs.note_{ask}"),
+        _note(lang, shown),
     ]
     if ask in ("effects", "direct") and len(result.rows) > 1:
         first, second = result.order()[:2]
@@ -127,8 +157,24 @@ def _sentences(lang: Language, shown: PairsFound) -> list[str]:
     if result.blocks is None:
         said.append(text(lang, "pairs.interval"))
     else:
-        said.append(text(lang, "pairs.interval_blocks", n=result.n_block))
+        said.append(
+            text(
+                lang,
+                "pairs.interval_blocks",
+                n=result.n_block,
+                total=result.n_text,
+                words=" / ".join(shown.words),
+            )
+        )
     return said
+
+
+def _note(lang: Language, shown: PairsFound) -> str:
+    """The sentence on what the numbers are; of the effects, what stands in for a head."""
+    values = {}
+    if shown.reference is not None:
+        values["reference"] = in_words(lang, shown.reference)
+    return text(lang, f"pairs.note_{shown.ask}", **values)
 
 
 def _shares(lang: Language, result: "SetResult") -> list[str]:

@@ -25,10 +25,15 @@ export interface Header {
 
 export type Ask = "effects" | "direct" | "lens" | "patching";
 
-/** A text, its partner, and the measured number of each; `solved` by the model or not. */
+/**
+ * A text, its partner, the answer that each should get, and the measured number of each.
+ * `solved` by the model or not.
+ */
 export interface PairText {
   text: string;
   other: string;
+  answer: string;
+  other_answer: string;
   before: number;
   source: number;
   solved: boolean;
@@ -63,4 +68,6 @@ export interface Strings extends SharedStrings {
   readonly before: string;
   readonly before_wrong: string;
   readonly open: string;
+  readonly partner: string;
+  readonly rest: string;
 }

@@ -48,8 +48,9 @@ class CircuitShare:
 class ComposedPair:
     """Another head that the chosen one can read, or that can read it, on the side of q, k or v.
 
-    `low` to `high` is what random rotations give: two standard deviations around their mean. All
-    `n` pairs of heads of the two layers have this `median`; `rank` is the place among them.
+    `value` is the score, the composition; `low` to `high` is what random rotations give: two
+    standard deviations around their mean. All `n` pairs of heads of the two layers have this
+    `median`; `rank` is the place among them.
     """
 
     name: str
@@ -57,7 +58,6 @@ class ComposedPair:
     value: float
     low: float
     high: float
-    z: float
     rank: int
     n: int
     median: float
@@ -68,8 +68,9 @@ class WeightsView:
     """All heads, and the chosen one; NaN where a number has no meaning or is not known.
 
     `ov`, `qk` and their like through MLP 0 are shares, `previous` is the weight that positions
-    alone give to the token before, `composed` the largest z with which a head reads an earlier one.
-    `weights` has the chosen head's mean weight by distance beside `even`, attention spread evenly.
+    alone give to the token before, `composed` the largest score with which a head can read an
+    earlier one. `weights` has the chosen head's mean weight by distance beside `even`, attention
+    spread evenly.
     """
 
     heads: tuple[WeightsHead, ...]

@@ -5,14 +5,14 @@
 import { parse } from "../shared/buffer.js";
 import { makeCommitter } from "../shared/committer.js";
 import { cueScroll, dataAt, el, markDrawn, setBusy, setText, watchSize } from "../shared/dom.js";
-import { fill, fmtFixed } from "../shared/fmt.js";
+import { fill, fmtFixed, fmtReal } from "../shared/fmt.js";
 import { composedStrip, distanceBars, plane, shareStrip } from "./drawing.js";
 
 /** @import { Host, Mounted } from "../shared/host.js" */
 /** @import { Arrays, Header } from "./types.js" */
 
 const NARROW_PX = 900;
-const STRIP_PX = 120;
+const STRIP_PX = { wide: 120, narrow: 72 };
 
 /** @typedef {{data: Uint8Array, header: Header, arrays: Arrays}} State */
 /** @typedef {ReturnType<typeof buildParts>} Parts */
@@ -43,6 +43,7 @@ export default function weights(/** @type {Host} */ host) {
   });
   const unwatch = watchSize(parts.box, () => {
     parts.box.classList.toggle("av-weights-narrow", parts.box.clientWidth < NARROW_PX);
+    if (state) showHeads(state, parts);
   });
   return {
     refresh(data) {
@@ -63,8 +64,9 @@ export default function weights(/** @type {Host} */ host) {
 
 function buildParts() {
   const list = el("div", { class: "av-weights-list", role: "group" });
-  const legend = el("p", { class: "av-note av-row" });
-  const left = el("div", { class: "av-weights-left" }, cueScroll(list), legend);
+  const more = el("p", { class: "av-note av-weights-more" });
+  const legend = el("div", { class: "av-weights-legend" });
+  const left = el("div", { class: "av-weights-left" }, cueScroll(list), more, legend);
   const title = el("h3", { class: "av-title" });
   const open = el("button", { class: "av-button", type: "button" });
   const facts = el("div", { class: "av-facts" });
@@ -83,20 +85,36 @@ function buildParts() {
     notes,
   );
   const box = el("section", { class: "av av-weights" }, left, detail);
-  return { box, list, legend, title, open, facts, shares, distance, composed, notes, detail };
+  return { box, list, more, legend, title, open, facts, shares, distance, composed, notes, detail };
 }
 
 function show(/** @type {State} */ state, /** @type {Parts} */ parts) {
   const { header, arrays } = state;
   const { strings, heads, chosen } = header;
+  showHeads(state, parts);
+  showChosen(parts.list);
+  setText(parts.title, heads[chosen].name);
+  setText(parts.open, strings.open);
+  parts.facts.replaceChildren(...header.sentences.map((text) => el("p", { class: "av-sentence" }, text)));
+  parts.notes.replaceChildren(...header.notes.map((text) => el("p", { class: "av-note" }, text)));
+  parts.shares.replaceChildren(...shareNodes(header));
+  parts.distance.replaceChildren(...distanceNodes(header, arrays));
+  parts.composed.replaceChildren(...composedNodes(header));
+  setBusy(parts.detail, false);
+  markDrawn(parts.box);
+}
+
+/** The rows of all heads, and what their columns say. */
+function showHeads(/** @type {State} */ { header, arrays }, /** @type {Parts} */ parts) {
+  const { strings, heads, chosen } = header;
+  const strip = parts.box.classList.contains("av-weights-narrow") ? STRIP_PX.narrow : STRIP_PX.wide;
   const has = (/** @type {{data: ArrayLike<number>}} */ { data }) => Array.from(data).some(Number.isFinite);
   const columns = [
     ...(has(arrays.ov) || has(arrays.ov_mlp0)
       ? [
           {
             name: strings.ov,
-            of: (/** @type {number} */ at) =>
-              shareStrip(STRIP_PX, arrays.ov.data[at], arrays.ov_mlp0.data[at]),
+            of: (/** @type {number} */ at) => shareStrip(strip, arrays.ov.data[at], arrays.ov_mlp0.data[at]),
           },
         ]
       : []),
@@ -104,21 +122,20 @@ function show(/** @type {State} */ state, /** @type {Parts} */ parts) {
       ? [
           {
             name: strings.qk,
-            of: (/** @type {number} */ at) =>
-              shareStrip(STRIP_PX, arrays.qk.data[at], arrays.qk_mlp0.data[at]),
+            of: (/** @type {number} */ at) => shareStrip(strip, arrays.qk.data[at], arrays.qk_mlp0.data[at]),
           },
         ]
       : []),
   ];
   const numbers = [
     ...(has(arrays.previous) ? [{ name: strings.previous, data: arrays.previous.data, digits: 2 }] : []),
-    { name: strings.composed, data: arrays.composed.data, digits: 0 },
+    { name: strings.composed, data: arrays.composed.data, digits: 3 },
   ];
   const titles = el(
     "div",
     { class: "av-weights-head" },
     el("span", { class: "av-weights-name" }, strings.head),
-    ...columns.map(({ name }) => el("span", { style: { width: `${STRIP_PX}px` } }, name)),
+    ...columns.map(({ name }) => el("span", { style: { width: `${strip}px` } }, name)),
     ...numbers.map(({ name }) => el("span", { class: "av-weights-number" }, name)),
   );
   parts.list.setAttribute("aria-label", strings.head);
@@ -140,18 +157,31 @@ function show(/** @type {State} */ state, /** @type {Parts} */ parts) {
       ),
     ),
   );
+  setText(parts.more, fill(strings.more, { n: heads.length }));
+  parts.more.hidden = parts.list.scrollHeight <= parts.list.clientHeight;
+  const read = [
+    ...(has(arrays.ov) || has(arrays.qk) ? [sign("embedding", strings.embedding)] : []),
+    ...(has(arrays.ov_mlp0) || has(arrays.qk_mlp0) ? [sign("mlp0", strings.mlp0)] : []),
+  ];
+  const says = [
+    ...(has(arrays.ov) || has(arrays.ov_mlp0) ? [strings.says_ov] : []),
+    ...(has(arrays.qk) || has(arrays.qk_mlp0) ? [strings.says_qk] : []),
+    ...(has(arrays.previous) ? [strings.says_previous] : []),
+    strings.says_composed,
+  ];
   parts.legend.replaceChildren(
-    ...(columns.length ? [sign("embedding", strings.embedding), sign("mlp0", strings.mlp0)] : []),
+    ...(read.length ? [el("p", { class: "av-note av-row" }, ...read)] : []),
+    ...says.map((text) => el("p", { class: "av-note" }, text)),
   );
-  setText(parts.title, heads[chosen].name);
-  setText(parts.open, strings.open);
-  parts.facts.replaceChildren(...header.sentences.map((text) => el("p", { class: "av-sentence" }, text)));
-  parts.notes.replaceChildren(...header.notes.map((text) => el("p", { class: "av-note" }, text)));
-  parts.shares.replaceChildren(...shareNodes(header));
-  parts.distance.replaceChildren(...distanceNodes(header, arrays));
-  parts.composed.replaceChildren(...composedNodes(header));
-  setBusy(parts.detail, false);
-  markDrawn(parts.box);
+}
+
+/** Scrolls the list, and nothing else, until the chosen head is in its middle. */
+function showChosen(/** @type {HTMLElement} */ list) {
+  const row = list.querySelector("[aria-pressed=true]");
+  if (!row) return;
+  const [box, at] = [list.getBoundingClientRect(), row.getBoundingClientRect()];
+  if (at.top < box.top + at.height || at.bottom > box.bottom - at.height)
+    list.scrollTop += at.top - box.top - (box.height - at.height) / 2;
 }
 
 function sign(/** @type {string} */ name, /** @type {string} */ label) {
@@ -176,15 +206,21 @@ function shareNodes(/** @type {Header} */ { shares, strings }) {
       el(
         "span",
         { class: "av-note" },
-        fill(strings.own_first, { share: fmtFixed(share.own, 0), n: share.n }),
+        fill(share.circuit === "OV" ? strings.own_raised : strings.own_matched, {
+          share: fmtFixed(share.own, 0),
+          n: share.n,
+        }),
       ),
     ),
   );
   const planes = shares
     .filter(({ circuit }) => circuit === "OV")
-    .map((share) =>
-      el("figure", {}, plane(share), el("figcaption", { class: "av-note" }, strings[share.through])),
-    );
+    .map((share) => {
+      const { drawing, most } = plane(share);
+      const scale = fill(strings.scale, { most: most >= 100 ? fmtFixed(most, 0) : fmtReal(most) });
+      const caption = el("figcaption", { class: "av-note" }, strings[share.through], el("br"), scale);
+      return el("figure", {}, drawing, caption);
+    });
   return [
     el("h4", { class: "av-heading" }, strings.shares),
     ...rows,
@@ -208,7 +244,9 @@ function distanceNodes(/** @type {Header} */ header, /** @type {Arrays} */ array
 function composedNodes(/** @type {Header} */ header) {
   const { strings, reads, read_by, baseline } = header;
   if (!reads.length && !read_by.length) return [];
-  const most = Math.max(...[...reads, ...read_by].map(({ value, high }) => Math.max(value, high)));
+  const most = Math.max(
+    ...[...reads, ...read_by].flatMap(({ value, high, median }) => [value, high, median]),
+  );
   const chosen = header.heads[header.chosen].name;
   const rows = (/** @type {Header["reads"]} */ pairs, /** @type {boolean} */ into) =>
     pairs.map((pair) =>
@@ -218,7 +256,6 @@ function composedNodes(/** @type {Header} */ header) {
         el("span", {}, into ? `${pair.name} → ${pair.side}` : `${chosen} → ${pair.name}.${pair.side}`),
         composedStrip(pair, most),
         el("span", { class: "av-number" }, fmtFixed(pair.value, 3)),
-        el("span", { class: "av-note av-number" }, `z ${fmtFixed(pair.z, 0)}`),
         el("span", { class: "av-note" }, fill(strings.rank, { rank: pair.rank, n: pair.n })),
       ),
     );
@@ -233,7 +270,9 @@ function composedNodes(/** @type {Header} */ header) {
       "p",
       { class: "av-note av-row" },
       sign("random", fill(strings.random, { baseline: fmtFixed(baseline, 3) })),
+      sign("median", strings.median),
     ),
+    el("p", { class: "av-note" }, strings.says_score),
   ];
 }
 

@@ -1,7 +1,7 @@
 // @ts-check
 // The small drawings: a share on −1 to 1, eigenvalues in their plane, weights by distance, a composition beside chance.
 
-import { fmtFixed, fmtReal } from "../shared/fmt.js";
+import { fmtFixed } from "../shared/fmt.js";
 import { svg, svgText } from "../shared/svg.js";
 
 /** @import { Arrays, CircuitShare, ComposedPair, Header } from "./types.js" */
@@ -10,7 +10,7 @@ const HEIGHT = 22;
 const PAD = 6;
 const PLANE_PX = 140;
 const NAME_PX = 12; // the height of a name
-const BARS = { width: 380, height: 86, bottom: 16 };
+const BARS = { width: 380, height: 102, bottom: 32, axis: 14 };
 const COMPOSED_PX = 180;
 
 /**
@@ -46,14 +46,14 @@ export function shareStrip(width, embedding, mlp0, shuffled) {
   return drawing;
 }
 
-/** The eigenvalues λ of a circuit: to the right those that copy, to the left those that do the opposite. */
+/** The eigenvalues λ of a circuit, to the right those that copy, and the largest |λ|, at the edge of the drawing. */
 export function plane(/** @type {CircuitShare} */ { real, imaginary, share }) {
   const most = Math.max(1e-12, ...real.map((part, at) => Math.hypot(part, imaginary[at])));
   const middle = PLANE_PX / 2;
   const at = (/** @type {number} */ part) => middle + ((middle - PAD - NAME_PX) * part) / most;
   const line = (/** @type {Record<string, number>} */ ends) =>
     svg("line", { class: "av-weights-line", ...ends });
-  return svg(
+  const drawing = svg(
     "svg",
     {
       class: "av-weights-plane",
@@ -65,12 +65,12 @@ export function plane(/** @type {CircuitShare} */ { real, imaginary, share }) {
     line({ x1: at(-most), x2: at(most), y1: middle, y2: middle }),
     line({ x1: middle, x2: middle, y1: at(-most), y2: at(most) }),
     svgText("av-weights-axis", "Im λ ↑", 0, NAME_PX), // the corners are free: all values lie in a circle
-    svgText("av-weights-axis av-weights-end", `±${fmtReal(most)}`, PLANE_PX, NAME_PX),
     svgText("av-weights-axis av-weights-end", "Re λ →", PLANE_PX, PLANE_PX - PAD),
     ...real.map((part, number) =>
       svg("circle", { class: "av-weights-value", cx: at(part), cy: at(-imaginary[number]), r: 2.5 }),
     ),
   );
+  return { drawing, most };
 }
 
 /** The mean weight by distance beside attention spread evenly. */
@@ -114,16 +114,20 @@ export function distanceBars(
               "av-weights-tick",
               String(distance).replace("-", "\u2212"),
               x(at) + step / 2,
-              BARS.height - 4,
+              BARS.height - BARS.axis - 4,
             ),
           ]),
     ]),
     svgText("av-weights-most", fmtFixed(most, 2), PAD, 10),
+    svgText("av-weights-tick", strings.distance_axis, BARS.width / 2, BARS.height - 3),
   );
 }
 
-/** A composition as a dot beside the range that random rotations give. */
-export function composedStrip(/** @type {ComposedPair} */ { value, low, high }, /** @type {number} */ most) {
+/** A composition as a dot beside the range that random rotations give, and the median of all pairs of the two layers. */
+export function composedStrip(
+  /** @type {ComposedPair} */ { value, low, high, median },
+  /** @type {number} */ most,
+) {
   const x = (/** @type {number} */ part) => PAD + ((COMPOSED_PX - 2 * PAD) * part) / most;
   const middle = HEIGHT / 2;
   return svg(
@@ -137,6 +141,7 @@ export function composedStrip(/** @type {ComposedPair} */ { value, low, high }, 
       width: Math.max(1, x(high) - x(low)),
       height: HEIGHT - 6,
     }),
+    svg("line", { class: "av-weights-median", x1: x(median), x2: x(median), y1: 3, y2: HEIGHT - 3 }),
     svg("circle", { class: "av-weights-mlp0", cx: x(value), cy: middle, r: 4.5 }),
   );
 }

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 SIDES: tuple[Literal["q", "k", "v"], ...] = ("q", "k", "v")
 LISTED = 6  # heads that the chosen one reads, and that read it
-FURTHEST = 31
+COPIED = 0.5  # of all tokens: the head copies them one by one
 # the beginning of each line of `Folded` that the page says in the visitor's language
 LEFT_OUT = {
     "σ of": "sigma",
@@ -56,6 +56,7 @@ class WeightsFound:
     baseline: float
     reads: tuple[ComposedPair, ...]
     read_by: tuple[ComposedPair, ...]
+    norms_between: bool
     left_out: tuple[str, ...]
 
 
@@ -69,8 +70,7 @@ def numbers(circuits: "Circuits", heads: Sequence[Site], head: Site) -> WeightsF
     ]
     by_distance = _known(partial(circuits.by_distance, head))
     distances = np.zeros(0, np.int64) if by_distance is None else by_distance.distances
-    shown = np.abs(distances) <= FURTHEST
-    weights = np.zeros(0) if by_distance is None else by_distance.weights[shown]
+    weights = np.zeros(0) if by_distance is None else by_distance.weights
     composed = [side for name in SIDES if (side := _composition(circuits, name))]
     table, places = circuits.to_dict(), [circuits.heads.index(each) for each in heads]
     columns = {
@@ -81,13 +81,14 @@ def numbers(circuits: "Circuits", heads: Sequence[Site], head: Site) -> WeightsF
         heads=tuple(heads),
         columns={**columns, "composed": _most_read(composed, places, len(heads))},
         shares=tuple(map(_share, shares)),
-        distances=tuple(distances[shown].tolist()),
+        distances=tuple(distances.tolist()),
         weights=weights.astype(np.float32),
-        even=_even(distances)[shown].astype(np.float32),
+        even=_even(distances).astype(np.float32),
         peak=None if by_distance is None else by_distance.peak,
         baseline=composed[0].baseline if composed else float("nan"),
         reads=_pairs(composed, head, reads=True),
         read_by=_pairs(composed, head, reads=False),
+        norms_between=circuits.layers.between,
         left_out=circuits.folded.left_out,
     )
 
@@ -133,11 +134,11 @@ def _even(distances: np.ndarray) -> np.ndarray:
 def _most_read(
     composed: Sequence["Composition"], places: Sequence[int], n: int
 ) -> Float32[np.ndarray, " head"]:
-    """The largest z with which each head can read an earlier one."""
+    """The largest score with which each head can read an earlier one."""
     if not composed:
         return np.full(n, np.nan, np.float32)
-    z = np.stack([side.z[:, places] for side in composed])
-    most = np.nan_to_num(z, nan=-np.inf).max((0, 1))
+    scores = np.stack([side.values[:, places] for side in composed])
+    most = np.nan_to_num(scores, nan=-np.inf).max((0, 1))
     return np.where(np.isfinite(most), most, np.nan).astype(np.float32)
 
 
@@ -162,13 +163,12 @@ def _pairs(
                     value=value,
                     low=low,
                     high=high,
-                    z=float(z[place]),
                     rank=at.rank,
                     n=at.n,
                     median=at.median,
                 )
             )
-    return tuple(sorted(pairs, key=lambda pair: -pair.z)[:LISTED])
+    return tuple(sorted(pairs, key=lambda pair: -pair.value)[:LISTED])
 
 
 # --- in words -------------------------------------------------------------------------------------
@@ -195,39 +195,18 @@ def view(lang: Language, found: WeightsFound, head: Site) -> WeightsView:
 
 def _sentences(lang: Language, found: WeightsFound, head: str) -> list[str]:
     """The verdict on copying, the distance that positions prefer, and the head it can read best."""
-    said = []
-    ov = {share.through: share for share in found.shares if share.circuit == "OV"}
-    if len(ov) == 2 and ov["embedding"].share * ov["mlp0"].share < 0:
-        values = {name: _signed(lang, share.share) for name, share in ov.items()}
-        said.append(text(lang, "weights.disagree", head=head, **values))
-    elif ov:
-        last = ov.get("mlp0") or ov["embedding"]
-        outside = not last.low <= last.share <= last.high
-        verdict = "neither" if not outside else "copies" if last.share > 0 else "against"
+    said = _copying(lang, found, head)
+    if found.peak is not None:
+        at = found.distances.index(found.peak)
         said.append(
             text(
                 lang,
-                f"weights.{verdict}",
-                head=head,
-                share=_signed(lang, last.share),
-                low=_signed(lang, last.low),
-                high=_signed(lang, last.high),
+                f"weights.{_direction(found)}",
+                n=abs(found.peak),
+                weight=number(lang, found.weights[at], ".2f"),
+                even=number(lang, found.even[at], ".2f"),
             )
         )
-    else:
-        said.append(text(lang, "weights.no_tokens", head=head))
-    if found.peak is not None:
-        at = found.distances.index(found.peak) if found.peak in found.distances else None
-        if at is not None:
-            said.append(
-                text(
-                    lang,
-                    "weights.distance",
-                    n=found.peak,
-                    weight=number(lang, found.weights[at], ".2f"),
-                    even=number(lang, found.even[at], ".2f"),
-                )
-            )
     if found.reads:
         best = found.reads[0]
         said.append(
@@ -236,15 +215,54 @@ def _sentences(lang: Language, found: WeightsFound, head: str) -> list[str]:
                 "weights.reads",
                 head=head,
                 sender=best.name,
-                side=best.side,
+                side=text(lang, f"component.circuit.side_{best.side}"),
                 value=number(lang, best.value, ".3f"),
                 baseline=number(lang, found.baseline, ".3f"),
-                z=number(lang, best.z, ".0f"),
                 rank=best.rank,
                 n=best.n,
                 median=number(lang, best.median, ".3f"),
             )
         )
+    return said
+
+
+def _direction(found: WeightsFound) -> str:
+    """The sentence that fits the distance with the largest weight."""
+    assert found.peak is not None
+    if found.peak == 0:
+        return "itself"
+    if found.peak < 0:
+        return "ahead"
+    return "far_end" if found.peak == max(found.distances) else "distance"
+
+
+def _copying(lang: Language, found: WeightsFound, head: str) -> list[str]:
+    """The copying score as the head reads tokens, how many it copies, and the other reading."""
+    ov = {share.through: share for share in found.shares if share.circuit == "OV"}
+    if not ov:
+        reason = "norms" if found.norms_between and not found.shares else "tokens"
+        return [text(lang, f"weights.no_{reason}", head=head)]
+    last = ov.get("mlp0") or ov["embedding"]
+    outside = not last.low <= last.share <= last.high
+    verdict = "neither" if not outside else "copies" if last.share > 0 else "against"
+    said = [
+        text(
+            lang,
+            f"weights.{verdict}",
+            head=head,
+            tokens=text(lang, f"weights.tokens_{last.through}"),
+            share=_signed(lang, last.share),
+            low=_signed(lang, last.low),
+            high=_signed(lang, last.high),
+        )
+    ]
+    if verdict == "copies":
+        own = number(lang, last.own, ".0f")
+        each = "each" if last.own >= 100 * COPIED else "on_the_whole"
+        said.append(text(lang, f"weights.{each}", own=own, n=last.n))
+    if len(ov) == 2 and ov["embedding"].share * last.share < 0:
+        value = _signed(lang, ov["embedding"].share)
+        said.append(text(lang, "weights.disagree", value=value))
     return said
 
 

@@ -6,8 +6,8 @@ import type { SharedStrings } from "../shared/heads.js";
 /**
  * All heads, and the chosen one; NaN where a number has no meaning or is not known.
  * `ov`, `qk` and their like through MLP 0 are shares, `previous` is the weight that positions alone give to
- * the token before, `composed` the largest z with which a head reads an earlier one. `weights` has the chosen
- * head's mean weight by distance beside `even`, attention spread evenly.
+ * the token before, `composed` the largest score with which a head can read an earlier one. `weights` has the
+ * chosen head's mean weight by distance beside `even`, attention spread evenly.
  */
 export interface Header {
   strings: Strings;
@@ -50,8 +50,9 @@ export type Through = "embedding" | "mlp0";
 
 /**
  * Another head that the chosen one can read, or that can read it, on the side of q, k or v.
- * `low` to `high` is what random rotations give: two standard deviations around their mean. All `n` pairs of
- * heads of the two layers have this `median`; `rank` is the place among them.
+ * `value` is the score, the composition; `low` to `high` is what random rotations give: two standard
+ * deviations around their mean. All `n` pairs of heads of the two layers have this `median`; `rank` is the
+ * place among them.
  */
 export interface ComposedPair {
   name: string;
@@ -59,7 +60,6 @@ export interface ComposedPair {
   value: number;
   low: number;
   high: number;
-  z: number;
   rank: number;
   n: number;
   median: number;
@@ -95,7 +95,6 @@ export interface Strings extends SharedStrings {
   readonly mlp0: string;
   readonly open: string;
   readonly shares: string;
-  readonly own_first: string;
   readonly shuffled: string;
   readonly eigenvalues: string;
   readonly distance: string;
@@ -105,4 +104,15 @@ export interface Strings extends SharedStrings {
   readonly read_by: string;
   readonly random: string;
   readonly rank: string;
+  readonly own_raised: string;
+  readonly own_matched: string;
+  readonly scale: string;
+  readonly distance_axis: string;
+  readonly median: string;
+  readonly more: string;
+  readonly says_previous: string;
+  readonly says_composed: string;
+  readonly says_score: string;
+  readonly says_ov: string;
+  readonly says_qk: string;
 }

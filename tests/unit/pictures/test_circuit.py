@@ -25,6 +25,7 @@ from tests.support.hostile import SCRIPT
 MOVED = np.full((3, 3, 3), np.nan, np.float32)
 MOVED[0, 2] = [0.25, 0.5, 0.125]
 MOVED[1, 2] = [0.0, 0.0625, 1.0]
+BY_CHANCE = np.where(np.arange(3) < 2, MOVED / 2, np.nan).astype(np.float32)
 COMPOSED = np.full((3, 3, 3), np.nan, np.float32)
 COMPOSED[0, 2] = [4.5, 21.0, -1.25]
 VIEW = CircuitView(
@@ -33,6 +34,7 @@ VIEW = CircuitView(
         CircuitColumn("L1", "", (CircuitHead("L1.H0", 1, 0),)),
     ),
     moved=MOVED,
+    by_chance=BY_CHANCE,
     composed=COMPOSED,
     summary="The strongest paths …",
     chosen=str(Chosen("L0.H0", "L1.H0", "k")),
@@ -48,6 +50,7 @@ VIEW = CircuitView(
 def test_pack_circuit_keeps_every_path_and_hostile_tokens() -> None:
     header, arrays = unpack(packed(circuit.CANVAS, VIEW, "en"))
     np.testing.assert_array_equal(arrays["moved"], MOVED)
+    np.testing.assert_array_equal(arrays["by_chance"], BY_CHANCE)
     np.testing.assert_array_equal(arrays["composed"], COMPOSED)
     assert "composed" not in unpack(packed(circuit.CANVAS, replace(VIEW, composed=None), "en"))[1]
     assert header["detail"]["cells"][0]["label"] == f"1 {SCRIPT} → 0"
