@@ -6,7 +6,8 @@ one head and estimates first; here every edge is run. The two numbers side by si
 most edges with a large weight move nothing.
 """
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,15 +17,16 @@ from jaxtyping import Float32, Float64, Int64
 from torch import Tensor
 
 from attnviz.capture.changed.layout import layout_of
-from attnviz.errors import TooLarge
+from attnviz.errors import TooLarge, require_callback
 from attnviz.experiment.answers import AnswerReader
 from attnviz.experiment.clean_run import CleanRun
 from attnviz.experiment.edges import HeadEdges, cut_rows
-from attnviz.experiment.rows import read_rows
+from attnviz.experiment.rows import read_rows, require_wanted
 from attnviz.summary import counted
-from attnviz.types import Site, Where
+from attnviz.types import Site, Where, ignore
 
 Edge = tuple[Where, int, int]
+Wanted = tuple[HeadEdges, int, int]
 ROWS = 128
 MOST_MIB = 512
 
@@ -81,11 +83,18 @@ def cuts(
     prepared: CleanRun,
     reader: AnswerReader,
     edges: Sequence[Edge] | None = None,
-    *,
     choices: Sequence[int] | None = None,
     renormalise: bool = True,
+    rows: int = ROWS,
+    progress: Callable[[float], None] = ignore,
+    cancel: threading.Event | None = None,
 ) -> Cuts:
-    """The answer without each of the edges; without any named, of all that leave a choice."""
+    """The answer without each of the edges; without any named, of all that leave a choice.
+
+    `rows` go into one batch. `progress` is told what fraction is done; raises `Cancelled` soon
+    after `cancel` was set.
+    """
+    require_callback(progress)
     if edges is None:
         heads = layout_of(prepared.calls).heads
         every = [HeadEdges.of(prepared, head, renormalise) for head in heads]
@@ -106,7 +115,12 @@ def cuts(
             limit=MOST_MIB,
             unit="MiB",
         )
-    moved, winners, numbers, spread = _run(prepared, reader, wanted, list(kept))
+    read = _reading(reader, list(kept))
+
+    def answers(some: Sequence[Wanted]) -> np.ndarray:
+        return read_rows(prepared, cut_rows(some), read).numpy()
+
+    moved, winners, numbers, spread = _run(answers, wanted, 2 + len(kept), rows, progress, cancel)
     works = {str(work.head): work for work, _, _ in wanted}
     weights = {head: work.recorded.weights(work.number).cpu() for head, work in works.items()}
     return Cuts(
@@ -125,11 +139,24 @@ def cuts(
     )
 
 
+def _reading(reader: AnswerReader, kept: list[int]) -> Callable[[Any], Tensor]:
+    """A function that reads of each row its distance, its winner, and the numbers kept."""
+
+    def read(output: Any) -> Tensor:
+        numbers = reader.read(output)
+        moved, winner = reader.moved(output), numbers.argmax(-1)
+        return torch.cat([moved[:, None], winner[:, None], numbers[:, kept]], dim=1)
+
+    return read
+
+
 def _run(
-    prepared: CleanRun,
-    reader: AnswerReader,
-    wanted: Sequence[tuple[HeadEdges, int, int]],
-    kept: list[int],
+    answers: Callable[[Sequence[Wanted]], Float32[np.ndarray, "row number"]],
+    wanted: Sequence[Wanted],
+    width: int,
+    rows: int,
+    progress: Callable[[float], None],
+    cancel: threading.Event | None,
 ) -> tuple[
     Float64[np.ndarray, " edge"],
     Int64[np.ndarray, " edge"],
@@ -137,16 +164,11 @@ def _run(
     float,
 ]:
     """(how far each answer moves, its winner, the numbers kept, how far clean rows were off)."""
-
-    def read(output: Any) -> Tensor:
-        numbers = reader.read(output)
-        moved, winner = reader.moved(output), numbers.argmax(-1)
-        return torch.cat([moved[:, None], winner[:, None], numbers[:, kept]], dim=1)
-
-    parts, spread = [np.empty((0, 2 + len(kept)), np.float32)], 0.0
-    for start in range(0, len(wanted), ROWS):
-        rows = read_rows(prepared, cut_rows(wanted[start : start + ROWS]), read).numpy()
-        parts.append(rows[:-1])
-        spread = max(spread, float(rows[-1, 0]))
-    table = np.concatenate(parts)
+    batches = [np.zeros((1, width), np.float32)]
+    for start in range(0, len(wanted), rows):
+        require_wanted(cancel)
+        batches.append(answers(wanted[start : start + rows]))
+        progress(min(1.0, (start + rows) / len(wanted)))
+    table = np.concatenate([batch[:-1] for batch in batches])
+    spread = max(float(batch[-1, 0]) for batch in batches)
     return table[:, 0].astype(np.float64), table[:, 1].astype(np.int64), table[:, 2:], spread

@@ -205,24 +205,24 @@ class Experiment:
         *,
         choices: Sequence[int] | None = None,
         renormalise: bool = True,
+        rows: int = cuts.ROWS,
+        progress: Progress = ignore,
+        cancel: threading.Event | None = None,
     ) -> Cuts:
         """The whole answer without each of many edges, of any heads, beside their weights.
-
-        Exact: every cut is run, 128 at a time as rows of one batch.
 
         Parameters:
 
         - `edges`: (head, query, key) each; by default all of the text, but those of rows with a
-          single key.
+          single key. Each is run, exactly.
         - `choices`: the numbers of the answer that are kept for each cut; all by default.
-        - `renormalise`: give the weight of a cut edge to the rest of its row, as if a mask had
-          hidden the key.
+        - `renormalise`: as in `edges`; `rows`, `progress`, `cancel`: as in `effects`.
 
         Returns `Cuts`: `weights`, `moved`, `winners`, `numbers`, and `flips`, the cuts after which
         the model says something else.
 
         Raises `BadInput` for a head or an edge that does not exist, `TooLarge` where the numbers
-        would not fit.
+        would not fit, and `Cancelled` soon after `cancel` was set.
 
         Example:
 
@@ -233,7 +233,7 @@ class Experiment:
         ['John', 'Mary']
         """
         return cuts.cuts(
-            self.prepared, self.reader, edges, choices=choices, renormalise=renormalise
+            self.prepared, self.reader, edges, choices, renormalise, rows, progress, cancel
         )
 
     def patched_from(

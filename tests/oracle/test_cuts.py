@@ -1,11 +1,13 @@
 """`Experiment.cuts`: the truth that Start tells, against captures with that edge cut."""
 
+import threading
+
 import numpy as np
 import pytest
 
 import attnviz
 from attnviz.changes import cut
-from attnviz.errors import BadInput, TooLarge
+from attnviz.errors import BadInput, Cancelled, TooLarge
 from attnviz.experiment import Experiment, cuts
 from attnviz.experiment.cuts import Cuts
 
@@ -87,3 +89,30 @@ def test_cuts_refuses_more_numbers_than_fit(
     monkeypatch.setattr(cuts, "MOST_MIB", 0)
     with pytest.raises(TooLarge, match="give fewer edges, or the choices="):
         run.cuts([("L2.H1", TO, key) for key in range(15)] * 20)
+
+
+def test_cuts_come_in_pieces_that_say_how_far_they_are(run: Experiment) -> None:
+    edges = [("L2.H1", TO, key) for key in range(7)]
+    said: list[float] = []
+    whole = run.cuts(edges, choices=[])
+    pieces = run.cuts(edges, choices=[], rows=3, progress=said.append)
+    assert said == pytest.approx([3 / 7, 6 / 7, 1])
+    assert np.abs(pieces.moved - whole.moved).max() < ROUNDING
+    assert (pieces.winners == whole.winners).all()
+
+
+def test_cuts_stop_between_two_pieces(run: Experiment) -> None:
+    cancel = threading.Event()
+    said: list[float] = []
+
+    def progress(fraction: float) -> None:
+        said.append(fraction)
+        cancel.set()
+
+    with pytest.raises(Cancelled):
+        run.cuts([("L2.H1", TO, key) for key in range(7)], rows=3, progress=progress, cancel=cancel)
+    assert said == pytest.approx([3 / 7])
+
+
+def test_no_cut_moves_nothing(run: Experiment) -> None:
+    assert run.cuts([]).moved.shape == (0,) and run.cuts([]).spread == 0

@@ -7,6 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import i18n
+from attnviz.app.server.jobs import Job
 from attnviz.pictures import effects, head
 from attnviz.pictures.shared.buffer import unpack
 from tests.pages.conftest import Visit, parameters, tell
@@ -84,3 +85,29 @@ def test_a_row_with_one_key_is_refused_in_words(visit: Visit) -> None:
 def test_a_look_is_forbidden_only_as_long_as_it_is_chosen(visit: Visit) -> None:
     app = visit("head", model="stories", text=STORE, forbid="14.9", **PLACE)
     assert told(app)[0]["cell"] is None
+
+
+def test_another_cell_forbids_nothing(visit: Visit) -> None:
+    app = visit("head", model="stories", text=STORE, forbid="14.2", **PLACE)
+    (one,) = mounted(app, head.CANVAS.element)
+    tell(app, one, "selection", {**CELL, "head": 3, "scale": "sqrt", "special": "show"})
+    assert parameters(app)["forbid"] == "14.2"  # the same cell of another head
+    tell(app, one, "selection", {**CELL, "key": 4, "scale": "sqrt", "special": "show"})
+    assert parameters(app)["key"] == "4" and "forbid" not in parameters(app)
+
+
+def test_forbidding_says_how_far_it_is(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[float] = []
+    monkeypatch.setattr(Job, "report", lambda job, fraction: said.append(fraction))
+    visit("head", model="stories", text=f"{STORE} Mary", forbid="14.2", **PLACE)
+    assert said and said[-1] == 1
+
+
+def test_look_leads_from_an_open_head_to_all(visit: Visit) -> None:
+    app = visit("head", model="stories", text=STORE, **PLACE)
+    assert parameters(app)["open"] == "1"
+    app.run()
+    assert parameters(app)["open"] == "1"
+    app.query_params["open"] = "0"  # as the link has it
+    app.run()
+    assert "open" not in parameters(app)

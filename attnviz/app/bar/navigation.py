@@ -57,7 +57,8 @@ def _parameters(page: Page, shown: Page) -> dict[str, str]:
     if shown == routes.DEFAULT:
         view = openings.of_the_stage(view)
     drawing = replace(view.drawing, face="" if page == "steps" else view.drawing.face)
-    return address.params(openings.opened(replace(view, drawing=drawing)))
+    closed = address_bar.CLOSED if page == "overview" and routes.room(shown) == "look" else {}
+    return address.params(openings.opened(replace(view, drawing=drawing))) | closed
 
 
 def renew(*fragments: str) -> None:

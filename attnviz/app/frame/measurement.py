@@ -5,7 +5,7 @@ is there; until then a bar that follows the job. The page runs again when the jo
 of all visitors share their results.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -21,6 +21,7 @@ from attnviz.pictures.group.answers import SATURATED
 from attnviz.pictures.switches import Off
 
 if TYPE_CHECKING:
+    from attnviz.experiment.cuts import Cuts, Edge
     from attnviz.experiment.effects import Effects
 
 SHORT_PATIENCE_S = 0.2  # other pages wait for this one
@@ -78,12 +79,31 @@ def head_effects(
     """The effect of each head on an answer; `key` names all that determines the answer."""
 
     def work(job: Job) -> "Effects":
-        from attnviz.experiment.rows import PASS_ROWS
-
-        rows = max(LEAST_ROWS, min(PASS_ROWS, round(PIECE_MS / answered.pass_ms)))
-        return answered.run.effects(to=to, rows=rows, progress=job.report, cancel=job.cancel)
+        return answered.run.effects(
+            to=to, rows=_rows(answered), progress=job.report, cancel=job.cancel
+        )
 
     return result(lang, EFFECTS, f"{key} {to}", work, with_bar=with_bar)
+
+
+def look_cuts(
+    lang: Language, key: str, answered: Answering, edges: "Sequence[Edge]"
+) -> "Cuts | None":
+    """The answer without each of some looks; `key` names all that determines it and them."""
+
+    def work(job: Job) -> "Cuts":
+        return answered.run.cuts(
+            edges, rows=_rows(answered), progress=job.report, cancel=job.cancel
+        )
+
+    return result(lang, EFFECTS, key, work)
+
+
+def _rows(answered: Answering) -> int:
+    """As many rows as one piece of the work computes."""
+    from attnviz.experiment.rows import PASS_ROWS
+
+    return max(LEAST_ROWS, min(PASS_ROWS, round(PIECE_MS / answered.pass_ms)))
 
 
 def lead_effects(lang: Language, key: str, answered: Answering, to: Off) -> "Effects | None":
@@ -96,7 +116,7 @@ def lead_effects(lang: Language, key: str, answered: Answering, to: Off) -> "Eff
         run = answered.run.with_measure(lead)
         return run.effects(to=to, progress=job.report, cancel=job.cancel)
 
-    return result(lang, "switchboard", f"{key} {to} lead", work)
+    return result(lang, EFFECTS, f"{key} {to} lead", work)
 
 
 def _label(lang: Language, name: str, percent: int) -> str:

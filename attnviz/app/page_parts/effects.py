@@ -9,6 +9,7 @@ has it: the others are its control.
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -28,6 +29,9 @@ from attnviz.pictures.group import groups
 from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.switches import Off
 
+if TYPE_CHECKING:
+    from attnviz.capture.request import Request
+
 FRAGMENT = fragments.ANSWERS["forbid"]
 OFF: Off = "mean"
 QUICK_MS = 4000.0  # processor time, for all heads
@@ -42,52 +46,48 @@ def of_heads(shown: PageContext) -> None:
         return
     lang = shown.lang
     with messages.guard(lang):
-        cell = _forbidden()
+        request, cell = inputs.of_shown(shown), _forbidden()
         if cell is not None and not shown.group.uneven:
             widgets.rerun_too(FRAGMENT)  # another cell has another answer
-            _of_looks(shown, cell)
-            return
-        request = inputs.of_shown(shown)
-        if request is None:
-            return
-        key = f"{shown.captured.key} {request.key}"
-        asked = current.view().switches.effects
-        answered = None
-        if asked or measurement.head_effects_begun(key, OFF) or _may_begin(shown):
-            answered = answer_runs.answers(shown.captured, request, inputs.others(shown))
-            if not (asked or _is_quick(shown, answered)):
-                answered = None
-        if answered is None:
-            _ask(shown)
-            return
-        effects = None
-        # what nobody asked for is not there where it cannot be measured: the room Change says why
-        with nullcontext() if asked else suppress(AttnVizError):
-            effects = measurement.head_effects(lang, key, answered, OFF, with_bar=asked)
-        if effects is not None:
-            name = widgets.component_key("effects")
-            draw(
-                CANVAS,
-                lambda: fill.view(shown, answered.run.reader, effects),
-                name,
-                lang,
-                kept=f"{shown.key} {request.key}",
-            )
+            _of_looks(shown, request, cell)
+        elif request is not None:
+            _of_whole_heads(shown, request)
+
+
+def _of_whole_heads(shown: PageContext, request: "Request") -> None:
+    key = f"{shown.captured.key} {request.key}"
+    asked = current.view().switches.effects
+    answered = None
+    if asked or measurement.head_effects_begun(key, OFF) or _may_begin(shown):
+        answered = answer_runs.answers(shown.captured, request, inputs.others(shown))
+        if not (asked or _is_quick(shown, answered)):
+            answered = None
+    if answered is None:
+        _ask(shown)
+        return
+    effects = None
+    # what nobody asked for is not there where it cannot be measured: the room Change says why
+    with nullcontext() if asked else suppress(AttnVizError):
+        effects = measurement.head_effects(shown.lang, key, answered, OFF, with_bar=asked)
+    if effects is not None:
+        view = partial(fill.view, shown, answered.run.reader, effects)
+        name = widgets.component_key("effects")
+        draw(CANVAS, view, name, shown.lang, kept=f"{shown.key} {request.key}")
 
 
 def _forbidden() -> tuple[int, int] | None:
     """The query and the key of the look that is forbidden, as long as it is the chosen one."""
-    place, forbidden = current.view().place, current.view().inside.forbid
-    if place.query is None or place.key is None or forbidden != f"{place.query}.{place.key}":
+    place = current.view().place
+    if place.query is None or place.key is None or not current.view().inside.at(place).forbid:
         return None
     return place.query, place.key
 
 
-def _of_looks(shown: PageContext, cell: tuple[int, int]) -> None:
+def _of_looks(shown: PageContext, request: "Request | None", cell: tuple[int, int]) -> None:
     """Measure the look at a cell in every head that has it and looks elsewhere too."""
     from attnviz.types import Site
 
-    request, group = inputs.of_shown(shown), shown.group
+    group = shown.group
     masks = groups.stacked_masks(group)
     edges = [
         (Site(layer, head, group.kind, group.stack), *cell)
@@ -100,9 +100,7 @@ def _of_looks(shown: PageContext, cell: tuple[int, int]) -> None:
         return
     answered = answer_runs.answers(shown.captured, request, inputs.others(shown))
     key = f"{shown.key} {request.key} {cell}"
-    cuts = measurement.result(
-        shown.lang, "switchboard", key, lambda _: answered.run.cuts(edges), with_bar=True
-    )
+    cuts = measurement.look_cuts(shown.lang, key, answered, edges)
     if cuts is not None:
         name = widgets.component_key("effects")
         view = partial(fill.of_looks, shown, answered.run, cuts)

@@ -14,6 +14,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from attnviz.app.session import address, current, store
 
 RUNS, READS, REJECTED = "run", "visit", "rejected"
+CLOSED = {"open": "0"}  # in a link of Look to itself: without it an address says nothing newer
 LEFT = "left"  # the parameters of an address of the start page that is to stay there
 
 
@@ -21,6 +22,7 @@ def adopt() -> None:
     """Count this run of the app, and read the address if it is newer than the view."""
     store.put(RUNS, n_runs() + 1)
     if store.has(current.KEPT) and not _went_back_or_forward():
+        _close_head()
         return
     before = current.view().classroom if store.has(current.KEPT) else None
     adopt_query(st.query_params.to_dict())
@@ -28,6 +30,13 @@ def adopt() -> None:
     if before is not None and before.room == now.room and not (now.host or now.seat):
         kept = replace(now, host=before.host, seat=before.seat)  # no address has them
         current.update(replace(current.view(), classroom=kept))
+
+
+def _close_head() -> None:
+    """Show all heads again where a link to the page that is shown says so, in as many words."""
+    if CLOSED.items() <= st.query_params.to_dict().items() and current.view().drawing.open:
+        current.take({"open": False})
+        mount_anew()
 
 
 def adopt_query(query: Mapping[str, str]) -> None:

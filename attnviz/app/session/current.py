@@ -42,14 +42,17 @@ def language() -> i18n.Language:
 def update(after: View, *, keeps: Collection[str] = ()) -> None:
     """Show another view; the next run writes it into the address.
 
-    Masks, edits and the look at a word that were chosen for another input are dropped, but for
-    those that the caller `keeps`: "masks", "edits", "word".
+    Masks, edits and the look at a word that were chosen for another input are dropped, and a look
+    that is forbidden in another cell, but for those that the caller `keeps`: "masks", "edits",
+    "word", "forbid".
     """
     before = view()
     if "masks" not in keeps and _input(before) != _input(after):
         after = replace(after, drawing=replace(after.drawing, masks=""))
     if "word" not in keeps and before.input != after.input:
         after = replace(after, switches=replace(after.switches, word=""))
+    if "forbid" not in keeps and before.place != after.place:
+        after = replace(after, inside=after.inside.at(after.place))
     if "edits" not in keeps and _head(before) != _head(after):
         after = replace(after, drawing=replace(after.drawing, edits=""))
     if len(urlencode(address.params(after))) > MAX_ADDRESS_BYTES:

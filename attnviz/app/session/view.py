@@ -187,6 +187,10 @@ class Inside:
     links: bool = False
     drawn: str = ""
 
+    def at(self, place: AttentionPlace) -> "Inside":
+        """The same at a place: the look at another cell is not forbidden."""
+        return self if self.forbid == f"{place.query}.{place.key}" else replace(self, forbid="")
+
 
 @dataclass(frozen=True)
 class OutputParts:

@@ -87,6 +87,11 @@ export function announcePlace(/** @type {Host} */ host, /** @type {Place} */ pla
   makeWriter(host).write(selection);
 }
 
+/** A look is forbidden as long as its cell is chosen: the address of another cell does not have it. */
+function forbiddenNow(/** @type {Host} */ { address }, /** @type {AddressSelection} */ { query, key }) {
+  return address.get("forbid") === `${query}.${key}` ? null : { forbid: null };
+}
+
 /** Puts selections into the address: the last one, once nothing has changed for a moment. */
 function makeWriter(/** @type {Host} */ host) {
   let timer = 0;
@@ -94,7 +99,7 @@ function makeWriter(/** @type {Host} */ host) {
   let waiting = null;
   const flush = () => {
     clearTimeout(timer);
-    if (waiting) host.address.set(selectionParameters(waiting));
+    if (waiting) host.address.set({ ...selectionParameters(waiting), ...forbiddenNow(host, waiting) });
     waiting = null;
   };
   return {
