@@ -97,3 +97,11 @@ def test_scores_scaled_and_masked_share_one_scale(visit: OpenVisit) -> None:
         assert np.isclose(number(ends[0][-1]), scores.abs().max().item(), rtol=1e-2)
 
     eventually(is_one)
+
+
+def test_the_largest_weight_is_said_of_the_key_that_gets_it(visit: OpenVisit) -> None:
+    cap = attnviz.capture("minilm", "The cat sat.")
+    least, most = (int(at) for at in cap.weights(2, 5)[1].argsort()[[0, -1]])
+    opened = visit("steps", text="The cat sat.", layer=2, head=5, query=1, key=least, stop="scores")
+    step = opened.page.locator("[data-sum=scores] .step-body p").first
+    expect(step).to_contain_text(f"The largest weight will go to {cap.tokens.labels[most]}")

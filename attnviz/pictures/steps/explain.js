@@ -101,11 +101,13 @@ function stepCard(cell, stage, title, children, result = "") {
   );
 }
 
-/** What happens in a step, as the film says it of the row; of the row's strongest key, whichever is chosen. */
+/** What happens in a step, as the film says it, of the chosen key; who gets the largest weight is said of that key. */
 function sentenceOf(/** @type {Followed} */ { header, arrays, query, key }, /** @type {FilmStage} */ stage) {
   const row = filmRow(arrays, query);
   const isThere = stage === "q" || arrays[stage] !== undefined;
-  return row && isThere ? filmSentence(header, arrays, { ...row, top: key }, stage) : null;
+  return row && isThere
+    ? filmSentence(header, arrays, { ...row, top: stage === "scores" ? row.top : key }, stage)
+    : null;
 }
 
 /** The card of a step whose numbers are not there. */

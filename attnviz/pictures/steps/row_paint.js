@@ -192,7 +192,9 @@ function paintTitle(paper, part, title, { left, width }, isStop, words = "") {
   const { ctx, theme } = paper;
   const y = TOP_PX - 32;
   ctx.globalAlpha = lit(paper, part);
-  text(ctx, words, { x: left, y: y + 19, font: `400 12px ${theme.font}`, colour: theme.muted, room: width });
+  ctx.font = `400 12px ${theme.font}`;
+  if (ctx.measureText(words).width <= width + GAP_PX)
+    text(ctx, words, { x: left, y: y + 19, font: ctx.font, colour: theme.muted });
   const font = `${isStop ? 700 : 600} 13px ${theme.font}`;
   text(ctx, title, { x: left, y, font, colour: isStop ? theme.text : theme.muted, room: width });
   const wide = ctx.measureText(title).width;
