@@ -12,6 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from attnviz import i18n
 from attnviz.app.server import loading, turns
 from attnviz.app.server.turns import WaitingLine
+from attnviz.app.session import messages
 from tests.pages.conftest import Visit
 
 LIMIT_S = 50
@@ -83,7 +84,7 @@ def test_the_first_visitor_of_a_new_server_reads_which_model_is_loading(
         return nullcontext()
 
     monkeypatch.setattr(st, "spinner", spinner)
-    wanted = i18n.text("en", "wait.model", model="MiniLM (encoder)")
+    wanted = i18n.text("en", "wait.model", model=messages.plain("MiniLM (encoder)"))
     loading.import_libraries()
     assert loading.are_imported()
     visit("steps", text="Hi.")
