@@ -20,7 +20,7 @@ def film(visit: Visit) -> Locator:
 
 
 def play(visit: Visit) -> None:
-    visit.page.get_by_role("button", name="Film, 30 s").click()
+    visit.page.get_by_role("button", name="Film, 0:30").click()
 
 
 def drawn(visit: Visit) -> int:

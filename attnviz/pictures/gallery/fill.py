@@ -11,6 +11,8 @@ from attnviz.pictures.group import groups, picture_places
 from attnviz.pictures.group.app_capture import AppCapture
 from attnviz.types import HeadId
 
+BEGINS = "▸"
+
 
 def lines(captured: AppCapture, target: str, head: HeadId) -> Lines:
     """The words of a translation and the weights of one head of the cross-attention."""
@@ -47,10 +49,14 @@ def picture(captured: AppCapture, head: HeadId, query: int) -> PictureRead:
 
 
 def story(captured: AppCapture) -> Story:
-    """A text that a decoder went on with; row t holds what the model read to generate token t."""
+    """A text that a decoder went on with; row t holds what the model read to generate token t.
+
+    A special token is shown as the sign that stands for it on the stage.
+    """
     group = captured.groups[0]
     tokens = groups.keys(group)
     weights = groups.stacked(group)[-1].mean(axis=0)
     read = np.zeros_like(weights)
     read[1:] = weights[:-1]  # the row before a token is the one that predicts it
-    return Story(tokens.labels, len(tokens) - captured.capture.n_generated, read)
+    labels = np.where(tokens.special, BEGINS, tokens.labels).tolist()
+    return Story(tuple(labels), len(tokens) - captured.capture.n_generated, read)

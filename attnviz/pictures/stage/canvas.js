@@ -34,7 +34,7 @@ const MOST_PILLS = 3;
 const NARROW_PX = 760;
 const [FIRST_APEX, NEXT_APEX] = [24, 54];
 const MANY_HEADS = 32;
-const [SHOW_AFTER_MS, SHOWN_MS] = [5000, 5000];
+const SHOW_AFTER_MS = 5000;
 const HANDS = ["pointerdown", "keydown", "focusin"]; // whoever does something is shown nothing
 const LINE_PX = 10; // words whose tops are further apart stand in different lines
 const FONTS = [20, 18, 16]; // the largest that leaves the sentence in one line
@@ -122,8 +122,6 @@ function build(
   const { parts } = state;
   state.shown = looksOf(header, arrays);
   parts.write(header);
-  const [first] = state.shown;
-  setText(parts.explains, first ? explain(header, first.number, first.weight) : "");
   state.tokens = parts.writeTokens(header);
   state.bars.write(header, arrays);
   state.pills = state.shown.map((look) => makePill(state, look));
@@ -157,20 +155,19 @@ function nameOf(/** @type {Header} */ { n_heads: nHeads }, /** @type {number} */
 }
 
 /** What the name and the number of a switch are. */
-function explain(
-  /** @type {Header} */ { strings, n_heads: nHeads },
-  /** @type {number} */ number,
-  /** @type {number} */ weight,
-) {
-  const [layer, head] = [Math.floor(number / nHeads), number % nHeads];
-  return fill(strings.explain, { name: headName(layer, head), layer, head, weight: printedWeight(weight) });
+function explain(/** @type {Header} */ header, /** @type {Arrays} */ arrays, /** @type {number} */ number) {
+  const [layer, head] = [Math.floor(number / header.n_heads), number % header.n_heads];
+  return fill(header.strings.explain, {
+    ...{ name: headName(layer, head), layer, head, key: tokenName(header, header.key) },
+    weight: printedWeight(weightOf(header, arrays, number)),
+  });
 }
 
 /** @returns {HTMLButtonElement} */
 function makePill(/** @type {State} */ state, /** @type {Look} */ { number, name, weight }) {
   const pill = makeSwitch(state, number, "stage-pill");
   pill.append(el("b", {}, name), el("span", { class: "av-number" }, printedWeight(weight)));
-  if (state.header) pill.title = explain(state.header, number, weight);
+  if (state.header && state.arrays) pill.title = explain(state.header, state.arrays, number);
   pill.append(el("i", { class: "stage-knob", "aria-hidden": "true" }));
   return pill;
 }
@@ -207,7 +204,7 @@ function makeSquares(/** @type {State} */ state) {
     stampHead(ctx, atlas, layer, head, { x: 0, y: 0, w: side, h: side });
     markDrawn(canvas);
     const node = makeSwitch(state, number, "stage-square");
-    const name = layers * heads > MANY_HEADS ? `H${head}` : nameOf(header, number);
+    const name = layers * heads > MANY_HEADS && head > 0 ? `H${head}` : nameOf(header, number);
     const label = el("span", { class: "stage-square-name", "aria-hidden": "true" }, name);
     node.append(canvas, smallBar("looks", weightOf(header, arrays, number)), smallBar("moves", 0), label);
     fillSquare(state, node, number);
@@ -275,7 +272,7 @@ function toggle(/** @type {State} */ state, /** @type {number} */ number) {
   state.stopShow();
   state.before = state.forbidden;
   state.forbidden = state.forbidden === number ? null : number;
-  state.pills[0]?.classList.remove("stage-beckons");
+  state.pills.forEach((pill) => pill.classList.remove("stage-beckons"));
   draw(state, true);
 }
 
@@ -295,7 +292,9 @@ function draw(/** @type {State} */ state, /** @type {boolean} */ moves) {
   parts.gap.lang = languageOf(winner) ?? "";
   parts.gap.hidden = header.kind !== "next" || !header.guesses;
   parts.says.replaceChildren(...text);
+  setText(parts.explains, forbidden === null ? "" : explain(header, arrays, forbidden));
   parts.instead.hidden = true;
+  parts.before.hidden = forbidden === null || header.kind !== "next";
   parts.answers.hidden = !header.guesses && header.kind !== "next";
   setData(top, {
     forbidden: head,
@@ -306,7 +305,10 @@ function draw(/** @type {State} */ state, /** @type {boolean} */ moves) {
   drawArcs(state, isMoving);
 }
 
-/** A sentence in one line has its looks above it; on a phone, and where it is too long, it has several. */
+/**
+ * A sentence in one line has its looks above it. Where it does not fit beside the answer it stands over it; on a phone,
+ * and where it is longer still, it has several lines.
+ */
 function fitSentence(/** @type {State} */ { top, parts, tokens }) {
   const isNarrow = top.clientWidth < NARROW_PX;
   const last = parts.gap.hidden ? tokens[tokens.length - 1] : parts.gap;
@@ -314,8 +316,11 @@ function fitSentence(/** @type {State} */ { top, parts, tokens }) {
     parts.words.style.fontSize = `${px}px`;
     return tokens[0].getBoundingClientRect().bottom > last.getBoundingClientRect().top;
   };
+  setData(top, { stacked: null });
   parts.words.style.fontSize = "";
-  if (!isNarrow && !FONTS.some(isOneLine)) parts.words.style.fontSize = "";
+  if (isNarrow || FONTS.some(isOneLine)) return;
+  setData(top, { stacked: "1" });
+  if (!FONTS.some(isOneLine)) parts.words.style.fontSize = "";
 }
 
 /** Where a word stands on the sheet of the arcs. @returns {Place} */
@@ -343,13 +348,16 @@ function drawArcs(/** @type {State} */ state, /** @type {boolean} */ isMoving) {
     return isMoving ? [gone, falling(arcNode(arc, "falls", widthOf(weight)))] : [gone];
   });
   parts.arcs.replaceChildren(...arcs, ...swungArcs(state, from, isMoving));
+  // behind words of a line an arc is a dotted line: a wide one would seem to end at the word it crosses
+  const crossing = top.dataset.lines ? parts.arcs.querySelectorAll("path") : [];
+  parts.through.replaceChildren(...[...crossing].map((path) => path.cloneNode()));
 }
 
-/** Where an arc goes behind the words of a line on its way to the next one, it is pale. */
+/** Where an arc goes behind the words of a line on its way to the next one, it is a dotted line. */
 function setBand(/** @type {State} */ { top, parts }, /** @type {number} */ from, /** @type {number} */ to) {
   setData(top, { lines: to - from > LINE_PX ? "1" : null });
-  parts.arcs.style.setProperty("--stage-band-from", `${from}px`);
-  parts.arcs.style.setProperty("--stage-band-to", `${to}px`);
+  parts.sentence.style.setProperty("--stage-band-from", `${from}px`);
+  parts.sentence.style.setProperty("--stage-band-to", `${to}px`);
 }
 
 /** What was forbidden falls apart. */
@@ -427,25 +435,20 @@ async function open(/** @type {State} */ state) {
   if (state.header?.scene === "book") showOnce(state);
 }
 
-/** Whoever only watches sees once what a switch does: the look that matters most is forbidden, then allowed again. */
+/** Whoever only watches sees what a switch does: the look that matters most is forbidden, and stays so. */
 function showOnce(/** @type {State} */ state) {
   const { arrays, top } = state;
   if (!arrays || isWaiting(arrays)) return;
   const moved = Array.from(arrays.moved.data);
   const number = moved.indexOf(Math.max(...moved));
-  const put = (/** @type {number | null} */ forbidden) => {
-    Object.assign(state, { before: state.forbidden, forbidden });
+  const timer = setTimeout(() => {
+    state.stopShow();
+    Object.assign(state, { before: state.forbidden, forbidden: number });
     draw(state, true);
-  };
-  const timers = [
-    setTimeout(() => put(number), SHOW_AFTER_MS),
-    setTimeout(() => {
-      state.stopShow();
-      put(null);
-    }, SHOW_AFTER_MS + SHOWN_MS),
-  ];
+    state.pills[state.shown.findIndex((look) => look.number === number)]?.classList.add("stage-beckons");
+  }, SHOW_AFTER_MS);
   const stop = () => {
-    timers.forEach(clearTimeout);
+    clearTimeout(timer);
     for (const name of HANDS) top.removeEventListener(name, stop);
     state.stopShow = () => {};
   };

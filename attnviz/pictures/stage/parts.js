@@ -20,13 +20,16 @@ const MAX_CHARS = 400;
 export function makeParts(host, moveFocus) {
   const title = el("h2", { class: "stage-title" });
   const arcs = svg("svg", { class: "stage-arcs", "aria-hidden": "true" });
+  const through = svg("svg", { class: "stage-arcs stage-through", "aria-hidden": "true" });
   const words = el("p", { class: "stage-tokens" });
   const pills = el("div", { class: "stage-pills", role: "group" });
   const explains = el("p", { class: "stage-explains av-caption" });
   const instead = el("p", { class: "stage-instead av-caption", hidden: true });
   const notes = el("div", { class: "stage-notes" }, explains, instead);
-  const sentence = el("div", { class: "stage-sentence" }, notes, arcs, words, pills);
-  const heading = el("h3", { class: "av-heading" });
+  const sentence = el("div", { class: "stage-sentence" }, arcs, through, words, pills, notes);
+  const name = el("span", {});
+  const before = el("span", { class: "stage-before av-caption", hidden: true });
+  const heading = el("h3", { class: "av-heading" }, name, before);
   const bars = el("ul", { class: "stage-bars" });
   const answers = el("div", { class: "stage-answers" }, heading, bars);
   const gap = el("span", { class: "stage-token gap", dir: "auto" });
@@ -48,8 +51,9 @@ export function makeParts(host, moveFocus) {
   const body = el("div", { class: "stage-body" }, sentence, answers);
   const foot = el("div", { class: "stage-foot" }, own.film, details);
   return {
-    nodes: [title, body, says, legend, squares, tried, own.node, foot],
-    ...{ sentence, words, arcs, pills, bars, answers, gap, says, squares, explains, instead },
+    nodes: [title, says, body, legend, squares, tried, own.node, foot],
+    ...{ sentence, words, arcs, through, pills, bars, answers, gap, says, squares, explains, instead },
+    before,
     /** A number over the end of an arc. */
     label: (/** @type {string} */ text, /** @type {number} */ x, /** @type {number} */ y) =>
       svgText("stage-number", text, Math.max(14, x), y),
@@ -78,9 +82,10 @@ export function makeParts(host, moveFocus) {
     },
     write(/** @type {Header} */ header) {
       const { strings, scene, kind, guesses, n_layers: layers, n_heads: heads } = header;
-      const name = kind === "meaning" ? "title_meaning" : scene === "book" ? "title_book" : "title_next";
-      setText(title, strings[name]);
-      setText(heading, kind === "meaning" ? strings.meaning : strings.answer);
+      const asks = kind === "meaning" ? "title_meaning" : scene === "own" ? "title_next" : "title_story";
+      setText(title, strings[asks]);
+      setText(name, kind === "meaning" ? strings.meaning : strings.answer);
+      setText(before, strings.before);
       pills.setAttribute("aria-label", strings.label);
       squares.setAttribute("aria-label", strings.label);
       legend.hidden = !guesses;
@@ -100,8 +105,8 @@ export function makeParts(host, moveFocus) {
   };
 }
 
-function countsOf(/** @type {NonNullable<Header["tried"]>} */ { strong, moving, flips }) {
-  return { strong, moving, flips };
+function countsOf(/** @type {NonNullable<Header["tried"]>} */ { looks, strong, moving, flips }) {
+  return { looks, strong, moving, flips };
 }
 
 function othersOf(/** @type {Header} */ { tried, winner }) {

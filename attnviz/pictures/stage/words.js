@@ -69,9 +69,7 @@ export function sayings(header, arrays, forbidden, shown) {
     const forbid = el("b", {}, strings.forbid);
     const head = shown[0] ? mark("", shown[0].name) : "";
     const weight = shown[0] ? printedWeight(shown[0].weight) : "";
-    const template =
-      header.kind === "meaning" ? strings.idle_meaning : header.n_tried ? strings.idle_chosen : strings.idle;
-    const text = say(template, { forbid, head, weight }, { n, tried: header.n_tried });
+    const text = say(question(header), { forbid, head, weight }, { n, tried: header.n_tried });
     const best = arrays.moved.data.indexOf(Math.max(...arrays.moved.data));
     if (header.scene === "book" && best >= 0 && wantsLessMotion()) {
       const name = headName(Math.floor(best / header.n_heads), best % header.n_heads);
@@ -82,6 +80,13 @@ export function sayings(header, arrays, forbidden, shown) {
   const name = headName(Math.floor(forbidden / header.n_heads), forbidden % header.n_heads);
   const text = say(...consequence(header, arrays, forbidden, name, mark));
   return { head: name, text, idle: false };
+}
+
+/** What one may find out, where no look is forbidden. */
+function question(/** @type {Header} */ { strings, kind, scene, n_tried: nTried }) {
+  if (kind === "meaning") return strings.idle_meaning;
+  if (nTried) return strings.idle_chosen;
+  return { book: strings.idle_book, ball: strings.idle_ball }[/** @type {string} */ (scene)] ?? strings.idle;
 }
 
 /**
@@ -112,10 +117,18 @@ function consequence(header, arrays, forbidden, name, mark) {
   const nodes = {
     head: mark("off", name),
     answer: mark("answer", `${header.winners[forbidden]} ${percent(header.shares[forbidden])}`),
+    before: mark("", `${header.winner} ${percent(header.share)}`),
     moved: mark("", percent(moved)),
   };
-  const values = { weight, others: others.length, most: percent(most), n: others.length + 1 };
-  if (header.winners[forbidden] !== header.winner) return [strings.turns, nodes, values];
+  const values = { weight, n: others.length + 1 };
+  if (header.winners[forbidden] !== header.winner) {
+    const control = fill(strings.others, { others: others.length, most: percent(most) });
+    return [
+      header.scene === "ball" ? strings.turns_ball : strings.turns,
+      nodes,
+      { ...values, others: control },
+    ];
+  }
   const neverTurns = header.winners.every((winner) => winner === header.winner);
   if (neverTurns && moved >= most) return [strings.nothing, nodes, values];
   return [look >= LOOKS ? strings.stays : strings.weak, nodes, values];
