@@ -1,21 +1,16 @@
 """The effect of each head on later heads' q, k and v, measured with one head removed in each row.
 
 In: a model and a text. Out: `Paths`: for each sender and each head that runs after it, how much
-the receiver's attention moves when its queries, its keys or its values alone come from a run
-without the sender. That is the sender's total effect on them, through every head and MLP between
-the two as well as straight along the residual stream. Direct paths hold what lies between the two
-as it was: all other heads (path patching, Wang et al. 2022), or all heads and MLPs, which leaves
-the residual stream and the norms. It is exact and takes one pass for every two dozen senders; the
-picture of a circuit is its strongest paths. With the answer, each path is cut too: the measure is
-read where the receiver's one input comes from the pass without the sender. A path may move much
-attention and change nothing of the answer.
+the receiver's attention moves when its queries, keys or values alone come from a run without the
+sender: a total effect, through every head and MLP between the two. Direct paths hold what lies
+between as it was: all other heads (path patching, Wang et al. 2022), or all heads and MLPs. It is
+exact, one pass for two dozen senders. With the answer, each path is cut too.
 
     q, k   ½ Σ |α′ − α| over keys, mean over queries: the attention that moves, 0 to 1
     v      ‖Σ α·(v′ − v)‖ ÷ ‖Σ α·v‖ over all queries: the part of the output that changes
 
-The control of q and k is chance: the same change q′ − q or k′ − k, turned by a random rotation, one
-for all positions. It is as large at every position, and what positions share they still share; only
-its direction is lost. A rotation leaves the number of v as it is, so v has no such control.
+The control of q and k is chance: the same change turned by a random rotation, one for all
+positions: only its direction is lost. A rotation leaves the number of v as it is: it has none.
 """
 
 import threading
@@ -142,7 +137,7 @@ class Paths:
         return Path(*ends, SIDES[side], float(self.moved[place]), answer)
 
     def chance(self, path: Path) -> float:
-        """What a change as large as a path's moves in random directions; NaN for v."""
+        """The attention that a change as large as a path's moves by chance; NaN for v."""
         sender, receiver = self.senders.index(path.sender), self.receivers.index(path.receiver)
         return float(self.by_chance[sender, receiver, side_index(path.side)])
 
@@ -386,7 +381,7 @@ def _moved(
     receivers: tuple[Site, ...],
     without: Sequence[AttentionCall],
 ) -> Float64[np.ndarray, "table sender receiver side"]:
-    """What each path moves, and what a change as large moves by chance."""
+    """The attention that each path moves, and that a change as large moves by chance."""
     tables = np.full((2, len(senders), len(receivers), len(SIDES)), np.nan)
     order = [call.site for call in layout.calls]
     first = np.array([order.index(sender.whole_layer) for sender in senders])

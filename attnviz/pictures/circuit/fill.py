@@ -73,7 +73,7 @@ def summary(lang: Language, paths: "Paths") -> str:
 
 
 def notes(lang: Language, paths: "Paths", reference: "Reference") -> tuple[str, ...]:
-    """What the number of the strongest path means, its control, and what it does not say."""
+    """Sentences on the number of the strongest path, its control, and what it does not say."""
     strongest = paths.strongest(1)
     if not strongest:
         return ()
@@ -138,7 +138,7 @@ def detail(
 
 
 def _moved(lang: Language, cut: "CutPath", side: str, reference: str) -> list[str]:
-    """What the path moves, and what chance and the same path from other heads move."""
+    """Sentences on what the path moves, beside chance and the same path from other heads."""
     kind = "_v" if cut.side == "v" else ""
     said = [
         text(
