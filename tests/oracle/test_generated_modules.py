@@ -86,8 +86,9 @@ def test_generated_modules_are_exact_or_refused(start: int) -> None:
 
 def test_a_logarithm_of_a_sum_in_half_precision_hides_no_softmax() -> None:
     """exp(x − logsumexp(x)) sums to 1 up to 4 % in bfloat16: these seeds were missed silently."""
-    verdicts = {seed: verdict(choice(seed), seed) for seed in (961, 1231, 2422, 2795)}
-    assert verdicts == {961: "refused", 1231: "refused", 2422: "refused", 2795: "exact"}
+    verdicts = {seed: verdict(choice(seed), seed) for seed in (961, 1231, 2422, 2795, 3317)}
+    refused = dict.fromkeys((961, 1231, 2422, 3317), "refused")
+    assert verdicts == refused | {2795: "exact"}
 
 
 @pytest.mark.slow

@@ -28,6 +28,9 @@ OTHER_AXIS = "its softmax runs over the {axis}, not over the keys"
 NO_VALUES = "no matrix product of its softmax with values was found"
 LEARNED = "its weights are a parameter of the model, the same for every input"
 GROUPS = "its softmax runs over groups that an index makes, as in graph networks"
+COARSE = (
+    "its softmax is written with logsumexp in a type so coarse that its rows do not add up to 1"
+)
 OTHER_VALUES = "its softmax multiplies a second tensor of values, of which nothing is recorded"
 STACKED_QUERIES = "its queries hold several heads, one below the other"
 ONE_QUERY = (

@@ -25,6 +25,7 @@ def _existing(*names: str) -> frozenset[Any]:
 SOFTMAX = _existing("_softmax", "_safe_softmax")
 LOG_SOFTMAX = _existing("_log_softmax")
 EXP = _existing("exp", "exp_", "exp2")
+LOGSUMEXP = aten.logsumexp.default
 TOPK = aten.topk.default
 NORMALISING = frozenset({aten.div.Tensor, aten.div_.Tensor, aten.mul.Tensor, aten.mul_.Tensor})
 # the last two operands are the factors; an operand before them is added

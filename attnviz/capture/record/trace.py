@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from attnviz.attention.inputs import AttentionInputs
@@ -23,6 +24,7 @@ from attnviz.capture.record import operations as ops
 from attnviz.capture.record.derived_attention import derived
 from attnviz.capture.record.gaps import (
     CHANGED,
+    COARSE,
     DROPOUT,
     GROUPS,
     LEARNED,
@@ -84,6 +86,7 @@ class ThreadTrace:
         self._logs: dict[int, OpenSoftmax] = {}
         self._exps: dict[int, ops.Exponentials] = {}
         self._scattered: set[int] = set()  # exponentials that were added up by an index
+        self._log_sums: set[int] = set()  # products of which the logarithm of a sum was taken
         self._layers = SeenLayers()
         self._undecided: Undecided | None = None
         self._scaling: ops.Scaling | None = None
@@ -142,7 +145,7 @@ class ThreadTrace:
             self._drop_oldest()
         for store in (self._sources, self._logs, self._exps, self._taken):
             store.clear()
-        for numbers in (self._mixed, self._scattered, self._of_parameters):
+        for numbers in (self._mixed, self._scattered, self._log_sums, self._of_parameters):
             numbers.clear()
         self._layers.clear()
         self._trails.clear()
@@ -165,6 +168,8 @@ class ThreadTrace:
             self._origins.pass_on(func, args, kwargs, read, written)
             if func is ops.TOPK and self._sources.show_columns_only(args[0]):
                 self.forget(out)  # a router's choice, and no scores
+            if func is ops.LOGSUMEXP:
+                self._log_sums |= self._origins.of(out)
             if func in ops.SCATTERS:
                 entered = frozenset().union(*map(self._origins.of, read))
                 self._scattered |= entered & self._exps.keys()
@@ -224,6 +229,9 @@ class ThreadTrace:
             return
         # by chance the exponentials may add up to 1 before they are divided by their sum
         early = self._number if self._add_if_normalised(sources, out, stack) else None
+        if early is None and numbers & self._log_sums and out.dtype in (torch.bfloat16, torch.half):
+            if self._is_over_positions(out, out.dim() - 1, sources):
+                self._refuse(stack[-1], COARSE)
         numbers |= self._origins.of(out)
         number = self._next(self._exps, OPEN_SOFTMAXES)
         self._exps[number] = ops.Exponentials(sources, early)
