@@ -100,15 +100,16 @@ class Paths:
 
     `to` says what a sender was replaced by, `corpus` over what; `between` what was held at the
     clean pass: "nothing", the other "heads", or "all", heads and MLPs. `by_chance` is what changes
-    of q and k move that are as large but turned at random, the mean over draws; NaN for v. `answer`
-    has the change of the measure's number where each path alone is cut, None where it was not asked
-    for.
+    of q and k move that are as large but turned at random, the mean over 4 draws; NaN for v.
+    `chance_range` has the smallest and the largest of them. `answer` has the change of the
+    measure's number where each path alone is cut, None where it was not asked for.
     """
 
     senders: tuple[Site, ...]
     receivers: tuple[Site, ...]
     moved: Float64[np.ndarray, "sender receiver side"]
     by_chance: Float64[np.ndarray, "sender receiver side"]
+    chance_range: Float64[np.ndarray, "end sender receiver side"]
     to: str
     corpus: str
     between: Between = "nothing"
@@ -138,8 +139,16 @@ class Paths:
 
     def chance(self, path: Path) -> float:
         """The attention that a change as large as a path's moves by chance; NaN for v."""
+        return float(self.by_chance[self._place(path)])
+
+    def chances(self, path: Path) -> tuple[float, float]:
+        """The least and the most of the draws whose mean `chance` is."""
+        low, high = self.chance_range[(slice(None), *self._place(path))]
+        return float(low), float(high)
+
+    def _place(self, path: Path) -> tuple[int, int, int]:
         sender, receiver = self.senders.index(path.sender), self.receivers.index(path.receiver)
-        return float(self.by_chance[sender, receiver, side_index(path.side)])
+        return sender, receiver, side_index(path.side)
 
     def of(self, sender: Where, receiver: Where, side: FedSide) -> float:
         """One path; `BadInput` for heads that are not among the senders and receivers."""
@@ -202,14 +211,14 @@ def paths(
     replacement, chosen = replacement_of(prepared.lm, to, corpus), sites_of(layout, senders)
     receivers, held = layout.heads, held_between(prepared, between)
     moved = np.full((len(chosen), len(receivers), len(SIDES)), np.nan)
-    by_chance = np.full_like(moved, np.nan)
+    by_chance = np.full((3, *moved.shape), np.nan)
     answers = np.full_like(moved, np.nan) if answer else None
     for start in range(0, len(chosen), rows):
         _require_wanted(cancel)
         batch = chosen[start : start + rows]
         calls = recorded_without(prepared, replacement, batch, held)
         some = slice(start, start + rows)
-        moved[some], by_chance[some] = _moved(prepared, layout, batch, receivers, calls)
+        moved[some], by_chance[:, some] = _moved(prepared, layout, batch, receivers, calls)
         if answers is not None:
             answers[some] = _answers(prepared, layout, receivers, calls, moved[some], cancel)
         progress(min(1.0, (start + rows) / len(chosen)))
@@ -217,7 +226,8 @@ def paths(
         senders=chosen,
         receivers=receivers,
         moved=moved,
-        by_chance=by_chance,
+        by_chance=by_chance[0],
+        chance_range=by_chance[1:],
         to=replacement.to,
         corpus=replacement.name,
         between=between,
@@ -380,9 +390,11 @@ def _moved(
     senders: Sequence[Site],
     receivers: tuple[Site, ...],
     without: Sequence[AttentionCall],
-) -> Float64[np.ndarray, "table sender receiver side"]:
-    """The attention that each path moves, and that a change as large moves by chance."""
-    tables = np.full((2, len(senders), len(receivers), len(SIDES)), np.nan)
+) -> tuple[
+    Float64[np.ndarray, "sender receiver side"], Float64[np.ndarray, "end sender receiver side"]
+]:
+    """The attention that each path moves; by chance: the mean of the draws, least and most."""
+    tables = np.full((4, len(senders), len(receivers), len(SIDES)), np.nan)
     order = [call.site for call in layout.calls]
     first = np.array([order.index(sender.whole_layer) for sender in senders])
     for at, (clean, changed) in enumerate(zip(prepared.calls, without, strict=True)):
@@ -395,8 +407,10 @@ def _moved(
         columns = [receivers.index(order[at].with_head(head)) for head in range(clean.n_heads)]
         rows = np.flatnonzero(behind)[:, None]
         tables[0, rows, columns] = moved_by(own, other)[behind]
-        tables[1, rows, columns] = moved_by_chance(own, other, CHANCE_DRAWS).mean(0)[behind]
-    return tables
+        drawn = moved_by_chance(own, other, CHANCE_DRAWS)[:, behind]
+        for table, end in enumerate((np.mean, np.min, np.max), start=1):
+            tables[table, rows, columns] = end(drawn, axis=0)
+    return tables[0], tables[1:]
 
 
 def moved_by(own: AttentionInputs, other: AttentionInputs) -> Float64[np.ndarray, "row head side"]:

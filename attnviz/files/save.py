@@ -110,7 +110,8 @@ def save(what: What, path: str | Path, **choices: Unpack[Choices]) -> Path:
     - .npz, .csv, .json, its weights as numbers: `head`, one such as "L5.H11" (a CSV of one head is
       a matrix); `kind`, `stack` and `batch`, one attention and one text; `dtype`, "float16" in an
       archive; `least`, the smallest weight that has a row in a CSV.
-    - .svg, .pdf, .png, .eps, figures for print with their fonts embedded: all heads, or `view`, one
+    - .svg, .pdf, .png, .eps, figures for print (.pdf and .eps with their fonts in the file; text in
+      an .svg stays text, in Helvetica or what the reader has instead): all heads, or `view`, one
       head as "head", "lines", "steps" or "alignment"; `head`, `kind`, `stack`, `batch` as above;
       `heads`, several side by side; `width_in`, `size_pt`, `scale`, `cells`, `title`, `row_title`
       and `column_title` as in `attnviz.figures`. As "picture", with `picture`, what a vision model

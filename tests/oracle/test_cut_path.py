@@ -137,6 +137,8 @@ def test_what_chance_moves_is_that_of_own_hooks(stories: Experiment) -> None:
     table = stories.paths(to="zero")
     places = table.senders.index(cut.sender), table.receivers.index(cut.receiver), 1
     assert table.by_chance[places] == pytest.approx(np.mean(by_chance[:4]), abs=1e-5)
+    ends = min(by_chance[:4]), max(by_chance[:4])
+    assert table.chance_range[(slice(None), *places)] == pytest.approx(ends, abs=1e-5)
     assert np.isnan(table.by_chance[:, :, 2]).all()
     columns, first = table.to_dict(), table.strongest(1, ("q",))[0]
     assert columns["by_chance"][0] == table.chance(first) != columns["moved"][0]

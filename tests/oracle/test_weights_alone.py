@@ -97,8 +97,13 @@ def test_ov_and_qk_are_the_eigenvalues_of_the_whole_circuit_of_gpt2() -> None:
     assert ov.share == pytest.approx(share(logits), abs=2e-5)
     own = (logits.argmax(1) == torch.arange(len(logits))).double().mean()
     assert ov.own_first == pytest.approx(float(own))
+    rises = (logits.diagonal() > 0).double().mean()
+    assert ov.own_positive == pytest.approx(float(rises)) and 0.1 < rises < 0.9
+    assert ov.n_vocab == ov.n_tokens == len(logits)
     matches = embedding @ head["q"] @ head["k"].T @ embedding.T
-    assert circuits.qk("L2.H1").share == pytest.approx(share(matches), abs=2e-5)
+    qk = circuits.qk("L2.H1")
+    assert qk.share == pytest.approx(share(matches), abs=2e-5)
+    assert qk.own_positive == pytest.approx(float((matches.diagonal() > 0).double().mean()))
 
 
 def test_ov_of_stories_is_that_of_its_whole_circuit(stories: Circuits) -> None:
@@ -369,4 +374,4 @@ def test_results_print_themselves_and_become_dictionaries(stories: Circuits) -> 
         assert json.loads(json.dumps(result.to_dict()))
     assert "left out" in str(stories) and "L0.H0" in str(stories)
     rows = composition.to_dict()
-    assert rows["z"] == sorted(rows["z"], reverse=True)
+    assert rows["composition"] == sorted(rows["composition"], reverse=True)

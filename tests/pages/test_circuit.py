@@ -43,9 +43,37 @@ def test_a_link_shows_the_cut_of_a_path(visit: Visit) -> None:
     assert "from 7 other heads" in said and f"{after:.3f}" in said
     cut = attnviz.experiment("stories", REPEATED).cut("L0.H1", "L2.H1", "k")
     assert "replaced by its mean over 50 generated stories" in said
-    assert f"in a random direction, move {100 * cut.moved_by_chance.mean():.0f}%" in said
+    drawn = 100 * cut.moved_by_chance[:4]  # those of the overview: one number, one range
+    assert f"in a random direction, move {drawn.mean():.0f}% ({drawn.min():.0f}%" in said
+    assert f"{drawn.max():.0f}% in 4 draws" in said
+    assert "Its attention moves no more" not in said and "The answer moves no more" in said
+    assert 0.5 * np.abs(cut.answer.after - cut.answer.before).sum() <= max(
+        0.5 * np.abs(row - cut.answer.before).sum() for row in cut.answer_by_chance
+    )
     chance = [0.5 * np.abs(row - cut.answer.before).sum() for row in cut.answer_by_chance]
-    assert f"move it by {100 * np.median(chance):.1f} points at the median of 20 draws" in said
+    assert f"move {100 * np.median(chance):.1f}% at the median of 20 draws" in said
+    change = cut.answer.after - cut.answer.before
+    best = int(cut.answer.before.argmax())
+    moves = f"{50 * np.abs(change).sum():.1f}% of the probability moves"
+    assert moves in said
+    points = f"{100 * change[best]:+.1f}".replace("-", "−")
+    assert f" alone: {points} percentage points)" in said
+
+
+def test_a_path_that_moves_no_more_than_chance_is_said_to(visit: Visit) -> None:
+    run = attnviz.experiment("stories", REPEATED)
+    paths = run.paths()
+    weaker = [
+        path
+        for path in paths.strongest(paths.moved.size)
+        if 0 < path.moved <= paths.chances(path)[1] and path.moved < 0.9 * paths.chance(path)
+    ]
+    first = weaker[0]
+    arrow = f"{first.sender}-{first.receiver}.{first.side}"
+    header, _ = sent(visit("circuit", model="stories", text=REPEATED, arrow=arrow))
+    said = header["detail"]["sentences"]
+    at = next(i for i, one in enumerate(said) if "in a random direction, move" in one)
+    assert said[at + 1] == "Its attention moves no more than by chance."
 
 
 def test_each_path_stands_beside_what_chance_moves(visit: Visit) -> None:
@@ -54,7 +82,9 @@ def test_each_path_stands_beside_what_chance_moves(visit: Visit) -> None:
     np.testing.assert_allclose(arrays["by_chance"], paths.by_chance, atol=1e-5)
     first = paths.strongest(1)[0]
     by_chance = f"{100 * paths.chance(first):.0f}%"
-    assert f"keys ({100 * first.moved:.0f}%, by chance {by_chance})" in header["summary"]
+    low, high = (100 * end for end in paths.chances(first))
+    beside = f"by chance {by_chance}, {low:.0f} to {high:.0f}% in 4 draws)"
+    assert f"keys ({100 * first.moved:.0f}%, {beside}" in header["summary"]
     assert header["notes"][0].startswith(f"{100 * first.moved:.0f}% means: if L2.H1 takes its keys")
     assert "L0.H1 is replaced by its mean over 50 generated stories" in header["notes"][0]
 

@@ -40,6 +40,12 @@ def test_the_numbers_of_a_head_are_those_of_the_library(
         assert (share["low"], share["high"]) == pytest.approx(
             (found.shuffled.min(), found.shuffled.max()), abs=1e-4
         )
+        assert share["first"] == round(found.own_first * found.n_tokens)
+        assert (share["n"], share["vocab"], share["draws"]) == (1280, 1280, 20)
+        assert share["positive"] == pytest.approx(100 * found.own_positive, abs=1e-3)
+        ends = (share["positive_low"], share["positive_high"])
+        drawn = 100 * found.shuffled_positive
+        assert ends == pytest.approx((drawn.min(), drawn.max()), abs=1e-3)
     distance = c.by_distance(head)
     assert header["distances"] == distance.distances.tolist()
     np.testing.assert_allclose(arrays["weights"], distance.weights, atol=1e-5)
@@ -61,20 +67,44 @@ def test_the_numbers_of_a_head_are_those_of_the_library(
 def test_two_signs_of_a_copying_score_are_both_said_with_what_was_read(visit: Visit) -> None:
     header, _ = picture(visit("weights", model="stories", layer="2", head="1"))
     through, each, plain = header["sentences"][:3]
-    assert through.startswith("With tokens read as MLP 0 leaves them, L2.H1 raises")
-    assert "+0.99" in through
-    own = attnviz.circuits("stories").ov("L2.H1", through="mlp0").own_first
-    assert own > 0.9 and f"for {own:.0%} of 1,280 tokens" in each
+    assert through.startswith("With tokens read as their embedding plus what MLP 0 writes for each")
+    assert "without layer-0 attention), L2.H1 raises" in through and "+0.99" in through
+    assert "in total, not for every token" in through and "20 shuffles" in through
+    found = attnviz.circuits("stories").ov("L2.H1", through="mlp0")
+    assert found.own_first > 0.9
+    assert f"rises for {found.own_positive:.0%} of 1,280 tokens" in each
+    low, high = (
+        100 * end for end in (found.shuffled_positive.min(), found.shuffled_positive.max())
+    )
+    assert f"(20 shuffles of the words: {low:.0f} to {high:.0f}%)" in each
+    assert f"for {round(1280 * found.own_first):,} of them (chance: 1 of 1,280)" in each
     assert "embeddings the score is −0.59, of the other sign" in plain
 
 
 def test_a_head_that_copies_no_single_token_is_not_said_to(visit: Visit) -> None:
     header, _ = picture(visit("weights", model="stories", layer="3", head="1"))
-    own = attnviz.circuits("stories").ov("L3.H1", through="mlp0").own_first
-    assert own < 0.01
-    assert header["sentences"][1].endswith(
-        "is the one that is raised most for only 0% of 1,280 tokens."
+    found = attnviz.circuits("stories").ov("L3.H1", through="mlp0")
+    assert found.own_first < 0.01 and found.share > 0.4 and found.own_positive > 0.7
+    said = header["sentences"][1]
+    assert said.startswith("That holds for the sum. Token by token, the own logit rises for")
+    assert f" {found.own_positive:.0%} of 1,280 tokens" in said
+    first = round(1280 * found.own_first)
+    assert said.endswith(f"for {first} of 1,280 (chance: 1 of 1,280).")
+
+
+def test_positions_that_spread_attention_evenly_are_said_to(visit: Visit) -> None:
+    header, arrays = picture(visit("weights", model="stories", layer="3", head="1"))
+    assert np.abs(arrays["weights"] - arrays["even"]).max() < 0.02
+    assert any(
+        one.startswith("Positions alone spread attention practically evenly")
+        for one in header["sentences"]
     )
+    (best,) = [one for one in header["sentences"] if "fits" in one]
+    n = sum(
+        int(np.isfinite(attnviz.circuits("stories").composition(side).z[:, 13]).sum())
+        for side in ("q", "k", "v")
+    )
+    assert f"the largest of {n} (every earlier head" in best and n == 36
 
 
 def test_heads_are_listed_by_the_score_that_stands_beside_them(visit: Visit) -> None:
@@ -96,7 +126,9 @@ def test_a_previous_token_head_is_seen_by_its_distance(visit: Visit) -> None:
     header, arrays = picture(visit("weights", model="stories-llama", layer="0", head="4"))
     said = header["sentences"]
     assert any(
-        one.startswith("Positions alone send most weight 1 token back: 1.00") for one in said
+        one.startswith("By positions alone the weight 1 token back lies furthest above")
+        and "1.00 on average" in one
+        for one in said
     )
     assert int(arrays["weights"].argmax()) == 1
 

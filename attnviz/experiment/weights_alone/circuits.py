@@ -315,16 +315,20 @@ class Circuits:
             torch.cat([one for _, one in pairs]),
         )
         values = scores.eigenvalues(left, right)
-        some = torch.randperm(words.n, generator=torch.Generator().manual_seed(0))[:OWN_TOKENS]
+        drawn = torch.randperm(words.n, generator=torch.Generator().manual_seed(0))[:OWN_TOKENS]
+        some = drawn.to(self._device)
         return TokenCircuit(
             head=layer.heads[number],
             circuit=circuit,
             through=through,
             eigenvalues=values,
             share=scores.share(values),
-            own_first=scores.own_first(left, right, some.to(self._device)),
+            own_first=scores.own_first(left, right, some),
+            own_positive=scores.own_positive(left, right, some),
             n_tokens=len(some),
+            n_vocab=words.n,
             shuffled=scores.shuffled_shares(left, right, SHUFFLES),
+            shuffled_positive=scores.shuffled_positive(left, right, some, SHUFFLES),
         )
 
     def _all_shares(self, circuit: CircuitName, through: Through) -> Float64[np.ndarray, " head"]:

@@ -39,9 +39,11 @@ class Folded:
 class TokenCircuit:
     """One circuit of a head from token to token.
 
-    `share` is Σ λ ÷ Σ |λ| of its eigenvalues: near 1 the head copies (OV) or looks for its own
-    token (QK), near −1 the opposite. `own_first` is the share of `n_tokens` tokens whose own entry
-    is the largest of their row. `shuffled` has the share for words in a random order, the control.
+    `share` is Σ λ ÷ Σ |λ| of its eigenvalues: near 1 they are positive, and the own entries of the
+    tokens (OV: logits, QK: scores) are above the mean in total, not for every token; near −1 below.
+    Of `n_tokens` tokens, `own_positive` is the share whose own entry is above the mean of its row,
+    `own_first` that whose own entry is the largest of its row, by chance 1 of `n_vocab`. `shuffled`
+    and `shuffled_positive` have both shares for words in a random order, the control.
     """
 
     head: Site
@@ -50,8 +52,11 @@ class TokenCircuit:
     eigenvalues: Complex128[np.ndarray, " d_head"]
     share: float
     own_first: float
+    own_positive: float
     n_tokens: int
+    n_vocab: int
     shuffled: Float64[np.ndarray, " draw"]
+    shuffled_positive: Float64[np.ndarray, " draw"]
 
     def to_dict(self) -> dict[str, str | float | int | list[float]]:
         """Everything as numbers and lists; an eigenvalue as its real and imaginary part."""
@@ -61,8 +66,11 @@ class TokenCircuit:
             "through": self.through,
             "share": self.share,
             "own_first": self.own_first,
+            "own_positive": self.own_positive,
             "n_tokens": self.n_tokens,
+            "n_vocab": self.n_vocab,
             "shuffled": self.shuffled.tolist(),
+            "shuffled_positive": self.shuffled_positive.tolist(),
             "real": self.eigenvalues.real.tolist(),
             "imaginary": self.eigenvalues.imag.tolist(),
         }
@@ -71,7 +79,9 @@ class TokenCircuit:
         chance = f"{self.shuffled.mean():+.2f} ± {self.shuffled.std():.2f}"
         return (
             f"{self.circuit} of {self.head} through {self.through}: {self.share:+.2f} (shuffled"
-            f" words {chance}), own token first for {self.own_first:.0%} of {self.n_tokens:,}"
+            f" words {chance}), own token above the mean for {self.own_positive:.0%} of"
+            f" {self.n_tokens:,} (shuffled words {self.shuffled_positive.mean():.0%}), first for"
+            f" {round(self.own_first * self.n_tokens):,} (chance 1 of {self.n_vocab:,})"
         )
 
 

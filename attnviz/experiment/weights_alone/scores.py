@@ -35,7 +35,7 @@ def eigenvalues(
 
 
 def share(values: Complex128[np.ndarray, " d_head"]) -> float:
-    """Σ λ ÷ Σ |λ|: 1 if the circuit maps every token onto itself, −1 onto its opposite."""
+    """Σ λ ÷ Σ |λ|: 1 if all eigenvalues are positive, −1 if all are negative."""
     size = float(np.abs(values).sum())
     return float(values.real.sum()) / size if size else float("nan")
 
@@ -54,14 +54,37 @@ def own_first(
     return first / len(tokens)
 
 
+def own_positive(
+    left: Float[Tensor, "d_head vocab"], right: Float[Tensor, "vocab d_head"], tokens: Tensor
+) -> float:
+    """The share of some tokens whose own entry of right · left is above 0."""
+    return float(((right[tokens] * left[:, tokens].T).sum(1) > 0).double().mean())
+
+
 def shuffled_shares(
     left: Float[Tensor, "d_head vocab"], right: Float[Tensor, "vocab d_head"], draws: int
 ) -> Float[np.ndarray, " draw"]:
     """The share where each token goes in as another one, drawn by seed: what chance gives."""
-    generator = torch.Generator().manual_seed(0)
-    orders = [torch.randperm(len(right), generator=generator) for _ in range(draws)]
-    shares = [share(eigenvalues(left, right[order.to(right.device)])) for order in orders]
+    shares = [share(eigenvalues(left, words)) for words in _shuffled(right, draws)]
     return np.array(shares, dtype=np.float64)
+
+
+def shuffled_positive(
+    left: Float[Tensor, "d_head vocab"],
+    right: Float[Tensor, "vocab d_head"],
+    tokens: Tensor,
+    draws: int,
+) -> Float[np.ndarray, " draw"]:
+    """`own_positive` where each token goes in as another one, with the same draws."""
+    shares = [own_positive(left, words, tokens) for words in _shuffled(right, draws)]
+    return np.array(shares, dtype=np.float64)
+
+
+def _shuffled(right: Float[Tensor, "vocab d_head"], draws: int) -> Iterator[Tensor]:
+    """The rows in random orders, the same for every circuit."""
+    generator = torch.Generator().manual_seed(0)
+    for _ in range(draws):
+        yield right[torch.randperm(len(right), generator=generator).to(right.device)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -223,6 +223,7 @@ function showPaths(/** @type {State} */ state, /** @type {Parts} */ parts) {
   parts.list.replaceChildren(...(rows.length ? rows : [el("li", { class: "av-note" }, strings.none)]));
   parts.clear.hidden = state.chosen === "";
   const note = total > MAX_DRAWN ? fill(strings.capped, { n: MAX_DRAWN, total }) : "";
+  parts.status.dataset.note = note; // stands there again when nothing is under the pointer
   setText(parts.status, note);
   mark(state, parts);
 }
@@ -314,7 +315,8 @@ function listRow(
 function point(/** @type {State} */ state, /** @type {Parts} */ parts, /** @type {string | null} */ id) {
   state.pointed = id;
   mark(state, parts);
-  if (id && state.header) setText(parts.status, statusOf(state, state.header, id));
+  if (state.header)
+    setText(parts.status, id ? statusOf(state, state.header, id) : (parts.status.dataset.note ?? ""));
 }
 
 /** A head or a path in words. */

@@ -5,7 +5,6 @@ the parts of a `CircuitView`. Nothing is computed here: it is chosen what is sho
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -68,7 +67,7 @@ def summary(lang: Language, paths: "Paths") -> str:
     strongest = paths.strongest(2)
     if not strongest:
         return text(lang, "circuit.no_paths")
-    listed = _listed(lang, [_path(lang, path, paths.chance(path)) for path in strongest])
+    listed = _listed(lang, [_path(lang, paths, path) for path in strongest])
     return text(lang, "circuit.summary", paths=listed)
 
 
@@ -95,7 +94,8 @@ def _listed(lang: Language, paths: list[str]) -> str:
     return paths[0] if len(paths) == 1 else text(lang, "circuit.both", a=paths[0], b=paths[1])
 
 
-def _path(lang: Language, path: "Path", chance: float) -> str:
+def _path(lang: Language, paths: "Paths", path: "Path") -> str:
+    low, high = paths.chances(path)
     return text(
         lang,
         "circuit.path",
@@ -103,7 +103,9 @@ def _path(lang: Language, path: "Path", chance: float) -> str:
         receiver=path.receiver,
         side=text(lang, f"component.circuit.side_{path.side}"),
         value=_percent(lang, path.moved),
-        chance=_percent(lang, chance),
+        chance=_percent(lang, paths.chance(path)),
+        low=_percent(lang, low),
+        high=_percent(lang, high),
     )
 
 
@@ -138,7 +140,12 @@ def detail(
 
 
 def _moved(lang: Language, cut: "CutPath", side: str, reference: str) -> list[str]:
-    """Sentences on what the path moves, beside chance and the same path from other heads."""
+    """Sentences on what the path moves, beside chance and the same path from other heads.
+
+    Chance is that of `Paths`, of the same draws, so that a path has one number on the page.
+    """
+    from attnviz.experiment.paths import CHANCE_DRAWS
+
     kind = "_v" if cut.side == "v" else ""
     said = [
         text(
@@ -152,12 +159,12 @@ def _moved(lang: Language, cut: "CutPath", side: str, reference: str) -> list[st
         )
     ]
     if cut.side != "v":
-        low, high = (_percent(lang, float(end(cut.moved_by_chance))) for end in (np.min, np.max))
-        mean = _percent(lang, float(cut.moved_by_chance.mean()))
-        draws = len(cut.moved_by_chance)
-        said.append(
-            text(lang, "circuit.by_chance", side=side, mean=mean, low=low, high=high, draws=draws)
-        )
+        drawn = cut.moved_by_chance[:CHANCE_DRAWS]
+        ends = {"mean": drawn.mean(), "low": drawn.min(), "high": drawn.max()}
+        numbers = {name: _percent(lang, float(end)) for name, end in ends.items()}
+        said.append(text(lang, "circuit.by_chance", side=side, draws=len(drawn), **numbers))
+        if cut.moved <= drawn.max():
+            said.append(text(lang, "circuit.no_more"))
     others = cut.moved_by_controls
     if not len(others):
         return [*said, text(lang, "circuit.no_others")]
@@ -187,12 +194,42 @@ def _weight(
 def _answer(
     lang: Language, prepared: "CleanRun", answer: "AnswerReader", cut: "CutPath", side: str
 ) -> tuple[str, ...]:
-    changed = answers.changed_sentence(lang, prepared, answer, cut.answer, "circuit")
-    chance = replace(cut.answer, controls=cut.answer_by_chance)
-    said = (changed, answers.control_sentence(lang, answer, chance, "circuit", side=side))
-    if not len(cut.answer.controls):
-        return said
-    return *said, answers.control_sentence(lang, answer, cut.answer, "circuit.others")
+    """The answer with the path cut, and how far it moves beside chance and other heads."""
+    before, after = cut.answer.before, cut.answer.after
+    own = answers.moved(answer, before, after)
+    by_chance, by_others = (
+        [answers.moved(answer, before, row) for row in rows]
+        for rows in (cut.answer_by_chance, cut.answer.controls)
+    )
+    said = [answers.changed_sentence(lang, prepared, answer, cut.answer, "circuit")]
+    if answers.unit_of(answer) == "percent":
+        best = int(np.argmax(before))
+        name = answers.choice_name(lang, prepared, answer, best)
+        points = answers.points(lang, float(after[best] - before[best]))
+        values = {"percent": answers.share(lang, own), "before": name, "points": points}
+        said.append(text(lang, "circuit.moves", **values))
+    else:
+        said.append(text(lang, "circuit.moves_by", own=_amount(lang, answer, own)))
+    said.append(text(lang, "circuit.control", side=side, **_spread(lang, answer, by_chance)))
+    if own <= max(by_chance):
+        said.append(text(lang, "circuit.no_more_answer"))
+    if by_others:
+        said.append(text(lang, "circuit.others.control", **_spread(lang, answer, by_others)))
+    return tuple(said)
+
+
+def _spread(lang: Language, answer: "AnswerReader", moved: list[float]) -> dict[str, str | int]:
+    """The count, median and largest of what controls move."""
+    median, most = (_amount(lang, answer, float(end(moved))) for end in (np.median, np.max))
+    return {"draws": len(moved), "median": median, "most": most}
+
+
+def _amount(lang: Language, answer: "AnswerReader", value: float) -> str:
+    """A distance that an answer moved; of probabilities that sum to 1 in percent."""
+    unit = answers.unit_of(answer)
+    if unit == "percent":
+        return answers.share(lang, value) + percent_sign(lang)
+    return answers.amount(lang, value, unit)
 
 
 def _columns(lang: Language, cut: "CutPath") -> tuple[str, ...]:

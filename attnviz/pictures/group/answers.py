@@ -54,7 +54,7 @@ def changed_sentence(
         "was": share(lang, result.before[best]),
         "left": share(lang, result.after[best]),
         "share": share(lang, result.after[now]),
-        "points": _points(lang, float(result.after[best] - result.before[best])),
+        "points": points(lang, float(result.after[best] - result.before[best])),
         **words,
     }
     if not answer.exclusive:
@@ -147,7 +147,7 @@ def cosine(lang: Language, value: float) -> str:
     return local(lang, f">{1 - NO_MOVE}" if nearly else f"{value:.4f}")
 
 
-def _points(lang: Language, change: float) -> str:
+def points(lang: Language, change: float) -> str:
     """A change of a probability in percentage points, with its sign."""
     size = share(lang, abs(change))
     return f"{'−' if change < 0 else '+'}{size}" if change else "0"

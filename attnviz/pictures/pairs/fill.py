@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from attnviz.experiment.set_results import SetResult
     from attnviz.experiment.sets import ExperimentSet
 
+MISSED = 0.05  # of intervals at 95 %, by chance
 NAMES = ("last", "difference")  # slots that have a name in each language
 
 
@@ -150,6 +151,9 @@ def _sentences(lang: Language, shown: PairsFound) -> list[str]:
                 mean=_signed(lang, mean),
                 low=_signed(lang, low),
                 high=_signed(lang, high),
+                which=text(
+                    lang, f"pairs.{'lower' if mean < 0 else 'higher'}", first=_name(lang, first)
+                ),
             )
         )
     if ask == "patching":
@@ -166,6 +170,9 @@ def _sentences(lang: Language, shown: PairsFound) -> list[str]:
                 words=" / ".join(shown.words),
             )
         )
+    n_interval = len(result.rows) * max(1, len(result.slots))
+    missed = number(lang, MISSED * n_interval, ".1f")
+    said.append(text(lang, "pairs.many", n=n_interval, missed=missed))
     return said
 
 

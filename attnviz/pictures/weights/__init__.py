@@ -29,8 +29,10 @@ class WeightsHead:
 class CircuitShare:
     """A circuit of the chosen head from token to token, and its eigenvalues.
 
-    `low` to `high` is the share's range for words in a random order; `own` percent of `n` tokens
-    have their own entry as the largest of their row.
+    `low` to `high` is the share's range in `draws` random orders of the words. Of `n` tokens,
+    `first` have their own entry as the largest of their row (by chance 1 of `vocab`), and
+    `positive` percent have it above the row's mean; in the random orders these are `positive_low`
+    to `positive_high` percent.
     """
 
     circuit: Literal["OV", "QK"]
@@ -38,7 +40,12 @@ class CircuitShare:
     share: float
     low: float
     high: float
-    own: float
+    draws: int
+    first: int
+    vocab: int
+    positive: float
+    positive_low: float
+    positive_high: float
     n: int
     real: tuple[float, ...]
     imaginary: tuple[float, ...]

@@ -36,11 +36,12 @@ export default function weights(/** @type {Host} */ host) {
     committer.write(selection);
     committer.commit();
   });
-  parts.open.addEventListener("click", () => {
+  const open = (/** @type {string} */ page) => {
     const head = state?.header.heads[state.header.chosen];
-    if (head)
-      host.trigger("open", { page: "head", layer: head.layer, head: head.head, query: null, key: null });
-  });
+    if (head) host.trigger("open", { page, layer: head.layer, head: head.head, query: null, key: null });
+  };
+  parts.open.addEventListener("click", () => open("head"));
+  parts.measure.addEventListener("click", () => open("switches"));
   const unwatch = watchSize(parts.box, () => {
     parts.box.classList.toggle("av-weights-narrow", parts.box.clientWidth < NARROW_PX);
     if (state) showHeads(state, parts);
@@ -69,6 +70,7 @@ function buildParts() {
   const left = el("div", { class: "av-weights-left" }, cueScroll(list), more, legend);
   const title = el("h3", { class: "av-title" });
   const open = el("button", { class: "av-button", type: "button" });
+  const measure = el("button", { class: "av-button", type: "button" });
   const facts = el("div", { class: "av-facts" });
   const shares = el("div", { class: "av-weights-part" });
   const distance = el("div", { class: "av-weights-part" });
@@ -77,7 +79,7 @@ function buildParts() {
   const detail = el(
     "div",
     { class: "av-weights-detail av-panel", "aria-live": "polite" },
-    el("div", { class: "av-row" }, title, open),
+    el("div", { class: "av-row" }, title, open, measure),
     facts,
     shares,
     distance,
@@ -85,7 +87,7 @@ function buildParts() {
     notes,
   );
   const box = el("section", { class: "av av-weights" }, left, detail);
-  return { box, list, more, legend, title, open, facts, shares, distance, composed, notes, detail };
+  return { box, list, more, legend, title, open, measure, facts, shares, distance, composed, notes, detail };
 }
 
 function show(/** @type {State} */ state, /** @type {Parts} */ parts) {
@@ -95,6 +97,7 @@ function show(/** @type {State} */ state, /** @type {Parts} */ parts) {
   showChosen(parts.list);
   setText(parts.title, heads[chosen].name);
   setText(parts.open, strings.open);
+  setText(parts.measure, strings.measure);
   parts.facts.replaceChildren(...header.sentences.map((text) => el("p", { class: "av-sentence" }, text)));
   parts.notes.replaceChildren(...header.notes.map((text) => el("p", { class: "av-note" }, text)));
   parts.shares.replaceChildren(...shareNodes(header));
@@ -164,6 +167,7 @@ function showHeads(/** @type {State} */ { header, arrays }, /** @type {Parts} */
     ...(has(arrays.ov_mlp0) || has(arrays.qk_mlp0) ? [sign("mlp0", strings.mlp0)] : []),
   ];
   const says = [
+    ...(has(arrays.ov_mlp0) || has(arrays.qk_mlp0) ? [strings.says_mlp0] : []),
     ...(has(arrays.ov) || has(arrays.ov_mlp0) ? [strings.says_ov] : []),
     ...(has(arrays.qk) || has(arrays.qk_mlp0) ? [strings.says_qk] : []),
     ...(has(arrays.previous) ? [strings.says_previous] : []),
@@ -207,8 +211,12 @@ function shareNodes(/** @type {Header} */ { shares, strings }) {
         "span",
         { class: "av-note" },
         fill(share.circuit === "OV" ? strings.own_raised : strings.own_matched, {
-          share: fmtFixed(share.own, 0),
+          up: fmtFixed(share.positive, 0),
+          low: fmtFixed(share.positive_low, 0),
+          high: fmtFixed(share.positive_high, 0),
+          first: share.first,
           n: share.n,
+          vocab: share.vocab,
         }),
       ),
     ),
@@ -224,7 +232,7 @@ function shareNodes(/** @type {Header} */ { shares, strings }) {
   return [
     el("h4", { class: "av-heading" }, strings.shares),
     ...rows,
-    el("p", { class: "av-note av-row" }, sign("shuffled", strings.shuffled)),
+    el("p", { class: "av-note av-row" }, sign("shuffled", fill(strings.shuffled, { draws: shares[0].draws }))),
     ...(planes.length
       ? [el("h4", { class: "av-heading" }, strings.eigenvalues), el("div", { class: "av-row" }, ...planes)]
       : []),

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 SIDES: tuple[Literal["q", "k", "v"], ...] = ("q", "k", "v")
 LISTED = 6  # heads that the chosen one reads, and that read it
 COPIED = 0.5  # of all tokens: the head copies them one by one
+EVENLY = 0.02  # at no distance a mean weight is further from attention spread evenly
 # the beginning of each line of `Folded` that the page says in the visitor's language
 LEFT_OUT = {
     "σ of": "sigma",
@@ -52,10 +53,10 @@ class WeightsFound:
     distances: tuple[int, ...]
     weights: Float32[np.ndarray, " distance"]
     even: Float32[np.ndarray, " distance"]
-    peak: int | None
     baseline: float
     reads: tuple[ComposedPair, ...]
     read_by: tuple[ComposedPair, ...]
+    candidates: int  # of which the heads that it reads are the largest
     norms_between: bool
     left_out: tuple[str, ...]
 
@@ -72,6 +73,7 @@ def numbers(circuits: "Circuits", heads: Sequence[Site], head: Site) -> WeightsF
     distances = np.zeros(0, np.int64) if by_distance is None else by_distance.distances
     weights = np.zeros(0) if by_distance is None else by_distance.weights
     composed = [side for name in SIDES if (side := _composition(circuits, name))]
+    reads = _pairs(composed, head, reads=True)
     table, places = circuits.to_dict(), [circuits.heads.index(each) for each in heads]
     columns = {
         name: np.array([table[name][place] for place in places], np.float32)
@@ -84,10 +86,10 @@ def numbers(circuits: "Circuits", heads: Sequence[Site], head: Site) -> WeightsF
         distances=tuple(distances.tolist()),
         weights=weights.astype(np.float32),
         even=_even(distances).astype(np.float32),
-        peak=None if by_distance is None else by_distance.peak,
         baseline=composed[0].baseline if composed else float("nan"),
-        reads=_pairs(composed, head, reads=True),
-        read_by=_pairs(composed, head, reads=False),
+        reads=reads[:LISTED],
+        read_by=_pairs(composed, head, reads=False)[:LISTED],
+        candidates=len(reads),
         norms_between=circuits.layers.between,
         left_out=circuits.folded.left_out,
     )
@@ -115,7 +117,12 @@ def _share(found: "TokenCircuit") -> CircuitShare:
         share=found.share,
         low=float(found.shuffled.min()),
         high=float(found.shuffled.max()),
-        own=100 * found.own_first,
+        draws=len(found.shuffled),
+        first=round(found.own_first * found.n_tokens),
+        vocab=found.n_vocab,
+        positive=100 * found.own_positive,
+        positive_low=100 * float(found.shuffled_positive.min()),
+        positive_high=100 * float(found.shuffled_positive.max()),
         n=found.n_tokens,
         real=tuple(found.eigenvalues.real.tolist()),
         imaginary=tuple(found.eigenvalues.imag.tolist()),
@@ -145,7 +152,7 @@ def _most_read(
 def _pairs(
     composed: Sequence["Composition"], head: Site, *, reads: bool
 ) -> tuple[ComposedPair, ...]:
-    """The heads that the chosen one can read best, or that can best read it."""
+    """The heads that the chosen one can read, or that can read it, the best fit first."""
     pairs = []
     for side in composed:
         own = side.heads.index(head)
@@ -168,7 +175,7 @@ def _pairs(
                     median=at.median,
                 )
             )
-    return tuple(sorted(pairs, key=lambda pair: -pair.value)[:LISTED])
+    return tuple(sorted(pairs, key=lambda pair: -pair.value))
 
 
 # --- in words -------------------------------------------------------------------------------------
@@ -196,17 +203,8 @@ def view(lang: Language, found: WeightsFound, head: Site) -> WeightsView:
 def _sentences(lang: Language, found: WeightsFound, head: str) -> list[str]:
     """The verdict on copying, the distance that positions prefer, and the head it can read best."""
     said = _copying(lang, found, head)
-    if found.peak is not None:
-        at = found.distances.index(found.peak)
-        said.append(
-            text(
-                lang,
-                f"weights.{_direction(found)}",
-                n=abs(found.peak),
-                weight=number(lang, found.weights[at], ".2f"),
-                even=number(lang, found.even[at], ".2f"),
-            )
-        )
+    if found.distances:
+        said.append(_by_distance(lang, found))
     if found.reads:
         best = found.reads[0]
         said.append(
@@ -220,20 +218,29 @@ def _sentences(lang: Language, found: WeightsFound, head: str) -> list[str]:
                 baseline=number(lang, found.baseline, ".3f"),
                 rank=best.rank,
                 n=best.n,
+                candidates=found.candidates,
                 median=number(lang, best.median, ".3f"),
             )
         )
     return said
 
 
-def _direction(found: WeightsFound) -> str:
-    """The sentence that fits the distance with the largest weight."""
-    assert found.peak is not None
-    if found.peak == 0:
-        return "itself"
-    if found.peak < 0:
-        return "ahead"
-    return "far_end" if found.peak == max(found.distances) else "distance"
+def _by_distance(lang: Language, found: WeightsFound) -> str:
+    """The distance whose weight is furthest above even attention, if any is."""
+    above = found.weights - found.even
+    if np.nanmax(np.abs(above)) <= EVENLY:
+        return text(lang, "weights.evenly", most=number(lang, EVENLY, ".2f"))
+    at = int(np.nanargmax(above))
+    distance = found.distances[at]
+    backwards = "far_end" if distance == max(found.distances) else "distance"
+    name = "itself" if distance == 0 else "ahead" if distance < 0 else backwards
+    return text(
+        lang,
+        f"weights.{name}",
+        n=abs(distance),
+        weight=number(lang, found.weights[at], ".2f"),
+        even=number(lang, found.even[at], ".2f"),
+    )
 
 
 def _copying(lang: Language, found: WeightsFound, head: str) -> list[str]:
@@ -252,14 +259,18 @@ def _copying(lang: Language, found: WeightsFound, head: str) -> list[str]:
             head=head,
             tokens=text(lang, f"weights.tokens_{last.through}"),
             share=_signed(lang, last.share),
+            draws=last.draws,
             low=_signed(lang, last.low),
             high=_signed(lang, last.high),
         )
     ]
     if verdict == "copies":
-        own = number(lang, last.own, ".0f")
-        each = "each" if last.own >= 100 * COPIED else "on_the_whole"
-        said.append(text(lang, f"weights.{each}", own=own, n=last.n))
+        each = "each" if last.first >= COPIED * last.n else "on_the_whole"
+        positive = (last.positive, last.positive_low, last.positive_high)
+        up, low, high = (number(lang, percent, ".0f") for percent in positive)
+        counts = {"first": number(lang, last.first), "n": last.n, "vocab": last.vocab}
+        words = {"up": up, "low": low, "high": high, "draws": last.draws}
+        said.append(text(lang, f"weights.{each}", **counts, **words))
     if len(ov) == 2 and ov["embedding"].share * last.share < 0:
         value = _signed(lang, ov["embedding"].share)
         said.append(text(lang, "weights.disagree", value=value))

@@ -31,8 +31,9 @@ export interface WeightsHead {
 
 /**
  * A circuit of the chosen head from token to token, and its eigenvalues.
- * `low` to `high` is the share's range for words in a random order; `own` percent of `n` tokens have their
- * own entry as the largest of their row.
+ * `low` to `high` is the share's range in `draws` random orders of the words. Of `n` tokens, `first` have
+ * their own entry as the largest of their row (by chance 1 of `vocab`), and `positive` percent have it above
+ * the row's mean; in the random orders these are `positive_low` to `positive_high` percent.
  */
 export interface CircuitShare {
   circuit: "OV" | "QK";
@@ -40,7 +41,12 @@ export interface CircuitShare {
   share: number;
   low: number;
   high: number;
-  own: number;
+  draws: number;
+  first: number;
+  vocab: number;
+  positive: number;
+  positive_low: number;
+  positive_high: number;
   n: number;
   real: number[];
   imaginary: number[];
@@ -115,4 +121,6 @@ export interface Strings extends SharedStrings {
   readonly says_score: string;
   readonly says_ov: string;
   readonly says_qk: string;
+  readonly says_mlp0: string;
+  readonly measure: string;
 }

@@ -50,6 +50,25 @@ def test_own_first_counts_the_rows_whose_own_entry_is_the_largest() -> None:
     assert scores.own_first(left, right, torch.tensor([1])) == 0
 
 
+def test_own_positive_counts_the_rows_whose_own_entry_is_above_0() -> None:
+    # rows of right · left: (2 0 0), (3 -1 0), (0 0 1)
+    left = torch.eye(3)
+    right = torch.tensor([[2.0, 0, 0], [3, -1, 0], [0, 0, 1]])
+    assert scores.own_positive(left, right, torch.arange(3)) == pytest.approx(2 / 3)
+    assert scores.own_positive(left, right, torch.tensor([1])) == 0
+
+
+def test_shuffled_positive_is_that_of_the_whole_circuit_with_rows_in_another_order() -> None:
+    left, right, some = drawn(3, 11), drawn(11, 3), torch.tensor([4, 0, 9])
+    generator = torch.Generator().manual_seed(0)
+    wanted = []
+    for _ in range(5):
+        whole = right[torch.randperm(11, generator=generator)] @ left
+        wanted.append(float((whole.diagonal()[some] > 0).double().mean()))
+    assert len(set(wanted)) > 1
+    assert scores.shuffled_positive(left, right, some, 5) == pytest.approx(wanted)
+
+
 def test_shuffled_shares_of_a_copying_circuit_are_those_of_permutations() -> None:
     """A permutation's share is its fixed points over its size, 1 of n on average."""
     n = 7
