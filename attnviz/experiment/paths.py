@@ -408,8 +408,8 @@ def _moved(
         rows = np.flatnonzero(behind)[:, None]
         tables[0, rows, columns] = moved_by(own, other)[behind]
         drawn = moved_by_chance(own, other, CHANCE_DRAWS)[:, behind]
-        for table, end in enumerate((np.mean, np.min, np.max), start=1):
-            tables[table, rows, columns] = end(drawn, axis=0)
+        for table, end in enumerate((drawn.mean(0), drawn.min(0), drawn.max(0)), start=1):
+            tables[table, rows, columns] = end
     return tables[0], tables[1:]
 
 
