@@ -232,7 +232,11 @@ function shareNodes(/** @type {Header} */ { shares, strings }) {
   return [
     el("h4", { class: "av-heading" }, strings.shares),
     ...rows,
-    el("p", { class: "av-note av-row" }, sign("shuffled", fill(strings.shuffled, { draws: shares[0].draws }))),
+    el(
+      "p",
+      { class: "av-note av-row" },
+      sign("shuffled", fill(strings.shuffled, { draws: shares[0].draws })),
+    ),
     ...(planes.length
       ? [el("h4", { class: "av-heading" }, strings.eigenvalues), el("div", { class: "av-row" }, ...planes)]
       : []),
