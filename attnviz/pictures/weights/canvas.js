@@ -36,7 +36,7 @@ export default function weights(/** @type {Host} */ host) {
     committer.write(selection);
     committer.commit();
   });
-  const open = (/** @type {string} */ page) => {
+  const open = (/** @type {"head" | "switches"} */ page) => {
     const head = state?.header.heads[state.header.chosen];
     if (head) host.trigger("open", { page, layer: head.layer, head: head.head, query: null, key: null });
   };
