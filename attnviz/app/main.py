@@ -84,7 +84,7 @@ def _words(lang: Language) -> str:
 
 
 def _said_meanwhile(lang: Language) -> AbstractContextManager[None]:
-    """What the first visitor of a new server reads below the bar: the libraries take seconds."""
+    """A line below the bar for the first visitor of a new server: the libraries take seconds."""
     title = messages.plain(model_title(lang, current.view().model or DEFAULT_MODEL))
     return st.spinner(text(lang, "wait.model", model=title))
 

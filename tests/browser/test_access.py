@@ -136,7 +136,7 @@ def walk_to_steps(visit: Visit) -> None:
     press("Enter")
     weights = page.locator(".panel[data-stage=weights] canvas[role=img]")
     expect_data(weights, layer=2, head=2, cell="1,0")
-    expect(page.locator(".panel canvas[role=img]").first).to_be_focused()
+    expect(page.locator("canvas.row-picture")).to_be_focused()
     tab_to(visit, weights)
     press("ArrowRight")
     expect_data(weights, cell="1,1")

@@ -8,6 +8,7 @@ from attnviz.app.bar import menus
 from attnviz.app.session import address, address_bar, store, widgets
 from attnviz.app.session.view import default_view
 from attnviz.checks.openings import SIGHTS
+from attnviz.pictures.shared.pages import BEHIND, Door
 from tests.pages.conftest import (
     Visit,
     bar,
@@ -63,8 +64,8 @@ def test_an_address_that_chooses_anything_stays_so(visit: Visit, chosen: dict[st
 
 
 @pytest.mark.parametrize("page", ["learn", "calculator"])
-def test_a_page_without_a_model_names_no_head(visit: Visit, page: str) -> None:
-    assert parameters(visit(page)) == {}
+def test_a_page_without_a_model_names_no_head(visit: Visit, page: Door) -> None:
+    assert parameters(visit(page)) == ({} if page == "learn" else BEHIND[page][1])
 
 
 def test_a_new_text_is_written_into_the_address(visit: Visit) -> None:
@@ -143,7 +144,7 @@ def test_a_second_sentence_can_be_typed(visit: Visit) -> None:
     app = visit("masks", text=TEXT)
     type_text(app, "", "text2")
     assert len(sent(app)[0]["tokens"]) == 1
-    assert parameters(app) == {"text": TEXT, "text2": ""}
+    assert parameters(app) == {"text": TEXT, "text2": "", "face": "masks"}
 
 
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)
@@ -160,13 +161,18 @@ def test_links_carry_the_view(visit: Visit) -> None:
     assert start.proto.query_string == "", "the start page shows no view"
     assert len(others) == 8  # five rooms, three faces
     for link in others:
-        assert link.proto.query_string == "text=The+cat+sat.&layer=3"
+        closes = "&open=0" if link.proto.page == "look" else ""  # from an open head to all
+        assert link.proto.query_string == "text=The+cat+sat.&layer=3" + closes
 
 
 def test_the_room_and_the_face_that_are_shown_are_marked(visit: Visit) -> None:
-    app = visit("masks", text=TEXT)
-    current = [each.key for each in app.container if "current." in (each.key or "")]
-    assert current == [KEY("current.compute"), KEY("current.masks")]
+    def current(page: Door) -> list[str | None]:
+        app = visit(page, text=TEXT)
+        return [each.key for each in app.container if "current." in (each.key or "")]
+
+    assert current("weights") == [KEY("current.look"), KEY("current.weights")]
+    # the faces of Compute are at the stops of its rail
+    assert current("masks") == current("steps") == [KEY("current.compute")]
 
 
 def test_a_language_that_no_browser_offers_is_not_looked_for(

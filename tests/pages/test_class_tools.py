@@ -12,9 +12,9 @@ from attnviz import i18n
 from attnviz.app.page_parts.classroom import activity, report
 from attnviz.app.page_parts.learn import open_card
 from attnviz.app.server import class_socket, course_lessons, trainings
-from attnviz.app.session import messages
+from attnviz.app.session import messages, routes
 from attnviz.pictures.shared.buffer import unpack
-from attnviz.pictures.shared.pages import Page
+from attnviz.pictures.shared.pages import Door
 from attnviz.teach.lessons.cards.times import JOINING_MIN, planned_cards
 from tests.pages.a_class import (
     EN,
@@ -91,22 +91,24 @@ def test_a_class_goes_along_to_a_page_and_comes_back(presenter: AppTest, visit: 
 FOLLOWED_VIEWS = {
     "overview": ("layer=2&head=0", "place", "layer", 2),
     "steps": ("layer=3&head=1&query=2", "place", "query", 2),
+    "geometry": ("layer=3&head=1&face=arrows", "drawing", "face", "arrows"),
     "output": ("model=stories&text=Once+upon+a+time", "", "model", "stories"),
 }
 
 
-@pytest.mark.parametrize("page", FOLLOWED_VIEWS)
+@pytest.mark.parametrize("door", FOLLOWED_VIEWS)
 def test_a_follower_is_on_the_page_and_the_view_of_who_leads(
-    presenter: AppTest, visit: Visit, page: Page
+    presenter: AppTest, visit: Visit, door: Door
 ) -> None:
-    query, part, name, value = FOLLOWED_VIEWS[page]
+    query, part, name, value = FOLLOWED_VIEWS[door]
+    page = routes.page(door)
     room, host = code(presenter), place(presenter).host
     follower = visit("learn", room=room, lang="ko")
     rooms = class_socket.rooms()
     rooms.show(room, host, replace(rooms.stage(room), page=page, query=query))
     follower.run()
     assert not follower.exception and not follower.error
-    assert follower.title[0].value == i18n.text("ko", f"page.{page}.title")
+    assert follower.title[0].value == i18n.text("ko", f"page.{door}.title")
     view = follower.session_state["attnviz.view"]
     assert getattr(getattr(view, part) if part else view, name) == value
     along = i18n.text("ko", "class.along", code=room)

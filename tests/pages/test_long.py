@@ -135,7 +135,8 @@ def test_steps_and_masks_say_their_limit(
     visit_long: Callable[..., AppTest], page: str, lang: i18n.Language
 ) -> None:
     app = visit_long(page, long_text(), lang=lang)
-    said = i18n.text(lang, "long.matrices", tokens="3,001", limit="2,048")
+    tokens, limit = (i18n.numbers.local(lang, number) for number in ("3,001", "2,048"))
+    said = i18n.text(lang, "long.matrices", tokens=tokens, limit=limit)
     assert [each.value for each in app.info] == [said]
     assert not beside_bar(app) and not app.error
 

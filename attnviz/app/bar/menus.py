@@ -44,12 +44,13 @@ def model(lang: Language, page: Page) -> None:
 
 
 def more(lang: Language, page: Page) -> None:
-    """The menu of the app: the palette, what the page shows, a capture, language, light or dark."""
+    """The menu of the app: the palette, what is shown, a capture, language, light or dark."""
+    door = routes.door(page, current.view().drawing.face)
     with st.popover(text(lang, "bar.more"), type="tertiary", key=widgets.key("menu.more")):
         palette.door(lang)
         with st.expander(text(lang, "explain.label"), key=widgets.key("explain")):
-            st.markdown(with_formulas(text(lang, f"page.{page}.intro")))
-            st.markdown(with_formulas(text(lang, f"page.{page}.explain")))
+            st.markdown(with_formulas(text(lang, f"page.{door}.intro")))
+            st.markdown(with_formulas(text(lang, f"page.{door}.explain")))
         if page not in routes.WITHOUT_MODEL:
             capture_file.upload(lang)
         _language(lang)

@@ -195,7 +195,13 @@ def _draw_heads(
 
 @fragment("steps")
 def steps(shown: PageContext) -> None:
-    """Every step of the chosen head; another head is derived when it is asked for."""
+    """Every step of the chosen head; another head is derived when it is asked for.
+
+    Below another face they are its rail: what keeps a head from having steps is said by the face.
+    """
+    face = current.view().drawing.face or None
+    if face is not None and not _has_steps(shown):
+        return
     with messages.guard(shown.lang):
         if not _fits(shown):
             return
@@ -206,7 +212,6 @@ def steps(shown: PageContext) -> None:
         edited = current.view().drawing.edits
         extent, key = shown.size.extent, widgets.component_key("steps")
         faces = () if embedding.is_embedded() else FACES
-        face = current.view().drawing.face or None
         on = {
             "selection": keep_selection(key, extent, "steps"),
             "edit": _keep_edits(key),
@@ -258,6 +263,14 @@ def measured(shown: PageContext) -> Measured:
 def _steps(shown: PageContext, layer: int, head: int) -> "Steps":
     """The steps of one head on the first text, as the model computes them."""
     return attnviz.derive(shown.group.call(layer), head, shown.group.row(layer))
+
+
+def _has_steps(shown: PageContext) -> bool:
+    """True if the chosen head exists and all its matrices can be shown."""
+    size, group = shown.size, shown.group
+    layer, head = size.nearest_head(*current.view().place.layer_and_head)
+    exists = layer < len(size.shapes) and head < size.shapes[layer][0]
+    return exists and size.whole and not group.own_code(layer)
 
 
 def _fits(shown: PageContext) -> bool:
