@@ -17,6 +17,7 @@ import attnviz
 from attnviz.app.page_parts.learn.card_shown import CardShown
 from attnviz.app.page_parts.learn.pictures import motion_view
 from attnviz.capture.changed.layout import layout_of
+from attnviz.capture.changed.references import reference_of
 from attnviz.corpus.embed import Embedding, embed_captures
 from attnviz.corpus.samples import map_texts, sample_pictures
 from attnviz.errors import UnsupportedAttention
@@ -205,14 +206,17 @@ def circuit_page(run: Experiment, capture: attnviz.Capture) -> Callable[[Languag
         return None
     cuts = [run.cut(path.sender, path.receiver, path.side) for path in strongest]
     composed, captured = _composed(run, paths), AppCapture.alone(capture, run.prepared.lm)
+    reference = reference_of(run.prepared.lm)
 
     def pictured(lang: Language) -> Iterator[Pictured]:
         view = partial(
             CircuitView,
             columns=circuits.columns(layout_of(run.prepared.calls)),
             moved=paths.moved.astype("float32"),
+            by_chance=paths.by_chance.astype("float32"),
             composed=composed,
             summary=circuits.summary(lang, paths),
+            notes=circuits.notes(lang, paths, reference),
         )
         answers = {}
         for cut in cuts:
@@ -225,7 +229,7 @@ def circuit_page(run: Experiment, capture: attnviz.Capture) -> Callable[[Languag
             queries, keys = token_axes(shown, layer=cut.receiver.layer)
             labels = queries.labels, keys.labels
             arrow = f"{cut.sender}-{cut.receiver}.{cut.side}"
-            detail = circuits.detail(lang, run.prepared, run.reader, cut, labels)
+            detail = circuits.detail(lang, run.prepared, run.reader, cut, labels, reference)
             answers[arrow] = view(chosen=arrow, detail=detail)
         one_attention = len(captured.groups) == 1
         heads = f"{run.prepared.lm.name}.html" if one_attention else ""

@@ -54,6 +54,7 @@ ROOMS = {
     "stage": "start",
     "picture": "look",
     "head": "look",
+    "masks": "compute",
 }  # of tabs that are no page of the app by that name
 GROUPS = ("self", "encoder_self", "decoder_self", "decoder_cross")
 OFF = ("mean", "zero", "even")  # `Off` of index.d.ts
