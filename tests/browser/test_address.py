@@ -91,7 +91,7 @@ def test_masks_on_a_fresh_server(visit: OpenVisit, fresh_server: str) -> None:
     maps = opened.page.locator(".map canvas[role=img]")
     expect(maps).to_have_count(2)
     expect_data(maps.first, layer=4, head=6, cell="5,3")
-    expect(opened.page.locator(".legend")).to_contain_text("log")
+    expect(opened.page.locator("div.legend")).to_contain_text("log")
     second = opened.page.get_by_role("textbox", name=text("ja", "menu.text2"), exact=True)
     expect(second).to_have_value(SECOND)
 
