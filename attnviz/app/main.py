@@ -110,7 +110,7 @@ def main() -> None:
     name = next(name for name, listed in pages.items() if listed == page)
     if name == routes.DEFAULT and address_bar.leads_on():
         st.switch_page(pages[routes.BEFORE], query_params=address_bar.as_it_stands())
-    in_frame = embedding.is_embedded()
+    address_bar.arrive(name)
     door = routes.door(name, current.view().drawing.face)
     st.set_page_config(
         page_title=f"{text(lang, f'page.{door}.title')} · {text(lang, 'app.name')}",
@@ -127,7 +127,7 @@ def main() -> None:
         openings.open_where_nothing_is_chosen()
     if name != routes.DEFAULT or not address_bar.names_a_view():
         address_bar.write(with_view=name != routes.DEFAULT)
-    if not (in_frame or current.view().classroom.wall):
+    if not (embedding.is_embedded() or current.view().classroom.wall):
         bar.show(lang, pages, name)
     if name != routes.DEFAULT:
         with nullcontext() if loading.are_imported() else _said_meanwhile(lang):
@@ -135,7 +135,7 @@ def main() -> None:
     if needs_model:
         frame.open_page(door)
         strip.open_line(lang, links.back_to_lesson, name)
-    elif name != "learn" and not in_frame:
+    elif name != "learn" and not embedding.is_embedded():
         links.back_to_lesson(lang)
     notices.adjusted(lang)
     classroom.beside(lang, name)

@@ -4,6 +4,7 @@ from dataclasses import replace
 from urllib.parse import parse_qs
 
 import pytest
+from streamlit.util import calc_hash
 
 from attnviz import i18n
 from attnviz.app.page_parts import start
@@ -11,6 +12,7 @@ from attnviz.app.session import address_bar, current, openings, routes, store, w
 from attnviz.app.session.view import default_view
 from attnviz.pictures import film, gallery, resume, stage
 from attnviz.pictures.shared.buffer import unpack
+from attnviz.pictures.shared.pages import path as path_of
 from attnviz.pictures.stage.scenes import STAGED
 from tests.pages.conftest import Visit, bar, beside_bar, parameters
 
@@ -135,3 +137,14 @@ def _kinds(app) -> list[str]:  # type: ignore[no-untyped-def]
 def _shown(app, element: str) -> dict:  # type: ignore[no-untyped-def, type-arg]
     (mounted,) = [part for part in beside_bar(app) if part.proto.component_name == element]
     return unpack(mounted.proto.bytes)[0]
+
+
+def test_who_leaves_by_a_room_has_the_model_and_sentence_of_the_stage(visit: Visit) -> None:
+    app = visit("start")
+    links = bar(app).get("page_link")
+    change = next(link.proto for link in links if link.proto.label == "Change")
+    for name, (value,) in parse_qs(change.query_string).items():
+        app.query_params[name] = value
+    app._page_hash = calc_hash(path_of("switches"))
+    app.run()
+    assert parameters(app).items() >= {"model": "stories", "layer": "2", "query": "14"}.items()

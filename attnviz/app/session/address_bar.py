@@ -1,8 +1,8 @@
 """The browser's address: read where it is newer than the view, written where the view is.
 
-It is read on the first run of a session and when the visitor goes back or forward, and at no other
-time: on an ordinary rerun the browser reports the parameters that it remembers, and these may be
-older than a selection that a component has committed since.
+It is read on the first run of a session, when the visitor goes back or forward, and where a link of
+the start page led, and at no other time: on an ordinary rerun the browser reports the parameters
+that it remembers, and these may be older than a selection that a component has committed since.
 """
 
 from collections.abc import Mapping
@@ -11,10 +11,12 @@ from dataclasses import replace
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from attnviz.app.session import address, current, store
+from attnviz.app.session import address, current, routes, store
+from attnviz.pictures.shared.pages import Page
 
 RUNS, READS, REJECTED = "run", "visit", "rejected"
 CLOSED = {"open": "0"}  # in a link of Look to itself: without it an address says nothing newer
+SHOWN = "shown_page"  # by the last run of the whole app
 LEFT = "left"  # the parameters of an address of the start page that is to stay there
 
 
@@ -24,6 +26,19 @@ def adopt() -> None:
     if store.has(current.KEPT) and not _went_back_or_forward():
         _close_head()
         return
+    _read()
+
+
+def arrive(page: Page) -> None:
+    """Show what a link of the start page led to: that page shows no view, its links have one."""
+    left = store.get(SHOWN, page)
+    store.put(SHOWN, page)
+    if left == routes.DEFAULT != page and names_a_view():
+        _read()
+
+
+def _read() -> None:
+    """Show the view of the address; who is in a class stays in it."""
     before = current.view().classroom if store.has(current.KEPT) else None
     adopt_query(st.query_params.to_dict())
     now = current.view().classroom
