@@ -80,6 +80,16 @@ def test_a_card_holds_longer_words_and_has_none_of_its_own(
             "on another: ⟦örë⟧ ⟦twö⟧ ⟦thrëë⟧",
         ),
         (
+            "<p style='position:absolute;top:0'>⟦ä twïcë⟧</p>"
+            "<p style='position:absolute;top:0px'>⟦ä twïcë⟧</p>",
+            None,
+        ),
+        (
+            "<p style='position:absolute;top:0'>⟦ä twïcë⟧</p>"
+            "<p style='position:absolute;top:4px'>⟦ä twïcë⟧</p>",
+            "on another: ⟦ä twïcë⟧",
+        ),
+        (
             "<div style='width:60px;overflow:auto;white-space:nowrap'>⟦á löñg lábël⟧</div>",
             None,
         ),

@@ -32,7 +32,9 @@ def test_words_look_at_times(visit: OpenVisit, tiny: Tiny) -> None:
     heatmap = page.canvas("Attention weights of")
     expect_data(heatmap, rows=100, cols=100)
     page.page.get_by_role("radio", name=text("en", "attention.decoder_cross")).click()
-    expect_data(heatmap, rows=25, cols=100)  # the start token and 24 written
+    # the start token and 24 written; by its whole name, as the old canvas may stay for a moment
+    heatmap = page.canvas("Attention weights of L0.H0: 25 queries")
+    expect_data(heatmap, rows=25, cols=100)
     heatmap.focus()
     page.page.keyboard.press("ArrowDown")
     expect_data(heatmap, query=0, key=0)

@@ -62,6 +62,15 @@ FIGURES = {
 }
 
 
+def assert_same(found: Any, expected: Any) -> None:
+    """Alike but for the order of float32's sums.
+
+    A page computes with one thread and a test with all: weights of `minilm` by one thread and by
+    two are up to 7.5e-7 apart.
+    """
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=2e-6)
+
+
 @pytest.mark.parametrize("page", FIGURES)
 def test_each_button_makes_its_file(
     page: str, opened: Callable[..., tuple[AppTest, Files]], tmp_path: Path
@@ -74,7 +83,7 @@ def test_each_button_makes_its_file(
     path = tmp_path / "x.safetensors"
     path.write_bytes(files["minilm-L5.H11-capture.safetensors"])
     expected = attnviz.capture("minilm", TEXT).weights("L5.H11")
-    np.testing.assert_array_equal(attnviz.read(path).weights("L5.H11"), expected)
+    assert_same(attnviz.read(path).weights("L5.H11"), expected)
 
 
 def run(app: AppTest, files: Files, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
@@ -120,7 +129,7 @@ def test_the_code_of_a_page_gives_what_it_shows(
     if page == "masks":  # with the second sentence in a batch, whose padding is no key
         n_token = len(expected)
         value = value[:n_token, :n_token] > 0
-    np.testing.assert_array_equal(np.asarray(value), np.asarray(expected))
+    assert_same(np.asarray(value), np.asarray(expected))
 
 
 def test_the_code_of_compare_gives_both_sides(
@@ -130,9 +139,9 @@ def test_the_code_of_compare_gives_both_sides(
     names = run(app, files, tmp_path, monkeypatch)
     expected = (("L2.H3", TEXT), ("L1.H4", "A dog ran."))
     for (head, text), weights in zip(expected, names["weights"], strict=True):
-        np.testing.assert_array_equal(weights, attnviz.capture("minilm", text).weights(head))
+        assert_same(weights, attnviz.capture("minilm", text).weights(head))
     saved = attnviz.read(tmp_path / "minilm-L2.H3-capture_b.safetensors")
-    np.testing.assert_array_equal(saved.weights("L1.H4"), names["weights"][1])
+    assert_same(saved.weights("L1.H4"), names["weights"][1])
 
 
 def test_the_code_of_switches_takes_the_head_away(
@@ -143,7 +152,7 @@ def test_the_code_of_switches_takes_the_head_away(
     names = run(app, files, tmp_path, monkeypatch)
     changes = parse(off)
     expected = attnviz.capture("stories", text, changes=changes).logits
-    np.testing.assert_array_equal(names["off"].logits, expected)
+    assert_same(names["off"].logits, expected)
     assert not np.array_equal(names["cap"].logits, expected)
 
 
@@ -193,7 +202,7 @@ def test_the_code_for_a_view_gives_its_numbers(
     head = capture.name.split("-")[-2]
     place = {"kind": view.get("kind", "self"), "stack": view.get("stack")}
     expected = attnviz.read(capture).weights(head, **place)
-    np.testing.assert_array_equal(names["weights"], expected)
+    assert_same(names["weights"], expected)
 
 
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)

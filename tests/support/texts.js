@@ -86,10 +86,12 @@
   const together = (a, b) =>
     Math.min(a.right, b.right) - Math.max(a.left, b.left) > 3 &&
     Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 5;
+  const alike = (a, b) => b && ["left", "right", "top", "bottom"].every((side) => Math.abs(a[side] - b[side]) < 0.5);
   seen.forEach((one, at) => {
     if (one.floats || within(one.element, ".katex")) return;
     for (const other of seen.slice(at + 1)) {
       if (other.floats || other.element === one.element || within(other.element, ".katex")) continue;
+      if (one.text === other.text && one.rects.every((a, nth) => alike(a, other.rects[nth]))) continue; // it reads as one
       if (one.rects.some((a) => other.rects.some((b) => together(a, b))))
         say("on another", one.text, one.element, `× ${other.text.slice(0, 40)} <${name(other.element)}>`);
     }
