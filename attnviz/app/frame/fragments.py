@@ -18,7 +18,7 @@ from attnviz.app.bar.navigation import NAVIGATION, renew
 from attnviz.app.frame import mask_code, notices
 from attnviz.app.host.draw import draw
 from attnviz.app.server.shared import shared
-from attnviz.app.session import current, embedding, messages, store, widgets
+from attnviz.app.session import current, embedding, messages, routes, store, widgets
 from attnviz.app.session.fragment import fragment
 from attnviz.attention import edits
 from attnviz.i18n import text
@@ -39,7 +39,6 @@ from attnviz.pictures.rest import fill as told_view
 from attnviz.pictures.shared.canvas import Canvas
 from attnviz.pictures.shared.heads import Axes, HeadsView
 from attnviz.pictures.shared.options import parse_options
-from attnviz.pictures.shared.pages import BEHIND, Door
 from attnviz.pictures.shared.selection import (
     Asked,
     Extent,
@@ -58,11 +57,6 @@ FIRST_SIGHT = "first_sight"  # what was chosen when a capture came into sight
 # the fragments that answer what is asked of a cell, which stand below the heads
 ANSWERS: dict[Asked, str] = {"forbid": "effects", "links": "head_links"}
 FACES = get_args(strip.Face)
-# what each face of Compute, and the row, is opened by
-DOORS: dict[object, Door] = {
-    "": "steps",
-    **{given["face"]: door for door, (_, given) in BEHIND.items() if "face" in given},
-}
 MAX_STEPS = 2  # the largest, of 2,048 tokens, keeps 70 MB
 
 
@@ -336,8 +330,8 @@ def open_face(key: str) -> Callable[[], None]:
 
     def take() -> None:
         sent = widgets.component_value(key, "face")
-        if sent in DOORS:
-            current.go(DOORS[sent])
+        if sent in ("", *FACES):
+            current.go(routes.door("steps", str(sent)))
 
     return take
 

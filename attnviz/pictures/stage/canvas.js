@@ -25,7 +25,7 @@ import { lookName, percent, printedWeight, sayings, tokenName } from "./words.js
  * `forbidden` is the number of the head whose look is off. `pills` and `squares` are its switches.
  * @typedef {{host: Host, top: HTMLElement, parts: Parts, bars: Bars, header: Header | null, arrays: Arrays | null,
  *   shown: Look[], pills: HTMLButtonElement[], squares: HTMLButtonElement[], tokens: HTMLElement[],
- *   forbidden: number | null, before: number | null, stopShow: () => void}} State
+ *   forbidden: number | null, stopShow: () => void}} State
  */
 
 const STRONG = 0.5;
@@ -48,7 +48,7 @@ export default function stage(/** @type {Host} */ host) {
   /** @type {State} */
   const state = {
     ...{ host, top, parts, bars, header: null, arrays: null, shown: [], pills: [], squares: [], tokens: [] },
-    ...{ forbidden: null, before: null, stopShow() {} },
+    ...{ forbidden: null, stopShow() {} },
   };
   top.append(...parts.nodes);
   host.root.append(top);
@@ -118,7 +118,7 @@ function build(
   const isNew = state.header?.text !== header.text;
   const isSameLook = header.is_typed && state.header && keyOf(state.header) === keyOf(header);
   Object.assign(state, { header, arrays });
-  if (isNew && !isSameLook) state.forbidden = state.before = null;
+  if (isNew && !isSameLook) state.forbidden = null;
   const { parts } = state;
   state.shown = looksOf(header, arrays);
   parts.write(header);
@@ -270,7 +270,6 @@ function moveFocus(/** @type {State} */ state, /** @type {Element} */ square, /*
 /** Forbids a look, or allows it again; there is never more than one. */
 function toggle(/** @type {State} */ state, /** @type {number} */ number) {
   state.stopShow();
-  state.before = state.forbidden;
   state.forbidden = state.forbidden === number ? null : number;
   state.pills.forEach((pill) => pill.classList.remove("stage-beckons"));
   draw(state, true);
@@ -443,7 +442,7 @@ function showOnce(/** @type {State} */ state) {
   const number = moved.indexOf(Math.max(...moved));
   const timer = setTimeout(() => {
     state.stopShow();
-    Object.assign(state, { before: state.forbidden, forbidden: number });
+    state.forbidden = number;
     draw(state, true);
     state.pills[state.shown.findIndex((look) => look.number === number)]?.classList.add("stage-beckons");
   }, SHOW_AFTER_MS);
