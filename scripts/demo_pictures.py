@@ -130,7 +130,7 @@ def films(lang: Language) -> str:
     """The page of all films of the lessons, in the order in which they are taught."""
     pictures = [
         Pictured(f"{texts.title} · {shown.say('title', markup=False)}", motion.CANVAS, view)
-        for slug, card, film in _films()
+        for slug, card, film in every_film()
         for texts in [lesson_texts(slug, lang)]
         for shown in [CardShown(lang, texts, card, {})]
         for view in [motion_view(shown, film)]
@@ -139,7 +139,7 @@ def films(lang: Language) -> str:
 
 
 @cache
-def _films() -> tuple[tuple[str, Card, Motion], ...]:
+def every_film() -> tuple[tuple[str, Card, Motion], ...]:
     """Each film once: the lesson, the card, and its longest form there."""
     found = []
     for slug in SLUGS:

@@ -9,6 +9,7 @@ import attnviz
 from attnviz.checks import examples
 from attnviz.i18n import text
 from scripts import demo
+from scripts.demo_pictures import every_film
 from tests.support.waiting import expect_true
 
 MODELS = ("mha-55", "translator", "shapes", "sentiment")
@@ -47,7 +48,7 @@ def test_write_pages_makes_pages_that_open_without_a_network(site: Path, browser
     page.locator("[data-component=map] canvas").first.wait_for()
     expect(page.locator("h1")).to_contain_text(text("en", "page.map.title"))
     page.goto((site / "films.html").as_uri())
-    expect(page.locator("[data-component=motion]")).to_have_count(page.locator("h2").count())
+    expect(page.locator("[data-component=motion]")).to_have_count(len(every_film()))
     page.locator("[data-component=motion] canvas").first.wait_for()
     page.goto((site / "index.html").as_uri())
     page.locator("nav a[lang=ja]").click()
