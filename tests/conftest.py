@@ -10,6 +10,7 @@ that takes much processor time is named in the summary.
 
 import gc
 import os
+from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -46,9 +47,26 @@ def pytest_configure() -> None:
     os.environ.update(OFFLINE)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the folders whose files take longest; `--no-loadscope-reorder` keeps the order."""
+    """Mark cases that only `make test-all` tries as slow, and begin with the longest files.
+
+    `--no-loadscope-reorder` keeps the order.
+    """
+    cases = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("some") and not item.get_closest_marker("slow"):
+            cases[item.nodeid.partition("[")[0]].append(item)
+    for of_one_test in cases.values():
+        for item in _others(of_one_test, *of_one_test[0].get_closest_marker("some").args):
+            item.add_marker("slow")
     items.sort(key=lambda item: _turn(item.path))
+
+
+def _others(cases: list[pytest.Item], n_wanted: int) -> list[pytest.Item]:
+    """All cases but so many, which are spread evenly and begin with the first."""
+    wanted = {index * len(cases) // n_wanted for index in range(n_wanted)}
+    return [case for index, case in enumerate(cases) if index not in wanted]
 
 
 @cache

@@ -13,6 +13,7 @@ PAGES = ("overview", "head", "steps", "masks", "compare", "geometry", "output")
 MAX_TABS = 60
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("path", mostly_slow(PAGES, ("overview", "steps", "output")))
 def test_axe_finds_nothing_serious(visit: OpenVisit, path: str, scheme: str) -> None:
@@ -33,6 +34,7 @@ def test_axe_finds_nothing_serious_beside_messages(
     assert accessibility_problems(opened.page) == []
 
 
+@pytest.mark.slow
 def test_axe_would_see_a_canvas_without_a_name(visit: OpenVisit) -> None:
     """It looks into the components: what breaks there is found."""
     opened = visit("head", text=TEXT)

@@ -41,6 +41,7 @@ def test_a_link_pressed_before_the_text_was_sent_opens_its_page(visit: OpenVisit
     expect(box).to_have_value(TYPED)
 
 
+@pytest.mark.slow
 def test_a_tap_on_a_link_takes_along_the_head_just_chosen(visit: OpenVisit) -> None:
     opened = visit("head", lang="en", text=TEXT)
     opened.page.locator(".av-head-left canvas[data-layer]").focus()
@@ -60,6 +61,7 @@ def test_back_returns_in_one_step(visit: OpenVisit) -> None:
     expect_equal(lambda: opened.page.evaluate("history.length"), before + 1)
 
 
+@pytest.mark.slow
 def test_the_model_outlives_a_change_of_language(visit: OpenVisit) -> None:
     opened = visit("masks", lang="en", text=TEXT)
     opened.choose(text("en", "language.label"), text("zh", "language.name"), menu="menu.more")

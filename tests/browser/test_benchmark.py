@@ -21,6 +21,7 @@ SLOW_PAINT = f"""() => {{
 }}"""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", mostly_slow(["head", ""], 1))
 def test_a_head_switch_is_timed_and_right(
     visit: OpenVisit, minilm: LoadedModel, palettes: dict[str, Palette], path: str

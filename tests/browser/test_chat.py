@@ -1,5 +1,6 @@
 """A text as a message, in a browser: the switch, the tokens that the template adds, the address."""
 
+import pytest
 from playwright.sync_api import expect
 
 from attnviz.i18n import text
@@ -7,6 +8,7 @@ from tests.browser.conftest import OpenVisit, Tiny
 from tests.support.visit import expect_data
 
 
+@pytest.mark.slow
 def test_a_message_stands_in_the_template(visit: OpenVisit, tiny: Tiny) -> None:
     page = visit("head", model=str(tiny("chat")), text="the cat sat")
     heatmap = page.canvas("Attention weights of")

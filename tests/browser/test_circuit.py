@@ -1,5 +1,6 @@
 """The page Circuit in a browser: arrows, threshold, sides, the keyboard, the cut of a path."""
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import OpenVisit
@@ -49,6 +50,7 @@ def test_a_click_on_an_arrow_cuts_that_path(visit: OpenVisit) -> None:
     expect(head).to_have_attribute("aria-pressed", "false")
 
 
+@pytest.mark.slow
 def test_a_cell_of_a_cut_path_opens_its_head(visit: OpenVisit) -> None:
     opened = visit("circuit", model="stories", text=REPEATED, arrow="L0.H1-L2.H1.k")
     opened.page.locator(".av-circuit-cell").first.click()

@@ -127,6 +127,7 @@ def _colour(text: str) -> Colour:
     return red, green, blue
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", mostly_slow(["dark", "light"], 1))
 def test_steps_panels(
     visit: OpenVisit, minilm: LoadedModel, palettes: dict[str, Palette], scheme: str

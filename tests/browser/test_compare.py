@@ -59,6 +59,7 @@ def test_the_difference_has_the_colours_of_the_librarys_numbers(
     assert np.isnan(difference[NEW]).all()
 
 
+@pytest.mark.slow
 def test_one_cursor_in_all_three(visit: OpenVisit, difference: np.ndarray) -> None:
     opened = visit("compare", text=A, text_b=B, layer=LAYER, head=HEAD)
     before = len(opened.seen.sent)
@@ -104,6 +105,7 @@ def test_a_link_restores_both_sides(visit: OpenVisit) -> None:
     expect(again.page.get_by_role("textbox", name="B: text")).to_have_value(B)
 
 
+@pytest.mark.slow
 def test_a_cell_that_only_b_has_is_kept_in_the_address(visit: OpenVisit) -> None:
     opened = visit("compare", text=A, text_b=B, layer=LAYER, head=HEAD)
     x, y = cell_middle(plot(opened, "b"), NEW, 6, N, N)

@@ -108,6 +108,7 @@ def test_the_model_sees_what_was_drawn(pad: Visit) -> None:
     pad.wait_until(lambda: colours() == drawn)
 
 
+@pytest.mark.slow
 def test_what_was_done_can_be_undone(pad: Visit) -> None:
     undo = pad.page.get_by_role("button", name="Undo")
     clear = pad.page.get_by_role("button", name="Clear")
@@ -129,6 +130,7 @@ def test_what_was_done_can_be_undone(pad: Visit) -> None:
     expect_colours(pad, {left: WHITE})
 
 
+@pytest.mark.slow
 def test_the_keyboard_draws(pad: Visit) -> None:
     above(pad).focus()
     press = pad.page.keyboard.press
@@ -151,6 +153,7 @@ def test_the_keyboard_draws(pad: Visit) -> None:
     expect(said).to_have_text("The last stroke was undone")
 
 
+@pytest.mark.slow
 def test_a_drawing_outlives_a_change_of_page(pad: Visit) -> None:
     stroke(pad, (0.1, 0.5), (0.9, 0.5))
     pad.go("overview")

@@ -64,6 +64,7 @@ def test_a_query_is_changed_and_everything_after_it(visit: OpenVisit, minilm: Lo
     expect_weight(opened, float(plain.weights[QUERY, KEY]))
 
 
+@pytest.mark.slow
 def test_an_address_with_edits_is_restored_and_a_cell_is_blocked(
     visit: OpenVisit, minilm: LoadedModel
 ) -> None:
@@ -86,6 +87,7 @@ def test_an_address_with_edits_is_restored_and_a_cell_is_blocked(
     expect_data(top, head="3", edits="0")
 
 
+@pytest.mark.slow
 def test_a_whole_row_of_the_mask_is_blocked_and_opened(
     visit: OpenVisit, minilm: LoadedModel
 ) -> None:

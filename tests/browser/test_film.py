@@ -3,6 +3,7 @@
 import json
 import re
 
+import pytest
 from playwright.sync_api import Locator, expect
 
 from attnviz.i18n import text
@@ -61,6 +62,7 @@ def test_the_film_starts_when_it_comes_stops_and_is_set_to_any_moment(visit: Ope
     expect(page.get_by_role("button", name="Play again", exact=True)).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_film_is_skipped_and_a_sentence_opens_on_overview(visit: OpenVisit) -> None:
     opened = visit("")
     play(opened)
@@ -83,6 +85,7 @@ def test_a_film_is_skipped_and_a_sentence_opens_on_overview(visit: OpenVisit) ->
     opened.page.get_by_role("heading", name="Overview", exact=True).wait_for()
 
 
+@pytest.mark.slow
 def test_with_less_motion_the_film_is_five_stills(visit: OpenVisit) -> None:
     opened = visit("")
     opened.page.emulate_media(reduced_motion="reduce")

@@ -1,5 +1,6 @@
 """What a visitor sees first: a row worth seeing, a decoder's row by both tokens, the attention."""
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import OpenVisit
@@ -29,6 +30,7 @@ def test_an_own_sentence_opens_on_its_pronoun_whatever_the_pointer_is_over(
     expect_data(board, layer=4, head=7)
 
 
+@pytest.mark.slow
 def test_a_head_that_was_chosen_stays_when_the_text_changes(visit: OpenVisit) -> None:
     opened = visit("head", layer=5, head=4)
     heatmap = opened.canvas("Attention weights of")
@@ -52,6 +54,7 @@ def test_a_decoders_row_is_named_after_what_it_reads_and_predicts(visit: OpenVis
     expect(opened.page.locator(".av-strongest")).to_contain_text(". attends to")
 
 
+@pytest.mark.slow
 def test_the_choice_of_an_attention_stays_on_every_page(visit: OpenVisit) -> None:
     opened = visit("overview", model="translator")
     chosen = opened.page.get_by_role("radio", name="Decoder: cross-attention")

@@ -43,6 +43,7 @@ TOP = """() => {
 }"""
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("path", mostly_slow(PAGES, ("switches", "calculator")))
 def test_the_first_picture_is_on_the_first_screen(visit: OpenVisit, path: str) -> None:
     opened = visit(path, lang="en")
@@ -80,6 +81,7 @@ HEIGHTS = [(page, (1440, 900)) for page in WITH_PICTURE]
 HEIGHTS += [(page, (390, 844)) for page in ON_A_PHONE]
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize(
     ("page", "screen"), mostly_slow(HEIGHTS, (("steps", (1440, 900)), ("masks", (390, 844))))
 )
@@ -126,6 +128,7 @@ CHARACTERS = {"ja": 2.5, "zh": 2.0}
 CASES = [(lang, screen) for lang in COMPLETE for screen in SCREENS]
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize(("lang", "screen"), mostly_slow(CASES, 3))
 def test_the_first_screen_of_start_says_little(
     browser: Browser, server: str, lang: str, screen: tuple[int, int]
@@ -154,6 +157,7 @@ CUT = """(line) => [...line.querySelectorAll("bdi")].filter((name) =>
     && name.scrollWidth > name.clientWidth + 1).map((name) => name.textContent)"""
 
 
+@pytest.mark.slow
 def test_a_phone_gets_whole_names_and_no_word_of_keys(browser: Browser, server: str) -> None:
     phone = browser.new_context(
         viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True, locale="en"

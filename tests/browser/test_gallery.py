@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.browser.conftest import OpenVisit
@@ -26,6 +27,7 @@ def test_miniatures_are_there_with_the_page_and_open_theirs(visit: OpenVisit) ->
     opened.wait_for_parameters(model="translator")
 
 
+@pytest.mark.slow
 def test_a_miniature_plays_under_the_pointer_unless_less_motion_is_asked_for(
     visit: OpenVisit,
 ) -> None:

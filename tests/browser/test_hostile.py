@@ -59,6 +59,7 @@ def test_a_page_that_was_taken_over_would_be_seen(visit: OpenVisit) -> None:
     assert escaped(opened.page) == ["IMG has onclick", "window.__pwned is 1"]
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("path", mostly_slow(PAGES, ("overview", "head")))
 def test_a_hostile_text_in_the_address(visit: OpenVisit, path: str) -> None:
     opened = visit(path, text=TEXT, text2=TEXT, query=1, key=2)
@@ -93,6 +94,7 @@ def test_a_hostile_text_typed_in(visit: OpenVisit, minilm: LoadedModel) -> None:
     check(opened)
 
 
+@pytest.mark.slow
 def test_a_lone_surrogate_in_the_box_does_no_harm(visit: OpenVisit) -> None:
     """Only a script can put one there; it is read as a replacement, and the next text as ever."""
     opened = visit("overview")
@@ -139,6 +141,7 @@ def expect_bad_panel(opened: Visit) -> None:
     eventually(is_red)
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize(
     "show", ["grid", "head", "pair", "patches", "steps", "masks", "writing", "tiles"]
 )
@@ -165,6 +168,7 @@ def test_hostile_tokens_in_a_component(visit: OpenVisit, component_server: str, 
     assert "\ufffd" in said or "?" in said  # the half of a pair
 
 
+@pytest.mark.slow
 def test_hostile_words_in_an_alignment(visit: OpenVisit, component_server: str) -> None:
     opened = visit("", url=component_server, show="alignment")
     shown = [token.replace("\ud83d", "?") for token in TOKENS]

@@ -12,6 +12,7 @@ STORE = "When Mary and John went to the store, John gave a drink to"
 CELL = {"layer": 2, "head": 1, "query": 14, "key": 2}
 
 
+@pytest.mark.slow
 def test_a_row_is_measured_when_it_is_asked_for(visit: OpenVisit) -> None:
     opened = visit("head", model="stories", text=STORE, **CELL)
     tables = opened.page.locator(".av-table table")
@@ -25,6 +26,7 @@ def test_a_row_is_measured_when_it_is_asked_for(visit: OpenVisit) -> None:
     expect(opened.page.get_by_text("Intervention: with queries from a run")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_an_edit_is_followed_to_the_answer(visit: OpenVisit) -> None:
     opened = visit("steps", model="stories", text=STORE, edits="masked.14.*=-inf", **CELL)
     expect(opened.page.get_by_text("With this edit, the model's answer")).to_be_visible()

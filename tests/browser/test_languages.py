@@ -26,6 +26,7 @@ BREAKS: dict[Language, tuple[str, str]] = {
 PARAGRAPH = "[data-testid=stMain] p"
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_the_document_says_its_language(visit: OpenVisit, lang: Language) -> None:
     page = visit("overview", lang=lang).page
@@ -36,6 +37,7 @@ def test_the_document_says_its_language(visit: OpenVisit, lang: Language) -> Non
     expect_equal(lambda: page.locator(PARAGRAPH).first.evaluate(style), [word, line])
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("lang", GLYPHS)
 def test_a_language_asks_for_its_own_family_first(visit: OpenVisit, lang: Language) -> None:
     page = visit("overview", lang=lang).page
@@ -98,6 +100,7 @@ def strange_fonts(lang: Language, texts: list[tuple[str, dict[str, int]]]) -> li
     return wrong
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize(("lang", "path"), mostly_slow(SET_IN, [("zh", "overview"), ("es", "")]))
 def test_a_word_is_set_in_one_font_and_in_its_own_glyphs(
     visit: OpenVisit, lang: Language, path: str
@@ -140,6 +143,7 @@ ENGLISH = {
 }
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("path", ENGLISH)
 def test_tokens_and_examples_say_that_they_are_english(visit: OpenVisit, path: str) -> None:
     page = visit(path, lang="ja").page
@@ -293,6 +297,7 @@ WITH_ENGLISH = (
 )
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("path", mostly_slow(WITH_ENGLISH, ["", "switches"]))
 def test_english_words_on_a_page_name_their_language(visit: OpenVisit, path: str) -> None:
     page = visit(
@@ -305,6 +310,7 @@ def test_english_words_on_a_page_name_their_language(visit: OpenVisit, path: str
     assert page.evaluate(UNNAMED) == []
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("lang", ["ja", "ko", "es"])
 def test_english_words_on_a_card_name_their_language(visit: OpenVisit, lang: Language) -> None:
     page = visit("learn", lang=lang, lesson="ask", card="real", canvases=False).page
@@ -318,6 +324,7 @@ def test_english_words_on_a_card_name_their_language(visit: OpenVisit, lang: Lan
     assert paragraph.evaluate("(node) => node.closest('[lang]').lang") == tag(lang)
 
 
+@pytest.mark.slow
 def test_french_words_are_not_called_english(visit: OpenVisit) -> None:
     card = visit("learn", lang="ja", lesson="places", card="keys", canvases=False).page
     marked = card.locator("[data-testid=stMarkdownContainer] [lang=en]")

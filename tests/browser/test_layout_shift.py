@@ -20,6 +20,7 @@ JUMP = """<div id="picture"></div><p>below</p><script>
 </script>"""
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize(("path", "size"), mostly_slow(CASES, QUICK))
 def test_the_layout_shift_of_a_page_is_small(
     browser: Browser, server: str, path: str, size: dict[str, int]
@@ -62,6 +63,7 @@ LATE = [
 ]
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize(("path", "lang"), mostly_slow(LATE, [("masks", "en"), ("switches", "ja")]))
 def test_no_line_moves_when_the_font_comes_late(
     browser: Browser, server: str, path: str, lang: str

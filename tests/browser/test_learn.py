@@ -107,6 +107,7 @@ def click_cell(page: Page, panel: str, shape: tuple[int, int], row: int, column:
     canvas.click(position=at)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "lang", ["ja", *(pytest.param(of, marks=pytest.mark.slow) for of in ("ko", "zh"))]
 )
@@ -120,6 +121,7 @@ def test_the_first_card_speaks_the_language(visit: OpenVisit, lang: str) -> None
     assert accessibility_problems(opened.page) == []
 
 
+@pytest.mark.slow
 def test_a_cell_is_answered_by_keyboard_and_a_link_restores_it(visit: OpenVisit) -> None:
     opened = visit("learn", canvases=False, lesson="block", card="products", scheme="dark")
     page = opened.page
@@ -165,6 +167,7 @@ def test_a_choice_stays_when_the_language_changes(visit: OpenVisit) -> None:
     expect(page.get_by_role("radio", name="Card 1")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_the_next_card_is_read_from_its_top(visit: OpenVisit) -> None:
     opened = visit("learn", canvases=False, lesson="positions", answers="shuffle=move")
     page = opened.page

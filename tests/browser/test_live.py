@@ -153,6 +153,7 @@ HELD = """
 """
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("count", range(5))  # texts, model, first picture, comparison, nothing held
 def test_what_is_typed_between_two_answers_is_kept_and_its_row_stays_the_word(
     count: int, visitor: Visitor, address: str
@@ -182,6 +183,7 @@ def test_what_is_typed_before_the_script_has_come_is_kept(visitor: Visitor, addr
     expect(page.locator("#text")).to_have_value(f"Then {STORE}")
 
 
+@pytest.mark.slow
 def test_an_address_is_not_written_with_each_key(visitor: Visitor, address: str) -> None:
     page = visitor.page
     page.add_init_script("""
@@ -213,6 +215,7 @@ def test_a_decoder_writes_and_its_text_moves_the_heads(visitor: Visitor, address
     expect(page.locator("#continuation")).to_be_empty()
 
 
+@pytest.mark.slow
 def test_the_other_models_answer_in_their_own_way(visitor: Visitor, address: str) -> None:
     page = visitor.open(f"{address}?model=translator")
     page.locator("#text").fill("I saw her yesterday.")
@@ -261,6 +264,7 @@ def stage_of(name: str, words: str) -> StageView:
     return stage_fill.next_word(captured, Experiment(prepare_request(lm, request)), "own")
 
 
+@pytest.mark.slow
 def test_canvases_that_did_not_come_are_asked_for_again(browser: Browser, address: str) -> None:
     context = browser.new_context(service_workers="block")
     page = context.new_page()
@@ -276,6 +280,7 @@ def test_canvases_that_did_not_come_are_asked_for_again(browser: Browser, addres
     context.close()
 
 
+@pytest.mark.slow
 def test_a_switch_of_the_stage_stays_off_while_one_types(visitor: Visitor, address: str) -> None:
     page = visitor.open(address)
     page.locator(".stage-square").nth(9).click()
@@ -293,6 +298,7 @@ def test_a_head_is_switched_off_with_its_control(visitor: Visitor, address: str)
     expect(page.locator("#to")).to_have_value("zero")
 
 
+@pytest.mark.slow
 def test_the_pad_shows_the_picture_that_is_answered(visitor: Visitor, address: str) -> None:
     page = visitor.open(f"{address}?model=shapes")
     pad = page.locator(".av-drawing-pad-surface[data-deeds='1']")
@@ -303,6 +309,7 @@ def test_the_pad_shows_the_picture_that_is_answered(visitor: Visitor, address: s
     expect(page.locator("#answer")).not_to_have_text(before)
 
 
+@pytest.mark.slow
 def test_the_picture_begins_in_the_first_third_of_a_screen(visitor: Visitor, address: str) -> None:
     visitor.page.set_viewport_size({"width": 1440, "height": 900})
     page = visitor.open(address)
@@ -333,6 +340,7 @@ def test_the_page_comes_without_a_network_after_the_first_visit(
     context.close()
 
 
+@pytest.mark.slow
 def test_a_browser_without_storage_shows_the_page_all_the_same(
     visitor: Visitor, address: str
 ) -> None:
@@ -366,6 +374,7 @@ def test_a_single_file_runs_from_a_disk_without_a_network(single: Path, browser:
     context.close()
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("lang", mostly_slow(LANGUAGES, 2))
 def test_a_phone_shows_it_in_every_language(lang: Language, browser: Browser, address: str) -> None:
     context = browser.new_context(viewport={"width": 390, "height": 844})
@@ -383,6 +392,7 @@ def test_a_phone_shows_it_in_every_language(lang: Language, browser: Browser, ad
     context.close()
 
 
+@pytest.mark.slow
 def test_a_frame_shows_a_head_its_field_and_a_way_out(visitor: Visitor, address: str) -> None:
     page = visitor.open(f"{address}?embed&layer=2&head=1#text=Tom+gave+the+ball+to")
     expect(page.locator("[data-component=head] .av")).to_be_visible()
@@ -393,6 +403,7 @@ def test_a_frame_shows_a_head_its_field_and_a_way_out(visitor: Visitor, address:
     expect_true(lambda: "embed" not in (link.get_attribute("href") or "embed"))
 
 
+@pytest.mark.slow
 def test_what_is_typed_is_told_once_and_stays_behind_the_hash(
     visitor: Visitor, address: str
 ) -> None:

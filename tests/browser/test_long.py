@@ -206,6 +206,7 @@ def test_the_strongest_cells_lead_to_their_place(
     expect(pinned).to_contain_text(f"weight {expected[0]:.4f}")
 
 
+@pytest.mark.slow
 def test_by_keyboard_alone(opened: Visit, weights: np.ndarray) -> None:
     page, plot_ = opened.page, canvas(opened)
     plot_.focus()
@@ -260,6 +261,7 @@ def test_drag_and_map_move_the_view_without_losing_tiles(opened: Visit) -> None:
     expect_data(plot_, level=0, missing=0)
 
 
+@pytest.mark.slow
 def test_another_head_is_asked_of_the_server(opened: Visit, folder: Path) -> None:
     page, plot_ = opened.page, canvas(opened)
     page.get_by_role("button", name="Previous head").click()

@@ -39,6 +39,7 @@ def test_a_square_grows_in_place_and_shrinks_back(visit: OpenVisit) -> None:
     opened.wait_for_parameters(layer=2, head=4, query=2, open=None)
 
 
+@pytest.mark.slow
 def test_a_grown_head_is_in_the_link_and_outlives_a_change_of_page(visit: OpenVisit) -> None:
     opened = visit("overview", text=TEXT, layer=2, head=3, open=1)
     expect_data(grown(opened), layer=2, head=3)
@@ -51,6 +52,7 @@ def test_a_grown_head_is_in_the_link_and_outlives_a_change_of_page(visit: OpenVi
     expect(square(opened, 2, 3)).to_be_focused()
 
 
+@pytest.mark.slow
 def test_with_reduced_motion_nothing_flies(browser: Browser, server: str) -> None:
     page = new_page(browser)
     page.emulate_media(reduced_motion="reduce")

@@ -1,5 +1,6 @@
 """The pages Map and Atlas in a browser: heads, tokens, search, and the way to other pages."""
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import OpenVisit
@@ -7,6 +8,7 @@ from tests.support.hostile import TEXT as HOSTILE
 from tests.support.hostile import escaped
 
 
+@pytest.mark.slow
 def test_a_token_of_the_map_opens_its_cell_on_steps(visit: OpenVisit) -> None:
     opened = visit("map", model="stories", text="The cat sat on the mat.", layer="1", head="2")
     page = opened.page

@@ -63,6 +63,7 @@ def table_row(opened: Visit, key: int) -> dict[str, str]:
     return dict(zip(names, cells, strict=True))
 
 
+@pytest.mark.slow
 def test_padding_of_the_second_sentence_is_blocked(visit: OpenVisit) -> None:
     opened = opened_batch(visit)
     expect_data(maps(opened, 0), variant=1)
@@ -169,6 +170,7 @@ def test_a_second_sentence_typed_in_joins_the_batch(visit: OpenVisit) -> None:
     opened.wait_for_parameters(text2=SECOND)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "laid",
     [

@@ -24,6 +24,7 @@ def cross_call(tiny: Tiny) -> AttentionCall:
     return cap.call(LAYER, "cross", "decoder")
 
 
+@pytest.mark.slow
 def test_cross_attention_is_a_rectangle_of_its_two_texts(
     visit: OpenVisit, tiny: Tiny, palettes: dict[str, Palette]
 ) -> None:
@@ -99,6 +100,7 @@ def png(colour: tuple[int, int, int]) -> bytes:
     return data.getvalue()
 
 
+@pytest.mark.slow
 def test_an_uploaded_picture_lies_under_its_patches(visit: OpenVisit, tiny: Tiny) -> None:
     opened = visit("head", lang="en", model=tiny("vit"))
     picture = opened.page.locator("canvas.av-picture")
@@ -120,6 +122,7 @@ def test_an_uploaded_picture_lies_under_its_patches(visit: OpenVisit, tiny: Tiny
     expect_equal(lambda: pixels(picture, middles), red)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_rounds", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_text_outlives_models_that_read_none(visit: OpenVisit, tiny: Tiny, n_rounds: int) -> None:
     opened = visit("head", model=tiny("bert"), text=SOURCE)

@@ -1,5 +1,6 @@
 """Moving pictures on cards: they start when they come into sight, stop, and become stills."""
 
+import pytest
 from playwright.sync_api import expect
 
 from attnviz.pictures.motion.scenes import SCENES
@@ -28,6 +29,7 @@ def test_a_moving_picture_starts_in_sight_stops_and_is_set_to_any_scene(visit: O
     assert accessibility_problems(page) == []
 
 
+@pytest.mark.slow
 def test_visitors_who_want_less_motion_get_a_still_for_each_scene(visit: OpenVisit) -> None:
     opened = visit(ADDRESS)
     opened.page.emulate_media(reduced_motion="reduce")
@@ -38,6 +40,7 @@ def test_visitors_who_want_less_motion_get_a_still_for_each_scene(visit: OpenVis
     expect(top.locator(".av-film-bar")).to_be_hidden()
 
 
+@pytest.mark.slow
 def test_a_hand_on_a_ring_stops_the_film_and_moves_the_slider(visit: OpenVisit) -> None:
     """Hand and slider set the same number: each follows the other, and playing on forgets both."""
     opened = visit("learn?lesson=ask&card=turn&answers=turn%3D%3F&values=angle%3D90.0")

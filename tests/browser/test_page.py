@@ -102,6 +102,7 @@ def painted(canvas: Locator) -> int:
     return colours
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize(
     ("scheme", "width"),
     mostly_slow([("light", 390), ("dark", 1440), ("light", 1440), ("dark", 390)], 2),

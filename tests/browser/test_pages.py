@@ -27,6 +27,7 @@ def heatmap(visit: Visit) -> Locator:
     return visit.canvas("Attention weights of")
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("path", mostly_slow(PAGES, 2))
 def test_page_opens_without_a_traceback(visit: OpenVisit, path: str) -> None:
     opened = visit(path)
@@ -75,6 +76,7 @@ def test_clearing_the_box_empties_the_page(visit: OpenVisit) -> None:
     expect(opened.page.locator("canvas")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_a_text_too_long_is_refused_with_both_numbers_and_can_be_cut(
     visit: OpenVisit, minilm: LoadedModel
 ) -> None:

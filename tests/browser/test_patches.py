@@ -120,6 +120,7 @@ def test_pointing_at_a_patch_asks_from_it_without_a_message(
     assert opened.seen.sent[before:] == []
 
 
+@pytest.mark.slow
 def test_a_kept_patch_asks_while_pointing_reads(output: OpenVisit, capture: Capture) -> None:
     opened = output(layer=1, head=0)
     before = len(opened.seen.sent)
@@ -174,6 +175,7 @@ def test_the_keyboard_does_all(output: OpenVisit) -> None:
     assert opened.seen.sent[before:] == []
 
 
+@pytest.mark.slow
 def test_small_pictures_choose_the_head(
     output: OpenVisit, capture: Capture, palettes: dict[str, Palette]
 ) -> None:
@@ -211,6 +213,7 @@ def test_stretched_colours_say_what_their_end_means(output: OpenVisit, capture: 
     expect_data(picture(opened), key=1)
 
 
+@pytest.mark.slow
 def test_the_head_opens_with_the_patch_that_asks(output: OpenVisit) -> None:
     opened = output(layer=1, head=2)
     point_at(opened, 0, 3, click=True)
@@ -219,6 +222,7 @@ def test_the_head_opens_with_the_patch_that_asks(output: OpenVisit) -> None:
     expect_data(opened.canvas("Attention weights of"), layer=1, head=2, query=4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_axe_finds_nothing_serious(output: OpenVisit, scheme: str) -> None:
     opened = output(layer=1, head=2, query=3, scheme=scheme)

@@ -32,6 +32,7 @@ def test_the_picture_marks_the_block_of_a_key(visit: OpenVisit, folder: Path) ->
     assert not accessibility_problems(page.page)
 
 
+@pytest.mark.slow
 def test_steps_show_where_a_cell_is(visit: OpenVisit, folder: Path) -> None:
     asked = {"model": str(folder), "image": "landscape", "text": "", "layer": 1, "head": 1}
     page = visit("steps", **asked, query=30, key=1)

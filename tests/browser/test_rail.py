@@ -1,6 +1,7 @@
 """The rail of Steps: seven stops, the numbers of the chosen cell, one scale of the scores."""
 
 import numpy as np
+import pytest
 from playwright.sync_api import expect
 
 import attnviz
@@ -71,6 +72,7 @@ def test_a_click_in_the_rows_picture_chooses_the_key_and_keys_choose_the_row(
     expect(opened.page.locator(".arithmetic h2")).to_contain_text("cat")
 
 
+@pytest.mark.slow
 def test_a_stop_stands_in_the_address_and_is_kept_on_the_way_to_other_masks(
     visit: OpenVisit,
 ) -> None:

@@ -55,6 +55,7 @@ def test_the_hidden_mass_is_that_of_the_library(
     expect_equal(lambda: percents(opened)[1], pytest.approx(printed(of_rows[query]), rel=0.02))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("special", mostly_slow(["hide", "show"], 1))
 def test_pointing_does_not_move_the_heatmap(visit: OpenVisit, special: str) -> None:
     opened = visit("head", text=TEXT, layer=LAYER, head=HEAD, special=special)

@@ -27,6 +27,7 @@ def test_a_recording_is_heard(visit: OpenVisit, tiny: Tiny) -> None:
     assert not accessibility_problems(page.page)
 
 
+@pytest.mark.slow
 def test_words_look_at_times(visit: OpenVisit, tiny: Tiny) -> None:
     page = visit("head", model=str(tiny("whisper")))
     heatmap = page.canvas("Attention weights of")
@@ -62,6 +63,7 @@ def check_spectrogram(heatmap: Locator) -> None:
     assert {25, 26, 27, 28, 29} <= set(marked) <= set(range(24, 31))  # 0.50 s to 0.60 s
 
 
+@pytest.mark.slow
 def test_the_spectrogram_stands_under_its_columns(visit: OpenVisit, tiny: Tiny) -> None:
     page = visit("head", model=str(tiny("wav2vec2")))
     file = {"name": "beep.wav", "mimeType": "audio/wav", "buffer": beep().wav()}

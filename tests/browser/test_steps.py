@@ -63,6 +63,7 @@ def test_a_cell_chosen_by_mouse_is_marked_in_every_panel(visit: OpenVisit) -> No
     assert opened.seen.sent[before:] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stage", mostly_slow(["weights", "scores"], 1))
 def test_a_cell_chosen_by_keys_is_marked_in_every_panel(visit: OpenVisit, stage: str) -> None:
     opened = visit("steps", text=TEXT, layer=LAYER, head=HEAD)
@@ -139,6 +140,7 @@ def check_mixed(visit: Visit, steps: Steps) -> None:
     assert float(data(said)["share"]) == pytest.approx(share, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_all_products_add_up_to_the_score(visit: OpenVisit, minilm: LoadedModel) -> None:
     steps = derived(minilm)
     opened = visit("steps", text=TEXT, layer=LAYER, head=HEAD, query=QUERY, key=KEY)
@@ -204,6 +206,7 @@ def test_numbers_stand_in_the_cells_up_to_sixteen_tokens(visit: OpenVisit) -> No
     expect_data(canvas(long, "weights"), cols_count=17, digits=None)
 
 
+@pytest.mark.slow
 def test_another_head_is_computed_by_the_server(visit: OpenVisit, minilm: LoadedModel) -> None:
     opened = visit("steps", text=TEXT, layer=LAYER, head=HEAD, query=QUERY, key=KEY)
     opened.page.get_by_role("button", name="Next head").click()

@@ -1,6 +1,7 @@
 """A row of a head as a film, and a text too long for whole matrices: part and small map."""
 
 import numpy as np
+import pytest
 from playwright.sync_api import Locator, expect
 
 import attnviz
@@ -77,6 +78,7 @@ def test_the_film_says_the_numbers_of_the_library(visit: OpenVisit, minilm: Load
     expect(sentence).to_contain_text(f"{labels[most]} gets {weights[query + 1, most]:.2f}.")
 
 
+@pytest.mark.slow
 def test_with_less_motion_each_press_is_one_still(visit: OpenVisit) -> None:
     opened = visit("steps", text=TEXT, layer=LAYER, head=HEAD, query=3, key=2)
     opened.page.emulate_media(reduced_motion="reduce")
@@ -93,6 +95,7 @@ def test_with_less_motion_each_press_is_one_still(visit: OpenVisit) -> None:
     expect(opened.page.locator(".play-film")).to_be_hidden()
 
 
+@pytest.mark.slow
 def test_a_long_text_shows_the_neighbourhood_of_the_cell_and_the_whole_as_a_map(
     visit: OpenVisit, minilm: LoadedModel, palettes: dict[str, Palette]
 ) -> None:

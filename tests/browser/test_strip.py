@@ -17,6 +17,7 @@ LONG = "動物は疲れていたので、通りを渡らなかった。" * 12
 HEIGHT_PX = 56
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("typed", [TEXT, LONG, "שלום עולם, زرت القاهرة أمس."])
 def test_the_line_is_as_high_whatever_is_read(visit: OpenVisit, typed: str) -> None:
     opened = visit("overview", text=typed)
@@ -73,6 +74,7 @@ def test_a_token_chooses_its_row_on_every_picture(visit: OpenVisit) -> None:
     opened.wait_for_parameters(query=None, key=None)
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("scheme", mostly_slow(["light", "dark"], ["dark"]))
 def test_axe_finds_nothing_in_the_open_list(visit: OpenVisit, scheme: str) -> None:
     opened = visit("overview", text=TEXT, scheme=scheme)
@@ -100,6 +102,7 @@ def test_the_list_of_examples_stays_open_while_the_answer_comes(visit: OpenVisit
     expect(example).to_be_focused()
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("lang", mostly_slow(["en", "ja", "ko", "zh"], ["ja", "ko", "zh"]))
 def test_the_palette_by_keyboard_alone(visit: OpenVisit, lang: Language) -> None:
     opened = visit("overview", text=TEXT, lang=lang)
@@ -124,6 +127,7 @@ def test_the_palette_by_keyboard_alone(visit: OpenVisit, lang: Language) -> None
     expect(box).to_be_hidden()
 
 
+@pytest.mark.slow
 def test_the_palette_darkens_the_page_and_saves_its_picture(browser: Browser, server: str) -> None:
     opened = open_visit(browser, server, "head", text=TEXT)
     page = opened.page

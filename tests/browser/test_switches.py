@@ -1,5 +1,6 @@
 """The page Switches in a browser: a click moves the bars, undo and a link bring them back."""
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import OpenVisit
@@ -62,6 +63,7 @@ def test_hostile_text_stays_text_on_the_switchboard(visit: OpenVisit) -> None:
     assert escaped(opened.page) == []
 
 
+@pytest.mark.slow
 def test_what_was_switched_in_another_model_cannot_be_undone(visit: OpenVisit) -> None:
     opened = visit("switches", model="minilm")
     page = opened.page

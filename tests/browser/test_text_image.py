@@ -30,6 +30,7 @@ def test_the_stack_is_chosen(visit: OpenVisit, folder: Path) -> None:
     expect_data(heatmap, rows=3, cols=17)
 
 
+@pytest.mark.slow
 def test_what_was_written_lies_over_the_picture(visit: OpenVisit, tiny: Tiny) -> None:
     """At rest the newest token is shown; with the player it is the one that was written last."""
     asked = {"model": str(tiny("llava")), "image": "landscape", "text": "the cat sat on a mat"}

@@ -51,6 +51,7 @@ def test_page_and_canvas_have_one_theme(visit: OpenVisit, path: str, scheme: str
     expect_equal(lambda: luminance(faintest_cell(canvas)) < 0.3, scheme == "dark")
 
 
+@pytest.mark.slow
 def test_a_change_of_scheme_repaints_the_canvas_and_keeps_the_head(visit: OpenVisit) -> None:
     opened = visit("head", text=TEXT, layer=4, head=1, scheme="light")
     canvas = opened.page.locator(CANVAS["head"])

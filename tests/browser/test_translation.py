@@ -98,6 +98,7 @@ def test_nothing_asked_for_is_the_mean_of_all_heads(opened: Open) -> None:
     visit.wait_for_parameters(layer=None, head=None, mean=None)
 
 
+@pytest.mark.slow
 def test_the_keyboard_walks_along_and_across(opened: Open, aligned: Alignment) -> None:
     visit = opened(**cross())
     press, canvas = visit.page.keyboard.press, visit.canvas("Lines between")
@@ -119,6 +120,7 @@ def test_the_keyboard_walks_along_and_across(opened: Open, aligned: Alignment) -
     expect(said).to_contain_text("</s> receives attention from")
 
 
+@pytest.mark.slow
 def test_what_was_chosen_is_in_the_address_and_comes_back(opened: Open) -> None:
     visit = opened()
     sent = len(visit.seen.sent)
@@ -154,6 +156,7 @@ def test_the_model_fills_the_target_and_a_hand_changes_it(opened: Open, tiny: Ti
     expect(visit.page.locator(".av-word[data-side=target]")).to_have_count(3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_axe_finds_nothing_serious(opened: Open, scheme: str) -> None:
     visit = opened(**cross(query=WORD), scheme=scheme)

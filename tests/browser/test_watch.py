@@ -1,5 +1,6 @@
 """The record of what a page does sees a request outside, a complaint and a dialog."""
 
+import pytest
 from playwright.sync_api import Browser
 
 from tests.support.visit import show
@@ -14,6 +15,7 @@ SCRIPTS = {
 }
 
 
+@pytest.mark.slow
 def test_the_record_sees_each_of_these(browser: Browser, server: str) -> None:
     # the server's policy would keep the page from asking at all
     opened = show(browser.new_context(bypass_csp=True).new_page(), server, "overview")

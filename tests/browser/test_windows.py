@@ -38,6 +38,7 @@ def test_heads_and_tokens_follow_the_layer(visit: OpenVisit, folder: Path) -> No
     page.wait_for_parameters(layer=1, head=1, query=None, window=8)
 
 
+@pytest.mark.slow
 def test_the_grid_has_only_the_heads_there_are(visit: OpenVisit, folder: Path) -> None:
     asked = {"model": str(folder), "image": "shapes", "text": "", "window": 8}
     page = visit("overview", **asked, layer=2, head=3)

@@ -28,6 +28,7 @@ NOTE_TEXTS = """() => {
 }"""
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize(("model", "text"), CASES)
 def test_words_stand_on_the_axes_and_show_their_pieces(
     visit: OpenVisit, model: str, text: str

@@ -96,6 +96,7 @@ def test_it_plays_to_the_end_without_a_message(play: OpenVisit, capture: Capture
     assert opened.seen.sent[before:] == []
 
 
+@pytest.mark.slow
 def test_space_pauses_and_arrows_step(play: OpenVisit, capture: Capture) -> None:
     opened = play("output")
     before = len(opened.seen.sent)
@@ -121,6 +122,7 @@ def test_space_pauses_and_arrows_step(play: OpenVisit, capture: Capture) -> None
     assert opened.seen.sent[before:] == []
 
 
+@pytest.mark.slow
 def test_the_row_lies_over_the_text(
     play: OpenVisit, capture: Capture, palettes: dict[str, Palette]
 ) -> None:
@@ -173,6 +175,7 @@ def test_the_bars_are_what_the_token_was_drawn_from(play: OpenVisit, capture: Ca
     expect(marked).to_have_count(0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", mostly_slow(["", "head"], ["head"]))
 def test_the_row_follows_on_the_same_page(play: OpenVisit, path: str) -> None:
     opened = play(path, layer=1, head=1)
@@ -208,6 +211,7 @@ def test_the_player_follows_the_heatmap(play: OpenVisit) -> None:
     expect_data(player(opened), query=GIVEN + 1, step=2)
 
 
+@pytest.mark.slow
 def test_a_step_is_in_the_links_to_other_pages(play: OpenVisit) -> None:
     opened = play("output")
     press(opened, "One token back")
@@ -225,6 +229,7 @@ def test_a_step_is_in_the_links_to_other_pages(play: OpenVisit) -> None:
     expect_data(whole, query=query)
 
 
+@pytest.mark.slow
 def test_a_busy_server_loses_no_step(play: OpenVisit) -> None:
     """The server is at work when it is told of a step, and a link is clicked at once."""
     opened = play("output", fresh=True)
@@ -264,6 +269,7 @@ def test_writing_starts_with_a_button(visit: OpenVisit, folder: Path) -> None:
     expect(opened.page.get_by_test_id("stMain")).to_contain_text("tokens that the model generated")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("path", ["output", pytest.param("", marks=pytest.mark.slow)])
 def test_axe_finds_nothing_serious(play: OpenVisit, path: str, scheme: str) -> None:

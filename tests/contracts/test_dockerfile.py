@@ -85,6 +85,7 @@ def here(words: list[str], port: int) -> list[str]:
     return [sys.executable, *translated[1:]]
 
 
+@pytest.mark.slow
 def test_its_command_starts_the_app_and_its_health_check_sees_it(image: Path) -> None:
     port = server.free_port()
     command = here(dockerfile.exec_form(FINAL.last("CMD")), port)

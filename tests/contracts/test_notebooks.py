@@ -38,6 +38,7 @@ def numbers(outputs: Sequence[Any]) -> list[float]:
     ]
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.slow if name in LONG else ()) for name in NAMES]
 )

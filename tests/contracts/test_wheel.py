@@ -193,6 +193,7 @@ for draw in (
 """
 
 
+@pytest.mark.slow
 def test_the_library_runs_without_its_extras(fresh: Path) -> None:
     blocked = run_fresh(fresh, "python", "-c", "import streamlit")
     assert "No module named 'streamlit'" in blocked.stderr

@@ -101,6 +101,7 @@ def test_an_adapter_that_is_changed_after_the_capture_fails_the_check() -> None:
     assert not call.verify().ok
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize(
     "kind", ["lora", "dora", "packed", "packed_linear", "scaled", "hook_behind"]
 )

@@ -12,6 +12,7 @@ from attnviz.teach.course import toy_model
 from attnviz.teach.course.toy_model import induction_cells
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (0, 2, 3))]
 )

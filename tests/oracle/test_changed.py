@@ -256,6 +256,7 @@ def test_patching_q_k_or_v_is_a_hook_on_the_layer_that_writes_it(case: Case, sta
     assert largest(ours, theirs) <= TOLERANCE
 
 
+@pytest.mark.some(4)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("n_changes", [3, pytest.param(6, marks=pytest.mark.slow)])
 def test_a_changed_capture_says_so_and_verifies(case: Case, n_changes: int) -> None:

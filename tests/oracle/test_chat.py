@@ -115,6 +115,7 @@ def test_a_message_is_one_text(lm: LoadedModel, given: dict[str, object], messag
         attnviz.capture(lm, chat=True, **given)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     ("source", "reason"),
     [
@@ -184,6 +185,7 @@ class Counted(subprocess.Popen[str]):
             self.alive.append(sum(child.returncode is None for child in self.started))
 
 
+@pytest.mark.slow
 def test_many_templates_at_once_have_few_processes(
     lm: LoadedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -216,6 +216,7 @@ def test_a_circuit_prints_its_curve_beside_random_edges(names: Circuit) -> None:
     assert len(lists["sender"]) == 479
 
 
+@pytest.mark.slow
 def test_the_other_run_needs_no_measure_of_its_own(names: Circuit) -> None:
     """Without one it keeps the logits of all rows, with one those of the last row alone."""
     lm = attnviz.load("stories")

@@ -102,6 +102,7 @@ def require_same(there: Capture, here: Capture) -> None:
             np.testing.assert_allclose(made[stage], values, atol=2e-5, err_msg=stage)
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("case", mostly_slow(CASES, QUICK))
 def test_another_device_gives_the_same_numbers(folder: Callable[[str], Path], case: str) -> None:
     name, given, options = CASES[case]

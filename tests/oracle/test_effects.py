@@ -150,6 +150,7 @@ def test_rows_of_batches_resumed_or_not_are_each_head_run_alone(
     assert np.abs(whole.changes).max() > 100 * ROUNDING
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     "name",
     [

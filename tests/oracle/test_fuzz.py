@@ -23,6 +23,7 @@ EXPECTED = {
 }
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("kind", fuzz.KINDS)
 def test_some_attempts_end_in_a_sentence_or_are_harmless(kind: str) -> None:
     report = fuzz.run(kind, 17, QUICK[kind])

@@ -57,6 +57,7 @@ def moved(before: Tensor, after: Tensor) -> set[int]:
     return set((before - after).abs().amax((0, 1, 3)).gt(1e-6).nonzero().flatten().tolist())
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("n_calls", [1, pytest.param(3, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", COARSE)
 def test_a_key_is_the_block_that_changes_it(
@@ -152,6 +153,7 @@ def windows_moved(before: Tensor, after: Tensor) -> list[list[int]]:
     return (before - after).abs().amax((1, 3)).gt(1e-6).nonzero().tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_tokens", [1, pytest.param(3, marks=pytest.mark.slow)])
 def test_unrolled_tokens_are_where_the_model_says(
     opened: Callable[[str], LoadedModel], n_tokens: int

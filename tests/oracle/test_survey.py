@@ -55,6 +55,7 @@ def alone(lm: LoadedModel, texts: Sequence[str]) -> np.ndarray:
     return np.stack(values)
 
 
+@pytest.mark.some(1)
 def test_means_histograms_and_quantiles_are_those_of_single_captures(lm: LoadedModel) -> None:
     survey = attnviz.survey(lm, TEXTS)
     expected = alone(lm, TEXTS)

@@ -240,6 +240,7 @@ def test_candidates_are_found_where_the_circuit_runs_over_the_stream(
     assert stories.candidates() == ()  # its path runs through MLP 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_the_trained_induction_circuit_is_found_from_its_weights(seed: int) -> None:
     *_, trained = toy_model.train(seed, steps=400, every=200)

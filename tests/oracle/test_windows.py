@@ -51,6 +51,7 @@ def arrival(loaded: Any, capture: Capture, layer: int, place: tuple[int, int]) -
     return one[0], one[1]
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("n_places", [1, pytest.param(4, marks=pytest.mark.slow)])
 def test_tokens_are_named_by_where_they_are(loaded: Any, n_places: int) -> None:
     capture = attnviz.capture(loaded, image=PICTURE)

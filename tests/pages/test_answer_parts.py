@@ -46,6 +46,7 @@ def test_a_guess_of_the_lens_opens_what_wrote_it(visit: Visit) -> None:
     assert parts["rows"]
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("model", ["minilm", "sentiment"])
 def test_parts_and_tokens_of_an_encoder(visit: Visit, model: str) -> None:
     app = visit("output", model=model, parts="1", where="1")

@@ -51,6 +51,7 @@ def test_the_curve_and_the_edges_are_those_of_the_library(visit: Visit) -> None:
     assert said == f"10 of 479 edges keep 90% of {number}: {values}."
 
 
+@pytest.mark.slow
 def test_every_edge_of_a_model_with_shared_keys_has_its_nodes(visit: Visit) -> None:
     texts = [text.replace("book", "ball") for text in (MARY, JOHN)]
     app = visit("circuit", model="stories-llama", text=texts[0], text_b=texts[1], cut_out="1")

@@ -77,6 +77,7 @@ def test_a_head_that_does_not_exist(visit: Visit, page: str, wrong: dict[str, st
     assert sent(app)[0].get("plane", sent(app)[0])[name] == 0
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("page", PAGES)
 def test_hostile_text_is_only_text(visit: Visit, page: str) -> None:
     text = address.cleaned("text", HOSTILE)

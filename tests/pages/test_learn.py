@@ -43,6 +43,7 @@ def test_the_list_names_every_lesson(visit: Visit, lang: i18n.Language) -> None:
     assert not app.error
 
 
+@pytest.mark.some(5)
 @pytest.mark.parametrize("slug", SLUGS)
 @pytest.mark.parametrize(
     ("lang", "n_cards"), mostly_slow([("en", 3), ("en", None), ("ja", None)], 1)

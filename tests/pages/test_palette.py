@@ -59,6 +59,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return asked
 
 
+@pytest.mark.some(6)
 @pytest.mark.parametrize(
     ("kind", "value", "page", "wanted"),
     [

@@ -71,6 +71,7 @@ def assert_same(found: Any, expected: Any) -> None:
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=2e-6)
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("page", FIGURES)
 def test_each_button_makes_its_file(
     page: str, opened: Callable[..., tuple[AppTest, Files]], tmp_path: Path
@@ -114,6 +115,7 @@ def edited(cap: attnviz.Capture) -> Steps:
     return attnviz.derive(cap.call(2), 3, edits=edits.parse("q.1.2=0.5"))
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("page", NUMBERS)
 def test_the_code_of_a_page_gives_what_it_shows(
     page: str,
@@ -188,6 +190,7 @@ VIEWS = {
 }  # fmt: skip
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("name", VIEWS)
 def test_the_code_for_a_view_gives_its_numbers(
     name: str,

@@ -24,6 +24,7 @@ def picture(app: AppTest) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     return found[0]
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize(("model", "head"), [("stories", "L2.H1"), ("stories-llama", "L0.H4")])
 def test_the_numbers_of_a_head_are_those_of_the_library(
     visit: Visit, model: str, head: str

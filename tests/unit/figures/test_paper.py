@@ -64,6 +64,7 @@ def test_an_eps_is_postscript_without_transparency(signs: tuple[str, ...]) -> No
     assert b"%%BoundingBox" in eps
 
 
+@pytest.mark.slow
 def test_every_figure_is_printed(tmp_path: Path) -> None:
     square = np.eye(5, dtype=np.float32)
     for number, figure in enumerate(

@@ -181,6 +181,7 @@ def test_show_aligns_as_the_library(tmp_path: Path) -> None:
 SAMPLINGS = ((1.0, 0, 1.0), (0.7, 20, 1.0), (1.3, 0, 0.9), (0.5, 7, 0.6), (0.0, 0, 1.0))
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(("temperature", "top_k", "top_p"), SAMPLINGS)
 def test_show_ranks_what_is_drawn_as_the_library(
     temperature: float, top_k: int, top_p: float, tmp_path: Path

@@ -55,6 +55,7 @@ def verified(lm: LoadedModel, reference: bytes, folder: Path) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize(
     "n_words", [LENGTHS[1], *(pytest.param(n, marks=pytest.mark.slow) for n in (2, 40, 200))]
 )

@@ -124,6 +124,7 @@ def test_a_text_fetches_only_the_shards_of_its_words(tmp_path: Path) -> None:
 # --- hostile texts --------------------------------------------------------------------------------
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("name", ["stories", "sentiment", "translator"])
 def test_show_takes_any_text(name: str, tmp_path: Path) -> None:
     lm = attnviz.load(name)

@@ -27,7 +27,8 @@ def test_fill_fills_every_text_as_python_does() -> None:
     names = {name for template in templates for name in i18n.placeholders(template)}
     filled = [dict.fromkeys(names, number) for number in NUMBERS]
     assert in_node(FILL, [templates, filled]) == [
-        [i18n.fill(template, values) for template in templates] for values in filled
+        [i18n.fill(each, dict.fromkeys(i18n.placeholders(each), number)) for each in templates]
+        for number in NUMBERS
     ]
 
 

@@ -34,6 +34,7 @@ DRAWS = ("0", "1", "K7Q-M2X", "ABC-DEF")
 LEAST, MOST, MOST_LONGEST = Fraction(25, 100), Fraction(42, 100), Fraction(40, 100)
 
 
+@pytest.mark.some(5)
 @pytest.mark.parametrize("seed", mostly_slow(SEEDS, 1))
 @pytest.mark.parametrize("slug", SLUGS)
 def test_cards_ask_what_can_be_answered(slug: str, seed: int, built: OfLesson) -> None:

@@ -68,6 +68,7 @@ def built(slug: str, capture: CaptureText) -> list[Card]:
     return [shuffled(card, slug, str(SEED)) for _, card in course.built(slug, SEED)]
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize(
     "lang", ["en", *(pytest.param(of, marks=pytest.mark.slow) for of in ("ja", "ko", "zh"))]
 )
@@ -159,6 +160,7 @@ def test_the_mask_that_a_card_asks_for_is_not_printed_on_the_next(
     assert "may attend" in solved and solved.count(">1</td>") == 6
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize("slug", SLUGS)
 def test_each_seed_has_numbers_of_its_own(slug: str, capture_text: CaptureText) -> None:
     one, two = (body(printed(slug, "en", seed)) for seed in (SEED, 2))
