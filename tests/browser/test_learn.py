@@ -157,6 +157,18 @@ def test_a_click_beside_the_asking_panel_counts_or_says_where_to_answer(visit: O
     expect(other.get_by_test_id("stAlert")).to_have_count(0)
 
 
+def test_the_right_option_is_marked_after_a_wrong_one(visit: OpenVisit) -> None:
+    page = visit("learn", canvases=False, lesson="block", card="order").page
+    page.get_by_text("Nothing", exact=True).click()
+    expect(verdict(page, "✗ Not right.")).to_be_visible()
+    settle(page, canvases=False)
+    page.get_by_text("The rows no longer add up to 1").click()
+    expect(verdict(page, "✓ Right.")).to_be_visible()
+    right = page.get_by_role("radio", name="✓ The rows no longer add up to 1")
+    expect(right).to_be_disabled()
+    expect(right).to_be_checked()
+
+
 @pytest.mark.slow
 def test_a_choice_stays_when_the_language_changes(visit: OpenVisit) -> None:
     opened = visit("learn", canvases=False, lesson=FIRST, answers="next=word")
@@ -199,6 +211,9 @@ def test_a_number_gets_its_mistake_then_a_real_head_leads_back(
     (right,) = (card for _, card in cards(lesson("block"), capture_text) if card.name == "mix")
     enter(opened, f"{right.question.answer:.3f}".replace(".", ","))  # type: ignore[union-attr]
     expect(verdict(page, "✓ Right.")).to_be_visible()
+    shown = page.get_by_role("textbox", name="Your number")
+    expect(shown).to_be_disabled()
+    expect(shown).to_have_value(f"{right.question.answer:.3f}")  # type: ignore[union-attr]
     expect(hidden).not_to_have_text("?")
     page.get_by_role("button", name="Try it on a real head: Steps →").click()
     weights = page.locator(".panel[data-stage=weights] canvas[role=img]")

@@ -106,7 +106,12 @@ def test_a_choice_is_judged_and_an_answer_can_be_shown(visit: Visit) -> None:
     assert app.warning[0].value.endswith(EN.of("order", "feedback.nothing"))
     app.button(key=KEY("learn.order.shown")).click().run()
     assert "0.927" in app.success[0].value
-    assert app.radio(key=KEY("learn.order.answer")).value == "sums"
+    assert app.radio(key=KEY("learn.order.known")).value == "sums"
+
+
+def test_cuts_in_another_row_are_captured_for_themselves(visit: Visit) -> None:
+    app = visit("learn", lesson="claims", card="backup", answers="backup=hardly")
+    assert "instead of “bad”, in all heads: 8.31" in app.success[0].value
 
 
 def test_a_control_changes_its_card(visit: Visit) -> None:

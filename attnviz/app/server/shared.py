@@ -18,6 +18,8 @@ from hashlib import sha256
 from typing import Any, Generic, ParamSpec, Protocol, TypeVar
 from weakref import WeakSet, WeakValueDictionary
 
+from attnviz.types import ModelKey
+
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
@@ -141,7 +143,8 @@ def clear_all() -> None:
 def key_part(value: object) -> str:
     """An argument as part of a key: equal for two values only if they determine the same.
 
-    Something with a `key` is represented by that, arrays and pictures by the digest of their bytes.
+    What has an identity as its `key`, a text or a model's, is represented by that (the `key` of a
+    cut is a token's place, one part of several); arrays and pictures by the digest of their bytes.
     Raises `TypeError` for a value that cannot be told apart from others.
     """
     if value is None or isinstance(value, bool | int | float | str | Enum):
@@ -151,7 +154,7 @@ def key_part(value: object) -> str:
     if isinstance(value, Mapping):
         parts = sorted(f"{key_part(name)}: {key_part(part)}" for name, part in value.items())
         return f"{{{', '.join(parts)}}}"
-    if (own := getattr(value, "key", None)) is not None:
+    if isinstance(own := getattr(value, "key", None), str | ModelKey):
         return f"{type(value).__name__}({own})"
     if callable(pixels := getattr(value, "tobytes", None)):
         shape = getattr(value, "shape", getattr(value, "size", ""))

@@ -76,8 +76,16 @@ def _show_or_ask_again(lang: Language, name: str, is_open: bool) -> None:
     )
 
 
+def _widget(name: str, is_open: bool) -> str:
+    """The name of what takes an answer; once that is known it is another one, which shows it.
+
+    Disabled in the run that takes its answer, a widget goes back in the browser to what it showed.
+    """
+    return f"learn.{name}.{'answer' if is_open else 'known'}"
+
+
 def _number(lang: Language, name: str, answer: str, is_open: bool) -> None:
-    widget = f"learn.{name}.answer"
+    widget = _widget(name, is_open)
     st.text_input(
         text(lang, "learn.your_number"),
         key=widgets.showing(widget, answer),
@@ -107,7 +115,7 @@ def _choice(shown: CardShown, question: ChoiceQuestion) -> None:
     st.radio(
         text(shown.lang, "learn.options"),
         question.options,
-        key=widgets.showing(f"learn.{name}.answer", marked),
+        key=widgets.showing(_widget(name, is_open), marked),
         format_func=lambda option: _marked(shown, question, option),
         disabled=not is_open,
         on_change=_take_option,
@@ -142,7 +150,7 @@ def _options_with_pictures(shown: CardShown, question: ChoiceQuestion, marked: s
 
 
 def _take_option(name: str) -> None:
-    chosen = widgets.value(f"learn.{name}.answer")
+    chosen = widgets.value(_widget(name, is_open=True))
     if isinstance(chosen, str):
         open_card.answer(name, chosen)
 

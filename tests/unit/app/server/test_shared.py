@@ -10,6 +10,7 @@ from PIL import Image
 
 from attnviz.app.server import shared as module
 from attnviz.app.server.shared import MAX_KEY_CHARS, Shared, key_part, shared
+from attnviz.changes.make import cut
 from tests.support.waiting import LIMIT_S
 
 
@@ -151,6 +152,7 @@ def test_equal_values_have_equal_key_parts_and_others_other_ones() -> None:
         *(None, True, 1, 1.0, "1", "None", (1, 2), ((1,), 2), {"a": 1}, {"a": 1, "b": None}),
         *(black, white, black.reshape(5, 3), black.astype(np.int8), [black, "a"]),
         *(Image.fromarray(black), Image.fromarray(white), Named(), Source("a"), Source("a", "b")),
+        *(cut("L0.H0", 1, 2), cut("L0.H0", 3, 2), cut("L0.H1", 1, 2), cut("L0.H0", key=2)),
     ]
     parts = [key_part(value) for value in values]
     assert len(set(parts)) == len(values)
