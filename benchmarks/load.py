@@ -38,7 +38,7 @@ WORDS = (
     "the cat dog bird girl king old small saw loved chased fed in under near a red house".split()
 )
 LESSONS = ("block", "ask", "scale", "masks")
-PAGES = ("look", "compute", "masks", "output", "geometry", "learn", "calculator")
+PAGES = ("look", "compute", "masks", "change", "geometry", "learn", "calculator")
 
 
 @dataclass

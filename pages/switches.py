@@ -1,11 +1,11 @@
-"""Switches: every head as a switch; switch heads off and see the model's answer change.
+"""Change: every head as a switch beside the model's answer; paths over them, the answer below.
 
-Reads the view, runs the model through the cache, shows the board with the answer, and says what was
-verified.
+Reads the view, runs the model through the cache, shows the switches with what is seen over and
+below them, and says what was verified.
 """
 
 from attnviz.app.frame import capture_of_view, frame, frame_line, take
-from attnviz.app.page_parts import switches
+from attnviz.app.page_parts import change
 from attnviz.app.page_parts.learn import project
 from attnviz.app.session import current
 
@@ -15,10 +15,11 @@ def main() -> None:
     lang = current.language()
     shown = capture_of_view.shown(lang)
     if shown is not None:
-        switches.board(shown, project.offer)
+        change.show(shown, project.offer)
         if not frame_line.ends(shown):
+            change.show_more(shown)
             frame.verification(shown, all_on=False)
-            take.offer(shown, "switches")
+            take.offer(shown, "switches", *change.figures(shown))
 
 
 main()

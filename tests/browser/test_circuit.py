@@ -13,7 +13,7 @@ REPEATED = "Tom garden ball river Anna bread Tom garden ball river Anna bread"
 def test_a_click_on_an_arrow_cuts_that_path(visit: OpenVisit) -> None:
     opened = visit("circuit", model="stories", text=REPEATED)
     page = opened.page
-    edges, rows = page.locator(".av-circuit-edge"), page.locator(".av-circuit-list button")
+    edges, rows = page.locator(".av-path"), page.locator(".av-circuit-list button")
     expect(edges).to_have_count(12)
     expect(rows.first).to_contain_text("L0.H1 → L2.H1")
     track, bar, mark = (
@@ -36,15 +36,21 @@ def test_a_click_on_an_arrow_cuts_that_path(visit: OpenVisit) -> None:
     page.get_by_role("button", name="All paths").click()
     expect(page.locator(".av-circuit-title")).to_have_count(0)
     page.get_by_label("k: keys").uncheck()
-    expect(page.locator(".av-circuit-list .av-circuit-k")).to_have_count(0)
+    expect(page.locator(".av-circuit-list .av-path-k")).to_have_count(0)
     opened.wait_for_parameters(arrow=None, sides="q")
     slider = page.locator(".av-circuit-slider")
     slider.focus()
     page.keyboard.press("End")
     expect(edges).to_have_count(1)
+
+
+def test_where_the_paths_stand_alone_a_head_shows_its_own(visit: OpenVisit) -> None:
+    opened = visit("circuit", model="stories", text=REPEATED, embed="true")
+    page = opened.page
+    expect(page.locator(".av-switches")).to_have_count(0)
     head = page.locator(".av-circuit-node[data-head='L0.H0']")
     head.focus()
-    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
     opened.wait_for_parameters(arrow="L0.H1")
     expect(head).to_have_attribute("aria-pressed", "false")

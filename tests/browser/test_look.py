@@ -98,3 +98,11 @@ def test_a_card_forbids_its_look_and_finds_who_else_has_it(visit: OpenVisit) -> 
     board = opened.canvas("All heads of")
     expect_true(lambda: "L2.H1" in (board.get_attribute("data-hits") or "").split())
     opened.wait_for_parameters(open=None, links=1, query=14, key=2)
+
+
+def test_look_in_the_bar_leads_from_an_open_head_to_all(visit: OpenVisit) -> None:
+    opened = visit("head", layer=1, head=1)
+    expect_data(grown(opened), layer=1, head=1)
+    opened.page.locator(".st-key-attnviz-widget-pages").get_by_role("link", name="Look").click()
+    opened.wait_for_parameters(open=None)
+    expect(square(opened, 1, 1)).to_be_visible()

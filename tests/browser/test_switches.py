@@ -6,7 +6,9 @@ from playwright.sync_api import expect
 from tests.browser.conftest import OpenVisit
 from tests.support.hostile import TEXT as HOSTILE
 from tests.support.hostile import escaped
+from tests.support.waiting import expect_true
 
+REPEATED = "Tom garden ball river Anna bread Tom garden ball river Anna bread"
 STORE = "When Mary and John went to the store, John gave a book to"
 
 
@@ -39,6 +41,7 @@ def test_a_click_switches_a_head_and_the_answer_follows(visit: OpenVisit) -> Non
 def test_a_click_on_a_word_forbids_the_look_at_it(visit: OpenVisit) -> None:
     opened = visit("switches", model="stories", text=STORE)
     page = opened.page
+    page.locator(".av-words-box summary").click()
     mary = page.locator("[data-word='2']")
     expect(mary).to_have_attribute("aria-label", "Mary: +1.49. Forbid this look")
     mary.focus()
@@ -74,3 +77,59 @@ def test_what_was_switched_in_another_model_cannot_be_undone(visit: OpenVisit) -
     expect(page.locator(".av-switches-now .av-sentence")).to_contain_text("but John")
     expect(page.get_by_role("button", name="Open L5.H11")).to_be_hidden()
     expect(page.get_by_role("button", name="Undo")).to_be_hidden()
+
+
+def test_a_head_says_if_it_looks_and_if_it_matters(visit: OpenVisit) -> None:
+    cell = {"layer": 2, "head": 1, "query": 14, "key": 2}
+    page = visit("switches", model="stories", text=STORE, **cell).page
+    facts = page.locator(".av-switches-facts")
+    expect(facts).to_contain_text("to looks at Mary 0.98; the head's other rows: 0.08.")
+    expect(facts).to_contain_text("It looks, and it matters.")
+    page.locator("[data-head='L2.H3']").hover()
+    expect(facts).to_contain_text("to looks at Mary 0.77")
+    expect(facts).to_contain_text("It looks, but it hardly matters.")
+    page.locator("[data-head='L0.H0']").focus()
+    expect(facts).to_contain_text("It hardly looks here, yet it matters.")
+
+
+TRACKS = "(tracks) => tracks.map((track) => track.clientWidth)"
+
+
+def test_bars_move_on_tracks_that_keep_their_width(visit: OpenVisit) -> None:
+    page = visit("switches", model="stories", text=STORE).page
+    tracks, fill = page.locator(".av-switches .av-bar-track"), page.locator(".av-bar-fill").first
+    expect(tracks.first).to_be_visible()
+    (before, *_) = tracks.evaluate_all(TRACKS)
+    page.emulate_media(reduced_motion="no-preference")
+    fill.evaluate("(node) => { Element.prototype.animate = () => { window.moved = true; }; }")
+    page.locator("[data-head='L0.H0']").click()
+    expect(page.locator(".av-switches-now .av-sentence")).to_contain_text("but John")
+    assert {*tracks.evaluate_all(TRACKS)} == {before}
+    assert page.evaluate("() => window.moved")
+
+
+def test_paths_lie_over_the_switches_and_the_answer_below_them(visit: OpenVisit) -> None:
+    opened = visit("switches", model="stories", text=REPEATED)
+    page = opened.page
+    board = page.locator(".av-switches-boards")
+    page.get_by_role("button", name="Paths between heads").click()
+    arrows = board.locator(".av-path")
+    expect(arrows).to_have_count(12)
+    opened.wait_for_parameters(paths="1")
+    board.locator("[data-path='L0.H1-L2.H1.k'] .av-path-line").dispatch_event("click")
+    opened.wait_for_parameters(arrow="L0.H1-L2.H1.k")
+    expect(page.locator(".av-circuit-title")).to_have_text("L0.H1 → L2.H1, keys")
+    board.locator("[data-head='L2.H1']").click()
+    expect(board.locator("[data-head='L2.H1']")).to_have_attribute("aria-checked", "false")
+    expect(arrows).to_have_count(12)
+    page.get_by_label("Paths of").select_option("L0.H0")
+    opened.wait_for_parameters(arrow="L0.H0")
+    ends = """(paths) => paths.every(({ dataset: { sender, receiver } }) =>
+        [sender, receiver].includes('L0.H0'))"""
+    expect_true(lambda: arrows.evaluate_all(ends))
+    page.get_by_role("button", name="The whole answer").click()
+    expect(page.get_by_text("The model's guess after each layer")).to_be_visible()
+    expect(board.locator("[data-head='L2.H1']")).to_have_attribute("aria-checked", "false")
+    page.get_by_role("button", name="Paths between heads").click()
+    opened.wait_for_parameters(paths=None, answer="1")
+    expect(arrows).to_have_count(0)

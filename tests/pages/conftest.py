@@ -21,7 +21,18 @@ from attnviz.app.server import class_socket, loading, sources
 from attnviz.app.server.edge import streamlit_patches
 from attnviz.app.session import routes, widgets
 from attnviz.models.rehearsal import Rehearsal
-from attnviz.pictures import effects, found, geometry, grid, head, masks, rest, steps, table
+from attnviz.pictures import (
+    effects,
+    found,
+    geometry,
+    grid,
+    head,
+    masks,
+    rest,
+    steps,
+    switches,
+    table,
+)
 from attnviz.pictures import shelf as shelf_picture
 from attnviz.pictures import strip as strip_picture
 from attnviz.pictures.shared.buffer import unpack
@@ -183,6 +194,8 @@ def beside_bar(app: AppTest, kind: str = "bidi_component") -> list[Any]:
     names = {_name_of(each) for each in beside}
     if names & {geometry.CANVAS.element, masks.CANVAS.element}:
         unseen.append(steps.CANVAS.element)  # the rail below a face of Compute
+    if {"paths", "answer"} & {*app.query_params}:  # what is seen with the switches is meant
+        unseen.append(switches.CANVAS.element)
     return [each for each in beside if _name_of(each) not in unseen]
 
 

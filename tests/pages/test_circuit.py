@@ -18,7 +18,7 @@ INDUCTION = "L0.H1-L2.H1.k"
 def test_the_circuit_of_induction_is_the_first_sight(visit: Visit, lang: i18n.Language) -> None:
     app = visit("circuit", lang=lang, model="stories", text=REPEATED)
     assert not app.error
-    assert [title.value for title in app.title] == [i18n.text(lang, "page.circuit.title")]
+    assert [title.value for title in app.title] == [i18n.text(lang, "page.switches.title")]
     assert component_name(app) == "attnviz.circuit"
     header, arrays = sent(app)
     sender, receiver, side = np.unravel_index(np.nanargmax(arrays["moved"][:, :, :2]), (16, 16, 2))

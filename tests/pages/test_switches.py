@@ -199,3 +199,26 @@ def test_hostile_text_stays_text(visit: Visit) -> None:
     app = visit("switches", model="stories", text=HOSTILE)
     assert not app.error
     assert sent(app)[0]["answer"]["bars"]
+
+
+def test_a_head_has_its_look_beside_the_other_rows_and_its_effect_beside_the_median(
+    visit: Visit,
+) -> None:
+    app = visit("switches", model="stories", text=STORE, layer="2", head="1", query="14", key="2")
+    header, arrays = sent(app)
+    (facts,), looks = header["facts"], arrays["facts.0.looks"]
+    assert (facts["query"], facts["key"]) == ("to", "Mary")
+    weights = attnviz.capture("stories", STORE).all_weights()
+    np.testing.assert_allclose(looks[..., 0], weights[:, :, 14, 2], atol=1e-6)
+    np.testing.assert_allclose(looks[..., 1], weights[:, :, 2:14, 2].mean(-1), atol=1e-6)
+    effects = arrays["groups.0.effects"]
+    assert header["least"] == pytest.approx(
+        max(3 * np.median(np.abs(effects)), 0.05 * np.abs(effects).max()), rel=1e-5
+    )
+    assert "54.8 percentage points" in facts["sentences"][2][1]
+
+
+def test_without_a_cell_a_head_has_its_effect_alone(visit: Visit) -> None:
+    header, arrays = sent(visit("switches", model="stories", text=f"{STORE} Mary", layer="2"))
+    (facts,) = header["facts"]
+    assert facts["query"] == "" and "facts.0.looks" not in arrays and facts["sentences"][0][0]

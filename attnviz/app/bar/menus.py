@@ -21,7 +21,7 @@ from attnviz.models.registry import REGISTRY
 from attnviz.pictures import theme_switch
 from attnviz.pictures.group.titles import model_title
 from attnviz.pictures.shared import numbers
-from attnviz.pictures.shared.pages import Page
+from attnviz.pictures.shared.pages import Door, Page
 from attnviz.teach.lessons.cards.symbols import with_formulas
 
 OTHER = ""  # in the list of models: one that is named in a box of its own
@@ -45,12 +45,12 @@ def model(lang: Language, page: Page) -> None:
 
 def more(lang: Language, page: Page) -> None:
     """The menu of the app: the palette, what is shown, a capture, language, light or dark."""
-    door = routes.door(page, current.view().drawing.face)
     with st.popover(text(lang, "bar.more"), type="tertiary", key=widgets.key("menu.more")):
         palette.door(lang)
         with st.expander(text(lang, "explain.label"), key=widgets.key("explain")):
-            st.markdown(with_formulas(text(lang, f"page.{door}.intro")))
-            st.markdown(with_formulas(text(lang, f"page.{door}.explain")))
+            for shown in _explained(page):
+                st.markdown(with_formulas(text(lang, f"page.{shown}.intro")))
+                st.markdown(with_formulas(text(lang, f"page.{shown}.explain")))
         if page not in routes.WITHOUT_MODEL:
             capture_file.upload(lang)
         _language(lang)
@@ -60,6 +60,12 @@ def more(lang: Language, page: Page) -> None:
             f"{store.PREFIX}component.theme_switch",
             lang,
         )
+
+
+def _explained(page: Page) -> dict[Door, None]:
+    """The page, or its face, and what is open over it; an open head is told of by its page."""
+    door = routes.door(page, current.view().drawing.face)
+    return dict.fromkeys((door, *(other for other in current.opened(page) if other != "head")))
 
 
 def _input(lang: Language) -> None:

@@ -83,20 +83,27 @@ def _numbers(
         layer = head.layer if right.layer is None else right.layer
         other = HeadId(layer, head.head if right.head is None else right.head)
         return [f"weights = a.weights({str(head)!r}{place}), b.weights({str(other)!r}{place})"]
-    if page == "circuit":
-        return _paths(shown, source)
     if page == "switches":
-        return _without_heads(source, changes)
+        return _of_change(shown, source, changes)
     if page == "map":
         return _places(shown, head, source)
     if page in OF_MODEL and source.options is not None:
         return OF_MODEL[page](shown)
-    if page == "output":
-        answer = "logits" if shown.captured.capture.logits is not None else "hidden"
-        return [] if source.options is None else [f"{answer} = cap.{answer}"]
     if page in ("steps", "masks") and not shown.group.own_code(head.layer):
         return _stages(page, head, place)
     return [f"weights = cap.weights({str(head)!r}{place})"]
+
+
+def _of_change(shown: PageContext, source: CodeSource, changes: str) -> list[str]:
+    """The answer without the heads that are off; the paths and the whole answer where shown."""
+    view = current.view()
+    lines = _without_heads(source, changes)
+    if view.circuit.paths:
+        lines += _paths(shown, source)
+    if view.output.shown and source.options is not None:
+        answer = "logits" if shown.captured.capture.logits is not None else "hidden"
+        lines.append(f"{answer} = cap.{answer}")
+    return lines
 
 
 def _pairs(_: PageContext) -> list[str]:

@@ -1,6 +1,7 @@
-"""The page Circuit: a graph of the heads that move a later head's q, k or v, and the cut of a path.
+"""The paths over the switches of Change: what moves a later head's q, k or v, and the cut of one.
 
-In: what is shown and the view. Out: a mounted component. A choice in it reruns this fragment alone;
+In: what is shown and the view. Out: a mounted component, which draws over the switches of the page;
+in a frame, where it stands alone, a graph. A choice in it reruns this fragment alone;
 threshold and sides act in the browser.
 """
 
@@ -12,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from attnviz.app.bar.navigation import NAVIGATION, renew
-from attnviz.app.frame import head_links, inputs, measurement, needs_model
+from attnviz.app.bar.navigation import NAVIGATION
+from attnviz.app.frame import head_links, inputs, measurement
 from attnviz.app.host.draw import draw
 from attnviz.app.server import answer_runs
 from attnviz.app.server.answer_runs import Answering
@@ -22,7 +23,6 @@ from attnviz.app.session import current, embedding, messages, widgets
 from attnviz.app.session.fragment import fragment
 from attnviz.errors import UnsupportedAttention
 from attnviz.i18n import Language, text
-from attnviz.models.registry import REGISTRY
 from attnviz.pictures import circuit as component
 from attnviz.pictures.circuit import CircuitView, PathDetail
 from attnviz.pictures.circuit import fill as views
@@ -63,34 +63,15 @@ def graph(shown: PageContext) -> None:
     """The graph, and the cut of the chosen path."""
     lang = shown.lang
     with messages.guard(lang):
-        if needs_model.say(shown, "circuit"):
-            return
         request = inputs.of_whole(shown)
         if request is None:
             return
         with st.spinner(text(lang, "wait.effects")):
             answered = answer_runs.answers(shown.captured, request, inputs.others(shown))
         key = f"{shown.captured.key} {request.key}"
-        if shown.captured.name not in REGISTRY and not current.view().circuit.paths:
-            _measure_button(lang)
-            return
         found = measurement.result(lang, "circuit", key, partial(_measured, answered))
         if found is not None:
             _mount(shown, answered, found, key)
-
-
-def _measure_button(lang: Language) -> None:
-    st.button(
-        text(lang, "circuit.measure"),
-        key=widgets.key("circuit.measure"),
-        on_click=_measure,
-    )
-
-
-def _measure() -> None:
-    view = current.view()
-    current.update(replace(view, circuit=replace(view.circuit, paths=True)))
-    renew(FRAGMENT)
 
 
 def _measured(answered: Answering, job: Job) -> Found:
@@ -114,7 +95,7 @@ def _mount(shown: PageContext, answered: Answering, found: Found, key: str) -> N
             name,
             lang,
             {"circuit": _take(name), "open": head_links.open_from_canvas(name, shown)},
-            kept=f"{key} {choice}",
+            kept=f"{key} {choice} {embedding.is_embedded()}",
         )
 
 
@@ -137,6 +118,7 @@ def _view(shown: PageContext, answered: Answering, found: Found) -> CircuitView:
         chosen="" if chosen is None else str(chosen),
         least=float(choice.least) if choice.least else None,
         sides=choice.sides,
+        over=not embedding.is_embedded(),
         detail=_detail(shown, answered, chosen) if chosen and chosen.receiver else None,
     )
 

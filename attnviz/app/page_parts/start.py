@@ -40,14 +40,14 @@ from attnviz.pictures.film import fill as film_fill
 from attnviz.pictures.gallery import Miniature, stored
 from attnviz.pictures.group.app_capture import AppCapture
 from attnviz.pictures.shared import stored as stored_views
-from attnviz.pictures.shared.pages import Page
+from attnviz.pictures.shared.pages import Door
 from attnviz.pictures.stage import Scene, StageView
 from attnviz.pictures.stage import fill as stage_fill
 from attnviz.pictures.stage.scenes import STAGED, stored_opening
 
 FILM = "film"  # True once this visitor has asked for it
 N_TOKENS = 16  # of the story; the last one that is generated is never read
-PAGES: dict[Miniature, Page] = {
+DOORS: dict[Miniature, Door] = {
     "translator": "output",
     "picture": "output",
     "story": "output",
@@ -222,4 +222,4 @@ def _open(key: str) -> None:
         current.open_text(beginning())
         current.generate(N_TOKENS)
     address_bar.mount_anew()
-    current.go(PAGES[name])
+    current.go(DOORS[name])

@@ -1,4 +1,4 @@
-"""The page Switches: every head as a switch beside the model's answer, before and after.
+"""The switches of Change: every head as a switch beside the model's answer, before and after.
 
 In: what is shown, and what is offered on the head that is off. Out: a mounted component and the
 controls below it. While nobody has chosen, all heads are on, and in models that answer at once the
@@ -8,12 +8,13 @@ adds to the answer, and the look at one that is forbidden. A click reruns this f
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import streamlit as st
 
 from attnviz.app.bar.navigation import NAVIGATION, renew
-from attnviz.app.frame import head_links, inputs, measurement, needs_model
+from attnviz.app.frame import head_links, inputs, measurement
 from attnviz.app.frame.attention_choice import group_title
 from attnviz.app.host.draw import draw
 from attnviz.app.server import answer_runs
@@ -23,6 +24,7 @@ from attnviz.app.session.fragment import fragment
 from attnviz.i18n import Language, text
 from attnviz.models.registry import REGISTRY
 from attnviz.pictures import switches as component
+from attnviz.pictures.group import answers
 from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.switches import OFF, ForbiddenLook, Switch, SwitchesView
 from attnviz.pictures.switches import fill as views
@@ -45,9 +47,8 @@ TURNED = "L0.H0.mixed=zero"  # Mary 99.3 % becomes John 53 %
 def board(shown: PageContext, offer: Callable[[Language, HeadId], None]) -> None:
     """The board and the answer."""
     lang = shown.lang
+    widgets.rerun_too(FRAGMENT)  # another cell is looked at otherwise
     with messages.guard(lang):
-        if needs_model.say(shown, "switches"):
-            return
         with st.spinner(text(lang, "wait.effects")):
             request = inputs.of_shown(shown)
             if request is not None:
@@ -62,11 +63,15 @@ def board(shown: PageContext, offer: Callable[[Language, HeadId], None]) -> None
         leads = None if effects is None else measurement.lead_effects(lang, key, answered, to)
         off = component.parse(current.view().switches.changes) or ()
         look = ForbiddenLook.parse(current.view().switches.word) if measured else None
+        cell = _cell(shown)
         with st.spinner(text(lang, "wait.effects")):
             name = widgets.component_key("switches")
             draw(
                 component.CANVAS,
-                lambda: _view(shown, answered, off, (effects, leads), look),
+                lambda: replace(
+                    _view(shown, answered, off, (effects, leads), look),
+                    **_facts(shown, answered, effects, cell),
+                ),
                 name,
                 lang,
                 {
@@ -74,7 +79,7 @@ def board(shown: PageContext, offer: Callable[[Language, HeadId], None]) -> None
                     "word": _take(name, "word", current.take_look),
                     "open": head_links.open_from_canvas(name, shown),
                 },
-                kept=f"{key} {to} {off} {effects is None} {leads is None} {look}",
+                kept=f"{key} {to} {off} {effects is None} {leads is None} {look} {cell}",
             )
         with st.container(horizontal=True, vertical_alignment="bottom"):
             _choose_off(lang)
@@ -84,6 +89,31 @@ def board(shown: PageContext, offer: Callable[[Language, HeadId], None]) -> None
             named, groups = [switch.head for switch in off], shown.captured.groups
             if len(named) == len(groups) == 1 and not embedding.is_embedded():
                 offer(lang, HeadId.parse(named[0]))
+
+
+def _cell(shown: PageContext) -> tuple[int, int] | None:
+    """The chosen cell; with a row alone, the key that it looks at most in the chosen head."""
+    place, group = current.view().place, shown.group
+    if place.query is None or group.uneven or place.query >= shown.size.extent.n_query:
+        return None
+    if place.key is not None:
+        return (place.query, place.key) if place.key < shown.size.extent.n_key else None
+    layer, head = shown.size.nearest_head(*place.layer_and_head)
+    row = group.calls[layer].weights(head, batch=group.row(layer))[place.query]
+    return place.query, int(row.argmax())
+
+
+def _facts(
+    shown: PageContext,
+    answered: Answering,
+    effects: "Effects | None",
+    cell: tuple[int, int] | None,
+) -> dict[str, Any]:
+    """Looks and matters of all heads, and what matters; nothing where nothing was measured."""
+    if effects is None:
+        return {}
+    least = answers.least_that_matters(np.abs(effects.changes), effects.spread)
+    return {"facts": views.facts(shown, answered.run.reader, effects, cell), "least": least}
 
 
 def _example(lang: Language) -> None:
@@ -172,7 +202,9 @@ def _view(
         groups=views.switch_groups(shown, titles, effects),
         off=off,
         to=current.view().switches.to,
-        answer=views.answer_view(lang, answered.run.prepared, answer, result, names, written),
+        answer=views.ChangedAnswer(lang, answered.run.prepared, answer, result, names).view(
+            written
+        ),
         effects=" ".join(
             [
                 *([] if effects is None else [views.effects_sentence(lang, answer, effects)]),

@@ -170,6 +170,7 @@ PARAMETERS: Mapping[str, Parameter] = {
         Parameter("why", "inside", "why", _flag),
         Parameter("links", "inside", "links", _flag),
         Parameter("drawn", "inside", "drawn", partial(_matching, mask_painter.DRAWN)),
+        Parameter("answer", "output", "shown", _flag),
         Parameter("lens", "output", "lens", _flag),
         Parameter("patch", "patching", "shown", _flag),
         Parameter("stage", "patching", "stage", partial(_choice, PATCH_STAGES)),

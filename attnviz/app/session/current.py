@@ -16,7 +16,8 @@ from attnviz import i18n
 from attnviz.app.session import address, model_cards, routes, store
 from attnviz.app.session.view import RightSide, View, default_view
 from attnviz.checks import examples
-from attnviz.pictures.shared.pages import BEHIND, Door
+from attnviz.models.registry import REGISTRY
+from attnviz.pictures.shared.pages import BEHIND, Door, Page
 from attnviz.pictures.shared.selection import OpenRequest, Selection
 from attnviz.types import Kind, Stack
 
@@ -77,7 +78,10 @@ def _head(of: View) -> tuple[object, ...]:
 
 
 def open_model(name: str) -> None:
-    """Look at another model, from its first head on, with a text that it can read."""
+    """Look at another model, from its first head on, with a text that it can read.
+
+    Its paths are shown where those of the last one were, if they are measured without being asked.
+    """
     before = view()
     if name == before.model and not before.input.capture:
         return
@@ -90,6 +94,7 @@ def open_model(name: str) -> None:
             model=name,
             input=replace(blank.input, text=text, cut=is_cut),
             right=RightSide(model=_right_model(name)),
+            circuit=replace(blank.circuit, paths=before.circuit.paths and name in REGISTRY),
         )
     )
 
@@ -163,7 +168,7 @@ def open_attention(stack: Stack | None, kind: Kind | None) -> None:
 
 
 def go(door: Door) -> NoReturn:
-    """Leave for a page with the whole view.
+    """Leave for a page with the whole view, or for what is behind a door.
 
     Look is opened on all heads, or on the chosen one; Compute on the row, or on another face.
     """
@@ -171,9 +176,21 @@ def go(door: Door) -> NoReturn:
     given = BEHIND[door][1] if door in BEHIND else {}
     if page == "overview":
         take({"open": "open" in given})
-    if page == "steps":
+    elif page == "steps":
         take({"face": given.get("face", "")})
+    elif given:
+        take(dict.fromkeys(given, True))
     st.switch_page(routes.file(page), query_params=address.params(view()))
+
+
+def opened(page: Page) -> tuple[Door, ...]:
+    """The doors of a page that are open, as paths and the whole answer on Change."""
+    given = address.params(view()).items()
+    return tuple(
+        door
+        for door, (behind, names) in BEHIND.items()
+        if behind == page and names.items() <= given
+    )
 
 
 def want_target() -> None:

@@ -194,12 +194,13 @@ class Inside:
 
 @dataclass(frozen=True)
 class OutputParts:
-    """The tables that are open on the page Output.
+    """The whole answer below the switches of Change, if it is `shown`, and its tables.
 
     `parts` and `where` show what wrote the answer and from which tokens it comes, `guess` the cell
     of the lens whose parts are shown; `lens` True asks a model that is slow for its guesses.
     """
 
+    shown: bool = False
     parts: bool = False
     where: bool = False
     lens: bool = False
@@ -216,11 +217,11 @@ class PatchingChoice:
 
 @dataclass(frozen=True)
 class CircuitChoice:
-    """The graph of the page Circuit.
+    """The paths between heads, over the switches of Change.
 
     `path` is the chosen head or path, `least` the least that a drawn arrow moves, "" while nobody
-    has chosen; `sides` names the inputs of later heads that are drawn. `paths` True measures a
-    model that is slow. `cut_out` True shows the circuit that is cut out, with `kept` edges.
+    has chosen; `sides` names the inputs of later heads that are drawn. `paths` True measures and
+    shows them. `cut_out` True shows the circuit that is cut out, with `kept` edges.
     """
 
     path: str = ""

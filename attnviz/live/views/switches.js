@@ -78,6 +78,8 @@ export function switchesBytes(texts, model, board, reader, result, written) {
     effects_percent: isPercent,
     suggested: first ? headName(first) : "",
     words: null,
+    facts: [],
+    least: 0,
     most: effects ? Math.fround(Math.max(0, ...effects)) : 0,
   };
   return pack(header, arrays);

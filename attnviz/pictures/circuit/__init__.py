@@ -1,4 +1,4 @@
-"""Circuit: the heads in columns in the order in which they run, arrows for what moves a later head.
+"""Circuit: the paths between heads, as arrows from what an earlier head writes to what it moves.
 
 In: a frozen `CircuitView` whose texts are already translated. Out: the head or the path that a
 visitor has chosen, the least that an arrow moves and the sides that are drawn, as an address has
@@ -92,6 +92,7 @@ class CircuitView:
     least: float | None = None
     sides: str = DEFAULT_SIDES
     detail: PathDetail | None = None
+    over: bool = False
 
 
 CANVAS = Canvas("circuit", (CircuitView,))

@@ -1,21 +1,24 @@
 // @ts-check
-// Circuit: the graph of the heads, the strongest paths as a list beside it, and what the cut of the chosen path does.
-// Threshold and sides act at once in the browser; the server is asked for the cut of one path.
+// Circuit: the paths between heads, the strongest ones as a list, and what the cut of the chosen path does. They are drawn
+// over the switches of the page; where these are not shown, in a graph of their own. Threshold and sides act at once in the
+// browser; the server is asked for the cut of one path.
 
 import { parse } from "../shared/buffer.js";
 import { checkbox, swallow } from "../shared/controls.js";
 import { cueScroll, el, setBusy, setText, watchSize } from "../shared/dom.js";
 import { fill, fmtPercent, withPercent } from "../shared/fmt.js";
+import { lineWidth } from "../shared/head_paths.js";
 import { svg } from "../shared/svg.js";
 import { detailNodes } from "./detail.js";
-import { focusOn, lineWidth, makeGraph } from "./graph.js";
+import { focusOn, makeGraph } from "./graph.js";
 import { MAX_DRAWN, SIDES, readPaths, readablePaths, shownPaths } from "./paths.js";
 
 /** @import { Host, Mounted } from "../shared/host.js" */
 /** @import { Graph } from "./graph.js" */
+/** @import { Side } from "../shared/head_paths.js" */
+/** @import { DrawnPaths } from "../shared/host.js" */
 /** @import { Path } from "./paths.js" */
-/** @import { Arrays, PathDetail, Header } from "./types.js" */
-/** @import { Side } from "./paths.js" */
+/** @import { Arrays, CircuitHead, PathDetail, Header } from "./types.js" */
 
 const NARROW_PX = 860;
 const LISTED = 12;
@@ -23,8 +26,9 @@ const STEPS = 200; // of the slider, from nothing to the strongest path
 
 /**
  * `least` is null while nobody has moved the threshold; `chosen` is a head or a path, `pointed` what is under the pointer.
+ * `graph` is null where the paths lie over the switches, which are told what is `drawn`.
  * @typedef {{host: Host, data: Uint8Array | null, header: Header | null, arrays: Arrays | null, paths: Path[], sides: string, readable: boolean, least: number | null,
- *   chosen: string, pointed: string | null, graph: Graph | null}} State
+ *   chosen: string, pointed: string | null, heads: Map<string, CircuitHead>, graph: Graph | null, drawn: DrawnPaths | null}} State
  */
 /** @typedef {ReturnType<typeof buildParts>} Parts */
 
@@ -42,11 +46,19 @@ export default function circuit(/** @type {Host} */ host) {
     least: null,
     chosen: "",
     pointed: null,
+    heads: new Map(),
     graph: null,
+    drawn: null,
   };
-  const parts = buildParts();
+  const parts = buildParts((name) => choose(state, parts, name));
   host.root.append(parts.box);
   listen(state, parts);
+  const stop = host.channel.listen((message) => {
+    if ("wants" in message && message.wants === "paths") tell(state);
+    else if (!("path" in message)) return;
+    else if ("pointed" in message.path) point(state, parts, message.path.pointed);
+    else toggle(state, parts, message.path.chose);
+  });
   const unwatch = watchSize(parts.box, () => {
     parts.box.classList.toggle("av-circuit-narrow", parts.box.clientWidth < NARROW_PX);
     if (state.header) layGraph(state, parts);
@@ -56,20 +68,26 @@ export default function circuit(/** @type {Host} */ host) {
       if (state.data !== data) takeData(state, parts, data);
     },
     destroy() {
+      stop();
       unwatch();
+      if (state.header?.over) host.channel.post({ paths: null });
       parts.box.remove();
     },
   };
 }
 
-function buildParts() {
+function buildParts(/** @type {(head: string) => void} */ chooseHead) {
   const slider = el("input", { type: "range", class: "av-circuit-slider", min: 0, max: STEPS, step: 1 });
   const above = el("span", { class: "av-number" });
   const sides = el("div", { class: "av-row", role: "group" });
   const clear = el("button", { class: "av-button", type: "button" });
   const readable = el("div", { class: "av-row" });
+  const ofHead = el("select", { class: "av-select" });
+  ofHead.addEventListener("change", () => chooseHead(ofHead.value));
+  const ofHeadName = el("span");
+  const ofHeadLabel = el("label", { class: "av-note" }, ofHeadName, " ", ofHead);
   const threshold = el("label", { class: "av-circuit-threshold" }, above, slider);
-  const controls = el("div", { class: "av-row" }, sides, threshold, clear, readable);
+  const controls = el("div", { class: "av-row" }, sides, threshold, ofHeadLabel, clear, readable);
   const drawing = el("div", { class: "av-circuit-drawing" });
   const status = el("p", { class: "av-status av-note", "aria-live": "polite" });
   const width = el("p", { class: "av-note av-circuit-widths" });
@@ -90,13 +108,17 @@ function buildParts() {
   const list = el("ol", { class: "av-circuit-list" });
   const signs = el("p", { class: "av-note av-row" });
   const detail = el("div", { class: "av-circuit-detail", "aria-live": "polite" });
-  const right = el("div", { class: "av-circuit-right av-panel" }, summary, detail, heading, list, signs);
+  const says = el("div", { class: "av-circuit-says" }, summary, detail);
+  const right = el("div", { class: "av-circuit-right av-panel" }, says, el("div", {}, heading, list, signs));
   const box = el("section", { class: "av av-circuit" }, left, right);
   return {
     box,
     slider,
     above,
     sides,
+    ofHead,
+    ofHeadName,
+    ofHeadLabel,
     clear,
     readable,
     drawing,
@@ -136,11 +158,17 @@ function takeData(/** @type {State} */ state, /** @type {Parts} */ parts, /** @t
   const { header, arrays } = parse(data);
   const { strings, chosen, sides, least } = header;
   const paths = readPaths(header, arrays.moved, arrays.by_chance);
-  Object.assign(state, { data, header, arrays, chosen, sides, least, paths });
+  const heads = new Map(header.columns.flatMap((column) => column.heads.map((head) => [head.name, head])));
+  Object.assign(state, { data, header, arrays, chosen, sides, least, paths, heads });
+  parts.box.classList.toggle("av-circuit-over", header.over);
+  parts.ofHeadLabel.hidden = !header.over;
+  setText(parts.ofHeadName, strings.of_head);
+  const options = ["", ...heads.keys()].map((name) => el("option", { value: name }, name || strings.of_all));
+  parts.ofHead.replaceChildren(...options);
   parts.readable.replaceChildren(...(arrays.composed ? [makeReadable(state, parts, header)] : []));
   parts.sides.replaceChildren(...SIDES.map((side) => makeSide(state, parts, header, side)));
   parts.sides.setAttribute("aria-label", strings.sides);
-  setText(parts.hint, strings.hint);
+  setText(parts.hint, header.over ? strings.hint_over : strings.hint);
   parts.summary.replaceChildren(
     el("p", { class: "av-sentence" }, header.summary),
     ...header.notes.map((text) => el("p", { class: "av-note" }, text)),
@@ -174,7 +202,7 @@ function makeSide(
       commit(state);
     },
   });
-  box.node.classList.add(`av-circuit-${side}`, "av-circuit-key");
+  box.node.classList.add(`av-path-${side}`, "av-circuit-key");
   return box.node;
 }
 
@@ -182,9 +210,13 @@ function makeSide(
 function layGraph(/** @type {State} */ state, /** @type {Parts} */ parts) {
   const { header } = state;
   if (!header) return;
+  if (header.over) {
+    parts.drawing.replaceChildren();
+    return showPaths(state, parts);
+  }
   const focused = focusedHead(parts.drawing);
   state.graph = makeGraph(header.columns, parts.drawing.clientWidth, header.strings.graph, {
-    chose: (id) => choose(state, parts, id === state.chosen ? "" : id),
+    chose: (id) => toggle(state, parts, id),
     pointed: (id) => point(state, parts, id),
   });
   parts.drawing.replaceChildren(state.graph.node);
@@ -205,14 +237,23 @@ function mostOf(/** @type {State} */ { paths, sides }) {
 
 function showPaths(/** @type {State} */ state, /** @type {Parts} */ parts) {
   const { header, graph } = state;
-  if (!header || !graph) return;
+  if (!header) return;
   const { strings } = header;
-  const head = graph.spots.has(state.chosen) ? state.chosen : null;
+  const head = state.heads.has(state.chosen) ? state.chosen : null;
   const { drawn, total, least } = shownPaths(state.paths, { sides: state.sides, least: state.least, head });
   const chosen = state.paths.find(({ id }) => id === state.chosen);
   const readable = state.readable ? readablePaths(header, state.arrays?.composed, state.sides) : [];
-  graph.draw(chosen && !drawn.includes(chosen) ? [chosen, ...drawn] : drawn, mostOf(state), readable);
+  const withChosen = chosen && !drawn.includes(chosen) ? [chosen, ...drawn] : drawn;
+  state.drawn = {
+    paths: withChosen,
+    readable,
+    most: mostOf(state),
+    chosen: state.chosen,
+    pointed: state.pointed,
+  };
+  graph?.draw(withChosen, mostOf(state), readable);
   showWidths(parts.width, strings.width, drawn, mostOf(state));
+  parts.ofHead.value = head ?? "";
   setText(parts.said, state.readable ? readableSentence(state, header, drawn, readable) : "");
   const most = mostOf(state);
   parts.slider.value = String(most > 0 ? Math.round((STEPS * least) / most) : 0);
@@ -294,12 +335,12 @@ function listRow(
   const row = el(
     "button",
     {
-      class: `av-circuit-row av-circuit-${side}`,
+      class: `av-circuit-row av-path-${side}`,
       type: "button",
       dataset: { path: id },
       "aria-pressed": String(id === state.chosen),
       on: {
-        click: () => choose(state, parts, id === state.chosen ? "" : id),
+        click: () => toggle(state, parts, id),
         pointerenter: () => point(state, parts, id),
         pointerleave: () => point(state, parts, null),
       },
@@ -321,11 +362,11 @@ function point(/** @type {State} */ state, /** @type {Parts} */ parts, /** @type
 
 /** A head or a path in words. */
 function statusOf(
-  /** @type {State} */ { paths, sides, graph },
+  /** @type {State} */ { paths, sides, heads },
   /** @type {Header} */ { strings },
   /** @type {string} */ id,
 ) {
-  if (graph?.spots.has(id)) {
+  if (heads.has(id)) {
     const mine = paths.filter(({ side }) => sides.includes(side));
     const strongest = (/** @type {"sender" | "receiver"} */ end) =>
       fmtPercent(mine.find((path) => path[end] === id)?.moved ?? 0);
@@ -343,8 +384,19 @@ function mark(/** @type {State} */ state, /** @type {Parts} */ parts) {
   const { header, graph, chosen, pointed } = state;
   if (!header) return;
   graph?.mark({ chosen, pointed, labelOf: (name) => statusOf(state, header, name) });
+  if (state.drawn) state.drawn = { ...state.drawn, chosen, pointed };
+  tell(state);
   for (const row of parts.list.querySelectorAll("button"))
     row.setAttribute("aria-pressed", String(row.dataset.path === chosen));
+}
+
+/** Tells the switches what lies over them. */
+function tell(/** @type {State} */ { host, header, drawn }) {
+  if (header?.over) host.channel.post({ paths: drawn });
+}
+
+function toggle(/** @type {State} */ state, /** @type {Parts} */ parts, /** @type {string} */ id) {
+  choose(state, parts, id === state.chosen ? "" : id);
 }
 
 function choose(/** @type {State} */ state, /** @type {Parts} */ parts, /** @type {string} */ id) {
@@ -368,7 +420,7 @@ function commit(/** @type {State} */ { host, chosen, least, sides }) {
 }
 
 function showDetail(
-  /** @type {State} */ { host, header, graph, chosen },
+  /** @type {State} */ { host, header, heads, chosen },
   /** @type {Parts} */ { detail, summary },
   /** @type {PathDetail | null} */ shown,
 ) {
@@ -376,6 +428,6 @@ function showDetail(
   summary.hidden = Boolean(shown);
   if (!shown || !header) return detail.replaceChildren();
   const [sender = "", rest = ""] = chosen.split("-");
-  const ends = [rest.replace(/\.[qkv]$/, ""), sender].map((name) => graph?.spots.get(name));
+  const ends = [rest.replace(/\.[qkv]$/, ""), sender].map((name) => heads.get(name));
   detail.replaceChildren(...detailNodes(host, header.strings, shown, ends));
 }

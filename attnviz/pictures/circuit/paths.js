@@ -2,9 +2,8 @@
 // The paths of a circuit: read out of the buffer once, the strongest first, and which of them are drawn.
 
 /** @import { PackedArray } from "../shared/buffer.js" */
+/** @import { HeadPath, Side } from "../shared/head_paths.js" */
 /** @import { Header } from "./types.js" */
-
-/** @typedef {"q" | "k" | "v"} Side */
 
 /** @type {readonly Side[]} */
 export const SIDES = ["q", "k", "v"];
@@ -15,7 +14,7 @@ const READABLE_Z = 10; // standard deviations above random rotations
 
 /**
  * `chance` is what a change as large moves in a random direction, NaN where there is no such number.
- * @typedef {{id: string, sender: string, receiver: string, side: Side, moved: number, chance: number}} Path
+ * @typedef {HeadPath & {chance: number}} Path
  */
 /** @typedef {{drawn: Path[], total: number, least: number}} Shown */
 

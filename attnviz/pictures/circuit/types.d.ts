@@ -20,6 +20,7 @@ export interface Header {
   least: number | null;
   sides: string;
   detail: PathDetail | null;
+  over: boolean;
 }
 
 /** The heads that run together; `group` is their attention, "" for the only one. */
@@ -85,4 +86,7 @@ export interface Strings extends SharedStrings {
   readonly width: string;
   readonly bar: string;
   readonly mark: string;
+  readonly of_head: string;
+  readonly of_all: string;
+  readonly hint_over: string;
 }

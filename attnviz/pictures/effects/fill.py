@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from attnviz.experiment.effects import Effects
     from attnviz.experiment.run import Experiment
 
-# what matters moves the answer so much further than the median head, and this part of the most
-TIMES_MEDIAN, PART_OF_MOST = 3.0, 0.05
-
 
 def view(shown: PageContext, answer: "AnswerReader", effects: "Effects") -> EffectsView:
     """The effects of the heads of a group."""
@@ -53,7 +50,7 @@ def view(shown: PageContext, answer: "AnswerReader", effects: "Effects") -> Effe
         most=answers.amount_again(lang, most, unit),
         median=others,
     )
-    least = max(TIMES_MEDIAN * median, PART_OF_MOST * most, effects.spread)
+    least = answers.least_that_matters(sizes, effects.spread)
     name = heads.capture_name(shown)
     return EffectsView(name, table.astype(np.float32), most, median, least, sentences, legend)
 
@@ -85,7 +82,7 @@ def of_looks(shown: PageContext, run: "Experiment", cuts: "Cuts") -> EffectsView
         most=answers.amount(lang, most, unit),
         median=again,
     )
-    least = max(TIMES_MEDIAN * median, PART_OF_MOST * most, cuts.spread)
+    least = answers.least_that_matters(cuts.moved, cuts.spread)
     said, cell = tuple(map(tuple, sentences)), cuts.edges[0][1:]
     name = heads.capture_name(shown)
     return EffectsView(name, table, most, median, least, said, legend, cell)

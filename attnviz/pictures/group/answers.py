@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 Unit = Literal["percent", "points", "number"]
 NEARLY_ONE = 0.9995  # rounds to 100.0 %
 SATURATED = 0.9  # of a probability: from here on it hardly says what a change does
+# what matters moves the answer so much further than the median head, and this part of the most
+TIMES_MEDIAN, PART_OF_MOST = 3.0, 0.05
 NO_MOVE = 0.0001  # of a cosine: what four decimals show
 
 
@@ -68,6 +70,11 @@ def moved(answer: "AnswerReader", before: np.ndarray, after: np.ndarray) -> floa
         return max(0.0, float(1 - after[0]))  # rounding may leave a cosine just above 1
     change = np.abs(after - before)
     return float(change.sum() / 2 if answer.exclusive else change.mean())
+
+
+def least_that_matters(sizes: np.ndarray, spread: float) -> float:
+    """The least distance, of all `sizes`, by which a head must move the answer to matter."""
+    return max(TIMES_MEDIAN * float(np.median(sizes)), PART_OF_MOST * float(sizes.max()), spread)
 
 
 def control_sentence(

@@ -11,18 +11,7 @@ export interface Header {
 }
 
 export type Page =
-  | "start"
-  | "overview"
-  | "weights"
-  | "compare"
-  | "switches"
-  | "circuit"
-  | "output"
-  | "steps"
-  | "map"
-  | "atlas"
-  | "pairs"
-  | "learn";
+  "start" | "overview" | "weights" | "compare" | "switches" | "steps" | "map" | "atlas" | "pairs" | "learn";
 
 export type Arrays = Record<never, never>;
 

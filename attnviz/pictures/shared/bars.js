@@ -3,6 +3,7 @@
 // value, what the first was before something changed it for instance, is a tick on the same track with its own number.
 // A marked row is set apart by weight and by words, never by colour alone.
 
+import { wantsLessMotion } from "./clock.js";
 import { el, foreign } from "./dom.js";
 import { fmtFixed, fmtPercent, local, withPercent } from "./fmt.js";
 
@@ -11,20 +12,41 @@ import { fmtFixed, fmtPercent, local, withPercent } from "./fmt.js";
  * @typedef {{label: string, value: number, second?: number | null, mark?: string, muted?: boolean}} Bar
  */
 /**
- * `full` is the value of a whole track; `seconds` the heading of the second number, `values` that of the first;
- * `number` prints a value, as a probability in percent unless something else is given.
- * @typedef {{label: string, full?: number, values?: string, seconds?: string,
+ * `full` is the value of a whole track; `seconds` the heading of the second number, `values` that of the first; `two`
+ * keeps the place of the second one where there is none; `number` prints a value, as a probability in percent unless
+ * something else is given.
+ * @typedef {{label: string, full?: number, values?: string, seconds?: string, two?: boolean,
  *   number?: (value: number) => string}} BarsOptions
  */
 
-/** A list of bars; `set` shows others. @returns {{node: HTMLElement, set: (bars: readonly Bar[]) => void}} */
-export function barList(/** @type {BarsOptions} */ opts) {
-  const node = el("ol", { class: `av-bars${opts.seconds ? " av-bars-two" : ""}`, "aria-label": opts.label });
-  const set = (/** @type {readonly Bar[]} */ bars) => {
-    const rows = bars.map((bar) => barRow(bar, opts));
-    node.replaceChildren(...(opts.seconds ? [headingRow(opts), ...rows] : rows));
+const MOVE = { duration: 400, easing: "cubic-bezier(.2,.7,.2,1)" };
+
+/**
+ * A list of bars; `set` shows others, perhaps under other headings: a bar that stays moves to its new length.
+ * @param {BarsOptions} first
+ * @returns {{node: HTMLElement, set: (bars: readonly Bar[], opts?: BarsOptions) => void}}
+ */
+export function barList(first) {
+  const node = el("ol", { class: "av-bars" });
+  /** The length of each bar, as CSS. @type {Map<string, string>} */
+  let lengths = new Map();
+  const set = (/** @type {readonly Bar[]} */ bars, opts = first) => {
+    const two = Boolean(first.two || opts.seconds);
+    node.classList.toggle("av-bars-two", two);
+    node.setAttribute("aria-label", opts.label);
+    const rows = bars.map((bar) => barRow(bar, opts, two));
+    node.replaceChildren(...(two ? [headingRow(opts), ...rows] : rows));
+    for (const [at, { label }] of bars.entries()) moveFrom(rows[at], lengths.get(label));
+    lengths = new Map(bars.map(({ label, value }) => [label, share(value, opts.full ?? 1)]));
   };
   return { node, set };
+}
+
+/** Has a bar grow or shrink from another length, unless the visitor wants less motion. */
+function moveFrom(/** @type {HTMLElement} */ row, /** @type {string | undefined} */ before) {
+  const fill = row.querySelector(".av-bar-fill");
+  if (!before || !(fill instanceof HTMLElement) || fill.style.width === before || wantsLessMotion()) return;
+  fill.animate([{ width: before }, { width: fill.style.width }], MOVE);
 }
 
 /** The headings of both numbers. */
@@ -34,7 +56,7 @@ function headingRow(/** @type {BarsOptions} */ { values, seconds }) {
   return el("li", props, name, track, el("span", {}, values), el("span", {}, seconds));
 }
 
-function barRow(/** @type {Bar} */ bar, /** @type {BarsOptions} */ opts) {
+function barRow(/** @type {Bar} */ bar, /** @type {BarsOptions} */ opts, /** @type {boolean} */ two) {
   const { label, value, second = null, mark = "", muted = false } = bar;
   const full = opts.full ?? 1;
   const print = opts.number ?? percent;
@@ -55,7 +77,7 @@ function barRow(/** @type {Bar} */ bar, /** @type {BarsOptions} */ opts) {
     hidden(mark),
   );
   const number = el("span", { class: "av-number av-bar-number" }, print(value));
-  const other = opts.seconds
+  const other = two
     ? el(
         "span",
         { class: "av-number av-bar-second" },

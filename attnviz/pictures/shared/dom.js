@@ -109,7 +109,7 @@ export function elementAt(/** @type {Event} */ event) {
 /** The data-* attribute of the element that an event happened at, or of the nearest one around it that has it. */
 export function dataAt(/** @type {Event} */ event, /** @type {string} */ name) {
   const holder = elementAt(event)?.closest(`[data-${name}]`);
-  return holder instanceof HTMLElement ? holder.dataset[name] : undefined;
+  return /** @type {HTMLElement | SVGElement | null | undefined} */ (holder)?.dataset[name];
 }
 
 /**

@@ -6,6 +6,7 @@ import type { Miniature } from "../gallery/paint.js";
 import type { PartName } from "../model_map/types.js";
 import type { HeadEffects } from "./effects.js";
 import type { Box, Growth } from "./grow.js";
+import type { HeadPath } from "./head_paths.js";
 import type { Rest } from "./rest.js";
 import type { AddressSelection, Place } from "./selection.js";
 import type { ShownPicture } from "./snapshot.js";
@@ -63,15 +64,29 @@ export interface Channel {
   listen(callback: (message: Message) => void): () => void;
 }
 
-/** A change of the selection, what is told of all heads or the question for that, a square that grows, what was found. */
+/**
+ * A change of the selection, what is told of all heads or the question for that, a square that grows, what was found, the
+ * paths over the switches and what happens to one.
+ */
 export type Message =
   | Announcement
   | { readonly effects: HeadEffects }
   | { readonly rest: Rest }
-  | { readonly wants: "effects" | "rest" }
+  | { readonly wants: "effects" | "rest" | "paths" }
   | { readonly grow: Growth }
   | { readonly hits: Hits }
+  | { readonly paths: DrawnPaths | null }
+  | { readonly path: { chose: string } | { pointed: string | null } }
   | { readonly opens: { layer: number; head: number; from: Box } };
+
+/** Paths that are drawn over the switches: the strongest moves `most`, `readable` ones are faint. */
+export interface DrawnPaths {
+  readonly paths: readonly HeadPath[];
+  readonly readable: readonly HeadPath[];
+  readonly most: number;
+  readonly chosen: string;
+  readonly pointed: string | null;
+}
 
 /** The heads that a search found in a capture; null once it is over. */
 export interface Hits {

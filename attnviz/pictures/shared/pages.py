@@ -3,7 +3,8 @@
 In: nothing. Out: the rows, and the names: the single list of what a component can open, of what the
 navigation shows, and of what `app/session/routes.py` leads to. A page's texts are `page.<name>.…`,
 its file is `pages/<name>.py`; a room's name is `room.<name>`. A door is what can be opened: a page,
-"head", which is Look with one head grown out of its square, or a face of Compute.
+"head", which is Look with one head grown out of its square, a face of Compute, or what is seen with
+the switches of Change: "circuit", the paths over them, and "output", the whole answer below them.
 """
 
 from dataclasses import dataclass
@@ -15,15 +16,13 @@ Page = Literal[
     "weights",
     "compare",
     "switches",
-    "circuit",
-    "output",
     "steps",
     "map",
     "atlas",
     "pairs",
     "learn",
 ]
-Door = Literal[Page, "head", "masks", "geometry", "calculator"]
+Door = Literal[Page, "head", "circuit", "output", "masks", "geometry", "calculator"]
 Room = Literal["start", "look", "change", "compute", "texts", "learn"]
 
 
@@ -46,9 +45,7 @@ ROWS = (
     PageRow("overview", "look", followed=True),
     PageRow("weights", "look"),
     PageRow("compare", "look"),
-    PageRow("switches", "change"),
-    PageRow("circuit", "change"),
-    PageRow("output", "change", followed=True),
+    PageRow("switches", "change", followed=True),
     PageRow("steps", "compute", followed=True),
     PageRow("map", "texts"),
     PageRow("atlas", "texts"),
@@ -60,6 +57,8 @@ DOORS: tuple[Door, ...] = get_args(Door)
 # the page behind a door that is none, and the parameters of its address there
 BEHIND: dict[Door, tuple[Page, dict[str, str]]] = {
     "head": ("overview", {"open": "1"}),
+    "circuit": ("switches", {"paths": "1"}),
+    "output": ("switches", {"answer": "1"}),
     "masks": ("steps", {"face": "masks"}),
     "geometry": ("steps", {"face": "arrows"}),
     "calculator": ("steps", {"face": "numbers"}),

@@ -66,6 +66,22 @@ class SwitchGroup:
     effects: Float32[np.ndarray, "layer head"] | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class HeadFacts:
+    """Looks and matters of the heads of a group: what `shared/effects.js` says of a head.
+
+    `looks` has the weight of the chosen cell in each head, and the mean of its other rows; NaN
+    where it may not look; None where no cell of this group is chosen. Its tokens are `query` and
+    `key`.
+    `sentences` say the effect beside its control, by layer and head.
+    """
+
+    query: str
+    key: str
+    sentences: tuple[tuple[str, ...], ...]
+    looks: Float32[np.ndarray, "layer head number"] | None = None
+
+
 @dataclass(frozen=True)
 class AnswerView:
     """The answer as bars, with what changed in words, the control, and texts side by side.
@@ -144,7 +160,8 @@ class SwitchesView:
     """The board, what is off, and the answer. `effects` says in words what was measured.
 
     `suggested` is the head to switch off first, "" where none is known. What was switched in
-    another `model` cannot be undone. `words` is None where words have no direct shares.
+    another `model` cannot be undone. `words` is None where words have no direct shares. `facts` has
+    those of each group, none where nothing was measured; an effect above `least` matters.
     """
 
     model: str
@@ -156,6 +173,8 @@ class SwitchesView:
     effects_percent: bool = True
     suggested: str = ""
     words: WordsView | None = None
+    facts: tuple[HeadFacts, ...] = ()
+    least: float = 0.0
 
     @derived
     def most(self) -> float:

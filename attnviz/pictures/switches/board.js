@@ -12,7 +12,7 @@ import { paintLevels } from "../shared/matrix.js";
 /** @import { Theme } from "../shared/theme.js" */
 /** @import { Arrays, SwitchGroup, Header } from "./types.js" */
 
-/** A head of the board. @typedef {{layer: number, head: number, name: string, effect: number | null}} At */
+/** A head of the board; `group` is the place of its attention. @typedef {{group: number, layer: number, head: number, name: string, effect: number | null}} At */
 /** @typedef {{switched: (at: At) => void, pointed: (at: At | null) => void}} BoardEvents */
 /**
  * A head's button with what it shows. @typedef {At & {node: HTMLButtonElement, canvas: HTMLCanvasElement,
@@ -40,6 +40,7 @@ export function makeBoard(header, arrays, events) {
       group,
       arrays[`groups.${place}.weights`],
       arrays[`groups.${place}.effects`]?.data ?? null,
+      arrays[`facts.${place}.looks`]?.data ?? null,
       cells,
       rows,
     ),
@@ -84,17 +85,20 @@ export function makeBoard(header, arrays, events) {
  * @param {SwitchGroup} group
  * @param {PackedArray} weights
  * @param {ArrayLike<number> | null} effects
+ * @param {ArrayLike<number> | null} looks
  * @param {Map<string, Cell>} cells
  * @param {Cell[][]} rows
  */
-function makeGroup(header, group, weights, effects, cells, rows) {
+function makeGroup(header, group, weights, effects, looks, cells, rows) {
+  const place = header.groups.indexOf(group);
   const widest = Math.max(...group.heads);
   const lines = group.heads.map((count, layer) => {
     /** @type {Cell[]} */
     const row = [];
     for (let head = 0; head < count; head++) {
       const effect = effects ? effects[layer * widest + head] : null;
-      const cell = makeCell(group, layer, head, effect, weights, row);
+      const look = looks ? looks[2 * (layer * widest + head)] : NaN;
+      const cell = makeCell(group, { group: place, layer, head, effect }, weights, row, look);
       row.push(cell);
       cells.set(cell.name, cell);
     }
@@ -111,14 +115,14 @@ function makeGroup(header, group, weights, effects, cells, rows) {
 
 /**
  * @param {SwitchGroup} group
- * @param {number} layer
- * @param {number} head
- * @param {number | null} effect
+ * @param {Omit<At, "name">} at
  * @param {PackedArray} weights
  * @param {Cell[]} row
+ * @param {number} look how strongly the chosen row looks at the chosen key, NaN where that is not known
  * @returns {Cell}
  */
-function makeCell(group, layer, head, effect, weights, row) {
+function makeCell(group, at, weights, row, look) {
+  const { layer, head, effect } = at;
   const name = `${group.prefix}L${layer}.H${head}`;
   const canvas = el("canvas", { class: "av-switches-tiny", "aria-hidden": "true" });
   const strip = el("span", { class: "av-switches-strip av-number", "aria-hidden": "true" });
@@ -128,9 +132,17 @@ function makeCell(group, layer, head, effect, weights, row) {
     { class: "av-switch", type: "button", role: "switch", tabIndex: -1, dataset: { head: name } },
     number,
     canvas,
+    Number.isNaN(look) ? null : lookBar(look),
     effect === null ? null : strip,
   );
-  return { layer, head, name, effect, node, canvas, strip, weights, row };
+  return { ...at, name, node, canvas, strip, weights, row };
+}
+
+/** How strongly the head looks at the chosen cell, as a bar of its own. */
+function lookBar(/** @type {number} */ look) {
+  const bar = el("span", { class: "av-switches-look", "aria-hidden": "true" });
+  bar.style.setProperty("--av-share", String(look));
+  return bar;
 }
 
 function paintAll(

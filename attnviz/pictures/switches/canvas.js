@@ -6,12 +6,15 @@
 import { barList } from "../shared/bars.js";
 import { parse } from "../shared/buffer.js";
 import { cueScroll, el, quotingNodes, setBusy, setText, watchSize } from "../shared/dom.js";
+import { factNodes } from "../shared/effects.js";
 import { fill, fmtFixed, fmtPercent, withPercent } from "../shared/fmt.js";
+import { readSelection } from "../shared/selection.js";
+import { makeArrows } from "./arrows.js";
 import { makeBoard } from "./board.js";
 import { makeWords } from "./words.js";
 
 /** @import { Host, Mounted } from "../shared/host.js" */
-/** @import { Board } from "./board.js" */
+/** @import { At, Board } from "./board.js" */
 /** @import { AnswerView, Arrays, Header } from "./types.js" */
 
 const ALL_ON = "none";
@@ -19,16 +22,20 @@ const NARROW_PX = 720;
 const NAME_CHARS = 16; // what fits beside a bar
 
 /**
- * `before` has what was off before each click, the last one at the end.
- * @typedef {{host: Host, data: Uint8Array | null, header: Header | null, off: Map<string, string>, board: Board | null,
- *   before: Map<string, string>[], last: {layer: number, head: number, name: string} | null}} State
+ * `before` has what was off before each click, the last one at the end; `last` is the head that was switched last, `at` the
+ * one that is spoken of.
+ * @typedef {{host: Host, data: Uint8Array | null, header: Header | null, arrays: Arrays | null, off: Map<string, string>,
+ *   board: Board | null, before: Map<string, string>[], last: At | null, at: At | null}} State
  */
 /** @typedef {ReturnType<typeof buildParts>} Parts */
 
 /** @returns {Mounted} */
 export default function switches(/** @type {Host} */ host) {
   /** @type {State} */
-  const state = { host, data: null, header: null, off: new Map(), board: null, before: [], last: null };
+  const state = {
+    ...{ host, data: null, header: null, arrays: null, off: new Map(), board: null },
+    ...{ before: [], last: null, at: null },
+  };
   const parts = buildParts(state, {
     undo: () => {
       const before = state.before.pop();
@@ -51,17 +58,21 @@ export default function switches(/** @type {Host} */ host) {
     },
   });
   host.root.append(parts.box);
+  const arrows = makeArrows(parts.boards, parts.box, host);
   const unwatch = watchSize(parts.box, () => {
     parts.box.classList.toggle("av-switches-narrow", parts.box.clientWidth < NARROW_PX);
-    state.board?.lay(parts.boards.clientWidth);
+    state.board?.lay(parts.left.clientWidth);
+    arrows.draw();
   });
   return {
     refresh(data) {
-      if (state.data !== data) takeData(state, parts, data);
-      else state.board?.paint(host.theme());
+      if (state.data === data) return state.board?.paint(host.theme());
+      takeData(state, parts, data, arrows);
+      arrows.draw();
     },
     destroy() {
       unwatch();
+      arrows.destroy();
       parts.box.remove();
     },
   };
@@ -75,50 +86,72 @@ function buildParts(_state, on) {
   const allOn = button(on.allOn);
   const suggested = button(on.suggested);
   const open = button(on.open);
-  const status = el("p", { class: "av-status av-note", "aria-live": "polite" });
+  const facts = el("p", { class: "av-switches-facts av-facts", "aria-live": "polite" });
   const left = el("div", { class: "av-switches-left" });
   const effects = el("p", { class: "av-note" });
+  const compared = el("summary", {});
+  const comparison = el("details", { class: "av-switches-compared av-note" }, compared, effects);
   const hint = el("p", { class: "av-hint" });
   const row = el("div", { class: "av-row" }, suggested, undo, allOn, open);
   const boards = el("div", { class: "av-switches-boards" });
-  left.append(boards, row, status, hint, effects);
-  const answer = el("div", { class: "av-switches-answer av-panel" });
+  left.append(boards, el("div", { class: "av-switches-says" }, facts, row, hint, comparison));
+  const answer = makeAnswer();
   const words = el("div", { class: "av-switches-words" });
-  const right = el("div", { class: "av-switches-right" }, answer, words);
+  const right = el("div", { class: "av-switches-right" }, answer.node, words);
   const box = el("section", { class: "av av-switches" }, right, left);
-  return { box, words, left, boards, answer, suggested, undo, allOn, open, status, effects, hint };
+  return {
+    box,
+    words,
+    left,
+    boards,
+    answer,
+    suggested,
+    undo,
+    allOn,
+    open,
+    facts,
+    effects,
+    compared,
+    comparison,
+    hint,
+  };
 }
 
-function takeData(/** @type {State} */ state, /** @type {Parts} */ parts, /** @type {Uint8Array} */ data) {
+/** @param {State} state @param {Parts} parts @param {Uint8Array} data @param {ReturnType<typeof makeArrows>} arrows */
+function takeData(state, parts, data, arrows) {
   /** @type {{header: Header, arrays: Arrays}} */
   const { header, arrays } = parse(data);
   const { strings } = header;
   if (state.header?.model !== header.model) {
     state.before = [];
-    state.last = null;
-    setText(parts.status, "");
+    state.last = state.at = null;
   }
-  state.data = data;
-  state.header = header;
+  Object.assign(state, { data, header, arrays });
   state.off = new Map(header.off.map(({ head, change }) => [head, change]));
   const focused = state.board?.focused() ?? null;
   state.board?.destroy();
   state.board = makeBoard(header, arrays, {
     switched: (at) => toggle(state, parts, at),
-    pointed: (at) => setText(parts.status, at ? statusOf(state, at.name, at.effect) : ""),
+    pointed: (at) => {
+      if (at) state.at = at;
+      showFacts(state, parts);
+      arrows.point(at?.name ?? null);
+    },
   });
   parts.boards.replaceChildren(state.board.node);
-  state.board.lay(parts.boards.clientWidth);
+  state.board.lay(parts.left.clientWidth);
   state.board.paint(state.host.theme());
   if (focused) state.board.focus(focused);
   showWords(state, parts, arrays);
   setText(parts.hint, strings.hint);
   setText(parts.effects, header.effects);
+  setText(parts.compared, strings.compared);
+  parts.comparison.hidden = !header.effects;
   setText(parts.undo, strings.undo);
   setText(parts.allOn, strings.all_on);
   setText(parts.suggested, fill(strings.suggested, { head: header.suggested }));
-  showAnswer(parts.answer, header.answer);
-  setBusy(parts.answer, false);
+  parts.answer.show(header.answer);
+  setBusy(parts.answer.node, false);
   setBusy(parts.words, false);
   showOff(state, parts);
 }
@@ -131,36 +164,67 @@ function showWords(/** @type {State} */ state, /** @type {Parts} */ parts, /** @
   const active = root instanceof ShadowRoot ? root.activeElement : document.activeElement;
   const focused =
     active instanceof HTMLElement && parts.words.contains(active) ? active.dataset.word : undefined;
-  const words = makeWords(header, arrays, (text) => {
-    setBusy(parts.answer, true);
+  const isOpen = parts.words.querySelector("details")?.open ?? false;
+  const words = makeWords(header, arrays, isOpen, (text) => {
+    setBusy(parts.answer.node, true);
     setBusy(parts.words, true);
     host.address.set({ word: text || null });
     host.trigger("word", text);
   });
   parts.words.replaceChildren(...(words ? [words.node] : []));
+  parts.words.classList.toggle("av-switches-words-chosen", header.words?.chosen !== null);
   if (focused !== undefined) words?.focus(Number(focused));
 }
 
-/** What a head is and does, in words. */
-function statusOf(
-  /** @type {State} */ { header, off },
-  /** @type {string} */ name,
-  /** @type {number | null} */ effect,
-) {
-  if (!header) return "";
+/** What the head that is spoken of is and does: the one that was pointed at last, before that the chosen one. */
+function showFacts(/** @type {State} */ state, /** @type {Parts} */ { facts }) {
+  const { header, arrays, board, host, off } = state;
+  if (!header || !arrays || !board) return;
+  const { layer, head } = readSelection(host.address);
+  const at = (state.at && board.at(state.at.name)) ?? board.at(`${prefixOf(header)}L${layer}.H${head}`);
+  if (!at) return facts.replaceChildren();
   const { strings, effects_percent: isPercent } = header;
-  const state = fill(off.has(name) ? strings.head_off : strings.head_on, { head: name });
-  if (effect === null) return state;
-  const value = isPercent ? withPercent(fmtPercent(effect)) : fmtFixed(effect, 4);
-  return `${state} ${fill(strings.effect, { value })}`;
+  const is = fill(off.has(at.name) ? strings.head_off : strings.head_on, { head: at.name });
+  const nodes = factsOf(header, arrays, at);
+  if (!nodes.length && at.effect !== null) {
+    const value = isPercent ? withPercent(fmtPercent(at.effect)) : fmtFixed(at.effect, 4);
+    nodes.push(el("span", {}, fill(strings.effect, { value })));
+  }
+  facts.replaceChildren(el("span", {}, is), ...nodes);
 }
 
-/** @param {State} state @param {Parts} parts @param {{layer: number, head: number, name: string}} at */
+/** What stands before the names of the heads whose cell is chosen. */
+function prefixOf(/** @type {Header} */ { groups, facts }) {
+  return groups[
+    Math.max(
+      0,
+      facts.findIndex(({ query }) => query),
+    )
+  ].prefix;
+}
+
+/** Looks and matters of a head, each beside its control. */
+function factsOf(/** @type {Header} */ header, /** @type {Arrays} */ arrays, /** @type {At} */ at) {
+  const facts = header.facts[at.group];
+  if (!facts) return [];
+  const heads = Math.max(...header.groups[at.group].heads);
+  const looks = arrays[`facts.${at.group}.looks`]?.data;
+  const [weight, others] = [0, 1].map((place) => looks?.[2 * (at.layer * heads + at.head) + place] ?? NaN);
+  const look = Number.isNaN(weight) ? null : { weight, others };
+  const effects = {
+    ...{ capture: "", legend: "", cell: null, median: 0, most: header.most, least: header.least, heads },
+    values: arrays[`groups.${at.group}.effects`]?.data ?? [],
+    sentences: facts.sentences,
+  };
+  return factNodes(header.strings, facts.query ? facts : null, look, effects, at);
+}
+
+/** @param {State} state @param {Parts} parts @param {At} at */
 function toggle(state, parts, at) {
   remember(state);
   const next = new Map(state.off);
   if (!next.delete(at.name)) next.set(at.name, changeText(at.name, state.header?.to ?? "mean"));
-  state.last = at;
+  state.last = state.at = at;
   change(state, parts, next);
 }
 
@@ -180,7 +244,7 @@ function change(
 ) {
   state.off = off;
   showOff(state, parts);
-  setBusy(parts.answer, true);
+  setBusy(parts.answer.node, true);
   const text = [...off.values()].join(",") || ALL_ON;
   state.host.address.set({ changes: text });
   state.host.trigger("switches", text);
@@ -197,30 +261,36 @@ function showOff(/** @type {State} */ state, /** @type {Parts} */ parts) {
   parts.allOn.hidden = off.size === 0;
   parts.open.hidden = last === null;
   if (last) setText(parts.open, fill(header.strings.open_head, { head: last.name }));
+  showFacts(state, parts);
 }
 
-function showAnswer(/** @type {HTMLElement} */ box, /** @type {AnswerView} */ answer) {
-  const { title, values, seconds, bars, sentence, control, percent, written } = answer;
-  const number = percent ? undefined : (/** @type {number} */ value) => fmtFixed(value, 4);
-  const list = barList({ label: title, values, seconds, number });
+/** The answer: its bars move from one to the next, and their tracks keep their width. */
+function makeAnswer() {
+  const heading = el("h3", { class: "av-heading" });
+  const said = el("p", { class: "av-sentence", "aria-live": "polite" });
+  const list = barList({ label: "", two: true });
+  const more = el("div", { class: "av-switches-more" });
+  const now = el("div", { class: "av-switches-now" }, heading, said, list.node);
   cueScroll(list.node);
-  list.set(bars);
-  const sentences = bars.some(({ label }) => label.length > NAME_CHARS); // cosines are of whole sentences
-  list.node.classList.toggle("av-switches-sentences", sentences);
-  const texts = written.map(([label, text]) =>
-    el("div", {}, el("dt", {}, label), el("dd", {}, el("bdi", {}, text))),
-  );
-  const heading = el("h3", { class: "av-heading" }, ...quotingNodes(title));
-  const said = el("p", { class: "av-sentence", "aria-live": "polite" }, ...quotingNodes(sentence));
-  const more = [
-    ...(texts.length ? [el("dl", { class: "av-switches-written" }, ...texts)] : []),
-    ...(control ? [el("p", { class: "av-note" }, control)] : []),
-  ];
-  box.replaceChildren(
-    el("div", { class: "av-switches-now" }, heading, said, list.node),
-    el("div", { class: "av-switches-more" }, ...more),
-  );
-  scrollToChange(list.node, bars);
+  return {
+    node: el("div", { class: "av-switches-answer av-panel" }, now, more),
+    show(/** @type {AnswerView} */ { title, values, seconds, bars, sentence, control, percent, written }) {
+      const number = percent ? undefined : (/** @type {number} */ value) => fmtFixed(value, 4);
+      heading.replaceChildren(...quotingNodes(title));
+      said.replaceChildren(...quotingNodes(sentence));
+      list.set(bars, { label: title, values, seconds, number });
+      const sentences = bars.some(({ label }) => label.length > NAME_CHARS); // cosines are of whole sentences
+      list.node.classList.toggle("av-switches-sentences", sentences);
+      const texts = written.map(([label, text]) =>
+        el("div", {}, el("dt", {}, label), el("dd", {}, el("bdi", {}, text))),
+      );
+      more.replaceChildren(
+        ...(texts.length ? [el("dl", { class: "av-switches-written" }, ...texts)] : []),
+        ...(control ? [el("p", { class: "av-note" }, control)] : []),
+      );
+      scrollToChange(list.node, bars);
+    },
+  };
 }
 
 /** Brings the bar that changed most into sight, where there is no room for all. */

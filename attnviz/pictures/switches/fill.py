@@ -6,6 +6,7 @@ In: what is shown, an answer with the changes that were made, measured effects. 
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,9 +16,10 @@ from attnviz.i18n import Language, joined, text
 from attnviz.i18n.numbers import number
 from attnviz.pictures.group import answers, groups
 from attnviz.pictures.group.app_capture import PageContext
+from attnviz.pictures.group.axes import token_axes
 from attnviz.pictures.group.groups import Group, size_of
 from attnviz.pictures.shared.bars import Bar
-from attnviz.pictures.switches import AnswerView, SwitchGroup, tiny
+from attnviz.pictures.switches import AnswerView, HeadFacts, SwitchGroup, tiny
 
 if TYPE_CHECKING:
     from attnviz.experiment.answers import AnswerReader
@@ -79,42 +81,86 @@ def _stretched(
 # --- the answer ---------------------------------------------------------------------------------
 
 
-def answer_view(
-    lang: Language,
-    prepared: "CleanRun",
-    answer: "AnswerReader",
-    result: "Switched",
-    off: Sequence[str],
-    written: tuple[str, str] | None,
-) -> AnswerView:
-    """The answer as bars, what became of it in a sentence, and its control.
+@dataclass(frozen=True, eq=False)
+class ChangedAnswer:
+    """An answer after something was switched off, as the page shows it.
 
     `off` has the names of the heads that are off and of the look that is forbidden.
     """
-    return AnswerView(
-        title=text(lang, f"switchboard.{answer.kind}"),
-        bars=tuple(_bars(lang, prepared, answer, result, bool(off))),
-        values=text(lang, "switchboard.after") if off else "",
-        seconds=text(lang, "switchboard.before") if off else "",
-        sentence=_sentence(lang, prepared, answer, result, off),
-        control=_control(lang, prepared, answer, result, off),
-        percent=answer.is_probability,
-        written=_written(lang, written, off),
-    )
 
+    lang: Language
+    prepared: "CleanRun"
+    reader: "AnswerReader"
+    result: "Switched"
+    off: Sequence[str]
 
-def _bars(
-    lang: Language, prepared: "CleanRun", answer: "AnswerReader", result: "Switched", both: bool
-) -> "list[Bar]":
-    """The first choices before and those that came up after; all of a short list."""
-    return [
-        Bar(
-            answers.choice_name(lang, prepared, answer, place),
-            float(result.after[place]),
-            second=float(result.before[place]) if both else None,
+    def view(self, written: tuple[str, str] | None) -> AnswerView:
+        """The answer as bars, what became of it in a sentence, and its control."""
+        is_off = bool(self.off)
+        return AnswerView(
+            title=text(self.lang, f"switchboard.{self.reader.kind}"),
+            bars=self._bars(),
+            values=text(self.lang, "switchboard.after") if is_off else "",
+            seconds=text(self.lang, "switchboard.before") if is_off else "",
+            sentence=self._sentence(),
+            control=self._control(),
+            percent=self.reader.is_probability,
+            written=() if written is None else self._written(*written),
         )
-        for place in chosen_bars(answer.exclusive, result)
-    ]
+
+    def _bars(self) -> tuple[Bar, ...]:
+        """The first choices before and those that came up after; all of a short list."""
+        result = self.result
+        return tuple(
+            Bar(
+                self._name(place),
+                float(result.after[place]),
+                second=float(result.before[place]) if self.off else None,
+            )
+            for place in chosen_bars(self.reader.exclusive, result)
+        )
+
+    def _sentence(self) -> str:
+        """A sentence on the change of the answer."""
+        if self.off:
+            return answers.changed_sentence(
+                self.lang,
+                self.prepared,
+                self.reader,
+                self.result,
+                "switchboard",
+                heads=self._heads(),
+            )
+        if not self.reader.exclusive:
+            return text(self.lang, "switchboard.all_on")
+        best = int(np.argmax(self.result.before))
+        share = answers.share(self.lang, self.result.before[best])
+        return text(self.lang, "switchboard.says", answer=self._name(best), share=share)
+
+    def _control(self) -> str:
+        """A sentence on how far heads drawn at random move the answer: the level of chance."""
+        if not self.off or not len(self.result.controls):
+            return ""
+        control = answers.control_sentence(
+            self.lang, self.reader, self.result, "switchboard", n=len(self.off)
+        )
+        lead = answers.lead_sentence(self.lang, self.prepared, self.reader, self.result)
+        return " ".join(filter(None, (control, lead)))
+
+    def _written(self, before: str, after: str) -> tuple[tuple[str, str], ...]:
+        first = (text(self.lang, "switchboard.writes"), before)
+        if not self.off:
+            return (first,)
+        return first, (text(self.lang, "switchboard.writes_off", heads=self._heads()), after)
+
+    def _name(self, place: int) -> str:
+        return answers.choice_name(self.lang, self.prepared, self.reader, place)
+
+    def _heads(self) -> str:
+        """The heads by name; of many only how many they are."""
+        if len(self.off) <= NEW_BARS:
+            return joined(self.lang, self.off)
+        return text(self.lang, "switchboard.heads", n=len(self.off))
 
 
 def chosen_bars(exclusive: bool, result: "Switched") -> list[int]:
@@ -125,61 +171,6 @@ def chosen_bars(exclusive: bool, result: "Switched") -> list[int]:
     after = np.argsort(-result.after, kind="stable")[:NEW_BARS].tolist()
     both = dict.fromkeys([*first, *after])
     return sorted(both, key=lambda place: -max(result.before[place], result.after[place]))
-
-
-def _sentence(
-    lang: Language,
-    prepared: "CleanRun",
-    answer: "AnswerReader",
-    result: "Switched",
-    off: Sequence[str],
-) -> str:
-    """A sentence on the change of the answer."""
-    best = int(np.argmax(result.before))
-    if not off:
-        if not answer.exclusive:
-            return text(lang, "switchboard.all_on")
-        name = answers.choice_name(lang, prepared, answer, best)
-        return text(
-            lang, "switchboard.says", answer=name, share=answers.share(lang, result.before[best])
-        )
-    heads = _names(lang, off)
-    return answers.changed_sentence(lang, prepared, answer, result, "switchboard", heads=heads)
-
-
-def _names(lang: Language, heads: Sequence[str]) -> str:
-    """The heads by name; of many only how many they are."""
-    if len(heads) <= NEW_BARS:
-        return joined(lang, heads)
-    return text(lang, "switchboard.heads", n=len(heads))
-
-
-def _control(
-    lang: Language,
-    prepared: "CleanRun",
-    answer: "AnswerReader",
-    result: "Switched",
-    off: Sequence[str],
-) -> str:
-    """A sentence on how far other heads, drawn at random, move the answer: the level of chance."""
-    if not off or not len(result.controls):
-        return ""
-    control = answers.control_sentence(lang, answer, result, "switchboard", n=len(off))
-    lead = answers.lead_sentence(lang, prepared, answer, result)
-    return " ".join(filter(None, (control, lead)))
-
-
-def _written(
-    lang: Language, written: tuple[str, str] | None, off: Sequence[str]
-) -> tuple[tuple[str, str], ...]:
-    if written is None:
-        return ()
-    before, after = written
-    first = (text(lang, "switchboard.writes"), before)
-    if not off:
-        return (first,)
-    heads = _names(lang, off)
-    return first, (text(lang, "switchboard.writes_off", heads=heads), after)
 
 
 # --- effects ------------------------------------------------------------------------------------
@@ -216,3 +207,53 @@ def effects_sentence(lang: Language, answer: "AnswerReader", effects: "Effects")
         least=answers.amount(lang, max(0.0, effects.of(control)), unit),
         median=answers.amount(lang, float(np.median(np.abs(effects.changes))), unit),
     )
+
+
+def facts(
+    shown: PageContext, answer: "AnswerReader", effects: "Effects", cell: tuple[int, int] | None
+) -> tuple[HeadFacts, ...]:
+    """Looks and matters of the heads of every group; `cell` is that of the group that is shown."""
+    lang, unit = shown.lang, answers.unit_of(answer)
+    median = answers.amount_again(lang, float(np.median(np.abs(effects.changes))), unit)
+
+    def sentence(effect: float) -> str:
+        own = answers.amount(lang, abs(effect), unit)
+        return text(lang, "switchboard.alone", own=own, median=median)
+
+    every = []
+    for group in shown.captured.groups:
+        is_shown = (group.kind, group.stack) == (shown.group.kind, shown.group.stack)
+        is_drawn = size_of(group).all_at_once and not group.uneven
+        chosen = cell if is_shown and is_drawn else None
+        query, key = ("", "") if chosen is None else _tokens(shown, chosen)
+        sentences = tuple(
+            tuple("" if np.isnan(effect) else sentence(effect) for effect in layer)
+            for layer in _effects(group, effects).tolist()
+        )
+        looks = _looks(group, chosen) if query and chosen is not None else None
+        every.append(HeadFacts(query, key, sentences, looks))
+    return tuple(every)
+
+
+def _tokens(shown: PageContext, cell: tuple[int, int]) -> tuple[str, str]:
+    """The tokens of a cell; "" where there is none."""
+    queries, keys = token_axes(shown)
+    if cell[0] >= len(queries.labels) or cell[1] >= len(keys.labels):
+        return "", ""
+    return queries.labels[cell[0]], keys.labels[cell[1]]
+
+
+def _looks(group: Group, cell: tuple[int, int]) -> Float32[np.ndarray, "layer head number"]:
+    """The weight of a cell in each head, and the mean of the other rows that may look there."""
+    query, key = cell
+    masks = groups.stacked_masks(group)
+    table = np.full((group.n_layers, max(call.n_heads for call in group.calls), 2), np.nan)
+    for layer, weights in enumerate(groups.each_layer(group)):
+        may = np.ones(weights.shape[1], bool) if masks is None else masks[layer][:, key].copy()
+        if not may[query]:
+            continue
+        may[query] = False
+        if may.any():
+            numbers = weights[:, query, key], weights[:, may, key].mean(1)
+            table[layer, : len(weights)] = np.stack(numbers, -1)
+    return table.astype(np.float32)

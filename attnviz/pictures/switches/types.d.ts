@@ -6,7 +6,8 @@ import type { Flag, SharedStrings } from "../shared/heads.js";
 /**
  * The board, what is off, and the answer. `effects` says in words what was measured.
  * `suggested` is the head to switch off first, "" where none is known. What was switched in another `model`
- * cannot be undone. `words` is None where words have no direct shares.
+ * cannot be undone. `words` is None where words have no direct shares. `facts` has those of each group, none
+ * where nothing was measured; an effect above `least` matters.
  */
 export interface Header {
   strings: Strings;
@@ -19,6 +20,8 @@ export interface Header {
   effects_percent: boolean;
   suggested: string;
   words: WordsView | null;
+  facts: HeadFacts[];
+  least: number;
   /** The largest effect of a head, 0 where none was measured. */
   most: number;
 }
@@ -89,6 +92,18 @@ export interface WordsView {
   through: string;
 }
 
+/**
+ * Looks and matters of the heads of a group: what `shared/effects.js` says of a head.
+ * `looks` has the weight of the chosen cell in each head, and the mean of its other rows; NaN where it may
+ * not look; None where no cell of this group is chosen. Its tokens are `query` and `key`. `sentences` say the
+ * effect beside its control, by layer and head.
+ */
+export interface HeadFacts {
+  query: string;
+  key: string;
+  sentences: string[][];
+}
+
 export interface Arrays {
   [array: `groups.${number}.weights`]: PackedArray;
   [array: `groups.${number}.effects`]: FloatArray;
@@ -96,10 +111,12 @@ export interface Arrays {
   "words.values": FloatArray;
   /** [head] */
   "words.cut"?: FloatArray;
+  [array: `facts.${number}.looks`]: FloatArray;
 }
 
 /** The texts of this canvas, and the shared ones. */
 export interface Strings extends SharedStrings {
+  readonly compared: string;
   readonly board: string;
   readonly head_on: string;
   readonly head_off: string;

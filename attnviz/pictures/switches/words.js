@@ -17,16 +17,17 @@ export function lookText(/** @type {string} */ head, /** @type {number | null} *
 }
 
 /**
- * The words of a view; `look` is called with the text of another look.
+ * The words of a view, folded until somebody wants them; `look` is called with the text of another look.
  * @param {Header} header
  * @param {Arrays} arrays
+ * @param {boolean} isOpen
  * @param {(text: string) => void} look
  */
-export function makeWords(header, arrays, look) {
+export function makeWords(header, arrays, isOpen, look) {
   const { words, strings } = header;
   if (!words) return null;
   const values = arrays["words.values"];
-  const heading = el("h3", { class: "av-heading" }, ...quotingNodes(words.title));
+  const heading = el("span", { class: "av-heading" }, ...quotingNodes(words.title));
   const shares = sharesOf(words, values, words.through);
   const most = largest(words, values);
   const buttons = words.tokens.map((token, at) => wordButton(header, words, token, at, shares[at], most));
@@ -45,14 +46,16 @@ export function makeWords(header, arrays, look) {
   const hint = el("p", { class: "av-note" }, strings.words_hint);
   if (header.off.length) hint.append(` ${strings.words_off}`);
   const node = el(
-    "section",
+    "details",
     { class: "av-words-box" },
-    el("div", { class: "av-row" }, heading, headChoice(header, words, look)),
+    el("summary", {}, heading),
+    headChoice(header, words, look),
     row,
     said,
     cutList(header, words, arrays["words.cut"] ?? null, look),
     hint,
   );
+  node.open = isOpen || words.chosen !== null || words.through !== "";
   return { node, focus: (/** @type {number} */ at) => buttons[at]?.focus({ preventScroll: true }) };
 }
 
@@ -124,7 +127,7 @@ function headChoice(
   );
   const select = el(
     "select",
-    { class: "av-words-through", on: { change: () => look(lookText(select.value, words.chosen)) } },
+    { class: "av-select", on: { change: () => look(lookText(select.value, words.chosen)) } },
     ...options,
   );
   select.value = words.through;

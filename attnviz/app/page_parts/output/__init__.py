@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import streamlit as st
 
-from attnviz.app.frame import needs_model
 from attnviz.app.page_parts.output import classes, decoder, picture, similarity, translation
 from attnviz.i18n import text
 from attnviz.pictures.group.app_capture import AppCapture, PageContext
@@ -42,7 +41,7 @@ def fitting(shown: PageContext) -> None:
 
     Of a capture without its model that is the alignment: the other views read the model's answer.
     """
-    if needs_model.say(shown, "output"):
+    if shown.captured.loaded is None:
         if translation.fits(shown.captured):
             translation.show(shown)
         return

@@ -45,6 +45,8 @@ OTHER_NAMES = {
     "head": "look?open=1",
     "switches": "change",
     "switchboard": "change",
+    "circuit": "change?paths=1",
+    "output": "change?answer=1",
     "steps": "compute",
     "masks": "compute?face=masks",
     "geometry": "compute?face=arrows",
