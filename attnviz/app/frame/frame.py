@@ -28,7 +28,10 @@ def open_page(name: Door, heading: str = "title", *, reads_alone: bool = False) 
     if embedding.is_embedded():
         return lang
     with st.container(key=widgets.key("top" if reads_alone else "heading"), gap="xsmall"):
-        st.title(with_formulas(text(lang, f"page.{name}.{heading}")))
+        st.title(
+            with_formulas(text(lang, f"page.{name}.{heading}")),
+            anchor=None if reads_alone else False,
+        )
         if reads_alone:
             st.markdown(with_formulas(text(lang, f"page.{name}.intro")))
     return lang

@@ -59,12 +59,16 @@ def board(shown: PageContext, offer: Callable[[Language, HeadId], None]) -> None
         to, key = current.view().switches.to, f"{shown.captured.key} {request.key}"
         is_quick = shown.captured.name in REGISTRY
         measured = is_quick or current.view().switches.effects
+        picture, controls = (
+            st.container(),
+            st.container(horizontal=True, vertical_alignment="bottom"),
+        )
         effects = measurement.head_effects(lang, key, answered, to) if measured else None
         leads = None if effects is None else measurement.lead_effects(lang, key, answered, to)
         off = component.parse(current.view().switches.changes) or ()
         look = ForbiddenLook.parse(current.view().switches.word) if measured else None
         cell = _cell(shown)
-        with st.spinner(text(lang, "wait.effects")):
+        with picture, st.spinner(text(lang, "wait.effects")):
             name = widgets.component_key("switches")
             draw(
                 component.CANVAS,
@@ -81,7 +85,7 @@ def board(shown: PageContext, offer: Callable[[Language, HeadId], None]) -> None
                 },
                 kept=f"{key} {to} {off} {effects is None} {leads is None} {look} {cell}",
             )
-        with st.container(horizontal=True, vertical_alignment="bottom"):
+        with controls:
             _choose_off(lang)
             _example(lang)
             if not measured:
@@ -119,8 +123,8 @@ def _facts(
 def _example(lang: Language) -> None:
     """A button for the example in which one head decides who gets the book."""
     view = current.view()
-    shown = (view.model, view.input.text, view.input.capture, view.switches.changes)
-    if embedding.is_embedded() or shown == (MODEL, STORE, "", TURNED):
+    shown = (view.model, view.input.text, view.input.capture)
+    if embedding.is_embedded() or shown == (MODEL, STORE, ""):
         return
     label = text(lang, "switchboard.example", model=text(lang, f"model.{MODEL}.label"))
     if st.button(label, key=widgets.key("switches.example")):

@@ -231,23 +231,28 @@ export function cleanSentence(
 }
 
 /** How far the answer moved, and how far other heads, drawn at random, move it: the level of chance. */
-export function controlSentence(
+export function controlSentences(
   /** @type {Catalogue} */ texts,
   /** @type {Reader} */ reader,
   /** @type {Switched} */ { before, after, controls },
   /** @type {number} */ n,
 ) {
-  if (!controls.length) return "";
+  if (!controls.length) return { control: "", measured: "" };
   const unit = unitOf(reader);
   const moves = controls.map((row) => moved(reader, before, row));
-  const control = fill(texts["switchboard.control"], {
+  const values = {
     n,
     draws: controls.length,
     own: amount(texts, moved(reader, before, after), unit),
     median: amountAgain(texts, median(moves), unit),
     most: amountAgain(texts, Math.max(...moves), unit),
-  });
-  return [control, leadSentence(texts, reader, { before, after, controls })].filter(Boolean).join(" ");
+  };
+  const lead = leadSentence(texts, reader, { before, after, controls });
+  const measured = fill(texts["switchboard.measured.control"], values);
+  return {
+    control: fill(texts["switchboard.control"], values),
+    measured: [measured, lead].filter(Boolean).join(" "),
+  };
 }
 
 /** The lead of a nearly certain answer, which does not saturate. */

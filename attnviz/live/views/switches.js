@@ -3,7 +3,7 @@
 // of attnviz/pictures/switches.
 
 import { fill } from "../../pictures/shared/fmt.js";
-import { amount, changedSentence, cleanSentence, controlSentence, unitOf } from "./answers.js";
+import { amount, changedSentence, cleanSentence, controlSentences, unitOf } from "./answers.js";
 import { changeText, headName, headsOf, prefixOf } from "./changes.js";
 import { largest, median } from "./numbers.js";
 import { floats, pack, roots } from "./packing.js";
@@ -129,7 +129,7 @@ function answerView(
     values: isOff ? catalogue["switchboard.after"] : "",
     seconds: isOff ? catalogue["switchboard.before"] : "",
     sentence: isOff ? changedSentence(catalogue, reader, result, heads) : cleanSentence(catalogue, reader),
-    control: isOff ? controlSentence(catalogue, reader, result, off.length) : "",
+    ...(isOff ? controlSentences(catalogue, reader, result, off.length) : { control: "", measured: "" }),
     percent: reader.kind !== "cosines",
     written: writtenTexts(catalogue, written, isOff ? heads : null),
   };

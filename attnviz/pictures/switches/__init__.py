@@ -86,6 +86,7 @@ class HeadFacts:
 class AnswerView:
     """The answer as bars, with what changed in words, the control, and texts side by side.
 
+    `measured` says how the control was measured, and what it says of the lead.
     `percent` is False where the numbers are cosines. `written` has pairs of a label and a text.
     """
 
@@ -95,6 +96,7 @@ class AnswerView:
     seconds: str
     sentence: str
     control: str = ""
+    measured: str = ""
     percent: bool = True
     written: tuple[tuple[str, str], ...] = ()
 

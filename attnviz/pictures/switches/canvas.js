@@ -90,7 +90,7 @@ function buildParts(_state, on) {
   const left = el("div", { class: "av-switches-left" });
   const effects = el("p", { class: "av-note" });
   const compared = el("summary", {});
-  const comparison = el("details", { class: "av-switches-compared av-note" }, compared, effects);
+  const comparison = el("details", { class: "av-switches-folded av-note" }, compared, effects);
   const hint = el("p", { class: "av-hint" });
   const row = el("div", { class: "av-row" }, suggested, undo, allOn, open);
   const boards = el("div", { class: "av-switches-boards" });
@@ -98,7 +98,7 @@ function buildParts(_state, on) {
   const answer = makeAnswer();
   const words = el("div", { class: "av-switches-words" });
   const right = el("div", { class: "av-switches-right" }, answer.node, words);
-  const box = el("section", { class: "av av-switches" }, right, left);
+  const box = el("section", { class: "av av-switches" }, left, right);
   return {
     box,
     words,
@@ -150,7 +150,7 @@ function takeData(state, parts, data, arrows) {
   setText(parts.undo, strings.undo);
   setText(parts.allOn, strings.all_on);
   setText(parts.suggested, fill(strings.suggested, { head: header.suggested }));
-  parts.answer.show(header.answer);
+  parts.answer.show(header);
   setBusy(parts.answer.node, false);
   setBusy(parts.words, false);
   showOff(state, parts);
@@ -270,11 +270,14 @@ function makeAnswer() {
   const said = el("p", { class: "av-sentence", "aria-live": "polite" });
   const list = barList({ label: "", two: true });
   const more = el("div", { class: "av-switches-more" });
+  const [how, measured] = [el("summary", {}), el("p", { class: "av-note" })];
+  const details = el("details", { class: "av-switches-folded av-note" }, how, measured);
   const now = el("div", { class: "av-switches-now" }, heading, said, list.node);
   cueScroll(list.node);
   return {
     node: el("div", { class: "av-switches-answer av-panel" }, now, more),
-    show(/** @type {AnswerView} */ { title, values, seconds, bars, sentence, control, percent, written }) {
+    show(/** @type {Header} */ { answer, strings }) {
+      const { title, values, seconds, bars, sentence, control, percent, written } = answer;
       const number = percent ? undefined : (/** @type {number} */ value) => fmtFixed(value, 4);
       heading.replaceChildren(...quotingNodes(title));
       said.replaceChildren(...quotingNodes(sentence));
@@ -284,9 +287,11 @@ function makeAnswer() {
       const texts = written.map(([label, text]) =>
         el("div", {}, el("dt", {}, label), el("dd", {}, el("bdi", {}, text))),
       );
+      setText(how, strings.measured);
+      setText(measured, answer.measured);
       more.replaceChildren(
         ...(texts.length ? [el("dl", { class: "av-switches-written" }, ...texts)] : []),
-        ...(control ? [el("p", { class: "av-note" }, control)] : []),
+        ...(control ? [el("p", { class: "av-note" }, control), details] : []),
       );
       scrollToChange(list.node, bars);
     },

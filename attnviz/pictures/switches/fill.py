@@ -103,7 +103,8 @@ class ChangedAnswer:
             values=text(self.lang, "switchboard.after") if is_off else "",
             seconds=text(self.lang, "switchboard.before") if is_off else "",
             sentence=self._sentence(),
-            control=self._control(),
+            control=self._control("switchboard"),
+            measured=self._measured(),
             percent=self.reader.is_probability,
             written=() if written is None else self._written(*written),
         )
@@ -137,13 +138,19 @@ class ChangedAnswer:
         share = answers.share(self.lang, self.result.before[best])
         return text(self.lang, "switchboard.says", answer=self._name(best), share=share)
 
-    def _control(self) -> str:
+    def _control(self, section: str) -> str:
         """A sentence on how far heads drawn at random move the answer: the level of chance."""
         if not self.off or not len(self.result.controls):
             return ""
-        control = answers.control_sentence(
-            self.lang, self.reader, self.result, "switchboard", n=len(self.off)
+        return answers.control_sentence(
+            self.lang, self.reader, self.result, section, n=len(self.off)
         )
+
+    def _measured(self) -> str:
+        """How the control was measured, and what it says of an answer that is nearly certain."""
+        control = self._control("switchboard.measured")
+        if not control:
+            return ""
         lead = answers.lead_sentence(self.lang, self.prepared, self.reader, self.result)
         return " ".join(filter(None, (control, lead)))
 

@@ -49,7 +49,8 @@ export type Off = "mean" | "resample" | "zero" | "even";
 
 /**
  * The answer as bars, with what changed in words, the control, and texts side by side.
- * `percent` is False where the numbers are cosines. `written` has pairs of a label and a text.
+ * `measured` says how the control was measured, and what it says of the lead. `percent` is False where the
+ * numbers are cosines. `written` has pairs of a label and a text.
  */
 export interface AnswerView {
   title: string;
@@ -58,6 +59,7 @@ export interface AnswerView {
   seconds: string;
   sentence: string;
   control: string;
+  measured: string;
   percent: boolean;
   written: [string, string][];
 }
@@ -116,6 +118,7 @@ export interface Arrays {
 
 /** The texts of this canvas, and the shared ones. */
 export interface Strings extends SharedStrings {
+  readonly measured: string;
   readonly compared: string;
   readonly board: string;
   readonly head_on: string;
