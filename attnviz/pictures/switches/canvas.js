@@ -259,6 +259,7 @@ function showOff(/** @type {State} */ state, /** @type {Parts} */ parts) {
   parts.suggested.hidden = off.size > 0 || !header.suggested;
   parts.undo.hidden = before.length === 0;
   parts.allOn.hidden = off.size === 0;
+  parts.hint.hidden = off.size > 0; // who has switched one knows how
   parts.open.hidden = last === null;
   if (last) setText(parts.open, fill(header.strings.open_head, { head: last.name }));
   showFacts(state, parts);
