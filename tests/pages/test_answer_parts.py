@@ -14,7 +14,7 @@ OTHER = "When Mary and John went to the store, Mary gave a drink to"
 
 
 def number(shown: str) -> float:
-    return float(shown.replace("−", "-").removesuffix("%"))
+    return float(shown.replace("−", "-").replace(",", ".").removesuffix("%").strip())
 
 
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)

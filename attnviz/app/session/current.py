@@ -184,12 +184,12 @@ def go(door: Door) -> NoReturn:
 
 
 def opened(page: Page) -> tuple[Door, ...]:
-    """The doors of a page that are open, as paths and the whole answer on Change."""
+    """What is open within a page and has texts of its own: paths, the whole answer, a face."""
     given = address.params(view()).items()
     return tuple(
         door
         for door, (behind, names) in BEHIND.items()
-        if behind == page and names.items() <= given
+        if behind == page and door != "head" and names.items() <= given
     )
 
 

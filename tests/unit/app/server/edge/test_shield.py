@@ -44,7 +44,7 @@ def client(monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
 @pytest.mark.parametrize("host", ["evil.example:8501", "localhost.evil.example", ""])
 def test_a_local_server_has_local_names_only(client: TestClient, host: str) -> None:
     assert client.get("/head", headers={"host": host}).status_code == 421
-    assert client.get("/masks", headers={"host": "127.0.0.1:9"}).status_code == 200
+    assert client.get("/weights", headers={"host": "127.0.0.1:9"}).status_code == 200
 
 
 def test_the_names_of_a_public_server_are_the_operators(
