@@ -184,7 +184,7 @@ def go(door: Door) -> NoReturn:
 
 
 def opened(page: Page) -> tuple[Door, ...]:
-    """What is open within a page and has texts of its own: paths, the whole answer, a face."""
+    """The doors of a page that are open and have texts: paths, the whole answer, a face."""
     given = address.params(view()).items()
     return tuple(
         door

@@ -147,7 +147,7 @@ class ChangedAnswer:
         )
 
     def _measured(self) -> str:
-        """How the control was measured, and what it says of an answer that is nearly certain."""
+        """The control in full, and the lead of an answer that is nearly certain."""
         control = self._control("switchboard.measured")
         if not control:
             return ""
