@@ -99,7 +99,7 @@ def test_a_classified_text_shows_its_tokens_at_once(visit: Visit, lang: i18n.Lan
     assert weights == pytest.approx(last, abs=6e-4)
     strongest = {table["columns"][at] for at in np.argsort(np.abs(hidden))[-2:]}
     assert strongest == {"not", "good"}
-    assert f"{1 / len(last):.2f}" in table["note"]
+    assert i18n.numbers.number(lang, 1 / len(last), ".2f") in table["note"]
     first, second = cap.logits[0].sort(descending=True).values[:2]
     assert f"{float(first - second):.3f}" in table["note"]
 
