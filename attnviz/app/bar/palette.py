@@ -27,9 +27,6 @@ from attnviz.types import HeadId
 KEY = f"{store.PREFIX}component.palette"
 SCHEMES = ("light", "dark", "system")
 
-# a head is offered by its own name
-OFFERED: tuple[Door, ...] = tuple(door for door in DOORS if door != "head")
-
 
 def show(lang: Language) -> None:
     """The palette of this page."""
