@@ -30,7 +30,7 @@ from attnviz.pictures.shared.page import (
     scripts_with,
     source_hash,
 )
-from attnviz.pictures.shared.pages import ROWS
+from attnviz.pictures.shared.pages import BEHIND, ROWS
 from attnviz.pictures.stage.scenes import STAGED
 
 HERE = Path(__file__).parent
@@ -50,12 +50,7 @@ TABS = {
     "steps": "page.steps.title",
     "masks": "page.masks.title",
 }
-ROOMS = {
-    "stage": "start",
-    "picture": "look",
-    "head": "look",
-    "masks": "compute",
-}  # of tabs that are no page of the app by that name
+ROOMS = {"stage": "start", "picture": "look"}  # of tabs that the app has no door to
 GROUPS = ("self", "encoder_self", "decoder_self", "decoder_cross")
 OFF = ("mean", "zero", "even")  # `Off` of index.d.ts
 REASONS = (  # `Reason` of index.d.ts
@@ -140,9 +135,10 @@ def index(models: Mapping[str, LiveModel], lang: Language, place: SitePlace) -> 
 def _rooms(lang: Language) -> list[tuple[str, list[str]]]:
     """The rooms of the app that have tabs here, each with its name; the stage stands alone."""
     own: dict[str, str] = {row.name: row.room for row in ROWS}
+    own |= {door: own[page] for door, (page, _) in BEHIND.items()} | ROOMS
     rooms: dict[str, list[str]] = {}
     for tab in TABS:
-        rooms.setdefault(ROOMS.get(tab) or own[tab], []).append(tab)
+        rooms.setdefault(own[tab], []).append(tab)
     return [
         ("" if room == "start" else text(lang, f"room.{room}"), tabs)
         for room, tabs in rooms.items()

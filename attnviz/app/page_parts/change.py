@@ -63,7 +63,7 @@ def _question(shown: PageContext) -> None:
     lang = shown.lang
     with st.container(key=widgets.key("question"), horizontal=True, vertical_alignment="center"):
         st.markdown(f"**{text(lang, f'change.{_asked(shown)}')}**", width="stretch")
-        names = {door: text(lang, f"change.{door}") for door in DOORS}
+        names = {door: text(lang, f"page.{door}.title") for door in DOORS}
         st.segmented_control(
             text(lang, "change.shows"),
             [*DOORS],
