@@ -122,7 +122,7 @@ def main() -> None:
     target = classroom.page_to_follow(name)
     if target is not None:
         st.switch_page(pages[target], query_params=address.params(current.view()))
-    needs_model = name not in routes.WITHOUT_MODEL and door != "calculator"
+    needs_model = door not in routes.WITHOUT_MODEL
     if needs_model:
         openings.open_where_nothing_is_chosen()
     if name != routes.DEFAULT or not address_bar.names_a_view():

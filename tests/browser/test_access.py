@@ -9,17 +9,26 @@ from tests.support.cases import mostly_slow
 from tests.support.visit import Visit, expect_data
 
 TEXT = "The cat sat on the mat."
-PAGES = ("overview", "head", "steps", "masks", "compare", "geometry", "output")
+PAGES = (
+    "overview",
+    "head",
+    "switches",
+    "circuit",
+    "output",
+    "steps",
+    "masks",
+    "compare",
+    "geometry",
+)
 MAX_TABS = 60
 
 
 @pytest.mark.some(2)
 @pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("path", mostly_slow(PAGES, ("overview", "steps", "output")))
+@pytest.mark.parametrize("path", mostly_slow(PAGES, ("overview", "switches", "steps", "output")))
 def test_axe_finds_nothing_serious(visit: OpenVisit, path: str, scheme: str) -> None:
-    painted = path != "output"  # a table has no canvas
     asked = {"layer": 1, "head": 2, "query": 3, "key": 2}
-    opened = visit(path, text=TEXT, scheme=scheme, canvases=painted, **asked)
+    opened = visit(path, text=TEXT, scheme=scheme, **asked)
     expect(opened.page.locator(".av:visible").first).to_be_visible()
     assert accessibility_problems(opened.page) == []
 
@@ -63,8 +72,8 @@ def focused(page: Page) -> Locator:
     return page.locator("[data-has-focus]")
 
 
-def tab_to(visit: Visit, target: Locator) -> None:
-    """Presses Tab until the target has the focus, and expects that it can be seen."""
+def tab_to(visit: Visit, target: Locator) -> int:
+    """Presses Tab until the target has the focus, expects that it can be seen, counts the tabs."""
     page, way = visit.page, []
     for _ in range(MAX_TABS):
         page.keyboard.press("Tab")
@@ -72,7 +81,7 @@ def tab_to(visit: Visit, target: Locator) -> None:
         way.append(here.evaluate("(node) => `${node.tagName} ${node.textContent.slice(0, 30)}`"))
         if target.evaluate("(node) => node.matches(':focus')"):
             assert shows_focus(here), way[-1]
-            return
+            return len(way)
     raise AssertionError(f"Tab never reached {target}: {way}")
 
 
@@ -88,6 +97,26 @@ def shows_focus(node: Locator) -> bool:
             }"""
         )
     )
+
+
+MOST_TABS = 12  # from the start of a page to its picture
+FIRST = {
+    "overview": ".av-picker-cell[tabindex='0']",
+    "switches": ".av-switch[tabindex='0']",
+    "steps": ".row-picture",
+    "masks": "canvas",
+}
+
+
+@pytest.mark.parametrize("path", mostly_slow((*FIRST,), ("switches",)))
+def test_a_link_leads_past_the_bar_to_the_picture(visit: OpenVisit, path: str) -> None:
+    opened = visit(path, text=TEXT)
+    link = opened.page.locator("[data-testid=stSkipToContent]")
+    first = link.evaluate("(link) => document.querySelector('a, button, input') === link")
+    assert first, "the link is not the first stop of the page"
+    link.focus()
+    opened.page.keyboard.press("Enter")
+    assert 1 + tab_to(opened, opened.page.locator(FIRST[path]).first) <= MOST_TABS
 
 
 def test_the_whole_way_by_keyboard(visit: OpenVisit) -> None:

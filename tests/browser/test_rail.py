@@ -25,10 +25,13 @@ def test_the_rail_has_the_librarys_numbers_and_leads_to_the_panels(visit: OpenVi
         assert first == output == heads == ""
 
     eventually(has_them)
+    assert stops.evaluate_all("(all) => all.map((stop) => stop.tabIndex)").count(0) == 1
     stops.nth(3).click()
     expect(page.locator(".panel[data-stage=masked]")).to_have_attribute("data-stop", "1")
     expect(page.locator(".stop[aria-current=step]")).to_contain_text("mask")
     expect(page.locator("[data-sum=masked] .step-body")).to_be_visible()
+    page.keyboard.press("ArrowLeft")
+    expect(stops.nth(2)).to_be_focused()
     page.locator("[data-sum=weights] .step-head").click()
     expect(page.locator(".stop[aria-current=step]")).to_contain_text("softmax")
     expect(page.locator("[data-sum=masked] .step-body")).to_be_hidden()
@@ -89,6 +92,8 @@ def test_a_stop_stands_in_the_address_and_is_kept_on_the_way_to_other_masks(
     expect(page.locator(".row-picture")).to_be_visible()
     expect(page.locator(".av.masks")).to_have_count(0)
     expect(page.locator(".stop[aria-current=step]")).to_contain_text("softmax")
+    page.locator("[data-face=arrows]").click()
+    opened.wait_for_parameters(face="arrows", tab="head")  # of this head, not arrows to drag
 
 
 def test_scores_scaled_and_masked_share_one_scale(visit: OpenVisit) -> None:

@@ -25,6 +25,7 @@ def test_it_opens_on_an_example_in_every_language(visit: Visit, lang: i18n.Langu
     assert [block.value for block in app.code] == [numpy_code(made), torch_code(made)]
     assert numpy_code(again) == numpy_code(made)
     assert KEY("text") not in [box.key for box in app.text_area]
+    assert KEY(f"model.{lang}") not in [box.key for box in app.selectbox]  # no model is read
     assert not app.error
 
 

@@ -29,7 +29,7 @@ OTHER = ""  # in the list of models: one that is named in a box of its own
 
 def model(lang: Language, page: Page) -> None:
     """The menu under the model's name: model, input, generation; none on pages without a model."""
-    if page in routes.WITHOUT_MODEL:
+    if _door(page) in routes.WITHOUT_MODEL:
         return
     opened = current.view()
     if opened.input.capture:
@@ -51,7 +51,7 @@ def more(lang: Language, page: Page) -> None:
             for shown in _explained(page):
                 st.markdown(with_formulas(text(lang, f"page.{shown}.intro")))
                 st.markdown(with_formulas(text(lang, f"page.{shown}.explain")))
-        if page not in routes.WITHOUT_MODEL:
+        if _door(page) not in routes.WITHOUT_MODEL:
             capture_file.upload(lang)
         _language(lang)
         draw(
@@ -62,10 +62,16 @@ def more(lang: Language, page: Page) -> None:
         )
 
 
+def _door(page: Page) -> Door:
+    """The page, or the face of Compute that is shown."""
+    return routes.door(page, current.view().drawing.face)
+
+
 def _explained(page: Page) -> dict[Door, None]:
     """The page, or its face, and what is open over it; an open head is told of by its page."""
-    door = routes.door(page, current.view().drawing.face)
-    return dict.fromkeys((door, *(other for other in current.opened(page) if other != "head")))
+    return dict.fromkeys(
+        (_door(page), *(other for other in current.opened(page) if other != "head"))
+    )
 
 
 def _input(lang: Language) -> None:

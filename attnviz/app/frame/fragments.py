@@ -326,11 +326,16 @@ def open_head(key: str, extent: Extent) -> Callable[[], None]:
 
 
 def open_face(key: str) -> Callable[[], None]:
-    """A callback that opens another face of Compute, or the row again."""
+    """A callback that opens another face of Compute, or the row again.
+
+    Of a head that is shown, the arrows are its own.
+    """
 
     def take() -> None:
         sent = widgets.component_value(key, "face")
         if sent in ("", *FACES):
+            if sent == "arrows":
+                current.take({"tab": "head"})
             current.go(routes.door("steps", str(sent)))
 
     return take

@@ -8,6 +8,7 @@ import { holdLinksWhileTextIsSent, makeClickGuard } from "./click_guard.js";
 import { markCurrentPage } from "./current_page.js";
 import { speakLanguage } from "./language.js";
 import { pageScheme } from "./scheme.js";
+import { skipPastBar } from "./skip_link.js";
 
 /** @import { Component, Events, Host, Mounted } from "../../pictures/shared/host.js" */
 /** @import { ShownPicture } from "../../pictures/shared/snapshot.js" */
@@ -42,6 +43,7 @@ let opening = null;
 export default function streamlit(sheets) {
   holdLinksWhileTextIsSent();
   markCurrentPage();
+  skipPastBar();
   /** @param {Component} component @param {string[]} names */
   return (component, names) => (/** @type {StreamlitCall} */ call) => {
     if (!call.data) return undefined;

@@ -13,7 +13,7 @@ from attnviz.pictures.shared.pages import BEHIND, PAGES, ROWS, Door, Page, Room
 
 DEFAULT: Page = "start"
 BEFORE: Page = "overview"  # what "/" with parameters showed before there was a start page
-WITHOUT_MODEL: tuple[Page, ...] = tuple(row.name for row in ROWS if not row.needs_model)
+WITHOUT_MODEL: tuple[Door, ...] = (*(row.name for row in ROWS if not row.needs_model), "calculator")
 # the pages of each room, its faces; a link to the room opens the first
 ROOMS: dict[Room, tuple[Page, ...]] = {
     room: tuple(row.name for row in ROWS if row.room == room) for room in get_args(Room)

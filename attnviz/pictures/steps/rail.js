@@ -1,7 +1,8 @@
 // @ts-check
 // The rail: the way of the chosen cell in seven stops, each with its number there. A stop is looked at alone in the
-// picture above; what a head has no matrix for is no stop.
+// picture above; what a head has no matrix for is no stop. One stop is in the tab order, arrow keys lead to the others.
 
+import { moveAlongChips } from "../shared/chips.js";
 import { el, setText } from "../shared/dom.js";
 import { fmtFixed, fmtReal } from "../shared/fmt.js";
 import { subscripted } from "../shared/panel.js";
@@ -29,16 +30,14 @@ export function makeRail(/** @type {(stop: FilmStage) => void} */ choose) {
     const node = el("button", { type: "button", class: "stop", on: { click: go } }, number, label, value);
     return { name, node, label, value, stages };
   });
-  const node = el("nav", { class: "rail" }, ...stops.map((stop) => stop.node));
-  node.addEventListener("keydown", (event) => {
-    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-    const here = stops.findIndex((stop) => stop.node === event.target);
-    const next = by && stops[here + by];
-    if (!next) return;
-    event.preventDefault();
-    event.stopPropagation();
-    next.node.focus({ preventScroll: true });
-  });
+  const node = el("div", { class: "rail", role: "toolbar" }, ...stops.map((stop) => stop.node));
+  const open = () => stops.filter((stop) => !stop.node.disabled);
+  node.addEventListener("keydown", (event) =>
+    moveAlongChips(
+      event,
+      open().map((stop) => stop.node),
+    ),
+  );
   const labelOf = (/** @type {FilmStage} */ name) =>
     /** @type {(typeof stops)[number]} */ (stops.find((stop) => stop.name === name)).label;
   return {
@@ -55,9 +54,11 @@ export function makeRail(/** @type {(stop: FilmStage) => void} */ choose) {
       for (const { name, value } of stops) setText(value, numbers[name] ?? "");
     },
     mark(stop) {
+      const first = open().find(({ name }) => name === stop) ?? open()[0];
       for (const { name, node: button } of stops) {
         if (name === stop) button.setAttribute("aria-current", "step");
         else button.removeAttribute("aria-current");
+        button.tabIndex = button === first?.node ? 0 : -1;
       }
     },
   };
