@@ -30,6 +30,13 @@ COMPLETE: tuple[Language, ...] = ("en", "ja", "ko", "zh")
 DEFAULT: Language = "en"
 Joint = Literal["list", "clauses"]
 ENGLISH = ":color["  # in Markdown before English words in a sentence of another language, up to "]"
+OTHER_SCRIPTS: tuple[Language, ...] = ("ja", "ko", "zh")  # where letters tell English words
+# code or a placeholder; or the words that stand between quotes, or in brackets as a term or source
+_TERM = re.compile(
+    r"`[^`]*`|\[\[[^\]]*\]\]|(?P<words>(?<=[「“])[A-Za-z][A-Za-z' ]+(?=[」”])"
+    r"|(?<=[（(])(?<!\]\()(?=[^（）()]*[a-z]{2})[A-Za-z][\w'’ .&-]*(?=[）)。]|[,.] [가-힣]))",
+    re.ASCII,
+)
 _FULL_WIDTH = "：。？！"
 _IN_BOLD = re.compile(rf"\*\*{re.escape(ENGLISH)}((?:\\.|[^\]\\])*)\]\*\*")
 _TAGS: Mapping[Language, str] = {"zh": "zh-CN"}
@@ -126,6 +133,17 @@ def in_english(lang: Language, words: str) -> str:
     ('the cat', ':color[the cat]')
     """
     return words if lang == DEFAULT or not words else f"{ENGLISH}{words}]"
+
+
+def with_terms(lang: Language, said: str) -> str:
+    """The Markdown with its English words marked, where another script tells them: quotes, terms.
+
+    >>> with_terms("ja", "「it」とシンク（sink）"), with_terms("es", "“it” (sink)")
+    ('「:color[it]」とシンク（:color[sink]）', '“it” (sink)')
+    """
+    if lang not in OTHER_SCRIPTS:
+        return said
+    return _TERM.sub(lambda found: in_english(lang, found["words"] or "") or found[0], said)
 
 
 def outside_bold(said: str) -> str:

@@ -9,8 +9,13 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from attnviz.i18n import LANGUAGES, Language, tag, text
+from attnviz.teach.course import SLUGS, lesson
+from attnviz.teach.lessons.cards.symbols import with_formulas
+from attnviz.teach.lessons.cards.texts import lesson_texts
 from tests.browser.conftest import OpenVisit
+from tests.support.browser import settle
 from tests.support.cases import mostly_slow
+from tests.support.visit import VIEWPORT
 from tests.support.waiting import expect_equal
 
 # the family that a machine with Noto has for each script, and the breaks of a paragraph
@@ -210,6 +215,7 @@ NOT_FIRST = set("、。，．・：；？！）」』】〉》”’々ーぁぃ
 NOT_LAST = set("（「『【〈《“‘")
 HANGUL = re.compile("[가-힣]")
 WIDTHS = range(320, 1520, 40)
+NARROW = WIDTHS[:5]
 
 
 def wrong_breaks(lang: Language, breaks: list[tuple[str, str, bool]]) -> list[str]:
@@ -260,8 +266,7 @@ def test_a_break_that_a_language_forbids_is_found() -> None:
     assert wrong_breaks("ko", [("토", "큰", False), ("큰", "은", True)]) == ["토|큰"]
 
 
-# runs of two English words or more whose language is not named; what stands in brackets is the
-# English name of a term
+# runs of two English words or more whose language is not named
 UNNAMED = """() => {
     const found = [];
     const languageOf = (node) => {
@@ -274,10 +279,9 @@ UNNAMED = """() => {
             if (node.shadowRoot) collect(node.shadowRoot);
             if (node.nodeType === Node.TEXT_NODE) {
                 const owner = node.parentElement;
-                const said = node.data.replace(/[（(][^）)]*[）)]/g, "");
-                if (/[a-z]{2,}[,.]? [a-z]{2,}/i.test(said) && languageOf(node) !== "en" &&
+                if (/[a-z]{2,}[,.]? [a-z]{2,}/i.test(node.data) && languageOf(node) !== "en" &&
                     owner?.checkVisibility() && !owner.closest("code, pre, .katex, textarea"))
-                    found.push(said.trim());
+                    found.push(node.data.trim());
             } else collect(node);
         }
     };
@@ -308,6 +312,39 @@ def test_english_words_on_a_page_name_their_language(visit: OpenVisit, path: str
         closed.click()
     page.wait_for_timeout(1000)
     assert page.evaluate(UNNAMED) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lang", GLYPHS)
+@pytest.mark.parametrize("slug", SLUGS)
+def test_every_card_breaks_its_lines_well_and_names_english_words(
+    visit: OpenVisit, slug: str, lang: Language
+) -> None:
+    page, wrong = visit("learn", lang=lang, lesson=slug, canvases=False).page, {}
+    skip = page.locator("[data-testid=stSkipToContent]")
+    expect(skip).to_have_text(text(lang, "streamlit.skip"))  # the script of the page is there
+    *_, last = recipes = lesson(slug).recipes
+    for recipe in recipes:
+        heading = page.get_by_role("heading", level=2).first
+        title = lesson_texts(slug, lang).of(recipe.name, "title").partition("[[")[0]
+        expect(heading).to_contain_text(with_formulas(title).partition("$")[0])
+        settle(page, canvases=False)
+        asked = page.get_by_role("button", name=text(lang, "learn.show_answer"), exact=True)
+        if asked.count():
+            asked.click()
+            expect(asked).to_have_count(0)
+            settle(page, canvases=False)
+        found = page.evaluate(UNNAMED)
+        for width in NARROW:
+            page.set_viewport_size({"width": width, "height": 900})
+            page.wait_for_timeout(50)
+            found += wrong_breaks(lang, page.evaluate(BREAKS_OF_LINES))
+        page.set_viewport_size(VIEWPORT)
+        if found:
+            wrong[recipe.name] = found
+        if recipe is not last:
+            page.get_by_role("button", name=text(lang, "learn.next"), exact=True).click()
+    assert wrong == {}
 
 
 @pytest.mark.some(1)

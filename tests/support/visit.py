@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 from urllib.parse import parse_qs, urlencode, urlsplit
 
-from playwright.sync_api import Browser, Locator, TimeoutError, expect
+from playwright.sync_api import Browser, Locator, TimeoutError, ViewportSize, expect
 from playwright.sync_api import Page as BrowserPage
 
 from attnviz.app.session import routes, widgets
@@ -30,7 +30,7 @@ Menu = Literal["menu.model", "menu.more", "take", "media", "class.tools"]
 PRESS_MS = 50
 OPEN_MS = 1000  # how long the options of a box may take to show
 ANYTHING = re.compile(".+")  # an empty attribute says no, as a missing one
-VIEWPORT = {"width": 1280, "height": 900}
+VIEWPORT = ViewportSize(width=1280, height=900)
 # Streamlit's grey boxes pulse until a page has come, and without a graphics card every frame of
 # that costs processor time: a third of a visit's, more where other work delays the page
 STILL_SKELETONS = """
@@ -182,7 +182,7 @@ def open_visit(
 
 def new_page(browser: Browser, scheme: Any = "light", locale: str = "en") -> BrowserPage:
     """A page that shares nothing with other pages of the browser."""
-    context = browser.new_context(color_scheme=scheme, locale=locale, viewport=VIEWPORT)  # type: ignore[arg-type]
+    context = browser.new_context(color_scheme=scheme, locale=locale, viewport=VIEWPORT)
     context.set_default_timeout(LIMIT_MS)
     context.add_init_script(STILL_SKELETONS)
     return context.new_page()

@@ -16,7 +16,7 @@ from attnviz.app.server import sources
 from attnviz.app.session import address, current, model_cards, routes, store, view_request, widgets
 from attnviz.app.session.labels import reads_text
 from attnviz.app.session.messages import plain
-from attnviz.i18n import LANGUAGES, Language, is_beta, text
+from attnviz.i18n import LANGUAGES, Language, is_beta, text, with_terms
 from attnviz.models.registry import REGISTRY
 from attnviz.pictures import theme_switch
 from attnviz.pictures.group.titles import model_title
@@ -49,8 +49,9 @@ def more(lang: Language, page: Page) -> None:
         palette.door(lang)
         with st.expander(text(lang, "explain.label"), key=widgets.key("explain")):
             for shown in _explained(page):
-                st.markdown(with_formulas(text(lang, f"page.{shown}.intro")))
-                st.markdown(with_formulas(text(lang, f"page.{shown}.explain")))
+                for part in ("intro", "explain"):
+                    said = with_formulas(text(lang, f"page.{shown}.{part}"))
+                    st.markdown(with_terms(lang, said))
         if _door(page) not in routes.WITHOUT_MODEL:
             capture_file.upload(lang)
         _language(lang)

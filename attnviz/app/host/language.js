@@ -57,6 +57,7 @@ function watch() {
   const seen = new MutationObserver((changes) => {
     for (const { target, addedNodes, type } of changes) {
       if (type !== "childList") translate(target.parentElement ?? document.body);
+      else if (target instanceof Element) nameEnglish(target); // one that stays: a formula that became words
       for (const node of addedNodes) if (node instanceof Element) translate(node);
     }
   });
@@ -65,12 +66,15 @@ function watch() {
 }
 
 function translate(/** @type {Element} */ root) {
-  if (document.documentElement.lang !== "en")
-    for (const element of within(root, ENGLISH)) element.setAttribute("lang", "en");
+  for (const element of within(root, ENGLISH)) nameEnglish(element);
   for (const element of within(root, NAMED)) for (const name of ATTRIBUTES) sayAttribute(element, name);
   for (const element of within(root, SPOKEN)) {
     for (const node of element.childNodes) if (node.nodeType === Node.TEXT_NODE) sayText(node);
   }
+}
+
+function nameEnglish(/** @type {Element} */ element) {
+  if (document.documentElement.lang !== "en" && element.matches(ENGLISH)) element.setAttribute("lang", "en");
 }
 
 /** The elements of a selector at and below a root. */

@@ -62,9 +62,10 @@ export function languageOf(/** @type {string} */ text) {
   return !isOpen && IN_ENGLISH.test(text) ? "en" : null;
 }
 
-const QUOTED = /(?<=[“「『«‘])([^“”「」『』«»‘’]+)(?=[”」』»’])/u;
+// between quotes, or in brackets behind an eastern letter: the English name of a term
+const QUOTED = /((?<=[“「『«‘])[^“”「」『』«»‘’]+(?=[”」』»’])|(?<=（|[가-힣]\()[^（）()]+(?=[）)]))/u;
 
-/** A sentence as nodes, what it quotes (tokens, texts, answers) each in its language. */
+/** A sentence as nodes, what it quotes (tokens, texts, answers, terms) each in its language. */
 export function quotingNodes(/** @type {string} */ said) {
   return said.split(QUOTED).map((part, at) => (at % 2 && languageOf(part) ? foreign(part) : part));
 }

@@ -29,6 +29,7 @@ from attnviz.i18n import (
     is_beta,
     outside_bold,
     particles,
+    with_terms,
 )
 from attnviz.i18n.numbers import local
 from attnviz.teach.lessons.cards import symbols
@@ -43,9 +44,6 @@ PARTICLE = particles.pattern(HOLE)  # a Korean particle behind a placeholder
 # a number at the beginning of a line, with the full stop that would make it a list
 LIST_MARK = re.compile(r"^(\[\[[^\]]+\]\])([.)])", re.MULTILINE)
 MARKUP = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|$~:&])")
-# a word of English that stands in a template, where letters tell the language
-QUOTED = re.compile(r"(?<=[「“])([A-Za-z][A-Za-z' ]+)(?=[」”])")
-OTHER_SCRIPTS = ("ja", "ko", "zh")
 LINE = re.compile(r"^(\s*(?:[-*] |\d+\. )?)(.+)$", re.MULTILINE)  # an item's mark, and its words
 # letters of English with a word among them, as `IN_ENGLISH` of pictures/shared/dom.js
 IN_ENGLISH = re.compile(r"(?=.*[A-Za-z]{2})[ -~‘’“”–—…→·␣⏎▁Ġ]+")
@@ -178,8 +176,8 @@ def fill(
         raise MissingText(f"the text {template[:40]!r}… needs numbers for {sorted(missing)}")
     if markup:
         template = symbols.with_formulas(LIST_MARK.sub(r"\1\\\2", template))
-    if markup and marks and lang in OTHER_SCRIPTS:
-        template = QUOTED.sub(lambda word: in_english(lang, word[1]), template)
+    if markup and marks:
+        template = with_terms(lang, template)
     template = particles.choose(template, PARTICLE, lambda hole: _filled(hole, numbers, lang))
     if not markup:
         return PLACEHOLDER.sub(lambda hole: _filled(hole, numbers, lang), template)

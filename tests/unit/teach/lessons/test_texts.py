@@ -1,10 +1,12 @@
 """A lesson in a language that lands in parts: its own cards, and English ones in their places."""
 
+import re
 from dataclasses import replace
 
 import pytest
 
-from attnviz.i18n import Language
+from attnviz.i18n import OTHER_SCRIPTS, Language, with_terms
+from attnviz.teach.course import SLUGS
 from attnviz.teach.lessons.cards.card import Card, NotEnglish, Terms
 from attnviz.teach.lessons.cards.texts import fill, filled_up, lesson_texts, parse, say
 from attnviz.teach.lessons.paper.markdown import passages
@@ -81,3 +83,34 @@ def test_a_quoted_english_word_of_a_template_is_marked_in_another_script() -> No
     assert fill("「it」の行と W_Q", {}, lang="ja") == "「:color[it]」の行と $W_Q$"
     assert fill("la fila de “gato”", {}, lang="es") == "la fila de “gato”"
     assert fill("“it” 행", {}, markup=False, lang="ko") == "“it” 행"
+
+
+@pytest.mark.parametrize(
+    ("said", "marked"),
+    [
+        ("（attention sink）", "（:color[attention sink]）"),
+        ("싱크(sink)라고", "싱크(:color[sink])라고"),
+        ("（Elhage et al. 2021。最初", "（:color[Elhage et al. 2021]。最初"),
+        ("(Kim et al. 2021, 처음", "(:color[Kim et al. 2021], 처음"),
+        *((said, said) for said in ("[x](learn)", "(pos, 2i)", "（GQA）", "`f(min)`")),
+    ],
+)
+def test_the_english_name_of_a_term_in_brackets_is_marked(said: str, marked: str) -> None:
+    assert with_terms("ja", said) == marked and with_terms("es", said) == said
+
+
+RUN = re.compile(r"(?<!\w)[A-Za-z]{2,}[,.]? [A-Za-z]{2,}(?!\w)", re.ASCII)
+KNOWN = re.compile(r":color\[[^\]]*\]|`[^`]*`|\[\[[^\]]*\]\]")
+
+
+@pytest.mark.parametrize("lang", OTHER_SCRIPTS)
+@pytest.mark.parametrize("slug", SLUGS)
+def test_no_english_words_in_the_texts_of_a_lesson_are_unmarked(slug: str, lang: Language) -> None:
+    cards = lesson_texts(slug, lang).cards
+    unmarked = {
+        (card, key): found
+        for card, said in cards.items()
+        for key, template in said.items()
+        if (found := RUN.findall(KNOWN.sub("·", with_terms(lang, template))))
+    }
+    assert unmarked == {}
