@@ -13,7 +13,7 @@ from tests.support.waiting import expect_true
 
 CODE = re.compile(r"[2-9A-Z]{3}-[2-9A-Z]{3}")
 COUNTS = {"nothing": 1, "sums": 0, "error": 1}
-MOST_PX = 120  # of the teacher's bar
+LINE, MOST_PX = ".st-key-attnviz-widget-class-line", 60  # of the teacher's bar
 EN, JA = lesson_texts("block", "en"), lesson_texts("block", "ja")
 
 SHARPER = EN.of("sharper", "title").partition("[[")[0].strip()
@@ -118,9 +118,11 @@ def test_the_teachers_bar_is_one_line_and_a_count(visit: OpenVisit, lang: Langua
     for key in ("teach_title", "teach", "begin"):
         lead.get_by_role("button", name=text(lang, f"class.{key}"), exact=True).click()
     bar = lead.locator(".st-key-attnviz-widget-class-bar")
-    for width in (1280, 1920):
+    line, menu = bar.locator(LINE), bar.get_by_role("button", name=text(lang, "class.tools"))
+    for width in (390, 1024, 1280, 1920):
         lead.set_viewport_size({"width": width, "height": 900})
-        expect_true(lambda: (bar.bounding_box() or {"height": 900})["height"] <= MOST_PX)
+        expect_true(lambda: (line.bounding_box() or {"height": 900})["height"] <= MOST_PX)
+        expect(menu).to_be_in_viewport(ratio=1)
 
 
 @pytest.mark.slow

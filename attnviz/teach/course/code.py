@@ -238,7 +238,7 @@ LESSON = Lesson(
             "infinity",
             _infinity,
             (
-                Pick("fill", FILLS, "ten"),
+                Pick("fill", FILLS, "billion"),
                 Pick("precision", ("float32", "float16"), "float32"),
             ),
             "experiment",

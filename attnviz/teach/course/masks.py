@@ -223,14 +223,19 @@ def _patterns() -> dict[str, Tensor]:
 
 
 def _right(inputs: CardInputs) -> Card:
-    """Padding on the right of a decoder's text under the causal mask alone; the left as control."""
+    """Padding on the right of a decoder's text under the causal mask alone; the left as control.
+
+    In the control each token keeps its position, so that the padding alone makes the difference.
+    """
     text = STORIES[inputs.seed % len(STORIES)]
     ids = np.asarray(inputs.capture(story.MODEL, text).tokens.ids, dtype=np.int64)
     pads = np.full(N_PADS, PAD_ID)
     alone, padded = story.run(ids), story.run(np.concatenate([ids, pads]))
-    left = story.run(np.concatenate([pads, ids]))
-    names = (*(story.vocabulary()[token].strip() for token in ids[1:]), *("[PAD]",) * N_PADS)
-    weights = story.head_pass(np.concatenate([ids[1:], pads]), *STORY_HEAD).weights
+    kept = np.concatenate([np.zeros_like(pads), np.arange(len(ids))])
+    left = story.run(np.concatenate([pads, ids]), positions=kept)
+    words = (story.vocabulary()[token].strip() or "␣" for token in ids[1:])
+    names = ("◉", *words, *("[PAD]",) * N_PADS)
+    weights = story.head_pass(np.concatenate([ids, pads]), *STORY_HEAD).weights
     blocked = np.triu(np.ones_like(weights, dtype=np.bool_), 1)
     numbers: dict[str, float | int | str] = {
         "text": text,

@@ -53,9 +53,17 @@ class HeadPass:
     arrows: Rows
 
 
-def run(ids: Int64[np.ndarray, "token"], without: Without = "none") -> StoryPass:
-    """The pass of these tokens; `without` leaves out one kind of part in every layer."""
-    stream = start = word_rows(ids) + position_rows(len(ids))
+def run(
+    ids: Int64[np.ndarray, "token"],
+    without: Without = "none",
+    positions: Int64[np.ndarray, "token"] | None = None,
+) -> StoryPass:
+    """The pass of these tokens; `without` leaves out one kind of part in every layer.
+
+    Their positions are counted from 0 unless others are given.
+    """
+    places = position_rows(len(ids))
+    stream = start = word_rows(ids) + (places if positions is None else places[positions])
     added = []
     for layer in range(LAYERS):
         attention = _attention(layer, _norm(f"h.{layer}.ln_1", stream))

@@ -151,7 +151,8 @@ def _panel(lang: Language, opened: OpenCard | None, begins: bool) -> None:
     with st.container(border=True, key=widgets.key("class.bar")):
         if begins:
             invitation.for_teacher(lang, begins=True)
-        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        line = None if begins else widgets.key("class.line")
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", key=line):
             if not begins:
                 st.markdown(f"**{current.view().classroom.room}**", width="content")
             if opened is not None:
