@@ -85,11 +85,15 @@ def test_a_head_says_if_it_looks_and_if_it_matters(visit: OpenVisit) -> None:
     facts = page.locator(".av-switches-facts")
     expect(facts).to_contain_text("to looks at Mary 0.98; the head's other rows: 0.08.")
     expect(facts).to_contain_text("It looks, and it matters.")
+    expect(page.locator(".av-switches-looks")).to_contain_text("Mary")  # what the bars are
+    expect(page.locator(".av-switches-moves")).to_be_visible()
     page.locator("[data-head='L2.H3']").hover()
     expect(facts).to_contain_text("to looks at Mary 0.77")
     expect(facts).to_contain_text("It looks, but it hardly matters.")
     page.locator("[data-head='L0.H0']").focus()
     expect(facts).to_contain_text("It hardly looks here, yet it matters.")
+    page = visit("switches", model="stories", text=STORE, **cell, changes="L0.H0.mixed=zero").page
+    expect(page.locator(".av-switches-facts")).to_contain_text("L0.H0 is off.")  # not L2.H1
 
 
 TRACKS = "(tracks) => tracks.map((track) => track.clientWidth)"

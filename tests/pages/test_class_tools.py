@@ -92,7 +92,12 @@ FOLLOWED_VIEWS = {
     "overview": ("layer=2&head=0", "place", "layer", 2),
     "steps": ("layer=3&head=1&query=2", "place", "query", 2),
     "geometry": ("layer=3&head=1&face=arrows", "drawing", "face", "arrows"),
-    "output": ("model=stories&text=Once+upon+a+time", "", "model", "stories"),
+    "switches": (
+        "model=stories&changes=L0.H0.mixed%3Dzero",
+        "switches",
+        "changes",
+        "L0.H0.mixed=zero",
+    ),
 }
 
 
@@ -110,7 +115,7 @@ def test_a_follower_is_on_the_page_and_the_view_of_who_leads(
     assert not follower.exception and not follower.error
     assert follower.title[0].value == i18n.text("ko", f"page.{door}.title")
     view = follower.session_state["attnviz.view"]
-    assert getattr(getattr(view, part) if part else view, name) == value
+    assert getattr(getattr(view, part), name) == value
     along = i18n.text("ko", "class.along", code=room)
     assert f"**{along}**" in [each.value for each in follower.caption]
 
@@ -143,7 +148,7 @@ def test_who_leads_takes_the_class_to_a_page(presenter: AppTest, visit: Visit) -
     presenter.switch_page("../../pages/overview.py").run()
     stage = class_socket.rooms().stage(code(presenter))
     assert stage.page == "overview" and "layer=" in stage.query and "room" not in stage.query
-    presenter.switch_page("../../pages/circuit.py").run()
+    presenter.switch_page("../../pages/weights.py").run()
     assert class_socket.rooms().stage(code(presenter)).page == "overview"
     presenter.switch_page("../../pages/learn.py").run()
     assert class_socket.rooms().stage(code(presenter)).page == "learn"

@@ -80,7 +80,6 @@ def _arrows() -> None:
     _rail(shown)
     if frame_line.ends(shown):
         return
-    atlas.place_of_text(shown)
     geometry.verification(shown)
     take.offer(shown, "geometry")
 

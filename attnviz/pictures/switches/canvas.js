@@ -3,6 +3,7 @@
 // the new answer; the address has what is off, so that a link shows the same. So has it the look at a word that is
 // forbidden.
 
+import { isolate } from "../shared/axes.js";
 import { barList } from "../shared/bars.js";
 import { parse } from "../shared/buffer.js";
 import { cueScroll, el, quotingNodes, setBusy, setText, watchSize } from "../shared/dom.js";
@@ -91,10 +92,11 @@ function buildParts(_state, on) {
   const effects = el("p", { class: "av-note" });
   const compared = el("summary", {});
   const comparison = el("details", { class: "av-switches-folded av-note" }, compared, effects);
+  const legend = el("p", { class: "av-switches-legend av-note" });
   const hint = el("p", { class: "av-hint" });
   const row = el("div", { class: "av-row" }, suggested, undo, allOn, open);
   const boards = el("div", { class: "av-switches-boards" });
-  left.append(boards, el("div", { class: "av-switches-says" }, facts, row, hint, comparison));
+  left.append(boards, el("div", { class: "av-switches-says" }, facts, row, legend, hint, comparison));
   const answer = makeAnswer();
   const words = el("div", { class: "av-switches-words" });
   const right = el("div", { class: "av-switches-right" }, answer.node, words);
@@ -113,6 +115,7 @@ function buildParts(_state, on) {
     effects,
     compared,
     comparison,
+    legend,
     hint,
   };
 }
@@ -143,6 +146,7 @@ function takeData(state, parts, data, arrows) {
   state.board.paint(state.host.theme());
   if (focused) state.board.focus(focused);
   showWords(state, parts, arrays);
+  showLegend(parts.legend, header);
   setText(parts.hint, strings.hint);
   setText(parts.effects, header.effects);
   setText(parts.compared, strings.compared);
@@ -154,6 +158,16 @@ function takeData(state, parts, data, arrows) {
   setBusy(parts.answer.node, false);
   setBusy(parts.words, false);
   showOff(state, parts);
+}
+
+/** What the two bars under a head are. */
+function showLegend(/** @type {HTMLElement} */ legend, /** @type {Header} */ { strings, facts, most }) {
+  const looked = facts.find(({ query }) => query);
+  const looks = looked && fill(strings.bar_looks, { key: isolate(looked.key) });
+  legend.replaceChildren(
+    ...(looks ? [el("span", { class: "av-switches-looks" }, looks)] : []),
+    ...(most > 0 ? [el("span", { class: "av-switches-moves" }, strings.bar_moves)] : []),
+  );
 }
 
 /** The words; the keyboard stays where it was. */
@@ -176,12 +190,13 @@ function showWords(/** @type {State} */ state, /** @type {Parts} */ parts, /** @
   if (focused !== undefined) words?.focus(Number(focused));
 }
 
-/** What the head that is spoken of is and does: the one that was pointed at last, before that the chosen one. */
+/** What the head that is spoken of is and does: the one that was pointed at last, before that the one that is off, or chosen. */
 function showFacts(/** @type {State} */ state, /** @type {Parts} */ { facts }) {
   const { header, arrays, board, host, off } = state;
   if (!header || !arrays || !board) return;
   const { layer, head } = readSelection(host.address);
-  const at = (state.at && board.at(state.at.name)) ?? board.at(`${prefixOf(header)}L${layer}.H${head}`);
+  const name = off.size === 1 ? [...off.keys()][0] : `${prefixOf(header)}L${layer}.H${head}`;
+  const at = (state.at && board.at(state.at.name)) ?? board.at(name);
   if (!at) return facts.replaceChildren();
   const { strings, effects_percent: isPercent } = header;
   const is = fill(off.has(at.name) ? strings.head_off : strings.head_on, { head: at.name });

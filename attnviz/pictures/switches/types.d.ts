@@ -118,6 +118,8 @@ export interface Arrays {
 
 /** The texts of this canvas, and the shared ones. */
 export interface Strings extends SharedStrings {
+  readonly bar_looks: string;
+  readonly bar_moves: string;
   readonly measured: string;
   readonly compared: string;
   readonly board: string;
