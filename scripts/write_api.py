@@ -337,10 +337,13 @@ def _source(public: Public) -> str:
     return _segment(public, public.node)
 
 
-def _segment(public: Public, node: ast.AST) -> str:
-    """The source of a node on one line."""
-    text = ast.get_source_segment(_text(public.module), node)
-    assert text is not None, public.name
+def _segment(public: Public, node: ast.expr | ast.stmt | ast.arg) -> str:
+    """The source of a node on one line; `ast.get_source_segment` reads all lines each time."""
+    assert node.end_lineno is not None, public.name
+    lines = _lines(public.module)[node.lineno - 1 : node.end_lineno]
+    lines[-1] = lines[-1][: node.end_col_offset]
+    lines[0] = lines[0][node.col_offset :]
+    text = b" ".join(lines).decode()
     return " ".join(text.split()).replace("[ ", "[").replace(", ]", "]")
 
 
@@ -372,13 +375,14 @@ def _path(module: str) -> Path:
 
 
 @cache
-def _text(module: str) -> str:
-    return _path(module).read_text(encoding="utf-8")
+def _lines(module: str) -> list[bytes]:
+    """The lines of a module as bytes, which the places of nodes count."""
+    return _path(module).read_bytes().splitlines()
 
 
 @cache
 def _tree(module: str) -> ast.Module:
-    return ast.parse(_text(module))
+    return ast.parse(_path(module).read_bytes())
 
 
 @cache
