@@ -61,6 +61,6 @@ def test_the_choice_of_an_attention_stays_on_every_page(visit: OpenVisit) -> Non
     expect(chosen).to_be_checked()
     for name in ("Compute", "Look", "Compute", "Look"):
         opened.page.get_by_test_id("stPageLink-NavLink").filter(has_text=name).first.click()
-        face = {"Compute": "Steps", "Look": "Overview"}.get(name, name)
+        face = {"Look": "Overview"}.get(name, name)
         expect(opened.page.get_by_role("heading", name=face, exact=True)).to_be_visible()
         expect(chosen).to_be_checked()

@@ -23,7 +23,7 @@ def test_miniatures_are_there_with_the_page_and_open_theirs(visit: OpenVisit) ->
         re.compile(r"^Translate\. .*L1\.H2 gives its strongest pair 1\.00")
     )
     translator.click()
-    opened.page.get_by_role("heading", name="Output", exact=True).wait_for()
+    opened.page.get_by_role("heading", name="Change", exact=True).wait_for()
     opened.wait_for_parameters(model="translator")
 
 

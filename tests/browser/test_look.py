@@ -44,7 +44,7 @@ def test_a_grown_head_is_in_the_link_and_outlives_a_change_of_page(visit: OpenVi
     opened = visit("overview", text=TEXT, layer=2, head=3, open=1)
     expect_data(grown(opened), layer=2, head=3)
     opened.go("steps")
-    expect(opened.page.get_by_role("heading", level=1)).to_have_text("Steps")
+    expect(opened.page.get_by_role("heading", level=1)).to_have_text("Compute")
     opened.wait_for_parameters(open=1, head=3)
     opened.page.go_back()
     expect_data(grown(opened), layer=2, head=3)

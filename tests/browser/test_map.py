@@ -29,8 +29,8 @@ def test_a_token_of_the_map_opens_its_cell_on_steps(visit: OpenVisit) -> None:
     chosen = page.locator(".av-map-token[aria-pressed=true]")
     expect(chosen).to_have_text("cat")
     opened.wait_for_parameters(query="2")
-    page.get_by_role("button", name="Open in Steps").click()
-    expect(page.get_by_role("heading", name="Steps", exact=True)).to_be_visible()
+    page.get_by_role("button", name="Open in Compute").click()
+    expect(page.get_by_role("heading", name="Compute", exact=True)).to_be_visible()
     opened.wait_for_parameters(layer="2", head="1", query="2")
 
 

@@ -15,7 +15,7 @@ from tests.support.visit import PRESS_MS, Visit, expect_data
 PAGES = {
     "overview": "Overview",
     "head": "Overview",
-    "steps": "Steps",
+    "steps": "Compute",
     "masks": "Masks",
     "compare": "Compare",
 }
