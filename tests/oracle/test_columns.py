@@ -38,6 +38,7 @@ class Behind(nn.Module):
         super().__init__()
         self.attention = nn.MultiheadAttention(D, 2, batch_first=True)
         self.layer = nn.Linear(D, width)
+        self.single = nn.ModuleList(nn.Linear(D, 1) for _ in range(4))
         self.convolution = nn.Conv2d(1, 5, 3, padding=1)
         self.register_buffer("classes", torch.arange(16.0))
         self.behind = behind
@@ -104,6 +105,12 @@ OF_COLUMNS: dict[str, Callable[[Behind, Tensor], Tensor]] = {
     "normed": lambda self, x: functional.layer_norm(self.layer(x), (30,)).softmax(-1),
     "pooled": lambda self, x: functional.adaptive_avg_pool1d(self.layer(x).mT, 2).softmax(1),
     "exponentials": exponentials,
+    "a layer for each class, stacked": lambda self, x: torch.stack(
+        [layer(x)[..., 0] for layer in self.single], -1
+    ).softmax(-1),
+    "a layer for each class, joined": lambda self, x: torch.cat(
+        [layer(x) for layer in self.single], -1
+    ).softmax(-1),
     "a logarithm": lambda self, x: self.layer(x).log_softmax(-1).exp(),
 }
 
@@ -111,3 +118,22 @@ OF_COLUMNS: dict[str, Callable[[Behind, Tensor], Tensor]] = {
 @pytest.mark.parametrize("name", OF_COLUMNS)
 def test_a_softmax_over_columns_of_a_layer_is_not_named(name: str) -> None:
     assert missing_of(Behind(OF_COLUMNS[name]))[0] == ()
+
+
+OF_POSITIONS: dict[str, Callable[[Behind, Tensor], Tensor]] = {
+    "one layer for each token": lambda self, x: torch.stack(
+        [self.single[0](token)[..., 0] for token in x.unbind(1)], -1
+    ).softmax(-1),
+    "a layer for each token": lambda self, x: torch.cat(
+        [layer(token) for layer, token in zip(self.single, x.unbind(1), strict=False)], -1
+    ).softmax(-1),
+    "two layers over all tokens": lambda self, x: torch.cat(
+        [layer(x) for layer in self.single[:2]], 1
+    ).softmax(1),
+}
+
+
+@pytest.mark.parametrize("name", OF_POSITIONS)
+def test_scores_of_tokens_side_by_side_are_not_taken_for_columns(name: str) -> None:
+    (missing,) = missing_of(Behind(OF_POSITIONS[name]))[0]
+    assert "no matrix product" in missing.reason

@@ -23,7 +23,8 @@ PARAMETER = -1
 ONLY_PARAMETER = frozenset({PARAMETER})
 NOTHING: frozenset[int] = frozenset()
 MAX_NUMBERS = 12
-STACK, CDIST = torch.ops.aten.stack.default, torch.ops.aten._cdist_forward.default
+STACK, CAT = torch.ops.aten.stack.default, torch.ops.aten.cat.default
+CDIST = torch.ops.aten._cdist_forward.default
 
 # the stride of an axis, and that stride times its length: a view's axis that steps between the two
 # runs along it
@@ -56,8 +57,15 @@ class Origins:
         memory = storage_of(tensor)
         self._columns.pop(memory, None)
         self.renumber(tensor, numbers)
-        if columns is not None and memory != NO_MEMORY:
-            self._columns[memory] = frozenset({_steps(tensor, columns)})
+        if columns is not None:
+            self.add_columns(tensor, columns)
+
+    def add_columns(self, tensor: Tensor, axis: int) -> None:
+        """Let an axis of a result be one of columns too."""
+        memory = storage_of(tensor)
+        if memory != NO_MEMORY:
+            known = self._columns.get(memory, frozenset())
+            self._columns[memory] = known | {_steps(tensor, axis)}
 
     def renumber(self, tensor: Tensor, numbers: frozenset[int]) -> None:
         """Set what entered a result of which the columns are known."""
@@ -153,6 +161,12 @@ def _carried(
         return zip(left, range(result.dim()), strict=False)
     after = range(result.dim())
     if func is STACK:
-        added = (args[1] if len(args) > 1 else kwargs.get("dim", 0)) % result.dim()
+        added = joined_axis(args, kwargs, result)
         return zip(before, (axis for axis in after if axis != added), strict=False)
     return zip(reversed(before), reversed(after), strict=False)
+
+
+def joined_axis(args: tuple[Any, ...], kwargs: Mapping[str, Any], result: Tensor) -> int:
+    """The axis of a result of `stack` or `cat` along which the parts lie."""
+    axis: int = args[1] if len(args) > 1 else kwargs.get("dim", 0)
+    return axis % result.dim()

@@ -5,13 +5,14 @@ by elementwise operations, and "self" or "cross" for queries and keys, whatever 
 since their layers: a norm, a rotation, a scale.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from math import prod
 
 import torch
 from torch import Tensor
 
+from attnviz.capture.locate.layers import storage_of
 from attnviz.capture.locate.structure import is_same_source
 from attnviz.capture.record.operations import ScoreSource
 from attnviz.capture.record.origins import ONLY_PARAMETER, Origins
@@ -36,6 +37,20 @@ class Sources(dict[int, ScoreSource]):
     def show_columns_only(self, tensor: Tensor) -> bool:
         """True if nothing but columns of layers entered a tensor."""
         return all(source.has_learned_columns for source in self.entering(tensor))
+
+    def are_single_columns(self, parts: Sequence[Tensor]) -> bool:
+        """True if each part is what a layer of its own made of one input that all of them read.
+
+        Side by side, they are what one layer with as many columns would have written.
+        """
+        entered = [self.entering(part) for part in parts]
+        if not all(len(sources) == 1 and sources[0].has_learned_columns for sources in entered):
+            return False
+        layers = [source for (source,) in entered]
+        first, *others = layers
+        if len({storage_of(layer.right) for layer in layers}) < len(layers) or not others:
+            return False
+        return all(torch.equal(first.left, layer.left) for layer in others)
 
     def splits_rows(self, read: Tensor) -> bool:
         """True if what a layer wrote was cut into more rows of fewer columns, as heads are.

@@ -40,7 +40,7 @@ from attnviz.capture.record.gaps import (
 )
 from attnviz.capture.record.head_layout import HeadLayout
 from attnviz.capture.record.operations import LayerRun, MatrixProduct, OpenSoftmax, ScoreSource
-from attnviz.capture.record.origins import NOTHING, Origins
+from attnviz.capture.record.origins import CAT, NOTHING, STACK, Origins, joined_axis
 from attnviz.capture.record.score_trail import ScoreTrails, TrailedScores
 from attnviz.capture.record.seen_layers import SeenLayers, Undecided, is_one_text, undecided
 from attnviz.capture.record.sliding_window import windowed
@@ -166,6 +166,8 @@ class ThreadTrace:
         if written:
             read = ops.tensors_in((*args, *kwargs.values()) if kwargs else args)
             self._origins.pass_on(func, args, kwargs, read, written)
+            if func is STACK or func is CAT:
+                self._add_joined(args, kwargs, out)
             if func is ops.TOPK and self._sources.show_columns_only(args[0]):
                 self.forget(out)  # a router's choice, and no scores
             if func is ops.LOGSUMEXP:
@@ -174,6 +176,12 @@ class ThreadTrace:
                 entered = frozenset().union(*map(self._origins.of, read))
                 self._scattered |= entered & self._exps.keys()
             self._trails.follow(func, args, kwargs, written)
+
+    def _add_joined(self, args: tuple[Any, ...], kwargs: Mapping[str, Any], out: Tensor) -> None:
+        """Know single columns side by side, each of a layer of its own, as those of one layer."""
+        parts, axis = args[0], joined_axis(args, kwargs, out)
+        if out.shape[axis] == len(parts) and self._sources.are_single_columns(parts):
+            self._origins.add_columns(out, axis)
 
     def _is_over_positions(
         self, scores: Tensor, axis: int, sources: tuple[ScoreSource, ...]
