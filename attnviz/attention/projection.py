@@ -10,7 +10,7 @@ from functools import cached_property
 
 import torch
 from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 
 from attnviz.attention.called_layer import CalledLayer
 from attnviz.attention.inputs import batch_row
@@ -154,10 +154,3 @@ def apply_linear(
 ) -> Float[Tensor, "*batch token d_column"]:
     """x·W + b in float32, on the device of x, for some columns of the output or for all."""
     return layer.layer.apply(x, columns)
-
-
-def transposed_weight(module: nn.Module) -> Tensor:
-    """The weight of a linear layer as [d_in, d_out]; nn.Linear stores [d_out, d_in], Conv1D not."""
-    weight = module.weight
-    assert isinstance(weight, Tensor)
-    return weight.t() if isinstance(module, nn.Linear) else weight

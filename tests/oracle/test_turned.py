@@ -211,7 +211,7 @@ def test_long_texts_keep_rows_to_compare_with() -> None:
 
 def test_a_model_that_fits_nothing_is_not_searched_for_ever() -> None:
     search = projections_by_value.ValueSearch()
-    layer = LinearRun("q", torch.nn.Linear(6, 6), torch.zeros(1, 5, 6), torch.randn(1, 5, 6))
+    layer = LinearRun("q", torch.nn.Linear(6, 6), torch.zeros(1, 5, 6), torch.randn(1, 5, 6), 1)
     for _ in range(projections_by_value.MAX_MISSES):
         assert search.makers([layer], {"q": torch.randn(1, 2, 5, 3)}, 5) == ({}, None)
     right = {"q": layer.output.unflatten(-1, (2, 3)).transpose(1, 2).contiguous()}

@@ -7,13 +7,14 @@ tensor and all its views, and whether the weight of a layer can be read as a mat
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from transformers.pytorch_utils import Conv1D
 
 from attnviz.attention.called_layer import CalledLayer
-from attnviz.attention.projection import Projection, WrittenLayer, transposed_weight
+from attnviz.attention.projection import Projection, WrittenLayer
 from attnviz.models.ranks import is_part
 
 NO_MEMORY = 0
@@ -23,23 +24,31 @@ class LinearRun:
     """A layer that ran: its dotted name, its input and its output.
 
     `input_version` and `output_version` tell a later change in place, `storage` is the address of
-    its output's memory. `is_plain` is what the function of that name says of the module. One is
-    made at each run of each layer, so that it is no dataclass: these are slow to make.
+    its output's memory and `read_storage` of its input's. `is_plain` is what the function of that
+    name says of the module. One is made at each run of each layer, so that it is no dataclass:
+    these are slow to make.
     """
 
     __slots__ = (
         *("name", "module", "input", "output", "is_plain"),
-        *("input_version", "output_version", "storage", "_layer"),
+        *("input_version", "output_version", "storage", "read_storage", "_layer"),
     )
 
     def __init__(
-        self, name: str, module: nn.Module, read: Tensor, wrote: Tensor, *, is_plain: bool = False
+        self,
+        name: str,
+        module: nn.Module,
+        read: Tensor,
+        wrote: Tensor,
+        memory: int,
+        *,
+        is_plain: bool = False,
     ) -> None:
         self.name, self.module, self.is_plain = name, module, is_plain
         # the model may give the same tensor another shape in place, which no counter tells
         self.input, self.output = read.detach(), wrote.detach()
         self.input_version, self.output_version = version_of(read), version_of(wrote)
-        self.storage = storage_of(wrote)
+        self.storage, self.read_storage = storage_of(wrote), memory
         self._layer: WrittenLayer | CalledLayer | None = None
 
     @property
@@ -51,12 +60,20 @@ class LinearRun:
 
     def _read_layer(self) -> WrittenLayer | CalledLayer:
         module = self.module
-        is_shown = self.is_plain and module.weight.layout is torch.strided
-        if not is_shown and not can_be_read(module):
-            return CalledLayer(module, self.input.shape[-1], self.input.dtype, self.input.device)
-        bias = module.bias
-        weight = transposed_weight(module).detach()
-        return WrittenLayer(weight, bias.detach() if isinstance(bias, Tensor) else None)
+        # torch's `__getattr__` searches for a weight as long as a small layer runs
+        own: Any = module._parameters if self.is_plain else {}
+        if "weight" in own and own["weight"].layout is torch.strided:
+            weight, bias = own["weight"], own["bias"]
+        elif can_be_read(module):
+            weight, bias = module.weight, module.bias
+        else:
+            read = self.input
+            return CalledLayer(module, read.shape[-1], read.dtype, read.device)
+        weight = weight.detach()
+        return WrittenLayer(
+            weight.t() if isinstance(module, nn.Linear) else weight,  # Conv1D has [d_in, d_out]
+            bias.detach() if isinstance(bias, Tensor) else None,
+        )
 
     @property
     def has_its_output(self) -> bool:
@@ -66,7 +83,8 @@ class LinearRun:
     @property
     def is_untouched(self) -> bool:
         """True unless its input or its output was changed in place since it ran."""
-        return self.has_its_output and version_of(self.input) == self.input_version
+        is_read_whole = version_of(self.input) == self.input_version
+        return is_read_whole and version_of(self.output) == self.output_version
 
     def projection(
         self,
@@ -131,17 +149,18 @@ def is_plain(module: nn.Module) -> bool:
     Otherwise (a subclass of the layer or of its weight, a method replaced on the object, somebody's
     hook behind it) its numbers decide.
     """
-    weight = module._parameters.get("weight")
     if type(module) not in (nn.Linear, Conv1D):
         return False
-    if is_part(weight):  # transformers adds up the parts; attnviz keeps what each wrote
-        forward = vars(module).get("forward")
-        hooks = module._forward_hooks.values()
-        ours = all(getattr(hook, "func", hook).__module__ == is_part.__module__ for hook in hooks)
-        return getattr(forward, "__module__", "").startswith("transformers.") and ours
-    return (
-        type(weight) is nn.Parameter and "forward" not in vars(module) and not module._forward_hooks
-    )
+    weight = module._parameters.get("weight")
+    if type(weight) is nn.Parameter:
+        return "forward" not in module.__dict__ and not module._forward_hooks
+    if not is_part(weight):
+        return False
+    # transformers adds up the parts; attnviz keeps what each wrote
+    forward = vars(module).get("forward")
+    hooks = module._forward_hooks.values()
+    ours = all(getattr(hook, "func", hook).__module__ == is_part.__module__ for hook in hooks)
+    return getattr(forward, "__module__", "").startswith("transformers.") and ours
 
 
 def can_be_read(module: nn.Module) -> bool:
@@ -170,7 +189,7 @@ def sharded_layer(modules: Mapping[str, nn.Module]) -> tuple[str, int] | None:
     """
     for name, module in modules.items():
         weight = module._parameters.get("weight")
-        if is_part(weight):
+        if type(weight) is not nn.Parameter and is_part(weight):
             return name, weight.device_mesh.size()  # type: ignore[union-attr]  # of a DTensor
     return None
 
@@ -183,10 +202,10 @@ def version_of(tensor: Tensor) -> int | None:
         return None
 
 
-def has_memory(tensor: Tensor) -> bool:
-    """True unless a tensor has no memory of its own, as a batch of `torch.vmap`."""
+def memory_of(tensor: Tensor) -> int:
+    """`storage_of` a tensor; `NO_MEMORY` of one without memory of its own, as in `torch.vmap`."""
     is_wrapped = torch._C._functorch.is_functorch_wrapped_tensor(tensor)
-    return not is_wrapped and storage_of(tensor) != NO_MEMORY
+    return NO_MEMORY if is_wrapped else storage_of(tensor)
 
 
 def storage_of(tensor: Tensor) -> int:

@@ -6,6 +6,8 @@ or given another class, so that a short text is not captured for longer than the
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
+from operator import attrgetter, methodcaller
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary, ref
 
@@ -42,6 +44,7 @@ class Modules(dict[str, nn.Module]):
         return found
 
 
+_PARTS, _KEYS, _VALUES = attrgetter("_modules"), methodcaller("keys"), methodcaller("values")
 _hook_ids = itertools.count(-1, -1)  # torch's own are not negative
 
 
@@ -85,6 +88,17 @@ class Hooks:
         self._set.clear()
 
 
+def attribute(module: nn.Module, name: str) -> object:
+    """An attribute of a module; None without one, which torch itself takes long to find out."""
+    cls: type[Any] = type(module)
+    if cls.__getattr__ is not nn.Module.__getattr__ or hasattr(cls, name):
+        return getattr(module, name, None)
+    for own in (vars(module), module._parameters, module._buffers, module._modules):
+        if name in own:
+            return own[name]
+    return None
+
+
 class _Walk:
     """A walk through a model: what it met, held weakly, and whether it would meet the same now."""
 
@@ -93,22 +107,14 @@ class _Walk:
         self.facts: dict[Callable[..., Any], Any] = {}
         self._names = list(modules)
         self._by_id = {id(module): name for name, module in modules.items()}
-        self._met = [
-            (ref(module), type(module), _names(module), _children(module))
-            for module in modules.values()
-        ]
+        self._met = [ref(module) for module in modules.values()]
+        self._found = _found_in(list(modules.values()))
 
     def again(self) -> Modules | None:
         """The modules, if they are those that were met; None if any of them is another now."""
-        modules = []
-        for reference, cls, names, children in self._met:
-            module = reference()
-            if type(module) is not cls or module is None:
-                return None
-            if children or module._modules:
-                if _names(module) != names or _children(module) != children:
-                    return None
-            modules.append(module)
+        modules = [module for reference in self._met if (module := reference()) is not None]
+        if len(modules) < len(self._met) or _found_in(modules) != self._found:
+            return None
         return Modules(dict(zip(self._names, modules, strict=True)), self.facts, self._by_id)
 
 
@@ -137,14 +143,20 @@ def last_fact(model: nn.Module, work: Callable[[Modules], Fact]) -> Fact:
     return found
 
 
-def _names(module: nn.Module) -> list[str]:
-    """The names of a module's parts; torch.jit keeps them in no real dictionary."""
-    return list(module._modules.keys())
+def _found_in(modules: list[nn.Module]) -> tuple[list[object], ...]:
+    """The classes of modules, and the number, names and ids of their parts, one after the other.
 
-
-def _children(module: nn.Module) -> list[int]:
-    """The ids of a module's parts; an id belongs to the part for as long as that is met alive."""
-    return list(map(id, module._modules.values()))
+    An id belongs to a part for as long as that is met alive. Written for all modules at once, since
+    every recording asks; torch.jit keeps parts in no real dictionary.
+    """
+    parts = list(map(_PARTS, modules))
+    names, values = map(_KEYS, parts), map(_VALUES, parts)
+    return (
+        list(map(type, modules)),
+        list(map(len, parts)),
+        list(chain.from_iterable(names)),
+        list(map(id, chain.from_iterable(values))),
+    )
 
 
 def _modules_by_name(model: nn.Module) -> dict[str, nn.Module]:

@@ -9,6 +9,7 @@ of transformers or torch need not be watched. A class without source is watched.
 import inspect
 import re
 import sys
+from collections.abc import Iterable
 from functools import cache
 
 from torch import nn
@@ -162,9 +163,17 @@ def interface_configs(modules: Modules) -> list[PreTrainedConfig]:
 
     They are needed one by one: `set_attn_implementation` misses sub-modules with a copied config.
     """
-    held = (vars(modules[name]).get("config") for name in modules.fact(_in_files_that_ask))
-    configs = {id(config): config for config in held}
+    asking = [modules[name] for name in modules.fact(_in_files_that_ask)]
+    configs = {id(config): config for config in held_configs(asking)}
     return [config for config in configs.values() if isinstance(config, PreTrainedConfig)]
+
+
+def held_configs(modules: Iterable[nn.Module]) -> list[object]:
+    """What the modules themselves hold as their config, one by one.
+
+    Without a call for each of them, since every recording asks all modules.
+    """
+    return [held["config"] for module in modules if "config" in (held := module.__dict__)]
 
 
 def _in_files_that_ask(modules: Modules) -> list[str]:

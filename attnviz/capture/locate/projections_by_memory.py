@@ -30,9 +30,10 @@ from attnviz.attention.stage_changes import StageChange
 from attnviz.attention.tolerance import max_difference
 from attnviz.capture.locate.head_share import HeadShare
 from attnviz.capture.locate.layers import (
+    NO_MEMORY,
     LinearRun,
-    has_memory,
     is_plain,
+    memory_of,
     storage_of,
     version_of,
 )
@@ -67,16 +68,21 @@ class AwaitedOutput:
     by_value: bool
     share: HeadShare | None = None
     version: int | None = field(init=False)
+    storage: int = field(init=False)  # of the output, which is kept alive here
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "version", version_of(self.output))
+        object.__setattr__(self, "storage", storage_of(self.output))
 
-    def is_read_as(self, read: Tensor) -> bool:
-        """True if a layer that reads this tensor reads all heads of the output, side by side."""
+    def is_read_as(self, read: Tensor, storage: int | None = None) -> bool:
+        """True if a layer that reads this tensor reads all heads of the output, side by side.
+
+        `storage` is the tensor's, if that is known.
+        """
         output = self.output
         if read.numel() != output.numel() or read.shape[-1] != output.shape[2] * output.shape[3]:
             return False
-        if storage_of(read) == storage_of(output):
+        if (storage_of(read) if storage is None else storage) == self.storage:
             return read.is_contiguous() and version_of(read) == self.version
         has_type = read.dtype == output.dtype
         return self.by_value and has_type and torch.equal(read, output.flatten(2))
@@ -130,8 +136,9 @@ class MadeBy:
     @property
     def was_changed(self) -> bool:
         """True if the projection's output is the layer's own memory and was changed since."""
-        is_own = storage_of(self.projections[self.name].output) == self.layer.storage
-        return is_own and not self.layer.has_its_output
+        if self.layer.has_its_output:
+            return False
+        return storage_of(self.projections[self.name].output) == self.layer.storage
 
     def withdraw(self, reason: str) -> None:
         """Take the projection back, with the reason."""
@@ -156,7 +163,7 @@ class LinearWatch:
         self.read_together: list[SideBySide] = []
         self._read: ReadOutput | None = None
         self._made: list[MadeBy] = []
-        self._copies: deque[tuple[Tensor, int | None, Tensor]] = deque(maxlen=KEPT_COPIES)
+        self._copies: deque[tuple[tuple[object, ...], Tensor, Tensor]] = deque(maxlen=KEPT_COPIES)
         self._plain = {name for name, layer in layers.items() if is_plain(layer)}
         self._hooks = Hooks()
         for name, module in layers.items():
@@ -184,9 +191,12 @@ class LinearWatch:
         read = args[0] if args else None
         if not isinstance(read, Tensor) or not isinstance(output, Tensor):
             return  # a router, for instance, extends a linear layer and returns more
-        if read.dim() != 3 or output.dim() != 3 or not self._is_active() or not has_memory(read):
+        if read.ndim != 3 or output.ndim != 3 or not self._is_active():
             return
-        layer = LinearRun(name, module, read, output, is_plain=name in self._plain)
+        memory = memory_of(read)
+        if memory == NO_MEMORY:
+            return
+        layer = LinearRun(name, module, read, output, memory, is_plain=name in self._plain)
         self._recent.append(layer)
         if self._awaited or self._read is not None:
             self._match_output(layer)
@@ -208,9 +218,12 @@ class LinearWatch:
             return
         (read,) = given
         is_layer = read.dim() == output.dim() == 3
-        if not is_layer or name in self._attending or not has_memory(read):
+        if not is_layer or name in self._attending:
             return
-        outer = LinearRun(name, module, read, output)
+        memory = memory_of(read)
+        if memory == NO_MEMORY:
+            return
+        outer = LinearRun(name, module, read, output, memory)
         inner = [run for run in self._recent if run.name.startswith(f"{name}.")]
         if any(_is_returned(run, outer) for run in inner):
             return
@@ -266,11 +279,15 @@ class LinearWatch:
 
     def _copy(self, read: Tensor) -> Tensor:
         version = version_of(read)
-        for original, then, copy in self._copies:
-            if then == version and _is_same_tensor(original, read):
+        if version is None:
+            return read.clone()
+        place = storage_of(read), read.storage_offset(), read.dtype
+        numbers = (*place, read.shape, read.stride(), version)
+        for known, _, copy in self._copies:
+            if known == numbers:
                 return copy
         copy = read.clone()
-        self._copies.append((read, version, copy))
+        self._copies.append((numbers, read, copy))  # so that no address is used twice
         return copy
 
     def settle(self) -> None:
@@ -308,6 +325,8 @@ class LinearWatch:
         return True
 
     def _check(self, made: MadeBy) -> None:
+        if made.layer.has_its_output and self._is_certain(made):
+            return
         projection = made.found
         if projection is None:
             return
@@ -338,7 +357,7 @@ class LinearWatch:
         `module` is the dotted name of the one that attends.
         """
         awaited.absent["projected"] = NOT_CONSUMED
-        self._awaited[storage_of(awaited.output)] = awaited
+        self._awaited[awaited.storage] = awaited
         self._attending |= {module, *paths_above(module)}
         self._read = None
 
@@ -350,23 +369,24 @@ class LinearWatch:
             if awaited.is_read_as(read):
                 del self._awaited[storage]
                 changed = replace(awaited, output=output)
-                self._awaited[storage_of(output)] = changed
+                self._awaited[changed.storage] = changed
                 return changed
         whole = self._joined_into(read)
         if whole is not None:
             together = self.read_together[-1]
             whole = replace(whole, output=output)
             self.read_together[-1] = replace(together, whole=whole, changes=changes)
-            self._awaited[storage_of(output)] = whole
+            self._awaited[whole.storage] = whole
         return whole
 
     def _match_output(self, layer: LinearRun) -> None:
-        if self._read is None or not self._read.awaited.is_read_as(layer.input):
+        read, storage = layer.input, layer.read_storage
+        if self._read is None or not self._read.awaited.is_read_as(read, storage):
             if not self._awaited:
                 return
-            awaited = self._awaited.pop(storage_of(layer.input), None)
-            awaited = awaited or self._copied_into(layer) or self._joined_into(layer.input)
-            if awaited is None or not awaited.is_read_as(layer.input):
+            awaited = self._awaited.pop(storage, None)
+            awaited = awaited or self._copied_into(layer) or self._joined_into(read)
+            if awaited is None or not awaited.is_read_as(read, storage):
                 return
             self._read = ReadOutput(awaited, [])
         inside = f"{layer.name}."
@@ -420,7 +440,7 @@ class LinearWatch:
         if not whole.is_read_as(read):
             return None
         for part in parts:
-            del self._awaited[storage_of(part.output)]
+            del self._awaited[part.storage]
         self.read_together.append(SideBySide(tuple(parts), whole))
         return whole
 
@@ -549,4 +569,5 @@ def _head_starts(tensor: Tensor, output: Tensor) -> tuple[int, ...] | None:
     first = int(tensor.storage_offset() - output.storage_offset())
     if not 0 <= first <= d_out - (n_heads - 1) * step - width:
         return None
-    return tuple(first + head * step for head in range(n_heads))
+    last = first + (n_heads - 1) * step
+    return tuple(range(first, last + 1, step)) if step else (first,) * n_heads

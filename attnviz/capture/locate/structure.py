@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from attnviz.attention.projection import Projection
 from attnviz.capture.locate.coarse_keys import SpatialPath, begin_alike, leads
 from attnviz.capture.locate.layers import NO_MEMORY, storage_of
+from attnviz.capture.locate.modules import attribute
 from attnviz.types import Kind, Stack
 
 CROSS_PARTS = frozenset(
@@ -56,7 +57,7 @@ def kind_of(
     `coarser` are the paths of layers that made a picture coarser while the module ran; `shown` is
     the kind that the layers before q and k show, if these were found otherwise.
     """
-    declared = getattr(module, "is_cross_attention", None)
+    declared = attribute(module, "is_cross_attention")
     if isinstance(declared, bool):
         return "cross" if declared else "self"
     if shown is not None:

@@ -113,6 +113,8 @@ class Missing:
         known = {*recorded, *(call.module for call in self.calls)}
         for module in ran:
             name = self._names.get(id(module), "")
+            if name in known:
+                continue
             if not any(_is_inside(a, name) or _is_inside(name, a) for a in known):
                 self.add(module, NOT_ASKED)
 

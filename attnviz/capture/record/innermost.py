@@ -5,7 +5,7 @@ another order than the reverse of their beginning leave nothing behind: the obje
 has ended is never the answer.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Generic, TypeVar
@@ -14,20 +14,23 @@ Brought = TypeVar("Brought")
 
 
 class Innermost(Generic[Brought]):
-    """The objects of the open blocks of this thread; each kind of block has its own."""
+    """The objects of the open blocks of this thread; each kind of block has its own.
+
+    `get` gives that of the innermost one, None outside of all. Every hook asks for it, so that it
+    is a variable of its own.
+    """
+
+    get: Callable[[], Brought | None]
 
     def __init__(self, name: str) -> None:
         self._open: ContextVar[tuple[Brought, ...]] = ContextVar(name, default=())
-
-    def get(self) -> Brought | None:
-        """The object of the innermost open block; None outside of all blocks."""
-        brought = self._open.get()
-        return brought[-1] if brought else None
+        self._last: ContextVar[Brought | None] = ContextVar(f"{name}_last", default=None)
+        self.get = self._last.get
 
     @contextmanager
     def block(self, brought: Brought) -> Iterator[None]:
         """While the block is open, its object is in force unless a block inside brings another."""
-        self._open.set((*self._open.get(), brought))
+        self._set((*self._open.get(), brought))
         try:
             yield
         finally:
@@ -36,4 +39,8 @@ class Innermost(Generic[Brought]):
                 if still_open[place] is brought:
                     del still_open[place]
                     break
-            self._open.set(tuple(still_open))
+            self._set(tuple(still_open))
+
+    def _set(self, brought: tuple[Brought, ...]) -> None:
+        self._open.set(brought)
+        self._last.set(brought[-1] if brought else None)

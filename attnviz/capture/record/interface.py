@@ -27,6 +27,7 @@ from attnviz import masks
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.stage_changes import StageChange
 from attnviz.capture.locate.head_share import HeadShare
+from attnviz.capture.locate.modules import attribute
 from attnviz.capture.record import kernels
 from attnviz.capture.record.innermost import Innermost
 from attnviz.errors import BadInput, UnsupportedAttention
@@ -299,7 +300,7 @@ def _with_chosen_keys(
 
 
 def _sinks_of(module: nn.Module, kwargs: dict[str, Any]) -> Tensor | None:
-    for sinks in (kwargs.get("s_aux"), kwargs.get("sinks"), getattr(module, "sinks", None)):
+    for sinks in (kwargs.get("s_aux"), kwargs.get("sinks"), attribute(module, "sinks")):
         if isinstance(sinks, Tensor):
             return sinks
     return None

@@ -21,7 +21,7 @@ from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.projection import Projection, WrittenLayer, apply_linear
 from attnviz.attention.stored_weights import StoredWeights
 from attnviz.attention.tolerance import type_tolerance
-from attnviz.capture.locate.layers import has_memory
+from attnviz.capture.locate.layers import NO_MEMORY, memory_of
 from attnviz.capture.locate.structure import is_same_source
 from attnviz.types import Kind
 
@@ -63,7 +63,7 @@ def arguments(
     if not all(isinstance(named.get(name), Tensor) for name in ("query", "key", "value")):
         return None
     parts = [named[name] for name in ("query", "key", "value")]
-    if any(part.dim() not in (2, 3) or not has_memory(part) for part in parts):
+    if any(part.dim() not in (2, 3) or memory_of(part) == NO_MEMORY for part in parts):
         return None
     sources = (named[name].detach().flatten(0, -2) for name in ("query", "key"))
     kind: Kind = "self" if is_same_source(*sources) else "cross"

@@ -94,6 +94,7 @@ class Recorder:
     ) -> None:
         self.grad = grad
         self._storage = storage or Storage()
+        self._keeps_early = not (self._storage.changes_nothing or newest or grad)
         self._kept: set[int] = set()  # the projections of calls that are in the storage
         self._room = FreeRoom(modules, self._storage)
         self.calls = RecordedCalls()
@@ -306,7 +307,7 @@ class Recorder:
 
     def _keep_finished(self) -> None:
         """Put the calls before this one into the storage, unless something of them is awaited."""
-        if self._storage.changes_nothing or self._newest or self.grad:
+        if not self._keeps_early:
             return
         for place in range(len(self.calls) - 1, -1, -1):
             call = self.calls[place]

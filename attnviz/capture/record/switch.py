@@ -17,7 +17,7 @@ from torch import nn
 from transformers import PreTrainedConfig, PreTrainedModel
 
 from attnviz.capture.locate.modules import modules_by_name
-from attnviz.capture.locate.own_code import interface_configs
+from attnviz.capture.locate.own_code import held_configs, interface_configs
 from attnviz.capture.record.interface import (
     NAME,
     NAME_EAGER,
@@ -113,8 +113,7 @@ def _switch(model: PreTrainedModel, name: str) -> None:
 def _implementations(modules: Iterable[nn.Module]) -> list[tuple[PreTrainedConfig, str | None]]:
     """Every config of a model's modules, sub-configs included, with its current implementation."""
     configs: dict[int, PreTrainedConfig] = {}
-    held = (vars(module).get("config") for module in modules)
-    waiting = list({id(config): config for config in held}.values())
+    waiting: list[object] = list({id(one): one for one in held_configs(modules)}.values())
     while waiting:
         config = waiting.pop()
         if isinstance(config, PreTrainedConfig) and id(config) not in configs:

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 import attnviz
-from attnviz.capture.locate.modules import Modules, modules_by_name
+from attnviz.capture.locate.modules import Modules, attribute, modules_by_name
 
 
 class Block(nn.Module):
@@ -109,3 +109,36 @@ def test_an_adapter_that_is_put_around_a_layer_is_found_by_the_next_capture() ->
     assert cap.verify().ok
     after = cap.head("L1.H2")["projected"]
     assert torch.allclose(torch.as_tensor(after), 2 * torch.as_tensor(before), atol=1e-5)
+
+
+class Wrapper(nn.Module):
+    """A module that hands on what it does not have, as adapters do."""
+
+    flag = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.block, self.number = Block(), 3
+        self.register_buffer("places", torch.arange(2))
+
+    @property
+    def computed(self) -> int:
+        """A number that no dictionary has."""
+        return self.number + 1
+
+
+class HandsOn(Wrapper):
+    """Looks into its block for what it lacks."""
+
+    def __getattr__(self, name: str) -> object:
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            return getattr(super().__getattr__("block"), name)
+
+
+@pytest.mark.parametrize("name", ["flag", "block", "number", "places", "computed", "first", "none"])
+@pytest.mark.parametrize("cls", [Wrapper, HandsOn])
+def test_an_attribute_is_what_python_gives(cls: type[Wrapper], name: str) -> None:
+    module = cls()
+    assert attribute(module, name) is getattr(module, name, None)
