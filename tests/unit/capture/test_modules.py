@@ -111,6 +111,14 @@ def test_an_adapter_that_is_put_around_a_layer_is_found_by_the_next_capture() ->
     assert torch.allclose(torch.as_tensor(after), 2 * torch.as_tensor(before), atol=1e-5)
 
 
+def test_a_part_that_moves_to_the_next_list_is_found_there() -> None:
+    model = nn.Sequential(nn.ModuleList([nn.Linear(2, 2)]), nn.ModuleList())
+    assert list(modules_by_name(model)) == ["", "0", "0.0", "1"]
+    model[1].append(model[0][0])
+    del model[0][0]
+    assert list(modules_by_name(model)) == ["", "0", "1", "1.0"]
+
+
 class Wrapper(nn.Module):
     """A module that hands on what it does not have, as adapters do."""
 
