@@ -91,7 +91,9 @@ def enlarge(figure: "Figure", font_px: int, height_px: int) -> None:
     """Make a chart to be read from afar."""
     for update in (figure.update_xaxes, figure.update_yaxes):
         update(tickfont_size=font_px, title_font_size=font_px)
-    figure.update_layout(height=height_px, margin={"l": 90, "b": 90})
+    figure.update_layout(
+        height=height_px, margin={"l": 90, "b": 90, "t": 60}, legend_font_size=font_px
+    )
     figure.update_traces(line_width=4, selector={"type": "scatter"})
 
 

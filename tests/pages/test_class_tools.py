@@ -1,10 +1,13 @@
 """What a class does besides its cards: pages, the wall, clicks, order, report."""
 
+import base64
+import json
 from dataclasses import replace
 from html import escape
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -356,6 +359,11 @@ def test_short_answers_are_read_by_the_teacher_before_the_wall_shows_them(
     assert class_socket.rooms().sentences(code(presenter)) == ()
 
 
+def _numbers(encoded: dict[str, str]) -> list[float]:
+    """The numbers of an array in a chart."""
+    return [*np.frombuffer(base64.b64decode(encoded["bdata"]), encoded["dtype"])]
+
+
 def test_sentences_with_it_are_ranked_by_what_the_head_gives_their_noun(visit: Visit) -> None:
     presenter = visit("learn", lesson="ask", card="real")
     press(presenter, "class.teach")
@@ -386,6 +394,11 @@ def test_sentences_with_it_are_ranked_by_what_the_head_gives_their_noun(visit: V
             lines.index(f"**{one.weight:.2f}** (chance {one.chance:.2f})") for one in found if one
         ]
         assert places == sorted(places) and len(places) == 2
+        (drawn,) = app.get("plotly_chart")
+        head, chance = json.loads(drawn.proto.spec)["data"]
+        assert (head["name"], chance["name"]) == ("L3.H1", "chance")
+        assert _numbers(head["y"]) == pytest.approx([one.weight for one in found if one])
+        assert _numbers(chance["y"]) == pytest.approx([one.chance for one in found if one])
         assert HOSTILE[:20] not in lines
     press(presenter, "class.together_end")
     assert class_socket.rooms().sentences(code(presenter)) == ()

@@ -2,14 +2,15 @@
 
 In: the stage. Out: the presenter's buttons; on a follower's page its training, or a box; on the
 presenter's page and the wall the curves of all trainings and when each circuit was born, the
-answers without names, or sentences with "it" ranked by what a head gives their nouns, against
+answers without names, or what a head gives the nouns of sentences with "it", ranked, beside
 chance. A class of thirty is an experiment with thirty seeds, or thirty sentences.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from statistics import mean, median, stdev
+from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
@@ -37,10 +38,12 @@ TRAINS_IN = "birth"  # the lesson whose circuit is trained
 POINTS_IN = ("ask", "real", "claims")  # lessons on what a head gives a word
 CHART = {"displayModeBar": False, "scrollZoom": False}
 BIN = 4  # steps: circuits are born within a few of these
-WALL_PX, WALL_HEIGHT_PX = 28, 470
+WALL_PX, WALL_HEIGHT_PX, WALL_LOW_PX = 28, 470, 330
+
+if TYPE_CHECKING:
+    from attnviz.teach.course.ask import Pointed
 
 WRITTEN: tuple[Activity, ...] = ("write", "read", "vote", "point")  # activities with sentences
-ROWS_ON_WALL = 7
 
 Curves = Mapping[int, tuple[int, ...]]
 
@@ -308,14 +311,15 @@ def _pointed(lang: Language, wall: bool) -> None:
         name: written(mean(getattr(one, name) for one, _, _ in found))
         for name in ("weight", "chance", "others")
     }
-    st.markdown(
-        text(
-            lang, "class.it_mean", above=sum(lead > 0 for lead in above), count=len(found), **means
-        )
+    said = text(
+        lang, "class.it_mean", above=sum(lead > 0 for lead in above), count=len(found), **means
     )
     if len(found) > 1:
         error = written(stdev(above) / len(above) ** 0.5)
-        st.markdown(text(lang, "class.it_error", lead=written(mean(above)), error=error))
+        said += f" {text(lang, 'class.it_error', lead=written(mean(above)), error=error)}"
+    st.markdown(said)
+    _weights_of_nouns(lang, [one for one, _, _ in found], wall)
+    told = [found[0], *found[1:][-1:]] if wall else found  # the strongest, and the weakest
     rows = [
         text(
             lang,
@@ -325,6 +329,23 @@ def _pointed(lang: Language, wall: bool) -> None:
             sentence=in_english(lang, messages.plain(sentence)),
             noun=in_english(lang, messages.plain(noun)),
         )
-        for one, sentence, noun in found[: ROWS_ON_WALL if wall else None]
+        for one, sentence, noun in told
     ]
     st.markdown("\n".join(f"- {row}" for row in rows))
+
+
+def _weights_of_nouns(lang: Language, found: Sequence["Pointed"], wall: bool) -> None:
+    """What the head gives each sentence's noun, beside chance; the strongest sentence first."""
+    place = np.arange(1, len(found) + 1, dtype=np.float64)
+    bars = [
+        Line(str(found[0].head), place, np.array([one.weight for one in found])),
+        Line(text(lang, "class.it_chance"), place, np.array([one.chance for one in found])),
+    ]
+    x, y = text(lang, "class.it_sentences"), text(lang, "class.it_weight")
+    figure = charts.chart(bars, x, y, bars=True)
+    figure.update_yaxes(range=[0, 1], dtick=0.5)
+    figure.update_xaxes(dtick=max(1, len(found) // 6))
+    if wall:
+        charts.enlarge(figure, WALL_PX, WALL_LOW_PX)
+    alt = text(lang, "learn.chart", x=x, y=y, series=", ".join(line.label for line in bars))
+    st.plotly_chart(figure, key=widgets.key("class.nouns"), config=CHART, alt=alt)
