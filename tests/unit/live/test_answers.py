@@ -92,7 +92,7 @@ def test_show_switches_as_the_library(name: str, lang: Language, tmp_path: Path)
         groups=fill.switch_groups(shown, titles, effects),
         off=off,
         to="mean",
-        answer=fill.answer_view(lang, run.prepared, answer, result, heads, None),
+        answer=fill.ChangedAnswer(lang, run.prepared, answer, result, heads).view(None),
         effects=fill.effects_sentence(lang, answer, effects),
         effects_percent=answer.is_probability,
         suggested=str(effects.order[0]),
