@@ -70,6 +70,24 @@ test("softmax: a blocked key has no ring, a score stays in reach", () => {
   assert.ok(grips[0].to([0, -9999]).score_0 < 5);
 });
 
+test("softmax: one scene, which does not play, has bars and weights", () => {
+  const at = frame({ scores: [[3, 1]] }, { keys: ["a", "b"] });
+  const tall = /** @type {number[]} */ ([]);
+  const written = /** @type {string[]} */ ([]);
+  const ctx = new Proxy(
+    {
+      fillRect: (/** @type {number[]} */ ...box) => tall.push(box[3]),
+      fillText: (/** @type {string} */ said) => written.push(said),
+      measureText: () => ({ width: 10 }),
+    },
+    { get: (own, name) => Reflect.get(own, name) ?? (() => undefined), set: () => true },
+  );
+  const fonts = { roles: {}, theme: { fonts: {}, font: "" } };
+  FILMS.softmax.paint(/** @type {any} */ ({ ...at, ...fonts, ctx, header: { ...at.header, scenes: [{}] } }));
+  assert.ok(tall.length === 2 && tall[0] > 50 && tall[1] > 15, String(tall));
+  assert.ok(written.includes("0.881") && written.includes("0.119"), String(written));
+});
+
 test("arrows: the tip goes to the point, in tenths and degrees", () => {
   const at = frame({ arrows: [[4, 20], [3, 20]] }, {}); // prettier-ignore
   for (const grip of gripsOf("arrows", at)) {

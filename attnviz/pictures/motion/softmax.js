@@ -1,7 +1,7 @@
 // @ts-check
 // Scores become weights: the bar of each score becomes its exponential, all of them a sum, each its share of the sum. A
-// hand may set the scores: then their bars stand with the weights below them. In: the scores of a row (−∞ where a key is
-// blocked), and the keys.
+// hand may set the scores: then their bars stand with the weights below them, as in a film of one scene. In: the scores
+// of a row (−∞ where a key is blocked), and the keys.
 
 import { fmtFixed } from "../shared/fmt.js";
 import { between } from "../shared/scenes.js";
@@ -22,7 +22,7 @@ export const SOFTMAX = {
     const { ctx, header, so, theme, roles } = frame;
     const scores = scoresNow(frame);
     const n = scores.length;
-    const isByHand = Object.keys(frame.set).length > 0;
+    const isByHand = Object.keys(frame.set).length > 0 || header.scenes.length < 2; // one scene does not play
     const exps = scores.map((score) => Math.exp(score)); // exp(−∞) is 0
     const sum = exps.reduce((all, value) => all + value, 0);
     const most = Math.max(...exps);
