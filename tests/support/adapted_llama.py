@@ -56,7 +56,8 @@ def with_layers(
 def shown(model: nn.Module, *, coarse: bool = False, rounds: bool = False) -> dict[str, str]:
     """What is shown at each stage: "exact", "absent", or the fault; the worst of all layers.
 
-    Where a layer `rounds` what it reads, eager attention's 1e-7 may turn a whole step of it.
+    Where a layer `rounds` what it reads, or is `coarse` (bfloat16), eager attention's 1e-7 may turn
+    a whole step of it.
     """
     wrote, weights = _truth(model)
     cap = attnviz.capture(attnviz.load(model), inputs={"input_ids": IDS})
@@ -67,7 +68,7 @@ def shown(model: nn.Module, *, coarse: bool = False, rounds: bool = False) -> di
         found["calls"] = f"{len(cap.calls)} calls, {cap.missing}"
     for call in cap.calls:
         if float((call.weights() - weights[call.layer][0]).abs().max()) > (
-            1e-2 if rounds else 1e-5
+            1e-2 if rounds or coarse else 1e-5
         ):
             found["weights"] = f"wrong in layer {call.layer}"
         for stage, name in LAYERS.items():
