@@ -40,16 +40,15 @@ def place_among(head: Where, sites: Sequence[Site], refused: str) -> int:
     `BadInput` where it is not there, `refused` in front of the heads that are.
     """
     wanted = site(head)
-    alike = [
-        known for known in sites if wanted.stack is None and replace(known, stack=None) == wanted
-    ]
-    meant = wanted if wanted in sites else next(iter(alike), None)
-    if meant is None or (meant != wanted and len(set(alike)) > 1):
+    if wanted in sites:
+        return sites.index(wanted)
+    alike = [at for at, known in enumerate(sites) if replace(known, stack=wanted.stack) == wanted]
+    if wanted.stack is not None or len({sites[at] for at in alike}) != 1:
         known = ", ".join(map(str, sites))
         raise bad_argument(
             f"{wanted} {refused} {known}", name="head", found=str(wanted), allowed=known
         )
-    return sites.index(meant)
+    return alike[0]
 
 
 def _number(head: object, part: object) -> int:

@@ -106,13 +106,16 @@ class Effects:
 
         Raises `BadInput` where the model has no such attention.
         """
-        mine = [head for head in self.heads if (head.kind, head.stack) == (kind, stack)]
+        mine = {
+            (head.layer, head.head or 0): change
+            for head, change in zip(self.heads, self.changes, strict=True)
+            if (head.kind, head.stack) == (kind, stack)
+        }
         if not mine:
             raise bad_kind(kind, stack, ((head.kind, head.stack) for head in self.heads))
-        shape = 1 + max(head.layer for head in mine), 1 + max(head.head or 0 for head in mine)
-        table = np.full(shape, np.nan)
-        for head in mine:
-            table[head.layer, head.head or 0] = self.of(head)
+        layers, heads = zip(*mine, strict=True)
+        table = np.full((1 + max(layers), 1 + max(heads)), np.nan)
+        table[layers, heads] = list(mine.values())
         return table
 
     def to_dict(self) -> dict[str, list[str] | list[float]]:

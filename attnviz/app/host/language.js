@@ -24,6 +24,7 @@ const PLACES = new WeakMap();
 /** @type {Words} */
 let words = {};
 let spoken = "";
+let asked = 0;
 
 /** Has the document, and what Streamlit says itself, be in the language of the page. */
 export function speakLanguage() {
@@ -31,6 +32,11 @@ export function speakLanguage() {
   const language = style.getPropertyValue(LANGUAGE).trim();
   const tokens = style.getPropertyValue(TOKENS).trim();
   if (tokens) document.documentElement.dataset.tokens = tokens;
+  if (!language) {
+    // the only component of a page may be there before the style sheet is
+    cancelAnimationFrame(asked);
+    asked = requestAnimationFrame(speakLanguage);
+  }
   if (!language || language === spoken) return;
   const first = !spoken;
   document.documentElement.lang = spoken = language;

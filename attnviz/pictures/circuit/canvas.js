@@ -5,7 +5,7 @@
 
 import { parse } from "../shared/buffer.js";
 import { checkbox, swallow } from "../shared/controls.js";
-import { cueScroll, el, setBusy, setText, watchSize } from "../shared/dom.js";
+import { cueScroll, el, quotingNodes, setBusy, setText, watchSize } from "../shared/dom.js";
 import { fill, fmtPercent, withPercent } from "../shared/fmt.js";
 import { lineWidth } from "../shared/head_paths.js";
 import { svg } from "../shared/svg.js";
@@ -171,7 +171,7 @@ function takeData(/** @type {State} */ state, /** @type {Parts} */ parts, /** @t
   setText(parts.hint, header.over ? strings.hint_over : strings.hint);
   parts.summary.replaceChildren(
     el("p", { class: "av-sentence" }, header.summary),
-    ...header.notes.map((text) => el("p", { class: "av-note" }, text)),
+    ...header.notes.map((text) => el("p", { class: "av-note" }, ...quotingNodes(text))),
   );
   parts.signs.replaceChildren(
     el("span", { class: "av-circuit-sign av-circuit-sign-bar" }, strings.bar),
