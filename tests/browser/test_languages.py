@@ -308,7 +308,7 @@ def test_english_words_on_a_page_name_their_language(visit: OpenVisit, path: str
         path, lang="ja", model="stories" if path == "output" else "minilm", canvases=False
     ).page
     expect(page.locator(PARAGRAPH).first).to_be_visible()
-    closed = page.locator("[data-testid=stMain] details:not([open]) > summary")
+    closed = page.locator("[data-testid=stMain] details:not([open]) > summary:visible")
     for _ in range(closed.count()):  # one that is opened is no longer among them
         closed.first.click()
     page.wait_for_timeout(1000)
