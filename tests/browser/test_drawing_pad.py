@@ -69,11 +69,11 @@ def stroke(visit: Visit, *points: tuple[float, float]) -> None:
 
 
 def says(visit: Visit) -> list[str]:
-    return visit.page.locator(".av-bar").all_inner_texts()
+    return visit.page.locator(".av-barset .av-bar").all_inner_texts()
 
 
 def test_a_stroke_changes_what_the_model_says(pad: Visit) -> None:
-    expect(pad.page.locator(".av-bar")).to_have_count(6 + 3 + 2)
+    expect(pad.page.locator(".av-barset .av-bar")).to_have_count(6 + 3 + 2)
     before = says(pad)
     pad.page.get_by_role("radio", name="Large").click()
     stroke(pad, (0.2, 0.2), (0.8, 0.2), (0.8, 0.8), (0.2, 0.8))

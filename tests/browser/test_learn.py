@@ -8,6 +8,7 @@ from playwright.sync_api import Locator, Page, ViewportSize, expect
 
 from attnviz.app.page_parts.learn.open_card import SEED
 from attnviz.capture.run import capture
+from attnviz.i18n import text
 from attnviz.models.loader import load
 from attnviz.teach.course import SLUGS, lesson
 from attnviz.teach.course.recipe import CaptureText
@@ -215,7 +216,9 @@ def test_a_number_gets_its_mistake_then_a_real_head_leads_back(
     expect(shown).to_be_disabled()
     expect(shown).to_have_value(f"{right.question.answer:.3f}")  # type: ignore[union-attr]
     expect(hidden).not_to_have_text("?")
-    page.get_by_role("button", name="Try it on a real head: Steps →").click()
+    page.get_by_role(
+        "button", name=text("en", "learn.try", page=text("en", "page.steps.title"))
+    ).click()
     weights = page.locator(".panel[data-stage=weights] canvas[role=img]")
     expect_data(weights, layer=3, head=1)
     page.get_by_role("link", name="← Card").click()

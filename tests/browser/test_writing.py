@@ -154,13 +154,13 @@ def test_the_bars_are_what_the_token_was_drawn_from(play: OpenVisit, capture: Ca
     of = distribution(capture.logits[0], **asked)  # type: ignore[arg-type]
     position, drawn = GIVEN + 1, int(capture.tokens.ids[GIVEN + 2])
     expect_data(opened.page.locator(".av-draw-bars"), position=position)
-    rows = opened.page.locator(".av-bar")
+    rows = opened.page.locator(".av-writing .av-bar")
     order = of.before[position].argsort()[::-1][:12]
     expect_equal(
         lambda: [float(data(row)["value"]) for row in rows.all()[:12]],
         pytest.approx([float(of.after[position][token]) for token in order], rel=1e-4),
     )
-    marked = opened.page.locator(".av-bar-marked")
+    marked = opened.page.locator(".av-writing .av-bar-marked")
     expect(marked).to_have_count(1)
     expect(marked).to_contain_text(f"{capture.tokens.labels[GIVEN + 2]} (chosen)")
     rank = 1 + int((of.before[position] > of.before[position][drawn]).sum())

@@ -35,7 +35,7 @@ def test_a_sentence_encoder_shows_similarities(visit: Visit, lang: i18n.Language
 def test_another_second_sentence_is_compared(visit: Visit) -> None:
     app = visit("output", layer="0")
     app.text_input(KEY("text2")).set_value(OTHERS[0]).run()
-    assert parameters(app) == {"layer": "0", "text2": OTHERS[0]}
+    assert parameters(app) == {"layer": "0", "text2": OTHERS[0], "answer": "1"}
     header, arrays = sent(app)
     assert len(header["sentences"]) == 1 + len(OTHERS)  # said once, though it stands there twice
     assert 0.85 < arrays["cosine"][0, 1] < 0.95

@@ -211,11 +211,12 @@ def test_another_model_forgets_the_target_and_shows_its_own_example(
     app.selectbox(KEY("model.en")).set_value(NAME).run()
     assert pieces(app)["text"]["text"] == OTHER
     assert parameters(app) == {
+        "answer": "1",
         "model": NAME,
         "target": answer(attnviz.load(echo), OTHER),
     }
     app.selectbox(KEY("model.en")).set_value("minilm").run()
-    assert parameters(app) == {"layer": "3", "head": "1", "query": "10", "key": "2"}
+    assert parameters(app) == {"layer": "3", "head": "1", "query": "10", "key": "2", "answer": "1"}
 
 
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)

@@ -169,7 +169,7 @@ def interface_configs(modules: Modules) -> list[PreTrainedConfig]:
 
 
 def held_configs(modules: Iterable[nn.Module]) -> list[object]:
-    """What the modules themselves hold as their config, one by one.
+    """The configs that modules hold themselves, one by one.
 
     Without a call for each of them, since every recording asks all modules.
     """

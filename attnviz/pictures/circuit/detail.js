@@ -2,7 +2,7 @@
 // The chosen path: its control and its intervention in sentences, the cells that change most, and its heads to open.
 
 import { button } from "../shared/controls.js";
-import { cueScroll, el, foreign } from "../shared/dom.js";
+import { cueScroll, el, foreign, quotingNodes } from "../shared/dom.js";
 import { fill } from "../shared/fmt.js";
 
 /** @import { Host } from "../shared/host.js" */
@@ -19,7 +19,7 @@ export function detailNodes(host, strings, detail, ends) {
   const buttons = ends.map((head) => (head ? openButton(host, strings.open_head, head) : null));
   return [
     el("h3", { class: "av-title av-circuit-title" }, detail.title),
-    ...detail.sentences.map((sentence) => el("p", { class: "av-sentence" }, sentence)),
+    ...detail.sentences.map((sentence) => el("p", { class: "av-sentence" }, ...quotingNodes(sentence))),
     ...(detail.cells.length ? [cellTable(host, ends[0], detail, strings.cells)] : []),
     el("div", { class: "av-row" }, ...buttons),
   ];

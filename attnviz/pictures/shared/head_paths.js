@@ -30,9 +30,13 @@ export function pathNodes(paths, boxes, { most, readable = [] }) {
   const raster = rasterOf([...boxes.values()]);
   const known = (/** @type {HeadPath} */ { sender, receiver }) => boxes.has(sender) && boxes.has(receiver);
   const lines = inLanes(readable.filter(known), boxes, raster).map((path) => hairline(path, boxes, raster));
-  const arrows = inLanes(paths.filter(known), boxes, raster).map((path, rank) =>
-    arrow(path, boxes, raster, { most, rank }),
-  );
+  const ends = new Set();
+  const arrows = inLanes(paths.filter(known), boxes, raster).map((path, rank) => {
+    const end = `${path.receiver}.${path.side}`;
+    const named = !ends.has(end); // by the strongest of the arrows that end there
+    ends.add(end);
+    return arrow(path, boxes, raster, { most, rank, named });
+  });
   return [...lines, ...arrows.reverse()];
 }
 
@@ -133,9 +137,10 @@ function boxOf(/** @type {ReadonlyMap<string, HeadBox>} */ boxes, /** @type {str
  * @param {Laid} path
  * @param {ReadonlyMap<string, HeadBox>} boxes
  * @param {Raster} raster
- * @param {{most: number, rank: number}} among what the strongest path moves, and how many are stronger
+ * @param {{most: number, rank: number, named: boolean}} among what the strongest path moves, how many are stronger, and
+ *   whether it has the letter of its side
  */
-function arrow(path, boxes, raster, { most, rank }) {
+function arrow(path, boxes, raster, { most, rank, named }) {
   const { id, sender, receiver, side, moved } = path;
   const width = lineWidth(moved, most);
   const { line, x, y } = lineOf(path, boxes, raster, TIP);
@@ -151,7 +156,7 @@ function arrow(path, boxes, raster, { most, rank }) {
     svg("path", { class: "av-path-hit", d: line }),
     svg("path", { class: "av-path-line", d: line, "stroke-width": width.toFixed(2) }),
     svg("path", { class: "av-path-tip", d: `M${x - half} ${y - TIP}L${x} ${y}L${x + half} ${y - TIP}Z` }),
-    svgText("av-path-letter", side, x - LETTER - width / 2, y - TIP),
+    ...(named ? [svgText("av-path-letter", side, x - LETTER - width / 2, y - TIP)] : []),
   );
 }
 

@@ -335,7 +335,7 @@ def _pointed(lang: Language, wall: bool) -> None:
 
 
 def _weights_of_nouns(lang: Language, found: Sequence["Pointed"], wall: bool) -> None:
-    """What the head gives each sentence's noun, beside chance; the strongest sentence first."""
+    """The head's weight from “it” to each sentence's noun, beside chance; the strongest first."""
     place = np.arange(1, len(found) + 1, dtype=np.float64)
     bars = [
         Line(str(found[0].head), place, np.array([one.weight for one in found])),

@@ -11,7 +11,7 @@ import streamlit as st
 from attnviz.app.page_parts.learn import open_card
 from attnviz.app.page_parts.learn.open_card import OpenCard
 from attnviz.app.session import widgets
-from attnviz.i18n import Language, text
+from attnviz.i18n import Language, text, with_terms
 from attnviz.teach.lessons.cards import glossary
 from attnviz.teach.lessons.cards.glossary import GlossaryEntry
 from attnviz.teach.lessons.cards.symbols import with_formulas
@@ -43,7 +43,7 @@ def row(lang: Language, opened: OpenCard, answered: bool) -> None:
 
 def _meaning(lang: Language, entry: GlossaryEntry, opened: OpenCard) -> None:
     """The meaning of a term, with a button to its card unless that is the open one."""
-    st.markdown(with_formulas(entry.meaning))
+    st.markdown(_said(lang, entry))
     if entry.card != (opened.lesson.slug, opened.name) and not opened.room:
         title = lesson_texts(entry.card[0], lang).title
         _button(entry, with_formulas(text(lang, "learn.taught_in", lesson=title)), "row")
@@ -67,9 +67,14 @@ def _line(lang: Language, entry: GlossaryEntry) -> None:
     """A term with its meaning, and a button to the card that teaches it."""
     title = lesson_texts(entry.card[0], lang).of(entry.card[1], "title")
     left, right = st.columns([4, 2], vertical_alignment="center")
-    left.markdown(f"**{with_formulas(entry.term)}**  \n{with_formulas(entry.meaning)}")
+    left.markdown(f"**{with_formulas(entry.term)}**  \n{_said(lang, entry)}")
     with right:
         _button(entry, f"{title} →", "list")
+
+
+def _said(lang: Language, entry: GlossaryEntry) -> str:
+    """The meaning as Markdown."""
+    return with_terms(lang, with_formulas(entry.meaning))
 
 
 def _button(entry: GlossaryEntry, label: str, place: str) -> None:
