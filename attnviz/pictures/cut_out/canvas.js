@@ -15,13 +15,16 @@ const NARROW_PX = 860;
 const LISTED = 24;
 const SIDES = /** @type {const} */ (["q", "k", "v", null]);
 
-/** @typedef {{host: Host, data: Uint8Array | null, header: Header | null, arrays: Arrays | null, at: number}} State */
+/**
+ * @typedef {{host: Host, data: Uint8Array | null, header: Header | null, arrays: Arrays | null, at: number,
+ *   told: number | null}} State `told`: the edges kept that the server was told last and has not answered
+ */
 /** @typedef {ReturnType<typeof buildParts>} Parts */
 
 /** @returns {Mounted} */
 export default function cutOut(/** @type {Host} */ host) {
   /** @type {State} */
-  const state = { host, data: null, header: null, arrays: null, at: 0 };
+  const state = { host, data: null, header: null, arrays: null, at: 0, told: null };
   const parts = buildParts();
   host.root.append(parts.box);
   parts.slider.addEventListener("input", () => {
@@ -31,6 +34,7 @@ export default function cutOut(/** @type {Host} */ host) {
   parts.slider.addEventListener("change", () => {
     const kept = state.header?.points[state.at];
     if (kept === undefined) return;
+    state.told = kept;
     host.address.set({ kept: String(kept) });
     host.trigger("kept", kept);
   });
@@ -70,7 +74,13 @@ function takeData(/** @type {State} */ state, /** @type {Parts} */ parts, /** @t
   /** @type {{header: Header, arrays: Arrays}} */
   const { header, arrays } = parse(data);
   const { strings } = header;
-  Object.assign(state, { data, header, arrays, at: Math.max(0, header.points.indexOf(header.kept)) });
+  const isAnother = `${state.header?.points}` !== `${header.points}`;
+  Object.assign(state, { data, header, arrays });
+  // an answer to an earlier place of the slider comes while a hand moves on
+  if (isAnother || state.told === null || state.told === header.kept) {
+    state.told = null;
+    state.at = Math.max(0, header.points.indexOf(header.kept));
+  }
   parts.summary.replaceChildren(
     ...header.sentences.map((text, at) => el("p", { class: at ? "av-note" : "av-sentence" }, text)),
   );
