@@ -82,11 +82,16 @@ def _texts(node: Any) -> Iterator[tuple[int, str]]:
     if node["nodeName"] in CODE:
         return
     below = [*node.get("children", ()), *node.get("shadowRoots", ())]
-    said = "".join(one["nodeValue"] for one in below if one["nodeName"] == "#text").strip()
-    if said:
-        yield node["nodeId"], said
+    if any(one["nodeName"] == "#text" and one["nodeValue"].strip() for one in below):
+        yield node["nodeId"], _text(node).strip()
     for one in below:
         yield from _texts(one)
+
+
+def _text(node: Any) -> str:
+    """What stands in a node and in those below, whose glyphs the browser counts with its own."""
+    below = "".join(map(_text, node.get("children", ())))
+    return below if node["nodeName"] == "#comment" else node["nodeValue"] + below
 
 
 def strange_fonts(lang: Language, texts: list[tuple[str, dict[str, int]]]) -> list[str]:
