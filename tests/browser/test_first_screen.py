@@ -43,8 +43,7 @@ TOP = """() => {
 }"""
 
 
-@pytest.mark.some(1)
-@pytest.mark.parametrize("path", mostly_slow(PAGES, ("switches", "calculator")))
+@pytest.mark.parametrize("path", mostly_slow(PAGES, ("switches",)))
 def test_the_first_picture_is_on_the_first_screen(visit: OpenVisit, path: str) -> None:
     opened = visit(path, lang="en")
     page, before = opened.page, opened.page.viewport_size
@@ -81,10 +80,7 @@ HEIGHTS = [(page, (1440, 900)) for page in WITH_PICTURE]
 HEIGHTS += [(page, (390, 844)) for page in ON_A_PHONE]
 
 
-@pytest.mark.some(1)
-@pytest.mark.parametrize(
-    ("page", "screen"), mostly_slow(HEIGHTS, (("steps", (1440, 900)), ("masks", (390, 844))))
-)
+@pytest.mark.parametrize(("page", "screen"), mostly_slow(HEIGHTS, (("masks", (390, 844)),)))
 def test_the_first_picture_begins_high(
     browser: Browser, server: str, page: str, screen: tuple[int, int]
 ) -> None:
@@ -128,8 +124,7 @@ CHARACTERS = {"ja": 2.5, "zh": 2.0}
 CASES = [(lang, screen) for lang in COMPLETE for screen in SCREENS]
 
 
-@pytest.mark.some(1)
-@pytest.mark.parametrize(("lang", "screen"), mostly_slow(CASES, 3))
+@pytest.mark.parametrize(("lang", "screen"), mostly_slow(CASES, 1))
 def test_the_first_screen_of_start_says_little(
     browser: Browser, server: str, lang: str, screen: tuple[int, int]
 ) -> None:

@@ -110,8 +110,7 @@ def strange_fonts(lang: Language, texts: list[tuple[str, dict[str, int]]]) -> li
     return wrong
 
 
-@pytest.mark.some(1)
-@pytest.mark.parametrize(("lang", "path"), mostly_slow(SET_IN, [("zh", "overview"), ("es", "")]))
+@pytest.mark.parametrize(("lang", "path"), mostly_slow(SET_IN, [("zh", "overview")]))
 def test_a_word_is_set_in_one_font_and_in_its_own_glyphs(
     visit: OpenVisit, lang: Language, path: str
 ) -> None:
@@ -306,8 +305,7 @@ WITH_ENGLISH = (
 )
 
 
-@pytest.mark.some(1)
-@pytest.mark.parametrize("path", mostly_slow(WITH_ENGLISH, ["", "switches"]))
+@pytest.mark.parametrize("path", mostly_slow(WITH_ENGLISH, ["switches"]))
 def test_english_words_on_a_page_name_their_language(visit: OpenVisit, path: str) -> None:
     page = visit(
         path, lang="ja", model="stories" if path == "output" else "minilm", canvases=False

@@ -11,7 +11,7 @@ from tests.support.paint import paint, watch_paint
 from tests.support.waiting import expect_true
 
 DESK, PHONE = SIZES
-QUICK = (("", DESK), ("switches", PHONE))
+QUICK = (("switches", PHONE),)
 CASES = [(path, size) for path in ("", "overview", "head", "switches") for size in SIZES]
 # a picture that takes its height a moment after the text below it was shown
 JUMP = """<div id="picture"></div><p>below</p><script>
@@ -20,7 +20,6 @@ JUMP = """<div id="picture"></div><p>below</p><script>
 </script>"""
 
 
-@pytest.mark.some(1)
 @pytest.mark.parametrize(("path", "size"), mostly_slow(CASES, QUICK))
 def test_the_layout_shift_of_a_page_is_small(
     browser: Browser, server: str, path: str, size: dict[str, int]
@@ -63,8 +62,7 @@ LATE = [
 ]
 
 
-@pytest.mark.some(1)
-@pytest.mark.parametrize(("path", "lang"), mostly_slow(LATE, [("masks", "en"), ("switches", "ja")]))
+@pytest.mark.parametrize(("path", "lang"), mostly_slow(LATE, [("switches", "ja")]))
 def test_no_line_moves_when_the_font_comes_late(
     browser: Browser, server: str, path: str, lang: str
 ) -> None:

@@ -374,8 +374,7 @@ def test_a_single_file_runs_from_a_disk_without_a_network(single: Path, browser:
     context.close()
 
 
-@pytest.mark.some(1)
-@pytest.mark.parametrize("lang", mostly_slow(LANGUAGES, 2))
+@pytest.mark.parametrize("lang", mostly_slow(LANGUAGES, ("ja",)))
 def test_a_phone_shows_it_in_every_language(lang: Language, browser: Browser, address: str) -> None:
     context = browser.new_context(viewport={"width": 390, "height": 844})
     page = Visitor(context).open(address if lang == "en" else f"{address}{lang}/")

@@ -102,10 +102,9 @@ def painted(canvas: Locator) -> int:
     return colours
 
 
-@pytest.mark.some(1)
 @pytest.mark.parametrize(
     ("scheme", "width"),
-    mostly_slow([("light", 390), ("dark", 1440), ("light", 1440), ("dark", 390)], 2),
+    mostly_slow([("light", 390), ("dark", 1440), ("light", 1440), ("dark", 390)], 1),
 )
 def test_every_view_paints_without_a_network(
     opened: Open, capture: Capture, tmp_path: Path, scheme: str, width: int

@@ -27,8 +27,7 @@ def heatmap(visit: Visit) -> Locator:
     return visit.canvas("Attention weights of")
 
 
-@pytest.mark.some(1)
-@pytest.mark.parametrize("path", mostly_slow(PAGES, 2))
+@pytest.mark.parametrize("path", mostly_slow(PAGES, ("overview",)))
 def test_page_opens_without_a_traceback(visit: OpenVisit, path: str) -> None:
     opened = visit(path)
     expect(opened.page.get_by_role("heading", name=PAGES[path], exact=True)).to_be_visible()

@@ -151,8 +151,7 @@ def test_overview_keys_move_without_a_message(visit: OpenVisit) -> None:
     assert opened.seen.sent[before:] == []
 
 
-@pytest.mark.some(1)
-@pytest.mark.parametrize("how", mostly_slow(["click", "Enter", "button"], 2))
+@pytest.mark.parametrize("how", mostly_slow(["click", "Enter", "button"], 1))
 def test_overview_opens_a_head(visit: OpenVisit, how: str) -> None:
     opened = visit("overview", text=TEXT, layer=0, head=0)
     if how == "click":

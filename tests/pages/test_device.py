@@ -48,10 +48,9 @@ def verified(app: AppTest) -> bool:
 
 WRITERS = ("gpt2", "marian")
 SHOWN = [(page, model) for page in PAGES for model in VIEWS if model in WRITERS or page == "steps"]
-QUICK = [("steps", "marian"), ("masks", "gpt2"), ("output", "gpt2"), ("steps", "swinv2")]
+QUICK = [("steps", "marian"), ("output", "gpt2")]
 
 
-@pytest.mark.some(1)
 @pytest.mark.parametrize(("page", "model"), mostly_slow(SHOWN, QUICK))
 def test_a_page_shows_what_another_device_computes(
     visit: Visit, tiny: Tiny, simulated: None, page: str, model: str

@@ -137,8 +137,7 @@ def test_without_a_word_the_sums_are_said_and_a_head_is_chosen(visit: Visit) -> 
     assert (header["words"]["through"], header["words"]["chosen"]) == ("", None)
 
 
-@pytest.mark.some(1)
-@pytest.mark.parametrize("model", ["minilm", *mostly_slow(["sentiment", "translator"], 1)])
+@pytest.mark.parametrize("model", mostly_slow(["minilm", "sentiment", "translator"], 1))
 def test_other_answers_have_words_too(visit: Visit, model: str) -> None:
     header, arrays = sent(visit("switches", model=model, word="@1"))
     words = header["words"]

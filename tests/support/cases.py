@@ -9,7 +9,8 @@ import pytest
 def mostly_slow(cases: Iterable[Any], quick: int | Collection[Any]) -> list[Any]:
     """The cases for `pytest.mark.parametrize`; those that are not quick carry the mark `slow`.
 
-    `quick` is how many of the first are quick, or a collection of those that are.
+    `quick` is how many of the first are quick, or a collection of those that are. Where it does not
+    matter which, `pytest.mark.some(n)` counts them over all parameters of a test.
     """
     cases = list(cases)
     chosen = cases[:quick] if isinstance(quick, int) else list(quick)
