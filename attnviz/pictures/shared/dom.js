@@ -63,7 +63,8 @@ export function languageOf(/** @type {string} */ text) {
 }
 
 // between quotes, or in brackets behind an eastern letter: the English name of a term
-const QUOTED = /((?<=[“「『«‘])[^“”「」『』«»‘’]+(?=[”」』»’])|(?<=（|[가-힣]\()[^（）()“”「」『』«»]+(?=[）)]))/u;
+const QUOTED =
+  /((?<=[“「『«‘])[^“”「」『』«»‘’]+(?=[”」』»’])|(?<=（|[가-힣]\()[^（）()“”「」『』«»]+(?=[）)]))/u;
 
 /** A sentence as nodes, what it quotes (tokens, texts, answers, terms) each in its language. */
 export function quotingNodes(/** @type {string} */ said) {

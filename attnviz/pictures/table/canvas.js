@@ -6,7 +6,7 @@
 import { parse } from "../shared/buffer.js";
 import { colourFor, inkOn, levelFor, sequential } from "../shared/colors.js";
 import { swallow } from "../shared/controls.js";
-import { cueScroll, dataAt, el, elementAt } from "../shared/dom.js";
+import { cueScroll, dataAt, el, elementAt, quotingNodes } from "../shared/dom.js";
 
 /** @import { Host, Mounted } from "../shared/host.js" */
 /** @import { Arrays, TableCell, Header, TableRow } from "./types.js" */
@@ -42,9 +42,9 @@ function makeTable(/** @type {Uint8Array} */ data, /** @type {Uint32Array} */ lu
   const region = { class: "av-table-scroll", tabIndex: 0, role: "region", "aria-label": caption };
   const scroll = cueScroll(el("div", region, table));
   return [
-    el("h3", { class: "av-heading" }, caption),
+    el("h3", { class: "av-heading" }, ...quotingNodes(caption)),
     scroll,
-    ...(note ? [el("p", { class: "av-note" }, note)] : []),
+    ...(note ? [el("p", { class: "av-note" }, ...quotingNodes(note))] : []),
   ];
 }
 
