@@ -76,7 +76,7 @@ def describe(lm: LoadedModel) -> Description:
             "generated pictures of one to five forms (attnviz.worlds.shapes); no outside pictures;"
             " while it trained, each patch was also asked which form it belongs to"
         ),
-        languages=(),
+        languages=("en",),
         heads=(
             HeadNote(
                 str(head.head_id),

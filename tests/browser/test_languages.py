@@ -283,7 +283,8 @@ UNNAMED = """() => {
             if (node.shadowRoot) collect(node.shadowRoot);
             if (node.nodeType === Node.TEXT_NODE) {
                 const owner = node.parentElement;
-                if (/[a-z]{2,}[,.]? [A-Za-z]?[a-z]+/.test(node.data) && languageOf(node) !== "en" &&
+                if (/[a-z]{2,}[,.]? [A-Za-z]?[a-z]+(?![a-z]*[_=(])/.test(node.data) &&
+                    languageOf(node) !== "en" &&
                     owner?.checkVisibility() && !owner.closest("code, pre, .katex, textarea"))
                     found.push(node.data.trim());
             } else collect(node);
@@ -292,6 +293,7 @@ UNNAMED = """() => {
     collect(document.body);
     return found;
 }"""
+FRENCH = re.compile(r"\b(petit|voit|Nous|avons|reine|rouge|verte)\b")  # in the lesson on places
 WITH_ENGLISH = (
     "",
     "overview",
@@ -338,7 +340,7 @@ def test_every_card_breaks_its_lines_well_and_names_english_words(
             asked.click()
             expect(asked).to_have_count(0)
             settle(page, canvases=False)
-        found = page.evaluate(UNNAMED)
+        found = [said for said in page.evaluate(UNNAMED) if not FRENCH.search(said)]
         for width in NARROW:
             page.set_viewport_size({"width": width, "height": 900})
             page.wait_for_timeout(50)

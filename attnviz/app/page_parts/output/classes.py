@@ -8,7 +8,7 @@ import streamlit as st
 
 from attnviz.app.host.draw import draw
 from attnviz.app.session import pictures, uploads, widgets
-from attnviz.app.session.messages import plain
+from attnviz.app.session.messages import quoted
 from attnviz.experiment.outputs import classes as outputs
 from attnviz.i18n import Language, text
 from attnviz.pictures import bars
@@ -46,7 +46,8 @@ def show(shown: PageContext) -> None:
         with st.container(width=WIDTH_PX):
             for number, (title, factor) in enumerate(factors):
                 _bars(lang, f"factor{number}", _view(lang, factor, title, truth))
-    st.markdown(text(lang, "classes.says", name=plain(predicted.best), percent=percent))
+    best = quoted(lang, captured.name, predicted.best)
+    st.markdown(text(lang, "classes.says", name=best, percent=percent))
 
 
 def _bars(lang: Language, name: str, view: bars.BarsView) -> None:
