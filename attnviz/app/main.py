@@ -111,7 +111,7 @@ def main() -> None:
     if name == routes.DEFAULT and address_bar.leads_on():
         st.switch_page(pages[routes.BEFORE], query_params=address_bar.as_it_stands())
     address_bar.arrive(name)
-    door = routes.door(name, current.view().drawing.face)
+    door = current.door(name)
     st.set_page_config(
         page_title=f"{text(lang, f'page.{door}.title')} · {text(lang, 'app.name')}",
         page_icon=MARK,

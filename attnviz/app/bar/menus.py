@@ -29,7 +29,7 @@ OTHER = ""  # in the list of models: one that is named in a box of its own
 
 def model(lang: Language, page: Page) -> None:
     """The menu under the model's name: model, input, generation; none on pages without a model."""
-    if _door(page) in routes.WITHOUT_MODEL:
+    if current.door(page) in routes.WITHOUT_MODEL:
         return
     opened = current.view()
     if opened.input.capture:
@@ -52,7 +52,7 @@ def more(lang: Language, page: Page) -> None:
                 for part in ("intro", "explain"):
                     said = with_formulas(text(lang, f"page.{shown}.{part}"))
                     st.markdown(with_terms(lang, said))
-        if _door(page) not in routes.WITHOUT_MODEL:
+        if current.door(page) not in routes.WITHOUT_MODEL:
             capture_file.upload(lang)
         _language(lang)
         draw(
@@ -63,15 +63,10 @@ def more(lang: Language, page: Page) -> None:
         )
 
 
-def _door(page: Page) -> Door:
-    """The page, or the face of Compute that is shown."""
-    return routes.door(page, current.view().drawing.face)
-
-
 def _explained(page: Page) -> dict[Door, None]:
     """The page, or its face, and what is open over it; an open head is told of by its page."""
     return dict.fromkeys(
-        (_door(page), *(other for other in current.opened(page) if other != "head"))
+        (current.door(page), *(other for other in current.opened(page) if other != "head"))
     )
 
 

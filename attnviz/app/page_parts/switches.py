@@ -8,7 +8,7 @@ adds to the answer, and the look at one that is forbidden. A click reruns this f
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
@@ -72,10 +72,7 @@ def board(shown: PageContext, offer: Callable[[Language, HeadId], None]) -> None
             name = widgets.component_key("switches")
             draw(
                 component.CANVAS,
-                lambda: replace(
-                    _view(shown, answered, off, (effects, leads), look),
-                    **_facts(shown, answered, effects, cell),
-                ),
+                lambda: _view(shown, answered, off, (effects, leads), look, cell),
                 name,
                 lang,
                 {
@@ -105,19 +102,6 @@ def _cell(shown: PageContext) -> tuple[int, int] | None:
     layer, head = shown.size.nearest_head(*place.layer_and_head)
     row = group.calls[layer].weights(head, batch=group.row(layer))[place.query]
     return place.query, int(row.argmax())
-
-
-def _facts(
-    shown: PageContext,
-    answered: Answering,
-    effects: "Effects | None",
-    cell: tuple[int, int] | None,
-) -> dict[str, Any]:
-    """Looks and matters of all heads, and what matters; nothing where nothing was measured."""
-    if effects is None:
-        return {}
-    least = answers.least_that_matters(np.abs(effects.changes), effects.spread)
-    return {"facts": views.facts(shown, answered.run.reader, effects, cell), "least": least}
 
 
 def _example(lang: Language) -> None:
@@ -182,10 +166,12 @@ def _view(
     off: tuple[Switch, ...],
     known: "tuple[Effects | None, Effects | None]",
     asked: ForbiddenLook | None,
+    cell: tuple[int, int] | None,
 ) -> SwitchesView:
     """The board; `known` are effects on the answer and on its lead, None where not measured.
 
-    `asked` is None while no words are shown, in a model that may be slow.
+    Heads are told by the weight of a `cell`. `asked` is None while no words are shown, in a model
+    that may be slow.
     """
     from attnviz.changes import parse
 
@@ -218,6 +204,10 @@ def _view(
         effects_percent=answer.is_probability,
         suggested="" if effects is None else str(effects.order[0]),
         words=None if words is None else words.view(look),
+        facts=() if effects is None else views.facts(shown, answer, effects, cell),
+        least=0.0
+        if effects is None
+        else answers.least_that_matters(np.abs(effects.changes), effects.spread),
     )
 
 

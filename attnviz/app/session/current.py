@@ -183,6 +183,11 @@ def go(door: Door) -> NoReturn:
     st.switch_page(routes.file(page), query_params=address.params(view()))
 
 
+def door(page: Page) -> Door:
+    """The page, or the face of Compute that is shown."""
+    return routes.door(page, view().drawing.face)
+
+
 def opened(page: Page) -> tuple[Door, ...]:
     """The doors of a page that are open and have texts: paths, the whole answer, a face."""
     given = address.params(view()).items()

@@ -13,10 +13,9 @@ import { detailNodes } from "./detail.js";
 import { focusOn, makeGraph } from "./graph.js";
 import { MAX_DRAWN, SIDES, readPaths, readablePaths, shownPaths } from "./paths.js";
 
-/** @import { Host, Mounted } from "../shared/host.js" */
+/** @import { DrawnPaths, Host, Mounted } from "../shared/host.js" */
 /** @import { Graph } from "./graph.js" */
 /** @import { Side } from "../shared/head_paths.js" */
-/** @import { DrawnPaths } from "../shared/host.js" */
 /** @import { Path } from "./paths.js" */
 /** @import { Arrays, CircuitHead, PathDetail, Header } from "./types.js" */
 
@@ -243,19 +242,13 @@ function showPaths(/** @type {State} */ state, /** @type {Parts} */ parts) {
   const { drawn, total, least } = shownPaths(state.paths, { sides: state.sides, least: state.least, head });
   const chosen = state.paths.find(({ id }) => id === state.chosen);
   const readable = state.readable ? readablePaths(header, state.arrays?.composed, state.sides) : [];
-  const withChosen = chosen && !drawn.includes(chosen) ? [chosen, ...drawn] : drawn;
-  state.drawn = {
-    paths: withChosen,
-    readable,
-    most: mostOf(state),
-    chosen: state.chosen,
-    pointed: state.pointed,
-  };
-  graph?.draw(withChosen, mostOf(state), readable);
-  showWidths(parts.width, strings.width, drawn, mostOf(state));
+  const most = mostOf(state);
+  const paths = chosen && !drawn.includes(chosen) ? [chosen, ...drawn] : drawn;
+  state.drawn = { paths, readable, most, chosen: state.chosen, pointed: state.pointed };
+  graph?.draw(paths, most, readable);
+  showWidths(parts.width, strings.width, drawn, most);
   parts.ofHead.value = head ?? "";
   setText(parts.said, state.readable ? readableSentence(state, header, drawn, readable) : "");
-  const most = mostOf(state);
   parts.slider.value = String(most > 0 ? Math.round((STEPS * least) / most) : 0);
   parts.slider.setAttribute("aria-valuetext", withPercent(fmtPercent(least)));
   const count = fill(strings.count, { n: total });

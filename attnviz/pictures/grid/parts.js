@@ -5,6 +5,7 @@ import { isolate } from "../shared/axes.js";
 import { headCounts } from "../shared/buffer.js";
 import { checkbox } from "../shared/controls.js";
 import { el, fillNodes, keycaps } from "../shared/dom.js";
+import { barSign } from "../shared/effects.js";
 import { fill, headName } from "../shared/fmt.js";
 import { headPicker } from "../shared/head_picker.js";
 import { sentenceOn } from "../shared/rest.js";
@@ -65,14 +66,12 @@ export function buildParts(header, sortings, actions) {
  * @param {HeadEffects | null} effects
  */
 export function showLegend(node, { strings }, tokens, effects) {
-  const line = (/** @type {string} */ role, /** @type {string} */ text) =>
-    el("span", {}, el("i", { class: `av-swatch av-swatch-${role}` }), text);
   const looks =
     tokens && fill(strings.legend_looks, { query: isolate(tokens.query), key: isolate(tokens.key) });
   node.hidden = !looks && !effects;
   node.replaceChildren(
-    ...(looks ? [line("key", looks)] : []),
-    ...(effects ? [line("answer", effects.legend), line("corner", strings.legend_corner)] : []),
+    ...(looks ? [barSign("key", looks)] : []),
+    ...(effects ? [barSign("answer", effects.legend), barSign("corner", strings.legend_corner)] : []),
   );
 }
 

@@ -97,6 +97,15 @@ export function isClear(/** @type {LookAt} */ { weight, others }) {
   return weight >= WEAKEST && weight >= CLEARLY * others;
 }
 
+/** What a bar under each head is, in the legend of heads. */
+export function barSign(
+  /** @type {"key" | "answer" | "corner"} */ role,
+  /** @type {string} */ text,
+  /** @type {Record<string, string>} */ props = {},
+) {
+  return el("span", props, el("i", { class: `av-swatch av-swatch-${role}` }), text);
+}
+
 /**
  * The two facts of a head, each with its control, and whether they agree.
  * @param {SharedStrings} strings

@@ -7,7 +7,7 @@ import { isolate } from "../shared/axes.js";
 import { barList } from "../shared/bars.js";
 import { parse } from "../shared/buffer.js";
 import { cueScroll, el, quotingNodes, setBusy, setText, watchSize } from "../shared/dom.js";
-import { factNodes } from "../shared/effects.js";
+import { barSign, factNodes } from "../shared/effects.js";
 import { fill, fmtFixed, fmtPercent, withPercent } from "../shared/fmt.js";
 import { readSelection } from "../shared/selection.js";
 import { makeArrows } from "./arrows.js";
@@ -165,8 +165,8 @@ function showLegend(/** @type {HTMLElement} */ legend, /** @type {Header} */ { s
   const looked = facts.find(({ query }) => query);
   const looks = looked && fill(strings.bar_looks, { key: isolate(looked.key) });
   legend.replaceChildren(
-    ...(looks ? [el("span", { class: "av-switches-looks" }, looks)] : []),
-    ...(most > 0 ? [el("span", { class: "av-switches-moves" }, strings.bar_moves)] : []),
+    ...(looks ? [barSign("key", looks, { class: "av-switches-looks" })] : []),
+    ...(most > 0 ? [barSign("answer", strings.bar_moves, { class: "av-switches-moves" })] : []),
   );
 }
 
