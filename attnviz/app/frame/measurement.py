@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING, TypeVar
 
 import streamlit as st
 
-from attnviz.app.server import answer_runs, page_queue
+from attnviz.app.server import answer_runs, jobs, page_queue
 from attnviz.app.server.answer_runs import Answering
+from attnviz.app.server.edge import streamlit_patches
 from attnviz.app.server.jobs import SHORT_S, Job
-from attnviz.app.session import widgets
+from attnviz.app.session import current, widgets
 from attnviz.app.session.fragment import fragment
 from attnviz.i18n import Language, text
+from attnviz.models.registry import REGISTRY
 from attnviz.pictures.group.answers import SATURATED
+from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.switches import Off
 
 if TYPE_CHECKING:
@@ -28,6 +31,9 @@ SHORT_PATIENCE_S = 0.2  # other pages wait for this one
 PIECE_MS = 100.0  # processor time of one piece of the work: a page may have to wait for its end
 EFFECTS = "switchboard"  # the section of their texts
 LEAST_ROWS = 4  # of a batch, beside its clean row
+# with more tabs, and pages computed in a larger share of the time, none measures unasked
+FEW_TABS, BUSY = 8, 0.4
+FEW_JOBS = 4  # that wait
 PATIENCE_S = 3.0  # an embedded model records its corpus and measures every head in less
 
 Result = TypeVar("Result")
@@ -41,15 +47,17 @@ def result(
     estimate_s: float = SHORT_S,
     *,
     with_bar: bool = True,
+    asked: bool = True,
 ) -> Result | None:
     """The result of `work`; None while it is measured, or if a visitor stopped it.
 
     `name` is the section of the texts, `key` names all that determines the result. Of the work that
     waits, that with the smallest estimate is done first. Without a bar the page is done at once and
-    runs again when the result is there; nobody can stop it then.
+    runs again when the result is there; nobody can stop it then. What nobody `asked` for ends when
+    the visitor looks at another.
     """
     key = f"{name} {key}"
-    measurement = answer_runs.measurement(key, work, estimate_s, asked=with_bar)
+    measurement = answer_runs.measurement(key, work, estimate_s, asked=asked)
     if with_bar or page_queue.queue.n_runs <= 1:  # who waits for a turn goes first
         measurement.job.wait(PATIENCE_S if with_bar else SHORT_PATIENCE_S)
     with st.container():  # holds its place, so that the component below stays where it is
@@ -68,9 +76,17 @@ def result(
     return measurement.ready()
 
 
-def head_effects_begun(key: str, to: Off) -> bool:
-    """True if the effects of an answer's heads were measured, or are being measured."""
-    return answer_runs.has_begun(f"{EFFECTS} {key} {to}")
+def may_measure_heads(shown: PageContext, key: str, to: Off) -> bool:
+    """True where the effects of an answer's heads were asked for, are known, or may begin unasked.
+
+    Unasked only an embedded model is measured, and on a busy server none: a class that opens a
+    text each gets its pages first, and a button that asks.
+    """
+    if current.view().switches.effects or answer_runs.has_begun(f"{EFFECTS} {key} {to}"):
+        return True
+    few = streamlit_patches.n_connected() <= FEW_TABS
+    is_free = jobs.waiting() <= FEW_JOBS and (few or page_queue.queue.busy_share <= BUSY)
+    return shown.captured.name in REGISTRY and is_free
 
 
 def head_effects(
@@ -83,7 +99,8 @@ def head_effects(
             to=to, rows=_rows(answered), progress=job.report, cancel=job.cancel
         )
 
-    return result(lang, EFFECTS, f"{key} {to}", work, with_bar=with_bar)
+    asked = current.view().switches.effects
+    return result(lang, EFFECTS, f"{key} {to}", work, with_bar=with_bar, asked=asked)
 
 
 def look_cuts(

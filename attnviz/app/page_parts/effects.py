@@ -16,14 +16,12 @@ import streamlit as st
 from attnviz.app.bar.navigation import renew
 from attnviz.app.frame import fragments, inputs, measurement
 from attnviz.app.host.draw import draw
-from attnviz.app.server import answer_runs, jobs, page_queue
+from attnviz.app.server import answer_runs
 from attnviz.app.server.answer_runs import Answering
-from attnviz.app.server.edge import streamlit_patches
 from attnviz.app.session import current, messages, widgets
 from attnviz.app.session.fragment import fragment
 from attnviz.errors import AttnVizError
 from attnviz.i18n import text
-from attnviz.models.registry import REGISTRY
 from attnviz.pictures.effects import CANVAS, fill
 from attnviz.pictures.group import groups
 from attnviz.pictures.group.app_capture import PageContext
@@ -35,8 +33,6 @@ if TYPE_CHECKING:
 FRAGMENT = fragments.ANSWERS["forbid"]
 OFF: Off = "mean"
 QUICK_MS = 4000.0  # processor time, for all heads
-# with more tabs, and pages computed in a larger share of the time, none measures unasked
-FEW_TABS, BUSY = 8, 0.4
 
 
 @fragment(FRAGMENT)
@@ -58,7 +54,7 @@ def _of_whole_heads(shown: PageContext, request: "Request") -> None:
     key = f"{shown.captured.key} {request.key}"
     asked = current.view().switches.effects
     answered = None
-    if asked or measurement.head_effects_begun(key, OFF) or _may_begin(shown):
+    if measurement.may_measure_heads(shown, key, OFF):
         answered = answer_runs.answers(shown.captured, request, inputs.others(shown))
         if not (asked or _is_quick(shown, answered)):
             answered = None
@@ -105,13 +101,6 @@ def _of_looks(shown: PageContext, request: "Request | None", cell: tuple[int, in
         name = widgets.component_key("effects")
         view = partial(fill.of_looks, shown, answered.run, cuts)
         draw(CANVAS, view, name, shown.lang, kept=key)
-
-
-def _may_begin(shown: PageContext) -> bool:
-    """True if the heads of this model may be measured unasked now."""
-    few = streamlit_patches.n_connected() <= FEW_TABS
-    is_free = few or (page_queue.queue.busy_share <= BUSY and not jobs.waiting())
-    return shown.captured.name in REGISTRY and is_free
 
 
 def _is_quick(shown: PageContext, answered: Answering) -> bool:

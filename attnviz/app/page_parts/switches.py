@@ -58,7 +58,7 @@ def board(shown: PageContext, offer: Callable[[Language, HeadId], None]) -> None
             return
         to, key = current.view().switches.to, f"{shown.captured.key} {request.key}"
         is_quick = shown.captured.name in REGISTRY
-        measured = is_quick or current.view().switches.effects
+        measured = measurement.may_measure_heads(shown, key, to)
         picture, controls = (
             st.container(),
             st.container(horizontal=True, vertical_alignment="bottom"),
@@ -66,7 +66,7 @@ def board(shown: PageContext, offer: Callable[[Language, HeadId], None]) -> None
         effects = measurement.head_effects(lang, key, answered, to) if measured else None
         leads = None if effects is None else measurement.lead_effects(lang, key, answered, to)
         off = component.parse(current.view().switches.changes) or ()
-        look = ForbiddenLook.parse(current.view().switches.word) if measured else None
+        look = ForbiddenLook.parse(current.view().switches.word) if is_quick or measured else None
         cell = _cell(shown)
         with picture, st.spinner(text(lang, "wait.effects")):
             name = widgets.component_key("switches")
