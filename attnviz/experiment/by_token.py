@@ -167,18 +167,29 @@ class DirectByToken:
         width = self.values.shape[1]
         return self.cut([divmod(int(at), width) for at in order if self.values.flat[at]])
 
-    def cut(self, cells: Sequence[Cell]) -> Float64[np.ndarray, "head key"]:
-        """As `exact`, for some (place of a head in `heads`, key)."""
+    def cut(
+        self, cells: Sequence[Cell], *, renormalise: bool = False
+    ) -> Float64[np.ndarray, "head key"]:
+        """As `exact`, for some (place of a head in `heads`, key).
+
+        With `renormalise` the rest of a row takes the weight of the edge, as if a mask had hidden
+        the key; `BadInput` then for a split score.
+        """
         table = np.full(self.values.shape, np.nan)
         for place, key in cells:
             require_index("head", place, len(self.heads))
             require_index("key", key, self.shares[place].call.n_key)
         for start in range(0, len(cells), PASS_ROWS):
             some = list(cells[start : start + PASS_ROWS])
-            table[tuple(np.transpose(some))] = _changes_without(self, some)
+            changes = (
+                self._without([self.cuts_of([cell], renormalise=True) for cell in some])
+                if renormalise
+                else _changes_without(self, some)
+            )
+            table[tuple(np.transpose(some))] = changes
         return table
 
-    def cuts_of(self, cells: Sequence[Cell]) -> tuple[Cut, ...]:
+    def cuts_of(self, cells: Sequence[Cell], *, renormalise: bool = False) -> tuple[Cut, ...]:
         """The changes that cut the edges of some cells out of the model, as `cut` does."""
         cuts = []
         for place, key in cells:
@@ -186,42 +197,51 @@ class DirectByToken:
             n = share.call.n_query
             queries = range(n)[share.queries]
             chosen = [None] if len(queries) == n > 1 else list(queries)
-            cuts += [Cut(self.heads[place], query, key, renormalise=False) for query in chosen]
+            cuts += [Cut(self.heads[place], query, key, renormalise) for query in chosen]
         return tuple(cuts)
 
-    def cut_tokens(self, heads: Sequence[Where] | None = None) -> Float64[np.ndarray, " key"]:
+    def cut_tokens(
+        self, heads: Sequence[Where] | None = None, *, renormalise: bool = False
+    ) -> Float64[np.ndarray, " key"]:
         """The change of the number with the edges of some heads, or all, to a token cut at once.
 
         Exact, one run for each token, and once for some heads: it is the control of every token.
-        `BadInput` for a split score: it is read with the head's other side as it was.
+        `renormalise` as in `cut`. `BadInput` for a split score: it is read with the head's other
+        side as it was.
         """
+        asked = tuple(self._places(heads)), renormalise
+        if asked not in self._cut_before:
+            self._cut_before[asked] = self._without_tokens(*asked)
+        return self._cut_before[asked].copy()
+
+    @cached_property
+    def _cut_before(self) -> dict[tuple[tuple[int, ...], bool], Float64[np.ndarray, " key"]]:
+        """The changes of `cut_tokens`, by the places of the heads and `renormalise`."""
+        return {}
+
+    def _without_tokens(
+        self, places: Sequence[int], renormalise: bool
+    ) -> Float64[np.ndarray, " key"]:
+        changes = np.zeros(max(len(self.tokens[place]) for place in places))
+        for start in range(0, len(changes), PASS_ROWS):
+            keys = range(len(changes))[start : start + PASS_ROWS]
+            cells = [[(at, key) for at in places if key < len(self.tokens[at])] for key in keys]
+            changes[list(keys)] = self._without(
+                [self.cuts_of(some, renormalise=renormalise) for some in cells]
+            )
+        return changes
+
+    def _without(self, sets: Sequence[Sequence[Cut]]) -> Float64[np.ndarray, " set"]:
+        """The change of the answer's number with each set of cuts, in one batch."""
         if isinstance(self.number, ScoreCell):
             raise bad_argument(
-                f"{self.number} was split, and cut_tokens() runs the whole model: split an answer",
+                f"{self.number} was split, and this cut runs the whole model: split an answer",
                 name="of",
                 found=str(self.number),
                 allowed="None",
             )
-        places = tuple(self._places(heads))
-        if places not in self._cut_before:
-            self._cut_before[places] = self._without_tokens(places)
-        return self._cut_before[places].copy()
-
-    @cached_property
-    def _cut_before(self) -> dict[tuple[int, ...], Float64[np.ndarray, " key"]]:
-        """The changes of `cut_tokens`, by the places of the heads."""
-        return {}
-
-    def _without_tokens(self, places: Sequence[int]) -> Float64[np.ndarray, " key"]:
-        changes = np.zeros(max(len(self.tokens[place]) for place in places))
-        for start in range(0, len(changes), PASS_ROWS):
-            keys = range(len(changes))[start : start + PASS_ROWS]
-            sets = [
-                self.cuts_of([(at, key) for at in places if key < len(self.tokens[at])])
-                for key in keys
-            ]
-            rows = read_in_rows(self.prepared, readout(self.prepared).read, sets)[:, 0]
-            changes[list(keys)] = rows[:-1] - rows[-1]
+        rows = read_in_rows(self.prepared, readout(self.prepared).read, sets)[:, 0]
+        changes: np.ndarray = rows[:-1] - rows[-1]
         return changes
 
     @property

@@ -49,7 +49,7 @@ def test_whoever_only_watches_sees_the_look_that_matters(browser: Browser, serve
     page.wait_for_timeout(8000)  # it stays: who looks up later has missed nothing
     expect(stage).to_have_attribute("data-forbidden", "L2.H1")
     page.locator(".stage-pill").first.click()
-    expect(page.locator(".stage-says")).to_contain_text("Switch one off.")
+    expect(page.locator(".stage-says")).to_contain_text("Forbid one.")
     page.context.close()
 
 

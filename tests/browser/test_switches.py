@@ -19,7 +19,7 @@ def test_a_click_switches_a_head_and_the_answer_follows(visit: OpenVisit) -> Non
     expect(head).to_have_attribute("aria-checked", "true")
     expect(said).to_contain_text("Mary (99.3%)")
     expect(page.get_by_role("button", name="Undo")).to_be_hidden()  # nothing was done yet
-    page.get_by_role("button", name="Try it: switch L0.H0 off").click()
+    page.get_by_role("button", name="Try it: switch all of L0.H0 off").click()
     expect(head).to_have_attribute("aria-checked", "false")
     expect(said).to_contain_text("but John")
     opened.wait_for_parameters(changes="L0.H0.mixed=mean")
@@ -29,7 +29,7 @@ def test_a_click_switches_a_head_and_the_answer_follows(visit: OpenVisit) -> Non
     expect(page.locator("[data-head='L1.H0']")).to_have_attribute("aria-checked", "false")
     expect(said).to_contain_text("L0.H0, L1.H0")
     page.get_by_role("button", name="Undo").click()
-    expect(said).to_contain_text("With L0.H0 off")
+    expect(said).to_contain_text("With all of L0.H0 off (its mean instead)")
     page.get_by_role("button", name="All on").click()
     expect(said).to_contain_text("All heads are on")
     opened.wait_for_parameters(changes="none")
@@ -60,6 +60,29 @@ def test_a_click_on_a_word_forbids_the_look_at_it(visit: OpenVisit) -> None:
     expect(page.locator(".av-words-heads")).to_have_count(0)
 
 
+def test_from_a_whole_head_one_click_leads_to_its_look_as_start_forbids_it(
+    visit: OpenVisit,
+) -> None:
+    opened = visit("switches", model="stories", text=STORE, changes="L2.H1.mixed=mean")
+    page = opened.page
+    said = page.locator(".av-switches-now .av-sentence")
+    whole = "With all of L2.H1 off (its mean instead), the answer stays Mary (99.3% → 44.5%)."
+    expect(said).to_have_text(whole)
+    page.get_by_role("button", name="Forbid only its look at “Mary”").click()
+    opened.wait_for_parameters(changes="none", word="L2.H1@2")
+    expect(said).to_contain_text("With L2.H1’s look at “Mary” forbidden, the answer is no longer")
+    expect(said).to_contain_text("(99.3% → 4.9%) but John (55.")  # the numbers of Start
+    expect(page.locator("[data-head='L2.H1']")).to_have_attribute("aria-checked", "true")
+    page.get_by_role("button", name="All on").click()
+    expect(said).to_contain_text("All heads are on")
+    opened.wait_for_parameters(word=None)
+    most = page.locator(".av-switches-says")
+    expect(most).to_contain_text("Of whole heads L0.H0 moves the answer most, by ")
+    expect(most).to_contain_text("strong looks L2.H1’s at “Mary”, by ")
+    page.get_by_role("button", name="Or forbid one look: L2.H1 at “Mary”").click()
+    opened.wait_for_parameters(word="L2.H1@2")
+
+
 def test_hostile_text_stays_text_on_the_switchboard(visit: OpenVisit) -> None:
     opened = visit("switches", model="stories", text=HOSTILE)
     expect(opened.page.locator(".av-switches .av-bar").first).to_be_visible()
@@ -70,7 +93,7 @@ def test_hostile_text_stays_text_on_the_switchboard(visit: OpenVisit) -> None:
 def test_what_was_switched_in_another_model_cannot_be_undone(visit: OpenVisit) -> None:
     opened = visit("switches", model="minilm")
     page = opened.page
-    page.get_by_role("button", name="Try it: switch L5.H11 off").click()
+    page.get_by_role("button", name="Try it: switch all of L5.H11 off").click()
     expect(page.get_by_role("button", name="Open L5.H11")).to_be_visible()
     expect(page.locator("[data-head='L5.H11']")).to_be_in_viewport()
     page.get_by_role("button", name="See one head turn Mary into John").click()
@@ -93,7 +116,7 @@ def test_a_head_says_if_it_looks_and_if_it_matters(visit: OpenVisit) -> None:
     page.locator("[data-head='L0.H0']").focus()
     expect(facts).to_contain_text("It hardly looks here, yet it matters.")
     page = visit("switches", model="stories", text=STORE, **cell, changes="L0.H0.mixed=zero").page
-    expect(page.locator(".av-switches-facts")).to_contain_text("L0.H0 is off.")  # not L2.H1
+    expect(page.locator(".av-switches-facts")).to_contain_text("All of L0.H0 is off.")  # not L2.H1
 
 
 TRACKS = "(tracks) => tracks.map((track) => track.clientWidth)"
@@ -118,14 +141,14 @@ def test_paths_lie_over_the_switches_and_the_answer_below_them(visit: OpenVisit)
     board = page.locator(".av-switches-boards")
     page.get_by_role("button", name="Paths between heads").click()
     arrows = board.locator(".av-path")
-    expect(arrows).to_have_count(12)
+    expect(arrows).to_have_count(8)
     opened.wait_for_parameters(paths="1")
     board.locator("[data-path='L0.H1-L2.H1.k'] .av-path-line").dispatch_event("click")
     opened.wait_for_parameters(arrow="L0.H1-L2.H1.k")
     expect(page.locator(".av-circuit-title")).to_have_text("L0.H1 → L2.H1, keys")
     board.locator("[data-head='L2.H1']").click()
     expect(board.locator("[data-head='L2.H1']")).to_have_attribute("aria-checked", "false")
-    expect(arrows).to_have_count(12)
+    expect(arrows).to_have_count(8)
     page.get_by_label("Paths of").select_option("L0.H0")
     opened.wait_for_parameters(arrow="L0.H0")
     ends = """(paths) => paths.every(({ dataset: { sender, receiver } }) =>

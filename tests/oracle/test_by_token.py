@@ -188,6 +188,25 @@ def test_a_token_cut_in_every_head_is_a_capture_with_all_these_edges_cut() -> No
     assert len(by_key) == found.values.shape[1]
 
 
+def test_a_renormalised_cut_is_a_capture_with_the_key_hidden() -> None:
+    _, found = stories_run()
+    lm, key = attnviz.load("stories"), 2
+    last = found.shares[0].call.n_query - 1
+    mary, john = (lm.text_tokenizer().encode(word)[-1] for word in (" Mary", " John"))
+    place = [str(head) for head in found.heads].index("L2.H1")
+    changes = {
+        found.cut([(place, key)], renormalise=True)[place, key]: [found.heads[place]],
+        found.cut_tokens(renormalise=True)[key]: found.heads,
+    }
+    assert len(changes) == 2
+    for change, heads in changes.items():
+        hidden = [attnviz.cut(head, last, key) for head in heads]
+        logits = attnviz.capture(lm, STORE, changes=hidden).logits
+        assert logits is not None
+        after = float(logits[0, -1, mary] - logits[0, -1, john])
+        assert change == pytest.approx(after - found.own, abs=2e-5)
+
+
 def test_a_cut_of_several_queries_is_the_same_as_changes() -> None:
     """A model that pools all positions: every query's edge to a token is cut."""
     lm = attnviz.load("minilm")
@@ -205,6 +224,8 @@ def test_a_split_score_has_no_cut_of_whole_tokens() -> None:
     found = run.direct(by="token", of="L2.H1", query=14, key=2)
     with pytest.raises(BadInput, match="split an answer"):
         found.cut_tokens()
+    with pytest.raises(BadInput, match="split an answer"):
+        found.cut([(0, 2)], renormalise=True)
 
 
 @pytest.mark.parametrize("side", ["k", "q"])

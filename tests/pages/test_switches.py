@@ -8,6 +8,7 @@ import pytest
 import attnviz
 from attnviz import changes, i18n
 from attnviz.app.session import widgets
+from attnviz.pictures.stage.fill import strong_looks
 from attnviz.pictures.switches.words import verdict
 from tests.pages.conftest import Visit, component_name, parameters, sent
 from tests.support.cases import mostly_slow
@@ -47,8 +48,10 @@ def test_the_example_turns_mary_into_john(visit: Visit) -> None:
 
 
 def test_a_link_shows_the_same_heads_off(visit: Visit) -> None:
-    text = "L2.H1.mixed=zero,L0.H3.weights=even"
-    header, _ = sent(visit("switches", model="stories", text=STORE, changes=text))
+    text = "L0.H3.weights=even,L2.H1.mixed=zero"
+    app = visit("switches", model="stories", text=STORE, changes=text)
+    header, _ = sent(app)
+    assert (header["to"], app.selectbox[-1].value) == ("zero", "zero")  # no `to` in the link
     assert ",".join(switch["change"] for switch in header["off"]) == text
     stories = attnviz.load("stories")
     logits = attnviz.capture(stories, STORE, changes=changes.parse(text)).logits
@@ -60,7 +63,7 @@ def test_a_link_shows_the_same_heads_off(visit: Visit) -> None:
 def test_the_words_have_the_shares_of_the_library_and_a_look_is_really_forbidden(
     visit: Visit,
 ) -> None:
-    """L2.H2 at John: it writes against Mary, and without it Mary leads by more: 9.14 → 15.79."""
+    """L2.H2 at John: it writes against Mary, and without it Mary leads by more: 9.14 → 14.72."""
     header, arrays = sent(visit("switches", model="stories", text=STORE, word="L2.H2@4"))
     words, shares = header["words"], arrays["words.values"]
     assert (words["through"], words["chosen"], words["tokens"][4]) == ("L2.H2", 4, "John")
@@ -70,14 +73,14 @@ def test_the_words_have_the_shares_of_the_library_and_a_look_is_really_forbidden
     np.testing.assert_allclose(shares, split.values, atol=1e-5)
     assert words["heads"] == [str(head) for head in split.heads]
     for place, change in enumerate(arrays["words.cut"]):
-        cut = attnviz.cut(split.heads[place], 14, 4, renormalise=False)
+        cut = attnviz.cut(split.heads[place], 14, 4)
         changed = attnviz.experiment(lm, STORE, on=on).with_changes(cut, draws=0)
         assert changed.change == pytest.approx(change, abs=5e-5)
         if words["heads"][place] == "L2.H2":
             probability = changed.answer.top(1)[0][1]
     assert words["sentences"][:2] == [
         "Direct share: −1.46 of +9.14.",
-        "Really forbidden: +6.65 (from +9.14 to +15.79).",
+        "Really forbidden: +5.58 (from +9.14 to +14.72).",
     ]
     assert "15 other heads" in words["notes"][0]
     agreeing = f"{100 * split.agreement:.0f}%"
@@ -91,10 +94,10 @@ def test_the_words_have_the_shares_of_the_library_and_a_look_is_really_forbidden
 @pytest.mark.parametrize(
     ("look", "share", "change", "said"),
     [
-        ("L0.H0@10", -0.14, -6.89, "for"),
-        ("L1.H3@7", 0.09, 0.29, "against"),
-        ("L0.H2@11", 0.0, 0.42, "silent"),
-        ("L2.H2@4", -1.46, 6.65, ""),
+        ("L0.H0@10", -0.14, -6.97, "for"),
+        ("L1.H3@7", 0.09, 0.06, "against"),
+        ("L0.H2@11", 0.0, 0.40, "silent"),
+        ("L2.H2@4", -1.46, 5.58, ""),
     ],
 )
 def test_share_and_exact_change_are_compared_in_words(
@@ -119,13 +122,28 @@ def test_the_looks_of_all_heads_at_a_word_are_forbidden_at_once(visit: Visit) ->
     words = header["words"]
     lm, on = attnviz.load("stories"), attnviz.NextToken(" Mary", against=" John")
     run = attnviz.experiment(lm, STORE, on=on)
-    cuts = [attnviz.cut(head, 14, 2, renormalise=False) for head in words["heads"]]
+    cuts = [attnviz.cut(head, 14, 2) for head in words["heads"]]
     change = run.with_changes(*cuts, draws=0).change
     assert f"Really forbidden: −{abs(change or 0):.2f}" in words["sentences"][1]
     assert words["sentences"][0].startswith(
         f"Direct share: +{arrays['words.values'][:, 2].sum():.2f}"
     )
     assert "14 other words" in words["notes"][0]
+
+
+def test_the_strongest_look_and_the_strongest_head_stand_side_by_side(visit: Visit) -> None:
+    header, _ = sent(visit("switches", model="stories", text=STORE))
+    run = attnviz.experiment("stories", STORE)
+    weights = attnviz.capture("stories", STORE).all_weights()
+    cuts = run.cuts(strong_looks(weights))
+    best = int(cuts.moved.argmax())
+    assert [str(part) for part in cuts.edges[best]] == ["L2.H1", "14", "2"]
+    assert (header["suggested"], header["look"]) == ("L0.H0", "L2.H1@2")
+    numbers = (100 * run.effects().of("L0.H0"), len(cuts.moved), 100 * cuts.moved[best])
+    said = "by {:.1f} percentage points of probability; of {} strong looks L2.H1’s at “Mary”, by "
+    assert f"{said}{{:.1f}} points".format(*numbers) in header["most_said"]
+    header, _ = sent(visit("switches", model="minilm"))
+    assert (header["look"], header["most_said"]) == ("", "")  # no last word writes there
 
 
 def test_without_a_word_the_sums_are_said_and_a_head_is_chosen(visit: Visit) -> None:

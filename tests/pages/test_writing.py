@@ -9,6 +9,7 @@ import attnviz
 from attnviz import i18n
 from attnviz.app.session import widgets
 from attnviz.capture.generation.settings import Generation
+from attnviz.changes import parse
 from attnviz.experiment.outputs.next_token import distribution
 from attnviz.pictures.shared.buffer import unpack
 from attnviz.pictures.writing import CANVAS, NO_SLOT
@@ -17,6 +18,7 @@ from tests.pages.test_selection import view
 
 KEY = widgets.key
 TEXT = "the cat sat on"
+STORE = "When Mary and John went to the store, John gave a book to"
 HOT = {"temperature": "1.5", "top_k": "7", "top_p": "0.8", "seed": "2"}
 Tiny = Callable[[str], str]
 
@@ -33,6 +35,32 @@ def test_a_text_alone_shows_what_follows_it(visit: Visit, tiny: Tiny) -> None:
     assert arrays["draws.drawn"][-1] == NO_SLOT
     assert header["draws"]["sampled"] == 0
     assert header["draws"]["sampling"] == i18n.text("en", "sampling.greedy")
+
+
+@pytest.mark.parametrize(
+    ("what", "changes"),
+    [
+        ({"changes": "L0.H0.mixed=zero"}, "L0.H0.mixed=zero"),
+        ({"word": "L2.H1@2"}, "L2.H1.weights.14.2=0!"),
+    ],
+)
+def test_the_whole_answer_is_the_one_with_what_is_off(
+    visit: Visit, what: dict[str, str], changes: str
+) -> None:
+    app = visit("output", model="stories", text=STORE, **what)
+    assert not app.error
+    on, off = (
+        distribution(capture.logits[0]).before
+        for capture in (attnviz.capture("stories", STORE, changes=c) for c in ((), parse(changes)))
+        if capture.logits is not None
+    )
+    _, arrays = sent(app)
+    np.testing.assert_allclose(arrays["draws.before"][:, 0], off.max(-1), rtol=1e-4)
+    (choice,) = [each for each in app.button_group if "whole" in str(each.key)]
+    assert choice.options[0].startswith(("With all of L0.H0 off", "With L2.H1’s look at"))
+    _, arrays = sent(choice.set_value(False).run())
+    np.testing.assert_allclose(arrays["draws.before"][:, 0], on.max(-1), rtol=1e-4)
+    assert abs(on[-1].max() - off[-1].max()) > 0.3
 
 
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)

@@ -8,6 +8,7 @@ import { holdLinksWhileTextIsSent, makeClickGuard } from "./click_guard.js";
 import { markCurrentPage } from "./current_page.js";
 import { speakLanguage } from "./language.js";
 import { pageScheme } from "./scheme.js";
+import { showWhatOpensBelow } from "./show_below.js";
 import { skipPastBar } from "./skip_link.js";
 
 /** @import { Component, Events, Host, Mounted } from "../../pictures/shared/host.js" */
@@ -44,6 +45,7 @@ export default function streamlit(sheets) {
   holdLinksWhileTextIsSent();
   markCurrentPage();
   skipPastBar();
+  showWhatOpensBelow();
   /** @param {Component} component @param {string[]} names */
   return (component, names) => (/** @type {StreamlitCall} */ call) => {
     if (!call.data) return undefined;

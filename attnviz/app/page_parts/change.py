@@ -5,6 +5,7 @@ between heads, below them the whole answer, each if it is open. In a frame stand
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -12,7 +13,9 @@ import streamlit as st
 from attnviz.app.frame import needs_model
 from attnviz.app.page_parts import atlas, circuit, cut_out, output, switches
 from attnviz.app.page_parts.output import answer, model_card
-from attnviz.app.session import current, embedding, widgets
+from attnviz.app.server import captures, sources
+from attnviz.app.session import current, embedding, messages, widgets
+from attnviz.app.session.fragment import fragment
 from attnviz.i18n import Language, text
 from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.shared.pages import BEHIND, Page
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     from attnviz.files.pictures import View
 
 PAGE: Page = "switches"
+WHOLE = "whole_answer"
 DOORS = {door: names for door, (page, names) in BEHIND.items() if page == PAGE}
 
 
@@ -36,7 +40,43 @@ def show(shown: PageContext, offer: Callable[[Language, HeadId], None]) -> None:
         if "circuit" in opened:
             circuit.graph(shown)
     if "output" in opened:
-        output.fitting(shown)
+        if embedding.is_embedded():
+            output.fitting(shown)
+        else:
+            _whole_answer(shown)
+
+
+@fragment(WHOLE)
+def _whole_answer(shown: PageContext) -> None:
+    """The whole answer with what is off above, or with all heads on; its title says which."""
+    lang = shown.lang
+    widgets.rerun_too(WHOLE)  # something is switched
+    with messages.guard(lang), st.container(key=widgets.key("whole")):
+        changes, what = switches.changed(shown)
+        st.subheader(text(lang, "page.output.title"), anchor=False)
+        names = {True: text(lang, "change.with", what=what), False: text(lang, "change.all_on")}
+        if not changes:
+            st.caption(names[False])
+            output.fitting(shown)
+            return
+        is_changed = st.segmented_control(
+            text(lang, "page.output.title"),
+            [*names],
+            default=True,
+            key=widgets.key(f"whole.{lang}.{changes}"),  # the browser answers with a label
+            format_func=names.__getitem__,
+            label_visibility="collapsed",
+        )
+        output.fitting(_with(shown, changes) if is_changed is not False else shown)
+
+
+def _with(shown: PageContext, changes: str) -> PageContext:
+    """The same with changes made: the model's capture of the same input."""
+    request = shown.captured.request
+    assert request is not None, "it was run, to switch heads off"
+    captured = captures.changed(sources.source(shown.captured.name), request, changes)
+    group = next(group for group in captured.groups if group.name == shown.group.name)
+    return replace(shown, captured=captured, group=group)
 
 
 def show_more(shown: PageContext) -> None:
@@ -46,6 +86,8 @@ def show_more(shown: PageContext) -> None:
         circuit.example(shown.lang)
         cut_out.show(shown)
     if "output" in opened:
+        if shown.captured.loaded is not None:
+            st.caption(text(shown.lang, "change.tables_on"))
         answer.show_tokens(shown)
         answer.show_lens(shown)
         answer.show_parts(shown)

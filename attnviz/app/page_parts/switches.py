@@ -25,10 +25,12 @@ from attnviz.i18n import Language, text
 from attnviz.models.registry import REGISTRY
 from attnviz.pictures import switches as component
 from attnviz.pictures.group import answers
+from attnviz.pictures.group import groups as group_data
 from attnviz.pictures.group.app_capture import PageContext
-from attnviz.pictures.switches import OFF, ForbiddenLook, Switch, SwitchesView
+from attnviz.pictures.stage.fill import strong_looks
+from attnviz.pictures.switches import OFF, ForbiddenLook, Off, Switch, SwitchesView
 from attnviz.pictures.switches import fill as views
-from attnviz.pictures.switches.words import words_of
+from attnviz.pictures.switches.words import WordShares, words_of
 from attnviz.types import HeadId
 
 if TYPE_CHECKING:
@@ -56,6 +58,9 @@ def board(shown: PageContext, offer: Callable[[Language, HeadId], None]) -> None
         if request is None:
             st.info(text(lang, "switchboard.no_transcript"))
             return
+        off = component.parse(current.view().switches.changes) or ()
+        if off:  # a link may name it in the changes alone
+            _keep_off(off[-1].to)
         to, key = current.view().switches.to, f"{shown.captured.key} {request.key}"
         is_quick = shown.captured.name in REGISTRY
         measured = measurement.may_measure_heads(shown, key, to)
@@ -65,7 +70,6 @@ def board(shown: PageContext, offer: Callable[[Language, HeadId], None]) -> None
         )
         effects = measurement.head_effects(lang, key, answered, to) if measured else None
         leads = None if effects is None else measurement.lead_effects(lang, key, answered, to)
-        off = component.parse(current.view().switches.changes) or ()
         look = ForbiddenLook.parse(current.view().switches.word) if is_quick or measured else None
         cell = _cell(shown)
         with picture, st.spinner(text(lang, "wait.effects")):
@@ -90,6 +94,23 @@ def board(shown: PageContext, offer: Callable[[Language, HeadId], None]) -> None
             named, groups = [switch.head for switch in off], shown.captured.groups
             if len(named) == len(groups) == 1 and not embedding.is_embedded():
                 offer(lang, HeadId.parse(named[0]))
+
+
+def changed(shown: PageContext) -> tuple[str, str]:
+    """(what is off and forbidden, as text; the same in words); empty texts while nothing is."""
+    off = component.parse(current.view().switches.changes) or ()
+    asked = ForbiddenLook.parse(current.view().switches.word)
+    request = inputs.of_shown(shown) if off or asked.key is not None else None
+    if request is None:
+        return "", ""
+    changes, look = [*map(str, off)], ""
+    if asked.key is not None:
+        answered = answer_runs.answers(shown.captured, request, inputs.others(shown))
+        words = words_of(shown.lang, answered.run, answered.split)
+        if words is not None and words.fitting(asked).key is not None:
+            changes += map(str, words.changes(words.fitting(asked)))
+            look = words.name(words.fitting(asked))
+    return ",".join(changes), views.in_words(shown.lang, off, look)
 
 
 def _cell(shown: PageContext) -> tuple[int, int] | None:
@@ -146,6 +167,11 @@ def _take_off(widget: str) -> None:
     renew(FRAGMENT)
 
 
+def _keep_off(to: Off) -> None:
+    view = current.view()
+    current.update(replace(view, switches=replace(view.switches, to=to)))
+
+
 def _measure_button(lang: Language) -> None:
     st.button(
         text(lang, "switchboard.measure"),
@@ -178,13 +204,17 @@ def _view(
     effects, leads = known
     lang, groups = shown.lang, shown.captured.groups
     changes = parse(component.write(off)) if off else ()
-    names = [switch.head for switch in off]
     words = None if asked is None else words_of(lang, answered.run, answered.split)
     look = ForbiddenLook() if words is None or asked is None else words.fitting(asked)
+    forbidden = ""
     if words is not None and look.key is not None:
-        changes, names = (*changes, *words.changes(look)), [*names, words.name(look)]
+        changes, forbidden = (*changes, *words.changes(look)), words.name(look)
+    offered, most = ForbiddenLook(), ""
+    if words is not None and not forbidden:
+        offered, most = _offered_look(shown, answered, words, off, effects)
     answer = answered.run.reader
     result = answered.run.with_changes(*changes, draws=_n_controls(answered)).choices
+    changed = views.ChangedAnswer(lang, answered.run.prepared, answer, result, off, forbidden)
     titles = [group_title(lang, group) if len(groups) > 1 else "" for group in groups]
     written = _written(shown, answered, changes) if shown.captured.name in REGISTRY else None
     return SwitchesView(
@@ -192,9 +222,7 @@ def _view(
         groups=views.switch_groups(shown, titles, effects),
         off=off,
         to=current.view().switches.to,
-        answer=views.ChangedAnswer(lang, answered.run.prepared, answer, result, names).view(
-            written
-        ),
+        answer=changed.view(written),
         effects=" ".join(
             [
                 *([] if effects is None else [views.effects_sentence(lang, answer, effects)]),
@@ -203,12 +231,39 @@ def _view(
         ),
         effects_percent=answer.is_probability,
         suggested="" if effects is None else str(effects.order[0]),
+        look="" if offered.key is None else str(offered),
+        most_said=most,
         words=None if words is None else words.view(look),
         facts=() if effects is None else views.facts(shown, answer, effects, cell),
         least=0.0
         if effects is None
         else answers.least_that_matters(np.abs(effects.changes), effects.spread),
     )
+
+
+def _offered_look(
+    shown: PageContext,
+    answered: Answering,
+    words: WordShares,
+    off: tuple[Switch, ...],
+    effects: "Effects | None",
+) -> tuple[ForbiddenLook, str]:
+    """(the look that may be forbidden at a click, it beside the head that moves the answer most).
+
+    It is the strongest one of the head that is off; while all are on, of the last word's strong
+    looks in all heads the one that moves the answer most.
+    """
+    if len(off) == 1:
+        return words.strongest(off[0].head), ""
+    reader, is_asked = answered.run.reader, shown.captured.n_asked == 0
+    fits = reader.kind == "next_token" and is_asked and shown.size.all_at_once
+    looks = strong_looks(group_data.stacked(shown.group)) if fits else []
+    if off or effects is None or not looks:
+        return ForbiddenLook(), ""
+    cuts = answered.run.cuts(looks)
+    head, _, key = cuts.edges[int(np.argmax(cuts.moved))]
+    said = views.most_sentence(shown.lang, reader, effects, cuts, words.tokens[key].strip())
+    return ForbiddenLook(str(head), key), said
 
 
 def _n_controls(answered: Answering) -> int:
@@ -242,6 +297,6 @@ def _take(key: str, event: str, take: Callable[[str], bool]) -> Callable[[], Non
     def commit() -> None:
         sent = widgets.component_value(key, event)
         if isinstance(sent, str) and take(sent) and widgets.only_a_fragment_runs():
-            st.rerun([FRAGMENT, NAVIGATION])
+            st.rerun([FRAGMENT, NAVIGATION, *widgets.rerun_with_page()])
 
     return commit

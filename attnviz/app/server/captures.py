@@ -32,6 +32,7 @@ MAX_CAPTURES = 24  # the largest, 512 tokens of minilm, keeps about 30 MB
 MAX_LONG_CAPTURES = 2  # a small model on 16,384 tokens keeps 130 MB, one of 1B parameters 3 GB
 LONG_CHARS = 6000  # what the text box takes; only a file holds more
 MANY_CHARS = 2000  # some hundred tokens: the own models run them in a second
+MAX_CHANGED = 4  # captures with heads off: the whole answer of a page each
 MAX_ANSWERS = 256  # texts
 
 logger = logging.getLogger(__name__)
@@ -46,6 +47,20 @@ def recall(source: Source, request: "Request") -> AppCapture:
     if loading.is_own(source) and n_chars <= MANY_CHARS:
         return refusals.remembered(key, work)
     return refusals.remembered(key, lambda: turns.in_turn(key, work))
+
+
+def changed(source: Source, request: "Request", changes: str) -> AppCapture:
+    """The capture of a request with changes made, which are given as text: kept, or run now."""
+    loaded = loading.model(source)
+    key = _changed.key(source, request, changes, loaded)
+    return turns.in_turn(key, partial(_changed, source, request, changes, loaded))
+
+
+@shared(most=MAX_CHANGED, holds_model=True)
+def _changed(source: Source, request: "Request", changes: str, loaded: "LoadedModel") -> AppCapture:
+    key = _changed.key(source, request, changes, loaded)
+    recall = partial(changed, source, request, changes)
+    return as_app_capture(loaded, request, source.name, key, recall, changes)
 
 
 def _run_first(source: Source, request: "Request", loaded: "LoadedModel") -> AppCapture:
@@ -63,9 +78,10 @@ def as_app_capture(
     name: str,
     key: str,
     recall: "Callable[[], AppCapture | None]",
+    changes: str = "",
 ) -> AppCapture:
-    """The capture of a request as pages show it; `recall` finds it again."""
-    capture, picture = run(loaded, request)
+    """The capture of a request as pages show it, with changes made; `recall` finds it again."""
+    capture, picture = run(loaded, request, changes)
     return AppCapture(
         key=key,
         name=name,
@@ -79,14 +95,16 @@ def as_app_capture(
     )
 
 
-def run(loaded: "LoadedModel", request: "Request") -> "CaptureAndPicture":
+def run(loaded: "LoadedModel", request: "Request", changes: str = "") -> "CaptureAndPicture":
     """The capture of a request, and its picture as the model's processor cropped and resized it."""
     from attnviz.capture.plan.images import seen_picture
     from attnviz.capture.run import capture_request
+    from attnviz.changes import parse
 
     peak.require_room(loaded, request)
+    made = parse(changes) if changes else ()
     try:
-        capture = capture_request(loaded, request, check=turns.check)
+        capture = capture_request(loaded, request, changes=made, check=turns.check)
         return capture, seen_picture(loaded, request.image) if request.image else None
     except AttnVizError:
         raise

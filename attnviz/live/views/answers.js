@@ -195,20 +195,19 @@ const points = (/** @type {number} */ change) =>
 const best = (/** @type {Float64Array} */ numbers) => largest(numbers, 1)[0];
 
 /**
- * What became of the answer with some heads off.
+ * What became of the answer with a change, which `what` names.
  * @param {Catalogue} texts
  * @param {Reader} reader
  * @param {Switched} result
- * @param {string} heads
+ * @param {string} what
  */
-export function changedSentence(texts, reader, { before, after }, heads) {
-  if (reader.kind === "cosines")
-    return fill(texts["switchboard.turned"], { cosine: cosine(after[0]), heads });
+export function changedSentence(texts, reader, { before, after }, what) {
+  if (reader.kind === "cosines") return fill(texts["switchboard.turned"], { cosine: cosine(after[0]), what });
   const change = before.map((number, place) => Math.abs(after[place] - number));
   const first = reader.exclusive ? best(before) : best(change);
   const now = reader.exclusive ? best(after) : first;
   const values = {
-    heads,
+    what,
     before: reader.name(first),
     after: reader.name(now),
     was: share(before[first]),

@@ -77,6 +77,8 @@ export function switchesBytes(texts, model, board, reader, result, written) {
     effects: effects ? effectsSentence(catalogue, attentions, reader, effects) : "",
     effects_percent: isPercent,
     suggested: first ? headName(first) : "",
+    look: "",
+    most_said: "",
     words: null,
     facts: [],
     least: 0,
@@ -115,7 +117,7 @@ function answerView(
   /** @type {[before: string, after: string] | null} */ written,
 ) {
   const isOff = off.length > 0;
-  const heads = headsSaid(catalogue, off);
+  const what = changeSaid(catalogue, off);
   const bars = chosenBars(reader, result).map((place) => ({
     label: reader.kind === "cosines" ? catalogue["switchboard.itself"] : reader.name(place),
     value: result.after[place],
@@ -128,10 +130,10 @@ function answerView(
     bars,
     values: isOff ? catalogue["switchboard.after"] : "",
     seconds: isOff ? catalogue["switchboard.before"] : "",
-    sentence: isOff ? changedSentence(catalogue, reader, result, heads) : cleanSentence(catalogue, reader),
+    sentence: isOff ? changedSentence(catalogue, reader, result, what) : cleanSentence(catalogue, reader),
     ...(isOff ? controlSentences(catalogue, reader, result, off.length) : { control: "", measured: "" }),
     percent: reader.kind !== "cosines",
-    written: writtenTexts(catalogue, written, isOff ? heads : null),
+    written: writtenTexts(catalogue, written, isOff ? what : null),
   };
 }
 
@@ -143,24 +145,25 @@ function chosenBars(/** @type {Reader} */ { exclusive }, /** @type {Switched} */
   return [...both].sort((a, b) => most(b) - most(a));
 }
 
-/** The heads by name; of many only how many they are. */
-function headsSaid(/** @type {Record<string, string>} */ catalogue, /** @type {readonly OffHead[]} */ off) {
-  if (off.length <= NAMED_HEADS)
-    return off.map(headName).join(fill(catalogue["joint.list"], { before: "", after: "" }));
-  return fill(catalogue["switchboard.heads"], { n: off.length });
+/** The change in words: whole heads, of many how many they are, and what stands in their place. */
+function changeSaid(/** @type {Record<string, string>} */ catalogue, /** @type {readonly OffHead[]} */ off) {
+  const named = off.map(headName).join(fill(catalogue["joint.list"], { before: "", after: "" }));
+  const heads = off.length <= NAMED_HEADS ? named : fill(catalogue["switchboard.heads"], { n: off.length });
+  const instead = new Set(off.map(({ to }) => to));
+  return fill(catalogue[`switchboard.whole${instead.size === 1 ? `_${[...instead][0]}` : ""}`], { heads });
 }
 
 /** @returns {[string, string][]} */
 function writtenTexts(
   /** @type {Record<string, string>} */ catalogue,
   /** @type {[before: string, after: string] | null} */ written,
-  /** @type {string | null} */ heads,
+  /** @type {string | null} */ what,
 ) {
   if (!written) return [];
   const [before, after] = written;
   /** @type {[string, string]} */
   const first = [catalogue["switchboard.writes"], before];
-  return heads === null ? [first] : [first, [fill(catalogue["switchboard.writes_off"], { heads }), after]];
+  return what === null ? [first] : [first, [fill(catalogue["switchboard.writes_off"], { what }), after]];
 }
 
 /** The head that matters most, the one that matters least, and what a head picked at random does. */

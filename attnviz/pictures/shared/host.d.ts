@@ -66,18 +66,30 @@ export interface Channel {
 
 /**
  * A change of the selection, what is told of all heads or the question for that, a square that grows, what was found, the
- * paths over the switches and what happens to one.
+ * paths over the switches and what happens to one, what an answer has turned into.
  */
 export type Message =
   | Announcement
   | { readonly effects: HeadEffects }
   | { readonly rest: Rest }
-  | { readonly wants: "effects" | "rest" | "paths" }
+  | { readonly wants: "effects" | "rest" | "paths" | "turned" }
+  | { readonly turned: Turned | null }
   | { readonly grow: Growth }
   | { readonly hits: Hits }
   | { readonly paths: DrawnPaths | null }
   | { readonly path: { chose: string } | { pointed: string | null } }
   | { readonly opens: { layer: number; head: number; from: Box } };
+
+/** The likeliest answer with all heads on, and with what is switched off or forbidden. */
+export interface Turned {
+  readonly before: SaidAnswer;
+  readonly after: SaidAnswer;
+}
+
+export interface SaidAnswer {
+  readonly word: string;
+  readonly probability: number;
+}
 
 /** Paths that are drawn over the switches: the strongest moves `most`, `readable` ones are faint. */
 export interface DrawnPaths {

@@ -13,13 +13,15 @@ import { buildAnswer, buildExamples, buildPiece, markTokens, showPiece, showWord
 
 /** @import { Values } from "../shared/buffer.js" */
 /** @import { Committer } from "../shared/committer.js" */
-/** @import { Host, Mounted } from "../shared/host.js" */
+/** @import { Host, Mounted, Turned } from "../shared/host.js" */
 /** @import { AddressSelection } from "../shared/selection.js" */
 /** @import { PieceNodes } from "./parts.js" */
 /** @import { Arrays, Header } from "./types.js" */
 
 /**
- * @typedef {{host: Host, box: HTMLElement, committer: Committer, data: Uint8Array | null, selection: AddressSelection,
+ * `turned` is what the answer has become where heads are off.
+ * @typedef {{host: Host, box: HTMLElement, committer: Committer, data: Uint8Array | null, header: Header | null,
+ *   turned: Turned | null, selection: AddressSelection,
  *   pieces: Map<string, PieceNodes>, controls: Map<string, {data: string, nodes: HTMLElement[]}>, stopSound: () => void}} State
  */
 
@@ -39,16 +41,26 @@ export default function strip(/** @type {Host} */ host) {
     box,
     committer,
     data: null,
+    header: null,
+    turned: null,
     selection: committer.read(),
     pieces: new Map(),
     controls: new Map(),
     stopSound: () => undefined,
   };
+  const stop = host.channel.listen((message) => {
+    if (!("turned" in message)) return;
+    state.turned = message.turned;
+    for (const node of box.querySelectorAll(".strip-answer")) node.remove();
+    if (state.header) box.append(...buildAnswer(state.header, state.turned));
+  });
+  host.channel.post({ wants: "turned" });
   return {
     refresh(data) {
       if (state.data !== data) show(state, data);
     },
     destroy() {
+      stop();
       state.stopSound();
       committer.destroy();
       box.remove();
@@ -60,7 +72,7 @@ export default function strip(/** @type {Host} */ host) {
 function show(/** @type {State} */ state, /** @type {Uint8Array} */ data) {
   /** @type {{header: Header, arrays: Arrays}} */
   const { header, arrays } = parse(data);
-  state.data = data;
+  Object.assign(state, { data, header });
   state.selection = state.committer.read();
   state.committer.start(state.selection);
   state.stopSound();
@@ -89,8 +101,8 @@ function show(/** @type {State} */ state, /** @type {Uint8Array} */ data) {
     ),
     ...keep(state, "action", action, () => buildAction(state, header)),
   ];
-  arrange(state.box, [...first, ...nodes, ...last, ...buildAnswer(header)]);
-  mark(state);
+  arrange(state.box, [...first, ...nodes, ...last, ...buildAnswer(header, state.turned)]);
+  mark(state, false);
 }
 
 /**
@@ -194,8 +206,9 @@ function choosePlace(state, { piece }, token, wantsKey = false) {
   mark(state);
 }
 
-function mark(/** @type {State} */ { pieces, selection }) {
-  for (const nodes of pieces.values()) markTokens(nodes, selection.query, selection.key);
+/** Marks the chosen tokens; a sentence that opens stays at its beginning, `inSight` scrolls to what was chosen. */
+function mark(/** @type {State} */ { pieces, selection }, inSight = true) {
+  for (const nodes of pieces.values()) markTokens(nodes, selection.query, selection.key, inSight);
 }
 
 /**

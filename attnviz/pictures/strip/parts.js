@@ -7,6 +7,7 @@ import { cueScroll, el, foreign } from "../shared/dom.js";
 import { fill, fmtPercent } from "../shared/fmt.js";
 import { patchPicture } from "../shared/picture.js";
 
+/** @import { SaidAnswer, Turned } from "../shared/host.js" */
 /** @import { Header, StripPiece } from "./types.js" */
 
 /** @typedef {Header["strings"]} Strings */
@@ -75,12 +76,13 @@ export function showWords(/** @type {PieceNodes} */ { chips }, /** @type {string
 }
 
 /**
- * Marks the token that asks and the one that answers; both are brought into sight.
+ * Marks the token that asks and the one that answers; `inSight` scrolls there.
  * @param {PieceNodes} nodes
  * @param {number | null} query
  * @param {number | null} key
+ * @param {boolean} inSight
  */
-export function markTokens({ piece, tokens, chips }, query, key) {
+export function markTokens({ piece, tokens, chips }, query, key, inSight) {
   const asking = piece.tokens?.asks ? query : null;
   const answering = piece.tokens?.answers ? key : null;
   lightChips(tokens, new Set(asking === null ? [] : [asking]), new Map(), new Uint32Array());
@@ -90,7 +92,7 @@ export function markTokens({ piece, tokens, chips }, query, key) {
       chip.setAttribute("aria-pressed", String(i === asking || i === answering));
   });
   const chip = tokens[asking ?? answering ?? -1];
-  if (!chip || chips.scrollWidth <= chips.clientWidth) return;
+  if (!inSight || !chip || chips.scrollWidth <= chips.clientWidth) return;
   const start = chip.offsetLeft - chips.offsetLeft;
   const end = start + chip.offsetWidth - chips.clientWidth;
   if (start < chips.scrollLeft || end > chips.scrollLeft) chips.scrollLeft = start - chips.clientWidth / 2;
@@ -149,11 +151,14 @@ export function buildExamples({ examples, strings }, onChoose) {
 }
 
 /** The model's answer with its probability. @returns {HTMLElement[]} */
-export function buildAnswer(/** @type {Header} */ { answer, strings }) {
+export function buildAnswer(/** @type {Header} */ { answer, strings }, /** @type {Turned | null} */ turned) {
   if (!answer) return [];
-  const percent = fill(strings.percent, { percent: fmtPercent(answer.probability) });
-  const spoken = el("span", { class: "av-visually-hidden" }, `${answer.title}: `);
-  return [
-    el("p", { class: "strip-answer", title: answer.title }, spoken, foreign(answer.word), ` ${percent}`),
+  const said = (/** @type {SaidAnswer} */ { word, probability }) => [
+    foreign(word),
+    ` ${fill(strings.percent, { percent: fmtPercent(probability) })}`,
   ];
+  const spoken = el("span", { class: "av-visually-hidden" }, `${answer.title}: `);
+  const isOurs = turned && fmtPercent(turned.before.probability) === fmtPercent(answer.probability);
+  const now = isOurs ? [" → ", el("b", {}, ...said(turned.after))] : [];
+  return [el("p", { class: "strip-answer", title: answer.title }, spoken, ...said(answer), ...now)];
 }

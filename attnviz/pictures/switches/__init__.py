@@ -161,9 +161,11 @@ class WordsView:
 class SwitchesView:
     """The board, what is off, and the answer. `effects` says in words what was measured.
 
-    `suggested` is the head to switch off first, "" where none is known. What was switched in
-    another `model` cannot be undone. `words` is None where words have no direct shares. `facts` has
-    those of each group, none where nothing was measured; an effect above `least` matters.
+    `suggested` is the head to switch off first, "" where none is known. `look` is a
+    `ForbiddenLook` that is offered: that of the head that is off, or the strongest of all, which
+    `most_said` sets beside the head. What was switched in another `model` cannot be undone. `words`
+    is None where words have no direct shares. `facts` has those of each group, none where nothing
+    was measured; an effect above `least` matters.
     """
 
     model: str
@@ -174,6 +176,8 @@ class SwitchesView:
     effects: str = ""
     effects_percent: bool = True
     suggested: str = ""
+    look: str = ""
+    most_said: str = ""
     words: WordsView | None = None
     facts: tuple[HeadFacts, ...] = ()
     least: float = 0.0

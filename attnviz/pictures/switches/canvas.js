@@ -43,14 +43,26 @@ export default function switches(/** @type {Host} */ host) {
       if (before) change(state, parts, before);
     },
     allOn: () => {
-      remember(state);
-      change(state, parts, new Map());
+      if (state.off.size) {
+        remember(state);
+        change(state, parts, new Map());
+      }
+      if (isForbidding(state.header)) chooseLook(state, parts, "");
     },
     suggested: () => {
       const at = state.header && state.board?.at(state.header.suggested);
       if (!at) return;
       state.board?.focus(at.name, true); // the button goes away
       toggle(state, parts, at);
+    },
+    look: () => {
+      const { header } = state;
+      if (!header?.look) return;
+      if (state.off.size) {
+        remember(state);
+        change(state, parts, new Map()); // the rest of the head stays
+      }
+      chooseLook(state, parts, header.look);
     },
     open: () => {
       if (!state.last) return;
@@ -60,6 +72,9 @@ export default function switches(/** @type {Host} */ host) {
   });
   host.root.append(parts.box);
   const arrows = makeArrows(parts.boards, parts.box, host);
+  const stop = host.channel.listen((message) => {
+    if ("wants" in message && message.wants === "turned") tellTurned(state);
+  });
   const unwatch = watchSize(parts.box, () => {
     parts.box.classList.toggle("av-switches-narrow", parts.box.clientWidth < NARROW_PX);
     state.board?.lay(parts.left.clientWidth);
@@ -69,9 +84,12 @@ export default function switches(/** @type {Host} */ host) {
     refresh(data) {
       if (state.data === data) return state.board?.paint(host.theme());
       takeData(state, parts, data, arrows);
+      tellTurned(state);
       arrows.draw();
     },
     destroy() {
+      stop();
+      host.channel.post({ turned: null });
       unwatch();
       arrows.destroy();
       parts.box.remove();
@@ -79,14 +97,16 @@ export default function switches(/** @type {Host} */ host) {
   };
 }
 
-/** @param {State} _state @param {{undo: () => void, allOn: () => void, suggested: () => void, open: () => void}} on */
+/** @param {State} _state @param {{undo: () => void, allOn: () => void, suggested: () => void, look: () => void, open: () => void}} on */
 function buildParts(_state, on) {
   const button = (/** @type {() => void} */ click) =>
     el("button", { class: "av-button", type: "button", on: { click } });
   const undo = button(on.undo);
   const allOn = button(on.allOn);
   const suggested = button(on.suggested);
+  const look = button(on.look);
   const open = button(on.open);
+  const most = el("p", { class: "av-note" });
   const facts = el("p", { class: "av-switches-facts av-facts", "aria-live": "polite" });
   const left = el("div", { class: "av-switches-left" });
   const effects = el("p", { class: "av-note" });
@@ -94,9 +114,9 @@ function buildParts(_state, on) {
   const comparison = el("details", { class: "av-switches-folded av-note" }, compared, effects);
   const legend = el("p", { class: "av-switches-legend av-note" });
   const hint = el("p", { class: "av-hint" });
-  const row = el("div", { class: "av-row" }, suggested, undo, allOn, open);
+  const row = el("div", { class: "av-row" }, suggested, look, undo, allOn, open);
   const boards = el("div", { class: "av-switches-boards" });
-  left.append(boards, el("div", { class: "av-switches-says" }, facts, row, legend, hint, comparison));
+  left.append(boards, el("div", { class: "av-switches-says" }, facts, row, most, legend, hint, comparison));
   const answer = makeAnswer();
   const words = el("div", { class: "av-switches-words" });
   const right = el("div", { class: "av-switches-right" }, answer.node, words);
@@ -108,9 +128,11 @@ function buildParts(_state, on) {
     boards,
     answer,
     suggested,
+    look,
     undo,
     allOn,
     open,
+    most,
     facts,
     effects,
     compared,
@@ -172,22 +194,30 @@ function showLegend(/** @type {HTMLElement} */ legend, /** @type {Header} */ { s
 
 /** The words; the keyboard stays where it was. */
 function showWords(/** @type {State} */ state, /** @type {Parts} */ parts, /** @type {Arrays} */ arrays) {
-  const { header, host } = state;
+  const { header } = state;
   if (!header) return;
   const root = parts.words.getRootNode();
   const active = root instanceof ShadowRoot ? root.activeElement : document.activeElement;
   const focused =
     active instanceof HTMLElement && parts.words.contains(active) ? active.dataset.word : undefined;
   const isOpen = parts.words.querySelector("details")?.open ?? false;
-  const words = makeWords(header, arrays, isOpen, (text) => {
-    setBusy(parts.answer.node, true);
-    setBusy(parts.words, true);
-    host.address.set({ word: text || null });
-    host.trigger("word", text);
-  });
+  const words = makeWords(header, arrays, isOpen, (text) => chooseLook(state, parts, text));
   parts.words.replaceChildren(...(words ? [words.node] : []));
-  parts.words.classList.toggle("av-switches-words-chosen", header.words?.chosen !== null);
+  parts.words.classList.toggle("av-switches-words-chosen", isForbidding(header));
   if (focused !== undefined) words?.focus(Number(focused));
+}
+
+/** True while a look at a word is forbidden. */
+function isForbidding(/** @type {Header | null} */ header) {
+  return (header?.words?.chosen ?? null) !== null;
+}
+
+/** Forbids a look, or allows it again: `text` as Python reads it. */
+function chooseLook(/** @type {State} */ { host }, /** @type {Parts} */ parts, /** @type {string} */ text) {
+  setBusy(parts.answer.node, true);
+  setBusy(parts.words, true);
+  host.address.set({ word: text || null });
+  host.trigger("word", text);
 }
 
 /** What the head that is spoken of is and does: the one that was pointed at last, before that the one that is off, or chosen. */
@@ -272,8 +302,17 @@ function showOff(/** @type {State} */ state, /** @type {Parts} */ parts) {
     fill(off.has(name) ? header.strings.head_off : header.strings.head_on, { head: name }),
   );
   parts.suggested.hidden = off.size > 0 || !header.suggested;
+  const [reader, key] = header.look.split("@");
+  parts.look.hidden = !header.words || off.size !== header.off.length || !header.look;
+  if (header.words && header.look) {
+    const word = header.words.tokens[Number(key)].trim();
+    const said = off.size ? header.strings.only_look : header.strings.one_look;
+    parts.look.replaceChildren(...quotingNodes(fill(said, { head: reader, word })));
+  }
+  parts.most.hidden = off.size > 0 || !header.most_said;
+  parts.most.replaceChildren(...quotingNodes(header.most_said));
   parts.undo.hidden = before.length === 0;
-  parts.allOn.hidden = off.size === 0;
+  parts.allOn.hidden = off.size === 0 && !isForbidding(header);
   parts.hint.hidden = off.size > 0; // who has switched one knows how
   parts.open.hidden = last === null;
   if (last) setText(parts.open, fill(header.strings.open_head, { head: last.name }));
@@ -312,6 +351,22 @@ function makeAnswer() {
       scrollToChange(list.node, bars);
     },
   };
+}
+
+/** Tells the line of the text what its answer has turned into; null while nothing is changed, or where there are cosines. */
+function tellTurned(/** @type {State} */ { host, header }) {
+  const bars = header?.answer.percent ? header.answer.bars : [];
+  const [before, after] = [largest(bars, "second"), largest(bars, "value")];
+  host.channel.post({ turned: before.probability && after.word ? { before, after } : null });
+}
+
+/** The bar with the largest number, 0 where there is none. @param {AnswerView["bars"]} bars @param {"value" | "second"} name */
+function largest(bars, name) {
+  const start = { word: "", probability: 0 };
+  return bars.reduce((most, bar) => {
+    const probability = bar[name] ?? 0;
+    return probability > most.probability ? { word: bar.label, probability } : most;
+  }, start);
 }
 
 /** Brings the bar that changed most into sight, where there is no room for all. */

@@ -19,11 +19,12 @@ from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.group.axes import token_axes
 from attnviz.pictures.group.groups import Group, size_of
 from attnviz.pictures.shared.bars import Bar
-from attnviz.pictures.switches import AnswerView, HeadFacts, SwitchGroup, tiny
+from attnviz.pictures.switches import AnswerView, HeadFacts, Switch, SwitchGroup, tiny
 
 if TYPE_CHECKING:
     from attnviz.experiment.answers import AnswerReader
     from attnviz.experiment.clean_run import CleanRun
+    from attnviz.experiment.cuts import Cuts
     from attnviz.experiment.effects import Effects
     from attnviz.experiment.switches import Switched
 
@@ -83,20 +84,21 @@ def _stretched(
 
 @dataclass(frozen=True, eq=False)
 class ChangedAnswer:
-    """An answer after something was switched off, as the page shows it.
+    """An answer after heads were switched off or a look was forbidden, as the page shows it.
 
-    `off` has the names of the heads that are off and of the look that is forbidden.
+    `look` names the look that is forbidden, "" for none.
     """
 
     lang: Language
     prepared: "CleanRun"
     reader: "AnswerReader"
     result: "Switched"
-    off: Sequence[str]
+    off: Sequence[Switch]
+    look: str = ""
 
     def view(self, written: tuple[str, str] | None) -> AnswerView:
         """The answer as bars, what became of it in a sentence, and its control."""
-        is_off = bool(self.off)
+        is_off = self._is_changed
         return AnswerView(
             title=text(self.lang, f"switchboard.{self.reader.kind}"),
             bars=self._bars(),
@@ -109,6 +111,10 @@ class ChangedAnswer:
             written=() if written is None else self._written(*written),
         )
 
+    @property
+    def _is_changed(self) -> bool:
+        return bool(self.off or self.look)
+
     def _bars(self) -> tuple[Bar, ...]:
         """The first choices before and those that came up after; all of a short list."""
         result = self.result
@@ -116,21 +122,21 @@ class ChangedAnswer:
             Bar(
                 self._name(place),
                 float(result.after[place]),
-                second=float(result.before[place]) if self.off else None,
+                second=float(result.before[place]) if self._is_changed else None,
             )
             for place in chosen_bars(self.reader.exclusive, result)
         )
 
     def _sentence(self) -> str:
         """A sentence on the change of the answer."""
-        if self.off:
+        if self._is_changed:
             return answers.changed_sentence(
                 self.lang,
                 self.prepared,
                 self.reader,
                 self.result,
                 "switchboard",
-                heads=self._heads(),
+                what=self._what(),
             )
         if not self.reader.exclusive:
             return text(self.lang, "switchboard.all_on")
@@ -140,11 +146,10 @@ class ChangedAnswer:
 
     def _control(self, section: str) -> str:
         """A sentence on how far heads drawn at random move the answer: the level of chance."""
-        if not self.off or not len(self.result.controls):
+        if not self._is_changed or not len(self.result.controls):
             return ""
-        return answers.control_sentence(
-            self.lang, self.reader, self.result, section, n=len(self.off)
-        )
+        n = len(self.off) + bool(self.look)
+        return answers.control_sentence(self.lang, self.reader, self.result, section, n=n)
 
     def _measured(self) -> str:
         """The control in full, and the lead of an answer that is nearly certain."""
@@ -156,18 +161,29 @@ class ChangedAnswer:
 
     def _written(self, before: str, after: str) -> tuple[tuple[str, str], ...]:
         first = (text(self.lang, "switchboard.writes"), before)
-        if not self.off:
+        if not self._is_changed:
             return (first,)
-        return first, (text(self.lang, "switchboard.writes_off", heads=self._heads()), after)
+        return first, (text(self.lang, "switchboard.writes_off", what=self._what()), after)
 
     def _name(self, place: int) -> str:
         return answers.choice_name(self.lang, self.prepared, self.reader, place)
 
-    def _heads(self) -> str:
-        """The heads by name; of many only how many they are."""
-        if len(self.off) <= NEW_BARS:
-            return joined(self.lang, self.off)
-        return text(self.lang, "switchboard.heads", n=len(self.off))
+    def _what(self) -> str:
+        return in_words(self.lang, self.off, self.look)
+
+
+def in_words(lang: Language, off: Sequence[Switch], look: str) -> str:
+    """The change in words: whole heads and what stands in their place, and one look."""
+    heads = text(lang, "switchboard.heads", n=len(off))  # of many, how many they are
+    if len(off) <= NEW_BARS:
+        heads = joined(lang, [switch.head for switch in off])
+    instead = {switch.to for switch in off}
+    form = f"whole_{instead.pop()}" if len(instead) == 1 else "whole"
+    whole = text(lang, f"switchboard.{form}", heads=heads) if off else ""
+    forbidden = text(lang, "switchboard.forbidden", look=look) if look else ""
+    if whole and forbidden:
+        return text(lang, "switchboard.both", whole=whole, look=forbidden)
+    return whole or forbidden
 
 
 def chosen_bars(exclusive: bool, result: "Switched") -> list[int]:
@@ -213,6 +229,24 @@ def effects_sentence(lang: Language, answer: "AnswerReader", effects: "Effects")
         control=str(control),
         least=answers.amount(lang, max(0.0, effects.of(control)), unit),
         median=answers.amount(lang, float(np.median(np.abs(effects.changes))), unit),
+    )
+
+
+def most_sentence(
+    lang: Language, answer: "AnswerReader", effects: "Effects", cuts: "Cuts", word: str
+) -> str:
+    """The head and the single look that move the answer most; the median look is the control."""
+    unit, first, best = answers.unit_of(answer), effects.order[0], int(np.argmax(cuts.moved))
+    return text(
+        lang,
+        "switchboard.most",
+        first=str(first),
+        most=answers.amount(lang, effects.of(first), unit),
+        n=len(cuts.moved),
+        head=str(cuts.edges[best][0]),
+        word=word,
+        own=answers.amount_again(lang, float(cuts.moved[best]), unit),
+        median=answers.amount_again(lang, float(np.median(cuts.moved)), unit),
     )
 
 

@@ -5,9 +5,10 @@ import type { Flag, SharedStrings } from "../shared/heads.js";
 
 /**
  * The board, what is off, and the answer. `effects` says in words what was measured.
- * `suggested` is the head to switch off first, "" where none is known. What was switched in another `model`
- * cannot be undone. `words` is None where words have no direct shares. `facts` has those of each group, none
- * where nothing was measured; an effect above `least` matters.
+ * `suggested` is the head to switch off first, "" where none is known. `look` is a `ForbiddenLook` that is
+ * offered: that of the head that is off, or the strongest of all, which `most_said` sets beside the head.
+ * What was switched in another `model` cannot be undone. `words` is None where words have no direct shares.
+ * `facts` has those of each group, none where nothing was measured; an effect above `least` matters.
  */
 export interface Header {
   strings: Strings;
@@ -19,6 +20,8 @@ export interface Header {
   effects: string;
   effects_percent: boolean;
   suggested: string;
+  look: string;
+  most_said: string;
   words: WordsView | null;
   facts: HeadFacts[];
   least: number;
@@ -129,6 +132,8 @@ export interface Strings extends SharedStrings {
   readonly undo: string;
   readonly all_on: string;
   readonly suggested: string;
+  readonly one_look: string;
+  readonly only_look: string;
   readonly hint: string;
   readonly open_head: string;
   readonly words_hint: string;

@@ -1,9 +1,9 @@
 """The words under the switches: what each adds to the answer, and one look that is forbidden.
 
 In: a number of the answer, split by head and token, and a `ForbiddenLook`. Out: a `WordsView`. A
-direct share is what a look writes itself; it never stands alone: the same edges are cut out of the
-model and the exact change stands beside it, in words where the two disagree, and as a control the
-same cut in the other heads, or of the other words.
+direct share is what a look writes itself; it never stands alone: the look is forbidden, as a mask
+forbids it and as Start and Look do, and the exact change stands beside it, in words where the two
+disagree, and as a control the same in the other heads, or with the other words.
 """
 
 from dataclasses import dataclass
@@ -56,11 +56,20 @@ class WordShares:
         key = look.key if look.key is not None and look.key < len(self.tokens) else None
         return ForbiddenLook(look.head if look.head in self.heads else "", key)
 
+    def strongest(self, head: str) -> ForbiddenLook:
+        """The look of a head whose share is the largest; none of a head that reads no words."""
+        if head not in self.heads:
+            return ForbiddenLook()
+        shares = self.split.values[self.places[self.heads.index(head)], : len(self.tokens)]
+        return ForbiddenLook(head, int(np.argmax(np.abs(shares))))
+
     def changes(self, look: ForbiddenLook) -> "tuple[Change, ...]":
         """The changes that forbid the look; none where no word is chosen."""
         if look.key is None:
             return ()
-        return self.split.cuts_of([(place, look.key) for place in self._asked(look)])
+        return self.split.cuts_of(
+            [(place, look.key) for place in self._asked(look)], renormalise=True
+        )
 
     def name(self, look: ForbiddenLook) -> str:
         """The look in words."""
@@ -94,7 +103,7 @@ class WordShares:
 
     def _cut(self, key: int) -> np.ndarray:
         """The exact change with each head's look at a word forbidden alone."""
-        table = self.split.cut([(place, key) for place in self.places])
+        table = self.split.cut([(place, key) for place in self.places], renormalise=True)
         numbers: np.ndarray = table[list(self.places), key]
         return numbers
 
@@ -127,7 +136,7 @@ class WordShares:
             change, others = float(cut[at]), np.delete(cut, at)
             names = [*self.heads[:at], *self.heads[at + 1 :]]
         else:
-            by_word = self.split.cut_tokens(self.heads)
+            by_word = self.split.cut_tokens(self.heads, renormalise=True)
             change, others = float(by_word[look.key]), np.delete(by_word, look.key)
             names = [token.strip() for token in np.delete(self.tokens, look.key)]
         values = {

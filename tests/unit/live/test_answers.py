@@ -79,7 +79,6 @@ def test_show_switches_as_the_library(name: str, lang: Language, tmp_path: Path)
     lm = attnviz.load(name)
     run, captured = experiment_of(lm)
     off = switches.parse(OFF[name]) or ()
-    heads = [switch.head for switch in off]
     answer = run.reader
     effects = run.effects(to="mean")
     result = run.with_changes(*parse(OFF[name]), draws=DRAWS).choices
@@ -92,7 +91,7 @@ def test_show_switches_as_the_library(name: str, lang: Language, tmp_path: Path)
         groups=fill.switch_groups(shown, titles, effects),
         off=off,
         to="mean",
-        answer=fill.ChangedAnswer(lang, run.prepared, answer, result, heads).view(None),
+        answer=fill.ChangedAnswer(lang, run.prepared, answer, result, off).view(None),
         effects=fill.effects_sentence(lang, answer, effects),
         effects_percent=answer.is_probability,
         suggested=str(effects.order[0]),
