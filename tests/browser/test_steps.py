@@ -106,7 +106,7 @@ def check_terms(visit: Visit, steps: Steps) -> None:
     terms = visit.page.locator("li[data-sum=scores] .term").all()
     assert [int(data(term)["component"]) for term in terms] == largest.tolist()
     values = [float(data(term)["value"]) for term in terms]
-    assert values == pytest.approx((q * k)[largest].tolist(), abs=6e-5)
+    assert values == pytest.approx((q * k)[largest].tolist(), abs=6e-3)  # two decimals
 
 
 def check_running_sum(visit: Visit, score: float) -> None:
@@ -116,7 +116,7 @@ def check_running_sum(visit: Visit, score: float) -> None:
     running = [number(of) for of in table.locator("tbody td:last-child").all_inner_texts()]
     assert running == pytest.approx(np.cumsum(products).tolist(), abs=1e-9)
     assert running[-1] == number(table.locator("tfoot td").first.inner_text())
-    assert running[-1] == pytest.approx(score, abs=6e-5)
+    assert running[-1] == pytest.approx(score, abs=6e-3)
 
 
 def check_effect(visit: Visit, steps: Steps) -> None:
@@ -154,7 +154,7 @@ def test_all_products_add_up_to_the_score(visit: OpenVisit, minilm: LoadedModel)
         assert len(cells) == 32
         # to the last digit that is printed
         assert sum(map(number, cells)) == pytest.approx(total, abs=1e-9)
-        assert total == pytest.approx(float(steps.scores[QUERY, KEY]), abs=1e-5)
+        assert total == pytest.approx(float(steps.scores[QUERY, KEY]), abs=6e-5)
 
     eventually(check)
 

@@ -10,8 +10,8 @@ import { addUp } from "./arithmetic.js";
 /** @import { Strings } from "./types.js" */
 
 const FEW_TERMS = 8;
-const FEW_DECIMALS = 4;
-const ALL_DECIMALS = 6;
+const FEW_DECIMALS = 2;
+const ALL_DECIMALS = 4;
 
 /**
  * The products as rows, the first few or all of them; what is not shown stands in one row of its own.
@@ -123,7 +123,7 @@ function termRow(term, product, running, largest, decimals) {
 }
 
 /**
- * A number over a bar from the middle of its cell: to the right where it is positive.
+ * A number above a bar from the middle of its cell: to the right where it is positive.
  * @param {"query" | "key" | "product"} role
  * @param {number} value
  * @param {number} largest
