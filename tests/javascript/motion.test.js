@@ -106,6 +106,7 @@ test("the rest: a point outside stays at the edge", () => {
     ["cut", { along: [[4]] }, {}],
     ["induction", { induction: square, previous: square, asked: [[1, 0]] }, { letters: ["a", "b"] }],
     ["training", { steps: [[0, 20, 40]] }, { step: ["step"] }],
+    ["reach", { size: [[2, 2, 1]] }, { tokens: ["0", "1"], rows: ["L1", "L0", "X"] }],
     ["alignment", { weights: square }, { written: ["a", "b"], source: ["c", "d"] }],
   ];
   for (const [film, arrays, labels] of films)
@@ -126,6 +127,16 @@ test("induction: the key is the one with the largest weight of the row that asks
   const arrays = { induction: weights, previous: weights, asked: [[1, 0]] };
   const film = frame(arrays, { letters: ["a", "b", "c"] });
   assert.deepEqual(gripsOf("induction", film)[0].by([1, 0], false), { asked: 2 });
+});
+
+test("reach: the edge of the window stays in the text, and follows the token", () => {
+  const at = { size: [[3, 3, 7]] };
+  const labels = { tokens: [..."01234567"], rows: ["L2", "L1", "L0", "X"] };
+  const [token, edge] = gripsOf("reach", frame(at, labels));
+  assert.deepEqual([token.by([-1, 0], false), edge.by([-1, 0], false)], [{ token: 6 }, { window: 4 }]);
+  assert.deepEqual([edge.to([-99, 0]), edge.to([999, 0])], [{ window: 8 }, { window: 1 }]);
+  const [, moved] = gripsOf("reach", frame(at, labels, { token: 1 }));
+  assert.ok(moved.at[0] < edge.at[0] && moved.text === "3");
 });
 
 test("cut: a patch is counted row by row", () => {

@@ -14,6 +14,7 @@ import { INDUCTION } from "./induction.js";
 import { MASK } from "./mask.js";
 import { PUSH } from "./push.js";
 import { QUERY } from "./query.js";
+import { REACH } from "./reach.js";
 import { ROTARY } from "./rotary.js";
 import { SHUFFLE } from "./shuffle.js";
 import { SOFTMAX } from "./softmax.js";
@@ -38,6 +39,7 @@ export const FILMS = {
   mask: MASK,
   push: PUSH,
   query: QUERY,
+  reach: REACH,
   rotary: ROTARY,
   shuffle: SHUFFLE,
   softmax: SOFTMAX,

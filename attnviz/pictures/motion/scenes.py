@@ -26,6 +26,7 @@ FilmName = Literal[
     "arrows",
     "clouds",
     "push",
+    "reach",
 ]
 FILMS: tuple[FilmName, ...] = get_args(FilmName)
 # the scenes of each film in their order, and how long each takes in milliseconds
@@ -44,6 +45,7 @@ SCENES: Mapping[FilmName, Mapping[str, int]] = {
     "arrows": {"together": 3000, "right": 5000, "against": 5000},
     "clouds": {"apart": 3500, "shift": 5000, "scale": 5000},
     "push": {"before": 3000, "head": 5000, "random": 6000},
+    "reach": {"one": 4000, "all": 7000},
 }
 
 

@@ -31,7 +31,8 @@ export type FilmName =
   | "training"
   | "arrows"
   | "clouds"
-  | "push";
+  | "push"
+  | "reach";
 
 /** A part of the film: how long it takes, and its sentence. */
 export interface FilmScene {

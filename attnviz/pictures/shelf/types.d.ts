@@ -65,7 +65,8 @@ export type FilmName =
   | "training"
   | "arrows"
   | "clouds"
-  | "push";
+  | "push"
+  | "reach";
 
 export interface Arrays {
   [numbers: string]: FloatArray;

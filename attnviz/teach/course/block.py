@@ -373,7 +373,12 @@ def _order(inputs: CardInputs) -> Card:
     unmasked = np.exp(head.scaled - head.scaled.max(axis=1, keepdims=True))
     late = np.where(_blocked(), 0.0, unmasked / unmasked.sum(axis=1, keepdims=True))
     board = Board((_square("late", late, signed=False, sums="rows", blocked=_blocked()),))
-    numbers: Numbers = {"token": WORDS[CAT], "total": float(late[CAT].sum())}
+    repaired = late / late.sum(axis=1, keepdims=True)
+    numbers: Numbers = {
+        "token": WORDS[CAT],
+        "total": float(late[CAT].sum()),
+        "difference": float(np.abs(repaired - head.weights).max()),
+    }
     return Card("order", numbers, (), question, (board,))
 
 

@@ -22,6 +22,8 @@ from attnviz.changes.text import write
 from attnviz.experiment.ranks import ranked
 from attnviz.metrics.measures import induction_keys
 from attnviz.pictures.board import Board, Panel
+from attnviz.pictures.motion.scenes import Motion
+from attnviz.teach.course import story
 from attnviz.teach.course.real import INDUCTION, chance, score
 from attnviz.teach.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.teach.lessons.cards.card import (
@@ -109,10 +111,24 @@ def _quiet(inputs: CardInputs) -> Card:
     }
     question = ChoiceQuestion(("spread", "previous", "first"), "first")
     real = RealHead("stories", GOAT_STORY, head.layer, head.head)
-    labels = cap.tokens.labels
+    labels = story.with_start(cap.tokens.labels)
     asking = Panel("row", np.zeros((1, len(labels))), rows=labels[-1:], columns=labels, hidden=True)
-    numbers["token"] = labels[-1]
-    return Card("quiet", numbers, (), question, (real,), situation=(Board((asking,)),))
+    weights = cap.weights(head.layer, head.head).astype(np.float64)
+    last = len(labels) - 1
+    numbers |= {"token": labels[last], "weight": float(weights[last].max())}
+    film = Motion(
+        "induction",
+        {
+            "previous": np.zeros_like(weights),
+            "induction": weights,
+            "asked": np.array([[last, weights[last].argmax()]], dtype=np.float64),
+        },
+        {"letters": labels},
+        scenes=("text", "match"),
+        handles=("asked",),
+    )
+    situation = (Board((asking,)),)
+    return Card("quiet", numbers, (), question, (film, real), situation=situation)
 
 
 def _one_sentence(inputs: CardInputs) -> Card:

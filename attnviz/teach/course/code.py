@@ -21,6 +21,7 @@ from attnviz.capture.blocked_rows import IMPLEMENTATIONS, blocked_rows
 from attnviz.masks.code import CONVENTIONS, Convention, MaskParts, code
 from attnviz.models.seeded_models import seeded
 from attnviz.pictures.board import Board, Panel
+from attnviz.pictures.motion.scenes import Motion
 from attnviz.teach.course.arrays import Matrix, as_numbers, softmax
 from attnviz.teach.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.teach.lessons.cards.card import (
@@ -133,7 +134,9 @@ def _overflow(inputs: CardInputs) -> Card:
     }
     wrong = {"all": 1.0, "divided": float(scores[0, key] / scores.sum())}
     question = NumberQuestion(answer, TOLERANCE, wrong)
-    return Card("overflow", numbers, (board,), question, (overflowed, shifted_board))
+    keys = tuple(map(str, range(scores.size)))
+    film = Motion("softmax", {"scores": shifted}, {"keys": keys}, handles=("scores",))
+    return Card("overflow", numbers, (board,), question, (overflowed, shifted_board, film))
 
 
 def _fates(inputs: CardInputs) -> Card:

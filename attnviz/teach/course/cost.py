@@ -12,6 +12,7 @@ from torch import Tensor
 from attnviz import masks
 from attnviz.attention.capture import Capture
 from attnviz.pictures.board import Board, Panel
+from attnviz.pictures.motion.scenes import Motion
 from attnviz.teach.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.teach.lessons.cards.card import (
     Card,
@@ -196,7 +197,20 @@ def _reach(inputs: CardInputs) -> Card:
     }
     mistakes = {"one": back[1], "window": ASKED * WINDOW}
     board = Board((_may("control", cells), _may("changed", after)))
-    return Card("reach", numbers, (), NumberQuestion(back[ASKED], EXACT, mistakes), (board,))
+    question = NumberQuestion(back[ASKED], EXACT, mistakes)
+    return Card("reach", numbers, (), question, (_cone(n_layers), board))
+
+
+def _cone(n_layers: int) -> Motion:
+    """From the last token down to all that can have come to its row; one layer is one scene."""
+    rows = (*(f"L{layer}" for layer in reversed(range(n_layers))), "X")
+    return Motion(
+        "reach",
+        {"size": np.array([[n_layers, WINDOW, N - 1]], dtype=np.float64)},
+        {"tokens": tuple(map(str, range(N))), "rows": rows},
+        scenes=("one", "all")[:n_layers],
+        handles=("token", "window"),
+    )
 
 
 def reached(cells: Bool[np.ndarray, "query key"], n_layers: int) -> Bool[np.ndarray, "query key"]:

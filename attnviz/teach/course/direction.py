@@ -289,7 +289,7 @@ class Copying:
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(story.vocabulary()[token].strip() for token in self.ids)
+        return story.names(self.ids)
 
 
 def copying(inputs: CardInputs) -> Copying:
@@ -352,7 +352,6 @@ def _moves(inputs: CardInputs) -> Card:
     controls = _chances(row + random)[:, word]
     at = _chances((row + times * found.arrow)[None])[0]
     bars = _bars(before, after, word)
-    names = story.vocabulary()
     numbers: Numbers = {
         "head": str(INDUCTION[story.MODEL]),
         "text": _list(inputs.seed),
@@ -371,7 +370,7 @@ def _moves(inputs: CardInputs) -> Card:
     film = Motion(
         "push",
         {"head": by_head[:, bars], "random": by_chance[:, bars], "times": MOMENTS[None]},
-        {"words": tuple("◉" if token == 0 else names[token].strip() for token in bars)},
+        {"words": story.names(bars)},
         {"arrows": ("panel.head", "panel.random")},
         handles=("times",),
         values={"times": times},

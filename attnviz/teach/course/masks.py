@@ -233,8 +233,8 @@ def _right(inputs: CardInputs) -> Card:
     alone, padded = story.run(ids), story.run(np.concatenate([ids, pads]))
     kept = np.concatenate([np.zeros_like(pads), np.arange(len(ids))])
     left = story.run(np.concatenate([pads, ids]), positions=kept)
-    words = (story.vocabulary()[token].strip() or "␣" for token in ids[1:])
-    names = ("◉", *words, *("[PAD]",) * N_PADS)
+    words = (name or "␣" for name in story.names(ids))
+    names = (*words, *("[PAD]",) * N_PADS)
     weights = story.head_pass(np.concatenate([ids, pads]), *STORY_HEAD).weights
     blocked = np.triu(np.ones_like(weights, dtype=np.bool_), 1)
     numbers: dict[str, float | int | str] = {

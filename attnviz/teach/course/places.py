@@ -168,6 +168,7 @@ def _keys(inputs: CardInputs) -> Card:
     cross, own = (translation.captured.call(1, kind, "decoder") for kind in KINDS)
     n_key = cross.n_key
     board = Board((_weights(translation),))
+    have_read = (_names("source", translation.source), _names("read", translation.read[:n_read]))
     numbers: dict[str, float | int | str] = {
         "english": LONGER,
         "gloss": Gloss(LONGER),
@@ -178,7 +179,13 @@ def _keys(inputs: CardInputs) -> Card:
         "own": own.n_key,
     }
     wrong = {"own": n_read, "both": n_key + n_read, "words": len(LONGER.split())}
-    return Card("keys", numbers, (), NumberQuestion(n_key, 0.1, wrong), (board,))
+    question = NumberQuestion(n_key, 0.1, wrong)
+    return Card("keys", numbers, (), question, (board,), situation=(Board(have_read),))
+
+
+def _names(name: str, tokens: tuple[str, ...]) -> Panel:
+    """Tokens in a row, without numbers."""
+    return Panel(name, np.zeros((1, len(tokens))), columns=tokens, hidden=True)
 
 
 def _weights(translation: Translation, hidden: bool = False) -> Panel:
@@ -234,7 +241,7 @@ def _once(inputs: CardInputs) -> Card:
         )
     )
     question = ChoiceQuestion(("same", "last", "none"), "same")
-    return Card("once", numbers, (), question, (board,))
+    return Card("once", numbers, (board,), question)
 
 
 def in_one_pass(inputs: CardInputs, pair: SentencePair) -> Capture:
@@ -423,7 +430,10 @@ def _own(inputs: CardInputs) -> Card:
     numbers |= {"unknown": UNKNOWN, "spelled": NotEnglish(" ".join(unknown.written))}
     question = ChoiceQuestion(("refuses", "guesses", "spells"), "spells")
     reveal = (Board((_weights(translation),)),) if translation.written else ()
-    return Card("own", numbers, (), question, reveal, link)
+    words = tuple(UNKNOWN.replace(".", " .").split())
+    has_token = np.array([[float(word in unknown.source) for word in words]])
+    asked = Panel("known", has_token, columns=words, decimals=0, signed=False)
+    return Card("own", numbers, (), question, reveal, link, (Board((asked,)),))
 
 
 def _word(label: str) -> str:

@@ -9,6 +9,7 @@ attends a fixed distance back would score the same. Other sources: Clark et al. 
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Bool, Float32, Float64
@@ -18,6 +19,7 @@ from attnviz.checks.cards import card
 from attnviz.metrics.measures import induction_keys, measured
 from attnviz.pictures.board import Board, Panel, Sums
 from attnviz.pictures.motion.scenes import Motion
+from attnviz.teach.course import story
 from attnviz.teach.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.teach.lessons.cards.card import (
     Card,
@@ -69,7 +71,8 @@ def _chance_card(inputs: CardInputs) -> Card:
     cap, row = inputs.capture("stories", STORY), QUERIES[inputs.seed % len(QUERIES)]
     n, answer = len(cap.tokens), 1 / (row + 1)
     question = NumberQuestion(answer, 0.006, {"all": 1 / n, "before": 1 / row, "half": 0.5})
-    board = Board((weights_panel(cap, uniform(cap), "uniform", hidden=True, sums="rows"),))
+    mask = weights_panel(cap, may_attend(cap).astype(np.float32), "mask", decimals=0)
+    board = Board((weights_panel(cap, uniform(cap), "uniform", sums="rows"),))
     numbers: dict[str, float | int | str] = {
         "n": n,
         "row": row,
@@ -78,7 +81,7 @@ def _chance_card(inputs: CardInputs) -> Card:
         "answer": answer,
         "mean": chance(cap, "previous"),
     }
-    return Card("chance", numbers, (board,), question)
+    return Card("chance", numbers, (), question, (board,), situation=(Board((mask,)),))
 
 
 def weights_panel(
@@ -90,7 +93,7 @@ def weights_panel(
     sums: Sums = "none",
 ) -> Panel:
     """A panel of weights over the tokens of a capture."""
-    labels, blocked = cap.tokens.labels, ~may_attend(cap)
+    labels, blocked = story.with_start(cap.tokens.labels), ~may_attend(cap)
     return Panel(
         name,
         weights.astype(np.float64),
@@ -281,7 +284,7 @@ def _induction(inputs: CardInputs) -> Card:
             "induction": weights,
             "asked": np.array([[second, first + 1]], dtype=np.float64),
         },
-        {"letters": ("◉", *(label.strip() for label in cap.tokens.labels[1:]))},  # the start mark
+        {"letters": story.with_start(cap.tokens.labels)},
         scenes=("text", "match", "copy"),
         handles=("asked",),
     )
@@ -311,9 +314,11 @@ def _copied(inputs: CardInputs) -> Card:
         "words": " ".join(words),
         "lists": N_CONTROLS,
     }
-    board = Board((_by_head("control", control, head), _by_head("twice", own, head)))
+    control_panel, twice_panel = _by_head("control", control, head), _by_head("twice", own, head)
+    known = Board((replace(control_panel, hidden=True), twice_panel))
     question = ChoiceQuestion(("same", "half", "chance"), "chance")
-    return Card("copied", numbers, (), question, (board,))
+    board = Board((control_panel, twice_panel))
+    return Card("copied", numbers, (), question, (board,), situation=(known,))
 
 
 def _words(inputs: CardInputs) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ holds the logits to those of the running model. Source: the shape of GPT-2 (Radf
 """
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
@@ -17,6 +18,7 @@ from attnviz.models.loader import embedded_tensor
 from attnviz.models.registry import embedded_folder
 
 MODEL, LAYERS, HEADS, EPSILON = "stories", 4, 4, 1e-5
+START_MARK, START = "<|endoftext|>", "◉"  # as the story models name their token 0, and as cards do
 Without = Literal["none", "attention", "mlp"]
 WITHOUT: tuple[Without, ...] = ("none", "attention", "mlp")
 Rows = Float64[np.ndarray, "token d_model"]
@@ -127,7 +129,18 @@ def vocabulary(space: str = "") -> tuple[str, ...]:
     folder = embedded_folder(MODEL)
     assert folder is not None, "the model is embedded"
     numbers = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))["model"]["vocab"]
-    return tuple(name.replace("Ġ", space) for name in sorted(numbers, key=numbers.__getitem__))
+    names = (name.replace("Ġ", space) for name in sorted(numbers, key=numbers.__getitem__))
+    return with_start(tuple(names))
+
+
+def names(ids: Iterable[int], space: str = "") -> tuple[str, ...]:
+    """The texts of these tokens."""
+    return tuple(vocabulary(space)[token] for token in ids)
+
+
+def with_start(labels: tuple[str, ...]) -> tuple[str, ...]:
+    """The names of tokens, with the start mark of the story models as a dot in a ring."""
+    return tuple(START if label == START_MARK else label for label in labels)
 
 
 @cache

@@ -65,7 +65,7 @@ def _next(inputs: CardInputs) -> Card:
     run = story.run(_ids(inputs, _text(inputs)))
     probabilities = run.probabilities()
     best = _best(probabilities)
-    columns = _names(np.array(best))
+    columns = story.names(np.array(best))
     board = Board((Panel("best", probabilities[None, best], columns=columns, signed=False),))
     numbers: Numbers = {
         "text": _text(inputs),
@@ -77,7 +77,7 @@ def _next(inputs: CardInputs) -> Card:
         "total": float(probabilities.sum()),
     }
     question = ChoiceQuestion(("word", "each", "sentence"), "each")
-    names = (*_names(_ids(inputs, _text(inputs))), "?")
+    names = (*story.names(_ids(inputs, _text(inputs))), "?")
     read = Panel("read", np.zeros((1, len(names))), columns=names, hidden=True)
     return Card("next", numbers, (), question, (board,), situation=(Board((read,)),))
 
@@ -95,26 +95,22 @@ def _best(probabilities: np.ndarray) -> list[int]:
     return [int(token) for token in np.argsort(-probabilities)[:N_BEST]]
 
 
-def _names(ids: np.ndarray) -> tuple[str, ...]:
-    """The tokens' texts; the start mark is shown as a dot in a ring."""
-    return _labels(ids, story.vocabulary())
-
-
-def _labels(ids: np.ndarray, words: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple("◉" if token == 0 else words[token] for token in ids)
-
-
 def _tokens(inputs: CardInputs) -> Card:
     """Text cut into tokens: numbers of a list."""
     ids = _ids(inputs, _text(inputs))
-    values, labels = ids[None].astype(np.float64), _labels(ids, story.vocabulary(space="␣"))
+    values, labels = ids[None].astype(np.float64), story.names(ids, space="␣")
     board = Board((Panel("ids", values, columns=labels, decimals=0, signed=False),))
     printed = Panel("numbers", values[:, 1:], columns=labels[1:], decimals=0, signed=False)
     n = len(ids)
     numbers: Numbers = {"text": _text(inputs), "n": n, "vocabulary": len(story.vocabulary())}
     twice = [column for column in range(n) if (ids == ids[column]).sum() > 1 and column > 1]
     first, second = twice[0], int(np.flatnonzero(ids == ids[twice[0]])[1])
-    numbers = {**numbers, "word": _names(ids)[first], "first": first, "number": int(ids[first])}
+    numbers = {
+        **numbers,
+        "word": story.names(ids)[first],
+        "first": first,
+        "number": int(ids[first]),
+    }
     spaced = int(ids[labels.index(f"␣{labels[1]}")])
     numbers |= {"start": labels[1], "start_number": int(ids[1]), "spaced_number": spaced}
     question = CellQuestion("ids", frozenset({(0, second)}), {"itself": frozenset({(0, first)})})
@@ -161,7 +157,7 @@ def _vectors(inputs: CardInputs) -> Card:
     """Each token becomes its row of a table, and its position's row is added."""
     ids = _ids(inputs, _text(inputs))
     places = [int(place) for place in np.flatnonzero(ids == ids[2])]
-    rows = (_names(ids)[places[0]], _names(ids)[places[1]])
+    rows = (story.names(ids)[places[0]], story.names(ids)[places[1]])
     names = tuple(f"{name} ({place})" for name, place in zip(rows, places, strict=False))
     word, position = story.word_rows(ids), story.position_rows(len(ids))
     shown = {"word": word, "position": position, "sum": word + position}
@@ -256,7 +252,7 @@ def _mlp(inputs: CardInputs) -> Card:
     question = NumberQuestion(answer, 0.5, {"same": width, "half": width * 2})
     ids = _ids(inputs, _text(inputs))
     before, after = story.inside_mlp(ids)[:, None, :N_SHOWN]
-    row = _names(ids)[-1:]
+    row = story.names(ids)[-1:]
     inside = Panel("inside", before, rows=row, scale="inside")
     passed = Panel("passed", after, "→", rows=row, scale="inside")
     times = answer // width
@@ -299,7 +295,7 @@ def _logits(inputs: CardInputs) -> Card:
     run = story.run(_ids(inputs, _text(inputs)))
     probabilities = run.probabilities()
     best = _best(probabilities)
-    columns, scores = _names(np.array(best)), run.logits[-1:, best]
+    columns, scores = story.names(np.array(best)), run.logits[-1:, best]
     board = Board(
         (
             Panel("logits", scores, columns=columns),
@@ -344,7 +340,7 @@ def _parts(inputs: CardInputs) -> Card:
     for name, run in runs.items():
         probabilities = run.probabilities()
         best = _best(probabilities)
-        columns = _names(np.array(best))
+        columns = story.names(np.array(best))
         values = probabilities[None, best]
         panels.append(Panel(name, values, columns=columns, signed=False))
     numbers: Numbers = {

@@ -47,8 +47,9 @@ def show(lang: Language, opened: OpenCard) -> None:
         model_map.show(lang, opened)
     knowledge.before_lesson(lang, opened)
     with st.container(key=widgets.key("learn.card")):
-        _card(lang, texts, opened)
-    _next(lang, opened, sum(standing == "right" for standing in standings.values()))
+        is_open = _card(lang, texts, opened)
+    n_right = sum(standing == "right" for standing in standings.values())
+    _next(lang, opened, n_right, is_open)
     card_pills.legend(lang, standings)
     take.offer_picture(lang)
     card_pills.scroll_to_top(lang, opened, standings)
@@ -65,7 +66,8 @@ def _came_back(lang: Language, texts: LessonTexts, opened: OpenCard) -> None:
     card_pills.scroll_to_top(lang, opened, {})
 
 
-def _card(lang: Language, texts: LessonTexts, opened: OpenCard) -> None:
+def _card(lang: Language, texts: LessonTexts, opened: OpenCard) -> bool:
+    """Draw the card; True while its question waits for an answer."""
     open_card.note_drawn(opened.name)
     built = in_language(opened.card(), texts)
     shown = CardShown(lang, texts, built, opened.answers)
@@ -83,7 +85,7 @@ def _card(lang: Language, texts: LessonTexts, opened: OpenCard) -> None:
     if built.question is not None:
         questions.show(shown, leads=bool(opened.room))
     if shown.is_open:
-        return
+        return True
     if predicts(built):
         _controls(texts, opened)
     for number, picture in enumerate(built.reveal):
@@ -92,6 +94,7 @@ def _card(lang: Language, texts: LessonTexts, opened: OpenCard) -> None:
         st.markdown(labelled(text(lang, "learn.takeaway"), shown.say("takeaway")))
     if built.link is not None:
         _link(shown, built.link)
+    return False
 
 
 def predicts(card: Card) -> bool:
@@ -99,10 +102,11 @@ def predicts(card: Card) -> bool:
     return card.question is not None and not card.pictures
 
 
-def _next(lang: Language, opened: OpenCard, n_right: int) -> None:
+def _next(lang: Language, opened: OpenCard, n_right: int, is_open: bool) -> None:
     """Buttons to the cards before and after; after the last one comes the result.
 
-    Each card has its own: a click tells on which card it was made.
+    Each card has its own: a click tells on which card it was made. To go on is the main thing to do
+    once the question is answered.
     """
     way, number = opened.whole_way, opened.number
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -118,7 +122,7 @@ def _next(lang: Language, opened: OpenCard, n_right: int) -> None:
         st.button(
             text(lang, "learn.done" if last else "learn.next"),
             key=widgets.key(f"learn.next.{opened.name}"),
-            type="primary",
+            type="secondary" if is_open else "primary",
             on_click=open_card.finish if last else open_card.turn,
             args=(opened.lesson.slug, n_right) if last else (opened.name, *way[number + 1]),
         )

@@ -1,6 +1,6 @@
 """The learner's settings and answers, and their text form in an address.
 
-In: the parts "factor=2.0&text=Hi" (values of a card's controls) and "sizes=64&erratum=1.0&mix=?"
+In: the parts "factor=2.0&text=Hi" (values of a card's controls) and "sizes=64&erratum=0.5&mix=?"
 (answers of a lesson's cards; "?" where the answer was shown instead, "right!" where it was not the
 first; "mix~" is the card mix when it came back with the numbers of another seed). Out: mappings,
 or `BadInput`. Verdicts are not kept: `grade` judges an answer each time.
@@ -77,8 +77,11 @@ def answer_of(question: Question, text: str) -> Answer | None:
 
 
 def text_of(answer: Answer) -> str:
-    """The text form of an answer."""
-    return notation.write_indices(*answer) if isinstance(answer, tuple) else str(answer)
+    """The text form of an answer, a whole number without decimals."""
+    if isinstance(answer, tuple):
+        return notation.write_indices(*answer)
+    whole = isinstance(answer, float) and answer.is_integer()
+    return str(int(answer) if whole else answer)
 
 
 def number(text: str) -> float | None:

@@ -1,8 +1,9 @@
 """The pictures that stand before a card's question: what it is about, without its answer.
 
 In: a built card. Out: its own `situation`; where it has none and nothing else is drawn before the
-question, the pictures of its answer, emptied: matrices with their names and without numbers, charts
-with their axes and without lines, films in their first scene. A test holds every card to it.
+question, the pictures of its answer, emptied: matrices with their names and without numbers (a
+control keeps them: it is what the change is held against), charts with their axes and without
+lines, films in their first scene. A test holds every card to it.
 """
 
 from collections.abc import Iterator
@@ -13,6 +14,8 @@ import numpy as np
 from attnviz.pictures.board import Board
 from attnviz.pictures.motion.scenes import Motion
 from attnviz.teach.lessons.cards.card import Card, Chart, ChoiceQuestion, Picture
+
+CONTROL = "control"  # the panel that an experiment leaves unchanged
 
 
 def before_the_question(card: Card) -> tuple[Picture, ...]:
@@ -29,7 +32,8 @@ def _has_pictured_options(card: Card) -> bool:
 def _emptied(pictures: tuple[Picture, ...]) -> Iterator[Picture]:
     for picture in pictures:
         if isinstance(picture, Board):
-            yield Board(tuple(replace(panel, hidden=True) for panel in picture.panels))
+            panels = (replace(panel, hidden=panel.name != CONTROL) for panel in picture.panels)
+            yield Board(tuple(panels))
         elif isinstance(picture, Chart):
             yield _without_lines(picture)
         elif isinstance(picture, Motion):

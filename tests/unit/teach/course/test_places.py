@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from attnviz.pictures.board import Board
 from attnviz.teach.course.places import PAIRS
 from attnviz.teach.lessons.cards.card import CellQuestion, ChoiceQuestion, NumberQuestion
 from attnviz.teach.lessons.cards.grade import grade
@@ -90,5 +91,7 @@ def test_a_sentence_of_one_s_own_is_translated() -> None:
     own = card("places", "own", text="The dog eats.")
     assert own.numbers["french"] == "Le chien mange ."
     assert panel(own, "weights").values.shape == (4, 5)
+    asked = own.situation[0]
+    assert isinstance(asked, Board) and asked.panels[0].values.tolist() == [[1, 0, 1, 1, 1, 1]]
     empty = card("places", "own", text="  ")
     assert empty.numbers["n_source"] == 10

@@ -69,6 +69,12 @@ def test_answers_have_a_text_form(question: Question, answer: Answer) -> None:
     assert answer_of(question, text_of(answer)) == answer
 
 
+def test_a_whole_number_comes_back_as_it_was_typed() -> None:
+    assert [text_of(number(typed) or 0.0) for typed in ("2", "2.0", "-3", "0.5", "0")] == [
+        *("2", "2", "-3", "0.5", "0")
+    ]
+
+
 @pytest.mark.parametrize(
     ("question", "text"),
     [(NUMBER, "x"), (CELL, "1"), (CELL, "1.-1"), (CELL, "1.x"), (CHOICE, "diagonals")],
