@@ -41,9 +41,9 @@ export const REACH = {
         const colour = !isLit(depth, at) ? theme.border : depth ? roles.key : roles.query;
         dot(frame, x(at), y(depth), isLit(depth, at) ? colour : theme.bg, colour);
       }
-      const back = { x: frame.width, y: y(depth), weight: 700, colour: roles.key };
+      const back = { x: x(tokens - 1) + 2 * RADIUS, y: y(depth), weight: 700, colour: roles.key };
       const said = `−${token - lowest(depth)}`;
-      if (depth && grown >= depth) write(frame, said, { ...back, align: "right", size: 15 });
+      if (depth && grown >= depth) write(frame, said, { ...back, size: 15 });
     }
     header.labels.tokens.forEach((name, at) => {
       write(frame, name, { x: x(at), y: y(layers) + 28, align: "center", colour: theme.muted });

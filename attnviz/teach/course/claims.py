@@ -112,9 +112,10 @@ def _quiet(inputs: CardInputs) -> Card:
     question = ChoiceQuestion(("spread", "previous", "first"), "first")
     real = RealHead("stories", GOAT_STORY, head.layer, head.head)
     labels = story.with_start(cap.tokens.labels)
-    asking = Panel("row", np.zeros((1, len(labels))), rows=labels[-1:], columns=labels, hidden=True)
+    last = len(labels) - 2  # the last word, before the full stop
+    seen = labels[: last + 1]
+    asking = Panel("row", np.zeros((1, len(seen))), rows=seen[-1:], columns=seen, hidden=True)
     weights = cap.weights(head.layer, head.head).astype(np.float64)
-    last = len(labels) - 1
     numbers |= {"token": labels[last], "weight": float(weights[last].max())}
     film = Motion(
         "induction",

@@ -225,23 +225,20 @@ def _once(inputs: CardInputs) -> Card:
     shown = {"pass": whole.weights(0, 0, "self", "decoder")[:n, :n]}
     shown["steps"] = by_step.weights(0, 0, "self", "decoder")
     future = np.triu(np.ones((n, n), dtype=np.bool_), 1)
-    board = Board(
-        tuple(
-            Panel(
-                name,
-                weights.astype(np.float64),
-                rows=names,
-                columns=names,
-                signed=False,
-                blocked=future,
-                decimals=1,
-                hidden=name == "steps",
-            )
-            for name, weights in shown.items()
+    panels = tuple(
+        Panel(
+            name,
+            weights.astype(np.float64),
+            rows=names,
+            columns=names,
+            signed=False,
+            blocked=future,
+            decimals=1,
         )
+        for name, weights in shown.items()
     )
     question = ChoiceQuestion(("same", "last", "none"), "same")
-    return Card("once", numbers, (board,), question)
+    return Card("once", numbers, (), question, (Board(panels),), situation=(Board(panels[:1]),))
 
 
 def in_one_pass(inputs: CardInputs, pair: SentencePair) -> Capture:

@@ -9,7 +9,6 @@ attends a fixed distance back would score the same. Other sources: Clark et al. 
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Bool, Float32, Float64
@@ -315,10 +314,9 @@ def _copied(inputs: CardInputs) -> Card:
         "lists": N_CONTROLS,
     }
     control_panel, twice_panel = _by_head("control", control, head), _by_head("twice", own, head)
-    known = Board((replace(control_panel, hidden=True), twice_panel))
     question = ChoiceQuestion(("same", "half", "chance"), "chance")
     board = Board((control_panel, twice_panel))
-    return Card("copied", numbers, (), question, (board,), situation=(known,))
+    return Card("copied", numbers, (), question, (board,), situation=(Board((twice_panel,)),))
 
 
 def _words(inputs: CardInputs) -> tuple[str, ...]:

@@ -1,8 +1,8 @@
 """The pictures that stand before a card's question: what it is about, without its answer.
 
 In: a built card. Out: its own `situation`; where it has none and nothing else is drawn before the
-question, the pictures of its answer, emptied: matrices with their names and without numbers (a
-control keeps them: it is what the change is held against), charts with their axes and without
+question, the pictures of its answer, emptied: of an experiment the control, with which the change
+is compared; matrices with their names and without numbers, charts with their axes and without
 lines, films in their first scene. A test holds every card to it.
 """
 
@@ -32,8 +32,8 @@ def _has_pictured_options(card: Card) -> bool:
 def _emptied(pictures: tuple[Picture, ...]) -> Iterator[Picture]:
     for picture in pictures:
         if isinstance(picture, Board):
-            panels = (replace(panel, hidden=panel.name != CONTROL) for panel in picture.panels)
-            yield Board(tuple(panels))
+            control = tuple(panel for panel in picture.panels if panel.name == CONTROL)
+            yield Board(control or tuple(replace(panel, hidden=True) for panel in picture.panels))
         elif isinstance(picture, Chart):
             yield _without_lines(picture)
         elif isinstance(picture, Motion):

@@ -6,6 +6,7 @@ import pytest
 from attnviz.attention.steps import derive
 from attnviz.changes.make import cut
 from attnviz.pictures.board import Board
+from attnviz.pictures.motion.scenes import Motion
 from attnviz.teach.course import lesson
 from attnviz.teach.course.claims import negation_cuts, word_effects
 from attnviz.teach.course.real import INDUCTION, OTHERS
@@ -89,6 +90,10 @@ def test_too_few_words_are_replaced(run: CaptureText) -> None:
 def test_without_a_repeat_the_induction_head_rests(run: CaptureText) -> None:
     card = built(run, "quiet")
     assert number(card, "first") > 4 * number(card, "chance") > 0.7
+    (film,) = (one for one in card.reveal if isinstance(one, Motion))
+    asked, found = film.arrays["asked"][0]
+    assert film.labels["letters"][int(asked)] == card.numbers["token"] == "river"
+    assert found == 0 and number(card, "weight") > 0.9
 
 
 def test_one_sentence_overstates(run: CaptureText) -> None:
