@@ -12,6 +12,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from attnviz.attention import formula
 from attnviz.attention.batch_weights import all_weights
 from attnviz.attention.inputs import ALL_ROWS, AttentionInputs, batch_row, blocks
 from attnviz.attention.projection import Projection, apply_linear
@@ -19,8 +20,9 @@ from attnviz.attention.projection_comparison import compare_all_projections
 from attnviz.attention.stored_weights import StoredWeights
 from attnviz.attention.tolerance import (
     FLOAT32_STEP,
-    largest,
+    largest_by_head,
     max_difference,
+    max_differences,
     rounding,
 )
 from attnviz.attention.verification import Comparison, Verification, worst
@@ -131,13 +133,18 @@ class AttentionCall:
         self.check(head, batch)
         if head is not None:
             return self.inputs.weights(head, batch)
-        if self.n_query * self.n_key <= SMALL and isinstance(self.inputs, AttentionInputs):
+        if self._is_short and isinstance(self.inputs, AttentionInputs):
             own = self.inputs if self.n_batch == 1 else self.inputs.one_text(batch)
             return all_weights(own)[0]
         weights = torch.empty(self.n_heads, self.n_query, self.n_key, device=self.output.device)
         for number in range(self.n_heads):
             weights[number] = self.inputs.weights(number, batch)
         return weights
+
+    @property
+    def _is_short(self) -> bool:
+        """True if the weights of a head are so few that all heads are derived together."""
+        return self.n_query * self.n_key <= SMALL
 
     def one_head(self, head: int, batch: int = 0) -> AttentionInputs | StoredWeights:
         """The inputs of one head alone, enough for its weights, so that the others can be freed."""
@@ -152,7 +159,16 @@ class AttentionCall:
         rows: slice = ALL_ROWS,
     ) -> Float[Tensor, "query head d_value"]:
         """weights·V of every head, in the layout of `output`; a `mask` is a "what if"."""
-        heads = range(self.n_heads)
+        inputs, heads = self.inputs, range(self.n_heads)
+        if (
+            mask is None
+            and self._is_short
+            and isinstance(inputs, AttentionInputs)
+            and not (inputs.changes or inputs.sinks_gate)
+        ):
+            value = batch_row(inputs.value, batch).float()
+            value = torch.stack([value[inputs.kv_head(head)] for head in heads])
+            return formula.mixed(self.weights(batch=batch)[:, rows], value).transpose(0, 1)
         return torch.stack([self._mixed_of(head, batch, mask, rows) for head in heads], dim=1)
 
     def _mixed_of(
@@ -198,18 +214,34 @@ class AttentionCall:
             visible |= True if may_attend is None else may_attend
         return visible
 
-    def mixed_tolerance(self, head: int, batch: int = 0) -> float:
-        """The largest error of weights·V that rounding explains, at the size of the head's v."""
+    def compare_mixed(
+        self, ours: Float[Tensor, "row head d_value"], batch: int, rows: slice | Tensor = ALL_ROWS
+    ) -> list[Comparison]:
+        """weights·V of each head beside the model's own, in some of the kept rows."""
+        theirs = batch_row(self.output, batch)[rows]
+        errors = max_differences(ours.transpose(0, 1), theirs.transpose(0, 1))
+        tolerances = self._mixed_tolerances(batch)
+        return [
+            Comparison(self.name, "mixed", *both) for both in zip(errors, tolerances, strict=True)
+        ]
+
+    def _mixed_tolerances(self, batch: int) -> list[float]:
+        """The largest error of weights·V that rounding explains, at the size of each head's v."""
         inputs = self.inputs
         if isinstance(inputs, StoredWeights):
-            return rounding(inputs.dtype, largest(batch_row(self.output, batch)[:, head]))
-        size = largest(batch_row(inputs.value, batch)[inputs.kv_head(head)])
+            sizes = largest_by_head(batch_row(self.output, batch).transpose(0, 1))
+            return [rounding(inputs.dtype, size) for size in sizes]
+        sizes = largest_by_head(batch_row(inputs.value, batch))
         # stored more coarsely than the model computed, or computed so under autocast: either moves
         # the scores as well
         coarser = max(inputs.dtype, self.output.dtype, key=lambda dtype: torch.finfo(dtype).eps)
         is_mixed = inputs.dtype != self.output.dtype
         step = torch.finfo(coarser).eps if is_mixed else FLOAT32_STEP
-        return rounding(coarser, size, size * inputs.largest_score(head, batch), step)
+        return [
+            rounding(coarser, size, size * score, step)
+            for head, score in enumerate(inputs.largest_scores(batch))
+            for size in (sizes[inputs.kv_head(head)],)
+        ]
 
     def __repr__(self) -> str:
         stack = "" if self.stack is None else f"{self.stack} "
@@ -249,20 +281,12 @@ class AttentionCall:
 
     def _compare_mixed(self, batch: int) -> Comparison:
         """The worst head of one batch row; queries without a key are not compared."""
-        ours, theirs = self.mixed(batch, rows=self.kept_rows), batch_row(self.output, batch)
+        ours = self.mixed(batch, rows=self.kept_rows)
         masked = self.fully_masked(batch)
         if masked is not None:
-            ours = torch.where(masked[..., None], theirs.float(), ours)
-        heads = [
-            Comparison(
-                self.name,
-                "mixed",
-                max_difference(ours[:, head], theirs[:, head]),
-                self.mixed_tolerance(head, batch),
-            )
-            for head in range(self.n_heads)
-        ]
-        return worst(heads)
+            theirs = batch_row(self.output, batch).float()
+            ours = torch.where(masked[..., None], theirs, ours)
+        return worst(self.compare_mixed(ours, batch))
 
     def _compare_projected(self, out: Projection) -> Comparison:
         """W_O applied to the model's own weights·V, beside the model's own result."""

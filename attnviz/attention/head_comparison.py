@@ -32,15 +32,7 @@ def compare_outputs(
     if not len(rows):
         return {}
     ours = concat[call.kept_rows][rows].reshape(-1, *theirs.shape[1:])  # [row, head, d_value]
-    heads = [
-        Comparison(
-            call.name,
-            "mixed",
-            max_difference(ours[:, number], theirs[rows, number]),
-            call.mixed_tolerance(number, batch),
-        )
-        for number in range(call.n_heads)
-    ]
+    heads = call.compare_mixed(ours, batch, rows)
     of_all = worst(heads)
     compared: dict[Stage, Comparison] = {
         "mixed": heads[head],

@@ -20,7 +20,7 @@ from torch import Tensor
 from attnviz import masks
 from attnviz.attention import formula
 from attnviz.attention.stage_changes import ChangeableStage, StageChange
-from attnviz.attention.tolerance import largest, longest
+from attnviz.attention.tolerance import largest, longest_by_head
 from attnviz.errors import UnsupportedAttention
 from attnviz.summary import described
 
@@ -140,11 +140,16 @@ class AttentionInputs:
             masked[block] = ~may_attend.any(dim=-1)
         return masked[rows] if bool(masked.any()) else None
 
-    def largest_score(self, head: int, batch: int = 0) -> float:
-        """A bound on |score| of one head, bias included: |q|·|k|·scaling + max |bias|, O(n·d)."""
-        q, k = batch_row(self.query, batch)[head], batch_row(self.key, batch)[self.kv_head(head)]
-        bias = 0.0 if self.bias is None else largest(head_slice(self.bias, head, batch))
-        return longest(q) * longest(k) * abs(self.scaling) + bias
+    def largest_scores(self, batch: int = 0) -> list[float]:
+        """A bound on |score| of each head, bias included: |q|·|k|·scaling + max |bias|, O(n·d)."""
+        queries = longest_by_head(batch_row(self.query, batch))
+        keys = longest_by_head(batch_row(self.key, batch))
+        products = (q * keys[self.kv_head(head)] for head, q in enumerate(queries))
+        scores = [product * abs(self.scaling) for product in products]
+        if self.bias is None:
+            return scores
+        heads = enumerate(scores)
+        return [score + largest(head_slice(self.bias, head, batch)) for head, score in heads]
 
     def stages(
         self,

@@ -4,17 +4,18 @@ In: a module's weight and the tensors of one forward pass. Out: a `Projection`: 
 head, and the product x·W + b computed again in float32.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from attnviz.attention.called_layer import CalledLayer
 from attnviz.attention.inputs import batch_row
-from attnviz.attention.tolerance import FLOAT32_STEP, largest, longest, rounding
+from attnviz.attention.tolerance import FLOAT32_STEP, longest, rounding
 from attnviz.summary import described
 
 ALL_COLUMNS = slice(None)
@@ -39,7 +40,12 @@ class _Linear:
 
     def column_length(self, columns: slice = ALL_COLUMNS) -> float:
         """The length of the longest of some columns of W."""
-        return longest(self.weight[:, columns].T)
+        return float(self._column_lengths[columns].max(initial=0.0))
+
+    @cached_property
+    def _column_lengths(self) -> Float[np.ndarray, "d_out"]:
+        lengths = torch.linalg.vector_norm(self.weight, dim=0, dtype=torch.float32)
+        return np.asarray(lengths.detach().cpu())
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,24 +135,45 @@ class Projection:
         """The `width` columns that belong to one head."""
         return slice(self.starts[head], self.starts[head] + width)
 
-    def tolerance(self, columns: slice = ALL_COLUMNS, roundings: int = 1) -> float:
-        """The largest |x·W + b − output| that rounding explains, at the size of these columns.
+    def tolerance(self, columns: slice = ALL_COLUMNS) -> float:
+        """The largest |x·W + b − output| that rounding explains, at the size of these columns."""
+        (tolerance,) = self.tolerances([columns])
+        return tolerance
+
+    def tolerances(self, parts: Sequence[slice], roundings: int = 1) -> list[float]:
+        """`tolerance` of several parts of the columns.
 
         `roundings` counts how often the model rounded these numbers to its type.
         """
-        products = self._longest_input * self.layer.column_length(columns)
-        size = roundings * largest(self.output[..., columns])
         # under autocast a layer rounds what it reads to the type in which it writes
         dtype = self.output.dtype
         if isinstance(self.layer, CalledLayer):
             dtype = max(dtype, self.layer.coarsest, key=lambda other: torch.finfo(other).eps)
         is_rounded = torch.finfo(dtype).eps > torch.finfo(self.input.dtype).eps
         step = torch.finfo(dtype).eps if is_rounded else FLOAT32_STEP
-        return abs(self.factor) * rounding(dtype, size, products, step)
+        factor, sizes = abs(self.factor), roundings * self._column_sizes
+        return [
+            factor
+            * rounding(
+                dtype,
+                float(sizes[columns].max(initial=0.0)),
+                self._longest_input * self.layer.column_length(columns),
+                step,
+            )
+            for columns in parts
+        ]
 
     @cached_property
     def _longest_input(self) -> float:
         return longest(self.input)
+
+    @cached_property
+    def _column_sizes(self) -> Float[np.ndarray, "d_out"]:
+        """The largest |output| of each column."""
+        if not self.output.numel():
+            return np.zeros(self.output.shape[-1], np.float32)
+        least, most = torch.aminmax(self.output.flatten(0, -2), dim=0)
+        return np.asarray(torch.maximum(-least, most).detach().float().cpu())
 
 
 def apply_linear(

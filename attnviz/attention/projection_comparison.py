@@ -5,8 +5,10 @@ each head, and for q and k before a rotary embedding. A stage has none if its la
 or if it was changed while the model ran.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
+import torch
+from jaxtyping import Float
 from torch import Tensor
 
 from attnviz.attention.inputs import AttentionInputs, batch_row
@@ -18,7 +20,7 @@ from attnviz.attention.rotary_of_call import (
     layer_of,
     rotation_of,
 )
-from attnviz.attention.tolerance import max_difference
+from attnviz.attention.tolerance import max_differences
 from attnviz.attention.verification import Comparison
 from attnviz.types import Stage
 
@@ -47,7 +49,7 @@ def compare_projections(
             continue
         columns = layer.columns(head if stage == "q" else inputs.kv_head(head), theirs.shape[1])
         ours = apply_linear(batch_row(layer.input, batch).float(), layer, columns)
-        both = _compare(call, stage, layer, batch, columns, ours, theirs, rotation)
+        both = _compare(call, stage, layer, batch, [columns], ours[None], theirs[None], rotation)
         compared |= {comparison.stage: comparison for comparison in both}
     return compared
 
@@ -71,11 +73,10 @@ def compare_all_projections(call: CallWithLayers, batch: int) -> list[Comparison
             continue
         ours = apply_linear(batch_row(layer.input, batch).float(), layer)
         tensor = {"q": inputs.query, "k": inputs.key, "v": inputs.value}[stage]
-        for head in heads:
-            theirs = batch_row(tensor, batch)[head].float()
-            columns = layer.columns(head, theirs.shape[1])
-            part = ours[:, columns]
-            compared += _compare(call, stage, layer, batch, columns, part, theirs, rotation)
+        theirs = torch.stack([batch_row(tensor, batch)[head] for head in heads])
+        columns = [layer.columns(head, theirs.shape[-1]) for head in heads]
+        parts = torch.stack([ours[:, each] for each in columns])
+        compared += _compare(call, stage, layer, batch, columns, parts, theirs, rotation)
     return compared
 
 
@@ -95,16 +96,19 @@ def _compare(
     stage: Stage,
     layer: Projection,
     batch: int,
-    columns: slice,
-    ours: Tensor,
-    theirs: Tensor,
+    columns: Sequence[slice],
+    ours: Float[Tensor, "head row d_head"],
+    theirs: Float[Tensor, "head token d_head"],
     rotation: Callable[[], CallRotation],
-) -> Iterable[Comparison]:
-    """X·W + b of some columns beside one head of q, k or v, and beside what the layer wrote."""
+) -> Iterator[Comparison]:
+    """X·W + b of the columns of some heads beside q, k or v, and beside what the layer wrote."""
     if layer.turned and (stage == "q" or stage == "k"):
-        error = max_difference(ours, batch_row(layer.output, batch)[:, columns])
-        yield Comparison(call.name, BEFORE_ROTATION[stage], error, layer.tolerance(columns))
+        wrote = batch_row(layer.output, batch)
+        errors = max_differences(ours, torch.stack([wrote[:, each] for each in columns]))
+        for both in zip(errors, layer.tolerances(columns), strict=True):
+            yield Comparison(call.name, BEFORE_ROTATION[stage], *both)
         ours = rotation().rotated(stage, ours)
     roundings = 2 if layer.turned or layer.factor != 1 else 1  # the model rounded each result
-    error = max_difference(layer.factor * ours, theirs[call.kept_rows])
-    yield Comparison(call.name, stage, error, layer.tolerance(columns, roundings))
+    errors = max_differences(layer.factor * ours, theirs[:, call.kept_rows])
+    for both in zip(errors, layer.tolerances(columns, roundings), strict=True):
+        yield Comparison(call.name, stage, *both)

@@ -13,12 +13,14 @@ each tensor: 8e-7 in float32, 8e-4 in float16, 6.6e-3 in bfloat16 (docs/capture.
 import math
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
 # the share of a tensor's largest number by which rounding moves its entries
 ROUNDING = {torch.float32: 1e-5, torch.float16: 1e-3, torch.bfloat16: 8e-3}
 # the share by which tensors of one model may differ that are compared to find out what made them
 MATCHING = {torch.float32: 1e-4, torch.float16: 4e-3, torch.bfloat16: 3e-2}
+TOGETHER = 1 << 20  # numbers of all heads that are compared in one go
 FLOAT32_STEP = torch.finfo(torch.float32).eps
 
 
@@ -52,6 +54,40 @@ def longest(vectors: Tensor) -> float:
     return float(vectors.float().norm(dim=-1).amax()) if vectors.numel() else 0.0
 
 
+def longest_by_head(vectors: Float[Tensor, "head row column"]) -> list[float]:
+    """`longest` of each head."""
+    return (
+        list(map(longest, vectors))
+        if _is_long(vectors)
+        else _by_head(torch.linalg.vector_norm(vectors.float(), dim=-1))
+    )
+
+
+def largest_by_head(numbers: Float[Tensor, "head row column"]) -> list[float]:
+    """`largest` of each head."""
+    return list(map(largest, numbers)) if _is_long(numbers) else _by_head(numbers.float().abs())
+
+
 def max_difference(ours: Tensor, theirs: Tensor) -> float:
     """max |ours − theirs|; NaN anywhere gives NaN, never a small number."""
     return float((ours - theirs.float()).abs().max())
+
+
+def max_differences(
+    ours: Float[Tensor, "head row column"], theirs: Float[Tensor, "head row column"]
+) -> list[float]:
+    """`max_difference` of each head."""
+    if _is_long(ours):
+        return list(map(max_difference, ours, theirs))
+    return _by_head((ours - theirs.float()).abs())
+
+
+def _is_long(numbers: Tensor) -> bool:
+    """True for what is looked at head by head, in less memory."""
+    return numbers.numel() > TOGETHER
+
+
+def _by_head(numbers: Float[Tensor, "head *rest"]) -> list[float]:
+    """The largest number of each head; 0 of nothing."""
+    largest: list[float] = numbers.flatten(1).amax(1).tolist() if numbers.numel() else []
+    return largest or [0.0] * len(numbers)

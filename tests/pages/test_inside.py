@@ -7,11 +7,13 @@ from streamlit.testing.v1 import AppTest
 
 import attnviz
 from attnviz import i18n
+from attnviz.app.server import jobs
 from attnviz.app.server.edge import streamlit_patches
 from attnviz.app.server.page_queue import PageQueue
+from attnviz.app.session import widgets
 from attnviz.pictures import effects, table
 from attnviz.pictures.shared.buffer import unpack
-from tests.pages.conftest import Visit, beside_bar
+from tests.pages.conftest import Visit, beside_bar, sent
 
 STORE = "When Mary and John went to the store, John gave a drink to"
 CELL = {"layer": "2", "head": "1", "query": "14", "key": "2"}
@@ -111,5 +113,28 @@ def test_a_busy_server_measures_heads_only_if_asked(
 
     monkeypatch.setattr(streamlit_patches, "n_connected", lambda: 50)
     assert look(0.9) == (False, True)
+    monkeypatch.setattr(jobs, "waiting", lambda: jobs.MAX_WAITING)
+    assert look(0.1) == (False, True)
+    monkeypatch.undo()
+    monkeypatch.setattr(streamlit_patches, "n_connected", lambda: 50)
     assert look(0.1) == (True, False)
     assert look(0.9) == (True, False), "they have been measured"
+
+
+def test_change_has_switches_and_no_red_box_where_many_jobs_wait(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "waiting", lambda: jobs.MAX_WAITING)
+    monkeypatch.setattr(jobs.JobLine, "n_waiting", jobs.MAX_WAITING)
+    app = visit("switches", model="stories", text="Lily and Tom went to the lake of this test.")
+    assert not app.error
+    header = sent(app)[0]
+    assert (header["suggested"], header["effects"]) == ("", "")
+    assert header["words"] is not None
+    app = app.button(widgets.key("switches.measure")).click().run()
+    (refused,) = app.error
+    assert str(jobs.MAX_WAITING) in refused.value
+    monkeypatch.undo()
+    app = app.run()
+    header = sent(app)[0]
+    assert header["suggested"]

@@ -220,12 +220,12 @@ def _is_proven(inputs: AttentionInputs, chunks: _Chunks, before: int) -> bool:
     share = ROUNDING.get(chunks.weights.dtype, ROUNDING[torch.float32])
     rows = slice(None, None, math.ceil(inputs.n_query / MAX_PROOF_ROWS))
     for batch in range(inputs.n_batch):
-        for head in range(inputs.query.shape[1]):
+        for head, largest_score in enumerate(inputs.largest_scores(batch)):
             whole = chunks.whole(before, batch, head)
             assert whole is not None
             theirs = whole[rows].float()
             ours = inputs.stages(head, batch, rows=rows)["weights"]
-            limit = share / 2 + SCORE_STEPS * FLOAT32_STEP * inputs.largest_score(head, batch)
+            limit = share / 2 + SCORE_STEPS * FLOAT32_STEP * largest_score
             is_used = theirs.sum(-1) > 0
             if not bool(((ours - theirs).abs().sum(-1) <= limit)[is_used].all()):
                 return False

@@ -5,6 +5,7 @@ import math
 import pytest
 import torch
 
+from attnviz.attention import tolerance
 from attnviz.attention.tolerance import (
     FLOAT32_STEP,
     MATCHING,
@@ -65,3 +66,18 @@ def test_max_difference_is_signless_and_shows_a_nan() -> None:
     ours, theirs = torch.tensor([1.0, 2.0]), torch.tensor([1.5, 0.0], dtype=torch.bfloat16)
     assert max_difference(ours, theirs) == 2.0
     assert math.isnan(max_difference(ours, theirs * torch.nan))
+
+
+@pytest.mark.parametrize("together", [0, tolerance.TOGETHER])
+def test_each_head_is_judged_by_its_own_numbers(
+    together: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tolerance, "TOGETHER", together)
+    heads = torch.tensor([[[3.0, -4.0], [0.0, 1.0]], [[0.0, 0.5], [torch.nan, 0.0]]])
+    moved = heads.nan_to_num() + torch.tensor([0.25, -8.0])[:, None, None]
+    assert tolerance.longest_by_head(heads[:1]) == [5.0]
+    assert tolerance.largest_by_head(heads) == pytest.approx([4.0, torch.nan], nan_ok=True)
+    differences = tolerance.max_differences(heads.nan_to_num(), moved)
+    assert differences == pytest.approx([0.25, 8.0])
+    assert tolerance.max_differences(heads, moved) == pytest.approx([0.25, torch.nan], nan_ok=True)
+    assert tolerance.largest_by_head(heads[:, :0]) == [0.0, 0.0]

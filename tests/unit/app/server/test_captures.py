@@ -13,9 +13,9 @@ def test_a_text_that_is_too_long_is_refused_again_without_a_run(
     runs: list[Request] = []
     run = captures.run
 
-    def counted(loaded: object, request: Request) -> object:
+    def counted(loaded: object, request: Request, changes: str) -> object:
         runs.append(request)
-        return run(loaded, request)  # type: ignore[arg-type]
+        return run(loaded, request, changes)  # type: ignore[arg-type]
 
     monkeypatch.setattr(captures, "run", counted)
     source, request = sources.source("minilm"), Request.of("a dog and " * 300)
