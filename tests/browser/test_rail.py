@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
 
 import attnviz
 from tests.browser.conftest import OpenVisit
-from tests.support.visit import data, expect_data
+from tests.support.visit import data, expect_data, show
 from tests.support.waiting import eventually, number
 
 
@@ -117,3 +117,21 @@ def test_the_largest_weight_is_said_of_the_key_that_gets_it(visit: OpenVisit) ->
     opened = visit("steps", text="The cat sat.", layer=2, head=5, query=1, key=least, stop="scores")
     step = opened.page.locator("[data-sum=scores] .step-body p").first
     expect(step).to_contain_text(f"The largest weight will go to {cap.tokens.labels[most]}")
+
+
+@pytest.mark.some(2)
+@pytest.mark.parametrize("screen", [(1440, 900), (1024, 768), (390, 844)])
+def test_the_rail_stays_where_it_is_when_a_stop_opens(
+    browser: Browser, server: str, screen: tuple[int, int]
+) -> None:
+    width, height = screen
+    with browser.new_context(viewport={"width": width, "height": height}) as context:
+        options = {"text": "The cat sat.", "layer": 2, "head": 5, "query": 1, "key": 2}
+        page = show(context.new_page(), server, "steps", **options).page
+        rail, stops = page.locator(".rail"), page.locator(".rail .stop")
+        expect(stops.nth(1)).to_be_enabled()
+        before = rail.bounding_box()
+        for number in range(7):
+            stops.nth(number).click()
+            expect(page.locator(".step-head[aria-expanded=true]")).to_have_count(1)
+            assert rail.bounding_box() == before

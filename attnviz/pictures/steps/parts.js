@@ -41,12 +41,12 @@ export function buildParts(now, actions) {
   const left = el("div", { class: "row-left" }, picture.node, play.film);
   const does = el("div", { class: "row-actions" }, play.node, faces.node, rows);
   const card = el("div", { class: "row-card" }, box, does, picker.node, places.node);
-  const room = el("div", { class: "row-room" }, left, card);
   const dock = el("div", { class: "av-dock rail-dock" }, rail.node, back);
+  const room = el("div", { class: "row-room" }, left, card, dock);
   const title = el("h2", { class: "rows-title" });
   const head = el("header", { class: "rows-head" }, title, edit.hint, clear);
   const edits = el("div", { class: "av-dock edit-dock" }, edit.tools, edit.chips);
-  const nodes = [room, dock, head, strip, legend, precision, edits, status];
+  const nodes = [room, head, strip, legend, precision, edits, status];
   return {
     ...{
       picker,
