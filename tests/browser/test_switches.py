@@ -19,7 +19,7 @@ def test_a_click_switches_a_head_and_the_answer_follows(visit: OpenVisit) -> Non
     expect(head).to_have_attribute("aria-checked", "true")
     expect(said).to_contain_text("Mary (99.3%)")
     expect(page.get_by_role("button", name="Undo")).to_be_hidden()  # nothing was done yet
-    page.get_by_role("button", name="Try it: switch all of L0.H0 off").click()
+    page.get_by_role("button", name="Switch all of L0.H0 off").click()
     expect(head).to_have_attribute("aria-checked", "false")
     expect(said).to_contain_text("but John")
     opened.wait_for_parameters(changes="L0.H0.mixed=mean")
@@ -77,9 +77,9 @@ def test_from_a_whole_head_one_click_leads_to_its_look_as_start_forbids_it(
     expect(said).to_contain_text("All heads are on")
     opened.wait_for_parameters(word=None)
     most = page.locator(".av-switches-says")
-    expect(most).to_contain_text("Of whole heads L0.H0 moves the answer most, by ")
-    expect(most).to_contain_text("strong looks L2.H1’s at “Mary”, by ")
-    page.get_by_role("button", name="Or forbid one look: L2.H1 at “Mary”").click()
+    expect(most).to_contain_text("Strongest head: L0.H0, ")
+    expect(most).to_contain_text("looks: L2.H1 at “Mary”, ")
+    page.get_by_role("button", name="Forbid that look").click()
     opened.wait_for_parameters(word="L2.H1@2")
 
 
@@ -93,7 +93,7 @@ def test_hostile_text_stays_text_on_the_switchboard(visit: OpenVisit) -> None:
 def test_what_was_switched_in_another_model_cannot_be_undone(visit: OpenVisit) -> None:
     opened = visit("switches", model="minilm")
     page = opened.page
-    page.get_by_role("button", name="Try it: switch all of L5.H11 off").click()
+    page.get_by_role("button", name="Switch all of L5.H11 off").click()
     expect(page.get_by_role("button", name="Open L5.H11")).to_be_visible()
     expect(page.locator("[data-head='L5.H11']")).to_be_in_viewport()
     page.get_by_role("button", name="See one head turn Mary into John").click()

@@ -140,8 +140,8 @@ def test_the_strongest_look_and_the_strongest_head_stand_side_by_side(visit: Vis
     assert [str(part) for part in cuts.edges[best]] == ["L2.H1", "14", "2"]
     assert (header["suggested"], header["look"]) == ("L0.H0", "L2.H1@2")
     numbers = (100 * run.effects().of("L0.H0"), len(cuts.moved), 100 * cuts.moved[best])
-    said = "by {:.1f} percentage points of probability; of {} strong looks L2.H1’s at “Mary”, by "
-    assert f"{said}{{:.1f}} points".format(*numbers) in header["most_said"]
+    said = "Strongest head: L0.H0, {:.1f} points. Strongest of {} looks: L2.H1 at “Mary”, {:.1f} "
+    assert said.format(*numbers) in header["most_said"]
     header, _ = sent(visit("switches", model="minilm"))
     assert (header["look"], header["most_said"]) == ("", "")  # no last word writes there
 

@@ -1,22 +1,32 @@
 // @ts-check
-// The whole answer opens below the fold: whoever opens it is taken there.
-
-import { wantsLessMotion } from "../../pictures/shared/clock.js";
+// The whole answer opens below the fold: whoever opens it is taken there, and stays there while its pictures arrive.
 
 const DOORS = ".st-key-attnviz-widget-question button";
 const BELOW = ".st-key-attnviz-widget-whole";
+const ARRIVING_MS = 4000;
+const HANDS = ["wheel", "pointerdown", "keydown", "touchmove"]; // whoever does something goes on alone
 
 /** From now on what a click opens below is scrolled to. */
 export function showWhatOpensBelow() {
-  let isWanted = false;
+  let until = 0;
+  const bring = () => {
+    if (performance.now() < until) document.querySelector(BELOW)?.scrollIntoView({ block: "start" });
+  };
+  const sizes = new ResizeObserver(bring);
+  const stop = () => {
+    until = 0;
+    sizes.disconnect();
+  };
+  for (const hand of HANDS) document.addEventListener(hand, stop, { capture: true, passive: true });
   const click = (/** @type {MouseEvent} */ { target }) => {
-    if (target instanceof Element && target.closest(DOORS)) isWanted = !document.querySelector(BELOW);
+    if (!(target instanceof Element && target.closest(DOORS)) || document.querySelector(BELOW)) return;
+    until = performance.now() + ARRIVING_MS;
   };
   document.addEventListener("click", click, true);
   new MutationObserver(() => {
-    const below = isWanted && document.querySelector(BELOW);
+    const below = performance.now() < until && document.querySelector(BELOW);
     if (!below) return;
-    isWanted = false;
-    below.scrollIntoView({ block: "start", behavior: wantsLessMotion() ? "auto" : "smooth" });
+    sizes.observe(below);
+    bring();
   }).observe(document.body, { childList: true, subtree: true });
 }

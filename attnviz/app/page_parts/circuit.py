@@ -112,6 +112,7 @@ def _view(shown: PageContext, answered: Answering, found: Found) -> CircuitView:
         columns=views.columns(layout_of(answered.run.prepared.calls)),
         moved=feeds.moved.astype(np.float32),
         by_chance=feeds.by_chance.astype(np.float32),
+        chance_reach=views.chance_reach(feeds),
         composed=composed,
         summary=views.summary(lang, feeds),
         notes=views.notes(lang, feeds, reference_of(answered.run.prepared.lm)),

@@ -75,7 +75,8 @@ class PathDetail:
 class CircuitView:
     """The graph; NaN where a head does not run after another.
 
-    `by_chance` is what a change as large moves in random directions, NaN for values. `chosen` is a
+    `by_chance` is what a change as large moves in random directions, `chance_reach` what a path has
+    to move to be told from that; both NaN for values. `chosen` is a
     head or path as an address has it, "" for none. `least` is the least that a drawn arrow moves,
     None for the choice of the browser. `summary` names the strongest paths with their control,
     `notes` say what the numbers mean. `composed` is the z of what each head's weights let it read
@@ -85,6 +86,7 @@ class CircuitView:
     columns: tuple[CircuitColumn, ...]
     moved: Float32[np.ndarray, "sender receiver side"]
     by_chance: Float32[np.ndarray, "sender receiver side"]
+    chance_reach: Float32[np.ndarray, "sender receiver side"]
     composed: Float32[np.ndarray, "sender receiver side"] | None
     summary: str
     notes: tuple[str, ...] = ()

@@ -11,7 +11,7 @@ import { lineWidth } from "../shared/head_paths.js";
 import { svg } from "../shared/svg.js";
 import { detailNodes } from "./detail.js";
 import { focusOn, makeGraph } from "./graph.js";
-import { MAX_DRAWN, SIDES, readPaths, readablePaths, shownPaths } from "./paths.js";
+import { MAX_DRAWN, SIDES, readPaths, readablePaths, shownPaths, strongestPaths } from "./paths.js";
 
 /** @import { DrawnPaths, Host, Mounted } from "../shared/host.js" */
 /** @import { Graph } from "./graph.js" */
@@ -26,7 +26,7 @@ const STEPS = 200; // of the slider, from nothing to the strongest path
 /**
  * `least` is null while nobody has moved the threshold; `chosen` is a head or a path, `pointed` what is under the pointer.
  * `graph` is null where the paths lie over the switches, which are told what is `drawn`.
- * @typedef {{host: Host, data: Uint8Array | null, header: Header | null, arrays: Arrays | null, paths: Path[], sides: string, readable: boolean, least: number | null,
+ * @typedef {{host: Host, data: Uint8Array | null, header: Header | null, arrays: Arrays | null, paths: Path[], sides: string, readable: boolean, chance: boolean, least: number | null,
  *   chosen: string, pointed: string | null, heads: Map<string, CircuitHead>, graph: Graph | null, drawn: DrawnPaths | null}} State
  */
 /** @typedef {ReturnType<typeof buildParts>} Parts */
@@ -42,6 +42,7 @@ export default function circuit(/** @type {Host} */ host) {
     paths: [],
     sides: "qk",
     readable: false,
+    chance: false,
     least: null,
     chosen: "",
     pointed: null,
@@ -81,12 +82,13 @@ function buildParts(/** @type {(head: string) => void} */ chooseHead) {
   const sides = el("div", { class: "av-row", role: "group" });
   const clear = el("button", { class: "av-button", type: "button" });
   const readable = el("div", { class: "av-row" });
+  const byChance = el("div", { class: "av-row" });
   const ofHead = el("select", { class: "av-select" });
   ofHead.addEventListener("change", () => chooseHead(ofHead.value));
   const ofHeadName = el("span");
   const ofHeadLabel = el("label", { class: "av-note" }, ofHeadName, " ", ofHead);
   const threshold = el("label", { class: "av-circuit-threshold" }, above, slider);
-  const controls = el("div", { class: "av-row" }, sides, threshold, ofHeadLabel, clear, readable);
+  const controls = el("div", { class: "av-row" }, sides, threshold, ofHeadLabel, clear, byChance, readable);
   const drawing = el("div", { class: "av-circuit-drawing" });
   const status = el("p", { class: "av-status av-note", "aria-live": "polite" });
   const width = el("p", { class: "av-note av-circuit-widths" });
@@ -120,6 +122,7 @@ function buildParts(/** @type {(head: string) => void} */ chooseHead) {
     ofHeadLabel,
     clear,
     readable,
+    byChance,
     drawing,
     width,
     said,
@@ -156,7 +159,7 @@ function takeData(/** @type {State} */ state, /** @type {Parts} */ parts, /** @t
   /** @type {{header: Header, arrays: Arrays}} */
   const { header, arrays } = parse(data);
   const { strings, chosen, sides, least } = header;
-  const paths = readPaths(header, arrays.moved, arrays.by_chance);
+  const paths = readPaths(header, arrays.moved, arrays.by_chance, arrays.chance_reach);
   const heads = new Map(header.columns.flatMap((column) => column.heads.map((head) => [head.name, head])));
   Object.assign(state, { data, header, arrays, chosen, sides, least, paths, heads });
   parts.box.classList.toggle("av-circuit-over", header.over);
@@ -164,6 +167,7 @@ function takeData(/** @type {State} */ state, /** @type {Parts} */ parts, /** @t
   setText(parts.ofHeadName, strings.of_head);
   const options = ["", ...heads.keys()].map((name) => el("option", { value: name }, name || strings.of_all));
   parts.ofHead.replaceChildren(...options);
+  parts.byChance.replaceChildren(makeByChance(state, parts, header));
   parts.readable.replaceChildren(...(arrays.composed ? [makeReadable(state, parts, header)] : []));
   parts.sides.replaceChildren(...SIDES.map((side) => makeSide(state, parts, header, side)));
   parts.sides.setAttribute("aria-label", strings.sides);
@@ -239,12 +243,14 @@ function showPaths(/** @type {State} */ state, /** @type {Parts} */ parts) {
   if (!header) return;
   const { strings } = header;
   const head = state.heads.has(state.chosen) ? state.chosen : null;
-  const { drawn, total, least } = shownPaths(state.paths, { sides: state.sides, least: state.least, head });
+  const { sides, chance } = state;
+  const { drawn, total, least } = shownPaths(state.paths, { sides, least: state.least, head, chance });
   const chosen = state.paths.find(({ id }) => id === state.chosen);
   const readable = state.readable ? readablePaths(header, state.arrays?.composed, state.sides) : [];
   const most = mostOf(state);
   const paths = chosen && !drawn.includes(chosen) ? [chosen, ...drawn] : drawn;
-  state.drawn = { paths, readable, most, chosen: state.chosen, pointed: state.pointed };
+  const strongest = strongestPaths(state.paths, sides.replace("v", "")); // chance is of q and k
+  state.drawn = { paths, readable, most, strongest, chosen: state.chosen, pointed: state.pointed };
   graph?.draw(paths, most, readable);
   showWidths(parts.width, strings.width, drawn, most);
   parts.ofHead.value = head ?? "";
@@ -296,6 +302,24 @@ function readableSentence(
   return fill(strings.readable, { n: count(drawn), drawn: drawn.length, all: count(all), total: all.length });
 }
 
+/** The check box of the paths that move no more than chance: dashed lines. */
+function makeByChance(
+  /** @type {State} */ state,
+  /** @type {Parts} */ parts,
+  /** @type {Header} */ { strings },
+) {
+  const box = checkbox({
+    label: strings.by_chance,
+    checked: state.chance,
+    onChange: (on) => {
+      state.chance = on;
+      showPaths(state, parts);
+    },
+  });
+  box.node.classList.add("av-circuit-key-chance");
+  return box.node;
+}
+
 /** The check box of the faint lines. */
 function makeReadable(
   /** @type {State} */ state,
@@ -328,7 +352,7 @@ function listRow(
   const row = el(
     "button",
     {
-      class: `av-circuit-row av-path-${side}`,
+      class: `av-circuit-row av-path-${side}${path.isChance ? " av-circuit-chance" : ""}`,
       type: "button",
       dataset: { path: id },
       "aria-pressed": String(id === state.chosen),

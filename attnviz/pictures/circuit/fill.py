@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from attnviz.types import Site
 
 MAX_CELLS = 6
+NEAR = 2.0  # a few draws do not show how far chance goes
 
 
 def columns(layout: "Layout") -> tuple[CircuitColumn, ...]:
@@ -62,9 +63,26 @@ def composed(
     return z.astype(np.float32)
 
 
+def chance_reach(paths: "Paths") -> Float32[np.ndarray, "sender receiver side"]:
+    """What a path must move to be told from chance: `NEAR` times as far above it as its draws."""
+    most = paths.chance_range[1]
+    reach: np.ndarray = paths.by_chance + NEAR * (most - paths.by_chance)
+    return reach.astype(np.float32)
+
+
+def _told_from_chance(paths: "Paths", count: int) -> "list[Path]":
+    """The strongest paths into queries and keys, those near chance last."""
+
+    def is_near(path: "Path") -> bool:
+        chance, (_, most) = paths.chance(path), paths.chances(path)
+        return path.moved <= chance + NEAR * (most - chance)
+
+    return sorted(paths.strongest(paths.moved.size), key=is_near)[:count]
+
+
 def summary(lang: Language, paths: "Paths") -> str:
     """The two strongest paths into queries and keys, each beside what chance moves."""
-    strongest = paths.strongest(2)
+    strongest = _told_from_chance(paths, 2)
     if not strongest:
         return text(lang, "circuit.no_paths")
     listed = _listed(lang, [_path(lang, paths, path) for path in strongest])
@@ -73,7 +91,7 @@ def summary(lang: Language, paths: "Paths") -> str:
 
 def notes(lang: Language, paths: "Paths", reference: "Reference") -> tuple[str, ...]:
     """Sentences on the number of the strongest path, its control, and what it does not say."""
-    strongest = paths.strongest(1)
+    strongest = _told_from_chance(paths, 1)
     if not strongest:
         return ()
     (path,) = strongest

@@ -7,14 +7,15 @@
 
 /** @type {readonly Side[]} */
 export const SIDES = ["q", "k", "v"];
-const FIRST = 12; // as many arrows are drawn before anyone moves the threshold
+const FIRST = 8; // as many arrows are drawn before anyone moves the threshold
 const FIRST_OF_HEAD = 4; // as many of a chosen head, however little they move
 export const MAX_DRAWN = 150;
 const READABLE_Z = 10; // standard deviations above random rotations
 
 /**
- * `chance` is what a change as large moves in a random direction, NaN where there is no such number.
- * @typedef {HeadPath & {chance: number}} Path
+ * `chance` is what a change as large moves in a random direction, NaN where there is no such number; `isChance` is true
+ * for a path that is not told from that.
+ * @typedef {HeadPath & {chance: number, isChance: boolean}} Path
  */
 /** @typedef {{drawn: Path[], total: number, least: number}} Shown */
 
@@ -23,6 +24,7 @@ export function readPaths(
   /** @type {Header} */ header,
   /** @type {PackedArray} */ { data },
   /** @type {PackedArray | undefined} */ byChance = undefined,
+  /** @type {PackedArray | undefined} */ reach = undefined,
 ) {
   const names = header.columns.flatMap(({ heads }) => heads.map(({ name }) => name));
   /** @type {Path[]} */
@@ -30,9 +32,11 @@ export function readPaths(
   for (let i = 0, at = 0; i < names.length; i++)
     for (let j = 0; j < names.length; j++)
       for (const side of SIDES) {
-        const [moved, chance] = [data[at], byChance?.data[at] ?? NaN];
+        const [moved, chance, far] = [data[at], byChance?.data[at] ?? NaN, reach?.data[at] ?? NaN];
         at++;
-        if (moved > 0) paths.push(makePath(names[i], names[j], side, moved, chance));
+        const [sender, receiver] = [names[i], names[j]];
+        const id = `${sender}-${receiver}.${side}`;
+        if (moved > 0) paths.push({ id, sender, receiver, side, moved, chance, isChance: moved <= far });
       }
   return paths.sort((a, b) => b.moved - a.moved);
 }
@@ -47,28 +51,32 @@ export function readablePaths(
   return readPaths(header, composed).filter(({ side, moved }) => sides.includes(side) && moved > READABLE_Z);
 }
 
-/** @param {string} sender @param {string} receiver @param {Side} side @param {number} moved @param {number} chance @returns {Path} */
-function makePath(sender, receiver, side, moved, chance) {
-  return { id: `${sender}-${receiver}.${side}`, sender, receiver, side, moved, chance };
-}
-
 /**
- * The paths to draw: those into the chosen sides, of one head where one is chosen, that move enough.
+ * The paths to draw: those into the chosen sides, of one head where one is chosen, that move enough, and more than chance
+ * unless that is wanted too.
  * @param {readonly Path[]} paths
- * @param {{sides: string, least: number | null, head: string | null}} choice
+ * @param {{sides: string, least: number | null, head: string | null, chance: boolean}} choice
  * @returns {Shown}
  */
-export function shownPaths(paths, { sides, least, head }) {
-  const fitting = paths.filter(
-    ({ side, sender, receiver }) => sides.includes(side) && (!head || sender === head || receiver === head),
-  );
+export function shownPaths(paths, { sides, least, head, chance }) {
+  const among = paths.filter(({ side, isChance }) => sides.includes(side) && (chance || !isChance));
+  const fitting = among.filter(({ sender, receiver }) => !head || sender === head || receiver === head);
   const first = leastOfFirst(
-    paths.filter(({ side }) => sides.includes(side)),
+    among.filter(({ isChance }) => !isChance),
     FIRST,
   );
   const limit = least ?? (head ? Math.min(first, leastOfFirst(fitting, FIRST_OF_HEAD)) : first);
   const enough = fitting.filter(({ moved }) => moved >= limit);
   return { drawn: enough.slice(0, MAX_DRAWN), total: enough.length, least: limit };
+}
+
+/** The strongest path into or out of each head, by its name. @returns {Record<string, Path>} */
+export function strongestPaths(/** @type {readonly Path[]} */ paths, /** @type {string} */ sides) {
+  /** @type {Record<string, Path>} */
+  const strongest = {};
+  for (const path of paths)
+    if (sides.includes(path.side)) for (const head of [path.sender, path.receiver]) strongest[head] ??= path;
+  return strongest;
 }
 
 /** What the last of the first `count` paths moves. */

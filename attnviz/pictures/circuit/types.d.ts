@@ -5,11 +5,11 @@ import type { SharedStrings } from "../shared/heads.js";
 
 /**
  * The graph; NaN where a head does not run after another.
- * `by_chance` is what a change as large moves in random directions, NaN for values. `chosen` is a head or
- * path as an address has it, "" for none. `least` is the least that a drawn arrow moves, None for the choice
- * of the browser. `summary` names the strongest paths with their control, `notes` say what the numbers mean.
- * `composed` is the z of what each head's weights let it read of an earlier one, without any text; None where
- * the weights do not say.
+ * `by_chance` is what a change as large moves in random directions, `chance_reach` what a path has to move to
+ * be told from that; both NaN for values. `chosen` is a head or path as an address has it, "" for none.
+ * `least` is the least that a drawn arrow moves, None for the choice of the browser. `summary` names the
+ * strongest paths with their control, `notes` say what the numbers mean. `composed` is the z of what each
+ * head's weights let it read of an earlier one, without any text; None where the weights do not say.
  */
 export interface Header {
   strings: Strings;
@@ -59,6 +59,8 @@ export interface Arrays {
   /** [sender, receiver, side] */
   by_chance: FloatArray;
   /** [sender, receiver, side] */
+  chance_reach: FloatArray;
+  /** [sender, receiver, side] */
   composed?: FloatArray;
 }
 
@@ -86,6 +88,7 @@ export interface Strings extends SharedStrings {
   readonly width: string;
   readonly bar: string;
   readonly mark: string;
+  readonly by_chance: string;
   readonly of_head: string;
   readonly of_all: string;
   readonly hint_over: string;

@@ -7,7 +7,10 @@
 import { svg, svgText } from "./svg.js";
 
 /** @typedef {"q" | "k" | "v"} Side */
-/** A path, and the share of the later head that it moves. @typedef {{id: string, sender: string, receiver: string, side: Side, moved: number}} HeadPath */
+/**
+ * A path, and the share of the later head that it moves; `isChance` where chance moves as much.
+ * @typedef {{id: string, sender: string, receiver: string, side: Side, moved: number, isChance: boolean}} HeadPath
+ */
 /** The middle of a head's box, and its size. @typedef {{x: number, y: number, width: number, height: number}} HeadBox */
 /** A path with the middle of its lane, null between lines that are next to each other. @typedef {HeadPath & {lane: number | null}} Laid */
 /** Where lines and columns are, and the room between them. @typedef {{lines: number[], columns: number[], down: number, across: number}} Raster */
@@ -141,14 +144,15 @@ function boxOf(/** @type {ReadonlyMap<string, HeadBox>} */ boxes, /** @type {str
  *   whether it has the letter of its side
  */
 function arrow(path, boxes, raster, { most, rank, named }) {
-  const { id, sender, receiver, side, moved } = path;
+  const { id, sender, receiver, side, moved, isChance } = path;
+  const form = isChance ? " av-path-chance" : rank < STRONGEST ? " av-path-strong" : "";
   const width = lineWidth(moved, most);
   const { line, x, y } = lineOf(path, boxes, raster, TIP);
   const half = 2 + width / 2;
   return svg(
     "g",
     {
-      class: `av-path av-path-${side}${rank < STRONGEST ? " av-path-strong" : ""}`,
+      class: `av-path av-path-${side}${form}`,
       "data-path": id,
       "data-sender": sender,
       "data-receiver": receiver,

@@ -91,11 +91,12 @@ export interface SaidAnswer {
   readonly probability: number;
 }
 
-/** Paths that are drawn over the switches: the strongest moves `most`, `readable` ones are faint. */
+/** Paths that are drawn over the switches: the strongest moves `most`, `readable` ones are faint; the `strongest` of each head. */
 export interface DrawnPaths {
   readonly paths: readonly HeadPath[];
   readonly readable: readonly HeadPath[];
   readonly most: number;
+  readonly strongest: Readonly<Record<string, HeadPath & { readonly chance: number }>>;
   readonly chosen: string;
   readonly pointed: string | null;
 }

@@ -32,8 +32,9 @@ export default function strip(/** @type {Host} */ host) {
   const box = el("section", { class: "av av-strip av-line-of-text" });
   host.root.append(box);
   const committer = makeCommitter(host, box, (selection) => {
+    const { query, key } = state.selection;
     state.selection = selection;
-    mark(state);
+    mark(state, query !== selection.query || key !== selection.key);
   });
   /** @type {State} */
   const state = {

@@ -13,8 +13,9 @@ import { svg } from "../shared/svg.js";
  * @param {HTMLElement} place what the arrows lie over; a button in it names its head in `data-head`
  * @param {HTMLElement} box what makes room for them
  * @param {Host} host
+ * @param {() => void} changed is called when other paths are drawn
  */
-export function makeArrows(place, box, { address, channel }) {
+export function makeArrows(place, box, { address, channel }, changed) {
   const node = svg("svg", { class: "av-switches-arrows", "aria-hidden": "true" });
   /** @type {DrawnPaths | null} */
   let drawn = null;
@@ -42,12 +43,18 @@ export function makeArrows(place, box, { address, channel }) {
     if (!("paths" in message)) return;
     const onlyMarks = drawn && message.paths?.paths === drawn.paths;
     drawn = message.paths;
-    if (onlyMarks) mark();
-    else draw();
+    if (onlyMarks) return mark();
+    draw();
+    changed();
   });
   channel.post({ wants: "paths" });
   return {
     draw,
+    /** The strongest path of a head that has no arrow; null for another head, or where no paths are drawn. */
+    missing(/** @type {string} */ head) {
+      const has = drawn?.paths.some(({ sender, receiver }) => head === sender || head === receiver);
+      return (!has && drawn?.strongest[head]) || null;
+    },
     /** The arrows of a head stand out while it is pointed at. */
     point(/** @type {string | null} */ head) {
       pointed = head;

@@ -14,7 +14,7 @@ import { makeArrows } from "./arrows.js";
 import { makeBoard } from "./board.js";
 import { makeWords } from "./words.js";
 
-/** @import { Host, Mounted } from "../shared/host.js" */
+/** @import { DrawnPaths, Host, Mounted } from "../shared/host.js" */
 /** @import { At, Board } from "./board.js" */
 /** @import { AnswerView, Arrays, Header } from "./types.js" */
 
@@ -26,7 +26,7 @@ const NAME_CHARS = 16; // what fits beside a bar
  * `before` has what was off before each click, the last one at the end; `last` is the head that was switched last, `at` the
  * one that is spoken of.
  * @typedef {{host: Host, data: Uint8Array | null, header: Header | null, arrays: Arrays | null, off: Map<string, string>,
- *   board: Board | null, before: Map<string, string>[], last: At | null, at: At | null}} State
+ *   board: Board | null, arrows: ReturnType<typeof makeArrows> | null, before: Map<string, string>[], last: At | null, at: At | null}} State
  */
 /** @typedef {ReturnType<typeof buildParts>} Parts */
 
@@ -35,7 +35,7 @@ export default function switches(/** @type {Host} */ host) {
   /** @type {State} */
   const state = {
     ...{ host, data: null, header: null, arrays: null, off: new Map(), board: null },
-    ...{ before: [], last: null, at: null },
+    ...{ before: [], last: null, at: null, arrows: null },
   };
   const parts = buildParts(state, {
     undo: () => {
@@ -71,7 +71,8 @@ export default function switches(/** @type {Host} */ host) {
     },
   });
   host.root.append(parts.box);
-  const arrows = makeArrows(parts.boards, parts.box, host);
+  const arrows = makeArrows(parts.boards, parts.box, host, () => showFacts(state, parts));
+  state.arrows = arrows;
   const stop = host.channel.listen((message) => {
     if ("wants" in message && message.wants === "turned") tellTurned(state);
   });
@@ -116,7 +117,7 @@ function buildParts(_state, on) {
   const hint = el("p", { class: "av-hint" });
   const row = el("div", { class: "av-row" }, suggested, look, undo, allOn, open);
   const boards = el("div", { class: "av-switches-boards" });
-  left.append(boards, el("div", { class: "av-switches-says" }, facts, row, most, legend, hint, comparison));
+  left.append(boards, el("div", { class: "av-switches-says" }, facts, most, row, legend, hint, comparison));
   const answer = makeAnswer();
   const words = el("div", { class: "av-switches-words" });
   const right = el("div", { class: "av-switches-right" }, answer.node, words);
@@ -229,13 +230,31 @@ function showFacts(/** @type {State} */ state, /** @type {Parts} */ { facts }) {
   const at = (state.at && board.at(state.at.name)) ?? board.at(name);
   if (!at) return facts.replaceChildren();
   const { strings, effects_percent: isPercent } = header;
-  const is = fill(off.has(at.name) ? strings.head_off : strings.head_on, { head: at.name });
+  const { words } = header;
+  const isForbidden = words?.through === at.name && words.chosen !== null;
+  const form = off.has(at.name) ? strings.head_off : isForbidden ? strings.head_forbidden : strings.head_on;
+  const is = fill(form, {
+    head: at.name,
+    word: isForbidden ? words.tokens[Number(words.chosen)].trim() : "",
+  });
   const nodes = factsOf(header, arrays, at);
   if (!nodes.length && at.effect !== null) {
     const value = isPercent ? withPercent(fmtPercent(at.effect)) : fmtFixed(at.effect, 4);
     nodes.push(el("span", {}, fill(strings.effect, { value })));
   }
-  facts.replaceChildren(el("span", {}, is), ...nodes);
+  const path = state.arrows?.missing(at.name);
+  if (path) nodes.push(el("span", {}, noArrow(strings, at.name, path)));
+  facts.replaceChildren(el("span", {}, ...quotingNodes(is)), ...nodes);
+}
+
+/** Why a head has no arrow: its strongest path, beside what chance moves. */
+function noArrow(
+  /** @type {Header["strings"]} */ strings,
+  /** @type {string} */ head,
+  /** @type {DrawnPaths["strongest"][string]} */ { sender, receiver, moved, chance },
+) {
+  const [value, byChance] = [fmtPercent(moved), fmtPercent(chance)];
+  return fill(strings.no_arrow, { head, sender, receiver, value, chance: byChance });
 }
 
 /** What stands before the names of the heads whose cell is chosen. */
@@ -301,7 +320,7 @@ function showOff(/** @type {State} */ state, /** @type {Parts} */ parts) {
   board.show(off, (name) =>
     fill(off.has(name) ? header.strings.head_off : header.strings.head_on, { head: name }),
   );
-  parts.suggested.hidden = off.size > 0 || !header.suggested;
+  parts.suggested.hidden = off.size > 0 || isForbidding(header) || !header.suggested;
   const [reader, key] = header.look.split("@");
   parts.look.hidden = !header.words || off.size !== header.off.length || !header.look;
   if (header.words && header.look) {

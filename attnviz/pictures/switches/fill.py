@@ -241,7 +241,7 @@ def most_sentence(
         lang,
         "switchboard.most",
         first=str(first),
-        most=answers.amount(lang, effects.of(first), unit),
+        most=answers.amount_again(lang, effects.of(first), unit),
         n=len(cuts.moved),
         head=str(cuts.edges[best][0]),
         word=word,

@@ -128,6 +128,8 @@ export interface Strings extends SharedStrings {
   readonly board: string;
   readonly head_on: string;
   readonly head_off: string;
+  readonly head_forbidden: string;
+  readonly no_arrow: string;
   readonly effect: string;
   readonly undo: string;
   readonly all_on: string;

@@ -35,6 +35,7 @@ VIEW = CircuitView(
     ),
     moved=MOVED,
     by_chance=BY_CHANCE,
+    chance_reach=2 * BY_CHANCE,
     composed=COMPOSED,
     summary="The strongest paths …",
     chosen=str(Chosen("L0.H0", "L1.H0", "k")),
@@ -51,6 +52,7 @@ def test_pack_circuit_keeps_every_path_and_hostile_tokens() -> None:
     header, arrays = unpack(packed(circuit.CANVAS, VIEW, "en"))
     np.testing.assert_array_equal(arrays["moved"], MOVED)
     np.testing.assert_array_equal(arrays["by_chance"], BY_CHANCE)
+    np.testing.assert_array_equal(arrays["chance_reach"], 2 * BY_CHANCE)
     np.testing.assert_array_equal(arrays["composed"], COMPOSED)
     assert "composed" not in unpack(packed(circuit.CANVAS, replace(VIEW, composed=None), "en"))[1]
     assert header["detail"]["cells"][0]["label"] == f"1 {SCRIPT} → 0"

@@ -29,7 +29,7 @@ def test_a_cosine_below_one_is_not_printed_as_one(value: float, shown: str) -> N
 @pytest.mark.parametrize(
     ("kind", "moved"),
     [
-        ("next_token", "20.0 percentage points of probability"),
+        ("next_token", "20.0 percentage points"),
         ("target", "20.0 percentage points on average"),
         ("vectors", "0.2000"),
     ],
