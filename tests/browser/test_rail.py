@@ -126,8 +126,8 @@ def test_the_rail_stays_where_it_is_when_a_stop_opens(
 ) -> None:
     width, height = screen
     with browser.new_context(viewport={"width": width, "height": height}) as context:
-        options = {"text": "The cat sat.", "layer": 2, "head": 5, "query": 1, "key": 2}
-        page = show(context.new_page(), server, "steps", **options).page
+        opened, text = context.new_page(), "The cat sat."
+        page = show(opened, server, "steps", text=text, layer=2, head=5, query=1, key=2).page
         rail, stops = page.locator(".rail"), page.locator(".rail .stop")
         expect(stops.nth(1)).to_be_enabled()
         before = rail.bounding_box()
