@@ -160,5 +160,6 @@ export function buildAnswer(/** @type {Header} */ { answer, strings }, /** @type
   const spoken = el("span", { class: "av-visually-hidden" }, `${answer.title}: `);
   const isOurs = turned && fmtPercent(turned.before.probability) === fmtPercent(answer.probability);
   const now = isOurs ? [" → ", el("b", {}, ...said(turned.after))] : [];
-  return [el("p", { class: "strip-answer", title: answer.title }, spoken, ...said(answer), ...now)];
+  const before = el("span", { class: isOurs ? "strip-before" : "" }, ...said(answer));
+  return [el("p", { class: "strip-answer", title: answer.title }, spoken, before, ...now)];
 }
