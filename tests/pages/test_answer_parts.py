@@ -6,15 +6,11 @@ import pytest
 import attnviz
 from attnviz import i18n
 from tests.pages.conftest import Visit
-from tests.pages.test_inside import drawn_tables
+from tests.pages.test_inside import drawn_tables, number
 from tests.support.hostile import TEXT as HOSTILE
 
 STORE = "When Mary and John went to the store, John gave a drink to"
 OTHER = "When Mary and John went to the store, Mary gave a drink to"
-
-
-def number(shown: str) -> float:
-    return float(shown.replace("−", "-").replace(",", ".").removesuffix("%").strip())
 
 
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)
@@ -101,7 +97,7 @@ def test_a_classified_text_shows_its_tokens_at_once(visit: Visit, lang: i18n.Lan
     assert strongest == {"not", "good"}
     assert i18n.numbers.number(lang, 1 / len(last), ".2f") in table["note"]
     first, second = cap.logits[0].sort(descending=True).values[:2]
-    assert f"{float(first - second):.3f}" in table["note"]
+    assert i18n.numbers.number(lang, float(first - second), ".3f") in table["note"]
 
 
 @pytest.mark.parametrize("model", ["shapes", "minilm", "stories"])

@@ -11,6 +11,7 @@ from attnviz.app.server import jobs
 from attnviz.app.server.edge import streamlit_patches
 from attnviz.app.server.page_queue import PageQueue
 from attnviz.app.session import widgets
+from attnviz.i18n import numbers
 from attnviz.pictures import effects, table
 from attnviz.pictures.shared.buffer import unpack
 from tests.pages.conftest import Visit, beside_bar, sent
@@ -28,6 +29,10 @@ def drawn_tables(app: AppTest) -> list[dict[str, Any]]:
     return [unpack(data)[0] for data in mounted]
 
 
+def number(shown: str) -> float:
+    return float(shown.replace("−", "-").replace(",", ".").removesuffix("%").strip())
+
+
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)
 @pytest.mark.parametrize("page", ["head", "steps"])
 def test_a_row_shows_weight_length_and_effect(visit: Visit, page: str, lang: i18n.Language) -> None:
@@ -42,7 +47,7 @@ def test_a_row_shows_weight_length_and_effect(visit: Visit, page: str, lang: i18
     stories = attnviz.load("stories")
     on = attnviz.NextToken(" Mary", against=" Sara")
     found = attnviz.experiment(stories, STORE, on=on).edges("L2.H1", cells=[(14, 2)])
-    shown = float(first["cells"][2]["text"].replace("−", "-"))
+    shown = number(first["cells"][2]["text"])
     assert shown == pytest.approx(found.exact[14, 2], abs=2e-3)
     assert shown < -3
 
@@ -56,7 +61,7 @@ def test_why_here_stands_beside_an_intervention(visit: Visit, lang: i18n.Languag
     said = " ".join(part.value for part in app.main.markdown)
     stories = attnviz.load("stories")
     why = attnviz.experiment(stories, STORE).why("L2.H1", 14, 2)
-    assert f"{why.weight:.3f}" in said
+    assert numbers.number(lang, why.weight, ".3f") in said
     assert (
         i18n.text(lang, "inside.cut_k", sender="§", was="§", now="§", n=0, median="§").split(
             "**§**"
