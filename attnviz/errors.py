@@ -15,7 +15,7 @@ A message says what was asked, what was found, what is allowed and what to do. `
 """
 
 import errno
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 from importlib.util import find_spec
 from operator import index as as_index
@@ -158,6 +158,27 @@ def require_index(name: str, value: SupportsIndex, count: int) -> int:
 def bad_argument(message: str, *, name: str, found: str | int, allowed: str | int) -> BadInput:
     """The error about an argument that is none of those that are allowed."""
     return BadInput(message, code="bad_argument", name=name, found=found, allowed=allowed)
+
+
+def heads_left_out(layer: int, heads: Sequence[int]) -> BadInput:
+    """The error about what needs all heads of a layer, of which some alone are kept."""
+    kept = names_of_heads(heads)
+    return BadInput(
+        f"this capture keeps {kept} of layer {layer} alone, and this needs all heads: name one of"
+        " them, or capture again with the whole layer in keep=",
+        code="heads_left_out",
+        layer=layer,
+        heads=kept,
+    )
+
+
+def names_of_heads(heads: Sequence[int]) -> str:
+    """The names of heads within their layer.
+
+    >>> names_of_heads((1, 4))
+    'H1, H4'
+    """
+    return ", ".join(f"H{head}" for head in heads)
 
 
 def cannot_write(path: object, error: OSError) -> BadInput:

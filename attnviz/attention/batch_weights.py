@@ -17,15 +17,18 @@ from attnviz.attention.stored_weights import StoredWeights
 def all_weights(
     inputs: AttentionInputs | StoredWeights,
 ) -> Float32[Tensor, "text head query key"]:
-    """The weights as `inputs.weights(head, text)` has them, of every text and head."""
+    """The weights as `inputs.weights(head, text)` has them, of every text and kept head."""
     if isinstance(inputs, StoredWeights) or inputs.changes or _sink_of_a_query(inputs):
-        texts, heads = range(inputs.n_batch), range(inputs.n_heads)
+        texts, heads = range(inputs.n_batch), inputs.kept_heads
         return torch.stack(
             [torch.stack([inputs.weights(head, text) for head in heads]) for text in texts]
         )
     inputs.require_untouched()
     key, n_shared = inputs.key.float(), inputs.n_heads // inputs.n_kv_heads
-    key = key if n_shared == 1 else key.repeat_interleave(n_shared, dim=1)
+    if inputs.only is not None:
+        key = key[:, list(inputs.only.kv_rows)]
+    elif n_shared > 1:
+        key = key.repeat_interleave(n_shared, dim=1)
     scores = formula.scores(inputs.query.float(), key).mul_(inputs.scaling)
     if inputs.softcap is not None:
         scores = formula.capped(scores, inputs.softcap)

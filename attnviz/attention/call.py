@@ -5,7 +5,7 @@ itself made of them: O(n·d) memory. Nothing n×n is stored; `weights`, `stages`
 it, head by head where memory matters, and `verify` compares the result with the model's own.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -26,7 +26,7 @@ from attnviz.attention.tolerance import (
     rounding,
 )
 from attnviz.attention.verification import Comparison, Verification, worst
-from attnviz.errors import require_index
+from attnviz.errors import heads_left_out, require_index
 from attnviz.summary import shortened
 from attnviz.types import Kind, MaskKind, Stack, Stage
 from attnviz.vision.token_boxes import Places
@@ -44,9 +44,10 @@ class AttentionCall:
     weights·V as the model's own kernel returned it, [batch, query, head, d_value]. `projections`
     has the linear layers beside the call that were found, "q", "k", "v", "out", and `absent` the
     reason for each missing stage. Of a long text, `output` and the projections keep every
-    `row_step`-th token. `windows` describes the windows in the batch if a layer attends inside
-    windows of a picture; `query_places` and `key_places` have the places of tokens in a picture,
-    unless they are patches row by row.
+    `row_step`-th token; with `keep="L2.H1"` tensors have the `kept_heads` alone. `windows`
+    describes the windows in the batch if a layer attends inside windows of a picture;
+    `query_places` and `key_places` have the places of tokens in a picture, unless they are patches
+    row by row.
     """
 
     module: str
@@ -75,8 +76,13 @@ class AttentionCall:
 
     @property
     def n_heads(self) -> int:
-        """The number of heads."""
+        """The number of heads that the layer has."""
         return self.inputs.n_heads
+
+    @property
+    def kept_heads(self) -> Sequence[int]:
+        """The numbers of the heads that are kept, in order: all, unless `keep=` named some."""
+        return self.inputs.kept_heads
 
     @property
     def n_query(self) -> int:
@@ -116,9 +122,17 @@ class AttentionCall:
         return call
 
     def check(self, head: int | None, batch: int) -> None:
-        """Raise `BadInput` unless the head (None = all) and the batch row exist."""
-        require_index("head", 0 if head is None else head, self.n_heads)
+        """Raise `BadInput` unless the head (None = all) and the batch row exist and are kept."""
+        if head is None:
+            self.require_all_heads()
+        else:
+            self.inputs.row(require_index("head", head, self.n_heads))
         require_index("batch", batch, self.n_batch)
+
+    def require_all_heads(self) -> None:
+        """Raise `BadInput` for a call of which some heads alone are kept (`keep=`)."""
+        if self.inputs.only is not None:
+            raise heads_left_out(self.layer, self.kept_heads)
 
     def stages(self, head: int, batch: int = 0) -> dict[str, Tensor]:
         """q, k, v, scores, scaled, [capped], [biased], masked, weights, mixed of one head."""
@@ -128,17 +142,21 @@ class AttentionCall:
     def weights(self, head: int | None = None, batch: int = 0) -> Float[Tensor, "... query key"]:
         """Attention weights, float32: [query, key] of one head, [head, query, key] of all.
 
-        Heads that are computed together may differ from one alone in the last bit (6e-8).
+        Heads that are computed together may differ from one alone in the last bit (6e-8). Raises
+        `BadInput` for a head that was not kept, and for all where not all were.
         """
         self.check(head, batch)
-        if head is not None:
-            return self.inputs.weights(head, batch)
+        return self.kept_weights(batch) if head is None else self.inputs.weights(head, batch)
+
+    def kept_weights(self, batch: int = 0) -> Float[Tensor, "kept_head query key"]:
+        """Attention weights of the `kept_heads` as float32."""
         if self._is_short and isinstance(self.inputs, AttentionInputs):
             own = self.inputs if self.n_batch == 1 else self.inputs.one_text(batch)
             return all_weights(own)[0]
-        weights = torch.empty(self.n_heads, self.n_query, self.n_key, device=self.output.device)
-        for number in range(self.n_heads):
-            weights[number] = self.inputs.weights(number, batch)
+        heads, device = self.kept_heads, self.output.device
+        weights = torch.empty(len(heads), self.n_query, self.n_key, device=device)
+        for row, head in enumerate(heads):
+            weights[row] = self.inputs.weights(head, batch)
         return weights
 
     @property
@@ -158,8 +176,8 @@ class AttentionCall:
         mask: Bool[Tensor, "query key"] | None = None,
         rows: slice = ALL_ROWS,
     ) -> Float[Tensor, "query head d_value"]:
-        """weights·V of every head, in the layout of `output`; a `mask` is a "what if"."""
-        inputs, heads = self.inputs, range(self.n_heads)
+        """weights·V of every kept head, in the layout of `output`; a `mask` is a "what if"."""
+        inputs, heads = self.inputs, self.kept_heads
         if (
             mask is None
             and self._is_short
@@ -167,8 +185,8 @@ class AttentionCall:
             and not (inputs.changes or inputs.sinks_gate)
         ):
             value = batch_row(inputs.value, batch).float()
-            value = torch.stack([value[inputs.kv_head(head)] for head in heads])
-            return formula.mixed(self.weights(batch=batch)[:, rows], value).transpose(0, 1)
+            value = torch.stack([value[inputs.kv_row(head)] for head in heads])
+            return formula.mixed(self.kept_weights(batch)[:, rows], value).transpose(0, 1)
         return torch.stack([self._mixed_of(head, batch, mask, rows) for head in heads], dim=1)
 
     def _mixed_of(
@@ -189,27 +207,27 @@ class AttentionCall:
         return slice(None, None, self.row_step)
 
     def fully_masked(self, batch: int = 0) -> Bool[Tensor, "row head"] | None:
-        """True for each kept query that may attend to no key, by head; None if there is none."""
+        """True for each kept query that may attend to no key, by kept head; None if none is."""
         if isinstance(self.inputs, StoredWeights) or self.inputs.mask is None:
             return None
         one_for_all = self.inputs.mask.dim() < 4 or self.inputs.mask.shape[1] == 1
-        heads = range(1 if one_for_all else self.n_heads)
+        heads = self.kept_heads[:1] if one_for_all else self.kept_heads
         by_head = [self.inputs.fully_masked(head, batch, self.kept_rows) for head in heads]
         masked = [rows for rows in by_head if rows is not None]
         if not masked:
             return None
         none = torch.zeros_like(masked[0])
         rows = torch.stack([none if rows is None else rows for rows in by_head], dim=1)
-        return rows.expand(-1, self.n_heads)
+        return rows.expand(-1, len(self.kept_heads))
 
     def visible(self, batch: int = 0) -> Bool[Tensor, "query key"]:
         """True where some head may attend; taken from the weights if the mask is not known."""
         if isinstance(self.inputs, StoredWeights):
             return (batch_row(self.inputs.kept, batch) > 0).any(dim=0)
         mask = self.inputs.mask
-        n_mask = 1 if mask is None or mask.dim() < 4 else mask.shape[1]
+        n_mask = 1 if mask is None or mask.dim() < 4 else mask.shape[1]  # one for all, or each
         visible = torch.zeros(self.n_query, self.n_key, dtype=torch.bool, device=self.output.device)
-        for head in range(n_mask):
+        for head in self.kept_heads[:n_mask]:
             may_attend = self.inputs.may_attend(head, batch)
             visible |= True if may_attend is None else may_attend
         return visible
@@ -239,13 +257,14 @@ class AttentionCall:
         step = torch.finfo(coarser).eps if is_mixed else FLOAT32_STEP
         return [
             rounding(coarser, size, size * score, step)
-            for head, score in enumerate(inputs.largest_scores(batch))
-            for size in (sizes[inputs.kv_head(head)],)
+            for head, score in zip(self.kept_heads, inputs.largest_scores(batch), strict=True)
+            for size in (sizes[inputs.kv_row(head)],)
         ]
 
     def __repr__(self) -> str:
         stack = "" if self.stack is None else f"{self.stack} "
-        sizes = f"{self.n_heads} heads, {self.n_query} queries × {self.n_key} keys"
+        some = "" if self.inputs.only is None else f"{len(self.kept_heads)} of "
+        sizes = f"{some}{self.n_heads} heads, {self.n_query} queries × {self.n_key} keys"
         batch = f", batch of {self.n_batch}" if self.n_batch > 1 else ""
         name = f"AttentionCall {shortened(self.name)}"
         changed = f", changed: {shortened(', '.join(self.changes))}" if self.changes else ""
@@ -264,7 +283,7 @@ class AttentionCall:
             comparisons += _worst_of_each_stage(compare_all_projections(self, batch))
         if not isinstance(self.inputs, StoredWeights) or self.inputs.value is not None:
             comparisons.append(worst(self._compare_mixed(row) for row in range(self.n_batch)))
-        if out is not None:
+        if out is not None and self.inputs.only is None:
             comparisons.append(self._compare_projected(out))
         compared = {comparison.stage for comparison in comparisons}
         uncovered = tuple(stage for stage in self._shown_stages() if stage not in compared)

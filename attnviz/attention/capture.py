@@ -264,8 +264,8 @@ class Capture:
         n = len(layers[0])
         return flow(layers, query + n if -n <= query < 0 else query)
 
-    def require_all_layers(self) -> None:
-        """Raise `BadInput` for a capture that keeps some layers only (`keep=`)."""
+    def require_all_heads(self) -> None:
+        """Raise `BadInput` for a capture that keeps some layers or heads only (`keep=`)."""
         for kind, stack in dict.fromkeys((call.kind, call.stack) for call in self.calls):
             kept = sorted({call.layer for call in self._calls(kind, stack)})
             if kept[-1] >= len(kept):
@@ -276,9 +276,11 @@ class Capture:
                     code="layers_left_out",
                     layers=layers,
                 )
+        for call in self.calls:
+            call.require_all_heads()
 
     def _halved(self, batch: int, stack: Stack | None) -> list[Float64[np.ndarray, "query token"]]:
-        self.require_all_layers()
+        self.require_all_heads()
         means = [one.weights.mean(0) for one in self.layer_weights(batch, "self", stack)]
         return [with_residual(mean.astype(np.float64)) for mean in means]
 
@@ -314,6 +316,8 @@ class Capture:
             calls = self._calls(kind, stack)
             sizes = zip(*((c.n_heads, c.n_query, c.n_key) for c in calls), strict=True)
             heads, queries, keys = map(_range, sizes)
+            if any(call.inputs.only for call in calls):
+                heads = f"{_range([len(call.kept_heads) for call in calls])} of {heads}"
             layers = counted(len({call.layer for call in calls}), "layer")
             name = kind if stack is None else f"{stack} {kind}"
             rows.append((name, f"{layers} × {heads} heads", f"{queries} queries × {keys} keys"))
@@ -336,10 +340,11 @@ class Capture:
             kind=call.kind,
             layer=call.layer,
             index=index,
-            weights=call.weights(None, row).cpu().numpy(),
+            weights=call.kept_weights(row).cpu().numpy(),
             queries=axis_tokens.fitting(queries, call.n_query),
             keys=axis_tokens.fitting(keys, call.n_key) if apart else None,
             visible=call.visible(row).cpu().numpy(),
+            heads=None if call.inputs.only is None else tuple(call.kept_heads),
         )
 
     def _rows(self, call: AttentionCall, batch: int | None) -> range:

@@ -25,7 +25,8 @@ def compare_outputs(
 ) -> dict[Stage, Comparison]:
     """weights·V of one head and of all, and the output of W_O, beside the model's own.
 
-    Queries that may attend to no key are left out; {} if there is no other.
+    `concat` has the kept heads; where these are not all, nothing is said of all. Queries that may
+    attend to no key are left out; {} if there is no other.
     """
     theirs, masked = batch_row(call.output, batch).float(), call.fully_masked(batch)
     rows = torch.arange(len(theirs)) if masked is None else (~masked.any(dim=1)).nonzero()[:, 0]
@@ -33,11 +34,11 @@ def compare_outputs(
         return {}
     ours = concat[call.kept_rows][rows].reshape(-1, *theirs.shape[1:])  # [row, head, d_value]
     heads = call.compare_mixed(ours, batch, rows)
+    compared: dict[Stage, Comparison] = {"mixed": heads[call.inputs.row(head)]}
+    if call.inputs.only is not None:
+        return compared
     of_all = worst(heads)
-    compared: dict[Stage, Comparison] = {
-        "mixed": heads[head],
-        "concat": Comparison(call.name, "concat", of_all.error, of_all.tolerance),
-    }
+    compared["concat"] = Comparison(call.name, "concat", of_all.error, of_all.tolerance)
     out = call.projections.get("out")
     if out is not None and projected is not None:
         error = max_difference(projected[call.kept_rows][rows], out.output[batch][rows])

@@ -10,7 +10,7 @@ Shapes follow transformers: q [batch, head, query, d_head], k and v [batch, kv_h
 fewer kv_heads than heads, neighbouring heads share one (grouped-query attention).
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -19,6 +19,7 @@ from torch import Tensor
 
 from attnviz import masks
 from attnviz.attention import formula
+from attnviz.attention.kept_heads import KeptHeads
 from attnviz.attention.stage_changes import ChangeableStage, StageChange
 from attnviz.attention.tolerance import largest, longest_by_head
 from attnviz.errors import UnsupportedAttention
@@ -26,6 +27,7 @@ from attnviz.summary import described
 
 ALL_ROWS = ALL_KEYS = slice(None)
 ROW_BLOCK = 256
+HeadsOf = Callable[[Tensor, tuple[int, ...]], Tensor]
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +40,9 @@ class AttentionInputs:
     one more score per head, or per query, that takes part in the softmax's sum and has no value
     (gpt-oss); with `sinks_gate` it scales the row of weights·V instead, to the same effect, and the
     weights sum to 1 (Granite). `key_version` detects a key cache that a later step overwrote in
-    place. `changes` are what stood at some stages instead of the model's own numbers.
+    place. `changes` are what stood at some stages instead of the model's own numbers. `only` has
+    the heads that are kept, if not all are: then tensors have rows for these alone, and heads are
+    named by their own numbers.
     """
 
     query: Float[Tensor, "#batch head query d_head"]
@@ -53,6 +57,7 @@ class AttentionInputs:
     sinks_gate: bool = False
     key_version: int | None = None
     changes: tuple[StageChange, ...] = ()
+    only: KeptHeads | None = None
 
     @property
     def n_batch(self) -> int:
@@ -62,12 +67,22 @@ class AttentionInputs:
     @property
     def n_heads(self) -> int:
         """The number of heads."""
-        return self.query.shape[1]
+        return self.query.shape[1] if self.only is None else self.only.n_heads
 
     @property
     def n_kv_heads(self) -> int:
         """The number of key/value heads, which groups of heads share."""
-        return self.key.shape[1]
+        return self.key.shape[1] if self.only is None else self.only.n_kv_heads
+
+    @property
+    def kept_heads(self) -> Sequence[int]:
+        """The numbers of the heads that are kept: all, unless `only` has some."""
+        return range(self.n_heads) if self.only is None else self.only.numbers
+
+    @property
+    def kept_kv_heads(self) -> Sequence[int]:
+        """The numbers of the key/value heads that are kept."""
+        return range(self.n_kv_heads) if self.only is None else self.only.kv_numbers
 
     @property
     def n_query(self) -> int:
@@ -93,15 +108,23 @@ class AttentionInputs:
         """The key/value head that a query head shares."""
         return head // (self.n_heads // self.n_kv_heads)
 
+    def row(self, head: int) -> int:
+        """The row of a head in q; `BadInput` for a head that was not kept."""
+        return head if self.only is None else self.only.row(head)
+
+    def kv_row(self, head: int) -> int:
+        """The row of k and v that a query head shares."""
+        return self.kv_head(head) if self.only is None else self.only.kv_rows[self.row(head)]
+
     def qkv(self, head: int, batch: int = 0) -> tuple[Tensor, Tensor, Tensor]:
         """q, k, v of one head as float32: [query, d_head], [key, d_head], [key, d_value].
 
         Raises `UnsupportedAttention` when the keys are not the ones that the call saw.
         """
         self.require_untouched()
-        kv = self.kv_head(head)
+        kv = self.kv_row(head)
         return (
-            batch_row(self.query, batch)[head].float(),
+            batch_row(self.query, batch)[self.row(head)].float(),
             batch_row(self.key, batch)[kv].float(),
             batch_row(self.value, batch)[kv].float(),
         )
@@ -116,7 +139,7 @@ class AttentionInputs:
             return self._changed("mask", whole.to(self.query.device), head, batch)[rows, keys]
         stored = None
         if self.mask is not None:
-            whole = head_slice(self.mask, head, batch)[..., : self.n_key]
+            whole = head_slice(self.mask, self.row(head), batch)[..., : self.n_key]
             stored = whole.expand(self.n_query, self.n_key)[rows, keys]
         if not self.causal:
             return stored
@@ -141,15 +164,18 @@ class AttentionInputs:
         return masked[rows] if bool(masked.any()) else None
 
     def largest_scores(self, batch: int = 0) -> list[float]:
-        """A bound on |score| of each head, bias included: |q|·|k|·scaling + max |bias|, O(n·d)."""
+        """A bound on |score| of each kept head, bias included: |q|·|k|·scaling + max |bias|.
+
+        It takes O(n·d).
+        """
         queries = longest_by_head(batch_row(self.query, batch))
         keys = longest_by_head(batch_row(self.key, batch))
-        products = (q * keys[self.kv_head(head)] for head, q in enumerate(queries))
-        scores = [product * abs(self.scaling) for product in products]
+        both = zip(queries, self.kept_heads, strict=True)
+        scores = [q * keys[self.kv_row(head)] * abs(self.scaling) for q, head in both]
         if self.bias is None:
             return scores
-        heads = enumerate(scores)
-        return [score + largest(head_slice(self.bias, head, batch)) for head, score in heads]
+        rows = enumerate(scores)
+        return [score + largest(head_slice(self.bias, row, batch)) for row, score in rows]
 
     def stages(
         self,
@@ -240,8 +266,8 @@ class AttentionInputs:
         The same steps as in `stages`, in place: a block of few rows stays in the processor's cache.
         """
         self.require_untouched()
-        q = batch_row(self.query, batch)[head, rows].float()
-        k = batch_row(self.key, batch)[self.kv_head(head), keys].float()
+        q = batch_row(self.query, batch)[self.row(head), rows].float()
+        k = batch_row(self.key, batch)[self.kv_row(head), keys].float()
         scores = formula.scores(q, k).mul_(self.scaling)
         if self.softcap is not None:
             scores = formula.capped(scores, self.softcap)
@@ -285,23 +311,43 @@ class AttentionInputs:
         The values are left out; the mask and the bias are still views of the call's own.
         """
         self.require_untouched()
-        kv = self.kv_head(head)
+        row, kv = self.row(head), self.kv_row(head)
         mask, bias = (
-            None if tensor is None else head_slice(tensor, head, batch)[None, None]
+            None if tensor is None else head_slice(tensor, row, batch)[None, None]
             for tensor in (self.mask, self.bias)
         )
         sinks = self.sinks
         if sinks is not None:
-            sinks = sinks[head : head + 1] if sinks.dim() == 1 else head_slice(sinks, head, batch)
+            sinks = sinks[row : row + 1] if sinks.dim() == 1 else head_slice(sinks, row, batch)
         return replace(
             self,
-            query=batch_row(self.query, batch)[None, head : head + 1].clone(),
+            query=batch_row(self.query, batch)[None, row : row + 1].clone(),
             key=batch_row(self.key, batch)[None, kv : kv + 1].clone(),
             value=batch_row(self.value, batch)[None, kv : kv + 1, :, :0].clone(),
             mask=mask,
             bias=bias,
             sinks=sinks,
             key_version=None,
+            only=None,
+        )
+
+    def with_heads(self, only: KeptHeads, by_head: HeadsOf) -> "AttentionInputs":
+        """Some heads alone, copied so that the others can be freed.
+
+        `by_head` takes heads from a mask or bias.
+        """
+        rows, kv_rows = list(only.numbers), list(only.kv_numbers)
+        sinks = self.sinks
+        return replace(
+            self,
+            query=self.query[:, rows],
+            key=self.key[:, kv_rows],
+            value=self.value[:, kv_rows],
+            mask=None if self.mask is None else by_head(self.mask, only.numbers),
+            bias=None if self.bias is None else by_head(self.bias, only.numbers),
+            sinks=sinks if sinks is None else _sinks_of(sinks, only.numbers),
+            key_version=None,
+            only=only,
         )
 
     def __repr__(self) -> str:
@@ -324,15 +370,15 @@ class AttentionInputs:
         if self.sinks is None:
             return None
         if self.sinks.dim() == 1:
-            return self.sinks[head].float().reshape(1, 1)
-        whole = head_slice(self.sinks, head, batch).float()
+            return self.sinks[self.row(head)].float().reshape(1, 1)
+        whole = head_slice(self.sinks, self.row(head), batch).float()
         return whole[rows] if whole.shape[0] > 1 else whole
 
     def _block_of(
         self, tensor: Tensor, head: int, batch: int, rows: slice, keys: slice = ALL_KEYS
     ) -> Tensor:
         """Some rows and keys of a tensor that broadcasts to the scores, as float32."""
-        block = head_slice(tensor, head, batch)[..., : self.n_key]
+        block = head_slice(tensor, self.row(head), batch)[..., : self.n_key]
         block = block[rows] if block.shape[0] > 1 else block
         return (block[:, keys] if block.shape[1] > 1 else block).float()
 
@@ -354,6 +400,16 @@ def blocks(n: int, size: int = ROW_BLOCK) -> Iterator[slice]:
 def batch_row(tensor: Tensor, batch: int) -> Tensor:
     """One row of the batch; a tensor with a single row is shared by all of them."""
     return tensor[min(batch, tensor.shape[0] - 1)]
+
+
+def of_heads(tensor: Tensor, heads: tuple[int, ...]) -> Tensor:
+    """Some heads of what broadcasts to [batch, head, query, key]; itself if heads share it."""
+    is_by_head = tensor.dim() > 2 and tensor.shape[-3] > 1
+    return tensor[..., list(heads), :, :] if is_by_head else tensor
+
+
+def _sinks_of(sinks: Tensor, heads: tuple[int, ...]) -> Tensor:
+    return sinks[list(heads)] if sinks.dim() == 1 else of_heads(sinks, heads)
 
 
 def head_slice(tensor: Tensor, head: int, batch: int) -> Tensor:

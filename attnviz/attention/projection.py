@@ -4,7 +4,7 @@ In: a module's weight and the tensors of one forward pass. Out: a `Projection`: 
 head, and the product x·W + b computed again in float32.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -78,6 +78,50 @@ class BroughtLayer(_Linear):
 
 
 @dataclass(frozen=True, eq=False)
+class SomeColumns:
+    """The columns `parts` of a layer side by side, read or computed when needed."""
+
+    layer: WrittenLayer | BroughtLayer | CalledLayer
+    parts: tuple[slice, ...]
+
+    @property
+    def weight(self) -> Float[Tensor, "d_in d_part"]:
+        """These columns of W."""
+        return torch.cat([self.layer.weight[:, part] for part in self.parts], dim=1)
+
+    @property
+    def bias(self) -> Float[Tensor, " d_part"] | None:
+        """These entries of b; None without one."""
+        whole = self.layer.bias
+        return None if whole is None else torch.cat([whole[part] for part in self.parts])
+
+    def apply(
+        self, x: Float[Tensor, "*batch token d_in"], columns: slice = ALL_COLUMNS
+    ) -> Float[Tensor, "*batch token d_column"]:
+        """x·W + b in float32, on the device of x, for some of these columns or for all."""
+        return torch.cat([self.layer.apply(x, part) for part in self._of_layer(columns)], dim=-1)
+
+    def rows(self, which: slice) -> Float[Tensor, "row d_part"]:
+        """These rows of the columns of W."""
+        return self.weight[which]
+
+    def column_length(self, columns: slice = ALL_COLUMNS) -> float:
+        """The length of the longest of some of these columns."""
+        return max(self.layer.column_length(part) for part in self._of_layer(columns))
+
+    def _of_layer(self, columns: slice) -> Iterator[slice]:
+        """Where some of these columns stand in the layer."""
+        first, last, _ = columns.indices(sum(part.stop - part.start for part in self.parts))
+        place = 0
+        for part in self.parts:
+            width = part.stop - part.start
+            start, stop = max(first - place, 0), min(last - place, width)
+            if start < stop:
+                yield slice(part.start + start, part.start + stop)
+            place += width
+
+
+@dataclass(frozen=True, eq=False)
 class Projection:
     """A linear layer next to an attention call: W_Q, W_K, W_V or W_O.
 
@@ -85,16 +129,18 @@ class Projection:
     `input @ weight + bias` is `output`. `starts` gives, for each head, the first of its d_head
     columns of `output` (W_Q, W_K, W_V) or of `input` (W_O). `turned` is True if a rotary embedding
     turned the output before its use; `factor` is the constant by which the model multiplied it, the
-    same for all heads and tokens (1 if it was turned).
+    same for all heads and tokens (1 if it was turned). `only` has the numbers of the heads whose
+    columns are kept, if not all are; then the layer and `starts` are those of these.
     """
 
     module: str
-    layer: WrittenLayer | BroughtLayer | CalledLayer
+    layer: WrittenLayer | BroughtLayer | CalledLayer | SomeColumns
     input: Float[Tensor, "batch token d_in"]
     output: Float[Tensor, "batch token d_out"]
     starts: tuple[int, ...]
     turned: bool = False
     factor: float = 1.0
+    only: tuple[int, ...] | None = None
 
     def __repr__(self) -> str:
         return described(self, "module", "weight", "bias", "turned", "factor")
@@ -114,7 +160,7 @@ class Projection:
         return self.layer.rows(self.columns(head, width))
 
     def heads(self, batch: int, d_head: int) -> Float[Tensor, "head token d_head"]:
-        """The output of one batch row, head by head."""
+        """The output of one batch row, kept head by kept head."""
         output = batch_row(self.output, batch)
         return torch.stack([output[:, start : start + d_head] for start in self.starts])
 
@@ -123,8 +169,29 @@ class Projection:
     ) -> "Projection":
         """The same layer with copies of what it read and wrote."""
         return Projection(
-            self.module, self.layer, read, wrote, self.starts, self.turned, self.factor
+            self.module, self.layer, read, wrote, self.starts, self.turned, self.factor, self.only
         )
+
+    def with_heads(self, heads: Sequence[int], width: int) -> "Projection":
+        """The columns of some heads of W_Q, W_K or W_V, copied so that the others can be freed."""
+        firsts = tuple(dict.fromkeys(self.starts[head] for head in heads))  # heads may share them
+        parts = tuple(slice(first, first + width) for first in firsts)
+        return replace(
+            self,
+            layer=SomeColumns(self.whole_layer, parts),
+            output=torch.cat([self.output[..., part] for part in parts], dim=-1),
+            starts=tuple(firsts.index(self.starts[head]) * width for head in heads),
+            only=tuple(heads),
+        )
+
+    def without_tensors(self) -> "Projection":
+        """The layer alone: no token of what it read and wrote."""
+        return replace(self, input=self.input[:, :0].clone(), output=self.output[:, :0].clone())
+
+    @property
+    def whole_layer(self) -> WrittenLayer | BroughtLayer | CalledLayer:
+        """The layer with all of its columns."""
+        return self.layer.layer if isinstance(self.layer, SomeColumns) else self.layer
 
     def thinned(self, row_step: int) -> "Projection":
         """Every n-th token, copied so that the rest is freed."""
@@ -133,7 +200,8 @@ class Projection:
 
     def columns(self, head: int, width: int) -> slice:
         """The `width` columns that belong to one head."""
-        return slice(self.starts[head], self.starts[head] + width)
+        start = self.starts[head if self.only is None else self.only.index(head)]
+        return slice(start, start + width)
 
     def tolerance(self, columns: slice = ALL_COLUMNS) -> float:
         """The largest |x·W + b − output| that rounding explains, at the size of these columns."""
@@ -147,8 +215,9 @@ class Projection:
         """
         # under autocast a layer rounds what it reads to the type in which it writes
         dtype = self.output.dtype
-        if isinstance(self.layer, CalledLayer):
-            dtype = max(dtype, self.layer.coarsest, key=lambda other: torch.finfo(other).eps)
+        whole = self.whole_layer
+        if isinstance(whole, CalledLayer):
+            dtype = max(dtype, whole.coarsest, key=lambda other: torch.finfo(other).eps)
         is_rounded = torch.finfo(dtype).eps > torch.finfo(self.input.dtype).eps
         step = torch.finfo(dtype).eps if is_rounded else FLOAT32_STEP
         factor, sizes = abs(self.factor), roundings * self._column_sizes

@@ -73,7 +73,8 @@ def compare_all_projections(call: CallWithLayers, batch: int) -> list[Comparison
             continue
         ours = apply_linear(batch_row(layer.input, batch).float(), layer)
         tensor = {"q": inputs.query, "k": inputs.key, "v": inputs.value}[stage]
-        theirs = torch.stack([batch_row(tensor, batch)[head] for head in heads])
+        kept = list(inputs.kept_heads if stage == "q" else inputs.kept_kv_heads)
+        theirs = torch.stack([batch_row(tensor, batch)[kept.index(head)] for head in heads])
         columns = [layer.columns(head, theirs.shape[-1]) for head in heads]
         parts = torch.stack([ours[:, each] for each in columns])
         compared += _compare(call, stage, layer, batch, columns, parts, theirs, rotation)
@@ -81,14 +82,14 @@ def compare_all_projections(call: CallWithLayers, batch: int) -> list[Comparison
 
 
 def unchanged_heads(inputs: AttentionInputs, stage: Stage, batch: int) -> list[int]:
-    """The heads, or key/value heads, of which a stage is the model's own."""
+    """The kept heads, or key/value heads, of which a stage is the model's own."""
     changed = {
         head if stage == "q" else inputs.kv_head(head)
         for head in range(inputs.n_heads if inputs.changes else 0)
         if stage in inputs.changed_stages(head, batch)
     }
-    n_head = inputs.n_heads if stage == "q" else inputs.n_kv_heads
-    return [head for head in range(n_head) if head not in changed]
+    heads = inputs.kept_heads if stage == "q" else inputs.kept_kv_heads
+    return [head for head in heads if head not in changed]
 
 
 def _compare(

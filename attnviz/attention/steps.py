@@ -51,6 +51,7 @@ AXES: dict[Stage, tuple[AxisName, AxisName]] = {
 }
 OPTIONAL = "this model has no such stage"
 LONG_TEXT = "the input of a long text is not kept whole"
+SOME_HEADS = "it takes all heads of the layer, and keep= named some of them"
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,9 +71,9 @@ class WhatIf:
 class Steps:
     """The stages of one head as float32 tensors; `steps["weights"]` gives one as a numpy array.
 
-    `x` and `projected` are None where `absent` says why, `capped` and `biased` where the model has
-    no such stage. `change` is None if the steps are the model's own; otherwise no stage after the
-    change is compared with the model.
+    `x`, `concat` and `projected` are None where `absent` says why, `capped` and `biased` where the
+    model has no such stage. `change` is None if the steps are the model's own; otherwise no stage
+    after the change is compared with the model.
     """
 
     call: AttentionCall
@@ -111,7 +112,8 @@ class Steps:
     def absent(self) -> dict[str, str]:
         """The reason for each stage that is missing, in words."""
         long = {} if self.call.row_step == 1 else {"x": LONG_TEXT}
-        return self.call.absent | long
+        some = {} if self._are_all_kept else dict.fromkeys(("concat", "projected"), SOME_HEADS)
+        return self.call.absent | long | some
 
     @cached_property
     def x(self) -> Float32[Tensor, "query d_model"] | None:
@@ -155,22 +157,28 @@ class Steps:
         return frozenset(stage for stage, layer in layers.items() if layer and layer.bias is None)
 
     @cached_property
-    def concat(self) -> Float32[Tensor, "query d_concat"]:
+    def concat(self) -> Float32[Tensor, "query d_concat"] | None:
         """The outputs of all heads side by side; this head's are `head_columns`."""
+        return self._kept_concat if self._are_all_kept else None
+
+    @cached_property
+    def _kept_concat(self) -> Float32[Tensor, "query d_kept"]:
+        """The outputs of the heads that are kept."""
         change = self.change
         if change is None or not change.edits:
             mask = None if change is None else change.mask
             return self.call.mixed(self.batch, mask).flatten(1)
         before = change.before or derive(self.call, self.id.head, self.batch)
-        heads = before.concat.clone()
-        heads[:, self.head_columns] = self.mixed
+        heads, width = before._kept_concat.clone(), self.v.shape[1]
+        row = self.inputs.row(self.id.head)
+        heads[:, row * width : (row + 1) * width] = self.mixed
         return heads
 
     @cached_property
     def projected(self) -> Float32[Tensor, "query d_model"] | None:
         """concat·W_O + b_O: what the attention block adds to the residual stream."""
         out = self.call.projections.get("out")
-        return None if out is None else apply_linear(self.concat, out)
+        return None if out is None or self.concat is None else apply_linear(self.concat, out)
 
     @property
     def head_columns(self) -> slice:
@@ -220,7 +228,7 @@ class Steps:
         head, batch = self.id.head, self.batch
         compared = compare_projections(self.call, head, batch, own, lambda: self._rotation)
         if self.change is None:
-            compared |= compare_outputs(self.call, head, batch, self.concat, self.projected)
+            compared |= compare_outputs(self.call, head, batch, self._kept_concat, self.projected)
         return compared
 
     @property
@@ -284,6 +292,10 @@ class Steps:
     @property
     def _kv_head(self) -> int:
         return self.inputs.kv_head(self.id.head)
+
+    @property
+    def _are_all_kept(self) -> bool:
+        return self.inputs.only is None
 
     @property
     def _rows_sum_to_1(self) -> bool:

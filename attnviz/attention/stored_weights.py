@@ -5,14 +5,15 @@ weights are stored as they came out, O(n²), with q, k, v if the matrix products
 show them. `StoredWeights` has the same methods as `AttentionInputs`.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attnviz.attention.inputs import ALL_KEYS, ALL_ROWS, batch_row
+from attnviz.attention.inputs import ALL_KEYS, ALL_ROWS, HeadsOf, batch_row
+from attnviz.attention.kept_heads import KeptHeads
 from attnviz.attention.stage_changes import StageChange
 from attnviz.summary import described
 
@@ -22,6 +23,7 @@ class StoredWeights:
     """Weights [batch, head, query, key] as the model computed them; q, k, v if they were found.
 
     `query` is the factor of the model's own product with `key`: some models scale it beforehand.
+    `only` has the heads that are kept, if not all are, as in `AttentionInputs`.
     """
 
     kept: Float[Tensor, "batch head query key"]
@@ -35,6 +37,7 @@ class StoredWeights:
     mask: Tensor | None = None
     # of the heads' outputs; nothing before them can be changed
     changes: tuple[StageChange, ...] = ()
+    only: KeptHeads | None = None
 
     @property
     def n_batch(self) -> int:
@@ -44,12 +47,21 @@ class StoredWeights:
     @property
     def n_heads(self) -> int:
         """The number of heads."""
-        return self.kept.shape[1]
+        return self.kept.shape[1] if self.only is None else self.only.n_heads
 
     @property
     def n_kv_heads(self) -> int:
         """The number of heads: none share keys, as far as is known."""
-        return self.kept.shape[1]
+        return self.n_heads
+
+    @property
+    def kept_heads(self) -> Sequence[int]:
+        """The numbers of the heads that are kept: all, unless `only` has some."""
+        return range(self.n_heads) if self.only is None else self.only.numbers
+
+    def row(self, head: int) -> int:
+        """The row of a head in the tensors; `BadInput` for a head that was not kept."""
+        return head if self.only is None else self.only.row(head)
 
     @property
     def n_query(self) -> int:
@@ -73,13 +85,13 @@ class StoredWeights:
 
     def weights(self, head: int, batch: int = 0) -> Float[Tensor, "query key"]:
         """The attention weights of one head, float32."""
-        return batch_row(self.kept, batch)[head].float()
+        return batch_row(self.kept, batch)[self.row(head)].float()
 
     def masked(
         self, head: int = 0, batch: int = 0, rows: slice = ALL_ROWS, keys: slice = ALL_KEYS
     ) -> Float[Tensor, "row column"]:
         """The logarithms of the weights: their softmax is the weights themselves."""
-        return batch_row(self.kept, batch)[head, rows, keys].float().log()
+        return batch_row(self.kept, batch)[self.row(head), rows, keys].float().log()
 
     def visible_keys(self, _rows: slice) -> slice:
         """All keys: the mask is not known."""
@@ -94,7 +106,17 @@ class StoredWeights:
 
     def one_head(self, head: int, batch: int = 0) -> "StoredWeights":
         """The weights of one head alone."""
-        return StoredWeights(batch_row(self.kept, batch)[None, head : head + 1].clone())
+        row = self.row(head)
+        return StoredWeights(batch_row(self.kept, batch)[None, row : row + 1].clone())
+
+    def with_heads(self, only: KeptHeads, _by_head: HeadsOf) -> "StoredWeights":
+        """Some heads alone, copied so that the others can be freed."""
+        rows = list(only.numbers)
+        query, key, value = (
+            None if tensor is None else tensor[:, rows]
+            for tensor in (self.query, self.key, self.value)
+        )
+        return replace(self, kept=self.kept[:, rows], query=query, key=key, value=value, only=only)
 
     def stages(
         self, head: int, batch: int = 0, mask: Tensor | None = None, rows: slice = ALL_ROWS
@@ -103,7 +125,7 @@ class StoredWeights:
         assert mask is None, "stored weights cannot be computed again under another mask"
         named = {"q": self.query, "k": self.key, "v": self.value}
         out = {
-            name: batch_row(tensor, batch)[head].float()
+            name: batch_row(tensor, batch)[self.row(head)].float()
             for name, tensor in named.items()
             if tensor is not None
         }

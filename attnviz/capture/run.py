@@ -32,18 +32,19 @@ from attnviz.capture.plan.planners import plan
 from attnviz.capture.quiet import without_warnings
 from attnviz.capture.record.recorder import recording, row_step
 from attnviz.capture.request import ModelInputs, Request, Text
-from attnviz.capture.storage import Storage, StoredType
+from attnviz.capture.storage import KeptCalls, Storage, StoredType
 from attnviz.capture.token_names import patch_grid, token_names
 from attnviz.capture.token_order import with_token_order
 from attnviz.changes.kinds import Change
+from attnviz.changes.site import site
 from attnviz.errors import BadInput, UnsupportedAttention, bad_argument, whole
 from attnviz.models import architecture
 from attnviz.models.files import first_line
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.models.loader import load
-from attnviz.types import Site
+from attnviz.types import HeadId, Site, Where
 
-Keep = Sequence[int | str | Site] | int | str
+Keep = Sequence[int | Where] | int | str | HeadId | Site
 FEW = 8  # tokens, enough to see where a model attends
 TEXT_INPUTS = ("input_ids", "attention_mask", "token_type_ids", "position_ids")
 NOT_KEPT = "it is not among the layers of keep="
@@ -105,9 +106,10 @@ def capture(
     - `offload`: True keeps them in main memory instead of on the model's device, a folder in files
       there, which are gone with the capture: layer by layer while the model runs, at its end if it
       writes or if a layer's weight cannot be read.
-    - `keep`: the layers to keep, as numbers or names: `range(8, 16)`, `["L8", "cross.L2"]`. The
-      others run as ever, nothing of them stays in memory, and `missing` names them. Pictures of all
-      heads need all layers.
+    - `keep`: the layers or heads to keep, as numbers or names: `range(8, 16)`, `["L8", "L2.H1"]`,
+      `"cross.L2.H5"`. The others run as ever and nothing of them stays in memory; `missing` names
+      the layers, `call.kept_heads` has the heads. What needs all layers or heads, such as pictures
+      of all heads, says so.
     - `changes` are made to the heads while the model runs (`attnviz.ablate`, `patch`, `cut`,
       `pattern`), at each new token that it writes too; the capture says so in `call.changes`, and
       is derived with them.
@@ -166,7 +168,7 @@ def capture_request(
     with without_warnings():
         planned = plan(lm, request)
         if sites is not None:
-            storage = Storage(store, offload, _names(lm, planned, sites))
+            storage = Storage(store, offload, _kept(lm, planned, sites))
         run = _run(lm, request, planned, changes, check, scores, storage)
         if sites is not None:
             known = _called(layout_of(run.calls, planned.n_input), sites)
@@ -199,37 +201,34 @@ def capture_request(
 
 
 def _sites(keep: Keep) -> tuple[Site, ...]:
-    """The layers that are to be kept; raises `BadInput` for what names none, or a head."""
-    given = [keep] if isinstance(keep, str | Site | SupportsIndex) else keep
-    sites = [_site(layer) for layer in given]
+    """The layers and heads that are to be kept; raises `BadInput` for what names none."""
+    given = [keep] if isinstance(keep, str | HeadId | Site | SupportsIndex) else keep
+    sites = tuple(map(_site, given))
     if not sites:
         raise bad_argument(
-            "keep= is empty; name at least one layer, or leave it out to keep all",
+            "keep= is empty; name at least one layer or head, or leave it out to keep all",
             name="keep",
             found="nothing",
-            allowed="L8",
+            allowed="L8, L2.H1",
         )
-    return tuple(sites)
+    return sites
 
 
-def _site(layer: object) -> Site:
-    site = Site.parse(layer) if isinstance(layer, str) else layer
-    if isinstance(site, SupportsIndex):
-        site = Site(whole(site)) if whole(site) >= 0 else None
-    if isinstance(site, Site) and site.head is None:
-        return site
-    advice = (
-        f"is a head, and the heads of a layer are kept together: give {str(site.whole_layer)!r}"
-        if isinstance(site, Site)
-        else "is no layer: give numbers, or names such as 'L8' and 'cross.L2'"
-    )
-    raise bad_argument(
-        f"keep= has {layer!r}, which {advice}", name="keep", found=str(layer), allowed="L8"
-    )
+def _site(named: int | Where) -> Site:
+    if not isinstance(named, SupportsIndex):
+        return site(named)
+    if whole(named) < 0:
+        raise bad_argument(
+            f"keep= has {named!r}, which is no layer: they count from 0",
+            name="keep",
+            found=str(named),
+            allowed="L8, L2.H1",
+        )
+    return Site(whole(named))
 
 
-def _names(lm: LoadedModel, planned: Plan, sites: Sequence[Site]) -> frozenset[str]:
-    """The names of the calls that are to be kept; found in a pass of a few tokens if need be."""
+def _kept(lm: LoadedModel, planned: Plan, sites: Sequence[Site]) -> KeptCalls:
+    """The calls and heads that are to be kept; found in a pass of a few tokens if need be."""
     with lm.lock:
         known = remembered(lm, sites)
         if known is None:
@@ -239,9 +238,18 @@ def _names(lm: LoadedModel, planned: Plan, sites: Sequence[Site]) -> frozenset[s
     return _called(known, sites)
 
 
-def _called(layout: Layout, sites: Sequence[Site]) -> frozenset[str]:
-    places = (call.place for site in sites for call in layout.find(site))
-    return frozenset(f"{place.module}#{place.nth}" for place in places)
+def _called(layout: Layout, sites: Sequence[Site]) -> KeptCalls:
+    """The names of the calls, each with the heads that sites name; None where one means all."""
+    kept: dict[str, tuple[int, ...] | None] = {}
+    for place in sites:
+        for call in layout.find(place):
+            name = f"{call.place.module}#{call.place.nth}"
+            every = tuple(range(call.n_heads))
+            more = every if place.head is None else (place.head,)
+            before = kept.get(name, ())
+            heads = tuple(sorted({*(every if before is None else before), *more}))
+            kept[name] = None if heads == every else heads
+    return kept
 
 
 def _shortened(model: nn.Module, inputs: Mapping[str, object]) -> Mapping[str, object]:

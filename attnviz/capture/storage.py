@@ -1,15 +1,16 @@
 """Brings recorded calls into half precision, into main memory, or into files that are mapped.
 
 In: recorded calls, one after another while the model runs, or at its end. Out: the same calls with
-other tensors; of those that are not to be kept, the shapes alone. In most models q, k and v are
-views of the outputs of their linear layers, which share an input; each memory is converted once,
-and its views stay views of it, so that half precision really takes half the memory. A file has no
-name once it is mapped: it is gone with the capture, and after a crash too.
+other tensors; of those that are not to be kept, the shapes alone, and of heads that alone are to be
+kept, copies. In most models q, k and v are views of the outputs of their linear layers, which share
+an input; each memory is converted once, and its views stay views of it, so that half precision
+really takes half the memory. A file has no name once it is mapped: it is gone with the capture, and
+after a crash too.
 """
 
 import os
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -18,16 +19,19 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from attnviz.attention import memory
 from attnviz.attention.call import AttentionCall
-from attnviz.attention.inputs import AttentionInputs
+from attnviz.attention.inputs import AttentionInputs, of_heads
 from attnviz.attention.stored_weights import StoredWeights
 from attnviz.errors import BadInput, bad_argument
 
 StoredType = Literal["float16"]
 TYPES: dict[str, torch.dtype] = {"float16": torch.float16}
+KeptCalls = Mapping[str, tuple[int, ...] | None]  # heads by the name of a call; None for all
 # memories that layers share: masks, and the states that all of them read; more would be kept alive
 # for nothing
 SHARED = 6
+SHARED_BIASES = 2  # those of self- and cross-attention
 
 
 class Storage:
@@ -35,22 +39,23 @@ class Storage:
 
     `store` is a name of `TYPES`, or None for the model's own type. With `offload` they are kept in
     main memory, or in files of the folder that it names. A tensor with numbers beyond the range of
-    the type keeps its own. Of calls whose names are not in `only`, if that is given, nothing is
-    kept but shapes. Raises `BadInput` for another type, and for a folder that is none or cannot be
-    written to.
+    the type keeps its own. With `only` the calls that it names are kept, with the heads that it has
+    for them; of other calls nothing is kept but shapes. Raises `BadInput` for another type, and for
+    a folder that is none or cannot be written to.
     """
 
     def __init__(
         self,
         store: StoredType | None = None,
         offload: bool | str | Path = False,
-        only: frozenset[str] | None = None,
+        only: KeptCalls | None = None,
     ) -> None:
         self.only = only
         self._dtype = None if store is None else _dtype(store)
         self.folder = None if isinstance(offload, bool) else _folder(offload)
         self.device = "cpu" if offload is True else None
         self._shared = self._converter(most=SHARED)
+        self._by_head = _SharedHeads()
 
     @property
     def changes_nothing(self) -> bool:
@@ -61,10 +66,15 @@ class Storage:
     def _converts(self) -> bool:
         return self._dtype is not None or self.folder is not None or self.device is not None
 
-    @property
-    def halves(self) -> bool:
-        """True if numbers of four bytes are kept in two."""
-        return self._dtype is not None
+    def nbytes(self, tensors: Iterable[Tensor]) -> int:
+        """The bytes that tensors will occupy here."""
+        memories = {tensor.untyped_storage().data_ptr(): tensor for tensor in tensors}
+        return sum(self._nbytes(tensor) for tensor in memories.values())
+
+    def _nbytes(self, tensor: Tensor) -> int:
+        whole, n_bytes = tensor.untyped_storage().nbytes(), tensor.element_size()
+        is_converted = self._dtype is not None and tensor.is_floating_point() and n_bytes > 2
+        return whole // n_bytes * 2 if is_converted else whole
 
     def keep(self, call: AttentionCall) -> AttentionCall:
         """One call with its tensors kept here; its projections are exchanged in place."""
@@ -75,12 +85,19 @@ class Storage:
     def keep_all(self, calls: Iterable[AttentionCall]) -> tuple[AttentionCall, ...]:
         """Calls with their tensors kept here; what they share they still share."""
         converter = self._converter()
-        return tuple(
-            call if self.leaves(call)
-            else _converted(call, converter, self._shared) if self.keeps(call)
-            else _emptied(call)
-            for call in calls
-        )  # fmt: skip
+        return tuple(self._kept(call, converter) for call in calls)
+
+    def _kept(self, call: AttentionCall, converter: "_Converter") -> AttentionCall:
+        if not self.keeps(call):
+            return _emptied(call)
+        heads = self.heads_of(call)
+        if heads is not None:
+            call = memory.with_heads(call, heads, self._by_head)
+        return _converted(call, converter, self._shared) if self._converts else call
+
+    def heads_of(self, call: AttentionCall) -> tuple[int, ...] | None:
+        """The heads of a call that alone are to be kept; None for all."""
+        return None if self.only is None else self.only.get(call.name)
 
     def keeps(self, call: AttentionCall) -> bool:
         """True unless other calls than this one are to be kept."""
@@ -88,7 +105,7 @@ class Storage:
 
     def leaves(self, call: AttentionCall) -> bool:
         """True if a call's tensors stay as they are."""
-        return not self._converts and self.keeps(call)
+        return not self._converts and self.keeps(call) and self.heads_of(call) is None
 
     def moved(self, tensor: Tensor | None) -> Tensor | None:
         """A tensor of the model's answer, out of the model's device if calls are."""
@@ -122,6 +139,22 @@ def _folder(path: str | Path) -> Path:
             allowed="True, False, a folder",
         )
     return folder
+
+
+class _SharedHeads:
+    """Takes some heads of a mask or bias; layers that share it share what is taken."""
+
+    def __init__(self) -> None:
+        # the whole tensors are kept too, so that no address is used twice
+        self._taken: dict[tuple[object, ...], tuple[Tensor, Tensor]] = {}
+
+    def __call__(self, tensor: Tensor, heads: tuple[int, ...]) -> Tensor:
+        key = tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype, heads
+        known = self._taken.pop(key, None) or (tensor, of_heads(tensor, heads))
+        self._taken[key] = known
+        if len(self._taken) > SHARED_BIASES:
+            del self._taken[next(iter(self._taken))]
+        return known[1]
 
 
 class _Converter:
@@ -201,11 +234,12 @@ def _converted_inputs(
         return None if tensor is None else convert(tensor)
 
     if isinstance(inputs, StoredWeights):
-        return StoredWeights(
-            converter(inputs.kept),
-            optional(inputs.query),
-            optional(inputs.key),
-            optional(inputs.value),
+        return replace(
+            inputs,
+            kept=converter(inputs.kept),
+            query=optional(inputs.query),
+            key=optional(inputs.key),
+            value=optional(inputs.value),
         )
     return replace(
         inputs,

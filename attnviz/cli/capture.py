@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
         save.require_new(arguments.out, arguments.overwrite)
     model, captured = inputs.captured(arguments)
     call = captured.call(arguments.layer, arguments.kind, arguments.stack)
-    heads = tuple(range(call.n_heads)) if arguments.head == ALL else (arguments.head,)
+    heads = tuple(call.kept_heads) if arguments.head == ALL else (arguments.head,)
     weights = [call.weights(head).tolist() for head in heads]
     shown = PrintedHeads(captured, call, arguments.layer, heads, weights, captured.verify())
     if arguments.json:
@@ -89,7 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _json(model: str, shown: PrintedHeads, head: int | str) -> str:
-    """One object; `weights` is [query][key], or [head][query][key] for all heads."""
+    """One object; `weights` is [query][key], or [head][query][key] for all `heads`."""
     from dataclasses import asdict
 
     checked = shown.verification
@@ -101,6 +101,7 @@ def _json(model: str, shown: PrintedHeads, head: int | str) -> str:
         "kind": shown.call.kind,
         "layer": shown.layer,
         "head": head,
+        **({"heads": list(shown.heads)} if head == ALL else {}),
         "weights": shown.weights if head == ALL else shown.weights[0],
         "verify": {
             "ok": checked.ok,

@@ -4,14 +4,14 @@ A capture gives its layers one by one (`Capture.layer_weights`), so that the wei
 a time are in memory.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Bool, Float32
 
-from attnviz.errors import bad_argument
+from attnviz.errors import bad_argument, heads_left_out
 from attnviz.types import Kind, Stack, Tokens
 
 
@@ -20,7 +20,8 @@ class LayerWeights:
     """The weights of one attention call on one row of the batch.
 
     `keys` are the tokens along the keys if they are not the queries' tokens, else None. `visible`
-    is True where some head may attend.
+    is True where some head may attend. `heads` has the numbers of the heads that were kept, if not
+    all were.
     """
 
     stack: Stack | None
@@ -31,6 +32,18 @@ class LayerWeights:
     queries: Tokens
     keys: Tokens | None
     visible: Bool[np.ndarray, "query key"]
+    heads: tuple[int, ...] | None = None
+
+    @property
+    def numbers(self) -> Sequence[int]:
+        """The number of each head."""
+        return range(len(self.weights)) if self.heads is None else self.heads
+
+    def of_all_heads(self) -> Float32[np.ndarray, "head query key"]:
+        """The weights; `BadInput` where some heads alone were kept."""
+        if self.heads is not None:
+            raise heads_left_out(self.layer, self.heads)
+        return self.weights
 
 
 @runtime_checkable

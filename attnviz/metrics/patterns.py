@@ -6,7 +6,7 @@ uniform attention to all visible keys would give them. Only queries that are wor
 [SEP] or padding. Patterns after Clark et al. 2019, "What does BERT look at?".
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
@@ -26,9 +26,10 @@ OFFSETS: dict[PatternName, int] = {"previous": -1, "next": 1, "self": 0}
 class Scores:
     """Mean shares of attention mass by layer, head and pattern.
 
-    `fractions` is NaN where no counted query can see such a key, or where a layer has fewer heads
-    than another. `baselines` has the share that uniform attention to all visible keys gives, and
-    `coverage` the share of the counted queries that can see such a key.
+    `fractions` is NaN where no counted query can see such a key, where a layer has fewer heads
+    than another, and for heads that a capture did not keep. `baselines` has the share that uniform
+    attention to all visible keys gives, and `coverage` the share of the counted queries that can
+    see such a key.
     """
 
     patterns: tuple[PatternName, ...]
@@ -82,8 +83,13 @@ def scores(
 
 
 def layer_scores(layer: LayerWeights) -> Scores:
-    """The scores of one layer's heads."""
-    return pattern_scores(layer.weights, layer.queries, layer.keys, layer.visible)
+    """The scores of one layer's heads, each at its number."""
+    scores = pattern_scores(layer.weights, layer.queries, layer.keys, layer.visible)
+    if layer.heads is None:
+        return scores
+    whole = np.full((1, layer.heads[-1] + 1, len(PATTERNS)), np.nan, dtype=np.float32)
+    whole[:, list(layer.heads)] = scores.fractions
+    return replace(scores, fractions=whole)
 
 
 def pattern_scores(

@@ -78,7 +78,7 @@ def describe(
     if isinstance(weights, HasLayerWeights):
         _require_alone(tokens, keys, visible)
         return tuple(
-            _layer_roles(layer.weights, layer.queries, layer.keys, layer.visible)
+            _layer_roles(layer.of_all_heads(), layer.queries, layer.keys, layer.visible)
             for layer in weights.layer_weights(batch, kind, stack)
         )
     if tokens is None:

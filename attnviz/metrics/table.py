@@ -122,14 +122,14 @@ def head_table(
     """
     measures = as_measures(measures)
     numbers: dict[Measure, dict[_Place, list[np.ndarray]]] = {name: {} for name in measures}
-    n_heads: dict[_Place, int] = {}
+    heads: dict[_Place, Sequence[int]] = {}
     for layer in layers:
         place = (layer.stack or "", layer.kind, layer.layer, layer.index)
-        n_heads[place] = len(layer.weights)
+        heads[place] = layer.numbers
         measured = layer_measures(layer.weights, layer.queries, layer.keys, layer.visible, measures)
         for name, by_head in measured.items():
             numbers[name].setdefault(place, []).append(by_head)
-    rows = [(*place, head) for place, n_head in n_heads.items() for head in range(n_head)]
+    rows = [(*place, head) for place, numbers_here in heads.items() for head in numbers_here]
     columns = dict(zip(CALL, map(np.array, zip(*rows, strict=True)), strict=True))
     if not columns["index"].any():
         del columns["index"]

@@ -215,8 +215,9 @@ def test_only_the_layers_that_are_kept_need_room(
     ("keep", "words"),
     [
         ([], "keep= is empty"),
-        (["L1.H2"], "'L1.H2', which is a head, and the heads .* give 'L1'"),
-        (["layer 3"], "'layer 3', which is no layer"),
+        (["L1.H4"], "L1.H4 does not exist: this model has L0 .4 heads"),
+        (["layer 3"], "'layer 3' names no head: write L2.H1"),
+        (["L1.H1-3"], "'L1.H1-3' names no head"),
         ([-1], "-1, which is no layer"),
         ([0, 6], "L6 does not exist: this model has L0 .4 heads"),
         (["cross.L0"], "cross.L0 does not exist"),
@@ -246,9 +247,15 @@ def test_what_needs_all_layers_is_refused(llama: LoadedModel, tmp_path: Path) ->
 # --- what a capture keeps -----------------------------------------------------------------------
 
 
-def in_a_layer(n: int, d: int, heads: int, kv: int, width: int, n_bytes: int) -> int:
-    """The formula of docs/guide/long-texts.md."""
+def in_a_layer(
+    n: int, d: int, heads: int, kv: int, width: int, n_bytes: int, some: bool = False
+) -> int:
+    """The formulas of docs/guide/long-texts.md, for all heads or some of them."""
     q, k = heads * width, kv * width
+    if some:
+        r = math.ceil(n / math.ceil(n / 8))
+        of_rows = r * (3 * d + 2 * q + 2 * k)
+        return n_bytes * (n * (3 * q + 3 * k + d) if n <= 512 else n * (q + 2 * k) + of_rows)
     if n <= 512:
         return n_bytes * n * (3 * q + 3 * k + 2 * d)
     r = math.ceil(n / math.ceil(n / 8))
@@ -265,9 +272,17 @@ def test_the_bytes_of_a_layer_are_those_of_the_formula(n: int, dtype: torch.dtyp
         max_position_embeddings=2048, **sizes,
     )  # fmt: skip
     lm = attnviz.load(LlamaForCausalLM(config).to(dtype).eval())
-    cap = attnviz.capture(lm, inputs={"input_ids": torch.randint(50, (1, n))})
-    kept = memory.nbytes(t for t in memory.tensors(cap.calls[0]) if t.dtype != torch.bool)
-    assert kept == in_a_layer(n, 64, 4, 2, 24, dtype.itemsize)
+    ids = torch.randint(50, (1, n))
+    cap = attnviz.capture(lm, inputs={"input_ids": ids})
+    assert in_call(cap) == in_a_layer(n, 64, 4, 2, 24, dtype.itemsize)
+    for heads, n_kv in ((["L0.H1"], 1), (["L0.H2", "L0.H3"], 1), (["L0.H0", "L0.H3"], 2)):
+        some = attnviz.capture(lm, inputs={"input_ids": ids}, keep=heads)
+        assert in_call(some) == in_a_layer(n, 64, len(heads), n_kv, 24, dtype.itemsize, some=True)
+
+
+def in_call(cap: Capture) -> int:
+    """The bytes of the first call, masks aside."""
+    return memory.nbytes(t for t in memory.tensors(cap.calls[0]) if t.dtype != torch.bool)
 
 
 def test_the_table_of_the_guide_is_that_of_the_formula() -> None:

@@ -129,7 +129,8 @@ def _source_call(change: Patch, call: CallSite) -> AttentionCall:
 def _stage_of(change: Patch, own: AttentionCall, head: int) -> Tensor:
     """The source's numbers at the stage, [position, …]."""
     if change.stage == "mixed" and own.row_step == 1:
-        return own.output[min(change.batch, len(own.output) - 1), :, head].float()
+        row = own.inputs.row(head)
+        return own.output[min(change.batch, len(own.output) - 1), :, row].float()
     numbers = own.stages(head, change.batch).get(change.stage)
     if numbers is None:
         raise UnsupportedAttention(

@@ -161,7 +161,7 @@ def learned_layout(lm: LoadedModel, inputs: Mapping[str, Any], n_input: int) -> 
     if lm.kind == "encoder-decoder" and "decoder_input_ids" not in inputs:
         start = torch.full((n_input, 1), start_token(lm.model), device=lm.key.device)
         complete["decoder_input_ids"] = start
-    nothing = Storage(only=frozenset())  # shapes are enough
+    nothing = Storage(only={})  # shapes are enough
     with (
         unchanged(),
         torch.no_grad(),

@@ -14,8 +14,8 @@ from pathlib import Path
 import torch
 from torch import nn
 
+from attnviz.attention import memory
 from attnviz.attention.call import AttentionCall
-from attnviz.attention.memory import nbytes, tensors
 from attnviz.capture.locate.modules import Modules
 from attnviz.capture.storage import Storage
 from attnviz.errors import TooLarge
@@ -34,7 +34,8 @@ class FreeRoom:
         self._storage = storage
         self._n_alike = modules.fact(_n_alike)
         self._n_seen: Counter[type[nn.Module]] = Counter()
-        self._n_kept = 0  # of the calls that alone are to be kept
+        # the calls that alone are to be kept and did not run yet
+        self._to_come = None if storage.only is None else dict(storage.only)
         self._small: set[tuple[object, ...]] = set()  # sizes that are known to need no question
 
     def require(self, module: nn.Module, call: AttentionCall) -> None:
@@ -45,31 +46,36 @@ class FreeRoom:
         kind = type(module)
         self._n_seen[kind] += 1
         n_more = self._n_alike[kind] - self._n_seen[kind]
-        if self._storage.only is not None:
-            self._n_kept += self._storage.keeps(call)
-            n_more = min(n_more, len(self._storage.only) - self._n_kept)
+        heads: list[tuple[int, ...] | None] = [None] * n_more
+        if self._to_come is not None:
+            self._to_come.pop(call.name, None)
+            heads = list(self._to_come.values())[: max(n_more, 0)]
         sizes = kind, call.n_batch, call.n_query, call.n_key
-        if n_more <= 0 or sizes in self._small:
+        if not heads or sizes in self._small:
             return
-        kept = [tensor for tensor in tensors(call) if tensor.dtype != torch.bool]
-        bytes_here = nbytes(kept)
-        if bytes_here < SMALL:
+        if self._bytes(call, None) < SMALL:
             self._small.add(sizes)
             return
-        if self._storage.halves and kept[0].element_size() > 2:
-            bytes_here //= 2
-        needed, free = bytes_here * n_more, self._free(call.output.device)
+        bytes_of = {some: self._bytes(call, some) for some in dict.fromkeys(heads)}
+        needed, free = sum(bytes_of[some] for some in heads), self._free(call.output.device)
         if free is not None and needed > free:
             raise TooLarge(
-                f"{call.n_query:,} tokens keep {size(bytes_here)} in each layer, {size(needed)} in"
-                f" the {n_more} layers to come, and {size(free)} are free; give a shorter text,"
-                ' store="float16", the layers that you look at as keep=, or a folder on a disk with'
-                " room as offload=",
+                f"{call.n_query:,} tokens keep {size(max(bytes_of.values()))} in each layer,"
+                f" {size(needed)} in the {len(heads)} layers to come, and {size(free)} are free;"
+                ' give a shorter text, store="float16", the layers or heads that you look at as'
+                " keep=, or a folder on a disk with room as offload=",
                 code="run_too_large",
                 found=needed // MIB,
                 limit=free // MIB,
                 unit="MiB",
             )
+
+    def _bytes(self, call: AttentionCall, heads: tuple[int, ...] | None) -> int:
+        """What is kept of a call, or of some of its heads, as the storage keeps it."""
+        if heads is not None and heads[-1] >= call.n_heads:  # another layer may have more heads
+            heads = tuple(range(min(len(heads), call.n_heads)))
+        kept = call if heads is None else memory.with_heads(call, heads)
+        return self._storage.nbytes(t for t in memory.tensors(kept) if t.dtype != torch.bool)
 
     def _free(self, device: torch.device) -> int | None:
         """The bytes that are free where calls are kept; None where nobody tells."""

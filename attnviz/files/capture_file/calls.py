@@ -13,6 +13,7 @@ from torch import Tensor
 
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.inputs import AttentionInputs
+from attnviz.attention.kept_heads import KeptHeads
 from attnviz.attention.projection import Projection, WrittenLayer
 from attnviz.attention.stored_weights import StoredWeights
 from attnviz.files.capture_file import parts
@@ -81,10 +82,14 @@ def call_json(call: AttentionCall, with_weights: bool, labelled: list[bool]) -> 
 
 
 def _inputs_json(inputs: AttentionInputs | StoredWeights) -> dict[str, object]:
+    heads: dict[str, object] = {}
+    if inputs.only is not None:
+        numbers, *counts = inputs.only.numbers, inputs.n_heads, inputs.n_kv_heads
+        heads = {"heads": [list(numbers), *counts]}
     if isinstance(inputs, StoredWeights):
-        return {"type": "weights"}
+        return {"type": "weights"} | heads
     names = ("causal", "scaling", "softcap", "sinks_gate")
-    return {"type": "qkv"} | {name: getattr(inputs, name) for name in names}
+    return {"type": "qkv"} | {name: getattr(inputs, name) for name in names} | heads
 
 
 def _projection_json(layer: Projection) -> dict[str, object]:
@@ -106,7 +111,7 @@ def call(field: Field, place: str, tensors: Unpacker) -> AttentionCall:
     row_step = entries["row_step"].whole(1, n_query)
     n_rows = len(range(0, n_query, row_step))
     projections = {
-        name: _projection(layer, f"{place}.{name}", tensors)
+        name: _projection(layer, f"{place}.{name}", tensors, inputs.only)
         for name, layer in entries["projections"].entries().items()
     }
     for name, layer in projections.items():
@@ -137,15 +142,22 @@ def call(field: Field, place: str, tensors: Unpacker) -> AttentionCall:
 
 def _inputs(field: Field, place: str, tensors: Unpacker) -> AttentionInputs | StoredWeights:
     entries = field.entries()
+    some = ("heads",) if "heads" in entries else ()
+    only = _kept_heads(entries["heads"]) if some else None
     if entries.get("type", field).value == "weights":
-        field.record("type")
-        return _stored(place, tensors)
-    field.record("type", "causal", "scaling", "softcap", "sinks_gate")
+        field.record("type", *some)
+        return _stored(place, tensors, only)
+    field.record("type", "causal", "scaling", "softcap", "sinks_gate", *some)
     entries["type"].one_of("qkv", "weights")
     q, k, v = (_floats(f"{place}.{name}", tensors, 4, 2) for name in ("query", "key", "value"))
     _require_tokens(place, q, k, v)
     n_batch = max(len(q), len(k))
-    heads_fit = q.shape[1] % k.shape[1] == 0 and len(q) in (1, n_batch) and len(k) in (1, n_batch)
+    heads_fit = len(q) in (1, n_batch) and len(k) in (1, n_batch)
+    if only is None:
+        heads_fit = heads_fit and q.shape[1] % k.shape[1] == 0
+    else:
+        rows = len(only.numbers), len(only.kv_numbers)
+        heads_fit = heads_fit and (q.shape[1], k.shape[1]) == rows
     if q.shape[3] != k.shape[3] or k.shape[:3] != v.shape[:3] or not heads_fit:
         shapes = ", ".join(str(list(tensor.shape)) for tensor in (q, k, v))
         raise Malformed(f"query, key and value of {place} do not fit one another: {shapes}")
@@ -162,13 +174,28 @@ def _inputs(field: Field, place: str, tensors: Unpacker) -> AttentionInputs | St
         softcap=None if softcap is None else softcap.number(),
         sinks=_over(f"{place}.sinks", tensors, (*scores[:3], 1), of_heads=True),
         sinks_gate=entries["sinks_gate"].flag(),
+        only=only,
     )
 
 
-def _stored(place: str, tensors: Unpacker) -> StoredWeights:
+def _kept_heads(field: Field) -> KeptHeads:
+    """The heads that a capture of some heads has: their numbers, those of its layer, those of k."""
+    numbers, n_heads, n_kv_heads = field.rows(3)
+    count = n_heads.whole(1, parts.MAX_PLACES)
+    heads, shared = tuple(numbers.wholes(most=count - 1)), n_kv_heads.whole(1, count)
+    if not heads or list(heads) != sorted(set(heads)) or count % shared:
+        raise Malformed(f"{field.place} has heads that no layer has")
+    return KeptHeads(heads, count, shared)
+
+
+def _stored(place: str, tensors: Unpacker, only: KeptHeads | None) -> StoredWeights:
     kept = _floats(f"{place}.kept", tensors, 4, 2)
     _require_tokens(place, kept)
     n_batch, n_heads, n_query, n_key = kept.shape
+    if only is not None and (n_heads != len(only.numbers) or only.n_kv_heads != only.n_heads):
+        raise Malformed(
+            f"{place}.kept is {_described(kept)}; it must have {len(only.numbers)} heads"
+        )
     parts_of = {
         name: _floats(f"{place}.{name}", tensors, 4, 2) if f"{place}.{name}" in tensors else None
         for name in STORED[1:]
@@ -180,7 +207,7 @@ def _stored(place: str, tensors: Unpacker) -> StoredWeights:
     query, key = parts_of["query"], parts_of["key"]
     if query is not None and key is not None and query.shape[3] != key.shape[3]:
         raise Malformed(f"query and key of {place} differ in width")
-    return StoredWeights(kept, query, key, parts_of["value"])
+    return StoredWeights(kept, query, key, parts_of["value"], only=only)
 
 
 def _floats(name: str, tensors: Unpacker, dimensions: int, repeatable: int = 0) -> Tensor:
@@ -236,15 +263,15 @@ def _output(
 ) -> Tensor:
     """The model's own output for weights·V, as its kernel returned it."""
     output = _floats(name, tensors, 4, 1)
-    wanted = (inputs.n_batch, n_rows, inputs.n_heads)
+    wanted = (inputs.n_batch, n_rows, len(inputs.kept_heads))
     width = None if inputs.value is None else inputs.value.shape[3]
     if tuple(output.shape[:3]) != wanted or width not in (None, output.shape[3]):
         raise Malformed(f"{name} is {_described(output)}; it must be {[*wanted, width]}")
     return output
 
 
-def _projection(field: Field, place: str, tensors: Unpacker) -> Projection:
-    Field(place.rpartition(".")[2], field.place).one_of(*PROJECTIONS)
+def _projection(field: Field, place: str, tensors: Unpacker, only: KeptHeads | None) -> Projection:
+    name = Field(place.rpartition(".")[2], field.place).one_of(*PROJECTIONS)
     entries = field.record("module", "starts", "turned", "factor")
     weight = _floats(f"{place}.weight", tensors, 2)
     read, wrote = (_floats(f"{place}.{name}", tensors, 3, 1) for name in ("input", "output"))
@@ -260,6 +287,7 @@ def _projection(field: Field, place: str, tensors: Unpacker) -> Projection:
         starts=tuple(entries["starts"].wholes(most=parts.MAX_TEXT)),
         turned=entries["turned"].flag(),
         factor=entries["factor"].number(),
+        only=None if only is None or name == "out" else only.of(name),
     )
 
 
@@ -272,7 +300,7 @@ def _check_projection(
         raise Malformed(f"projection {name} belongs to a tensor that is not there")
     n_heads, width = (inputs.n_heads if name == "out" else side.shape[1]), side.shape[3]
     into = layer.input if name == "out" else layer.output
-    rows_fit = name != "out" or layer.output.shape[1] == n_rows
+    rows_fit = name != "out" or layer.output.shape[1] == (n_rows if inputs.only is None else 0)
     heads_fit = len(layer.starts) == n_heads and max(layer.starts) + width <= into.shape[2]
     whole = name != "out" or into.shape[2] == n_heads * width
     turns = not layer.turned or width % 2 == 0

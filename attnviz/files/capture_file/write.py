@@ -108,7 +108,7 @@ def _half(dtype: Half | torch.dtype | None) -> torch.dtype | None:
 def _require_untouched(call: AttentionCall) -> None:
     """Raise `UnsupportedAttention` where a key cache was overwritten after the call."""
     if isinstance(call.inputs, AttentionInputs):
-        call.inputs.qkv(0)
+        call.inputs.require_untouched()
 
 
 def _described(cap: Capture, with_weights: bool) -> dict[str, object]:

@@ -1,7 +1,8 @@
 """Weights as a numpy archive (.npz), read with `numpy.load` and nothing else.
 
 In: entries. Out: compressed arrays. Layers of one shape are one array, [layer, head, query, key];
-layers that differ have one array each. The labels of tokens stand beside them.
+layers that differ have one array each. The labels of tokens stand beside them, and the numbers of
+the heads where a capture keeps some only.
 """
 
 from collections.abc import Sequence
@@ -55,7 +56,8 @@ def _arrays(members: list[Entry], dtype: str) -> list[tuple[str, np.ndarray]]:
     """The arrays of one stack and kind: one for all layers where they are alike."""
     first = members[0]
     shapes = {(len(entry.heads), entry.queries, entry.keys) for entry in members}
-    alike = len(shapes) == 1 and not any(entry.index or entry.window for entry in members)
+    some = any(entry.call.inputs.only is not None for entry in members)
+    alike = len(shapes) == 1 and not any(entry.index or entry.window or some for entry in members)
     if alike and first.window is None:
         weights = np.stack([entry.weights().astype(dtype) for entry in members])
         return [("weights", weights), *_labels(first, "")]
@@ -69,8 +71,10 @@ def _arrays(members: list[Entry], dtype: str) -> list[tuple[str, np.ndarray]]:
 
 
 def _labels(entry: Entry, place: str) -> list[tuple[str, np.ndarray]]:
-    """The labels of both axes as arrays of text."""
+    """The labels of both axes as arrays of text; the numbers of the heads if some were kept."""
+    some = entry.call.inputs.only is not None
     return [
         (f"queries{place}", np.array(entry.queries)),
         (f"keys{place}", np.array(entry.keys)),
+        *([(f"heads{place}", np.array(entry.heads))] if some else []),
     ]

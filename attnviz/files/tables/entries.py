@@ -24,8 +24,8 @@ from attnviz.types import Head, Kind, Stack, Tokens, head_id
 class Entry:
     """One row of a call's batch: a text, or one window of a picture.
 
-    `index` counts the calls of a layer that attends several times. `heads` are all heads, or the
-    one that was asked for.
+    `index` counts the calls of a layer that attends several times. `heads` are all heads that are
+    kept, or the one that was asked for.
     """
 
     call: AttentionCall
@@ -68,11 +68,11 @@ def entries(
         return tuple(
             entry
             for call, index in calls
-            for entry in _rows(cap, call, index, range(call.n_heads), batch)
+            for entry in _rows(cap, call, index, call.kept_heads, batch)
         )
     place = head_id(head)
     call = cap.call(place.layer, *_kind_of(calls, kind, stack))
-    require_index("head", place.head, call.n_heads)
+    call.check(place.head, batch)
     return _rows(cap, call, 0, [place.head], batch)
 
 

@@ -118,9 +118,9 @@ class Group:
 def groups(capture: "Capture") -> tuple[Group, ...]:
     """The groups of a capture, in the order in which they ran.
 
-    Raises `BadInput` for a capture that keeps some layers only: pictures count them from 0.
+    Raises `BadInput` for a capture that keeps some layers or heads only: pictures count from 0.
     """
-    capture.require_all_layers()
+    capture.require_all_heads()
     calls: dict[tuple[Stack | None, Kind], dict[int, AttentionCall]] = {}
     for call in capture.calls:
         calls.setdefault((call.stack, call.kind), {}).setdefault(call.layer, call)
