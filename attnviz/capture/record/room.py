@@ -71,7 +71,7 @@ class FreeRoom:
             )
 
     def _bytes(self, call: AttentionCall, heads: tuple[int, ...] | None) -> int:
-        """What is kept of a call, or of some of its heads, as the storage keeps it."""
+        """The bytes of a call, or of some of its heads, as the storage keeps them."""
         if heads is not None and heads[-1] >= call.n_heads:  # another layer may have more heads
             heads = tuple(range(min(len(heads), call.n_heads)))
         kept = call if heads is None else memory.with_heads(call, heads)
