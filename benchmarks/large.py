@@ -1,4 +1,4 @@
-"""What a capture of a long text takes in memory at its peak: all of it, moved, or one layer.
+"""What a capture of a long text takes in memory at its peak: all of it, moved, or a part.
 
     python -m benchmarks.large                    # 12 layers, 4,096 tokens
     python -m benchmarks.large --layers 36
@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 STATUS = Path("/proc/self/status")
-WAYS = ("memory", "float16", "folder", "last layer")
+WAYS = ("memory", "float16", "folder", "last layer", "one head")
 SEED, VOCABULARY, WIDTH = 0, 64, 512
 
 
@@ -70,7 +70,7 @@ def _measured(way: str, n_layers: int, n_tokens: int) -> dict[str, float]:
             inputs={"input_ids": ids},
             store="float16" if way == "float16" else None,
             offload=folder if way == "folder" else False,
-            keep=[n_layers - 1] if way == "last layer" else None,
+            keep={"last layer": n_layers - 1, "one head": f"L{n_layers - 1}.H0"}.get(way),
         )
         seconds = time.process_time() - start
     cap.verify().require()

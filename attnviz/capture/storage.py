@@ -28,9 +28,9 @@ from attnviz.errors import BadInput, bad_argument
 StoredType = Literal["float16"]
 TYPES: dict[str, torch.dtype] = {"float16": torch.float16}
 KeptCalls = Mapping[str, tuple[int, ...] | None]  # heads by the name of a call; None for all
-# memories that layers share: masks, and the states that all of them read; more would be kept alive
-# for nothing
-SHARED = 6
+# memories that layers share: masks, biases and the states that all of them read, as many as a
+# decoder's layer has; more would be kept alive for nothing
+SHARED = 8
 SHARED_BIASES = 2  # those of self- and cross-attention
 
 
@@ -72,9 +72,13 @@ class Storage:
         return sum(self._nbytes(tensor) for tensor in memories.values())
 
     def _nbytes(self, tensor: Tensor) -> int:
-        whole, n_bytes = tensor.untyped_storage().nbytes(), tensor.element_size()
-        is_converted = self._dtype is not None and tensor.is_floating_point() and n_bytes > 2
-        return whole // n_bytes * 2 if is_converted else whole
+        n_number = tensor.untyped_storage().nbytes() // tensor.element_size()
+        return n_number * self.number_bytes(tensor)
+
+    def number_bytes(self, tensor: Tensor) -> int:
+        """The bytes that a number of a tensor will occupy here."""
+        smallest = self._dtype.itemsize if self._dtype and tensor.is_floating_point() else 8
+        return min(tensor.element_size(), smallest)
 
     def keep(self, call: AttentionCall) -> AttentionCall:
         """One call with its tensors kept here; its projections are exchanged in place."""
@@ -151,7 +155,8 @@ class _SharedHeads:
     def __call__(self, tensor: Tensor, heads: tuple[int, ...]) -> Tensor:
         key = tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype, heads
         known = self._taken.pop(key, None) or (tensor, of_heads(tensor, heads))
-        self._taken[key] = known
+        if known[1] is not tensor:
+            self._taken[key] = known
         if len(self._taken) > SHARED_BIASES:
             del self._taken[next(iter(self._taken))]
         return known[1]

@@ -305,5 +305,8 @@ def test_the_peak_of_a_capture_falls_with_the_heads_that_are_kept() -> None:
     # q, k and v: 4 heads and twice 2 of 24 numbers in four bytes; of x and more some rows
     in_layer, in_head = n * 8 * 24 * 4, n * 3 * 24 * 4
     assert 8 * in_layer < kept_bytes["all"] and in_head < kept_bytes["head"] < 2 * in_head
-    assert peaks["all"] - peaks["head"] > 7 * in_layer
+    assert peaks["all"] - peaks["head"] > 6 * in_layer
+    # nothing else stays of a layer that ran: what it read and wrote is sampled at once
+    more = kept_bytes["all"] - kept_bytes["layer"]
+    assert peaks["all"] - peaks["layer"] < 1.2 * more
     assert peaks["layer"] - peaks["head"] > in_layer - in_head

@@ -13,6 +13,7 @@ from transformers import LlamaConfig, LlamaForCausalLM
 
 import attnviz
 from attnviz.attention import memory
+from attnviz.attention.call import AttentionCall
 from attnviz.attention.capture import Capture, MissingCall
 from attnviz.capture.changed import layout
 from attnviz.capture.record import room
@@ -24,6 +25,7 @@ from attnviz.models.loaded_model import LoadedModel
 from attnviz.types import MIB, Site
 from tests.support import folders
 from tests.support.server import ROOT
+from tests.support.tiny.check import tiny_case
 
 MODELS: dict[str, dict[str, Any]] = {
     "minilm": {"text": "The cat sat on the mat because it was tired."},
@@ -109,8 +111,8 @@ def test_a_capture_that_would_not_fit_is_refused_after_the_first_layer(
     one = attnviz.capture(llama, **long_text())
     in_layer = memory.nbytes(t for t in memory.tensors(one.calls[0]) if t.dtype != torch.bool)
     monkeypatch.setattr(room, "SMALL", 0)
-    needed = in_layer * (N_LAYERS - 1)  # W_O's rows are a sample and come later
-    monkeypatch.setattr(room, "free_memory", lambda: needed * 9 // 10)
+    needed = in_layer * (N_LAYERS - 1)
+    monkeypatch.setattr(room, "free_memory", lambda: needed - 1)
     ran.clear()
     words = re.escape(f"{N_TOKENS} tokens keep") + ".*5 layers to come.*shorter text"
     with pytest.raises(TooLarge, match=words) as refusal:
@@ -290,3 +292,91 @@ def test_the_table_of_the_guide_is_that_of_the_formula() -> None:
     for n in (512, 2048, 8192, 32768):
         layer = in_a_layer(n, 4096, 32, 8, 128, 2)
         assert f"| {n:,} | {layer / MIB:.1f} MiB | {32 * layer / 2**30:.2f} GiB |" in guide
+
+
+# --- what is told before ------------------------------------------------------------------------
+
+# shared keys, a window, one product for q, k and v, an encoder beside a decoder, a bias that layers
+# share, one of each layer's own, two calls in a layer, stacks of two kinds
+TOLD: dict[str, dict[str, Any]] = {
+    "llama": {"num_hidden_layers": 4},
+    "mistral": {"num_hidden_layers": 4},
+    "gpt2": {"n_layer": 4},
+    "marian": {"encoder_layers": 3, "decoder_layers": 4},
+    "t5": {"num_layers": 3, "num_decoder_layers": 4},
+    "beit": {"num_hidden_layers": 4},
+    "diffllama": {"num_hidden_layers": 4},
+    "clip": {},
+}
+# the layer that shows that each has a bias of its own, that W_O reads no single call
+FIRST = {"beit": 2, "diffllama": 1}
+WAYS: dict[str, dict[str, Any]] = {
+    "whole": {},
+    "float16": {"store": "float16"},
+    "layers": {"keep": "layers"},
+    "heads": {"keep": "heads"},
+    "heads in float16": {"keep": "heads", "store": "float16"},
+}
+
+
+def kept_sites(cap: Capture, way: str | None) -> list[Site] | None:
+    """The last two layers of each attention; or one head of them, and two of the very last."""
+    if way is None:
+        return None
+    groups = dict.fromkeys((call.kind, call.stack) for call in cap.calls)
+    layers = [
+        Site(layer, None, *group)
+        for group in groups
+        for layer in sorted({c.layer for c in cap.calls if (c.kind, c.stack) == group})[-2:]
+    ]
+    if way == "layers":
+        return layers
+    return [layers[-1].with_head(0), *(layer.with_head(2) for layer in layers)]
+
+
+@pytest.mark.some(14)
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", TOLD)
+def test_the_room_that_is_told_is_what_the_layers_take(
+    name: str, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After each layer: the bytes of the calls of its kind that come, but for what they have."""
+    model, inputs, _ = tiny_case(name, TOLD[name])
+    lm, told = attnviz.load(model), {}
+    whole = attnviz.capture(lm, inputs=inputs)
+    needed = room.FreeRoom.needed
+
+    def watched(self: room.FreeRoom, kind: Any, call: Any, n_more: int) -> int:
+        told[call.name] = n_bytes = needed(self, kind, call, n_more)
+        return n_bytes
+
+    monkeypatch.setattr(room, "SMALL", 0)
+    monkeypatch.setattr(room.FreeRoom, "needed", watched)
+    options = {**WAYS[way], "keep": kept_sites(whole, WAYS[way].get("keep"))}
+    cap = attnviz.capture(lm, inputs=inputs, **options)
+    kept = {call.name: call for call in cap.calls}
+    n_compared, first = 0, FIRST.get(name, 0)
+    for place, call in enumerate(whole.calls):
+        if call.name in told and call.layer >= first:
+            before = [kept[c.name] for c in whole.calls[: place + 1] if c.name in kept]
+            later = [
+                kept[c.name]
+                for c in whole.calls[place + 1 :]
+                if c.name in kept and stem(c) == stem(call) and c.module != call.module
+                and c.index <= call.index
+            ]  # fmt: skip
+            assert told[call.name] == bytes_of(later, before), call.name
+            n_compared += bool(later)
+    assert n_compared
+
+
+def stem(call: AttentionCall) -> str:
+    return re.sub("[0-9]", "", call.module)
+
+
+def bytes_of(calls: list[AttentionCall], before: list[AttentionCall]) -> int:
+    """The bytes of calls, masks aside, but for memory that earlier ones have."""
+    shared = {t.untyped_storage().data_ptr() for call in before for t in memory.tensors(call)}
+    own = [t for call in calls for t in memory.tensors(call) if t.dtype != torch.bool]
+    return memory.nbytes(t for t in own if t.untyped_storage().data_ptr() not in shared)

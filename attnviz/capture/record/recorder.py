@@ -94,7 +94,7 @@ class Recorder:
     ) -> None:
         self.grad = grad
         self._storage = storage or Storage()
-        self._keeps_early = not (self._storage.changes_nothing or newest or grad)
+        self._keeps_early = not (newest or grad)
         self._kept: set[int] = set()  # the projections of calls that are in the storage
         self._room = FreeRoom(modules, self._storage)
         self.calls = RecordedCalls()
@@ -306,26 +306,32 @@ class Recorder:
         self.calls.append(call)
 
     def _keep_finished(self) -> None:
-        """Put the calls before this one into the storage, unless something of them is awaited."""
-        if not self._keeps_early:
+        """Put the calls before this one into the storage, unless something of them is awaited.
+
+        Of a long text, samples of what layers read and wrote are copies: nothing else of the layers
+        stays, wherever the calls are kept.
+        """
+        is_short = not self.calls or self.calls[-1].row_step == 1
+        if not self._keeps_early or (self._storage.changes_nothing and is_short):
             return
         for place in range(len(self.calls) - 1, -1, -1):
-            call = self.calls[place]
+            call, is_left = self.calls[place], self._storage.leaves(self.calls[place])
             if id(call.projections) in self._kept:
                 break
-            if self._storage.leaves(call):
+            if is_left and call.row_step == 1:
                 continue  # what the model does to it later is still seen
-            is_whole = all(state.holds() for state in self._states[place])
-            if (
-                is_whole
-                and not self._may_join(call)
-                and self._linears.check_early(call.projections)
-            ):
-                self.calls[place] = self._storage.keep(call)
+            is_whole = is_left or all(state.holds() for state in self._states[place])
+            can_be_kept = is_whole and not self._may_join(call)
+            if can_be_kept and self._linears.check_early(call.projections):
                 self._kept.add(id(call.projections))
-                self._states[place] = []
-                if self._first_calls.get(call.module) is call:
-                    del self._first_calls[call.module]
+                if not is_left:
+                    self._keep(place, call)
+
+    def _keep(self, place: int, call: AttentionCall) -> None:
+        self.calls[place] = self._storage.keep(call)
+        self._states[place] = []
+        if self._first_calls.get(call.module) is call:
+            del self._first_calls[call.module]
 
     def _may_join(self, call: AttentionCall) -> bool:
         """True for a single head of a list, which may be part of a layer."""
