@@ -101,9 +101,7 @@ def test_overview_says_its_limit_and_the_way_to_head(
     visit_long: Callable[..., AppTest], lang: i18n.Language
 ) -> None:
     app = visit_long("overview", long_text(), lang=lang)
-    said = i18n.text(
-        lang, "long.all_heads", tokens="3,001", cells="54", longest="2,048", limit="403"
-    )
+    said = i18n.text(lang, "long.all_heads", tokens=3001, cells=54, longest=2048, limit=403)
     assert [each.value for each in app.info] == [said]
     assert not beside_bar(app) and not app.error
     (button,) = [each for each in app.main.button if each.label == i18n.text(lang, "long.link")]
