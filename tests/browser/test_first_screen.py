@@ -1,6 +1,6 @@
 """What the first screen shows: a picture on a projector (1024 × 768), whole names on a phone.
 
-Start says little there, in every language.
+Start says little there, in every language, Change and Compute no more than they must.
 """
 
 import pytest
@@ -11,8 +11,9 @@ from attnviz.i18n import COMPLETE
 from attnviz.pictures.shared.pages import BEHIND
 from attnviz.pictures.shared.pages import PAGES as PAGES_OF_APP
 from tests.browser.conftest import OpenVisit
+from tests.support.browser import settle
 from tests.support.cases import mostly_slow
-from tests.support.visit import show
+from tests.support.visit import address, show
 from tests.support.waiting import expect_equal, expect_true
 
 PROJECTOR = {"width": 1024, "height": 768}
@@ -92,11 +93,13 @@ def test_the_first_picture_begins_high(
 
 MOST_WORDS = 60
 SCREENS = ((1440, 900), (390, 844))
-# the words of the page itself on the first screen: not those of sentences, nor names of heads, nor
-# what the gallery below the stage says
+# the words of the page itself on the first screen: not those of sentences, nor names of heads,
+# answers and matrices, nor what the gallery below the stage says
 OWN_WORDS = """([script, height]) => {
     const others = ".stage-tokens, .stage-bars, .stage-examples, .stage-word.query,"
-        + " .stage-word.key, .stage-pill, .stage-square, .gallery *, .HEADING *";
+        + " .stage-word.key, .stage-pill, .stage-square, .gallery *, .HEADING *, .av-strip *,"
+        + " .av-switches-grid *, .av-bar-name, .av-fact-query, .av-fact-key, .panel *,"
+        + " [data-testid=stSelectbox] input, [data-testid=stIconMaterial]";
     const texts = [];
     const isSeen = (node) => {
         const { top, bottom, width } = node.getBoundingClientRect();
@@ -136,6 +139,27 @@ def test_the_first_screen_of_start_says_little(
         how = ["characters" if lang in CHARACTERS else "words", height]
         in_one = CHARACTERS.get(lang, 1)
         expect_true(lambda: MOST_WORDS / 4 < page.evaluate(counted, how) / in_one <= MOST_WORDS)
+
+
+MOST_IN_A_ROOM = 120
+STORE = "When Mary and John went to the store, John gave a book to"
+
+
+@pytest.mark.parametrize("room", ["switches", "steps"])
+def test_the_first_screen_of_a_room_says_no_more_than_it_must(
+    browser: Browser, server: str, room: str
+) -> None:
+    with browser.new_context(viewport={"width": 1440, "height": 900}) as context:
+        page = context.new_page()
+        shown: dict[str, object] = {"lang": "en", "model": "stories", "text": STORE}
+        page.goto(address(server, room, {**shown, "layer": 2, "head": 1, "query": 14, "key": 2}))
+        settle(page)
+        if room == "switches":
+            expect(page.get_by_text("Strongest head:")).to_be_visible()  # all is measured
+        counted = OWN_WORDS.replace("BAR", widgets.class_name("bar"))
+        counted = counted.replace("HEADING", widgets.class_name("heading"))
+        found = page.evaluate(counted, ["words", 900])
+        assert MOST_IN_A_ROOM / 4 < found <= MOST_IN_A_ROOM
 
 
 def test_the_whole_gallery_is_on_the_first_screen_of_a_desk(browser: Browser, server: str) -> None:

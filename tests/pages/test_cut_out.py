@@ -46,7 +46,7 @@ def test_the_curve_and_the_edges_are_those_of_the_library(visit: Visit) -> None:
     assert {edge["sender"] for edge in header["edges"]} <= nodes  # type: ignore[attr-defined]
     assert {edge["receiver"] for edge in header["edges"]} <= nodes  # type: ignore[attr-defined]
     said = header["sentences"][0]  # type: ignore[index]
-    number = "the lead of “Mary” over “John”"
+    number = "“Mary”’s lead over “John”"
     values = "9.14 in this text, −5.06 in the other"
     assert said == f"10 of 479 edges keep 90% of {number}: {values}."
 

@@ -67,7 +67,7 @@ def test_the_words_have_the_shares_of_the_library_and_a_look_is_really_forbidden
     header, arrays = sent(visit("switches", model="stories", text=STORE, word="L2.H2@4"))
     words, shares = header["words"], arrays["words.values"]
     assert (words["through"], words["chosen"], words["tokens"][4]) == ("L2.H2", 4, "John")
-    assert words["title"] == "What each word writes into the lead of “Mary” over “John”"
+    assert words["title"] == "What each word writes into “Mary”’s lead over “John”"
     lm, on = attnviz.load("stories"), attnviz.NextToken(" Mary", against=" John")
     split = attnviz.experiment(lm, STORE, on=on).direct(by="token")
     np.testing.assert_allclose(shares, split.values, atol=1e-5)
@@ -140,7 +140,7 @@ def test_the_strongest_look_and_the_strongest_head_stand_side_by_side(visit: Vis
     assert [str(part) for part in cuts.edges[best]] == ["L2.H1", "14", "2"]
     assert (header["suggested"], header["look"]) == ("L0.H0", "L2.H1@2")
     numbers = (100 * run.effects().of("L0.H0"), len(cuts.moved), 100 * cuts.moved[best])
-    said = "Strongest head: L0.H0, {:.1f} points. Strongest of {} looks: L2.H1 at “Mary”, {:.1f} "
+    said = "Strongest head: L0.H0, {:.1f} points. Strongest of {} looks: L2.H1 at “Mary”, {:.1f}"
     assert said.format(*numbers) in header["most_said"]
     header, _ = sent(visit("switches", model="minilm"))
     assert (header["look"], header["most_said"]) == ("", "")  # no last word writes there

@@ -262,7 +262,7 @@ def _offered_look(
         return ForbiddenLook(), ""
     cuts = answered.run.cuts(looks)
     head, _, key = cuts.edges[int(np.argmax(cuts.moved))]
-    said = views.most_sentence(shown.lang, reader, effects, cuts, words.tokens[key].strip())
+    said = views.most_sentence(shown.lang, effects, cuts, words.tokens[key].strip())
     return ForbiddenLook(str(head), key), said
 
 

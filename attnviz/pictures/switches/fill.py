@@ -232,21 +232,19 @@ def effects_sentence(lang: Language, answer: "AnswerReader", effects: "Effects")
     )
 
 
-def most_sentence(
-    lang: Language, answer: "AnswerReader", effects: "Effects", cuts: "Cuts", word: str
-) -> str:
-    """The head and the single look that move the answer most; the median look is the control."""
-    unit, first, best = answers.unit_of(answer), effects.order[0], int(np.argmax(cuts.moved))
+def most_sentence(lang: Language, effects: "Effects", cuts: "Cuts", word: str) -> str:
+    """The head and the look that move probabilities most; the median look is the control."""
+    first, best = effects.order[0], int(np.argmax(cuts.moved))
     return text(
         lang,
         "switchboard.most",
         first=str(first),
-        most=answers.amount_again(lang, effects.of(first), unit),
+        most=answers.share(lang, effects.of(first)),
         n=len(cuts.moved),
         head=str(cuts.edges[best][0]),
         word=word,
-        own=answers.amount_again(lang, float(cuts.moved[best]), unit),
-        median=answers.amount_again(lang, float(np.median(cuts.moved)), unit),
+        own=answers.share(lang, float(cuts.moved[best])),
+        median=answers.share(lang, float(np.median(cuts.moved))),
     )
 
 
