@@ -144,12 +144,12 @@ def test_a_cell_is_answered_by_keyboard_and_a_link_restores_it(visit: OpenVisit)
 
 @pytest.mark.slow
 def test_a_click_beside_the_asking_panel_counts_or_says_where_to_answer(visit: OpenVisit) -> None:
-    page = visit("learn", canvases=False, lesson="masks").page
-    page.locator(CELL.format(panel="weights", row=2, column=1)).click()
-    texts = lesson_texts("masks", "en")
-    past = texts.of("added", "feedback.past").partition("[[")[0]
-    expect(verdict(page, past)).to_be_visible()
-    page.locator(CELL.format(panel="mask", row=2, column=4)).click()
+    page = visit("learn", canvases=False, lesson="claims", card="effect").page
+    texts = lesson_texts("claims", "en")
+    page.locator(CELL.format(panel="weights", row=0, column=0)).click()
+    heaviest = texts.of("effect", "feedback.heaviest").partition("[[")[0]
+    expect(verdict(page, heaviest)).to_be_visible()
+    page.locator(CELL.format(panel="reach", row=0, column=3)).click()
     expect(verdict(page, "✓ Right.")).to_be_visible()
     other = visit("learn", canvases=False, lesson="block", card="products").page
     other.locator(CELL.format(panel="q", row=2, column=0)).click()

@@ -275,7 +275,7 @@ def test_marks_are_explained_only_where_there_are_some(visit: Visit, lang: i18n.
 @pytest.mark.parametrize(
     ("slug", "card", "asking"),
     [
-        ("masks", "added", [True, True, True, True]),
+        ("masks", "added", [True]),
         ("claims", "effect", [True, True, True]),
         ("block", "products", [False, False, True]),
         ("birth", "by_hand", [False, True]),

@@ -11,13 +11,14 @@ import { cellWords, panelColours, printedNumber } from "./cells.js";
 /** @import { BoardPanel, Strings } from "./types.js" */
 
 const MAX_COLUMNS = 12;
+const MAX_IN_ROW = 16; // of a matrix of one row
 const MAX_CELLS = 144;
 const MAX_NARROW = 4;
 const MIN_SUM_DECIMALS = 2;
 
 /** True if a matrix fits the page, or a column of it, with its numbers. */
 export function isSmall(/** @type {BoardPanel} */ { rows, columns }, /** @type {boolean} */ narrow) {
-  const most = narrow ? MAX_NARROW : MAX_COLUMNS;
+  const most = narrow ? MAX_NARROW : rows.length > 1 ? MAX_COLUMNS : MAX_IN_ROW;
   return columns.length <= most && rows.length * columns.length <= MAX_CELLS;
 }
 

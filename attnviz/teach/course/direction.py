@@ -76,7 +76,7 @@ def _angle(inputs: CardInputs) -> Card:
 def _nearest(inputs: CardInputs) -> Card:
     """Rows of the embedding table that point the same way."""
     word, alike, spelled, beside = WORDS[inputs.seed % len(WORDS)]
-    names = story.vocabulary(space="␣")
+    names = story.vocabulary(space=story.SPACE)
     cosines = _cosines()
     row = cosines[names.index(f"␣{word}")]
     nearest = np.argsort(-row)[1 : N_NEAREST + 1]

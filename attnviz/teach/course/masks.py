@@ -52,12 +52,12 @@ def _added(inputs: CardInputs) -> Card:
     blocked = ~may_attend.numpy()
     masked = scores + additive_mask(may_attend)
     panel = partial(Panel, rows=DECODER_TOKENS, columns=DECODER_TOKENS, decimals=1)
-    board = Board(
+    board = Board((panel("scaled", scores, scale="scores"),))
+    solution = Board(
         (
-            panel("scaled", scores, scale="scores"),
-            panel("mask", additive_mask(may_attend), before="+", decimals=0, hidden=True),
-            panel("masked", masked, before="=", blocked=blocked, hidden=True, scale="scores"),
-            weights_panel("weights", softmax(masked), before="→", blocked=blocked, hidden=True),
+            panel("mask", additive_mask(may_attend), before="+", decimals=0),
+            panel("masked", masked, before="=", blocked=blocked, scale="scores"),
+            weights_panel("weights", softmax(masked), before="→", blocked=blocked),
         )
     )
     later = range(ROW + 1, len(DECODER_TOKENS))
@@ -69,7 +69,6 @@ def _added(inputs: CardInputs) -> Card:
             "past": frozenset((ROW, key) for key in range(ROW)),
             "asked": frozenset((query, ROW) for query in later),
         },
-        also=("mask", "masked", "weights"),
     )
     numbers: dict[str, float | int | str] = {
         "token": DECODER_TOKENS[ROW],
@@ -81,7 +80,7 @@ def _added(inputs: CardInputs) -> Card:
     }
     arrays = {"scaled": scores, "weights": softmax(masked)}
     film = Motion("mask", arrays, {"words": DECODER_TOKENS})
-    return Card("added", numbers, (board,), question, (film,))
+    return Card("added", numbers, (board,), question, (solution, film))
 
 
 def scaled_scores(seed: int) -> Matrix:
@@ -233,8 +232,7 @@ def _right(inputs: CardInputs) -> Card:
     alone, padded = story.run(ids), story.run(np.concatenate([ids, pads]))
     kept = np.concatenate([np.zeros_like(pads), np.arange(len(ids))])
     left = story.run(np.concatenate([pads, ids]), positions=kept)
-    words = (name or "␣" for name in story.names(ids))
-    names = (*words, *("[PAD]",) * N_PADS)
+    names = (*story.names(ids), *("[PAD]",) * N_PADS)
     weights = story.head_pass(np.concatenate([ids, pads]), *STORY_HEAD).weights
     blocked = np.triu(np.ones_like(weights, dtype=np.bool_), 1)
     numbers: dict[str, float | int | str] = {

@@ -19,6 +19,7 @@ from attnviz.models.registry import embedded_folder
 
 MODEL, LAYERS, HEADS, EPSILON = "stories", 4, 4, 1e-5
 START_MARK, START = "<|endoftext|>", "◉"  # as the story models name their token 0, and as cards do
+SPACE = "␣"  # a space that is a token of its own
 Without = Literal["none", "attention", "mlp"]
 WITHOUT: tuple[Without, ...] = ("none", "attention", "mlp")
 Rows = Float64[np.ndarray, "token d_model"]
@@ -129,7 +130,8 @@ def vocabulary(space: str = "") -> tuple[str, ...]:
     folder = embedded_folder(MODEL)
     assert folder is not None, "the model is embedded"
     numbers = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))["model"]["vocab"]
-    names = (name.replace("Ġ", space) for name in sorted(numbers, key=numbers.__getitem__))
+    in_order = sorted(numbers, key=numbers.__getitem__)
+    names = (name.replace("Ġ", space) or SPACE for name in in_order)
     return with_start(tuple(names))
 
 

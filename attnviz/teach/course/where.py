@@ -98,9 +98,8 @@ def _best(probabilities: np.ndarray) -> list[int]:
 def _tokens(inputs: CardInputs) -> Card:
     """Text cut into tokens: numbers of a list."""
     ids = _ids(inputs, _text(inputs))
-    values, labels = ids[None].astype(np.float64), story.names(ids, space="␣")
-    board = Board((Panel("ids", values, columns=labels, decimals=0, signed=False),))
-    printed = Panel("numbers", values[:, 1:], columns=labels[1:], decimals=0, signed=False)
+    values, labels = ids[None].astype(np.float64), story.names(ids, space=story.SPACE)
+    board = Board((Panel("ids", values, columns=labels, decimals=0, signed=False, hidden=True),))
     n = len(ids)
     numbers: Numbers = {"text": _text(inputs), "n": n, "vocabulary": len(story.vocabulary())}
     twice = [column for column in range(n) if (ids == ids[column]).sum() > 1 and column > 1]
@@ -114,7 +113,7 @@ def _tokens(inputs: CardInputs) -> Card:
     spaced = int(ids[labels.index(f"␣{labels[1]}")])
     numbers |= {"start": labels[1], "start_number": int(ids[1]), "spaced_number": spaced}
     question = CellQuestion("ids", frozenset({(0, second)}), {"itself": frozenset({(0, first)})})
-    return Card("tokens", numbers, (board,), question, (Board((printed,)),))
+    return Card("tokens", numbers, (board,), question)
 
 
 def _script(inputs: CardInputs) -> Card:

@@ -48,7 +48,7 @@ def _number(card: Card, name: str) -> float:
 def test_the_decoders_six_tokens_hide_fifteen_cells() -> None:
     card = _card("added")
     assert DECODER_TOKENS == ("Have", "you", "learned", "nothing", "?", "<eos>")
-    mask, weights = _panel(card, "mask").values, _panel(card, "weights").values
+    mask, weights = (_panel(card, name, reveal=True).values for name in ("mask", "weights"))
     assert np.array_equal(np.isneginf(mask), np.triu(np.ones((6, 6)), 1) == 1)
     assert (mask[np.tril_indices(6)] == 0).all()
     assert weights[0].tolist() == [1, 0, 0, 0, 0, 0]
