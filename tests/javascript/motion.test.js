@@ -106,6 +106,7 @@ test("the rest: a point outside stays at the edge", () => {
     ["cut", { along: [[4]] }, {}],
     ["induction", { induction: square, previous: square, asked: [[1, 0]] }, { letters: ["a", "b"] }],
     ["training", { steps: [[0, 20, 40]] }, { step: ["step"] }],
+    ["pulse", { whole: square, bare: square }, { tokens: ["a", "b"], rows: ["X", "L0"] }],
     ["reach", { size: [[2, 2, 1]] }, { tokens: ["0", "1"], rows: ["L1", "L0", "X"] }],
     ["alignment", { weights: square }, { written: ["a", "b"], source: ["c", "d"] }],
   ];

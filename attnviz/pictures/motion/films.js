@@ -12,6 +12,7 @@ import { CLOUDS } from "./clouds.js";
 import { CUT } from "./cut.js";
 import { INDUCTION } from "./induction.js";
 import { MASK } from "./mask.js";
+import { PULSE } from "./pulse.js";
 import { PUSH } from "./push.js";
 import { QUERY } from "./query.js";
 import { REACH } from "./reach.js";
@@ -37,6 +38,7 @@ export const FILMS = {
   cut: CUT,
   induction: INDUCTION,
   mask: MASK,
+  pulse: PULSE,
   push: PUSH,
   query: QUERY,
   reach: REACH,

@@ -27,6 +27,7 @@ FilmName = Literal[
     "clouds",
     "push",
     "reach",
+    "pulse",
 ]
 FILMS: tuple[FilmName, ...] = get_args(FilmName)
 # the scenes of each film in their order, and how long each takes in milliseconds
@@ -46,6 +47,7 @@ SCENES: Mapping[FilmName, Mapping[str, int]] = {
     "clouds": {"apart": 3500, "shift": 5000, "scale": 5000},
     "push": {"before": 3000, "head": 5000, "random": 6000},
     "reach": {"one": 4000, "all": 7000},
+    "pulse": {"exchange": 3000, "carry": 8000, "off": 5000},
 }
 
 

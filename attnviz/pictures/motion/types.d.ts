@@ -32,7 +32,8 @@ export type FilmName =
   | "arrows"
   | "clouds"
   | "push"
-  | "reach";
+  | "reach"
+  | "pulse";
 
 /** A part of the film: how long it takes, and its sentence. */
 export interface FilmScene {

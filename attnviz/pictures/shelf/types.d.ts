@@ -66,7 +66,8 @@ export type FilmName =
   | "arrows"
   | "clouds"
   | "push"
-  | "reach";
+  | "reach"
+  | "pulse";
 
 export interface Arrays {
   [numbers: string]: FloatArray;

@@ -211,8 +211,8 @@ def _who(inputs: CardInputs) -> Card:
     other = OTHER_ANIMALS[inputs.seed % len(TEXTS)]
     texts = (text, text.replace(animal, other))
     ids = [_ids(inputs, sentence) for sentence in texts]
-    whole = _apart(ids[0], ids[1], "none")
-    bare = _apart(ids[0], ids[1], "attention")
+    rows = {"whole": _apart(ids[0], ids[1], "none"), "bare": _apart(ids[0], ids[1], "attention")}
+    whole, bare = (differences[:, -1] for differences in rows.values())
     depths = ("X", *(f"L{layer}" for layer in range(story.LAYERS)))
     board = Board(
         tuple(
@@ -229,19 +229,22 @@ def _who(inputs: CardInputs) -> Card:
         "bare": float(bare[-1]),
     }
     question = ChoiceQuestion(("attention", "mlp", "table"), "attention")
-    return Card("who", numbers, (), question, (board,), situation=(Board(board.panels[:1]),))
+    film = Motion(
+        "pulse", rows, {"tokens": story.names(ids[0]), "rows": depths}, handles=("depth",)
+    )
+    situation = (Board(board.panels[:1]),)
+    return Card("who", numbers, (), question, (film, board), situation=situation)
 
 
 def _apart(
     one: np.ndarray, other: np.ndarray, without: story.Without
-) -> Float64[np.ndarray, "depth"]:
-    """The distance between the last rows of two texts: at the start, and after each layer."""
+) -> Float64[np.ndarray, "depth token"]:
+    """The distance between the rows of two texts: at the start, and after each layer."""
     runs = [story.run(tokens, without) for tokens in (one, other)]
     streams = [
-        np.cumsum([run.start[-1], *(pair[0][-1] + pair[1][-1] for pair in run.added)], axis=0)
-        for run in runs
+        np.cumsum([run.start, *(first + then for first, then in run.added)], axis=0) for run in runs
     ]
-    return np.asarray(np.abs(streams[0] - streams[1]).max(axis=1))
+    return np.asarray(np.abs(streams[0] - streams[1]).max(axis=2))
 
 
 def _mlp(inputs: CardInputs) -> Card:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from attnviz.models.loader import embedded_tensor
+from attnviz.pictures.motion.scenes import Motion
 from attnviz.teach.course import story
 from attnviz.teach.course.where import TEXTS
 from attnviz.teach.lessons.cards.card import NumberQuestion
@@ -20,7 +21,13 @@ def test_the_parts_give_the_models_own_logits() -> None:
 
 
 def test_without_attention_no_token_knows_of_another() -> None:
-    numbers = card("where", "who").numbers
+    who = card("where", "who")
+    numbers, film = who.numbers, next(one for one in who.reveal if isinstance(one, Motion))
+    tokens, whole, bare = film.labels["tokens"], film.arrays["whole"], film.arrays["bare"]
+    dogs = np.array([token == numbers["animal"] for token in tokens])
+    behind = np.arange(len(tokens)) >= dogs.argmax()
+    assert ((whole[0] > 0) == dogs).all() and ((bare > 0) == dogs).all()
+    assert ((whole[1:] > 0) == behind).all()
     assert numbers["bare"] == 0
     assert float(numbers["whole"]) > 1
     ids = np.asarray(captured("stories", TEXTS[0]).tokens.ids)
