@@ -302,6 +302,24 @@ def test_ending_a_class_ends_it_for_all_with_a_card(presenter: AppTest, visit: V
     assert parameters(follower)["lesson"] == "scale" and place(follower) == Seat()
 
 
+def test_the_end_of_a_class_over_two_lessons_counts_the_answers_to_both(
+    presenter: AppTest, visit: Visit
+) -> None:
+    follower = visit("learn", room=code(presenter))
+    answer(follower, "sums")
+    press(presenter, "learn.all")
+    open_lesson(presenter, "where")
+    answer(follower.run(), "word")
+    press(presenter, "class.end")
+    follower.run()
+    text = "\n".join(each.value for each in follower.markdown)
+    assert i18n.text("en", "learn.score", right=1, questions=2) in text
+    keeps = [with_formulas(lesson_texts(slug, "en").keep) for slug in ("where", "block")]
+    assert all(keep in text for keep in keeps)
+    thanks = i18n.text("en", "class.thanks", lesson=EN.title)
+    assert thanks not in text
+
+
 def test_a_presenter_is_told_of_a_lesson_and_a_card_that_are_none(
     presenter: AppTest, visit: Visit
 ) -> None:

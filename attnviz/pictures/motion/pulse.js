@@ -15,6 +15,7 @@ const TALL = 52;
 const LEFT = 40;
 const RIGHT = 46; // the number of the last token
 const MOST = 58;
+const TIGHT = 36; // then only the exchanged words and the last one have their names
 const [LEAST, GROWS] = [3, 11]; // the radius of a dot
 
 /** @type {Film} */
@@ -49,7 +50,8 @@ export const PULSE = {
       write(frame, fmtFixed(shown * cellOf(arrays, name, row, n - 1), 2), last);
     }
     header.labels.tokens.forEach((token, at) => {
-      write(frame, token, { x: x(at), y: 10, align: "center", room: step - 3 });
+      if (step < TIGHT && at < n - 1 && !differs(0, at)) return;
+      write(frame, token, { x: x(at), y: 10, align: "center", room: Math.max(step, TIGHT) - 3 });
     });
   },
   grips(frame) {

@@ -43,6 +43,7 @@ from attnviz.types import ignore
 FOLLOWED = "class.followed"
 VOTED = "class.voted_again"  # the class and the card of the second vote that this page is in
 CANVAS_KEY = "class.card"
+OWN = "class.own"  # the answers of this page in its class: the room, and the answers by lesson
 
 
 def show(lang: Language) -> None:
@@ -135,17 +136,20 @@ def draw_by_page(shown: CardShown) -> None:
 
 
 def _follow(stage: Stage, card: Card) -> None:
-    """Move the view to the stage; answers to another lesson are dropped.
+    """Move the view to the stage, with the answers that this page gave in the class.
 
     A head that the presenter chose is taken over once: followers may look around until the next.
     """
     learn = current.view().learn
-    answers = learn.answers if learn.lesson == stage.lesson else ""
-    vote = (current.view().classroom.room, stage.name)
+    room = current.view().classroom.room
+    own = answers_in(room)
+    answers = learn.answers if learn.lesson == stage.lesson else own.get(stage.lesson, "")
+    vote = (room, stage.name)
     if stage.vote > 1 and store.get(VOTED) != vote:  # the answer was that of the first vote
         store.put(VOTED, vote)
         kept = {name: said for name, said in progress.parse(answers).items() if name != stage.card}
         answers = progress.write(kept)
+    store.put(OWN, (room, {**own, stage.lesson: answers}))
     learn = LessonPlace(stage.lesson, stage.card, stage.settings, answers)
     current.update(replace(current.view(), learn=learn))
     pointer.point(Pointing.read(stage.card, stage.selection))
@@ -155,6 +159,12 @@ def _follow(stage: Stage, card: Card) -> None:
         store.put(FOLLOWED, (chosen, seen))
         current.take(chosen)
     address_bar.write()  # a picture that is mounted now reads its head and cell from there
+
+
+def answers_in(room: str) -> dict[str, str]:
+    """The answers of this page in a class, in their text form, by lesson."""
+    kept: tuple[str, dict[str, str]] = store.get(OWN) or ("", {})
+    return kept[1] if kept[0] == room else {}
 
 
 def _count(stage: Stage, name: str) -> None:
