@@ -72,7 +72,12 @@ def test_from_a_whole_head_one_click_leads_to_its_look_as_start_forbids_it(
     opened.wait_for_parameters(changes="none", word="L2.H1@2")
     expect(said).to_contain_text("With L2.H1’s look at “Mary” forbidden, the answer is no longer")
     expect(said).to_contain_text("(99.3% → 4.9%) but John (55.")  # the numbers of Start
-    expect(page.locator("[data-head='L2.H1']")).to_have_attribute("aria-checked", "true")
+    head = page.locator("[data-head='L2.H1']")
+    expect(head).to_have_attribute("aria-checked", "true")
+    forbidden = "L2.H1’s look at “Mary” is forbidden; the rest of it is on."
+    expect(head).to_have_attribute("aria-label", forbidden)
+    expect(page.locator(".av-switches-facts")).to_contain_text(forbidden)
+    expect(page.locator(".strip-answer")).to_contain_text("Mary 99% → John 55%")
     page.get_by_role("button", name="All on").click()
     expect(said).to_contain_text("All heads are on")
     opened.wait_for_parameters(word=None)

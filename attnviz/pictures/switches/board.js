@@ -19,9 +19,10 @@ import { paintLevels } from "../shared/matrix.js";
  *   strip: HTMLElement, weights: PackedArray, row: Cell[]}} Cell
  */
 /**
+ * `show` marks the heads that are off, and the one of which a look is forbidden.
  * @typedef {{node: HTMLElement, paint: (theme: Theme) => void, focus: (name: string, inSight?: boolean) => void,
  *   focused: () => string | null, at: (name: string) => At | null, lay: (width: number) => void, destroy: () => void,
- *   show: (off: ReadonlyMap<string, string>, labelOf: (name: string) => string) => void}} Board
+ *   show: (off: ReadonlyMap<string, string>, labelOf: (name: string) => string, forbidden?: string) => void}} Board
  */
 
 const SCALE = "sqrt";
@@ -62,9 +63,10 @@ export function makeBoard(header, arrays, events) {
       const active = root instanceof ShadowRoot ? root.activeElement : document.activeElement;
       return active instanceof HTMLElement && node.contains(active) ? (active.dataset.head ?? null) : null;
     },
-    show(off, labelOf) {
+    show(off, labelOf, forbidden) {
       for (const cell of cells.values()) {
         cell.node.setAttribute("aria-checked", String(!off.has(cell.name)));
+        cell.node.classList.toggle("av-switch-forbidden", cell.name === forbidden);
         cell.node.setAttribute("aria-label", labelOf(cell.name));
       }
     },

@@ -230,13 +230,7 @@ function showFacts(/** @type {State} */ state, /** @type {Parts} */ { facts }) {
   const at = (state.at && board.at(state.at.name)) ?? board.at(name);
   if (!at) return facts.replaceChildren();
   const { strings, effects_percent: isPercent } = header;
-  const { words } = header;
-  const isForbidden = words?.through === at.name && words.chosen !== null;
-  const form = off.has(at.name) ? strings.head_off : isForbidden ? strings.head_forbidden : strings.head_on;
-  const is = fill(form, {
-    head: at.name,
-    word: isForbidden ? words.tokens[Number(words.chosen)].trim() : "",
-  });
+  const is = headSaid(header, off, at.name);
   const nodes = factsOf(header, arrays, at);
   if (!nodes.length && at.effect !== null) {
     const value = isPercent ? withPercent(fmtPercent(at.effect)) : fmtFixed(at.effect, 4);
@@ -245,6 +239,13 @@ function showFacts(/** @type {State} */ state, /** @type {Parts} */ { facts }) {
   const path = state.arrows?.missing(at.name);
   if (path) nodes.push(el("span", {}, noArrow(strings, at.name, path)));
   facts.replaceChildren(el("span", {}, ...quotingNodes(is)), ...nodes);
+}
+
+/** Whether a head is on, off, or may not look at a word. @param {Header} header @param {ReadonlyMap<string, string>} off @param {string} head */
+function headSaid({ strings, words }, off, head) {
+  if (off.has(head)) return fill(strings.head_off, { head });
+  if (words?.through !== head || words.chosen === null) return fill(strings.head_on, { head });
+  return fill(strings.head_forbidden, { head, word: words.tokens[words.chosen].trim() });
 }
 
 /** Why a head has no arrow: its strongest path, beside what chance moves. */
@@ -317,9 +318,7 @@ function change(
 function showOff(/** @type {State} */ state, /** @type {Parts} */ parts) {
   const { header, board, off, before, last } = state;
   if (!header || !board) return;
-  board.show(off, (name) =>
-    fill(off.has(name) ? header.strings.head_off : header.strings.head_on, { head: name }),
-  );
+  board.show(off, (name) => headSaid(header, off, name), isForbidding(header) ? header.words?.through : "");
   parts.suggested.hidden = off.size > 0 || isForbidding(header) || !header.suggested;
   const [reader, key] = header.look.split("@");
   parts.look.hidden = !header.words || off.size !== header.off.length || !header.look;
