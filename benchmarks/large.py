@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 STATUS = Path("/proc/self/status")
-WAYS = ("memory", "float16", "folder", "last layer", "one head")
+WAYS = ("memory", "float16", "folder", "last layer", "heads")
 SEED, VOCABULARY, WIDTH = 0, 64, 512
 
 
@@ -63,6 +63,8 @@ def _measured(way: str, n_layers: int, n_tokens: int) -> dict[str, float]:
     lm = attnviz.load(LlamaForCausalLM(config).eval())
     ids = torch.randint(VOCABULARY, (1, n_tokens)).tolist()
     attnviz.capture(lm, inputs={"input_ids": [ids[0][:8]]})
+    heads = [f"L{layer}.H0" for layer in range(n_layers)]  # one of each layer
+    keep = {"last layer": n_layers - 1, "heads": heads}
     with tempfile.TemporaryDirectory() as folder, _peak() as peak:
         start = time.process_time()
         cap = attnviz.capture(
@@ -70,7 +72,7 @@ def _measured(way: str, n_layers: int, n_tokens: int) -> dict[str, float]:
             inputs={"input_ids": ids},
             store="float16" if way == "float16" else None,
             offload=folder if way == "folder" else False,
-            keep={"last layer": n_layers - 1, "one head": f"L{n_layers - 1}.H0"}.get(way),
+            keep=keep.get(way),
         )
         seconds = time.process_time() - start
     cap.verify().require()

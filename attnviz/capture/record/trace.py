@@ -14,6 +14,8 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.utils.rnn import PackedSequence, pad_packed_sequence
+from torch.utils._python_dispatch import _disable_current_modes
 
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.projection import Projection
@@ -96,6 +98,8 @@ class ThreadTrace:
         self._of_parameters: set[int] = set()  # products of nothing but parameters
         self._mixed: set[int] = set()  # the results of products with a softmax
         self._taken: dict[int, OpenSoftmax] = {}  # softmaxes whose product is recorded
+        # the layers and sources before a recurrent layer that runs
+        self._before_recurrent: tuple[tuple[LayerRun, ...], dict[int, ScoreSource]] = ((), {})
 
     def add(
         self,
@@ -423,6 +427,32 @@ class ThreadTrace:
         self._layers.add(layer)
         self._decide_by_reader(layer)
 
+    def begin_recurrent(self, read: object) -> None:
+        """Take a recurrent layer as one that reads texts whole, and not in steps."""
+        self._before_recurrent = tuple(self._layers.runs), dict(self._sources)
+        whole = _padded(read)
+        if whole is not None:
+            self.decide_by(whole)
+
+    def end_recurrent(self, layer: nn.RNNBase, read: object, returned: tuple[Any, ...]) -> None:
+        """Keep a recurrent layer, whose own products are steps, as one that wrote texts."""
+        runs, sources = self._before_recurrent
+        self._layers.runs.clear()
+        self._layers.runs.extend(runs)
+        self._sources.clear()
+        self._sources.update(sources)
+        texts, states = returned
+        before, after = _padded(read), _padded(texts)
+        if before is None or after is None:
+            return
+        self._layers.add(LayerRun(before.flatten(0, -2), after.flatten(0, -2)))
+        number, shape = self._next(self._sources, OPEN_SOURCES), tuple(after.shape)
+        weight: Tensor = layer.weight_ih_l0  # type: ignore[assignment]  # every one has it
+        self._sources[number] = ScoreSource(before, weight, shape, None, True, True)
+        out = texts.data if isinstance(texts, PackedSequence) else texts
+        for tensor in (out, *(states if isinstance(states, tuple) else (states,))):
+            self._origins.replace(tensor, frozenset({number}), -1)
+
     def _add_bias(self, args: tuple[Any, ...], out: Tensor) -> None:
         """Take a parameter added to a layer's product as its bias."""
         if not self._layers.runs or not isinstance(args[1], Tensor):
@@ -540,3 +570,11 @@ class ThreadTrace:
             self._refuse(module, DROPOUT if module.training else NO_VALUES)
         elif is_named_attention(module):
             self._refuse(module, NO_KEYS)
+
+
+def _padded(texts: object) -> Tensor | None:
+    """Texts as a recurrent layer reads or writes them, [text, token, d]; None if it is only one."""
+    with _disable_current_modes():
+        if isinstance(texts, PackedSequence):
+            texts = pad_packed_sequence(texts, batch_first=True)[0]
+        return texts.detach() if isinstance(texts, Tensor) and texts.dim() == 3 else None

@@ -121,8 +121,10 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
         arguments = multihead.arguments(module, args, kwargs)
         if arguments is not None:
             self._torchs_own.append(_TorchsOwn(module, arguments))
+        if isinstance(module, nn.RNNBase) and args:
+            self._trace.begin_recurrent(args[0])
 
-    def _leave_module(self, module: nn.Module, _args: object, output: object) -> None:
+    def _leave_module(self, module: nn.Module, args: tuple[Any, ...], output: object) -> None:
         if self._is_elsewhere() or module not in self._running:
             return
         while self._running.pop() is not module:
@@ -130,6 +132,8 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self._stack = tuple(self._running)
         if self._torchs_own and self._torchs_own[-1].module is module:
             self._open(self._torchs_own.pop(), output)
+        if isinstance(module, nn.RNNBase) and args and isinstance(output, tuple):
+            self._trace.end_recurrent(module, args[0], output)
         if not self._running:
             self._trace.finish()
 
