@@ -124,7 +124,7 @@ class FreeRoom:
         return len({module for module, _, _ in self._kept_to_come(kind)})
 
     def _heads_to_come(self, kind: _Kind, index: int, n_more: int) -> list[_Heads]:
-        """What is to be kept of each call with this number in the modules of a kind to come."""
+        """The heads to keep of each call with this number in the modules of a kind to come."""
         if self._storage.only is None:
             return [None] * n_more
         return [heads for _, number, heads in self._kept_to_come(kind) if number == index]
@@ -155,7 +155,7 @@ class FreeRoom:
 
 
 def _counted(call: AttentionCall) -> list[Tensor]:
-    """What a call keeps, masks aside."""
+    """The tensors that a call keeps, masks aside."""
     return [tensor for tensor in memory.tensors(call) if tensor.dtype != torch.bool]
 
 
@@ -169,7 +169,7 @@ def _biases(call: AttentionCall) -> list[Tensor]:
 
 
 def _read_by_all(call: AttentionCall) -> list[Tensor]:
-    """What keys and values of every layer are made of: the other stack's states."""
+    """The other stack's states, which the keys and values of every layer are made of."""
     if call.kind != "cross" or call.row_step > 1:
         return []
     return [call.projections[name].input for name in "kv" if name in call.projections]
