@@ -201,7 +201,7 @@ def _placed(
 def circuit_page(run: Experiment, capture: attnviz.Capture) -> Callable[[Language], str] | None:
     """A function that writes the circuit of one text; None where no head moves a later one."""
     paths = run.paths()
-    strongest = paths.strongest(N_CUTS)
+    strongest = circuits.told_from_chance(paths, N_CUTS)
     if not strongest:
         return None
     cuts = [run.cut(path.sender, path.receiver, path.side) for path in strongest]
@@ -214,6 +214,7 @@ def circuit_page(run: Experiment, capture: attnviz.Capture) -> Callable[[Languag
             columns=circuits.columns(layout_of(run.prepared.calls)),
             moved=paths.moved.astype("float32"),
             by_chance=paths.by_chance.astype("float32"),
+            chance_reach=circuits.chance_reach(paths),
             composed=composed,
             summary=circuits.summary(lang, paths),
             notes=circuits.notes(lang, paths, reference),

@@ -70,7 +70,7 @@ def chance_reach(paths: "Paths") -> Float32[np.ndarray, "sender receiver side"]:
     return reach.astype(np.float32)
 
 
-def _told_from_chance(paths: "Paths", count: int) -> "list[Path]":
+def told_from_chance(paths: "Paths", count: int) -> "list[Path]":
     """The strongest paths into queries and keys, those near chance last."""
 
     def is_near(path: "Path") -> bool:
@@ -82,7 +82,7 @@ def _told_from_chance(paths: "Paths", count: int) -> "list[Path]":
 
 def summary(lang: Language, paths: "Paths") -> str:
     """The two strongest paths into queries and keys, each beside what chance moves."""
-    strongest = _told_from_chance(paths, 2)
+    strongest = told_from_chance(paths, 2)
     if not strongest:
         return text(lang, "circuit.no_paths")
     listed = _listed(lang, [_path(lang, paths, path) for path in strongest])
@@ -91,7 +91,7 @@ def summary(lang: Language, paths: "Paths") -> str:
 
 def notes(lang: Language, paths: "Paths", reference: "Reference") -> tuple[str, ...]:
     """Sentences on the number of the strongest path, its control, and what it does not say."""
-    strongest = _told_from_chance(paths, 1)
+    strongest = told_from_chance(paths, 1)
     if not strongest:
         return ()
     (path,) = strongest
