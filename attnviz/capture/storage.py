@@ -88,6 +88,8 @@ class Storage:
 
     def keep_all(self, calls: Iterable[AttentionCall]) -> tuple[AttentionCall, ...]:
         """Calls with their tensors kept here; what they share they still share."""
+        if self.changes_nothing:
+            return tuple(calls)
         converter = self._converter()
         return tuple(self._kept(call, converter) for call in calls)
 

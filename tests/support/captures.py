@@ -144,6 +144,15 @@ def every_kind() -> dict[str, Capture]:
     }  # fmt: skip
 
 
+def of_heads() -> dict[str, Capture]:
+    """Captures of some heads alone, which not every kind of file takes."""
+    kinds = every_kind()
+    return {
+        f"heads, {name}": capture(memory.with_heads(kinds[name].calls[0], heads))
+        for name, heads in (("projections", (1, 4)), ("thinned", (5,)), ("stored", (0, 2)))
+    }
+
+
 def assert_same(first: object, second: object, place: str = "capture") -> None:
     """Fail where two captures, or parts of them, differ in any bit."""
     assert type(first) is type(second), place

@@ -283,16 +283,14 @@ class LinearWatch:
             return read.clone()
         place = storage_of(read), read.storage_offset(), read.dtype
         numbers = (*place, read.shape, read.stride(), version)
-        known = next((entry for entry in self._copies if entry[0] == numbers), None)
-        if known is None:
-            known = numbers, read, read.clone()  # `read` too, so that no address is used twice
-        elif known is not self._copies[-1]:  # what was read last stays
-            self._copies = deque(
-                (entry for entry in self._copies if entry is not known), maxlen=KEPT_COPIES
-            )
-        if not self._copies or known is not self._copies[-1]:
-            self._copies.append(known)
-        return known[2]
+        for at, entry in enumerate(self._copies):
+            if entry[0] == numbers:
+                del self._copies[at]  # and last again: what was read last stays
+                break
+        else:
+            entry = numbers, read, read.clone()  # `read` too, so that no address is used twice
+        self._copies.append(entry)
+        return entry[2]
 
     def settle(self) -> None:
         """Take back the guesses of the last forward pass that turned out wrong."""

@@ -57,6 +57,7 @@ class FreeRoom:
 
     def __init__(self, modules: Modules, storage: Storage) -> None:
         self._storage = storage
+        self._kinds = modules.fact(_kinds)
         self._n_alike = modules.fact(_n_alike)
         self._alike: defaultdict[_Kind, _Alike] = defaultdict(_Alike)
         self._small: set[tuple[object, ...]] = set()  # sizes that are known to need no question
@@ -66,11 +67,13 @@ class FreeRoom:
 
         They are taken for as large as this one.
         """
-        kind = _kind(module, call.module)
+        kind = self._kinds.get(call.module, (type(module), call.module))
         self._alike[kind].ran.add(call.module)
-        n_more = self._n_to_come(kind)
         sizes = kind, call.n_batch, call.n_query, call.n_key
-        if n_more <= 0 or sizes in self._small:
+        if sizes in self._small:
+            return
+        n_more = self._n_to_come(kind)
+        if n_more <= 0:
             return
         if self._storage.nbytes(_counted(call)) < SMALL:
             self._small.add(sizes)
@@ -184,13 +187,14 @@ def _of_w_o(call: AttentionCall) -> int:
     return written + (call.output.numel() if call.row_step > 1 else 0)
 
 
-def _kind(module: nn.Module, name: str) -> _Kind:
-    return type(module), _NUMBER.sub("", name)
+def _kinds(modules: Modules) -> dict[str, _Kind]:
+    """The kind of each module, by its name."""
+    return {name: (type(module), _NUMBER.sub("", name)) for name, module in modules.items()}
 
 
 def _n_alike(modules: Modules) -> Counter[_Kind]:
     """The number of modules of each kind."""
-    return Counter(_kind(module, name) for name, module in modules.items())
+    return Counter(modules.fact(_kinds).values())
 
 
 def free_memory() -> int | None:

@@ -16,7 +16,7 @@ from attnviz.files.capture_file.read import opened, read
 from attnviz.files.save import content, save
 from tests.support import captures
 
-KINDS = captures.every_kind()
+KINDS = captures.every_kind() | captures.of_heads()
 to_bytes = partial(content, ending=".safetensors")
 
 
@@ -25,7 +25,8 @@ def test_every_kind_is_read_as_it_was_saved(kind: str, tmp_path: Path) -> None:
     cap = KINDS[kind]
     path = save(cap, tmp_path / "x.safetensors", with_weights=True, with_outputs=True)
     again = read(path)
-    captures.assert_same(cap, again)
+    if "heads" not in kind:  # of which the file has the columns of W, not all of it
+        captures.assert_same(cap, again)
     captures.assert_same(again, read(path.read_bytes()))
 
 
@@ -36,9 +37,10 @@ def test_what_is_derived_is_the_same(kind: str) -> None:
     assert again.verify() == cap.verify()
     for mine, other in zip(cap.calls, again.calls, strict=True):
         if not isinstance(mine.inputs, AttentionInputs):
-            assert torch.equal(mine.weights(1, 1), other.weights(1, 1))
+            head = mine.kept_heads[1]
+            assert torch.equal(mine.weights(head, 1), other.weights(head, 1))
             continue
-        views = (attnviz.derive(call, 2, 1).views() for call in (mine, other))
+        views = (attnviz.derive(call, mine.kept_heads[-1], 1).views() for call in (mine, other))
         for saved, loaded in zip(*views, strict=True):
             captures.assert_same(saved, loaded)
 

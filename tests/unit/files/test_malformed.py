@@ -15,10 +15,12 @@ from typing import Any
 
 import pytest
 import torch
+from jaxtyping import TypeCheckError
 from safetensors.torch import load
 from safetensors.torch import save as serialised
 
 import attnviz
+from attnviz.app.server import opened_captures
 from attnviz.attention.capture import Capture
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.errors import AttnVizError, BadInput
@@ -29,7 +31,7 @@ from tests.support import captures
 
 KINDS = {
     name: content(cap, ".safetensors", with_weights=True, with_outputs=True)
-    for name, cap in captures.every_kind().items()
+    for name, cap in (captures.every_kind() | captures.of_heads()).items()
 }
 HOSTILE: tuple[object, ...] = (
     None, True, -1, 0, 1, 3, 7, 10**9, 2**62, 10**400, 1.5, 1e308, "", "x", "encoder", "\ud83d",
@@ -80,9 +82,9 @@ def use(cap: Capture) -> None:
         for row in range(min(call.n_batch, 2)):
             with suppress(AttnVizError):
                 assert cap.query_tokens(call, row) and cap.key_tokens(call, row)
-            assert call.weights(0, row).shape == (call.n_query, call.n_key)
+            assert call.weights(call.kept_heads[0], row).shape == (call.n_query, call.n_key)
             if isinstance(call.inputs, AttentionInputs):
-                assert attnviz.derive(call, call.n_heads - 1, row).views()
+                assert attnviz.derive(call, call.kept_heads[-1], row).views()
 
 
 def read_and_use(data: bytes) -> None:
@@ -110,7 +112,7 @@ def test_the_use_of_a_damaged_capture_can_fail() -> None:
     """What is checked here would be seen: a raw error comes through."""
     cap = captures.every_kind()["projections"]
     object.__setattr__(cap.calls[0].projections["q"], "starts", (10**6,) * 6)
-    with pytest.raises(RuntimeError):
+    with pytest.raises((RuntimeError, TypeCheckError)):  # the tests check the shapes, too
         use(cap)
 
 
@@ -161,6 +163,36 @@ def test_the_message_names_the_place(place: Path_, value: object, message: str) 
     data = KINDS["projections"]
     with pytest.raises(BadInput, match=message):
         read(described(data, changed(description_of(data), place, value)))
+
+
+HEADS: Path_ = ("calls", 0, "inputs", "heads")
+BAD_HEADS: tuple[tuple[object, str], ...] = (
+    ([[], 6, 3], "heads that no layer has"),
+    ([[4, 1], 6, 3], "heads that no layer has"),
+    ([[1, 1], 6, 3], "heads that no layer has"),
+    ([[1, 4], 6, 4], "heads that no layer has"),
+    ([[1, 6], 6, 3], "whole number from 0 to 5"),
+    ([[1, 4], 6, 7], "whole number from 1 to 6"),
+    ([[1, 4], 6], "has 2 entries; it must have 3"),
+    ([[0, 1], 6, 3], "do not fit one another"),
+    ([[1, 4, 5], 6, 3], "do not fit one another"),
+    ([[1, 4], 8, 4], "does not fit its heads"),
+    ([[1, 4], 10**9, 3], "whole number from 1 to"),
+)
+
+
+@pytest.mark.parametrize(("value", "message"), BAD_HEADS)
+def test_heads_that_do_not_fit_are_refused(value: object, message: str) -> None:
+    data = KINDS["heads, projections"]
+    with pytest.raises(BadInput, match=message):
+        read(described(data, changed(description_of(data), HEADS, value)))
+
+
+def test_a_capture_of_some_heads_is_refused_by_name_where_pictures_are_shown() -> None:
+    data = KINDS["heads, projections"]
+    with pytest.raises(BadInput, match="keeps H1, H4 of layer 0 alone") as refusal:
+        opened_captures.open_upload(data, "heads.safetensors")
+    assert refusal.value.code == "heads_left_out"
 
 
 def test_tokens_that_are_fewer_than_the_queries_are_refused() -> None:
