@@ -64,7 +64,7 @@ def composed(
 
 
 def chance_reach(paths: "Paths") -> Float32[np.ndarray, "sender receiver side"]:
-    """What a path must move to be told from chance: `NEAR` times as far above it as its draws."""
+    """The least that is told from chance: `NEAR` times as far above it as the largest draw."""
     most = paths.chance_range[1]
     reach: np.ndarray = paths.by_chance + NEAR * (most - paths.by_chance)
     return reach.astype(np.float32)
