@@ -25,7 +25,7 @@ from attnviz.teach.lessons.cards import parts
 from attnviz.teach.lessons.cards.card import Card, CellQuestion, Chart, ChoiceQuestion
 from attnviz.teach.lessons.cards.shuffle import places, shuffled
 from attnviz.teach.lessons.cards.situation import before_the_question
-from attnviz.teach.lessons.cards.texts import lesson_texts, placeholders, say
+from attnviz.teach.lessons.cards.texts import PLACEHOLDER, lesson_texts, placeholders, say
 from tests.support.cases import mostly_slow
 from tests.support.lessons import SEEDS, card_problems, panels, text_problems
 
@@ -62,6 +62,15 @@ def _holes(slug: str, lang: Language) -> dict[tuple[str, str], set[str]]:
         for card, of_card in texts.items()
         for key, template in of_card.items()
     }
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_every_number_has_a_form_in_which_it_can_be_written(slug: str) -> None:
+    for lang in LANGUAGES:
+        texts = lesson_texts(slug, lang).cards
+        templates = [template for of_card in texts.values() for template in of_card.values()]
+        holes = [hole for template in templates for hole in PLACEHOLDER.finditer(template)]
+        assert all(format(0.5, hole["form"] or "") for hole in holes), lang
 
 
 def test_the_checks_find_what_is_wrong(built: OfLesson) -> None:
