@@ -18,7 +18,6 @@ from streamlit.util import calc_hash
 from attnviz import i18n
 from attnviz.app.frame import measurement
 from attnviz.app.server import class_socket, loading, sources
-from attnviz.app.server.edge import streamlit_patches
 from attnviz.app.session import routes, widgets
 from attnviz.models.rehearsal import Rehearsal
 from attnviz.pictures import (
@@ -91,7 +90,6 @@ def without_repeated_scans() -> Iterator[None]:
         patch.setattr(local_script_runner, "require_widgets_deltas", wait_for_the_script)
         patch.setattr(scanner, "scan_component_manifests", cache(scanner.scan_component_manifests))
         patch.setattr(loading, "_frozen_heap", nullcontext)
-        patch.setattr(streamlit_patches, "n_connected", lambda: 1)  # AppTest has no sessions
         patch.setattr(Rehearsal, "open", lambda *_: None)  # tests/oracle/test_rehearsal.py has it
         yield
 

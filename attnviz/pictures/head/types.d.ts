@@ -12,7 +12,7 @@ export interface Arrays {
   weights: PackedArray;
   /** [row, column, rgb] */
   "patches.picture": PackedArray;
-  /** [layer, query, key] */
+  /** [_, query, key] */
   visible?: PackedArray;
   /** [band, column] */
   "heard.levels": PackedArray;

@@ -203,7 +203,7 @@ class HeadsView:
     patches: Patches | None = None
     measures: tuple[HeadMeasure, ...] = ()
     visible: Annotated[
-        Bool[np.ndarray, "layer query key"] | None, Encoded(lambda view, _: view.seen())
+        Bool[np.ndarray, "_ query key"] | None, Encoded(lambda view, _: view.seen())
     ] = None
     words: Annotated[tuple[Word, ...], ROWS] = ()
     key_words: Annotated[tuple[Word, ...], ROWS] = ()

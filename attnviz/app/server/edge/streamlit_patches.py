@@ -87,8 +87,9 @@ def session_ids() -> list[str]:
 
 
 def n_connected() -> int:
-    """The number of sessions whose tab is connected."""
-    return len(Runtime.instance()._session_mgr.list_active_sessions()) if Runtime.exists() else 0
+    """The number of sessions whose tab is connected; none where a page runs without a server."""
+    sessions = getattr(Runtime.instance(), "_session_mgr", None) if Runtime.exists() else None
+    return 0 if sessions is None else len(sessions.list_active_sessions())
 
 
 def release_ended(kept_s: float, storage: object = None) -> None:
