@@ -45,7 +45,7 @@ def test_an_arrow_is_dragged_moved_by_keys_and_kept_in_the_address(visit: OpenVi
     page.get_by_role("radio", name="A real head").click()
     head = page.locator(".av-geometry-plane canvas[data-off]")
     head.wait_for()
-    expect(page.get_by_text("the median of 72 heads")).to_be_visible()
+    expect(page.get_by_text("of 72 heads the median")).to_be_visible()
     page.get_by_role("radio", name="Rotary").click()
     turned = page.locator(".av-geometry-plane canvas[data-score]")
     before = float(data(turned)["score"])

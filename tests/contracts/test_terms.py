@@ -71,11 +71,12 @@ def test_the_listed_words_are_used(lang: i18n.Language) -> None:
 
 # a number and its percent sign are written in one way everywhere: 19%, in Spanish 19 %
 PERCENT = re.compile(r"(?<=[\d\]}*])\s?%(?![\w(])")
+FORM = re.compile(r":[^\[\]]*(?=\]\])")  # of a number that a card fills in: `[[kept:.0%]]`
 
 
 def apart(texts: dict[str, str], sign: str = "%") -> list[str]:
     """The texts with a percent sign that is written in another way."""
-    return [key for key, text in texts.items() if {*PERCENT.findall(text)} - {sign}]
+    return [key for key, text in texts.items() if {*PERCENT.findall(FORM.sub("", text))} - {sign}]
 
 
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)
