@@ -38,6 +38,10 @@ _TERM = re.compile(
     re.ASCII,
 )
 _FULL_WIDTH = "：。？！"
+_WITHOUT_SPACES: tuple[Language, ...] = ("ja", "zh")
+_WIDE = re.compile("[ぁ-んァ-ヶー一-鿿々「」、。（）]")
+_SPACE_AFTER = re.compile(rf"\{{(\w+)\}} (?={_WIDE.pattern})")
+_SPACE_BEFORE = re.compile(rf"(?<={_WIDE.pattern}) \{{(\w+)\}}")
 _IN_BOLD = re.compile(rf"\*\*{re.escape(ENGLISH)}((?:\\.|[^\]\\])*)\]\*\*")
 _TAGS: Mapping[Language, str] = {"zh": "zh-CN"}
 
@@ -68,6 +72,8 @@ def fill(template: str, values: Mapping[str, object], lang: Language = "en") -> 
 
     >>> fill("{n} {n:token|tokens}", {"n": 1}), fill("{n} {n:token|tokens}", {"n": 2})
     ('1 token', '2 tokens')
+    >>> fill("{n} 動く", {"n": "0.5"}, "ja"), fill("{n} 動く", {"n": "5 ポイント"}, "ja")
+    ('0.5 動く', '5 ポイント動く')
     """
     printed = {name: _printed(lang, value) for name, value in values.items()}
     chosen = particles.choose(
@@ -75,7 +81,24 @@ def fill(template: str, values: Mapping[str, object], lang: Language = "en") -> 
         _AFTER_VALUE,
         lambda match: printed.get(match["name"]),
     )
-    return outside_bold(_SENTENCES.vformat(chosen, (), printed))
+    return outside_bold(_SENTENCES.vformat(_closed_up(chosen, printed, lang), (), printed))
+
+
+def _closed_up(template: str, printed: Mapping[str, str], lang: Language) -> str:
+    """The template without the spaces around a value where that begins or ends in its own script.
+
+    Japanese and Chinese texts set a space between their signs and a number or a Latin word.
+    """
+    if lang not in _WITHOUT_SPACES:
+        return template
+    for pattern, end in ((_SPACE_AFTER, -1), (_SPACE_BEFORE, 0)):
+        template = pattern.sub(
+            lambda match, end=end: (  # type: ignore[misc]
+                match[0].strip() if _WIDE.match(printed.get(match[1], "")[end:][:1]) else match[0]
+            ),
+            template,
+        )
+    return template
 
 
 def _printed(lang: Language, value: object) -> str:

@@ -11,6 +11,7 @@ from attnviz import i18n
 from attnviz.app.frame.inputs import OTHERS
 from attnviz.app.session import widgets
 from attnviz.app.session.view import default_view
+from attnviz.changes import parse
 from attnviz.experiment.outputs.similarity import similarity
 from tests.pages.conftest import Visit, component_name, parameters, sent
 
@@ -41,6 +42,22 @@ def test_another_second_sentence_is_compared(visit: Visit) -> None:
     assert 0.85 < arrays["cosine"][0, 1] < 0.95
     app.text_input(KEY("text2")).set_value("").run()
     assert sent(app)[0]["n_own"] == 1
+
+
+def test_with_a_head_off_the_first_sentence_alone_is_run_anew(visit: Visit) -> None:
+    change = "L5.H11.mixed=zero"
+    app = visit("output", changes=change)
+    assert i18n.text("en", "similarity.changed") in [each.value for each in app.markdown]
+    lm, typed = attnviz.load("minilm"), default_view().input
+    hidden = attnviz.capture(lm, typed.text, changes=parse(change)).hidden
+    assert hidden is not None
+    own = hidden[0].mean(dim=0).numpy()
+    vectors = similarity(lm, (typed.text, typed.text2, *OTHERS)).vectors
+    expected = vectors[1:] @ (own / np.linalg.norm(own))
+    shown = sent(app)[1]["cosine"]
+    np.testing.assert_allclose(shown[0, 1:], expected, atol=1e-6)
+    np.testing.assert_allclose(shown[1:, 1:], vectors[1:] @ vectors[1:].T, atol=1e-6)
+    assert abs(expected - vectors[1:] @ vectors[0]).max() > 0.01
 
 
 @pytest.fixture

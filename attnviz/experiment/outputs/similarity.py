@@ -50,9 +50,12 @@ def similarity(lm: LoadedModel, texts: Sequence[str], *, cut: bool = False) -> S
     hidden = states.float()
     mask = plan.tensor("attention_mask")
     attended = torch.ones_like(hidden[..., 0]).bool() if mask is None else mask.bool()
-    unit = pooled(hidden, attended).cpu().numpy()
-    cosine = np.clip(unit @ unit.T, -1.0, 1.0)
-    return Similarity(tuple(texts), unit, cosine)
+    return compared(texts, pooled(hidden, attended).cpu().numpy())
+
+
+def compared(texts: Sequence[str], unit: Float32[np.ndarray, "sentence d_model"]) -> Similarity:
+    """The cosines between vectors of length 1."""
+    return Similarity(tuple(texts), unit, np.clip(unit @ unit.T, -1.0, 1.0))
 
 
 def pooled(

@@ -64,13 +64,14 @@ def _generate_button(shown: PageContext) -> None:
     n_free = shown.captured.model.max_tokens - len(groups.queries(shown.group))
     count = min(N_GENERATED, n_free)
     if count > 0:
-        st.button(
+        asked = st.button(
             text(shown.lang, "action.write", count=count),
             key=widgets.key("write"),
             type="primary",
-            on_click=current.generate,
-            args=(count,),
         )
+        if asked:
+            current.generate(count)
+            st.rerun()  # the whole page: the text becomes longer
 
 
 @fragment()

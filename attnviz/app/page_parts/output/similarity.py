@@ -2,13 +2,15 @@
 
 In: a capture of an encoder that returns hidden states only. Out: a table of cosines. For a model
 trained on sentences they are similarities; for any other they are called what they are, cosines of
-mean hidden states.
+mean hidden states. With heads switched off, that is the first sentence's run alone: the others
+stay what it is compared with.
 """
 
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from attnviz.app.bar.navigation import NAVIGATION
 from attnviz.app.frame.inputs import OTHERS
 from attnviz.app.host.draw import draw
 from attnviz.app.server.shared import shared
@@ -52,6 +54,8 @@ def show(shown: PageContext) -> None:
     _second_text(lang)
     st.subheader(text(lang, "similarity.title" if trained else "similarity.title_hidden"))
     st.markdown(text(lang, "similarity.intro" if trained else "similarity.intro_hidden"))
+    if _is_changed(shown.captured):
+        st.markdown(text(lang, "similarity.changed"))
 
 
 def _second_text(lang: Language) -> None:
@@ -69,10 +73,26 @@ def _second_text(lang: Language) -> None:
 
 def _take_second_text() -> None:
     current.open_second(address.cleaned("text2", widgets.value("text2")))
+    if widgets.only_a_fragment_runs():  # the answer beside the switches names it, too
+        st.rerun([*widgets.rerun_with_page(), NAVIGATION])
 
 
 @shared(most=MAX_COSINES)
 def _cosines(captured: AppCapture, texts: tuple[str, ...]) -> "Similarity":
-    from attnviz.experiment.outputs.similarity import similarity
+    import torch
 
-    return similarity(captured.model, texts, cut=True)
+    from attnviz.experiment.outputs.similarity import compared, pooled, similarity
+
+    found = similarity(captured.model, texts, cut=True)
+    hidden = captured.capture.hidden
+    if hidden is None or not _is_changed(captured):
+        return found
+    own = hidden[:1, : len(captured.capture.tokens.labels)].float()
+    vectors = found.vectors.copy()
+    vectors[0] = pooled(own, torch.ones_like(own[..., 0]).bool()).cpu().numpy()
+    return compared(texts, vectors)
+
+
+def _is_changed(captured: AppCapture) -> bool:
+    """True if something was changed while the model ran."""
+    return any(call.changes for call in captured.capture.calls)
