@@ -4,7 +4,7 @@
 // links to the pages are the receipt, for the server draws them anew with what was chosen.
 
 const SETTLE_MS = 60;
-const RECEIPT_MS = 1500;
+const RECEIPT_MS = 3000; // on a busy server a link that leads to an earlier head is worse than a late one
 const LOOK_MS = 20;
 const PAGE_LINKS = ":is(.st-key-attnviz-widget-pages, .st-key-attnviz-widget-faces)";
 
