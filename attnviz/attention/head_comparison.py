@@ -28,7 +28,7 @@ def compare_outputs(
     `concat` has the kept heads; where these are not all, nothing is said of all. Queries that may
     attend to no key are left out; {} if there is no other.
     """
-    theirs, masked = batch_row(call.output, batch).float(), call.fully_masked(batch)
+    theirs, masked = batch_row(call.output, batch), call.fully_masked(batch)
     rows = torch.arange(len(theirs)) if masked is None else (~masked.any(dim=1)).nonzero()[:, 0]
     if not len(rows):
         return {}

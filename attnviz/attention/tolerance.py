@@ -56,16 +56,16 @@ def longest(vectors: Tensor) -> float:
 
 def longest_by_head(vectors: Float[Tensor, "head row column"]) -> list[float]:
     """`longest` of each head."""
-    return (
-        list(map(longest, vectors))
-        if _is_long(vectors)
-        else _by_head(torch.linalg.vector_norm(vectors.float(), dim=-1))
-    )
+    if _is_long(vectors):
+        return list(map(longest, vectors))
+    return _by_head(torch.linalg.vector_norm(vectors.float(), dim=-1))
 
 
 def largest_by_head(numbers: Float[Tensor, "head row column"]) -> list[float]:
     """`largest` of each head."""
-    return list(map(largest, numbers)) if _is_long(numbers) else _by_head(numbers.float().abs())
+    if _is_long(numbers):
+        return list(map(largest, numbers))
+    return _by_head(numbers.float().abs())
 
 
 def max_difference(ours: Tensor, theirs: Tensor) -> float:

@@ -38,7 +38,6 @@ _TERM = re.compile(
     re.ASCII,
 )
 _FULL_WIDTH = "：。？！"
-_WITHOUT_SPACES: tuple[Language, ...] = ("ja", "zh")
 _WIDE = re.compile("[ぁ-んァ-ヶー一-鿿々「」、。（）]")
 _SPACE_AFTER = re.compile(rf"\{{(\w+)\}} (?={_WIDE.pattern})")
 _SPACE_BEFORE = re.compile(rf"(?<={_WIDE.pattern}) \{{(\w+)\}}")
@@ -81,16 +80,15 @@ def fill(template: str, values: Mapping[str, object], lang: Language = "en") -> 
         _AFTER_VALUE,
         lambda match: printed.get(match["name"]),
     )
-    return outside_bold(_SENTENCES.vformat(_closed_up(chosen, printed, lang), (), printed))
+    return outside_bold(_SENTENCES.vformat(_closed_up(chosen, printed), (), printed))
 
 
-def _closed_up(template: str, printed: Mapping[str, str], lang: Language) -> str:
-    """The template without the spaces around a value where that begins or ends in its own script.
+def _closed_up(template: str, printed: Mapping[str, str]) -> str:
+    """The template without a space between Japanese or Chinese signs of its own and of a value.
 
-    Japanese and Chinese texts set a space between their signs and a number or a Latin word.
+    These texts set a space between their signs and a number or a Latin word. Browsers close up in
+    the same way (pictures/shared/fmt.js).
     """
-    if lang not in _WITHOUT_SPACES:
-        return template
     for pattern, end in ((_SPACE_AFTER, -1), (_SPACE_BEFORE, 0)):
         template = pattern.sub(
             lambda match, end=end: (  # type: ignore[misc]

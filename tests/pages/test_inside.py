@@ -126,6 +126,18 @@ def test_a_busy_server_measures_heads_only_if_asked(
     assert look(0.9) == (True, False), "they have been measured"
 
 
+def test_the_lead_of_a_sure_answer_is_not_measured_unasked_where_many_jobs_wait(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "When Mary and John went to the shop, John gave a book to"
+    visit("head", model="stories", text=text)  # its heads are measured
+    monkeypatch.setattr(jobs, "waiting", lambda: jobs.MAX_WAITING)
+    monkeypatch.setattr(jobs.JobLine, "n_waiting", jobs.MAX_WAITING)
+    app = visit("switches", model="stories", text=text)
+    assert not app.error
+    assert sent(app)[0]["suggested"], "what is known is shown"
+
+
 def test_change_has_switches_and_no_red_box_where_many_jobs_wait(
     visit: Visit, monkeypatch: pytest.MonkeyPatch
 ) -> None:

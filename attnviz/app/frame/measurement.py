@@ -84,9 +84,13 @@ def may_measure_heads(shown: PageContext, key: str, to: Off) -> bool:
     """
     if current.view().switches.effects or answer_runs.has_begun(f"{EFFECTS} {key} {to}"):
         return True
+    return shown.captured.name in REGISTRY and _is_free()
+
+
+def _is_free() -> bool:
+    """True where what nobody asked for may begin."""
     few = streamlit_patches.n_connected() <= FEW_TABS
-    is_free = jobs.waiting() <= FEW_JOBS and (few or page_queue.queue.busy_share <= BUSY)
-    return shown.captured.name in REGISTRY and is_free
+    return jobs.waiting() <= FEW_JOBS and (few or page_queue.queue.busy_share <= BUSY)
 
 
 def head_effects(
@@ -124,16 +128,22 @@ def _rows(answered: Answering) -> int:
 
 
 def lead_effects(lang: Language, key: str, answered: Answering, to: Off) -> "Effects | None":
-    """The change of a nearly certain answer's lead without each head; None for another answer."""
+    """The change of a nearly certain answer's lead without each head; None for another answer.
+
+    None also where nobody asked for effects and the server is busy.
+    """
     reader, lead = answered.run.reader, answered.run.reader.lead
     if lead is None or not reader.exclusive or float(reader.clean.max()) < SATURATED:
+        return None
+    key, asked = f"{key} {to} lead", current.view().switches.effects
+    if not (asked or answer_runs.has_begun(f"{EFFECTS} {key}") or _is_free()):
         return None
 
     def work(job: Job) -> "Effects":
         run = answered.run.with_measure(lead)
         return run.effects(to=to, progress=job.report, cancel=job.cancel)
 
-    return result(lang, EFFECTS, f"{key} {to} lead", work)
+    return result(lang, EFFECTS, key, work)
 
 
 def _label(lang: Language, name: str, percent: int) -> str:

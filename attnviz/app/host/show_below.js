@@ -13,20 +13,22 @@ export function showWhatOpensBelow() {
     if (performance.now() < until) document.querySelector(BELOW)?.scrollIntoView({ block: "start" });
   };
   const sizes = new ResizeObserver(bring);
+  const arrivals = new MutationObserver(() => {
+    const below = performance.now() < until && document.querySelector(BELOW);
+    if (!below) return;
+    sizes.observe(below);
+    bring();
+  });
   const stop = () => {
     until = 0;
     sizes.disconnect();
+    arrivals.disconnect();
   };
   for (const hand of HANDS) document.addEventListener(hand, stop, { capture: true, passive: true });
   const click = (/** @type {MouseEvent} */ { target }) => {
     if (!(target instanceof Element && target.closest(DOORS)) || document.querySelector(BELOW)) return;
     until = performance.now() + ARRIVING_MS;
+    arrivals.observe(document.body, { childList: true, subtree: true });
   };
   document.addEventListener("click", click, true);
-  new MutationObserver(() => {
-    const below = performance.now() < until && document.querySelector(BELOW);
-    if (!below) return;
-    sizes.observe(below);
-    bring();
-  }).observe(document.body, { childList: true, subtree: true });
 }

@@ -103,14 +103,25 @@ def changed(shown: PageContext) -> tuple[str, str]:
     request = inputs.of_shown(shown) if off or asked.key is not None else None
     if request is None:
         return "", ""
-    changes, look = [*map(str, off)], ""
+    words = None
     if asked.key is not None:
         answered = answer_runs.answers(shown.captured, request, inputs.others(shown))
         words = words_of(shown.lang, answered.run, answered.split)
-        if words is not None and words.fitting(asked).key is not None:
-            changes += map(str, words.changes(words.fitting(asked)))
-            look = words.name(words.fitting(asked))
-    return ",".join(changes), views.in_words(shown.lang, off, look)
+    changes, look = _changes(off, words, asked)
+    return ",".join(map(str, changes)), views.in_words(shown.lang, off, look)
+
+
+def _changes(
+    off: tuple[Switch, ...], words: WordShares | None, asked: ForbiddenLook
+) -> "tuple[tuple[Change, ...], str]":
+    """(the changes of what is off and of the look that is forbidden, the look in words)."""
+    from attnviz.changes import parse
+
+    changes = parse(component.write(off)) if off else ()
+    look = ForbiddenLook() if words is None else words.fitting(asked)
+    if words is None or look.key is None:
+        return changes, ""
+    return (*changes, *words.changes(look)), words.name(look)
 
 
 def _cell(shown: PageContext) -> tuple[int, int] | None:
@@ -199,16 +210,11 @@ def _view(
     Heads are told by the weight of a `cell`. `asked` is None while no words are shown, in a model
     that may be slow.
     """
-    from attnviz.changes import parse
-
     effects, leads = known
     lang, groups = shown.lang, shown.captured.groups
-    changes = parse(component.write(off)) if off else ()
     words = None if asked is None else words_of(lang, answered.run, answered.split)
-    look = ForbiddenLook() if words is None or asked is None else words.fitting(asked)
-    forbidden = ""
-    if words is not None and look.key is not None:
-        changes, forbidden = (*changes, *words.changes(look)), words.name(look)
+    asked = asked or ForbiddenLook()
+    changes, forbidden = _changes(off, words, asked)
     offered, most = ForbiddenLook(), ""
     if words is not None and not forbidden:
         offered, most = _offered_look(shown, answered, words, off, effects)
@@ -233,7 +239,7 @@ def _view(
         suggested="" if effects is None else str(effects.order[0]),
         look="" if offered.key is None else str(offered),
         most_said=most,
-        words=None if words is None else words.view(look),
+        words=None if words is None else words.view(words.fitting(asked)),
         facts=() if effects is None else views.facts(shown, answer, effects, cell),
         least=0.0
         if effects is None

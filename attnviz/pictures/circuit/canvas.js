@@ -167,8 +167,10 @@ function takeData(/** @type {State} */ state, /** @type {Parts} */ parts, /** @t
   setText(parts.ofHeadName, strings.of_head);
   const options = ["", ...heads.keys()].map((name) => el("option", { value: name }, name || strings.of_all));
   parts.ofHead.replaceChildren(...options);
-  parts.byChance.replaceChildren(makeByChance(state, parts, header));
-  parts.readable.replaceChildren(...(arrays.composed ? [makeReadable(state, parts, header)] : []));
+  parts.byChance.replaceChildren(makeCheck(state, parts, "chance", strings.by_chance));
+  parts.readable.replaceChildren(
+    ...(arrays.composed ? [makeCheck(state, parts, "readable", strings.weights)] : []),
+  );
   parts.sides.replaceChildren(...SIDES.map((side) => makeSide(state, parts, header, side)));
   parts.sides.setAttribute("aria-label", strings.sides);
   setText(parts.hint, header.over ? strings.hint_over : strings.hint);
@@ -302,39 +304,22 @@ function readableSentence(
   return fill(strings.readable, { n: count(drawn), drawn: drawn.length, all: count(all), total: all.length });
 }
 
-/** The check box of the paths that move no more than chance: dashed lines. */
-function makeByChance(
+/** The check box of paths that stand out by their lines: dashed ones near chance, faint ones that weights let read. */
+function makeCheck(
   /** @type {State} */ state,
   /** @type {Parts} */ parts,
-  /** @type {Header} */ { strings },
+  /** @type {"chance" | "readable"} */ name,
+  /** @type {string} */ label,
 ) {
   const box = checkbox({
-    label: strings.by_chance,
-    checked: state.chance,
+    label,
+    checked: state[name],
     onChange: (on) => {
-      state.chance = on;
+      state[name] = on;
       showPaths(state, parts);
     },
   });
-  box.node.classList.add("av-circuit-key-chance");
-  return box.node;
-}
-
-/** The check box of the faint lines. */
-function makeReadable(
-  /** @type {State} */ state,
-  /** @type {Parts} */ parts,
-  /** @type {Header} */ { strings },
-) {
-  const box = checkbox({
-    label: strings.weights,
-    checked: state.readable,
-    onChange: (on) => {
-      state.readable = on;
-      showPaths(state, parts);
-    },
-  });
-  box.node.classList.add("av-circuit-key-readable");
+  box.node.classList.add(`av-circuit-key-${name}`);
   return box.node;
 }
 

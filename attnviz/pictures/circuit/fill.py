@@ -5,7 +5,7 @@ the parts of a `CircuitView`. Nothing is computed here: it is chosen what is sho
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from jaxtyping import Float32
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from attnviz.types import Site
 
 MAX_CELLS = 6
+Number = TypeVar("Number", float, np.ndarray)
 NEAR = 2.0  # a few draws do not show how far chance goes
 
 
@@ -65,19 +66,22 @@ def composed(
 
 def chance_reach(paths: "Paths") -> Float32[np.ndarray, "sender receiver side"]:
     """The least that is told from chance: `NEAR` times as far above it as the largest draw."""
-    most = paths.chance_range[1]
-    reach: np.ndarray = paths.by_chance + NEAR * (most - paths.by_chance)
-    return reach.astype(np.float32)
+    return np.asarray(_reach(paths.by_chance, paths.chance_range[1]), np.float32)
 
 
 def told_from_chance(paths: "Paths", count: int) -> "list[Path]":
     """The strongest paths into queries and keys, those near chance last."""
 
     def is_near(path: "Path") -> bool:
-        chance, (_, most) = paths.chance(path), paths.chances(path)
-        return path.moved <= chance + NEAR * (most - chance)
+        return path.moved <= _reach(paths.chance(path), paths.chances(path)[1])
 
     return sorted(paths.strongest(paths.moved.size), key=is_near)[:count]
+
+
+def _reach(chance: Number, most: Number) -> Number:
+    """What counts as near chance: `NEAR` times as far above the mean of the draws as the most."""
+    reach: Number = chance + NEAR * (most - chance)
+    return reach
 
 
 def summary(lang: Language, paths: "Paths") -> str:

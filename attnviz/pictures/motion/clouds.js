@@ -6,7 +6,7 @@
 import { fmtFixed } from "../shared/fmt.js";
 import { between } from "../shared/scenes.js";
 import { withAlpha } from "../shared/theme.js";
-import { bar, cellOf, line, write } from "./draw.js";
+import { bar, cellOf, disc, line, write } from "./draw.js";
 
 /** @import { Film, Frame, Grip } from "./draw.js" */
 /** @typedef {[number, number]} Pair */
@@ -154,13 +154,10 @@ function dot(
   /** @type {string} */ colour,
   /** @type {boolean} */ isDisc,
 ) {
-  const { ctx } = frame;
   const [x, y] = pixel(frame, point);
-  ctx.fillStyle = colour;
-  if (!isDisc) return ctx.fillRect(x - DOT, y - DOT, 2 * DOT, 2 * DOT);
-  ctx.beginPath();
-  ctx.arc(x, y, DOT, 0, 2 * Math.PI);
-  ctx.fill();
+  if (isDisc) return disc(frame, [x, y], DOT, colour);
+  frame.ctx.fillStyle = colour;
+  frame.ctx.fillRect(x - DOT, y - DOT, 2 * DOT, 2 * DOT);
 }
 
 /** The name of a point, beside it on the side where there is room. */

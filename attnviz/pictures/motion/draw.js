@@ -113,6 +113,24 @@ export function line(
   ctx.stroke();
 }
 
+/** A filled disc, with an edge if it has a colour of its own. */
+export function disc(
+  /** @type {Frame} */ { ctx },
+  /** @type {readonly [number, number]} */ [x, y],
+  /** @type {number} */ radius,
+  /** @type {string} */ colour,
+  edge = "",
+) {
+  ctx.fillStyle = colour;
+  ctx.beginPath();
+  ctx.arc(x, y, radius, 0, 2 * Math.PI);
+  ctx.fill();
+  if (!edge) return;
+  ctx.strokeStyle = edge;
+  ctx.lineWidth = 2;
+  ctx.stroke();
+}
+
 /** An arrow from a point to another. */
 export function arrow(
   /** @type {Frame} */ frame,

@@ -6,7 +6,7 @@
 import { fmtFixed } from "../shared/fmt.js";
 import { between, clamp } from "../shared/scenes.js";
 import { withAlpha } from "../shared/theme.js";
-import { cellOf, line, write } from "./draw.js";
+import { cellOf, disc, line, write } from "./draw.js";
 
 /** @import { Film, Frame } from "./draw.js" */
 
@@ -36,14 +36,14 @@ export const PULSE = {
           if (part > 0 && differs(row, to) && !differs(row - 1, to) && differs(row - 1, from)) {
             const end = [between(x(from), x(to), part), between(y(row - 1), y(row), part)];
             line(frame, [[x(from), y(row - 1)], [end[0], end[1]]], withAlpha(roles.key, 0.45), 1.5); // prettier-ignore
-            dot(frame, end[0], end[1], LEAST, roles.key);
+            disc(frame, [end[0], end[1]], LEAST, roles.key);
           }
       const colour = row <= depth ? theme.text : theme.muted;
       write(frame, header.labels.rows[row], { x: 0, y: y(row), weight: 600, colour, room: LEFT - 16 });
       for (let at = 0; at < n; at++) {
         const value = part < 1 ? 0 : shown * cellOf(arrays, name, row, at);
         const radius = value > 0 ? LEAST + GROWS * Math.sqrt(value / most) : LEAST;
-        dot(frame, x(at), y(row), radius, value > 0 ? roles.key : theme.border);
+        disc(frame, [x(at), y(row)], radius, value > 0 ? roles.key : theme.border);
       }
       if (part < 1) continue;
       const last = { x: x(n - 1) + step / 2 + 6, y: y(row), weight: 600, colour: roles.key };
@@ -82,17 +82,4 @@ function stateOf(/** @type {Frame} */ { arrays, width, so, set }) {
     x: (/** @type {number} */ at) => LEFT + (at + 0.5) * step,
     y: (/** @type {number} */ row) => TOP + (row + 0.5) * TALL,
   };
-}
-
-function dot(
-  /** @type {Frame} */ { ctx },
-  /** @type {number} */ x,
-  /** @type {number} */ y,
-  /** @type {number} */ radius,
-  /** @type {string} */ colour,
-) {
-  ctx.fillStyle = colour;
-  ctx.beginPath();
-  ctx.arc(x, y, radius, 0, 2 * Math.PI);
-  ctx.fill();
 }

@@ -4,7 +4,7 @@
 
 import { fmtFixed } from "../shared/fmt.js";
 import { clamp } from "../shared/scenes.js";
-import { line, write } from "./draw.js";
+import { disc, line, write } from "./draw.js";
 
 /** @import { Film, Frame } from "./draw.js" */
 
@@ -39,7 +39,7 @@ export const REACH = {
       write(frame, header.labels.rows[depth], { x: 0, y: y(depth), weight: 600, room: LEFT - RADIUS });
       for (let at = 0; at < tokens; at++) {
         const colour = !isLit(depth, at) ? theme.border : depth ? roles.key : roles.query;
-        dot(frame, x(at), y(depth), isLit(depth, at) ? colour : theme.bg, colour);
+        disc(frame, [x(at), y(depth)], RADIUS, isLit(depth, at) ? colour : theme.bg, colour);
       }
       const back = { x: x(tokens - 1) + 2 * RADIUS, y: y(depth), weight: 700, colour: roles.key };
       const said = `−${token - lowest(depth)}`;
@@ -85,20 +85,4 @@ function stateOf(/** @type {Frame} */ { arrays, header, width, set }) {
     y: (/** @type {number} */ depth) => TOP + depth * TALL,
     lowest: (/** @type {number} */ depth) => Math.max(0, now.token - depth * (now.window - 1)),
   };
-}
-
-function dot(
-  /** @type {Frame} */ { ctx },
-  /** @type {number} */ x,
-  /** @type {number} */ y,
-  /** @type {string} */ fill,
-  /** @type {string} */ edge,
-) {
-  ctx.fillStyle = fill;
-  ctx.strokeStyle = edge;
-  ctx.lineWidth = 2;
-  ctx.beginPath();
-  ctx.arc(x, y, RADIUS, 0, 2 * Math.PI);
-  ctx.fill();
-  ctx.stroke();
 }

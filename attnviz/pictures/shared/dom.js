@@ -2,7 +2,7 @@
 // DOM helpers of all components. Text reaches the page only as text nodes: nothing here parses HTML,
 // so a token such as "<img onerror=...>" can only ever be shown.
 
-import { choosePlurals } from "./fmt.js";
+import { choosePlurals, closeUp } from "./fmt.js";
 import { afterValue } from "./particles.js";
 
 /**
@@ -140,7 +140,7 @@ export function fillNodes(template, nodes) {
   const textOf = (/** @type {Node | string} */ node) =>
     typeof node === "string" ? node : (node.textContent ?? "");
   const said = Object.fromEntries(Object.entries(nodes).map(([name, node]) => [name, textOf(node)]));
-  const parts = choosePlurals(String(template ?? ""), said)
+  const parts = choosePlurals(closeUp(String(template ?? ""), said), said)
     .split(/(\{\w+\})/)
     .filter(Boolean)
     .map((part) => nodes[part.slice(1, -1)] ?? part);

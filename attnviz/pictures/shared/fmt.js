@@ -88,6 +88,10 @@ export function withPercent(/** @type {string} */ digits) {
   return digits + signs().percent;
 }
 
+const WIDE = /[ぁ-んァ-ヶー一-鿿々「」、。（）]/;
+const SPACE_AFTER = new RegExp(`\\{(\\w+)\\} (?=${WIDE.source})`, "g");
+const SPACE_BEFORE = new RegExp(`(?<=${WIDE.source}) \\{(\\w+)\\}`, "g");
+
 /**
  * Puts values into a translated template: fill("row {query}", {query: "cat"}). A plural, "{n:token|tokens}",
  * prints its first word for 1 and its second for any other number, as attnviz.i18n does.
@@ -96,10 +100,23 @@ export function withPercent(/** @type {string} */ digits) {
  */
 export function fill(template, values) {
   const said = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, printed(value)]));
-  return choosePlurals(chooseParticles(String(template ?? ""), said), said).replace(
-    /\{(\w+)\}/g,
-    (whole, name) => (name in said ? said[name] : whole),
+  const chosen = closeUp(chooseParticles(String(template ?? ""), said), said);
+  return choosePlurals(chosen, said).replace(/\{(\w+)\}/g, (whole, name) =>
+    name in said ? said[name] : whole,
   );
+}
+
+/**
+ * The template without a space between Japanese or Chinese signs of its own and of a value, as attnviz.i18n closes up.
+ * @param {string} template
+ * @param {Record<string, string>} said
+ */
+export function closeUp(template, said) {
+  const closed = (/** @type {string} */ whole, /** @type {string} */ sign) =>
+    WIDE.test(sign) ? whole.trim() : whole;
+  return template
+    .replace(SPACE_AFTER, (whole, name) => closed(whole, said[name]?.at(-1) ?? ""))
+    .replace(SPACE_BEFORE, (whole, name) => closed(whole, said[name]?.at(0) ?? ""));
 }
 
 /**

@@ -43,6 +43,17 @@ def test_fill_chooses_particles_by_the_value_as_python_does() -> None:
 
 
 @needs_node
+def test_fill_closes_up_signs_of_one_script_as_python_does() -> None:
+    templates = ["答えは {n} 動きます", "{n} の行", "在 {n} 中，{n}", "the {n} of {n}"]
+    values = ("5 ポイント", "確率の 0.5", "0.5", "L2.H1", "「猫」", "猫 cat", "")
+    filled = in_node(FILL, [templates, [{"n": value} for value in values]])
+    assert filled == [[i18n.fill(each, {"n": value}) for each in templates] for value in values]
+    assert filled[0][0] == "答えは 5 ポイント動きます"
+    assert filled[1][0] == "答えは確率の 0.5 動きます"
+    assert in_node(NODES, ["{word} の行", "「猫」"]) == ["「猫」", "の行"]
+
+
+@needs_node
 def test_fill_fills_no_placeholder_of_a_value() -> None:
     template, hostile = "{token}: {n} {n:one|many}", {"token": "{n:one|many}", "n": 1}
     assert in_node(FILL, [[template], [hostile]]) == [[i18n.fill(template, hostile)]]

@@ -22,6 +22,7 @@ from attnviz.pictures.similarity import SimilarityView
 
 if TYPE_CHECKING:
     from attnviz.experiment.outputs.similarity import Similarity
+    from attnviz.models.loaded_model import LoadedModel
 
 MAX_COSINES = 256  # small matrices
 FOR_SENTENCES = {"minilm"}  # models trained so that the cosine is a similarity
@@ -77,20 +78,25 @@ def _take_second_text() -> None:
         st.rerun([*widgets.rerun_with_page(), NAVIGATION])
 
 
-@shared(most=MAX_COSINES)
 def _cosines(captured: AppCapture, texts: tuple[str, ...]) -> "Similarity":
     import torch
 
-    from attnviz.experiment.outputs.similarity import compared, pooled, similarity
+    from attnviz.experiment.outputs.similarity import compared, pooled
 
-    found = similarity(captured.model, texts, cut=True)
-    hidden = captured.capture.hidden
+    found, hidden = _with_all_heads(captured.model, texts), captured.capture.hidden
     if hidden is None or not _is_changed(captured):
         return found
     own = hidden[:1, : len(captured.capture.tokens.labels)].float()
     vectors = found.vectors.copy()
     vectors[0] = pooled(own, torch.ones_like(own[..., 0]).bool()).cpu().numpy()
     return compared(texts, vectors)
+
+
+@shared(most=MAX_COSINES)
+def _with_all_heads(loaded: "LoadedModel", texts: tuple[str, ...]) -> "Similarity":
+    from attnviz.experiment.outputs.similarity import similarity
+
+    return similarity(loaded, texts, cut=True)
 
 
 def _is_changed(captured: AppCapture) -> bool:
