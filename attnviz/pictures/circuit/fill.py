@@ -79,7 +79,7 @@ def told_from_chance(paths: "Paths", count: int) -> "list[Path]":
 
 
 def _reach(chance: Number, most: Number) -> Number:
-    """What counts as near chance: `NEAR` times as far above the mean of the draws as the most."""
+    """The reach of chance: `NEAR` times as far above the mean of the draws as the largest."""
     reach: Number = chance + NEAR * (most - chance)
     return reach
 
