@@ -15,6 +15,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 from attnviz.app.server.sources import VARIABLE
+from attnviz.pictures.shared.pages import Door
 from benchmarks.load import problem_of
 from benchmarks.measure import Result, report
 from benchmarks.stream import Stream
@@ -24,6 +25,7 @@ from tests.support.server import serve
 
 REFUSED_MS, ANSWERED_MS = 5000, 1000
 PAUSE_S = 0.5
+READ: tuple[tuple[Door, str], ...] = (("calculator", ""), ("learn", "lesson=block"))
 TEXT = 60 * "a"
 
 
@@ -37,7 +39,7 @@ def write_folders(place: Path) -> list[Path]:
     return written
 
 
-async def run(stream: Stream, page: str, query: str) -> tuple[float, str]:
+async def run(stream: Stream, page: Door, query: str) -> tuple[float, str]:
     """The milliseconds of a run of a page, and the message that it showed; "" for none."""
     stream.query = query
     start, said = time.monotonic(), ""
@@ -65,7 +67,7 @@ async def read(host: str, times: list[float], errors: list[str]) -> None:
     """A visitor who turns a page every half second, until cancelled."""
     stream = await Stream.open(host)
     while True:
-        for page, query in (("calculator", ""), ("learn", "lesson=block")):
+        for page, query in READ:
             took, said = await run(stream, page, query)
             times.append(took)
             errors += [said] if said else []

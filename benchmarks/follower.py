@@ -20,9 +20,10 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from attnviz.app.server.class_socket import FOLDER
 from attnviz.pictures.class_card import CANVAS
 from attnviz.pictures.shared.buffer import unpack
+from attnviz.pictures.shared.pages import Page
 from benchmarks.stream import Stream, texts
 
-PAGE = "learn"
+PAGE: Page = "learn"
 
 
 class Follower:

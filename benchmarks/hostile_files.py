@@ -23,6 +23,7 @@ from http.cookies import SimpleCookie
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from attnviz.app.server.edge.health import KEY_VARIABLE
+from attnviz.pictures.shared.pages import Door
 from benchmarks.load import FREED_S, problem_of
 from benchmarks.measure import Result, report
 from benchmarks.stream import Stream
@@ -39,7 +40,7 @@ FIRST_SEED = 34
 UNEXPECTED = re.compile("Something went wrong|encountered an error", re.IGNORECASE)
 
 
-def files(count: int) -> Iterator[tuple[str, str, str, bytes]]:
+def files(count: int) -> Iterator[tuple[Door, str, str, bytes]]:
     """The page, the ending, a name and the bytes of each file."""
     for name, data in HOSTILE.items():
         yield "atlas", "npz", name, data
@@ -75,7 +76,7 @@ class Upload:
     def __init__(self, url: str) -> None:
         self.url, self.host = url, url.removeprefix("http://")
 
-    async def run(self, page: str, ending: str, data: bytes) -> str:
+    async def run(self, page: Door, ending: str, data: bytes) -> str:
         """What the page said of the file; raises `TimeoutError` if it does not end."""
         stream = await Stream.open(self.host)
         try:
@@ -95,7 +96,7 @@ class Upload:
             await stream.close()
 
     async def _upload(
-        self, stream: Stream, page: str, session: str, widget: str, name: str, data: bytes
+        self, stream: Stream, page: Door, session: str, widget: str, name: str, data: bytes
     ) -> str:
         asked = BackMsg()
         asked.file_urls_request.request_id = "1"
@@ -107,8 +108,7 @@ class Upload:
                 break
         (place,) = message.file_urls_response.file_urls
         await asyncio.to_thread(self._put, place.upload_url, name, data)
-        rerun = BackMsg()
-        rerun.rerun_script.query_string, rerun.rerun_script.page_name = stream.query, page
+        rerun = stream.rerun(page)
         state = rerun.rerun_script.widget_states.widgets.add(id=widget)
         file = state.file_uploader_state_value.uploaded_file_info.add()
         file.name, file.size, file.file_id = name, len(data), place.file_id

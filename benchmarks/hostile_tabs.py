@@ -20,6 +20,7 @@ from collections.abc import Coroutine
 from itertools import count
 from urllib.parse import urlencode
 
+from attnviz.pictures.shared.pages import Door
 from benchmarks.load import WORDS, Seen, Visitor, day
 from benchmarks.measure import Result, report
 from benchmarks.stream import Stream
@@ -30,7 +31,7 @@ PAUSE_S = (0.5, 1.5)
 RATIO = 1.5
 CHARS = 5990  # what the box for a text takes
 HOSTILE = "203.0.113.7"
-HOSTILE_PAGES = ("overview", "masks")
+HOSTILE_PAGES: tuple[Door, ...] = ("overview", "masks")
 
 
 async def hostile(host: str, seed: int, came: list[float]) -> None:

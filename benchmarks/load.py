@@ -22,6 +22,7 @@ from urllib.parse import urlencode
 from streamlit.proto.Alert_pb2 import Alert
 
 from attnviz.app.server.edge.health import KEY_VARIABLE
+from attnviz.pictures.shared.pages import Door
 from benchmarks.measure import Result, report
 from benchmarks.stream import Stream
 from benchmarks.tabs import KEY, MIB, gauges
@@ -38,18 +39,20 @@ WORDS = (
     "the cat dog bird girl king old small saw loved chased fed in under near a red house".split()
 )
 LESSONS = ("block", "ask", "scale", "masks")
-PAGES = ("look", "compute", "masks", "change", "geometry", "learn", "calculator")
+PAGES: tuple[Door, ...] = (
+    "overview", "steps", "masks", "switches", "geometry", "learn", "calculator",
+)  # fmt: skip
 
 
 @dataclass
 class Seen:
     """The pages of all actions with their times in milliseconds, and what went wrong."""
 
-    actions: list[tuple[str, float]] = field(default_factory=list)
+    actions: list[tuple[Door, float]] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
 
 
-def views(rng: random.Random, pages: Sequence[str]) -> Iterator[tuple[str, str]]:
+def views(rng: random.Random, pages: Sequence[Door]) -> Iterator[tuple[Door, str]]:
     """Pages with their queries, without end: what a reader opens one after the other."""
     while True:
         text = " ".join(rng.choices(WORDS, k=rng.randint(4, 12))) + "."
@@ -65,7 +68,7 @@ class Visitor:
     """One tab, and the times of what was done in it."""
 
     pause_s = PAUSE_S
-    pages: Sequence[str] = PAGES
+    pages: Sequence[Door] = PAGES
 
     def __init__(self, host: str, seed: int, seen: Seen) -> None:
         self.host, self.seed, self.seen = host, seed, seen
@@ -102,7 +105,7 @@ class Visitor:
             self.seen.wrong.append(f"{page}?{stream.query}: {error}")
         self.seen.actions.append((page, 1000 * (time.monotonic() - start)))
 
-    async def _run(self, stream: Stream, page: str) -> None:
+    async def _run(self, stream: Stream, page: Door) -> None:
         asked = stream.query
         await stream.ask(page)
         async for message in stream.run():

@@ -20,6 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlencode
 
+from attnviz.pictures.shared.pages import Page, path
 from attnviz.pictures.stage import CANVAS
 from benchmarks.load import problem_of
 from benchmarks.measure import Result, report
@@ -28,7 +29,7 @@ from tests.support.server import HEALTH, ROOT, free_port, stop
 
 ROUNDS = 3
 FIRST_PICTURE_S = 5.0
-PAGES = ("look", "change", "compute", "learn")
+PAGES: tuple[Page, ...] = ("overview", "switches", "steps", "learn")
 TEXTS = ("The first visitor reads a book.", "The second visitor reads a map.")
 POLL_S = 0.02
 CLOCK = os.sysconf("SC_CLK_TCK")
@@ -73,7 +74,7 @@ def one_start(samples: Samples) -> None:
         for page in PAGES:
             for name, text in zip(("first", "second"), TEXTS, strict=True):
                 waited = asyncio.run(one_page(host, page, text))
-                samples[f"/{page}, the {name} visitor"].append(waited)
+                samples[f"/{path(page)}, the {name} visitor"].append(waited)
     finally:
         stop(process)
 
@@ -81,7 +82,7 @@ def one_start(samples: Samples) -> None:
 async def first_picture(host: str, seen: Callable[[], None]) -> None:
     """Open Start, and tell when the stage comes."""
     stream = await Stream.open(host)
-    await stream.ask("")
+    await stream.ask("start")
     async for message in stream.messages():
         kind = message.WhichOneof("type")
         element = message.delta.new_element if kind == "delta" else None
@@ -93,7 +94,7 @@ async def first_picture(host: str, seen: Callable[[], None]) -> None:
     await stream.close()
 
 
-async def one_page(host: str, page: str, text: str) -> float:
+async def one_page(host: str, page: Page, text: str) -> float:
     """The seconds until a page has been drawn in a new tab."""
     begun = time.monotonic()
     stream = await Stream.open(host, urlencode({"text": text}))

@@ -8,12 +8,16 @@ browser does is not.
 import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
+from urllib.parse import parse_qsl, urlencode
 
 import websockets
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed
+
+from attnviz.app.session import routes
+from attnviz.pictures.shared.pages import BEHIND, Door, path
 
 
 class Stream:
@@ -34,16 +38,27 @@ class Stream:
         return cls(socket, query)
 
     async def ask(
-        self, page: str, fragment: str = "", states: Mapping[str, object] | None = None
+        self, door: Door, fragment: str = "", states: Mapping[str, object] | None = None
     ) -> None:
         """Ask for a run of a page, or of one of its fragments; `states` are those of components."""
-        message = BackMsg()
-        message.rerun_script.query_string = self.query
-        message.rerun_script.page_name = page
+        message = self.rerun(door)
         message.rerun_script.fragment_id = fragment
         for name, state in (states or {}).items():
             message.rerun_script.widget_states.widgets.add(id=name, json_value=json.dumps(state))
         await self.send(message)
+
+    def rerun(self, door: Door) -> BackMsg:
+        """The message that asks for what is behind a door; the parameters of a face are added.
+
+        Streamlit computes the start page for a path that it does not know, which leads on to
+        another: an old address is led to its page by the server before a browser asks for it.
+        """
+        page, given = routes.page(door), BEHIND[door][1] if door in BEHIND else {}
+        self.query = urlencode(dict(parse_qsl(self.query, keep_blank_values=True)) | given)
+        message = BackMsg()
+        message.rerun_script.query_string = self.query
+        message.rerun_script.page_name = "" if page == routes.DEFAULT else path(page)
+        return message
 
     async def send(self, message: BackMsg) -> None:
         """Send a message as a browser does."""

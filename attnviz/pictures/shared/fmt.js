@@ -112,6 +112,7 @@ export function fill(template, values) {
  * @param {Record<string, string>} said
  */
 export function closeUp(template, said) {
+  if (!WIDE.test(template)) return template;
   const closed = (/** @type {string} */ whole, /** @type {string} */ sign) =>
     WIDE.test(sign) ? whole.trim() : whole;
   return template
