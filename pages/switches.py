@@ -4,6 +4,8 @@ Reads the view, runs the model through the cache, shows the switches with what i
 below them, and says what was verified.
 """
 
+from functools import partial
+
 from attnviz.app.frame import capture_of_view, frame, frame_line, take
 from attnviz.app.page_parts import change
 from attnviz.app.page_parts.learn import project
@@ -19,7 +21,8 @@ def main() -> None:
         if not frame_line.ends(shown):
             change.show_more(shown)
             frame.verification(shown, all_on=False)
-            take.offer(shown, "switches", *change.figures(shown))
+            changes = partial(change.changes, shown)
+            take.offer(shown, "switches", *change.figures(shown), changes=changes)
 
 
 main()

@@ -110,7 +110,7 @@ def main() -> None:
     name = next(name for name, listed in pages.items() if listed == page)
     if name == routes.DEFAULT and address_bar.leads_on():
         st.switch_page(pages[routes.BEFORE], query_params=address_bar.as_it_stands())
-    address_bar.arrive(name)
+    openings.arrive(name)
     door = current.door(name)
     st.set_page_config(
         page_title=f"{text(lang, f'page.{door}.title')} · {text(lang, 'app.name')}",

@@ -106,7 +106,8 @@ function isEmbedded(/** @type {Host["address"]} */ address) {
 /** A page opens on the stage, one that was sent for a head in a frame with that head, others with all heads. @returns {Tab} */
 function firstTab(/** @type {Host["address"]} */ address) {
   if (isEmbedded(address)) return "head";
-  return address.get("layer") === null && address.get("changes") === null ? "stage" : "overview";
+  const isOfStage = address.get("layer") === null || address.get("forbid") !== null;
+  return isOfStage && address.get("changes") === null ? "stage" : "overview";
 }
 
 /** @returns {Session} */
@@ -388,6 +389,10 @@ function hear(page, name, value) {
     page.host.address.set({ changes: /** @type {string} */ (value) });
     ask(page);
     rest(page);
+  }
+  if (name === "ask") {
+    const { layer, head, query, key } = /** @type {Events["ask"]} */ (value);
+    page.chosen = { ...page.chosen, layer, head, query, key };
   }
   if (name === "scene") openScene(page, /** @type {Events["scene"]} */ (value));
   if (name === "picture")

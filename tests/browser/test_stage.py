@@ -78,6 +78,26 @@ def test_a_sentence_that_does_not_fit_beside_the_answer_stands_over_it_in_one_li
     page.context.close()
 
 
+def test_what_is_forbidden_goes_along_to_the_rooms_and_back(browser: Browser, server: str) -> None:
+    page = show(new_page(browser), server, lang="en").page
+    page.locator(".stage-pill").first.click()
+    page.get_by_role("link", name="Change", exact=True).click()
+    said = page.locator(".av-switches-now .av-sentence")
+    expect(said).to_contain_text("With L2.H1’s look at “Mary” forbidden, the answer is no longer")
+    answer = page.locator(".strip-answer")
+    expect(answer).to_contain_text("Mary 99% → John 55%")
+    page.get_by_role("link", name="Look", exact=True).click()
+    expect(page.locator(".av-grid")).to_be_visible()
+    expect(answer).to_contain_text("Mary 99% → John 55%")
+    page.get_by_role("link", name="attnviz").click()
+    expect(page.locator(".stage")).to_have_attribute("data-forbidden", "L2.H1")
+    expect(page.locator(".stage-says")).to_contain_text("writes John 55%")
+    page.locator(".stage-pill").first.click()
+    page.get_by_role("link", name="Change", exact=True).click()
+    expect(said).to_contain_text("All heads are on")
+    page.context.close()
+
+
 @pytest.mark.slow
 def test_whoever_plays_is_shown_nothing(browser: Browser, server: str) -> None:
     page = show(new_page(browser), server, lang="en").page

@@ -50,11 +50,11 @@ def test_a_click_on_a_word_forbids_the_look_at_it(visit: OpenVisit) -> None:
     opened.wait_for_parameters(word="@2")
     expect(mary).to_be_focused()
     page.locator("[data-through='L2.H1']").click()
-    opened.wait_for_parameters(word="L2.H1@2")
+    opened.wait_for_parameters(word=None, forbid="14.2", layer="2", head="1", key="2")
     expect(page.locator(".av-words-said")).to_contain_text("Really forbidden:")
     expect(page.locator(".av-switches .av-switches-now")).to_contain_text("L2.H1’s look at “Mary”")
     page.get_by_label("Through").select_option("L2.H2")
-    opened.wait_for_parameters(word="L2.H2@2")
+    opened.wait_for_parameters(forbid="14.2", layer="2", head="2")
     mary.click()
     expect(mary).to_have_attribute("aria-pressed", "false")
     expect(page.locator(".av-words-heads")).to_have_count(0)
@@ -69,7 +69,7 @@ def test_from_a_whole_head_one_click_leads_to_its_look_as_start_forbids_it(
     whole = "With all of L2.H1 off (its mean instead), the answer stays Mary (99.3% → 44.5%)."
     expect(said).to_have_text(whole)
     page.get_by_role("button", name="Forbid only its look at “Mary”").click()
-    opened.wait_for_parameters(changes="none", word="L2.H1@2")
+    opened.wait_for_parameters(changes="none", forbid="14.2", head="1", key="2")
     expect(said).to_contain_text("With L2.H1’s look at “Mary” forbidden, the answer is no longer")
     expect(said).to_contain_text("(99.3% → 4.9%) but John (55.")  # the numbers of Start
     head = page.locator("[data-head='L2.H1']")
@@ -80,12 +80,12 @@ def test_from_a_whole_head_one_click_leads_to_its_look_as_start_forbids_it(
     expect(page.locator(".strip-answer")).to_contain_text("Mary 99% → John 55%")
     page.get_by_role("button", name="All on").click()
     expect(said).to_contain_text("All heads are on")
-    opened.wait_for_parameters(word=None)
+    opened.wait_for_parameters(forbid=None)
     most = page.locator(".av-switches-says")
     expect(most).to_contain_text("Strongest head: L0.H0, ")
     expect(most).to_contain_text("looks: L2.H1 at “Mary”, ")
     page.get_by_role("button", name="Forbid that look").click()
-    opened.wait_for_parameters(word="L2.H1@2")
+    opened.wait_for_parameters(forbid="14.2", layer="2", head="1")
 
 
 def test_hostile_text_stays_text_on_the_switchboard(visit: OpenVisit) -> None:

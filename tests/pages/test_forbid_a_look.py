@@ -49,6 +49,13 @@ def test_one_look_is_cut_in_every_head(visit: Visit, lang: i18n.Language) -> Non
     said = header["sentences"]
     assert "John" in said[2][1] and "John" not in said[2][3]
     assert header["median"] == pytest.approx(float(np.median(moved)))
+    # what the line of the text says: the likeliest answer as it is, and without the head's look
+    word, share = header["answers"][2][1]
+    assert (word, header["before"][0]) == ("John", "Mary")
+    assert (share, header["before"][1]) == (
+        pytest.approx(0.555, abs=5e-4),
+        pytest.approx(0.993, abs=5e-4),
+    )
 
 
 def test_a_card_asks_and_lets_go(visit: Visit) -> None:

@@ -1,7 +1,7 @@
 """The page Start: the stage with real numbers, the film, and addresses older than the page."""
 
 from dataclasses import replace
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, parse_qsl
 
 import pytest
 from streamlit.util import calc_hash
@@ -14,7 +14,7 @@ from attnviz.pictures import film, gallery, resume, stage
 from attnviz.pictures.shared.buffer import unpack
 from attnviz.pictures.shared.pages import path as path_of
 from attnviz.pictures.stage.scenes import STAGED
-from tests.pages.conftest import Visit, bar, beside_bar, parameters
+from tests.pages.conftest import Visit, bar, beside_bar, parameters, sent, tell
 
 
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)
@@ -73,8 +73,64 @@ def test_the_film_opens_in_the_place_of_the_stage(visit: Visit) -> None:
 def test_a_text_alone_in_the_address_comes_onto_the_stage(visit: Visit) -> None:
     app = visit("start", text=STAGED["ball"].text, lang="ko")
     header = _shown(app, stage.CANVAS.element)
-    assert (header["scene"], header["text"]) == ("own", STAGED["ball"].text)
+    assert (header["scene"], header["text"]) == ("ball", STAGED["ball"].text)
     assert parameters(app.run()) == {"text": STAGED["ball"].text, "lang": "ko"}
+    assert links(visit("start", text="Tom had"))["Look"] == {"model": "stories", "text": "Tom had"}
+
+
+CELL = {"layer": "2", "head": "1", "query": "14", "key": "2"}
+FORBIDDEN = {**CELL, "forbid": "14.2"}
+
+
+def test_a_look_forbidden_on_start_is_forbidden_in_the_rooms_and_back_on_start(
+    visit: Visit,
+) -> None:
+    app = forbid(visit("start"))
+    assert parameters(app) == FORBIDDEN
+    app.run()
+    there = {"model": "stories", **FORBIDDEN}
+    assert links(app)["Change"] == links(app)["Look"] == there
+    change = visit("switches", **there)
+    header, _ = sent(change)
+    assert (header["reader"], header["read"]) == ("L2.H1", "Mary")
+    best = max(header["answer"]["bars"], key=lambda bar: bar["value"])
+    assert (best["label"], best["value"]) == ("John", pytest.approx(0.555, abs=5e-4))
+    assert header["words"]["look"] == "L2.H1@2"
+    assert links(change)["attnviz"] == FORBIDDEN
+    (again,) = beside(visit("start", **FORBIDDEN), stage.CANVAS.element)
+    assert unpack(again.proto.bytes)[0]["key"] == 2
+    allowed = forbid(app, on=False)
+    assert parameters(allowed) == {} and "forbid" not in links(allowed.run())["Change"]
+
+
+def test_start_forbids_the_look_that_its_address_names(visit: Visit) -> None:
+    """At another word than the stage would choose; one that the last word may not see is none."""
+    for key, shown in (("4", 4), ("99", 2)):
+        named = {**FORBIDDEN, "key": key, "forbid": f"14.{key}"}
+        header = _shown(visit("start", **named), stage.CANVAS.element)
+        assert (header["scene"], header["key"]) == ("book", shown)
+
+
+@pytest.mark.parametrize("wrong", [{"layer": -1}, {"query": None}, {"ask": "shell"}])
+def test_nonsense_forbids_nothing_on_start(visit: Visit, wrong: dict[str, object]) -> None:
+    assert parameters(forbid(visit("start"), **wrong)) == {}
+
+
+def forbid(app, *, on: bool = True, **other):  # type: ignore[no-untyped-def]
+    """Switch a look of the stage, as its JavaScript says so."""
+    (mounted,) = beside(app, stage.CANVAS.element)
+    cell = {name: int(value) for name, value in CELL.items()}
+    return tell(app, mounted, "ask", {"ask": "forbid", "on": on, **cell, **other})
+
+
+def beside(app, element: str) -> list:  # type: ignore[no-untyped-def, type-arg]
+    return [part for part in beside_bar(app) if part.proto.component_name == element]
+
+
+def links(app) -> dict[str, dict[str, str]]:  # type: ignore[no-untyped-def]
+    """The parameters of each link of the bar."""
+    found = [link.proto for link in bar(app).get("page_link")]
+    return {link.label: dict(parse_qsl(link.query_string)) for link in found}
 
 
 def test_an_address_with_a_view_opens_it_as_before_there_was_a_start_page(visit: Visit) -> None:

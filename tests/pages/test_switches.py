@@ -7,14 +7,16 @@ import pytest
 
 import attnviz
 from attnviz import changes, i18n
+from attnviz.app.frame.inputs import OTHERS
 from attnviz.app.session import widgets
 from attnviz.pictures.stage.fill import strong_looks
 from attnviz.pictures.switches.words import verdict
-from tests.pages.conftest import Visit, component_name, parameters, sent
+from tests.pages.conftest import Visit, beside_bar, component_name, parameters, sent, tell
 from tests.support.cases import mostly_slow
 from tests.support.hostile import TEXT as HOSTILE
 
 VERDICTS = ("idle", "silent", "against", "for")
+EXAMPLE = "The animal didn't cross the street because it was too tired."
 STORE = "When Mary and John went to the store, John gave a book to"
 
 
@@ -129,6 +131,38 @@ def test_the_looks_of_all_heads_at_a_word_are_forbidden_at_once(visit: Visit) ->
         f"Direct share: +{arrays['words.values'][:, 2].sum():.2f}"
     )
     assert "14 other words" in words["notes"][0]
+
+
+def test_a_look_at_a_word_is_named_by_its_cell_as_on_start(visit: Visit) -> None:
+    app = visit("switches", model="stories", text=STORE, word="L2.H1@2").run()
+    cell = {"layer": "2", "head": "1", "query": "14", "key": "2", "forbid": "14.2"}
+    assert parameters(app).items() >= cell.items() and "word" not in parameters(app)
+    (board,) = beside_bar(app)
+    tell(app, board, "word", "L2.H1")  # allowed again: its shares alone are shown
+    assert parameters(app.run())["word"] == "L2.H1" and "forbid" not in parameters(app)
+    look = {"ask": "forbid", "on": True, "layer": 2, "head": 3, "query": 14, "key": 2}
+    tell(app, board, "ask", look)
+    assert sent(app.run())[0]["reader"] == "L2.H3"
+
+
+def test_the_look_of_any_row_stays_forbidden_on_change(visit: Visit) -> None:
+    """An encoder's look, and one of a word that is not the last; said with the row it is of."""
+    place = {"layer": "3", "head": "1", "query": "10", "key": "2", "forbid": "10.2"}
+    header, _ = sent(visit("switches", model="minilm", **place))
+    assert (header["reader"], header["read"]) == ("L3.H1", "animal")
+    assert "L3.H1’s look from “it” at “animal” forbidden" in header["answer"]["sentence"]
+    on = attnviz.Cosine(to=OTHERS[0])
+    run = attnviz.experiment("minilm", EXAMPLE, on=on)
+    change = run.with_changes(attnviz.cut("L3.H1", 10, 2), draws=0).change
+    bars = {bar["label"]: bar for bar in header["answer"]["bars"]}
+    moved = bars[OTHERS[0]]["value"] - bars[OTHERS[0]]["second"]
+    assert moved == pytest.approx(change, abs=1e-6) != pytest.approx(0, abs=1e-6)
+    inner = {"layer": "2", "head": "1", "query": "9", "key": "4", "forbid": "9.4"}
+    header, _ = sent(visit("switches", model="stories", text=STORE, **inner))
+    assert header["reader"] == "L2.H1" and header["words"]["chosen"] is None
+    for wrong in ({"query": "2", "key": "9", "forbid": "2.9"}, {"layer": "9"}):  # in no such text
+        header, _ = sent(visit("switches", model="stories", text=STORE, **{**inner, **wrong}))
+        assert header["read"] == "" and header["answer"]["bars"]
 
 
 def test_the_strongest_look_and_the_strongest_head_stand_side_by_side(visit: Visit) -> None:

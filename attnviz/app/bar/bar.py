@@ -13,8 +13,8 @@ from streamlit.navigation.page import StreamlitPage
 
 from attnviz.app.bar import menus, palette
 from attnviz.app.bar.navigation import navigation
-from attnviz.app.session import address_bar, routes, store, widgets
-from attnviz.i18n import Language, text
+from attnviz.app.session import store, widgets
+from attnviz.i18n import Language
 from attnviz.pictures.shared.pages import Page
 
 SHARE = "share"  # the empty place of the menu Share in this run
@@ -23,9 +23,6 @@ SHARE = "share"  # the empty place of the menu Share in this run
 def show(lang: Language, pages: Mapping[Page, StreamlitPage], page: Page) -> None:
     """Draw the bar of a page."""
     with st.container(key=widgets.key("bar"), gap=None):
-        with st.container(key=widgets.key("bar.home"), width="content"):
-            kept = address_bar.parameters(with_view=False)
-            st.page_link(pages[routes.DEFAULT], label=text(lang, "app.name"), query_params=kept)
         navigation(lang, pages, page)
         with st.container(key=widgets.key("bar.menus"), horizontal=True, gap=None):
             with st.container(key=widgets.key("bar.model"), width="content"):

@@ -20,14 +20,17 @@ NAVIGATION = "navigation"
 
 @fragment(NAVIGATION)
 def navigation(lang: Language, pages: Mapping[Page, StreamlitPage], shown: Page) -> None:
-    """Links to the rooms, and to the faces of the room that is shown; each carries the whole view.
+    """Links to Start, to the rooms, and to the faces of the one shown; each carries the whole view.
 
     When a component commits a selection, only these links are made anew. Components know by them
     that the selection has arrived (shared/selection.js). The start page shows no view: its links
-    lead to what its stage shows. Streamlit does not say which page is shown:
-    `host/current_page.js` marks the links in `current_…`.
+    lead to what its stage shows, and the link to it has the look that is forbidden. Streamlit does
+    not say which page is shown: `host/current_page.js` marks the links in `current_…`.
     """
     here = routes.room(shown)
+    with st.container(key=widgets.key("bar.home"), width="content"):
+        kept = address_bar.parameters(with_view=False) | openings.home()
+        st.page_link(pages[routes.DEFAULT], label=text(lang, "app.name"), query_params=kept)
     with st.container(key=widgets.key("pages"), horizontal=True, gap=None):
         for room, faces in routes.ROOMS.items():
             if room != routes.DEFAULT:

@@ -348,11 +348,7 @@ def answer_question(key: str, extent: Extent) -> Callable[[], None]:
         question = parse_question(widgets.component_value(key, "ask"), extent)
         if question is None:
             return
-        place = {name: getattr(question, name) for name in ("layer", "head", "query", "key")}
-        asked: dict[str, str | bool] = {"links": question.on}
-        if question.ask == "forbid":
-            asked = {"forbid": f"{question.query}.{question.key}" if question.on else ""}
-        current.take({**place, **asked})
+        current.take_question(question)
         renew(ANSWERS[question.ask])
 
     return take

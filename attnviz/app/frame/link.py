@@ -9,7 +9,7 @@ from urllib.parse import urlencode, urlsplit
 import segno
 import streamlit as st
 
-from attnviz.app.session import address, current, pictures
+from attnviz.app.session import address_bar, current, pictures
 from attnviz.i18n import Language, text
 
 MAX_PROXY_CHARS = 8000  # many proxies refuse a longer request line
@@ -20,7 +20,7 @@ THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 
 def show(lang: Language) -> None:
     """The link, its code, and notes on what it does not carry."""
-    link = f"{st.context.url or ''}?{urlencode(address.params(current.view()))}"
+    link = f"{st.context.url or ''}?{urlencode(address_bar.of_page())}"
     st.caption(text(lang, "take.link"))
     st.code(link, language=None, wrap_lines=True)
     for note in _notes(link):

@@ -20,7 +20,7 @@ from attnviz.app.host.draw import draw
 from attnviz.app.session import current, messages, widgets
 from attnviz.app.session.fragment import PageContextKey, fragment
 from attnviz.i18n import Language, text
-from attnviz.pictures import save_image, switches
+from attnviz.pictures import save_image
 from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.group.titles import model_title
 from attnviz.pictures.shared.pages import Door
@@ -49,15 +49,17 @@ def offer(
     *figures: "View",
     right: PageContext | None = None,
     right_text: str = "",
+    changes: Callable[[], str] = str,
 ) -> None:
     """Everything that can be taken along from a page; `figures` are drawn as SVG.
 
-    `right` is the right side of Compare with the text that it reads.
+    `right` is the right side of Compare with the text that it reads, `changes` gives what is
+    switched off and forbidden, as text.
     """
     place = bar.share_place()
     if place is not None:
         with place:
-            _menu(shown.lang, shown, page, figures, right, right_text)
+            _menu(shown.lang, shown, page, figures, right, right_text, changes)
 
 
 def offer_picture(lang: Language) -> None:
@@ -76,6 +78,7 @@ def _menu(
     figures: "tuple[View, ...]" = (),
     right: PageContext | None = None,
     right_text: str = "",
+    changes: Callable[[], str] = str,
 ) -> None:
     menu = st.popover(
         text(lang, "take.title"), type="tertiary", key=widgets.key("take"), on_change="rerun"
@@ -87,7 +90,7 @@ def _menu(
         if shown is None:
             _camera(lang)
         else:
-            _files_and_code(shown, page, figures, right, right_text)
+            _files_and_code(shown, page, figures, right, right_text, changes())
 
 
 def _files_and_code(
@@ -96,6 +99,7 @@ def _files_and_code(
     figures: "tuple[View, ...]",
     right: PageContext | None,
     right_text: str,
+    changes: str,
 ) -> None:
     lang = shown.lang
     head = HeadId(*shown.size.nearest_head(*current.view().place.layer_and_head))
@@ -116,8 +120,6 @@ def _files_and_code(
     sources = [view_code.of_left(shown, next(saved), page)]
     if right is not None:
         sources.append(view_code.of_right(right, next(saved), right_text))
-    off = switches.parse(current.view().switches.changes) if page == "switches" else ()
-    changes = switches.write(off) if off else ""
     st.code(view_code.code(shown, page, head, sources, changes), language="python")
 
 

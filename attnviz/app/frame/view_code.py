@@ -61,7 +61,7 @@ def of_right(shown: PageContext, file: str, text: str) -> CodeSource:
 def code(
     shown: PageContext, page: Door, head: HeadId, sources: Sequence[CodeSource], changes: str
 ) -> str:
-    """The program; `changes` are the heads that are off on Switches."""
+    """The program; `changes` is what is off and forbidden on Change."""
     captures = [line for source in sources for line in source.lines()]
     return "\n".join(
         ["import attnviz", "", *captures, *_numbers(shown, page, head, sources[0], changes)]
@@ -203,7 +203,7 @@ def _stages(page: Door, head: HeadId, place: str) -> list[str]:
 
 
 def _without_heads(source: CodeSource, changes: str) -> list[str]:
-    """The capture of the model with heads switched off."""
+    """The capture of the model with heads switched off and a look forbidden."""
     if source.options is None or not changes:
         return []
     switched = f"changes=parse({changes!r})"

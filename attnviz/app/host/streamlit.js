@@ -95,7 +95,7 @@ function mountIn(root, component, call, name) {
     pictures: () => inPageOrder([...SHOWN].map(({ shown }) => shown())),
     send: (name, value) => place.call.setStateValue(name, value),
     trigger(name, value) {
-      if (name === "selection" || name === "typed") guard.told();
+      if (name === "selection" || name === "typed" || name === "ask") guard.told();
       if (isOpening(name, value)) opening = value.page;
       place.call.setTriggerValue(name, value);
     },

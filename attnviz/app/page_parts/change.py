@@ -100,6 +100,11 @@ def figures(shown: PageContext) -> "tuple[View, ...]":
     return output.figures(shown) if "output" in current.opened(PAGE) else ()
 
 
+def changes(shown: PageContext) -> str:
+    """The changes that are made: heads that are off, a look that is forbidden, as text."""
+    return switches.changed(shown)[0]
+
+
 def _question(shown: PageContext) -> None:
     """Ask the question of the room; offer what is seen over and below the switches."""
     lang = shown.lang

@@ -41,6 +41,7 @@ from attnviz.pictures.gallery import Miniature, stored
 from attnviz.pictures.group.app_capture import AppCapture
 from attnviz.pictures.shared import stored as stored_views
 from attnviz.pictures.shared.pages import Door
+from attnviz.pictures.shared.selection import Extent, parse_question
 from attnviz.pictures.stage import Scene, StageView
 from attnviz.pictures.stage import fill as stage_fill
 from attnviz.pictures.stage.scenes import STAGED, stored_opening
@@ -53,6 +54,7 @@ DOORS: dict[Miniature, Door] = {
     "story": "output",
     "birth": "learn",
 }
+ANY = Extent(*4 * (100_000,))  # what the rooms do not find in the text they leave out
 WITHIN = 1e-3  # between the stored opening and what another machine computes
 
 logger = logging.getLogger(__name__)
@@ -71,19 +73,20 @@ def show_stage(lang: Language) -> None:
         show_film(lang)
         return
     with messages.guard(lang):
-        scene, sentence = openings.staged()
+        (scene, sentence), asked = openings.staged(), openings.asked_cell()
         key = widgets.component_key("stage")
         draw(
             stage_picture.CANVAS,
-            lambda: stage_view(scene, sentence),
+            lambda: stage_view(scene, sentence, asked),
             key,
             lang,
             {
                 "text": lambda: _stage_own(key),
                 "scene": lambda: _stage_scene(key),
                 "film": lambda: store.put(FILM, True),
+                "ask": lambda: _stage_forbid(key),
             },
-            kept=f"{scene} {sentence}",
+            kept=f"{scene} {sentence} {asked}",
         )
 
 
@@ -93,15 +96,18 @@ def prepare() -> None:
         logger.warning("the stored opening of the stage is not what this server computes")
 
 
-def stage_view(scene: Scene, sentence: str) -> StageView:
+def stage_view(scene: Scene, sentence: str, asked: tuple[int, int] | None = None) -> StageView:
     """The stage of a sentence; the opening as it is stored while the server begins."""
     if (scene, sentence) == openings.OPENING and warm.is_under_way():
         return stored_opening()
-    return computed_stage(scene, sentence)
+    return computed_stage(scene, sentence, asked)
 
 
-def computed_stage(scene: Scene, sentence: str) -> StageView:
-    """A sentence with the answer without each look of its last word, or of the scene's own."""
+def computed_stage(scene: Scene, sentence: str, asked: tuple[int, int] | None = None) -> StageView:
+    """A sentence with the answer without each look at a word: the one that is asked for.
+
+    Without one, that of the scene, or the one that `stage.fill` chooses.
+    """
     staged = STAGED.get(scene)
     source = sources.source("stories" if staged is None else staged.model)
     request = Request.of((sentence,))
@@ -110,9 +116,9 @@ def computed_stage(scene: Scene, sentence: str) -> StageView:
     run = answer_runs.answers(captured, request, others).run
     examples = tuple((name, one.text) for name, one in STAGED.items() if name != scene)
     if staged is None:
-        return stage_fill.next_word(captured, run, scene, examples)
+        return stage_fill.next_word(captured, run, scene, examples, asked=asked)
     if not staged.yardsticks:
-        return stage_fill.next_word(captured, run, scene, examples, staged.key, staged.tried)
+        return stage_fill.next_word(captured, run, scene, examples, staged.key, staged.tried, asked)
     names = [name for name, _ in staged.yardsticks]
     return stage_fill.meaning(captured, run, scene, (staged.query, staged.key), names, examples)
 
@@ -120,17 +126,23 @@ def computed_stage(scene: Scene, sentence: str) -> StageView:
 def _stage_own(key: str) -> None:
     sentence = address.cleaned("text", widgets.component_value(key, "text")).strip()
     if sentence:
-        store.put(openings.STAGE, ("own", sentence[: openings.MAX_OWN_CHARS]))
-        address_bar.name_text(sentence[: openings.MAX_OWN_CHARS])
+        openings.stage("own", sentence[: openings.MAX_OWN_CHARS])
         _renew_links()
 
 
 def _stage_scene(key: str) -> None:
     scene = stage_picture.parse_scene(widgets.component_value(key, "scene"))
     if scene is not None:
-        store.put(openings.STAGE, (scene, STAGED[scene].text))
-        address_bar.name_text(None)
+        openings.stage(scene, STAGED[scene].text)
         _renew_links()
+
+
+def _stage_forbid(key: str) -> None:
+    look = parse_question(widgets.component_value(key, "ask"), ANY)
+    if look is not None:
+        openings.forbid_on_stage(look)
+        if widgets.only_a_fragment_runs():
+            st.rerun([NAVIGATION])  # the stage itself has moved already
 
 
 def _renew_links() -> None:

@@ -7,7 +7,7 @@ adds to the answer, and the look at one that is forbidden. A click reruns this f
 """
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,17 +21,20 @@ from attnviz.app.server import answer_runs
 from attnviz.app.server.answer_runs import Answering
 from attnviz.app.session import current, embedding, messages, widgets
 from attnviz.app.session.fragment import fragment
+from attnviz.errors import AttnVizError
 from attnviz.i18n import Language, text
 from attnviz.models.registry import REGISTRY
 from attnviz.pictures import switches as component
 from attnviz.pictures.group import answers
 from attnviz.pictures.group import groups as group_data
 from attnviz.pictures.group.app_capture import PageContext
+from attnviz.pictures.group.axes import token_axes
+from attnviz.pictures.shared.selection import Extent, LookQuestion, parse_question
 from attnviz.pictures.stage.fill import strong_looks
 from attnviz.pictures.switches import OFF, ForbiddenLook, Off, Switch, SwitchesView
 from attnviz.pictures.switches import fill as views
 from attnviz.pictures.switches.words import WordShares, words_of
-from attnviz.types import HeadId
+from attnviz.types import HeadId, Site
 
 if TYPE_CHECKING:
     from attnviz.changes import Change
@@ -70,21 +73,26 @@ def board(shown: PageContext, offer: Callable[[Language, HeadId], None]) -> None
         )
         effects = measurement.head_effects(lang, key, answered, to) if measured else None
         leads = None if effects is None else measurement.lead_effects(lang, key, answered, to)
-        look = ForbiddenLook.parse(current.view().switches.word) if is_quick or measured else None
+        words = words_of(lang, answered.run, answered.split) if is_quick or measured else None
+        if words is not None:
+            _name_by_cell(words)
+        forbidden = _forbidden(shown, answered, words)
         cell = _cell(shown)
         with picture, st.spinner(text(lang, "wait.effects")):
             name = widgets.component_key("switches")
             draw(
                 component.CANVAS,
-                lambda: _view(shown, answered, off, (effects, leads), look, cell),
+                lambda: _view(shown, answered, off, (effects, leads), words, forbidden, cell),
                 name,
                 lang,
                 {
                     "switches": _take(name, "switches", current.take_switches),
                     "word": _take(name, "word", current.take_look),
+                    "ask": _forbid(name, shown.size.extent),
                     "open": head_links.open_from_canvas(name, shown),
                 },
-                kept=f"{key} {to} {off} {effects is None} {leads is None} {look} {cell}",
+                kept=f"{key} {to} {off} {effects is None} {leads is None} {words is None}"
+                f" {forbidden} {cell}",
             )
         with controls:
             _choose_off(lang)
@@ -98,30 +106,82 @@ def board(shown: PageContext, offer: Callable[[Language, HeadId], None]) -> None
 
 def changed(shown: PageContext) -> tuple[str, str]:
     """(what is off and forbidden, as text; the same in words); empty texts while nothing is."""
-    off = component.parse(current.view().switches.changes) or ()
-    asked = ForbiddenLook.parse(current.view().switches.word)
-    request = inputs.of_shown(shown) if off or asked.key is not None else None
+    view = current.view()
+    off = component.parse(view.switches.changes) or ()
+    asks = bool(view.inside.forbid) or ForbiddenLook.parse(view.switches.word).key is not None
+    request = inputs.of_shown(shown) if off or asks else None
     if request is None:
         return "", ""
-    words = None
-    if asked.key is not None:
+    forbidden = Forbidden()
+    if asks:
         answered = answer_runs.answers(shown.captured, request, inputs.others(shown))
         words = words_of(shown.lang, answered.run, answered.split)
-    changes, look = _changes(off, words, asked)
-    return ",".join(map(str, changes)), views.in_words(shown.lang, off, look)
+        forbidden = _forbidden(shown, answered, words)
+    changes = (*_switched(off), *forbidden.changes)
+    return ",".join(map(str, changes)), views.in_words(shown.lang, off, forbidden.name)
 
 
-def _changes(
-    off: tuple[Switch, ...], words: WordShares | None, asked: ForbiddenLook
-) -> "tuple[tuple[Change, ...], str]":
-    """(the changes of what is off and of the look that is forbidden, the look in words)."""
+@dataclass(frozen=True)
+class Forbidden:
+    """A look that is forbidden: as the words show it, as changes, and in words; "" for none.
+
+    `reader` is the head, "" for all, `read` the word that it may not see.
+    """
+
+    look: ForbiddenLook = ForbiddenLook()
+    changes: "tuple[Change, ...]" = ()
+    name: str = ""
+    reader: str = ""
+    read: str = ""
+
+
+def _switched(off: tuple[Switch, ...]) -> "tuple[Change, ...]":
     from attnviz.changes import parse
 
-    changes = parse(component.write(off)) if off else ()
-    look = ForbiddenLook() if words is None else words.fitting(asked)
-    if words is None or look.key is None:
-        return changes, ""
-    return (*changes, *words.changes(look)), words.name(look)
+    return parse(component.write(off)) if off else ()
+
+
+def _forbidden(shown: PageContext, answered: Answering, words: WordShares | None) -> Forbidden:
+    """The look of the chosen cell, if that is forbidden, else the look at a word."""
+    view, place = current.view(), current.view().place
+    look = ForbiddenLook.parse(view.switches.word)
+    if view.inside.at(place).forbid and place.query is not None and place.key is not None:
+        site = Site(*place.layer_and_head, shown.group.kind, shown.group.stack)
+        if words is None or words.query() != place.query or str(site) not in words.heads:
+            return _cell_forbidden(shown, answered, site, place.query, place.key)
+        look = ForbiddenLook(str(site), place.key)
+    if words is None:
+        return Forbidden()
+    look = words.fitting(look)
+    if look.key is None:
+        return Forbidden(look)
+    word = words.tokens[look.key].strip()
+    return Forbidden(look, words.changes(look), words.name(look), look.head, word)
+
+
+def _name_by_cell(words: WordShares) -> None:
+    """Have the view name a look at a word by its cell, as on Start and Look; older links do not."""
+    look, query = words.fitting(ForbiddenLook.parse(current.view().switches.word)), words.query()
+    if look.head and look.key is not None and query is not None:
+        layer, head = (int(part) for part in look.head.removeprefix("L").split(".H"))
+        current.take_question(LookQuestion("forbid", True, layer, head, query, look.key))
+
+
+def _cell_forbidden(
+    shown: PageContext, answered: Answering, site: Site, query: int, key: int
+) -> Forbidden:
+    """The look of any row, which need not make the answer; none that the text does not have."""
+    from attnviz.changes import cut
+    from attnviz.experiment.edges import HeadEdges
+
+    queries, keys = token_axes(shown)
+    try:
+        HeadEdges.of(answered.run.prepared, site, renormalise=True).checked([(query, key)])
+        tokens = queries.labels[query].strip(), keys.labels[key].strip()
+    except (AttnVizError, IndexError):  # of another text, or of a token that the model wrote
+        return Forbidden()
+    name = text(shown.lang, "word_shares.cell", head=str(site), query=tokens[0], word=tokens[1])
+    return Forbidden(changes=(cut(site, query, key),), name=name, reader=str(site), read=tokens[1])
 
 
 def _cell(shown: PageContext) -> tuple[int, int] | None:
@@ -202,25 +262,23 @@ def _view(
     answered: Answering,
     off: tuple[Switch, ...],
     known: "tuple[Effects | None, Effects | None]",
-    asked: ForbiddenLook | None,
+    words: WordShares | None,
+    forbidden: Forbidden,
     cell: tuple[int, int] | None,
 ) -> SwitchesView:
     """The board; `known` are effects on the answer and on its lead, None where not measured.
 
-    Heads are told by the weight of a `cell`. `asked` is None while no words are shown, in a model
-    that may be slow.
+    Heads are told by the weight of a `cell`. `words` is None in a model that may be slow, too.
     """
     effects, leads = known
     lang, groups = shown.lang, shown.captured.groups
-    words = None if asked is None else words_of(lang, answered.run, answered.split)
-    asked = asked or ForbiddenLook()
-    changes, forbidden = _changes(off, words, asked)
+    changes = (*_switched(off), *forbidden.changes)
     offered, most = ForbiddenLook(), ""
-    if words is not None and not forbidden:
+    if words is not None and not forbidden.name:
         offered, most = _offered_look(shown, answered, words, off, effects)
     answer = answered.run.reader
     result = answered.run.with_changes(*changes, draws=_n_controls(answered)).choices
-    changed = views.ChangedAnswer(lang, answered.run.prepared, answer, result, off, forbidden)
+    changed = views.ChangedAnswer(lang, answered.run.prepared, answer, result, off, forbidden.name)
     titles = [group_title(lang, group) if len(groups) > 1 else "" for group in groups]
     written = _written(shown, answered, changes) if shown.captured.name in REGISTRY else None
     return SwitchesView(
@@ -239,7 +297,9 @@ def _view(
         suggested="" if effects is None else str(effects.order[0]),
         look="" if offered.key is None else str(offered),
         most_said=most,
-        words=None if words is None else words.view(words.fitting(asked)),
+        words=None if words is None else words.view(forbidden.look),
+        reader=forbidden.reader,
+        read=forbidden.read,
         facts=() if effects is None else views.facts(shown, answer, effects, cell),
         least=0.0
         if effects is None
@@ -306,3 +366,16 @@ def _take(key: str, event: str, take: Callable[[str], bool]) -> Callable[[], Non
             st.rerun([FRAGMENT, NAVIGATION, *widgets.rerun_with_page()])
 
     return commit
+
+
+def _forbid(key: str, extent: Extent) -> Callable[[], None]:
+    """A callback that forbids the look of a cell, as Look and Start do."""
+
+    def take() -> None:
+        question = parse_question(widgets.component_value(key, "ask"), extent)
+        if question is not None:
+            current.take_question(question)
+            if widgets.only_a_fragment_runs():
+                st.rerun([FRAGMENT, NAVIGATION, *widgets.rerun_with_page()])
+
+    return take

@@ -18,6 +18,8 @@ RUNS, READS, REJECTED = "run", "visit", "rejected"
 CLOSED = {"open": "0"}  # in a link of Look to itself: without it an address says nothing newer
 SHOWN = "shown_page"  # by the last run of the whole app
 LEFT = "left"  # the parameters of an address of the start page that is to stay there
+# what an address of the start page says of its stage: a text, and a look that is forbidden
+STAGED = ("text", "layer", "head", "query", "key", "forbid")
 
 
 def adopt() -> None:
@@ -85,15 +87,22 @@ def names_a_view() -> bool:
     return bool(_named())
 
 
-def text_alone() -> str:
-    """The text of an address that says nothing else but a language: one for the stage; else ""."""
-    return address.cleaned("text", st.query_params["text"]) if _named() == {"text"} else ""
+def names_the_stage() -> bool:
+    """True for an address of the stage: it names a text alone, or a look that is forbidden."""
+    named = _named()
+    return named == {"text"} or ("forbid" in named and named <= {*STAGED})
 
 
-def name_text(text: str | None) -> None:
-    """Have the start page's address name the text of its stage, or none."""
-    wanted = parameters(with_view=False) | ({} if text is None else {"text": text})
-    st.query_params.from_dict(wanted)
+def name_stage(staged: dict[str, str]) -> None:
+    """Have the start page's address name what its stage shows, the parameters `staged`."""
+    st.query_params.from_dict(parameters(with_view=False) | staged)
+
+
+def of_page() -> dict[str, str]:
+    """The query parameters that restore the page that is shown; Start shows no view."""
+    if store.get(SHOWN) != routes.DEFAULT:
+        return parameters()
+    return as_it_stands() if names_the_stage() else parameters(with_view=False)
 
 
 def _named() -> set[str]:
@@ -106,7 +115,7 @@ def leads_on() -> bool:
     On the way from the start page to another one, Streamlit writes the parameters of that page into
     an address of the start page; who goes back to it wants the start page.
     """
-    if not names_a_view() or text_alone():
+    if not names_a_view() or names_the_stage():
         return False
     if _went_back_or_forward():
         store.put(LEFT, as_it_stands())

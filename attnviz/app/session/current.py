@@ -18,7 +18,7 @@ from attnviz.app.session.view import RightSide, View, default_view
 from attnviz.checks import examples
 from attnviz.models.registry import REGISTRY
 from attnviz.pictures.shared.pages import BEHIND, Door, Page
-from attnviz.pictures.shared.selection import OpenRequest, Selection
+from attnviz.pictures.shared.selection import LookQuestion, OpenRequest, Selection
 from attnviz.types import Kind, Stack
 
 KEPT = "view"
@@ -240,8 +240,21 @@ def take_switches(text: str) -> bool:
 
 
 def take_look(text: str) -> bool:
-    """Take over the look at a word that is forbidden; False if it cannot be read."""
-    return _take_all(("word",), {"word": text})
+    """Take over the look at a word that is forbidden; False if it cannot be read.
+
+    It takes the place of the look of one cell.
+    """
+    return _take_all(("word", "forbid"), {"word": text, "forbid": ""})
+
+
+def take_question(question: LookQuestion) -> None:
+    """Take over what is asked of a cell; there is one look that is forbidden."""
+    cell = {name: getattr(question, name) for name in ("layer", "head", "query", "key")}
+    asked: dict[str, str | bool] = {"links": question.on}
+    if question.ask == "forbid":
+        forbidden = f"{question.query}.{question.key}" if question.on else ""
+        asked = {"forbid": forbidden, "word": ""}
+    take({**cell, **asked})
 
 
 def take_circuit(choice: object) -> bool:

@@ -8,17 +8,21 @@ goes on from Start takes the sentence of the stage along.
 
 from dataclasses import replace
 
-from attnviz.app.session import address_bar, current, store
+from attnviz.app.session import address, address_bar, current, routes, store
 from attnviz.app.session.view import DEFAULT_MODEL, AttentionPlace, View, default_view
 from attnviz.checks.openings import OPENINGS, sight
 from attnviz.pictures.group import ranking
 from attnviz.pictures.group.app_capture import PageContext
+from attnviz.pictures.shared.pages import Page
+from attnviz.pictures.shared.selection import LookQuestion
 from attnviz.pictures.stage import Scene
 from attnviz.pictures.stage.scenes import STAGED
 from attnviz.types import HeadId
 
 FOUND = "opening"  # the layer and head that were chosen here, not by the visitor
 STAGE = "stage"  # the scene and the text that this visitor's stage shows
+ASKED = "stage_asked"  # the cell that an address has on the stage
+PLACE = ("layer", "head", "query", "key")
 MAX_OWN_CHARS = 400  # what the box of the stage takes
 OPENING: tuple[Scene, str] = ("book", STAGED["book"].text)
 
@@ -49,28 +53,99 @@ def opened(view: View) -> View:
 
 def of_the_stage(view: View) -> View:
     """The view of what Start's stage shows, if the visitor has chosen no other model or text."""
-    scene, sentence = staged()
-    seen = STAGED.get(scene)
     known = {one.text for one in STAGED.values()}
     untouched = (view.model, view.input) == (DEFAULT_MODEL, default_view().input)
-    if not (untouched or view.input.text in known):
-        return view
+    return _staged_view(view) if untouched or view.input.text in known else view
+
+
+def _staged_view(view: View) -> View:
+    """The view of what the stage shows; what was chosen in the same text stays chosen."""
+    scene, sentence = staged()
+    seen = STAGED.get(scene)
     there = default_view("stories" if seen is None else seen.model)
+    read = replace(there.input, text=sentence)
+    if (view.model, view.input) == (there.model, read):
+        return view
     place = AttentionPlace()
     if seen is not None:
         layer, head = seen.head.layer, seen.head.head
         place = AttentionPlace(layer=layer, head=head, query=seen.query, key=seen.key)
-    read = replace(there.input, text=sentence)
     return replace(view.of_another_model, model=there.model, input=read, place=place)
 
 
 def staged() -> tuple[Scene, str]:
-    """The scene of Start's stage and its text: that of the address, else the visitor's last one."""
-    sentence = address_bar.text_alone().strip()
-    if sentence:
-        return "own", sentence[:MAX_OWN_CHARS]
+    """The scene of Start's stage and its text: the visitor's last one, else the opening."""
     chosen: tuple[Scene, str] = store.get(STAGE, OPENING)
     return chosen
+
+
+def stage(scene: Scene, sentence: str) -> None:
+    """Show a scene or a visitor's sentence on the stage; who goes on from Start goes on with it."""
+    store.put(STAGE, (scene, sentence))
+    store.pop(ASKED, None)
+    current.update(_staged_view(current.view()))
+    _name_stage()
+
+
+def forbid_on_stage(look: LookQuestion) -> None:
+    """Forbid a look of the stage, or allow it again, in the view that one goes on with as well."""
+    current.update(_staged_view(current.view()))
+    current.take_question(look)
+    _name_stage()
+
+
+def arrive(page: Page) -> None:
+    """Show what the address of Start names: on its stage a text, a look that is forbidden."""
+    address_bar.arrive(page)
+    if page != routes.DEFAULT or not address_bar.names_the_stage():
+        return
+    named, _ = address.parse(address_bar.as_it_stands())
+    sentence = named.get("text", "").strip()[:MAX_OWN_CHARS] or OPENING[1]
+    scene = next((name for name, one in STAGED.items() if one.text == sentence), "own")
+    store.put(STAGE, (scene, sentence))
+    view = _staged_view(current.view())
+    place = address.changed(View(), {name: named.get(name) for name in PLACE}).place
+    inside = replace(view.inside, forbid=named.get("forbid", "")).at(place)
+    if inside.forbid:
+        view = replace(view, place=place, inside=inside)
+    current.update(view, keeps=("forbid",))
+    store.put(ASKED, (place.query, place.key) if inside.forbid else None)
+
+
+def asked_cell() -> tuple[int, int] | None:
+    """The cell whose look an address of Start forbids: the stage is about that one."""
+    cell: tuple[int, int] | None = store.get(ASKED, None)
+    return cell
+
+
+def home() -> dict[str, str]:
+    """The parameters of a link to Start: a look that is forbidden in a text that it can show."""
+    view = current.view()
+    text = view.input.text
+    fits = view.model == "stories" or any(
+        (view.model, text) == (one.model, one.text) for one in STAGED.values()
+    )
+    is_plain = view.input == replace(default_view(view.model).input, text=text)
+    if not (fits and is_plain and len(text) <= MAX_OWN_CHARS and view.generating.n_tokens == 0):
+        return {}
+    return _of_text(text) | _forbidden(view) if _forbidden(view) else {}
+
+
+def _name_stage() -> None:
+    """Have Start's address name what the stage shows."""
+    address_bar.name_stage(_of_text(staged()[1]) | _forbidden(current.view()))
+
+
+def _of_text(sentence: str) -> dict[str, str]:
+    return {} if sentence == OPENING[1] else {"text": sentence}
+
+
+def _forbidden(view: View) -> dict[str, str]:
+    """The parameters of a look that is forbidden, none where there is none."""
+    if not view.inside.at(view.place).forbid:
+        return {}
+    every = address.params(view)
+    return {name: every[name] for name in (*PLACE, "forbid")}
 
 
 def open_a_new_text(shown: PageContext) -> None:

@@ -81,6 +81,8 @@ export function switchesBytes(texts, model, board, reader, result, written) {
     most_said: "",
     words: null,
     facts: [],
+    reader: "",
+    read: "",
     least: 0,
     most: effects ? Math.fround(Math.max(0, ...effects)) : 0,
   };

@@ -21,7 +21,9 @@ class EffectsView:
     `capture` is that of the `HeadsView` that shows the heads. `median` is the effect of the median
     head, the control; what is above `least` matters. `sentences[layer][head]` says the effect
     beside its control, `legend` what is measured and how much the largest is, `most`. `cell` is the
-    query and the key of the look that is forbidden, None where the whole head is taken away.
+    query and the key of the look that is forbidden, None where the whole head is taken away; then
+    `before` and `answers[layer][head]` are the likeliest answers with their probabilities, "" where
+    an answer is no choice.
     """
 
     capture: str
@@ -32,6 +34,8 @@ class EffectsView:
     sentences: tuple[tuple[str, ...], ...]
     legend: str
     cell: tuple[int, int] | None = None
+    before: tuple[str, float] = ("", 0.0)
+    answers: tuple[tuple[tuple[str, float], ...], ...] = ()
 
 
 CANVAS = Canvas("effects", (EffectsView,))

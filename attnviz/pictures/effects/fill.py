@@ -61,19 +61,28 @@ def of_looks(shown: PageContext, run: "Experiment", cuts: "Cuts") -> EffectsView
     extent = shown.size.extent
     table = np.full((extent.n_layers, extent.n_heads), np.nan, dtype=np.float32)
     sentences = [[""] * extent.n_heads for _ in range(extent.n_layers)]
+    chosen = [[("", 0.0)] * extent.n_heads for _ in range(extent.n_layers)]
+    is_choice = answer.is_probability and answer.exclusive
+
+    def named(at: int) -> str:
+        return answers.choice_name(lang, run.prepared, answer, at).strip()
+
     median, most = float(np.median(cuts.moved)), float(cuts.moved.max())
     again = answers.amount_again(lang, median, unit)
     for at, (head, _, _) in enumerate(cuts.edges):
         assert head.head is not None, "each cut is one head's"
         moved, winner = float(cuts.moved[at]), int(cuts.winners[at])
-        turns = answer.is_probability and answer.exclusive and winner != cuts.winner
+        turns = is_choice and winner != cuts.winner
+        if is_choice:
+            share = float(cuts.numbers[at, winner])
+            chosen[head.layer][head.head] = named(winner), share
         table[head.layer, head.head] = moved
         sentences[head.layer][head.head] = text(
             lang,
             f"effects.look_{'turns' if turns else _what(answer)}",
             own=answers.amount(lang, moved, unit),
             median=again,
-            answer=answers.choice_name(lang, run.prepared, answer, winner).strip(),
+            answer=named(winner),
         )
     legend = text(
         lang,
@@ -85,7 +94,9 @@ def of_looks(shown: PageContext, run: "Experiment", cuts: "Cuts") -> EffectsView
     least = answers.least_that_matters(cuts.moved, cuts.spread)
     said, cell = tuple(map(tuple, sentences)), cuts.edges[0][1:]
     name = heads.capture_name(shown)
-    return EffectsView(name, table, most, median, least, said, legend, cell)
+    before = (named(cuts.winner), float(answer.clean[cuts.winner])) if is_choice else ("", 0.0)
+    answered = tuple(map(tuple, chosen))
+    return EffectsView(name, table, most, median, least, said, legend, cell, before, answered)
 
 
 def _what(answer: "AnswerReader") -> str:

@@ -8,7 +8,8 @@ import type { SharedStrings } from "../shared/heads.js";
  * `capture` is that of the `HeadsView` that shows the heads. `median` is the effect of the median head, the
  * control; what is above `least` matters. `sentences[layer][head]` says the effect beside its control,
  * `legend` what is measured and how much the largest is, `most`. `cell` is the query and the key of the look
- * that is forbidden, None where the whole head is taken away.
+ * that is forbidden, None where the whole head is taken away; then `before` and `answers[layer][head]` are
+ * the likeliest answers with their probabilities, "" where an answer is no choice.
  */
 export interface Header {
   strings: Strings;
@@ -19,6 +20,8 @@ export interface Header {
   sentences: string[][];
   legend: string;
   cell: [number, number] | null;
+  before: [string, number];
+  answers: [string, number][][];
 }
 
 export interface Arrays {

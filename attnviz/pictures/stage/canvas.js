@@ -8,6 +8,7 @@ import { levelTable, sequential } from "../shared/colors.js";
 import { wantsLessMotion } from "../shared/clock.js";
 import { el, fitCanvas, languageOf, markDrawn, setData, setText, watchSize } from "../shared/dom.js";
 import { fill, fmtShort, headName } from "../shared/fmt.js";
+import { readSelection } from "../shared/selection.js";
 import { makeAtlas, stampHead } from "../shared/thumbs.js";
 import { arcBetween, arcNode, swung, widthOf } from "./arcs.js";
 import { makeBars, onAxis } from "./bars.js";
@@ -118,7 +119,7 @@ function build(
   const isNew = state.header?.text !== header.text;
   const isSameLook = header.is_typed && state.header && keyOf(state.header) === keyOf(header);
   Object.assign(state, { header, arrays });
-  if (isNew && !isSameLook) state.forbidden = null;
+  if (isNew && !isSameLook) state.forbidden = forbiddenIn(state.host.address, header);
   const { parts } = state;
   state.shown = looksOf(header, arrays);
   parts.write(header);
@@ -129,6 +130,14 @@ function build(
   state.squares = makeSquares(state);
   setData(state.top, { scene: header.scene, kind: header.kind, guesses: header.guesses ? "1" : null });
   return isNew && !header.is_typed;
+}
+
+/** The number of the head whose look the address forbids; null for none, and where it names another cell. */
+function forbiddenIn(/** @type {Host["address"]} */ address, /** @type {Header} */ header) {
+  const { query, key, n_layers: layers, n_heads: heads } = header;
+  const { layer, head } = readSelection(address);
+  if (layer === null || head === null || address.get("forbid") !== `${query}.${key}`) return null;
+  return layer < layers && head < heads ? layer * heads + head : null;
 }
 
 /** The word that is looked at. */
@@ -270,9 +279,21 @@ function moveFocus(/** @type {State} */ state, /** @type {Element} */ square, /*
 /** Forbids a look, or allows it again; there is never more than one. */
 function toggle(/** @type {State} */ state, /** @type {number} */ number) {
   state.stopShow();
-  state.forbidden = state.forbidden === number ? null : number;
   state.pills.forEach((pill) => pill.classList.remove("stage-beckons"));
+  forbid(state, number, state.forbidden !== number);
+}
+
+/** Forbids a head's look or allows it, here, in the address and in the rooms that one goes on to. */
+function forbid(/** @type {State} */ state, /** @type {number} */ number, /** @type {boolean} */ on) {
+  const { header, host } = state;
+  if (!header) return;
+  state.forbidden = on ? number : null;
   draw(state, true);
+  const { query, key, n_heads: heads } = header;
+  const place = { layer: Math.floor(number / heads), head: number % heads, query, key };
+  const named = Object.entries({ ...place, forbid: `${query}.${key}` });
+  host.address.set(Object.fromEntries(named.map(([name, value]) => [name, on ? String(value) : null])));
+  host.trigger("ask", { ask: "forbid", on, ...place });
 }
 
 /** Shows the choice: switches, answer, sentence and arcs; `moves` is true right after a click. */
@@ -430,6 +451,7 @@ async function open(/** @type {State} */ state) {
       fill: "backwards",
     }),
   );
+  if (state.forbidden !== null) return;
   pills[0].classList.add("stage-beckons");
   if (state.header?.scene === "book") showOnce(state);
 }
@@ -442,8 +464,7 @@ function showOnce(/** @type {State} */ state) {
   const number = moved.indexOf(Math.max(...moved));
   const timer = setTimeout(() => {
     state.stopShow();
-    state.forbidden = number;
-    draw(state, true);
+    forbid(state, number, true);
     state.pills[state.shown.findIndex((look) => look.number === number)]?.classList.add("stage-beckons");
   }, SHOW_AFTER_MS);
   const stop = () => {

@@ -41,8 +41,12 @@ def next_word(
     examples: Sequence[tuple[Scene, str]] = (),
     key: int | None = None,
     tried: Tried | None = None,
+    asked: tuple[int, int] | None = None,
 ) -> StageView:
-    """The stage of a language model; the word that is looked at is chosen where none is given."""
+    """The stage of a language model; the word that is looked at is chosen where none is given.
+
+    `asked` is the cell that it is about instead, if the last word may look there.
+    """
     weights = groups.stacked(captured.groups[0])
     query = weights.shape[2] - 1
     n_tried = 0
@@ -50,6 +54,8 @@ def next_word(
         candidates = strong_looks(weights)
         n_tried = len(candidates)
         key = _chosen(run.cuts(candidates), captured) if candidates else max(0, query - 1)
+    if asked is not None and asked[0] == query > asked[1] != key:
+        n_tried, key = 0, asked[1]
     cuts = run.cuts(_all_heads(weights, query, key))
     clean = run.answer.numbers
     best = cuts.numbers[int(np.argmax(cuts.moved))]

@@ -132,7 +132,8 @@ class WordsView:
 
     `values` are direct shares, whose sums over words are the heads' own. `cut` has the number's
     exact change where each head's look at the word is forbidden alone, None where no word is
-    chosen. `sentences` say what was found, `notes` have the control.
+    chosen. `sentences` say what was found, `notes` have the control. `query` is the one place at
+    which heads write into the answer, None where there are several.
     """
 
     title: str
@@ -145,6 +146,7 @@ class WordsView:
     sentences: tuple[str, ...]
     notes: tuple[str, ...]
     cut: Float32[np.ndarray, "head"] | None = None
+    query: int | None = None
 
     @derived
     def chosen(self) -> int | None:
@@ -165,7 +167,8 @@ class SwitchesView:
     `ForbiddenLook` that is offered: that of the head that is off, or the strongest of all, which
     `most_said` sets beside the head. What was switched in another `model` cannot be undone. `words`
     is None where words have no direct shares. `facts` has those of each group, none where nothing
-    was measured; an effect above `least` matters.
+    was measured; an effect above `least` matters. `reader` is the head of which a look is
+    forbidden, "" for all of them, and `read` the word that it may not see, "" for none.
     """
 
     model: str
@@ -181,6 +184,8 @@ class SwitchesView:
     words: WordsView | None = None
     facts: tuple[HeadFacts, ...] = ()
     least: float = 0.0
+    reader: str = ""
+    read: str = ""
 
     @derived
     def most(self) -> float:

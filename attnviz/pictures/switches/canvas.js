@@ -204,21 +204,36 @@ function showWords(/** @type {State} */ state, /** @type {Parts} */ parts, /** @
   const isOpen = parts.words.querySelector("details")?.open ?? false;
   const words = makeWords(header, arrays, isOpen, (text) => chooseLook(state, parts, text));
   parts.words.replaceChildren(...(words ? [words.node] : []));
-  parts.words.classList.toggle("av-switches-words-chosen", isForbidding(header));
+  parts.words.classList.toggle("av-switches-words-chosen", (header.words?.chosen ?? null) !== null);
   if (focused !== undefined) words?.focus(Number(focused));
 }
 
 /** True while a look at a word is forbidden. */
 function isForbidding(/** @type {Header | null} */ header) {
-  return (header?.words?.chosen ?? null) !== null;
+  return Boolean(header?.read);
 }
 
-/** Forbids a look, or allows it again: `text` as Python reads it. */
-function chooseLook(/** @type {State} */ { host }, /** @type {Parts} */ parts, /** @type {string} */ text) {
+/** Forbids a look, or allows it again: `text` as Python reads it. One look of one head is that of a cell, as elsewhere. */
+function chooseLook(
+  /** @type {State} */ { host, header, board },
+  /** @type {Parts} */ parts,
+  /** @type {string} */ text,
+) {
   setBusy(parts.answer.node, true);
   setBusy(parts.words, true);
-  host.address.set({ word: text || null });
-  host.trigger("word", text);
+  const [name, word] = text.split("@");
+  const [at, query] = [board?.at(name), header?.words?.query ?? null];
+  if (!at || word === undefined || query === null) {
+    host.address.set({ word: text || null, forbid: null });
+    return host.trigger("word", text);
+  }
+  const cell = { layer: at.layer, head: at.head, query, key: Number(word) };
+  const named = Object.entries({ ...cell, forbid: `${query}.${word}` });
+  host.address.set({
+    ...Object.fromEntries(named.map(([key, value]) => [key, String(value)])),
+    word: null,
+  });
+  host.trigger("ask", { ask: "forbid", on: true, ...cell });
 }
 
 /** What the head that is spoken of is and does: the one that was pointed at last, before that the one that is off, or chosen. */
@@ -242,10 +257,9 @@ function showFacts(/** @type {State} */ state, /** @type {Parts} */ { facts }) {
 }
 
 /** Whether a head is on, off, or may not look at a word. @param {Header} header @param {ReadonlyMap<string, string>} off @param {string} head */
-function headSaid({ strings, words }, off, head) {
+function headSaid({ strings, reader, read }, off, head) {
   if (off.has(head)) return fill(strings.head_off, { head });
-  if (words?.through !== head || words.chosen === null) return fill(strings.head_on, { head });
-  return fill(strings.head_forbidden, { head, word: words.tokens[words.chosen].trim() });
+  return fill(reader === head ? strings.head_forbidden : strings.head_on, { head, word: read });
 }
 
 /** Why a head has no arrow: its strongest path, beside what chance moves. */
@@ -318,7 +332,7 @@ function change(
 function showOff(/** @type {State} */ state, /** @type {Parts} */ parts) {
   const { header, board, off, before, last } = state;
   if (!header || !board) return;
-  board.show(off, (name) => headSaid(header, off, name), isForbidding(header) ? header.words?.through : "");
+  board.show(off, (name) => headSaid(header, off, name), header.reader);
   parts.suggested.hidden = off.size > 0 || isForbidding(header) || !header.suggested;
   const [reader, key] = header.look.split("@");
   parts.look.hidden = !header.words || off.size !== header.off.length || !header.look;

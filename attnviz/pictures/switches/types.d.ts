@@ -8,7 +8,9 @@ import type { Flag, SharedStrings } from "../shared/heads.js";
  * `suggested` is the head to switch off first, "" where none is known. `look` is a `ForbiddenLook` that is
  * offered: that of the head that is off, or the strongest of all, which `most_said` sets beside the head.
  * What was switched in another `model` cannot be undone. `words` is None where words have no direct shares.
- * `facts` has those of each group, none where nothing was measured; an effect above `least` matters.
+ * `facts` has those of each group, none where nothing was measured; an effect above `least` matters. `reader`
+ * is the head of which a look is forbidden, "" for all of them, and `read` the word that it may not see, ""
+ * for none.
  */
 export interface Header {
   strings: Strings;
@@ -25,6 +27,8 @@ export interface Header {
   words: WordsView | null;
   facts: HeadFacts[];
   least: number;
+  reader: string;
+  read: string;
   /** The largest effect of a head, 0 where none was measured. */
   most: number;
 }
@@ -80,7 +84,8 @@ export interface Bar {
  * Words with what each adds to a number of the answer; a look that is forbidden.
  * `values` are direct shares, whose sums over words are the heads' own. `cut` has the number's exact change
  * where each head's look at the word is forbidden alone, None where no word is chosen. `sentences` say what
- * was found, `notes` have the control.
+ * was found, `notes` have the control. `query` is the one place at which heads write into the answer, None
+ * where there are several.
  */
 export interface WordsView {
   title: string;
@@ -91,6 +96,7 @@ export interface WordsView {
   decimals: number;
   sentences: string[];
   notes: string[];
+  query: number | null;
   /** The position of the word that is forbidden. */
   chosen: number | null;
   /** The head whose looks are shown, "" for all. */

@@ -71,6 +71,18 @@ class WordShares:
             [(place, look.key) for place in self._asked(look)], renormalise=True
         )
 
+    def query(self) -> int | None:
+        """The one place at which heads write into the answer.
+
+        None where there are several, or several attentions: then no cell says what is forbidden.
+        """
+        places = {
+            (self.split.shares[at].first, len(self.split.shares[at].slope)) for at in self.places
+        }
+        (first, count), *others = places
+        is_plain = all(head.stack is None and head.kind == "self" for head in self.split.heads)
+        return None if others or count > 1 or not is_plain else first
+
     def name(self, look: ForbiddenLook) -> str:
         """The look in words."""
         word = "" if look.key is None else self.tokens[look.key].strip()
@@ -96,6 +108,7 @@ class WordShares:
             sentences=said,
             notes=notes,
             cut=None if cut is None else cut.astype(np.float32),
+            query=self.query(),
         )
 
     def _asked(self, look: ForbiddenLook) -> tuple[int, ...]:
