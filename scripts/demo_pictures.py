@@ -138,13 +138,21 @@ def films(lang: Language) -> str:
     return page(lang, text(lang, "file.films"), text(lang, "file.films_intro"), pictures)
 
 
+_loaded = cache(attnviz.load)
+
+
+def _captured(model: str, *given: Any, **options: Any) -> attnviz.Capture:
+    """A capture of a registered model, which is loaded once."""
+    return attnviz.capture(_loaded(model), *given, **options)
+
+
 @cache
 def every_film() -> tuple[tuple[str, Card, Motion], ...]:
     """Each film once: the lesson, the card, and its longest form there."""
     found = []
     for slug in SLUGS:
         for recipe in lesson(slug).recipes:
-            card = recipe.build(CardInputs(recipe.start_values(), 0, attnviz.capture))
+            card = recipe.build(CardInputs(recipe.start_values(), 0, _captured))
             every = [each for each in (*card.pictures, *card.reveal) if isinstance(each, Motion)]
             if every:
                 found.append((slug, card, max(every, key=lambda film: len(film.played))))

@@ -64,6 +64,14 @@ def server(run_folder: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
+def component_server(run_folder: Path) -> Iterator[str]:
+    """The address of the app that shows one component, or a card on the wall; one as above."""
+    env = {"PYTHONPATH": str(HERE.parent.parent)}
+    with shared(run_folder / "components", env, str(HERE / "component_app.py")) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """Chromium."""
     with chromium() as running:
@@ -94,4 +102,24 @@ def visit(tabs: Tabs, server: str) -> Iterator[OpenVisit]:
 
     yield start
     problems = [problem for each in opened for problem in tabs.close(each)]
+    assert not problems, "\n".join(problems)
+
+
+@pytest.fixture
+def look(tabs: Tabs, server: str) -> Iterator[OpenVisit]:
+    """As `visit`, for a test that looks and points: the page of the test before, if it is the same.
+
+    A page on which something was chosen, so that its address changed or the server was told, is
+    opened anew. What else a test does, such as to open a menu, it undoes.
+    """
+    opened: list[Visit] = []
+
+    def start(path: str = "", url: str = server, **options: Any) -> Visit:
+        opened.append(tabs.look(url, path, **options))
+        return opened[-1]
+
+    yield start
+    problems = [problem for each in opened for problem in each.seen.problems()]
+    if problems:
+        tabs.close_kept()
     assert not problems, "\n".join(problems)

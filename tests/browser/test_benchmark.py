@@ -65,6 +65,7 @@ def test_a_message_to_the_server_is_seen(
     assert "messages went to the server" in result.wrong
 
 
+@pytest.mark.slow
 def test_a_new_text_is_timed_and_right(
     visit: OpenVisit, minilm: LoadedModel, palettes: dict[str, Palette]
 ) -> None:

@@ -50,6 +50,7 @@ def test_a_wrong_number_would_be_seen(minilm: LoadedModel, palettes: dict[str, P
     assert sum(same) < 0.2 * len(same)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", mostly_slow(["light", "dark"], 1))
 def test_overview_preview(
     visit: OpenVisit, minilm: LoadedModel, palettes: dict[str, Palette], scheme: str

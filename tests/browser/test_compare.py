@@ -85,6 +85,7 @@ def test_one_cursor_in_all_three(visit: OpenVisit, difference: np.ndarray) -> No
     expect(said).to_contain_text("of its attention lies elsewhere in B")
 
 
+@pytest.mark.slow
 def test_a_link_restores_both_sides(visit: OpenVisit) -> None:
     opened = visit("compare", text=A, text_b=B, layer=LAYER, head=HEAD)
     link = opened.page.get_by_role("checkbox", name="Both move together")

@@ -8,18 +8,20 @@ from playwright.sync_api import Browser, Page, expect
 import attnviz
 from attnviz.checks import examples
 from attnviz.i18n import text
-from scripts import demo
-from scripts.demo_pictures import every_film
+from scripts import demo, demo_pictures
 from tests.support.waiting import expect_true
 
 MODELS = ("mha-55", "translator", "shapes", "sentiment")
+N_LESSONS = 4  # of the films; tests/unit/teach has the cards of all
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
     arguments = [str(folder), "--models", *MODELS, "--languages", "en", "ja"]
-    assert demo.main(arguments) == 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(demo_pictures, "SLUGS", demo_pictures.SLUGS[:N_LESSONS])
+        assert demo.main(arguments) == 0
     return folder / demo.FIXED
 
 
@@ -48,7 +50,7 @@ def test_write_pages_makes_pages_that_open_without_a_network(site: Path, browser
     page.locator("[data-component=map] canvas").first.wait_for()
     expect(page.locator("h1")).to_contain_text(text("en", "page.map.title"))
     page.goto((site / "films.html").as_uri())
-    expect(page.locator("[data-component=motion]")).to_have_count(len(every_film()))
+    expect(page.locator("[data-component=motion]")).to_have_count(len(demo_pictures.every_film()))
     page.locator("[data-component=motion] canvas").first.wait_for()
     page.goto((site / "index.html").as_uri())
     page.locator("nav a[lang=ja]").click()

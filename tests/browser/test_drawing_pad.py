@@ -72,6 +72,7 @@ def says(visit: Visit) -> list[str]:
     return visit.page.locator(".av-barset .av-bar").all_inner_texts()
 
 
+@pytest.mark.slow
 def test_a_stroke_changes_what_the_model_says(pad: Visit) -> None:
     expect(pad.page.locator(".av-barset .av-bar")).to_have_count(6 + 3 + 2)
     before = says(pad)
@@ -87,6 +88,8 @@ def test_the_model_sees_what_was_drawn(pad: Visit) -> None:
     pad.page.get_by_role("radio", name="Large").click()
     pad.page.get_by_role("radio", name="Square").click()
     pad.page.get_by_role("radio", name="Blue").click()
+    expect(pad.page.locator(".av-barset .av-bar")).to_have_count(6 + 3 + 2)
+    before = says(pad)
     stroke(pad, (0.5, 0.5))
     thumbnail = pad.page.locator("canvas.strip-thumb")
 
@@ -104,6 +107,7 @@ def test_the_model_sees_what_was_drawn(pad: Visit) -> None:
 
     drawn = [[44, 104, 214, 255], [255, 255, 255, 255]]
     pad.wait_until(lambda: colours() == drawn)
+    pad.wait_until(lambda: len(says(pad)) == len(before) and says(pad) != before)
     pad.page.goto(pad.page.url)  # as whoever is sent the link would
     pad.wait_until(lambda: colours() == drawn)
 

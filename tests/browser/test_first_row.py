@@ -41,6 +41,7 @@ def test_a_head_that_was_chosen_stays_when_the_text_changes(visit: OpenVisit) ->
     expect_data(heatmap, layer=5, head=4, query=10)
 
 
+@pytest.mark.slow
 def test_a_decoders_row_is_named_after_what_it_reads_and_predicts(visit: OpenVisit) -> None:
     opened = visit("overview", model="translator")
     expect(opened.page.locator(".av-facts")).to_contain_text(

@@ -11,12 +11,11 @@ from attnviz.i18n import COMPLETE
 from attnviz.pictures.shared.pages import BEHIND
 from attnviz.pictures.shared.pages import PAGES as PAGES_OF_APP
 from tests.browser.conftest import OpenVisit
-from tests.support.browser import settle
 from tests.support.cases import mostly_slow
-from tests.support.visit import address, show
+from tests.support.visit import show
 from tests.support.waiting import expect_equal, expect_true
 
-PROJECTOR = {"width": 1024, "height": 768}
+DESK, PROJECTOR = (1440, 900), (1024, 768)
 SHOWN_PX = 50  # of the picture, at least
 # the pages whose first picture stood lowest, and one of each other kind
 PAGES = (
@@ -46,16 +45,9 @@ TOP = """() => {
 
 @pytest.mark.parametrize("path", mostly_slow(PAGES, ("switches",)))
 def test_the_first_picture_is_on_the_first_screen(visit: OpenVisit, path: str) -> None:
-    opened = visit(path, lang="en")
-    page, before = opened.page, opened.page.viewport_size
-    assert before is not None
-    try:
-        page.set_viewport_size(PROJECTOR)  # type: ignore[arg-type]
-        expect(page.locator("canvas[data-drawn]").first).to_be_attached()
-        last = PROJECTOR["height"] - SHOWN_PX
-        expect_true(lambda: 0 < page.evaluate(TOP) <= last)
-    finally:
-        page.set_viewport_size(before)
+    page = visit(path, screen=PROJECTOR, lang="en").page
+    expect(page.locator("canvas[data-drawn]").first).to_be_attached()
+    expect_true(lambda: 0 < page.evaluate(TOP) <= PROJECTOR[1] - SHOWN_PX)
 
 
 HIGHEST_PX = 150
@@ -83,12 +75,10 @@ HEIGHTS += [(page, (390, 844)) for page in ON_A_PHONE]
 
 @pytest.mark.parametrize(("page", "screen"), mostly_slow(HEIGHTS, (("masks", (390, 844)),)))
 def test_the_first_picture_begins_high(
-    browser: Browser, server: str, page: str, screen: tuple[int, int]
+    visit: OpenVisit, page: str, screen: tuple[int, int]
 ) -> None:
-    width, height = screen
-    with browser.new_context(viewport={"width": width, "height": height}) as context:
-        shown = show(context.new_page(), server, page, lang="en", canvases=False).page
-        expect_true(lambda: shown.evaluate(PICTURE) <= HIGHEST_PX)
+    shown = visit(page, screen=screen, lang="en", canvases=False).page
+    expect_true(lambda: shown.evaluate(PICTURE) <= HIGHEST_PX)
 
 
 MOST_WORDS = 60
@@ -129,45 +119,37 @@ CASES = [(lang, screen) for lang in COMPLETE for screen in SCREENS]
 
 @pytest.mark.parametrize(("lang", "screen"), mostly_slow(CASES, 1))
 def test_the_first_screen_of_start_says_little(
-    browser: Browser, server: str, lang: str, screen: tuple[int, int]
+    look: OpenVisit, lang: str, screen: tuple[int, int]
 ) -> None:
-    width, height = screen
-    with browser.new_context(viewport={"width": width, "height": height}) as context:
-        page = show(context.new_page(), server, lang=lang).page
-        counted = OWN_WORDS.replace("BAR", widgets.class_name("bar"))
-        counted = counted.replace("HEADING", widgets.class_name("heading"))
-        how = ["characters" if lang in CHARACTERS else "words", height]
-        in_one = CHARACTERS.get(lang, 1)
-        expect_true(lambda: MOST_WORDS / 4 < page.evaluate(counted, how) / in_one <= MOST_WORDS)
+    page = look(screen=screen, lang=lang).page
+    counted = OWN_WORDS.replace("BAR", widgets.class_name("bar"))
+    counted = counted.replace("HEADING", widgets.class_name("heading"))
+    how = ["characters" if lang in CHARACTERS else "words", screen[1]]
+    in_one = CHARACTERS.get(lang, 1)
+    expect_true(lambda: MOST_WORDS / 4 < page.evaluate(counted, how) / in_one <= MOST_WORDS)
 
 
 MOST_IN_A_ROOM = 120
 STORE = "When Mary and John went to the store, John gave a book to"
 
 
-@pytest.mark.parametrize("room", ["switches", "steps"])
-def test_the_first_screen_of_a_room_says_no_more_than_it_must(
-    browser: Browser, server: str, room: str
-) -> None:
-    with browser.new_context(viewport={"width": 1440, "height": 900}) as context:
-        page = context.new_page()
-        shown: dict[str, object] = {"lang": "en", "model": "stories", "text": STORE}
-        page.goto(address(server, room, {**shown, "layer": 2, "head": 1, "query": 14, "key": 2}))
-        settle(page)
-        if room == "switches":
-            expect(page.get_by_text("Strongest head:")).to_be_visible()  # all is measured
-        counted = OWN_WORDS.replace("BAR", widgets.class_name("bar"))
-        counted = counted.replace("HEADING", widgets.class_name("heading"))
-        found = page.evaluate(counted, ["words", 900])
-        assert MOST_IN_A_ROOM / 4 < found <= MOST_IN_A_ROOM
+def test_the_whole_gallery_is_on_the_first_screen_of_a_desk(look: OpenVisit) -> None:
+    cards = look(screen=DESK, lang="en").page.locator(".gallery-card")
+    expect(cards.locator("canvas[data-drawn]")).to_have_count(4)
+    ends = "(cards) => Math.max(...cards.map((card) => card.getBoundingClientRect().bottom))"
+    expect_true(lambda: 0 < cards.evaluate_all(ends) <= DESK[1])
 
 
-def test_the_whole_gallery_is_on_the_first_screen_of_a_desk(browser: Browser, server: str) -> None:
-    with browser.new_context(viewport={"width": 1440, "height": 900}) as context:
-        cards = show(context.new_page(), server).page.locator(".gallery-card")
-        expect(cards.locator("canvas[data-drawn]")).to_have_count(4)
-        ends = "(cards) => Math.max(...cards.map((card) => card.getBoundingClientRect().bottom))"
-        expect_true(lambda: 0 < cards.evaluate_all(ends) <= 900)
+@pytest.mark.parametrize("room", mostly_slow(["switches", "steps"], 1))
+def test_the_first_screen_of_a_room_says_no_more_than_it_must(visit: OpenVisit, room: str) -> None:
+    cell = {"layer": 2, "head": 1, "query": 14, "key": 2}
+    page = visit(room, screen=DESK, lang="en", model="stories", text=STORE, **cell).page
+    if room == "switches":
+        expect(page.get_by_text("Strongest head:")).to_be_visible()  # all is measured
+    counted = OWN_WORDS.replace("BAR", widgets.class_name("bar"))
+    counted = counted.replace("HEADING", widgets.class_name("heading"))
+    found = page.evaluate(counted, ["words", DESK[1]])
+    assert MOST_IN_A_ROOM / 4 < found <= MOST_IN_A_ROOM
 
 
 # names of the line below the text that are cut short, among those that can be seen

@@ -31,10 +31,9 @@ BREAKS: dict[Language, tuple[str, str]] = {
 PARAGRAPH = "[data-testid=stMain] p"
 
 
-@pytest.mark.some(2)
-@pytest.mark.parametrize("lang", LANGUAGES)
-def test_the_document_says_its_language(visit: OpenVisit, lang: Language) -> None:
-    page = visit("overview", lang=lang).page
+@pytest.mark.parametrize("lang", mostly_slow(LANGUAGES, ("ko",)))
+def test_the_document_says_its_language(look: OpenVisit, lang: Language) -> None:
+    page = look("overview", lang=lang).page
     expect_equal(lambda: page.evaluate("document.documentElement.lang"), tag(lang))
     expect(page.locator(PARAGRAPH).first).to_be_visible()
     word, line = BREAKS.get(lang, ("break-word", "auto"))
@@ -42,10 +41,9 @@ def test_the_document_says_its_language(visit: OpenVisit, lang: Language) -> Non
     expect_equal(lambda: page.locator(PARAGRAPH).first.evaluate(style), [word, line])
 
 
-@pytest.mark.some(1)
-@pytest.mark.parametrize("lang", GLYPHS)
-def test_a_language_asks_for_its_own_family_first(visit: OpenVisit, lang: Language) -> None:
-    page = visit("overview", lang=lang).page
+@pytest.mark.parametrize("lang", mostly_slow(GLYPHS, ("ko",)))
+def test_a_language_asks_for_its_own_family_first(look: OpenVisit, lang: Language) -> None:
+    page = look("overview", lang=lang).page
     family = page.locator(PARAGRAPH).first.evaluate("node => getComputedStyle(node).fontFamily")
     asked = [name for name in family.split(", ") if name.strip('"') in GLYPHS.values()]
     assert asked[0] == f'"{GLYPHS[lang]}"'
@@ -164,6 +162,7 @@ def test_tokens_and_examples_say_that_they_are_english(visit: OpenVisit, path: s
     assert page.locator(".av-caption[lang]").count() == 0
 
 
+@pytest.mark.slow
 def test_a_browser_that_asks_for_spanish_gets_spanish_with_its_numbers(
     visit: OpenVisit,
 ) -> None:

@@ -80,11 +80,3 @@ def test_no_line_moves_when_the_font_comes_late(
         same = before.keys() & after.keys()  # a measurement that ended meanwhile writes anew
         assert held and len(same) > 10
         assert {said: after[said] for said in same} == {said: before[said] for said in same}
-
-
-def test_the_app_is_shown_in_its_own_font(browser: Browser, server: str) -> None:
-    with browser.new_context(viewport=DESK, locale="en") as context:
-        page = context.new_page()
-        page.goto(f"{server}/masks")
-        expect(page.locator("html[data-font=own]")).to_be_attached()
-        expect(page.get_by_test_id("stApp")).to_be_visible()

@@ -51,8 +51,7 @@ def weights(folder: Path) -> np.ndarray:
 def slow_server(folder: Path) -> Iterator[str]:
     """The app with a build that takes seconds."""
     port = free_port()
-    app = str(HERE / "slow_app.py")
-    command = [app if part == "app.py" else part for part in app_command(port)]
+    command = app_command(port, str(HERE / "slow_app.py"))
     env = {VARIABLE: str(folder), "PYTHONPATH": str(HERE.parent.parent)}
     with serve(port, command, env=env) as url:
         yield url
@@ -236,6 +235,7 @@ def test_by_keyboard_alone(opened: Visit, weights: np.ndarray) -> None:
     expect_data(plot_, level=2, missing=0)
 
 
+@pytest.mark.slow
 def test_drag_and_map_move_the_view_without_losing_tiles(opened: Visit) -> None:
     page, plot_ = opened.page, canvas(opened)
     go(opened, 1000, 500)

@@ -1,10 +1,10 @@
 """Look: a square of the grid grows into its head in place; what is found is marked there."""
 
 import pytest
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Locator, expect
 
 from tests.browser.conftest import OpenVisit
-from tests.support.visit import Visit, expect_data, new_page, show
+from tests.support.visit import Visit, expect_data
 from tests.support.waiting import expect_true
 
 TEXT = "The cat sat on the mat."
@@ -53,15 +53,13 @@ def test_a_grown_head_is_in_the_link_and_outlives_a_change_of_page(visit: OpenVi
 
 
 @pytest.mark.slow
-def test_with_reduced_motion_nothing_flies(browser: Browser, server: str) -> None:
-    page = new_page(browser)
-    page.emulate_media(reduced_motion="reduce")
-    opened = show(page, server, "overview", text=TEXT)
+def test_with_reduced_motion_nothing_flies(visit: OpenVisit) -> None:
+    opened = visit("overview", motion="reduce", text=TEXT)
+    page = opened.page
     page.evaluate("() => { Element.prototype.animate = () => { window.flew = true; }; }")
     square(opened, 1, 1).click()
     expect_data(grown(opened), layer=1, head=1)
     assert page.evaluate("() => window.flew") is None
-    page.context.close()
 
 
 @pytest.mark.slow  # ended late once beside other work: the cause is open
@@ -100,6 +98,7 @@ def test_a_card_forbids_its_look_and_finds_who_else_has_it(visit: OpenVisit) -> 
     opened.wait_for_parameters(open=None, links=1, query=14, key=2)
 
 
+@pytest.mark.slow
 def test_look_in_the_bar_leads_from_an_open_head_to_all(visit: OpenVisit) -> None:
     opened = visit("head", layer=1, head=1)
     expect_data(grown(opened), layer=1, head=1)

@@ -106,7 +106,9 @@ def test_a_causal_mask_is_a_what_if_and_blocks_the_future(visit: OpenVisit) -> N
     expect_equal(lambda: len(opened.seen.sent) - before, 1)
 
 
-def test_what_if_weights_are_those_of_the_library(visit: OpenVisit, minilm: LoadedModel) -> None:
+def test_what_if_weights_and_colours_are_those_of_the_library(
+    visit: OpenVisit, minilm: LoadedModel, palettes: dict[str, Palette]
+) -> None:
     capture = attnviz.capture(minilm, [FIRST, SECOND])
     ran = attnviz.derive(capture.call(LAYER), HEAD, batch=0)
     what_if = attnviz.derive(capture.call(LAYER), HEAD, 0, attnviz.masks.causal(N))
@@ -129,22 +131,6 @@ def test_what_if_weights_are_those_of_the_library(visit: OpenVisit, minilm: Load
 
     for key in range(N):
         eventually(partial(check, key))
-
-
-def check_colours(
-    canvas: Locator, cells: list[tuple[int, int]], allowed: list[set[Colour]]
-) -> None:
-    shown = cell_colours(canvas, cells, N, N)
-    for cell, colour, right in zip(cells, shown, allowed, strict=True):
-        assert colour in right, cell
-
-
-def test_colours_are_those_of_the_recomputed_weights(
-    visit: OpenVisit, minilm: LoadedModel, palettes: dict[str, Palette]
-) -> None:
-    capture = attnviz.capture(minilm, [FIRST, SECOND])
-    opened = opened_batch(visit)
-    switch_on_causal(opened)
     for sentence in (0, 1):
         mask = attnviz.masks.combine(
             attnviz.masks.causal(N),
@@ -154,6 +140,14 @@ def test_colours_are_those_of_the_recomputed_weights(
         cells = [(row, col) for row in range(N) for col in range(N) if mask[row, col]]
         allowed = [palettes["light"].of_weight(float(weights[cell])) for cell in cells]
         eventually(partial(check_colours, maps(opened, sentence), cells, allowed))
+
+
+def check_colours(
+    canvas: Locator, cells: list[tuple[int, int]], allowed: list[set[Colour]]
+) -> None:
+    shown = cell_colours(canvas, cells, N, N)
+    for cell, colour, right in zip(cells, shown, allowed, strict=True):
+        assert colour in right, cell
 
 
 @pytest.mark.slow

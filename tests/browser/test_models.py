@@ -86,6 +86,7 @@ def test_a_folder_is_opened_from_its_box_and_another_refused(visit: OpenVisit, t
     expect(opened.page.get_by_test_id("stAlert")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_the_module_from_a_seed_opens_without_a_text(visit: OpenVisit) -> None:
     opened = visit("steps", lang="en", model="mha-55", head=1)
     expect(opened.page.get_by_role("textbox")).to_have_count(0)

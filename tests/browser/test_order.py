@@ -1,6 +1,7 @@
 """Heads sorted by a measure: the order is the library's, keys and clicks follow what is shown."""
 
 import numpy as np
+import pytest
 from playwright.sync_api import expect
 
 import attnviz
@@ -45,6 +46,7 @@ def test_heads_are_sorted_by_the_librarys_numbers(visit: OpenVisit, minilm: Load
     assert opened.seen.sent[before:] == []
 
 
+@pytest.mark.slow
 def test_keys_follow_the_order_and_a_reload_keeps_it(visit: OpenVisit, minilm: LoadedModel) -> None:
     capture = attnviz.capture(minilm, TEXT)
     expected = sorted_heads(measured(capture.all_weights(), capture.tokens)["distance"])

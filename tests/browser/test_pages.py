@@ -92,7 +92,8 @@ def test_a_text_too_long_is_refused_with_both_numbers_and_can_be_cut(
     assert len(attnviz.capture(minilm, text, cut=True).tokens) == LIMIT
 
 
-@pytest.mark.parametrize("path", mostly_slow(PAGES, ("steps",)))
+@pytest.mark.slow
+@pytest.mark.parametrize("path", PAGES)
 def test_an_unknown_model_is_answered_with_those_that_exist(visit: OpenVisit, path: str) -> None:
     opened = visit(path, model="no-such-model", canvases=False)
     alert = opened.page.get_by_test_id("stAlert")

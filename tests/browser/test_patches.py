@@ -151,6 +151,7 @@ def test_the_class_token_shows_what_it_is_given(output: OpenVisit, capture: Capt
     opened.wait_for_parameters(query=0)
 
 
+@pytest.mark.slow
 def test_the_keyboard_does_all(output: OpenVisit) -> None:
     opened = output()
     before = len(opened.seen.sent)
@@ -232,6 +233,7 @@ def test_axe_finds_nothing_serious(output: OpenVisit, scheme: str) -> None:
     assert accessibility_problems(opened.page) == []
 
 
+@pytest.mark.slow
 def test_the_tokens_of_a_picture_stand_in_the_overview_as_they_look(
     visit: OpenVisit, folder: Path
 ) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Page
 
 from attnviz.i18n import own
 from tests.browser.conftest import OpenVisit
@@ -35,6 +35,13 @@ def accented() -> Iterator[str]:
         yield url
 
 
+@pytest.fixture(scope="module")
+def bare(browser: Browser) -> Iterator[Page]:
+    """A page for texts of the tests themselves."""
+    with browser.new_context(viewport={"width": 800, "height": 600}) as context:
+        yield context.new_page()
+
+
 def both_widths(visit: OpenVisit, url: str, path: str, **view: Any) -> list[str]:
     """What is wrong with the texts of a page, wide and on a phone."""
     opened = visit(path, url=url, canvases=path not in ("learn", "map", "output"), **view)
@@ -45,7 +52,7 @@ def both_widths(visit: OpenVisit, url: str, path: str, **view: Any) -> list[str]
     return found
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(2)
 @pytest.mark.parametrize("path", PAGES)
 def test_a_page_holds_longer_words_and_has_none_of_its_own(
     visit: OpenVisit, accented: str, path: str
@@ -97,11 +104,9 @@ def test_a_card_holds_longer_words_and_has_none_of_its_own(
         ),
     ],
 )
-def test_each_kind_of_problem_is_found(browser: Browser, body: str, found: str | None) -> None:
-    with browser.new_context(viewport={"width": 800, "height": 600}) as context:
-        page = context.new_page()
-        page.set_content(f"<!doctype html><meta charset=utf-8><body>{body}")
-        seen = problems(page, ["animal"])
+def test_each_kind_of_problem_is_found(bare: Page, body: str, found: str | None) -> None:
+    bare.set_content(f"<!doctype html><meta charset=utf-8><body>{body}")
+    seen = problems(bare, ["animal"])
     assert [one.startswith(found) for one in seen] == [True] if found else seen == []
 
 

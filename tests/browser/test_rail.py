@@ -2,17 +2,40 @@
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
 import attnviz
 from tests.browser.conftest import OpenVisit
-from tests.support.visit import data, expect_data, show
+from tests.support.visit import data, expect_data
 from tests.support.waiting import eventually, number
 
 
-def test_the_rail_has_the_librarys_numbers_and_leads_to_the_panels(visit: OpenVisit) -> None:
+def test_the_rows_picture_has_scores_and_what_the_division_makes_of_them_on_one_axis(
+    look: OpenVisit,
+) -> None:
     steps = attnviz.derive(attnviz.capture("minilm", "The cat sat.").call(2), 5)
-    page = visit("steps", text="The cat sat.", layer=2, head=5, query=1, key=2).page
+    picture = look("steps", text="The cat sat.", layer=2, head=5, query=1, key=2).page.locator(
+        ".row-picture"
+    )
+    expect(picture).to_be_in_viewport(ratio=0.95)
+    assert steps.scores is not None
+    highest = max(0, *steps.scores[1].tolist())
+    lowest = min(0, *steps.scaled[1].tolist())
+
+    def check() -> None:
+        shown = data(picture)
+        unit = float(shown["unit"])
+        left, right = (float(x) for x in shown["zeros"].split(","))
+        # no bar of the one column reaches a bar of the other
+        assert unit > 0 and left + highest * unit < right + lowest * unit
+
+    eventually(check)
+    expect_data(picture, keys="0,1,2,3,4,5", key=2)
+
+
+def test_the_rail_has_the_librarys_numbers_and_leads_to_the_panels(look: OpenVisit) -> None:
+    steps = attnviz.derive(attnviz.capture("minilm", "The cat sat.").call(2), 5)
+    page = look("steps", text="The cat sat.", layer=2, head=5, query=1, key=2).page
     stops = page.locator(".rail .stop")
     expect(stops).to_have_count(7)
     cells = [
@@ -37,33 +60,10 @@ def test_the_rail_has_the_librarys_numbers_and_leads_to_the_panels(visit: OpenVi
     expect(page.locator("[data-sum=masked] .step-body")).to_be_hidden()
 
 
-def test_the_rows_picture_has_scores_and_what_the_division_makes_of_them_on_one_axis(
-    visit: OpenVisit,
-) -> None:
-    steps = attnviz.derive(attnviz.capture("minilm", "The cat sat.").call(2), 5)
-    picture = visit("steps", text="The cat sat.", layer=2, head=5, query=1, key=2).page.locator(
-        ".row-picture"
-    )
-    expect(picture).to_be_in_viewport(ratio=0.95)
-    assert steps.scores is not None
-    highest = max(0, *steps.scores[1].tolist())
-    lowest = min(0, *steps.scaled[1].tolist())
-
-    def check() -> None:
-        shown = data(picture)
-        unit = float(shown["unit"])
-        left, right = (float(x) for x in shown["zeros"].split(","))
-        # no bar of the one column reaches a bar of the other
-        assert unit > 0 and left + highest * unit < right + lowest * unit
-
-    eventually(check)
-    expect_data(picture, keys="0,1,2,3,4,5", key=2)
-
-
 def test_a_click_in_the_rows_picture_chooses_the_key_and_keys_choose_the_row(
-    visit: OpenVisit,
+    look: OpenVisit,
 ) -> None:
-    opened = visit("steps", text="The cat sat.", layer=2, head=5, query=1, key=2)
+    opened = look("steps", text="The cat sat.", layer=2, head=5, query=1, key=2)
     picture = opened.page.locator(".row-picture")
     shown = data(picture)
     y = float(shown["top"]) + 4.5 * float(shown["line"])
@@ -119,19 +119,17 @@ def test_the_largest_weight_is_said_of_the_key_that_gets_it(visit: OpenVisit) ->
     expect(step).to_contain_text(f"The largest weight will go to {cap.tokens.labels[most]}")
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(1)
 @pytest.mark.parametrize("screen", [(1440, 900), (1024, 768), (390, 844)])
 def test_the_rail_stays_where_it_is_when_a_stop_opens(
-    browser: Browser, server: str, screen: tuple[int, int]
+    visit: OpenVisit, screen: tuple[int, int]
 ) -> None:
-    width, height = screen
-    with browser.new_context(viewport={"width": width, "height": height}) as context:
-        opened, text = context.new_page(), "The cat sat."
-        page = show(opened, server, "steps", text=text, layer=2, head=5, query=1, key=2).page
-        rail, stops = page.locator(".rail"), page.locator(".rail .stop")
-        expect(stops.nth(1)).to_be_enabled()
-        before = rail.bounding_box()
-        for number in range(7):
-            stops.nth(number).click()
-            expect(page.locator(".step-head[aria-expanded=true]")).to_have_count(1)
-            assert rail.bounding_box() == before
+    cell = {"layer": 2, "head": 5, "query": 1, "key": 2}
+    page = visit("steps", screen=screen, text="The cat sat.", **cell).page
+    rail, stops = page.locator(".rail"), page.locator(".rail .stop")
+    expect(stops.nth(1)).to_be_enabled()
+    before = rail.bounding_box()
+    for place in range(7):
+        stops.nth(place).click()
+        expect(page.locator(".step-head[aria-expanded=true]")).to_have_count(1)
+        assert rail.bounding_box() == before

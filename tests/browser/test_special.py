@@ -86,6 +86,7 @@ def test_what_is_left_keeps_its_colours(
     eventually(check)
 
 
+@pytest.mark.slow
 def test_nothing_but_special_tokens(visit: OpenVisit) -> None:
     """Some texts have no token of their own; the page says so instead of drawing nothing."""
     opened = visit("head", text="\u0301", special="hide", canvases=False)

@@ -1,9 +1,9 @@
 """The stage of Start: its answer stays sorted; who only watches sees what a look does."""
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
-from tests.support.visit import new_page, show
+from tests.browser.conftest import OpenVisit
 from tests.support.waiting import expect_equal
 
 SHOWN_MS = 20_000  # of the first sixty seconds, within which it is seen that a look matters
@@ -20,10 +20,8 @@ def bars(page: Page) -> list[tuple[str, float]]:
     return [(name.strip(), value) for name, value in found]
 
 
-def test_the_largest_answer_stands_first_before_and_after_a_cut(
-    browser: Browser, server: str
-) -> None:
-    page = show(new_page(browser), server, lang="en").page
+def test_the_largest_answer_stands_first_before_and_after_a_cut(look: OpenVisit) -> None:
+    page = look(lang="en").page
     expect_equal(lambda: [name for name, _ in bars(page)[:2]], ["Mary", "Sara"])
     decisive = page.locator(".stage-pill").first
     expect(decisive).to_have_attribute(
@@ -37,12 +35,20 @@ def test_the_largest_answer_stands_first_before_and_after_a_cut(
     expect(page.locator(".stage-before")).to_be_visible()
     expect(page.locator(".stage-instead")).to_have_text("where L2.H1 looks instead")
     expect(page.locator(".stage-square-name").first).to_have_text("L0.H0")
-    page.context.close()
+
+
+def test_an_error_of_the_model_is_named_and_one_click_repairs_it(look: OpenVisit) -> None:
+    page = look(lang="en").page
+    page.locator(".stage-examples button").first.click()
+    says = page.locator(".stage-says")
+    expect(says).to_contain_text("Wrong: the ball is red.")
+    page.locator(".stage-pill").first.click()
+    expect(says).to_contain_text("the model is right: red 89%, not blue 88%.")
 
 
 @pytest.mark.slow  # ten seconds of watching
-def test_whoever_only_watches_sees_the_look_that_matters(browser: Browser, server: str) -> None:
-    page = show(new_page(browser), server, lang="en").page
+def test_whoever_only_watches_sees_the_look_that_matters(visit: OpenVisit) -> None:
+    page = visit(lang="en").page
     stage = page.locator(".stage")
     expect(stage).to_have_attribute("data-forbidden", "L2.H1", timeout=SHOWN_MS)
     expect(page.locator(".stage-says")).to_contain_text("John 55%")
@@ -50,32 +56,16 @@ def test_whoever_only_watches_sees_the_look_that_matters(browser: Browser, serve
     expect(stage).to_have_attribute("data-forbidden", "L2.H1")
     page.locator(".stage-pill").first.click()
     expect(page.locator(".stage-says")).to_contain_text("Forbid one.")
-    page.context.close()
-
-
-def test_an_error_of_the_model_is_named_and_one_click_repairs_it(
-    browser: Browser, server: str
-) -> None:
-    page = show(new_page(browser), server, lang="en").page
-    page.locator(".stage-examples button").first.click()
-    says = page.locator(".stage-says")
-    expect(says).to_contain_text("Wrong: the ball is red.")
-    page.locator(".stage-pill").first.click()
-    expect(says).to_contain_text("the model is right: red 89%, not blue 88%.")
-    page.context.close()
 
 
 def test_a_sentence_that_does_not_fit_beside_the_answer_stands_over_it_in_one_line(
-    browser: Browser, server: str
+    visit: OpenVisit,
 ) -> None:
-    page = new_page(browser)
-    page.set_viewport_size({"width": 1024, "height": 768})
-    show(page, server, lang="en")
+    page = visit(screen=(1024, 768), lang="en").page
     expect(page.locator(".stage")).to_have_attribute("data-stacked", "1")
     tokens = page.locator(".stage-token")
     first, last = tokens.first.bounding_box(), tokens.last.bounding_box()
     assert first and last and abs(first["y"] - last["y"]) < first["height"]
-    page.context.close()
 
 
 def test_what_is_forbidden_goes_along_to_the_rooms_and_back(browser: Browser, server: str) -> None:
@@ -99,19 +89,13 @@ def test_what_is_forbidden_goes_along_to_the_rooms_and_back(browser: Browser, se
 
 
 @pytest.mark.slow
-def test_whoever_plays_is_shown_nothing(browser: Browser, server: str) -> None:
-    page = show(new_page(browser), server, lang="en").page
+def test_whoever_plays_is_shown_nothing(visit: OpenVisit) -> None:
+    page = visit(lang="en").page
     page.locator(".stage-pill").nth(1).click()
     page.wait_for_timeout(12_000)
     expect(page.locator(".stage")).to_have_attribute("data-forbidden", "L2.H3")
-    page.context.close()
 
 
-def test_with_reduced_motion_it_is_said(browser: Browser, server: str) -> None:
-    page = new_page(browser)
-    page.emulate_media(reduced_motion="reduce")
-    opened = show(page, server, lang="en")
-    expect(opened.page.locator(".stage-says")).to_contain_text(
-        "L2.H1: Without this one look the model writes John"
-    )
-    page.context.close()
+def test_with_reduced_motion_it_is_said(visit: OpenVisit) -> None:
+    says = visit(motion="reduce", lang="en").page.locator(".stage-says")
+    expect(says).to_contain_text("L2.H1: Without this one look the model writes John")

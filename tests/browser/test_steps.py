@@ -52,17 +52,6 @@ def check_links(visit: Visit) -> None:
         expect_data(canvas(visit, stage), rows=rows, cell=cell, cols=cols)
 
 
-def test_a_cell_chosen_by_mouse_is_marked_in_every_panel(visit: OpenVisit) -> None:
-    opened = visit("steps", text=TEXT, layer=LAYER, head=HEAD)
-    before = len(opened.seen.sent)
-    weights = canvas(opened, "weights")
-    x, y = cell_middle(weights, QUERY, KEY, N, N)
-    weights.click(position={"x": x, "y": y})
-    check_links(opened)
-    opened.wait_for_parameters(query=QUERY, key=KEY)
-    assert opened.seen.sent[before:] == []
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("stage", mostly_slow(["weights", "scores"], 1))
 def test_a_cell_chosen_by_keys_is_marked_in_every_panel(visit: OpenVisit, stage: str) -> None:
@@ -164,10 +153,10 @@ def badge_number(badge: Locator) -> float:
 
 
 def test_badges_are_green_where_the_model_has_a_tensor_of_its_own(
-    visit: OpenVisit, minilm: LoadedModel
+    look: OpenVisit, minilm: LoadedModel
 ) -> None:
     steps = derived(minilm)
-    opened = visit("steps", text=TEXT, layer=LAYER, head=HEAD)
+    opened = look("steps", text=TEXT, layer=LAYER, head=HEAD)
     for stage in LINKED:
         badge = panel(opened, stage).locator(".badge")
         if stage not in steps.errors:
@@ -182,8 +171,8 @@ def test_badges_are_green_where_the_model_has_a_tensor_of_its_own(
 
 
 @pytest.mark.slow
-def test_panels_show_the_shapes_of_the_matrices(visit: OpenVisit, minilm: LoadedModel) -> None:
-    opened = visit("steps", text=TEXT, layer=LAYER, head=HEAD)
+def test_panels_show_the_shapes_of_the_matrices(look: OpenVisit, minilm: LoadedModel) -> None:
+    opened = look("steps", text=TEXT, layer=LAYER, head=HEAD)
     for view in derived(minilm).views():
         (rows, cols), name = view.values.shape, view.stage
         shape = panel(opened, name).locator(".shape")
@@ -204,6 +193,17 @@ def test_numbers_stand_in_the_cells_up_to_sixteen_tokens(visit: OpenVisit) -> No
     expect_true(lambda: int(data(canvas(short, "weights"))["digits"]) >= 2)
     long = visit("steps", text="The animal didn't cross the street because it was much too tired.")
     expect_data(canvas(long, "weights"), cols_count=17, digits=None)
+
+
+def test_a_cell_chosen_by_mouse_is_marked_in_every_panel(look: OpenVisit) -> None:
+    opened = look("steps", text=TEXT, layer=LAYER, head=HEAD)
+    before = len(opened.seen.sent)
+    weights = canvas(opened, "weights")
+    x, y = cell_middle(weights, QUERY, KEY, N, N)
+    weights.click(position={"x": x, "y": y})
+    check_links(opened)
+    opened.wait_for_parameters(query=QUERY, key=KEY)
+    assert opened.seen.sent[before:] == []
 
 
 @pytest.mark.slow

@@ -30,9 +30,8 @@ def drawn(visit: Visit) -> int:
 def test_play_shows_a_row_as_a_film_that_pauses_scrubs_and_ends_with_the_page(
     visit: OpenVisit,
 ) -> None:
-    opened = visit("steps", text=TEXT, layer=LAYER, head=HEAD, query=3)
+    opened = visit("steps", screen=PROJECTOR, text=TEXT, layer=LAYER, head=HEAD, query=3)
     top, page = top_of(opened), opened.page
-    page.set_viewport_size(PROJECTOR)  # type: ignore[arg-type]
     page.locator(".play-bar").get_by_role("button", name="Play", exact=True).click()
     expect_data(top, clock="1")
     expect(page.locator(".play-film")).to_be_in_viewport(ratio=0.95)

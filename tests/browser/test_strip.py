@@ -19,8 +19,8 @@ HEIGHT_PX = 56
 
 @pytest.mark.some(1)
 @pytest.mark.parametrize("typed", [TEXT, LONG, "שלום עולם, زرت القاهرة أمس."])
-def test_the_line_is_as_high_whatever_is_read(visit: OpenVisit, typed: str) -> None:
-    opened = visit("overview", text=typed)
+def test_the_line_is_as_high_whatever_is_read(look: OpenVisit, typed: str) -> None:
+    opened = look("overview", text=typed)
     strip = opened.page.locator(".av-strip")
     expect(opened.tokens.first).to_be_visible()
     expect_equal(lambda: strip.evaluate("(node) => node.offsetHeight"), HEIGHT_PX)
@@ -34,8 +34,8 @@ def test_the_line_is_as_high_whatever_is_read(visit: OpenVisit, typed: str) -> N
     )
 
 
-def test_escape_takes_back_what_was_typed(visit: OpenVisit) -> None:
-    opened = visit("overview", text=TEXT)
+def test_escape_takes_back_what_was_typed(look: OpenVisit) -> None:
+    opened = look("overview", text=TEXT)
     box = opened.page.get_by_role("textbox", name="Text", exact=True)
     opened.page.get_by_role("button", name="Edit: Text").click()
     expect(box).to_be_focused()
@@ -46,8 +46,8 @@ def test_escape_takes_back_what_was_typed(visit: OpenVisit) -> None:
     opened.wait_for_parameters(text=TEXT)
 
 
-def test_a_word_that_is_composed_is_not_applied(visit: OpenVisit) -> None:
-    opened = visit("overview", text=TEXT)
+def test_a_word_that_is_composed_is_not_applied(look: OpenVisit) -> None:
+    opened = look("overview", text=TEXT)
     box = opened.page.get_by_role("textbox", name="Text", exact=True)
     box.fill("動物")
     box.evaluate(

@@ -121,8 +121,8 @@ def test_the_pointer_reads_a_cell_and_a_click_pins_it(
         expect_data(ranked.nth(row), key=wanted)
 
 
-def test_overview_names_and_enlarges_what_is_pointed_at(visit: OpenVisit) -> None:
-    opened = visit("overview", text=TEXT, layer=0, head=0)
+def test_overview_names_and_enlarges_what_is_pointed_at(look: OpenVisit) -> None:
+    opened = look("overview", text=TEXT, layer=0, head=0)
     before = len(opened.seen.sent)
     preview = heatmap(opened)
     expect_data(preview, layer=0, head=0)
@@ -140,8 +140,8 @@ def test_overview_names_and_enlarges_what_is_pointed_at(visit: OpenVisit) -> Non
     assert opened.seen.sent[before:] == []
 
 
-def test_overview_keys_move_without_a_message(visit: OpenVisit) -> None:
-    opened = visit("overview", text=TEXT, layer=0, head=0)
+def test_overview_keys_move_without_a_message(look: OpenVisit) -> None:
+    opened = look("overview", text=TEXT, layer=0, head=0)
     before = len(opened.seen.sent)
     picker_cell(opened, 0, 0).focus()
     for key in ["ArrowDown", "ArrowDown", "End", "ArrowLeft"]:

@@ -44,11 +44,20 @@ def faintest_cell(canvas: Locator) -> Colour:
     ("path", "scheme"),
     mostly_slow(product(CANVAS, ("light", "dark")), [("", "dark"), ("head", "light")]),
 )
-def test_page_and_canvas_have_one_theme(visit: OpenVisit, path: str, scheme: str) -> None:
-    opened = visit(path, text=TEXT, layer=5, head=11, scheme=scheme)
+def test_page_and_canvas_have_one_theme(look: OpenVisit, path: str, scheme: str) -> None:
+    opened = look(path, text=TEXT, layer=5, head=11, scheme=scheme)
     canvas = opened.page.locator(CANVAS[path])
     expect_equal(lambda: luminance(background(opened)) < 0.2, scheme == "dark")
     expect_equal(lambda: luminance(faintest_cell(canvas)) < 0.3, scheme == "dark")
+
+
+def test_texts_and_canvases_are_set_in_the_font_of_the_app(look: OpenVisit) -> None:
+    opened = look("head", text=TEXT, layer=5, head=11, scheme="light")
+    loaded = "[...document.fonts].some((f) => f.family === 'Inter' && f.status === 'loaded')"
+    opened.wait_until(lambda: opened.page.evaluate(loaded))
+    families = opened.page.locator("h1").evaluate("(node) => getComputedStyle(node).fontFamily")
+    assert families.startswith("Inter")
+    expect(opened.page.locator("html[data-font=own]")).to_be_attached()
 
 
 @pytest.mark.slow
@@ -80,11 +89,3 @@ def test_the_switch_repaints_page_and_canvas_and_the_browser_keeps_it(visit: Ope
     opened.open_menu("menu.more")
     opened.page.get_by_role("radio", name="Match system", exact=True).click()
     opened.wait_until(lambda: luminance(background(opened)) > 0.8)
-
-
-def test_texts_and_canvases_are_set_in_the_font_of_the_app(visit: OpenVisit) -> None:
-    opened = visit("head", text=TEXT, layer=3, head=1, scheme="light")
-    loaded = "[...document.fonts].some((f) => f.family === 'Inter' && f.status === 'loaded')"
-    opened.wait_until(lambda: opened.page.evaluate(loaded))
-    families = opened.page.locator("h1").evaluate("(node) => getComputedStyle(node).fontFamily")
-    assert families.startswith("Inter")

@@ -23,12 +23,12 @@ Open = Callable[..., Visit]
 
 
 @pytest.fixture
-def opened(visit: OpenVisit, tiny: Tiny) -> Open:
+def opened(look: OpenVisit, tiny: Tiny) -> Open:
     """Opens the page Output of a tiny model on a source and a target."""
 
     def start(model: str = "marian", **more: Any) -> Visit:
         view = {"text": TEXT, "target": TARGET, "model": tiny(model), **more}
-        return visit("output", **view)
+        return look("output", **view)
 
     return start
 

@@ -4,15 +4,14 @@ A page of the tests draws each card as the wall does, at the two usual sizes of 
 and after the reveal. The line with the counts of the class stands below it, and may come late.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from attnviz.teach.course import SLUGS, lesson
-from tests.browser.conftest import HERE, OpenVisit
-from tests.support.server import app_command, free_port, serve
+from tests.browser.conftest import OpenVisit
 
 SIZES = ((1280, 720), (1920, 1080))
 LEAST_PX = 28
@@ -48,16 +47,6 @@ LATE = """async (top) => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def wall_server() -> Iterator[str]:
-    """The address of the app that shows any card as the wall does."""
-    port = free_port()
-    app = str(HERE / "component_app.py")
-    command = [app if part == "app.py" else part for part in app_command(port)]
-    with serve(port, command, env={"PYTHONPATH": str(HERE.parent.parent)}) as url:
-        yield url
-
-
 def problems(page: Page, size: tuple[int, int]) -> dict[str, Any]:
     """What is wrong with the wall at this size; empty where nothing is."""
     page.set_viewport_size({"width": size[0], "height": size[1]})
@@ -84,17 +73,17 @@ def wrong_cards(visit: OpenVisit, url: str, slug: str, cards: Sequence[str]) -> 
 
 
 @pytest.mark.some(1)
-@pytest.mark.parametrize(("slug", "card"), [("birth", "needs"), ("masks", "both")])
+@pytest.mark.parametrize(("slug", "card"), [("masks", "both"), ("birth", "needs")])
 def test_a_card_is_one_screen_that_is_read_from_the_last_row(
-    visit: OpenVisit, wall_server: str, slug: str, card: str
+    visit: OpenVisit, component_server: str, slug: str, card: str
 ) -> None:
-    assert wrong_cards(visit, wall_server, slug, [card]) == {}
+    assert wrong_cards(visit, component_server, slug, [card]) == {}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("slug", SLUGS)
 def test_every_card_is_one_screen_that_is_read_from_the_last_row(
-    visit: OpenVisit, wall_server: str, slug: str
+    visit: OpenVisit, component_server: str, slug: str
 ) -> None:
     cards = [recipe.name for recipe in lesson(slug).recipes]
-    assert wrong_cards(visit, wall_server, slug, cards) == {}
+    assert wrong_cards(visit, component_server, slug, cards) == {}

@@ -69,10 +69,12 @@ def read(path: Path) -> str:
     return path.read_text(encoding="utf-8")
 
 
-def run_python(code: str) -> subprocess.CompletedProcess[str]:
+def run_python(code: str, text: str | None = None) -> subprocess.CompletedProcess[str]:
     """Runs code in a fresh interpreter from the root of the checkout."""
     command = [sys.executable, "-c", code]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
+    return subprocess.run(
+        command, cwd=ROOT, input=text, capture_output=True, text=True, timeout=300
+    )
 
 
 def run_tool(

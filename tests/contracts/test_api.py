@@ -1,6 +1,7 @@
 """The public names: pinned, few, resolvable in any order, and their shapes checked in tests."""
 
 import itertools
+import json
 
 import jaxtyping
 import pytest
@@ -50,14 +51,11 @@ IMPORTS = (
     "import attnviz.capture.record",
     "from attnviz.models import registry",
 )
+ORDERS = [list(order) for pair in itertools.product(READS, IMPORTS) for order in (pair, pair[::-1])]
 
 
-def test_functions_are_not_hidden_by_their_packages() -> None:
-    pairs = list(itertools.product(READS, IMPORTS))
-    orders = [list(order) for pair in pairs for order in (pair, pair[::-1])]
-    result = project.run_python(EACH_ORDER.format(orders=orders))
-    assert result.returncode == 0, result.stderr
-    assert int(result.stdout) == len(orders)
+def test_functions_are_not_hidden_by_their_packages(fresh: dict[str, str]) -> None:
+    assert fresh["orders"] == str(len(ORDERS))
 
 
 # attnviz is forgotten and imported anew for each order; torch and transformers stay loaded, and no
@@ -77,7 +75,6 @@ for order in {orders}:
     assert callable(attnviz.capture), order
     assert attnviz.models()[0].name == "minilm", order
     tried += 1
-print(tried)
 """
 
 
@@ -96,10 +93,8 @@ def test_type_checkers_see_the_names() -> None:
     assert stubs == {project.ROOT.joinpath(*name.split(".")) for name in write_stub.packages()}
 
 
-def test_results_are_imported_from_the_package_of_their_function() -> None:
-    imports = [f"from {package} import {name}" for name, (package, _) in RESULTS.items()]
-    result = project.run_python("\n".join([*imports, "import attnviz", "attnviz.capture"]))
-    assert result.returncode == 0, result.stderr
+def test_results_are_imported_from_the_package_of_their_function(fresh: dict[str, str]) -> None:
+    assert fresh["results"] == str(len(RESULTS))
 
 
 def test_wrong_shapes_are_refused_during_tests() -> None:
@@ -154,11 +149,40 @@ for message, run in wrong.items():
         raise AssertionError(f"nothing was raised: {message}")
 blocked = np.tril(np.ones((7, 7), dtype=bool))
 assert not attnviz.derive(cap.calls[0], 0, mask=blocked)["weights"][~blocked].any()
-print(len(wrong))
+tried = len(wrong)
 """
 
 
-def test_wrong_arguments_are_refused_in_words_of_our_own() -> None:
-    result = project.run_python(WRONG_ARGUMENTS)
-    assert result.returncode == 0, result.stderr
-    assert int(result.stdout) == WRONG_ARGUMENTS.count("lambda")
+def test_wrong_arguments_are_refused_in_words_of_our_own(fresh: dict[str, str]) -> None:
+    assert fresh["arguments"] == str(WRONG_ARGUMENTS.count("lambda"))
+
+
+# each program counts in `tried` what it tried; torch is loaded once for all of them
+EACH_PROGRAM = """
+import json, sys, traceback
+said = {}
+for name, program in json.loads(sys.stdin.read()).items():
+    names = {}
+    try:
+        exec(program, names)
+        said[name] = str(names["tried"])
+    except Exception:
+        said[name] = traceback.format_exc()
+print(json.dumps(said))
+"""
+
+
+@pytest.fixture(scope="module")
+def fresh() -> dict[str, str]:
+    """What programs in a fresh interpreter tried: a count, or the error of the program."""
+    imports = [f"from {package} import {name}" for name, (package, _) in RESULTS.items()]
+    results = [*imports, "import attnviz", "attnviz.capture", f"tried = {len(imports)}"]
+    programs = {
+        "results": "\n".join(results),
+        "arguments": WRONG_ARGUMENTS,
+        "orders": EACH_ORDER.format(orders=ORDERS),
+    }
+    ran = project.run_python(EACH_PROGRAM, json.dumps(programs))
+    assert ran.returncode == 0, ran.stderr
+    said: dict[str, str] = json.loads(ran.stdout)
+    return said

@@ -21,7 +21,7 @@ RUN = [
 ]
 
 
-@pytest.mark.some(9)
+@pytest.mark.some(4)
 @pytest.mark.parametrize("name", RUN)
 def test_the_python_of_a_page_runs(name: str, tmp_path: Path) -> None:
     names: dict[str, object] = {}

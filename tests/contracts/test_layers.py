@@ -11,6 +11,7 @@ import pytest
 
 from tests.contracts import project
 from tests.contracts.rules import parse
+from tests.support.cases import mostly_slow
 
 
 def lint_imports(root: Path) -> tuple[int, str]:
@@ -192,7 +193,7 @@ def test_a_server_without_a_store_of_classes_loads_no_client_for_one() -> None:
     assert loaded.stdout.split() == ["False"], loaded.stderr
 
 
-@pytest.mark.parametrize("module", ["torch", "streamlit"])
+@pytest.mark.parametrize("module", mostly_slow(HEAVY, ("numpy",)))
 def test_a_heavy_import_is_noticed(module: str) -> None:
     assert module in loaded_by(f"import attnviz, {module}")
 

@@ -41,6 +41,7 @@ def recorded(model: Attention) -> tuple[AttentionCall, dict[str, Tensor]]:
     return call, wrote
 
 
+@pytest.mark.some(17)
 @pytest.mark.parametrize("names", [("o",), ("q", "k", "v"), ()], ids=["o", "qkv", "all"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_steps_of_an_adapted_layer_are_what_the_module_writes_or_absent(
@@ -101,7 +102,7 @@ def test_an_adapter_that_is_changed_after_the_capture_fails_the_check() -> None:
     assert not call.verify().ok
 
 
-@pytest.mark.some(3)
+@pytest.mark.some(1)
 @pytest.mark.parametrize(
     "kind", ["lora", "dora", "packed", "packed_linear", "scaled", "hook_behind"]
 )

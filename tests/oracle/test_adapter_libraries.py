@@ -171,7 +171,7 @@ def test_lora_on_four_bits_is_exact() -> None:
     assert shown(lora(bits(True)(llama()))) == EXACT
 
 
-@pytest.mark.some(6)
+@pytest.mark.some(2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_classes_of_the_same_shape_in_a_library_model(kind: str) -> None:
     wanted = ABSENT if kind == "rounding" else EXACT

@@ -26,6 +26,7 @@ SHARE = 1e-5  # Σ of parts is held to this share of their size
 # --- direct -------------------------------------------------------------------------------------
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize(("name", "text", "on"), mostly_slow(CASES, QUICK))
 def test_direct_parts_sum_to_the_models_own_number(name: str, text: str, on: AnswerMeasure) -> None:
     lm = attnviz.load(name)
@@ -234,6 +235,7 @@ def test_a_model_without_a_head_has_no_lens(minilm: LoadedModel) -> None:
 # --- why ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("through_mlps", [True, pytest.param(False, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("name", "text", "head", "given"),
@@ -272,6 +274,7 @@ def repeated(lm: LoadedModel, seed: int, n: int = 20) -> Tensor:
     return torch.tensor(np.concatenate([[0], ids, ids]))[None]
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize(
     "queries", [(31,), pytest.param((25, 31, 37), marks=pytest.mark.slow)], ids=len
 )

@@ -66,6 +66,7 @@ def test_by_token_of_one_head_is_what_a_pencil_gives() -> None:
     np.testing.assert_allclose(found.of("L0.H0"), [[0, 0], [0.5, -0.75]], atol=1e-6)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(("name", "text", "on"), mostly_slow(CASES, QUICK))
 def test_by_token_sums_to_the_heads_and_to_the_models_own_number(
     name: str, text: str, on: AnswerMeasure
@@ -228,6 +229,7 @@ def test_a_split_score_has_no_cut_of_whole_tokens() -> None:
         found.cut([(0, 2)], renormalise=True)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("side", ["k", "q"])
 @pytest.mark.parametrize(
     ("name", "head"), [("stories", "L2.H1"), ("stories-llama", "L1.H5"), ("minilm", "L3.H2")]

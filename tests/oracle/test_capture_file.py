@@ -29,7 +29,7 @@ def captured(family: Family) -> Capture:
     return attnviz.capture(lm, inputs=inputs)
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(2)
 @pytest.mark.filterwarnings("ignore")  # transformers' own, of tiny configs
 @pytest.mark.parametrize("family", ROWS)
 def test_a_family_is_read_as_it_was_saved(family: Family, tmp_path: Path) -> None:

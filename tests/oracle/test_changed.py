@@ -144,6 +144,7 @@ def call_of(case: Case) -> Any:
     return case.clean.call(0, kind, name)
 
 
+@pytest.mark.some(4)
 @pytest.mark.filterwarnings("ignore")  # transformers' own, of tiny configs
 def test_zero_is_a_hook_on_the_input_of_w_o(case: Case) -> None:
     with torch.no_grad():
@@ -165,6 +166,7 @@ def test_an_even_pattern_is_an_eager_softmax_made_even(case: Case) -> None:
     assert largest(ours, case.by_softmax(weights=even)) <= TOLERANCE
 
 
+@pytest.mark.some(6)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("renormalise", [False, True])
 def test_a_cut_edge_is_a_weight_of_zero_or_a_score_of_minus_infinity(
@@ -207,6 +209,7 @@ def test_a_temperature_divides_the_scores_but_no_sink(case: Case) -> None:
     assert largest(ours, theirs) <= TOLERANCE
 
 
+@pytest.mark.some(4)
 @pytest.mark.filterwarnings("ignore")
 def test_an_own_matrix_and_an_own_mask_are_laid_over_the_head(case: Case) -> None:
     call = call_of(case)
@@ -224,6 +227,7 @@ def test_an_own_matrix_and_an_own_mask_are_laid_over_the_head(case: Case) -> Non
     assert largest(ours, theirs) <= TOLERANCE
 
 
+@pytest.mark.some(7)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("stage", ["weights", "mixed"])
 def test_a_patch_takes_the_stage_from_another_run(case: Case, stage: str) -> None:
@@ -236,6 +240,7 @@ def test_a_patch_takes_the_stage_from_another_run(case: Case, stage: str) -> Non
     assert largest(restored, plain) <= TOLERANCE
 
 
+@pytest.mark.some(3)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("stage", ["q", "k", "v"])
 @pytest.mark.parametrize("case", WITH_LAYERS, ids=lambda of: of.site, indirect=True)
@@ -256,7 +261,7 @@ def test_patching_q_k_or_v_is_a_hook_on_the_layer_that_writes_it(case: Case, sta
     assert largest(ours, theirs) <= TOLERANCE
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(2)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("n_changes", [3, pytest.param(6, marks=pytest.mark.slow)])
 def test_a_changed_capture_says_so_and_verifies(case: Case, n_changes: int) -> None:
@@ -277,6 +282,7 @@ def test_a_changed_capture_says_so_and_verifies(case: Case, n_changes: int) -> N
         assert said[0].module == call_of(case).module
 
 
+@pytest.mark.some(4)
 @pytest.mark.filterwarnings("ignore")
 def test_other_rows_of_a_changed_head_keep_their_bits(case: Case) -> None:
     """A cut in query 2 leaves what the kernel gave for every other query of the head."""

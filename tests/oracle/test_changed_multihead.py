@@ -75,7 +75,7 @@ class Wrapped(nn.Module):
         return output if self.attention.batch_first else output.transpose(0, 1)
 
 
-@pytest.mark.some(3)
+@pytest.mark.some(1)
 @pytest.mark.parametrize("batch_first", [True, False])
 @pytest.mark.parametrize("need_weights", [True, False])
 @pytest.mark.parametrize("mask", [None, CAUSAL], ids=["plain", "causal"])

@@ -49,7 +49,7 @@ def hidden(model: Any, inputs: dict[str, Tensor] = IDS) -> Tensor:
     return output
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(1)
 @pytest.mark.filterwarnings("ignore")  # transformers' own, of tiny configs
 def test_a_head_of_own_code_is_ablated_and_patched_where_w_o_reads_it(
     own: tuple[str, LoadedModel, PreTrainedModel],
@@ -71,7 +71,7 @@ def test_a_head_of_own_code_is_ablated_and_patched_where_w_o_reads_it(
     assert torch.equal(hidden(lm.model), plain)
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(1)
 @pytest.mark.filterwarnings("ignore")
 def test_a_changed_capture_of_own_code_says_so_and_verifies(
     own: tuple[str, LoadedModel, PreTrainedModel],
@@ -88,6 +88,7 @@ def test_a_changed_capture_of_own_code_says_so_and_verifies(
     assert torch.equal(capture.call(0).weights(), clean.call(0).weights())
 
 
+@pytest.mark.some(2)
 @pytest.mark.filterwarnings("ignore")
 def test_effects_of_own_code_are_hooks_on_the_input_of_w_o(
     own: tuple[str, LoadedModel, PreTrainedModel],
@@ -131,7 +132,7 @@ REFERENCES: tuple[tuple[Change, dict[str, Any]], ...] = (
 )
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(1)
 @pytest.mark.filterwarnings("ignore")
 def test_patterns_and_edges_of_own_code_are_changed_exactly(
     own: tuple[str, LoadedModel, PreTrainedModel],
@@ -152,7 +153,7 @@ def test_patterns_and_edges_of_own_code_are_changed_exactly(
     assert torch.equal(hidden(lm.model), plain)
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(1)
 @pytest.mark.filterwarnings("ignore")
 def test_weights_values_and_queries_of_own_code_are_patched(
     own: tuple[str, LoadedModel, PreTrainedModel],

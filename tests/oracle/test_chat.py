@@ -115,7 +115,7 @@ def test_a_message_is_one_text(lm: LoadedModel, given: dict[str, object], messag
         attnviz.capture(lm, chat=True, **given)
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(1)
 @pytest.mark.parametrize(
     ("source", "reason"),
     [

@@ -54,6 +54,7 @@ def number(logits: Tensor) -> float:
     return float(logits[0, -1, 7] - logits[0, -1, 4])
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("kind", ["gpt2", "llama"])
 def test_all_edges_on_are_the_model_and_all_off_the_other_run(kind: str) -> None:
     model = tiny(kind)
@@ -156,6 +157,7 @@ def test_the_estimate_of_a_small_step_is_the_edge_itself() -> None:
     assert found.agreement[0] > 0.999
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("kind", ["gpt2", "llama"])
 def test_slopes_by_reads_are_those_by_switches(kind: str) -> None:
     """Every edge a little off: what a receiver then reads is the other run's in that share."""
@@ -252,6 +254,7 @@ def test_models_and_texts_without_such_edges_are_refused_by_name(names: Circuit)
         cats.circuit(cats)
 
 
+@pytest.mark.slow
 def test_the_edges_of_one_pair_of_texts_are_kept_on_another() -> None:
     """The order of the first pair, the runs of the second: own switches say the same."""
     own, other = runs(tiny("gpt2"))

@@ -20,6 +20,7 @@ def stories() -> Experiment:
     return attnviz.experiment("stories", STORE)
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("side", ["q", "k", "v"])
 def test_cut_moves_what_paths_measured(stories: Experiment, side: FedSide) -> None:
     circuit = stories.paths()
@@ -42,6 +43,7 @@ def test_cut_path_leaves_the_weight_that_weights_without_finds(stories: Experime
     assert rows == pytest.approx(np.ones(len(rows)), abs=1e-5)
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("side", ["q", "k", "v"])
 def test_the_answer_of_cut_path_is_that_of_a_patched_capture(
     stories: Experiment, side: FedSide
@@ -149,6 +151,7 @@ def test_what_chance_moves_is_that_of_own_hooks(stories: Experiment) -> None:
         assert np.abs(after - before).max() > 1e-5
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("side", ["q", "k", "v"])
 def test_an_input_changed_at_random_changes_as_much(stories: Experiment, side: FedSide) -> None:
     own = torch.randn(3, 17, 36)

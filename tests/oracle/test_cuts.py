@@ -26,6 +26,7 @@ def every(run: Experiment) -> Cuts:
     return run.cuts(choices=[])
 
 
+@pytest.mark.slow
 def test_cuts_says_that_one_look_of_all_changes_the_word(every: Cuts) -> None:
     """16 heads × (15·16/2 − 1) looks: the first row has a single key."""
     assert len(every.edges) == 16 * (15 * 16 // 2 - 1) == 1904
@@ -37,6 +38,7 @@ def test_cuts_says_that_one_look_of_all_changes_the_word(every: Cuts) -> None:
     assert every.moved[only] == pytest.approx(0.944, abs=0.001)
 
 
+@pytest.mark.slow
 def test_cuts_says_that_looking_is_not_moving(every: Cuts) -> None:
     strong, moves = every.weights > 0.5, every.moved > 0.01
     assert (strong.sum(), (strong & moves).sum(), moves.sum()) == (132, 4, 5)

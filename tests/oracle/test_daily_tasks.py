@@ -243,6 +243,7 @@ def names() -> dict[str, Any]:
     }
 
 
+@pytest.mark.some(20)
 @pytest.mark.parametrize("task", [*BASICS, *TASKS])
 def test_a_task_is_done_in_three_lines(
     task: str, names: dict[str, Any], tmp_path: Any, monkeypatch: pytest.MonkeyPatch

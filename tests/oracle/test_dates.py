@@ -51,7 +51,7 @@ def test_its_card_of_the_registry_is_counted(dates: LoadedModel) -> None:
     assert dates.card.size_mib == round(size / 2**20, 1)
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(1)
 @pytest.mark.parametrize("text", TOKENS)
 def test_any_text_is_read(dates: LoadedModel, text: str) -> None:
     attnviz.capture(dates, text, generate=4, cut=True).verify().require()

@@ -70,8 +70,8 @@ CASES: dict[str, tuple[str, tuple[Any, ...], dict[str, Any]]] = {
 }
 
 
-# an encoder, both sides of beams, a text that a model writes, both places to keep a capture in
-QUICK = ("encoder, padded", "cross, beams", "sound, written", "kept in main memory")
+# an encoder, and both sides of what a model writes by beams
+QUICK = ("encoder, padded", "cross, beams")
 
 
 def stages_of(call: AttentionCall) -> dict[str, np.ndarray]:

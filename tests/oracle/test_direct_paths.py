@@ -115,6 +115,7 @@ def test_the_answer_of_a_path_is_that_of_its_cut(run: Experiment) -> None:
         assert found.to_dict()["answer"]
 
 
+@pytest.mark.slow
 def test_the_answer_of_a_path_of_shared_keys_is_that_of_its_cut() -> None:
     """In `stories-llama` heads share keys and queries are turned."""
     run = attnviz.experiment(attnviz.load("stories-llama"), STORE, on=MARY)

@@ -119,7 +119,7 @@ def test_a_hub_that_names_no_commit_is_not_believed(
         fetch(NAME)
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(1)
 @pytest.mark.parametrize("tag", ["../../../../ESC4", "/tmp/ESC4", "..", "a/../../b", "a\\\\b"])
 def test_a_tag_that_leads_out_of_the_cache_is_not_believed(
     hub: Hub, tag: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -185,6 +185,7 @@ def test_the_size_is_checked_before_the_first_byte(
     assert hub.asked == [f"GET /api/models/{NAME}"]
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("n_files", [256, 257])
 def test_the_number_of_files_is_checked_before_the_first_byte(
     hub: Hub, monkeypatch: pytest.MonkeyPatch, n_files: int

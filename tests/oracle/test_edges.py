@@ -33,6 +33,7 @@ def llama() -> LoadedModel:
 # --- edges --------------------------------------------------------------------------------------
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("renormalise", [False, True])
 @pytest.mark.parametrize("name", ["stories", "stories-llama"])
 def test_exact_edges_are_captures_with_that_edge_cut(name: str, renormalise: bool) -> None:

@@ -133,6 +133,7 @@ CASES: tuple[tuple[str, str, AnswerMeasure], ...] = (
 )
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize(("name", "text", "on"), CASES)
 def test_rows_of_batches_resumed_or_not_are_each_head_run_alone(
     name: str, text: str, on: AnswerMeasure, monkeypatch: pytest.MonkeyPatch
@@ -150,7 +151,7 @@ def test_rows_of_batches_resumed_or_not_are_each_head_run_alone(
     assert np.abs(whole.changes).max() > 100 * ROUNDING
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(1)
 @pytest.mark.parametrize(
     "name",
     [

@@ -48,6 +48,7 @@ def test_every_embedded_model_that_reads_texts_has_a_small_survey_of_its_weights
         assert time.thread_time() - start < OPENS_S
 
 
+@pytest.mark.some(1)
 def test_some_texts_counted_again_lie_in_the_bins_that_the_embedded_survey_says(
     name: str, survey: Survey
 ) -> None:

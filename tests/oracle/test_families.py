@@ -37,6 +37,7 @@ HALF = [row for row in ROWS if "own code" not in row.values[0].mechanism]
 NEEDS_FLOAT32 = {"inkling2_text", "jamba"}  # their own layers refuse half precision
 
 
+@pytest.mark.some(4)
 @pytest.mark.filterwarnings("ignore")  # transformers' own, of tiny configs
 @pytest.mark.parametrize(
     "dtype",

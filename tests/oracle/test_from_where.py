@@ -18,6 +18,7 @@ SHARE = 1e-5  # Σ of parts is held to this share of their size
 # --- from where -----------------------------------------------------------------------------------
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     ("name", "text", "on"),
     [CASES[0], CASES[2], CASES[6], CASES[7]],

@@ -109,6 +109,7 @@ CHANGES: dict[str, tuple[Change, int, Callable[[Tensor], Tensor]]] = {
 }
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_head_of_a_list_is_changed_exactly(name: str) -> None:
     change, head, by_hand = CHANGES[name]

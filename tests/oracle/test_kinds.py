@@ -116,6 +116,7 @@ WAYS = {
 }
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", ["gpt2", "llama"])
 def test_generated_rows_equal_one_run_over_the_whole(
@@ -137,6 +138,7 @@ def test_generated_rows_equal_one_run_over_the_whole(
     cap.verify().require()
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("name", ["marian", "t5"])
 @pytest.mark.parametrize("way", WAYS)
 def test_generated_cross_attention_equals_one_run(
@@ -195,6 +197,7 @@ def test_other_threads_do_not_change_what_is_drawn(models: dict[str, LoadedModel
     assert busy == quiet
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("name", ["gpt2", "llama", "gemma2"])
 def test_a_static_cache_writes_what_a_growing_one_does(
     models: dict[str, LoadedModel], name: str

@@ -46,6 +46,7 @@ def tensors(cap: Capture) -> list[torch.Tensor]:
     return [tensor for call in cap.calls for tensor in memory.tensors(call)]
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("name", MODELS)
 def test_files_keep_the_very_same_numbers_and_leave_nothing(name: str, tmp_path: Path) -> None:
     lm, folder = model(name, tmp_path / "model"), tmp_path / "kept"
@@ -153,6 +154,7 @@ def test_a_folder_that_is_none_is_refused(llama: LoadedModel, tmp_path: Path) ->
 # --- some layers alone --------------------------------------------------------------------------
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("name", MODELS)
 def test_the_layers_that_are_kept_are_those_of_the_whole_capture(name: str, tmp_path: Path) -> None:
     lm = model(name, tmp_path)
@@ -213,6 +215,7 @@ def test_only_the_layers_that_are_kept_need_room(
         attnviz.capture(llama, **long_text(), keep=[4, 5])
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize(
     ("keep", "words"),
     [
@@ -264,6 +267,7 @@ def in_a_layer(
     return n_bytes * (n * (q + 2 * k) + r * (4 * d + 3 * q + 2 * k))
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("n", [64, 512, 600, 2048])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_the_bytes_of_a_layer_are_those_of_the_formula(n: int, dtype: torch.dtype) -> None:

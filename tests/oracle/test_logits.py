@@ -27,6 +27,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, LoadedModel]:
     }
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", ["gpt2", "llama"])
 def test_a_decoders_rows_equal_one_run_over_the_whole(
@@ -44,6 +45,7 @@ def test_a_decoders_rows_equal_one_run_over_the_whole(
     assert float((cap.logits - own)[keep.bool()].abs().max()) <= TOLERANCE
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", ["marian", "t5"])
 def test_an_encoder_decoders_rows_equal_one_run(

@@ -73,6 +73,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], L
     yield lambda name: attnviz.load(folders.saved(root, name))
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     ("name", "given"),
     [

@@ -12,7 +12,7 @@ from tests.support.tiny.models import set_seed
 NAMES = ("hiera", "gemma3n_audio", "nystromformer", "vits", "cpmant")
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(1)
 @pytest.mark.filterwarnings("ignore")  # transformers' own, of tiny configs
 @pytest.mark.parametrize("name", NAMES)
 def test_weights_times_values_are_the_models_own(name: str) -> None:

@@ -57,7 +57,7 @@ def moved(before: Tensor, after: Tensor) -> set[int]:
     return set((before - after).abs().amax((0, 1, 3)).gt(1e-6).nonzero().flatten().tolist())
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(1)
 @pytest.mark.parametrize("n_calls", [1, pytest.param(3, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", COARSE)
 def test_a_key_is_the_block_that_changes_it(
@@ -122,6 +122,7 @@ def test_coarser_keys_of_another_picture_are_cross_attention(
     assert {call.kind for call in others} == {"self"}
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("name", ["blip", "marian", "t5"])
 def test_cross_attention_stays_what_it_is(opened: Callable[[str], LoadedModel], name: str) -> None:
     lm = opened(name)

@@ -80,6 +80,7 @@ def require_scaled(model: nn.Module, call: AttentionCall, batch: int) -> None:
             assert steps.errors[stage] <= TOLERANCE, (stage, steps.errors)
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("cached", [False, True])
 def test_every_attention_of_whisper_has_its_x_and_w_q(cached: bool) -> None:
     model = whisper()

@@ -260,6 +260,7 @@ def test_what_does_not_go_together_is_refused_by_name(tmp_path: Path) -> None:
     assert survey.table(["peak"]).measures == ("peak", "peak_low", "peak_high")
 
 
+@pytest.mark.some(1)
 def test_survey_at_once_is_the_survey_and_above_counts_its_texts(lm: LoadedModel) -> None:
     seen: list[tuple[int, int]] = []
     few = TEXTS[:5]

@@ -33,6 +33,7 @@ def largest_difference(call: AttentionCall) -> float:
     return worst
 
 
+@pytest.mark.some(5)
 @pytest.mark.filterwarnings("ignore")  # transformers' own, of tiny configs
 @pytest.mark.parametrize("family", ROWS)
 def test_a_pyramid_gives_the_weights_of_the_call(family: Family) -> None:

@@ -209,6 +209,7 @@ def test_previous_is_near_the_real_weight_on_random_tokens(stories: Circuits, he
     )
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize(("head", "distance"), [("L0.H4", 1), ("L0.H3", 2), ("L0.H2", 0)])
 def test_by_distance_of_rotary_heads_says_where_they_look(
     llama: Circuits, head: str, distance: int

@@ -68,6 +68,7 @@ def test_tokens_are_named_by_where_they_are(loaded: Any, n_places: int) -> None:
             assert named.labels[token] == f"r{place[0]}c{place[1]}"
 
 
+@pytest.mark.some(1)
 def test_the_windows_of_two_pictures_follow_one_another(loaded: Any) -> None:
     one = attnviz.capture(loaded, image=PICTURE)
     two = attnviz.capture(loaded, image=[np.zeros_like(PICTURE), PICTURE])

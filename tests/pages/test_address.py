@@ -55,6 +55,7 @@ def test_an_address_without_parameters_opens_on_the_models_opening(visit: Visit)
     }
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     "chosen",
     [{"text": TEXT}, {"layer": "0"}, {"masks": "causal"}, {"model": "stories", "cut": "1"}],

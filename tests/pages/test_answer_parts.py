@@ -43,7 +43,7 @@ def test_a_guess_of_the_lens_opens_what_wrote_it(visit: Visit) -> None:
 
 
 @pytest.mark.some(1)
-@pytest.mark.parametrize("model", ["minilm", "sentiment"])
+@pytest.mark.parametrize("model", ["sentiment", "minilm"])
 def test_parts_and_tokens_of_an_encoder(visit: Visit, model: str) -> None:
     app = visit("output", model=model, parts="1", where="1")
     assert not app.error
@@ -100,6 +100,7 @@ def test_a_classified_text_shows_its_tokens_at_once(visit: Visit, lang: i18n.Lan
     assert i18n.numbers.number(lang, float(first - second), ".3f") in table["note"]
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("model", ["shapes", "minilm", "stories"])
 def test_no_tokens_where_no_text_is_classified(visit: Visit, model: str) -> None:
     app = visit("output", model=model)

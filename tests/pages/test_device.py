@@ -51,6 +51,7 @@ SHOWN = [(page, model) for page in PAGES for model in VIEWS if model in WRITERS 
 QUICK = [("steps", "marian"), ("output", "gpt2")]
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize(("page", "model"), mostly_slow(SHOWN, QUICK))
 def test_a_page_shows_what_another_device_computes(
     visit: Visit, tiny: Tiny, simulated: None, page: str, model: str
@@ -60,6 +61,7 @@ def test_a_page_shows_what_another_device_computes(
     assert verified(app)
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("page", ["overview", "steps", "masks"])
 def test_half_the_digits_are_said(
     visit: Visit, tiny: Tiny, monkeypatch: pytest.MonkeyPatch, page: str
@@ -72,6 +74,7 @@ def test_half_the_digits_are_said(
     assert 1e-3 < float(tolerance.replace("−", "-")) < 1  # with all digits it is below 1e-4
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize(
     ("variable", "value", "code"),
     [

@@ -22,6 +22,7 @@ def first_tokens(app: AppTest) -> list[str]:
     return tokens if isinstance(tokens[0], str) else tokens[0]
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)
 @pytest.mark.parametrize("page", PAGES)
 def test_an_empty_text_says_what_to_do(visit: Visit, page: str, lang: i18n.Language) -> None:
@@ -64,6 +65,7 @@ def test_an_unknown_model_lists_those_that_exist(visit: Visit, lang: i18n.Langua
     assert "model" not in parameters(app)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("page", ["steps", "masks", "geometry"])
 @pytest.mark.parametrize("wrong", [{"layer": "6"}, {"head": "12"}])
 def test_a_head_that_does_not_exist(visit: Visit, page: str, wrong: dict[str, str]) -> None:
@@ -77,7 +79,7 @@ def test_a_head_that_does_not_exist(visit: Visit, page: str, wrong: dict[str, st
     assert sent(app)[0].get("plane", sent(app)[0])[name] == 0
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(1)
 @pytest.mark.parametrize("page", PAGES)
 def test_hostile_text_is_only_text(visit: Visit, page: str) -> None:
     text = address.cleaned("text", HOSTILE)

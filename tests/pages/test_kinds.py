@@ -28,6 +28,7 @@ def read(tokens: list[Any]) -> list[str]:
     return [name.split("\u2009")[0] for name in rows]
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize("model", ["minilm", "gpt2", "llama"])
 def test_one_attention_leaves_nothing_to_choose(
@@ -113,6 +114,7 @@ def test_tokens_that_were_written_are_counted(
     assert (said in [each.value for each in app.main.caption]) == (found < 8)
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize("model", mostly_slow(["marian", "t5"], 1))
 @pytest.mark.parametrize(("stack", "kind"), [("encoder", "self"), ("decoder", "cross")])
@@ -149,6 +151,7 @@ def test_another_attention_is_chosen(visit: Visit, tiny: Tiny) -> None:
     assert sent(app)[0]["cross"] == 1
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("page", PAGES)
 def test_what_a_decoder_writes_is_marked(visit: Visit, tiny: Tiny, page: str) -> None:
     app = visit(page, text=TEXT, text2="", model=tiny("gpt2"), generate="3")
@@ -185,6 +188,7 @@ def test_minilm_is_asked_for_nothing_more(visit: Visit) -> None:
     assert not bar(app).text_input
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("page", PAGES)
 def test_a_vision_model_reads_a_picture(visit: Visit, tiny: Tiny, page: str) -> None:
     app = visit(page, text="", model=tiny("vit"), image="landscape")

@@ -189,6 +189,7 @@ def test_progress_cancel_and_again(
     assert not app.info and sent(app)[0]["ready"] == 1
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)
 @pytest.mark.parametrize("page", ["overview", "head", "steps", "masks"])
 def test_an_address_without_its_file(

@@ -61,6 +61,7 @@ def test_a_model_that_the_operator_lists_is_chosen_without_its_path(
     assert not errors(compared)
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("pasted", ['"{}"', "'{}'", "  {} "])
 def test_a_path_opens_as_it_was_pasted(visit: Visit, tiny: Tiny, pasted: str) -> None:
     app = visit("overview", text=TEXT, model="gone/")
@@ -125,6 +126,7 @@ def not_numbers(folder: Path) -> None:
     save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     ("damage", "code"),
     [

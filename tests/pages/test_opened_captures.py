@@ -190,7 +190,7 @@ def holds_turn(line: WaitingLine) -> bool:
     return len(line._tickets) == 1
 
 
-@pytest.mark.some(6)
+@pytest.mark.some(3)
 @pytest.mark.parametrize("kind", captures.every_kind())
 def test_every_kind_of_capture_is_opened(kind: str) -> None:
     data = content(captures.every_kind()[kind], ".safetensors", with_weights=True)

@@ -122,6 +122,7 @@ def test_one_sentence_is_enough_for_masks(visit: Visit) -> None:
     assert header["as_model"] == 1
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_says_how_far_its_numbers_are_from_the_models(visit: Visit, page: str) -> None:
     app = visit(page, text=TEXT)
@@ -157,6 +158,7 @@ def test_the_default_is_an_example(visit: Visit) -> None:
     assert header["examples"][0]["hint"] == i18n.text("en", "example_hint.tired")
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("page", ["head", "steps", "masks", "geometry", "calculator"])
 def test_a_picture_stands_alone_in_a_frame(
     page: str, visit: Visit, monkeypatch: pytest.MonkeyPatch

@@ -47,7 +47,7 @@ def said(app: AppTest) -> list[str]:
     return [each.value for each in (*app.info, *app.error)]
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(1)
 @pytest.mark.parametrize("ask", ["effects", "direct", "lens", "patching"])
 def test_the_rows_are_those_of_the_library(visit: Visit, ask: str) -> None:
     app = visit("pairs", model="stories", ask=ask)
@@ -125,6 +125,7 @@ def test_pasted_pairs_of_other_lengths_are_measured_and_given_up_again(visit: Vi
     assert again is not None and len(again[0]["texts"]) == 60
 
 
+@pytest.mark.some(5)
 @pytest.mark.parametrize(
     ("lines", "code"),
     [
@@ -149,6 +150,7 @@ def test_lines_that_do_not_fit_are_refused_in_words(visit: Visit, lines: str, co
         assert said(app) or picture(app) is not None
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("ask", ["effects", "patching"])
 def test_texts_of_one_token_and_a_model_that_solves_none(visit: Visit, ask: str) -> None:
     # the answers are the wrong way round: nothing is solved

@@ -11,6 +11,7 @@ Tiny = Callable[[str], str]
 PICTURED = ("overview", "head", "steps")
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("page", (*PICTURED, "masks"))
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)
 def test_every_page_names_the_blocks(
@@ -61,6 +62,7 @@ def test_blocks_that_overlap_and_a_token_beside_them(visit: Visit, tiny: Tiny) -
     assert last["key_special"] == [1, 0, 0, 0, 0]
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("page", ["overview", "head"])
 def test_windows_of_unrolled_tokens_are_patches(visit: Visit, tiny: Tiny, page: str) -> None:
     app = visit(page, text="", model=tiny("hiera"), image="landscape", window="3")
@@ -87,6 +89,7 @@ def test_windows_of_unrolled_tokens_are_patches(visit: Visit, tiny: Tiny, page: 
     assert arrays["patches.picture"].shape == (64, 64, 3)
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("model", ["pvt", "glpn"])
 def test_own_code_with_blocks_opens(visit: Visit, tiny: Tiny, model: str) -> None:
     app = visit("head", text="", model=tiny(model), image="landscape")

@@ -34,6 +34,7 @@ def view(app: AppTest) -> View:
     return found
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("page", ["overview", "head", "steps", "masks"])
 def test_a_commit_is_kept(visit: Visit, page: str) -> None:
     app = commit(visit(page, text=TEXT), "selection", CHOSEN)
@@ -48,6 +49,7 @@ def test_another_head_is_derived(visit: Visit, page: str) -> None:
     assert (header["layer"], header["head"]) == (3, 5)
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize(
     "nonsense",
     [
@@ -99,6 +101,7 @@ def test_a_click_opens_a_page(
     assert followed == [(there, {"text": TEXT, "layer": "2", "head": "4", **more})]
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("page", ["", "../../etc", "nowhere", None, 3])
 def test_a_click_opens_no_other_page(
     visit: Visit, followed: list[tuple[str, dict[str, str]]], page: object

@@ -22,6 +22,7 @@ Tiny = Callable[[str], str]
 PAGES = ("overview", "head", "steps", "masks")
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize("model", ["wav2vec2", "hubert"])
 def test_frames_are_tokens(visit: Visit, tiny: Tiny, page: str, model: str) -> None:
@@ -83,6 +84,7 @@ def test_a_transcript_is_typed(visit: Visit, tiny: Tiny, lang: i18n.Language) ->
     assert "target" not in parameters(app)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("page", [*PAGES, "output"])
 def test_every_page_opens_on_a_transcript(visit: Visit, tiny: Tiny, page: str) -> None:
     app = visit(page, model=tiny("moonshine"), target="a dog ran", stack="decoder")
@@ -94,6 +96,7 @@ def test_every_page_opens_on_a_transcript(visit: Visit, tiny: Tiny, page: str) -
         assert read == ["<s>", "a", "dog", "ran"]
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     ("model", "stack", "kind", "frames"),
     [
@@ -138,6 +141,7 @@ def test_overview_shows_many_frames_from_afar(
     assert visit("overview", model=tiny("whisper"), stack="encoder", kind="self").info
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("target", ["", "the cat sat"])
 def test_output_shows_what_is_likely_next(visit: Visit, tiny: Tiny, target: str) -> None:
     app = visit("output", model=tiny("whisper"), target=target)
@@ -199,6 +203,7 @@ def test_a_sound_is_uploaded(visit: Visit, tiny: Tiny) -> None:
     assert len(sent(app)[0]["tokens"]) == 59
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("model", ["wav2vec2", "whisper"])
 @pytest.mark.parametrize("page", ["compare", "output"])
 def test_the_other_pages_take_a_sound(visit: Visit, tiny: Tiny, page: str, model: str) -> None:
@@ -219,6 +224,7 @@ def test_what_does_not_fit_is_refused(tiny: Tiny) -> None:
     assert long.value.code == "no_room_to_write"
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize(
     ("stack", "kind"), [("encoder", "self"), ("decoder", "self"), ("decoder", "cross")]
 )

@@ -23,6 +23,7 @@ def header(app: AppTest) -> dict[str, object]:
     return unpack(strip(app).proto.bytes)[0]
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("page", ["overview", "head", "switches", "steps", "map", "output"])
 def test_every_room_shows_the_tokens_that_ask_and_answer(visit: Visit, page: str) -> None:
     app = visit(page, text=TEXT)
@@ -101,6 +102,7 @@ def test_what_cannot_be_run_can_still_be_changed(visit: Visit) -> None:
     assert parameters(app)["text"] == TEXT and pieces(app)["text"]["tokens"]
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("nonsense", [None, 3, "x", {"name": "lab", "text": "x"}, {"name": "text"}])
 def test_nonsense_changes_no_text(visit: Visit, nonsense: object) -> None:
     app = visit("overview", text=TEXT)
@@ -112,7 +114,7 @@ def test_nonsense_changes_no_text(visit: Visit, nonsense: object) -> None:
 HOSTILE = (*TOKENS, hostile.TEXT, "\0", "\r\n\t \u2028", OVERRIDE, HALF * 500, "x\0" * 3500)
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(2)
 @pytest.mark.parametrize("typed", HOSTILE, ids=range(len(HOSTILE)))
 def test_hostile_text_is_a_text_or_is_refused(visit: Visit, typed: str) -> None:
     app = visit("overview", text=TEXT)

@@ -23,6 +23,7 @@ STACKS = {
 }
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("model", list(STACKS))
 def test_both_are_read_and_stacks_are_chosen(visit: Visit, tiny: Tiny, model: str) -> None:
     app = visit("overview", text=TEXT, model=tiny(model), image="landscape")
@@ -34,6 +35,7 @@ def test_both_are_read_and_stacks_are_chosen(visit: Visit, tiny: Tiny, model: st
     assert sent(app)[0]["n_layers"] == 2
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize("stack", ["vision", "text"])
 def test_each_page_shows_each_stack(visit: Visit, tiny: Tiny, page: str, stack: str) -> None:
@@ -87,6 +89,7 @@ def test_a_text_and_a_picture_are_asked_for(visit: Visit, tiny: Tiny, lang: i18n
     assert app.subheader[0].value == i18n.text(lang, "empty.title")
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize(
     ("model", "found"),
     # 80 words, and in a template six tokens around them
@@ -104,6 +107,7 @@ def test_a_text_that_is_too_long_is_cut(visit: Visit, tiny: Tiny, model: str, fo
     assert [each.value for each in app.info] == [i18n.text("en", "cut.notice", limit=32)]
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("page", ["compare", "output"])
 def test_the_other_pages_take_both(visit: Visit, tiny: Tiny, page: str) -> None:
     app = visit(page, text=TEXT, model=tiny("clip"), stack="text")
@@ -122,6 +126,7 @@ def test_one_text_goes_with_one_picture(tiny: Tiny) -> None:
     assert raised.value.code == "one_text_one_picture"
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("page", [*PAGES, "compare"])
 def test_a_model_of_text_and_picture_writes(visit: Visit, tiny: Tiny, page: str) -> None:
     app = visit(page, text=TEXT, model=tiny("llava"), stack="text", generate="4")
@@ -156,6 +161,7 @@ def test_output_shows_what_a_model_of_both_expects_next(visit: Visit, tiny: Tiny
     assert len(header["tokens"]) == 32 and header["tokens"][0] == "r0c0"
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("model", ["clip", "blip"])
 def test_a_model_that_only_reads_both_is_not_asked_to_write(
     visit: Visit, tiny: Tiny, model: str

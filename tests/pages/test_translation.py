@@ -142,6 +142,7 @@ def test_the_head_that_the_card_states_is_shown_first(visit: Visit, echo: Path) 
     assert header["stated"]["does"] == NOTES[0].does
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize(
     ("head", "stated"),
     [("L1", (1, 0, "layer")), ("mean", (0, 0, "all")), ("L9.H0", (0, 0, "all"))],

@@ -134,6 +134,7 @@ def test_a_previous_token_head_is_seen_by_its_distance(visit: Visit) -> None:
     assert int(arrays["weights"].argmax()) == 1
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("model", ["minilm", "shapes", "translator", "sentiment"])
 def test_a_model_without_token_circuits_has_composition(visit: Visit, model: str) -> None:
     header, arrays = picture(visit("weights", model=model, layer="1", head="0"))
@@ -143,6 +144,7 @@ def test_a_model_without_token_circuits_has_composition(visit: Visit, model: str
     assert header["reads"]
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("model", ["stories", "stories-llama", "minilm"])
 def test_what_the_library_leaves_out_is_said(model: str) -> None:
     fixed = [line for line in attnviz.circuits(model).folded.left_out if "share one" not in line]

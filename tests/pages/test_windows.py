@@ -15,6 +15,7 @@ Tiny = Callable[[str], str]
 PAGES = ("overview", "head", "steps", "masks")
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)
 def test_every_page_shows_a_window(
@@ -55,6 +56,7 @@ def test_what_lies_beyond_the_edge_is_marked(visit: Visit, tiny: Tiny) -> None:
     assert len(words["sentences"][0]) == 2 and len(words["sentences"][2]) == 4
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("page", ["steps", "masks"])
 def test_a_head_that_a_layer_lacks_gives_way(visit: Visit, tiny: Tiny, page: str) -> None:
     app = visit(page, text="", model=tiny("swin"), layer="1", head="3", window="99")

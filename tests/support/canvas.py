@@ -142,10 +142,14 @@ def pixels(canvas: Locator, points: Sequence[tuple[float, float]]) -> list[Colou
     found: list[list[int]] = canvas.evaluate(
         """(canvas, points) => {
             const ratio = canvas.width / parseFloat(canvas.style.width);
-            const image = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-            return points.map(([x, y]) => {
-                const at = 4 * (Math.floor(y * ratio) * canvas.width + Math.floor(x * ratio));
-                return [...image.data.slice(at, at + 3)];
+            const places = points.map((point) => point.map((at) => Math.floor(at * ratio)));
+            const [xs, ys] = [0, 1].map((axis) => places.map((place) => place[axis]));
+            const [left, top] = [Math.min(...xs), Math.min(...ys)];
+            const [wide, high] = [Math.max(...xs) - left + 1, Math.max(...ys) - top + 1];
+            const { data } = canvas.getContext("2d").getImageData(left, top, wide, high);
+            return places.map(([x, y]) => {
+                const at = 4 * ((y - top) * wide + x - left);
+                return [...data.slice(at, at + 3)];
             });
         }""",
         [list(point) for point in points],

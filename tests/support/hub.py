@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+from tests.support.waiting import POLL_S
+
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 HELD = "model.safetensors"
 LIMIT_S = 60.0
@@ -35,7 +37,7 @@ def stand_in(folder: Path, name: str, hold: bool = False) -> Iterator[Hub]:
         release.set()
     asked: list[str] = []
     server = _Server(("127.0.0.1", 0), _handler(folder, name, release, asked))
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(POLL_S,), daemon=True)
     thread.start()
     try:
         yield Hub(f"http://127.0.0.1:{server.server_port}", release, asked)

@@ -27,10 +27,10 @@ def free_port() -> int:
         return int(server.getsockname()[1])
 
 
-def app_command(port: int) -> list[str]:
-    """The command that starts the app of this checkout on that port."""
+def app_command(port: int, app: str = "app.py") -> list[str]:
+    """The command that starts the app of this checkout, or another one, on that port."""
     options = [f"--server.port={port}", "--server.address=127.0.0.1"]
-    return [sys.executable, "-m", "streamlit", "run", "app.py", *options]
+    return [sys.executable, "-m", "streamlit", "run", app, *options]
 
 
 @dataclass(frozen=True)

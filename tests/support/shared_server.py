@@ -1,8 +1,8 @@
 """One app for all workers of a test run: started by the first that needs it, ended by the last.
 
-In: a folder that the workers share. Out: the address. A server loads torch, which takes 8 s of
-processor time and half a gigabyte; two workers or three that visit it ask for a twentieth of the
-time that their browsers take.
+In: a folder that the workers share, one for each app. Out: the address. A server loads torch, which
+takes 8 s of processor time and half a gigabyte; two workers or three that visit it ask for a
+twentieth of the time that their browsers take.
 """
 
 import fcntl
@@ -21,11 +21,12 @@ LOCK, STATE, LOG = "server.lock", "server.json", "server.log"
 
 
 @contextmanager
-def shared(folder: Path, env: Mapping[str, str]) -> Iterator[str]:
+def shared(folder: Path, env: Mapping[str, str], app: str = "app.py") -> Iterator[str]:
     """The address of an app that answers, the same for all who give the same folder."""
+    folder.mkdir(exist_ok=True)
     with _state(folder) as state:
         if not state:
-            state.update(_started(folder, env), users=0)
+            state.update(_started(folder, env, app), users=0)
         state["users"] += 1
         url = str(state["url"])
     try:
@@ -41,11 +42,11 @@ def shared(folder: Path, env: Mapping[str, str]) -> Iterator[str]:
 _mine: dict[int, subprocess.Popen[bytes]] = {}
 
 
-def _started(folder: Path, env: Mapping[str, str]) -> dict[str, Any]:
+def _started(folder: Path, env: Mapping[str, str], app: str) -> dict[str, Any]:
     port = free_port()
     with (folder / LOG).open("wb") as log:
         process = subprocess.Popen(
-            app_command(port),
+            app_command(port, app),
             cwd=ROOT,
             env={**os.environ, **env},
             stdout=log,

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.support.waiting import POLL_S
+
 COMPRESSED = (".html", ".js", ".css", ".json")
 CHUNK_BYTES = 8192
 
@@ -88,7 +90,7 @@ def served(folder: Path, *, packs: bool = True, line: SlowLine | None = None) ->
     """The address of a folder on this machine."""
     handler = functools.partial(Files, directory=str(folder), packs=packs, line=line)
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(POLL_S,), daemon=True)
     thread.start()
     try:
         yield f"http://127.0.0.1:{server.server_port}/"

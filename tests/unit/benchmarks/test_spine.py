@@ -18,6 +18,7 @@ def loaded_model(minilm: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("attnviz.load", lambda _name, **_options: minilm)
 
 
+@pytest.mark.slow
 def test_the_library_part_prints_right_results(capsys: pytest.CaptureFixture[str]) -> None:
     assert spine.main([*LIBRARY, "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
@@ -52,6 +53,7 @@ def test_slow_is_marked_and_wrong_comes_first() -> None:
     assert json.loads(as_json([slow]))["results"][0]["ok"] == SLOW
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("n_tokens", [16, 128, 510])
 def test_texts_have_the_length_asked_for(minilm: LoadedModel, n_tokens: int) -> None:
     text, other = text_of(minilm, n_tokens), text_of(minilm, n_tokens, start=5)

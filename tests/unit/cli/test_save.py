@@ -31,6 +31,7 @@ def test_a_capture_is_saved_and_read_again(
     assert again["verify"]["ok"] is True
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize(
     ("name", "options", "begin"),
     [

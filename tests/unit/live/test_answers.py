@@ -74,6 +74,7 @@ def experiment_of(lm: LoadedModel) -> tuple[Experiment, AppCapture]:
     return Experiment(prepare_request(lm, request)), captured
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize(("name", "lang"), mostly_slow(CASES, QUICK))
 def test_show_switches_as_the_library(name: str, lang: Language, tmp_path: Path) -> None:
     lm = attnviz.load(name)
@@ -141,6 +142,7 @@ SENTENCES = (
 DATES = ("Monday January 12 1948", "3 May 2021", "the 4th of July 1999")
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize(
     ("name", "texts"), [("translator", SENTENCES), ("dates", DATES)], ids=["translator", "dates"]
 )
@@ -285,6 +287,7 @@ def test_show_marks_what_was_written(tmp_path: Path) -> None:
     assert header == wanted and sum(header["written"]) == capture.n_generated == count - 1
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("side", [48, 31, 200])
 def test_show_reads_a_picture_as_the_library(side: int, tmp_path: Path) -> None:
     lm = attnviz.load("shapes")

@@ -55,7 +55,7 @@ def verified(lm: LoadedModel, reference: bytes, folder: Path) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.some(3)
+@pytest.mark.some(1)
 @pytest.mark.parametrize(
     "n_words", [LENGTHS[1], *(pytest.param(n, marks=pytest.mark.slow) for n in (2, 40, 200))]
 )
@@ -155,6 +155,7 @@ OTHERS = {
 SPREAD = 5  # times the weights as they are drawn: else every row is nearly even
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("name", mostly_slow(OTHERS, 2))
 def test_verify_finds_torchs_weights_of_other_checkpoints(name: str, tmp_path: Path) -> None:
     torch.manual_seed(7)

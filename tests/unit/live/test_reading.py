@@ -159,7 +159,7 @@ def as_node_has_it(lm: LoadedModel, tokens: Tokens) -> dict[str, Any]:
     }
 
 
-@pytest.mark.some(3)
+@pytest.mark.some(1)
 @pytest.mark.parametrize(
     "count", [N_QUICK, pytest.param(N_ALL, marks=pytest.mark.slow)], ids=["quick", "all"]
 )
@@ -206,7 +206,7 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.some(3)
+@pytest.mark.some(1)
 @pytest.mark.parametrize("case", VARIANTS)
 def test_encode_reads_files_of_other_models(case: str) -> None:
     name, parts = VARIANTS[case]

@@ -166,6 +166,7 @@ CONFIGS: tuple[tuple[dict[str, Any], str], ...] = (
 )
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize(("values", "said"), CONFIGS)
 def test_load_refuses_an_architecture_by_name(
     values: dict[str, Any], said: str, tmp_path: Path
@@ -188,6 +189,7 @@ TOKENIZERS: tuple[tuple[dict[str, Any], str], ...] = (
 )
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize(("values", "said"), TOKENIZERS)
 def test_load_refuses_a_part_of_a_tokenizer_by_name(
     values: dict[str, Any], said: str, tmp_path: Path
@@ -212,6 +214,7 @@ def damaged(data: bytes) -> dict[str, bytes]:
     }
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     "case", damaged((own_folder("stories") / "model.safetensors").read_bytes())
 )

@@ -26,6 +26,7 @@ def copied(honest: Path, place: Path, name: str) -> Path:
     return shutil.copytree(folders.saved(honest, name), place / name)
 
 
+@pytest.mark.some(30)
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_load_refuses_a_hostile_folder_with_a_sentence(
     honest: Path, tmp_path: Path, kind: Kind

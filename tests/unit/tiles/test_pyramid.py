@@ -50,6 +50,7 @@ def assert_tiles_are_maxima(pyramid: Pyramid, weights: np.ndarray) -> None:
                 assert not found[expected == 0].any()
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     ("n_query", "n_key", "causal"),
     [(701, 701, True), (701, 1103, False), (37, 521, False), (2311, 2311, True), (3, 7, False)],

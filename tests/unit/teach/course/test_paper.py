@@ -68,7 +68,7 @@ def built(slug: str, capture: CaptureText) -> list[Card]:
     return [shuffled(card, slug, str(SEED)) for _, card in course.built(slug, SEED)]
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     "lang", ["en", *(pytest.param(of, marks=pytest.mark.slow) for of in ("ja", "ko", "zh"))]
 )
@@ -91,6 +91,7 @@ def test_every_lesson_can_be_printed(slug: str, lang: Language, capture_text: Ca
     assert "<script" not in page and outside == []
 
 
+@pytest.mark.some(5)
 @pytest.mark.parametrize("slug", SLUGS)
 def test_the_key_is_what_the_graders_take_for_right(slug: str, capture_text: CaptureText) -> None:
     page, texts = printed(slug, "en"), lesson_texts(slug, "en")
@@ -160,7 +161,7 @@ def test_the_mask_that_a_card_asks_for_is_not_printed_on_the_next(
     assert "may attend" in solved and solved.count(">1</td>") == 6
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(1)
 @pytest.mark.parametrize("slug", SLUGS)
 def test_each_seed_has_numbers_of_its_own(slug: str, capture_text: CaptureText) -> None:
     one, two = (body(printed(slug, "en", seed)) for seed in (SEED, 2))
