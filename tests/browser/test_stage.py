@@ -68,8 +68,8 @@ def test_a_sentence_that_does_not_fit_beside_the_answer_stands_over_it_in_one_li
     assert first and last and abs(first["y"] - last["y"]) < first["height"]
 
 
-def test_what_is_forbidden_goes_along_to_the_rooms_and_back(browser: Browser, server: str) -> None:
-    page = show(new_page(browser), server, lang="en").page
+def test_what_is_forbidden_goes_along_to_the_rooms_and_back(visit: OpenVisit) -> None:
+    page = visit(lang="en").page
     page.locator(".stage-pill").first.click()
     page.get_by_role("link", name="Change", exact=True).click()
     said = page.locator(".av-switches-now .av-sentence")
@@ -85,7 +85,6 @@ def test_what_is_forbidden_goes_along_to_the_rooms_and_back(browser: Browser, se
     page.locator(".stage-pill").first.click()
     page.get_by_role("link", name="Change", exact=True).click()
     expect(said).to_contain_text("All heads are on")
-    page.context.close()
 
 
 @pytest.mark.slow
