@@ -38,15 +38,18 @@ from attnviz.models.registry import DEFAULT_MODEL
 from attnviz.pictures.group.titles import model_title
 from attnviz.pictures.shared.pages import path as path_of
 
-# the words of Streamlit that no option changes, and our texts for them
+# the words of Streamlit that no option changes, those that a script of the page says (host/bar.js),
+# and our texts for them
 STREAMLIT_SAYS = {
     "Choose an option": "streamlit.choose",
     "Copy to clipboard": "streamlit.copy",
     "Help": "streamlit.help",
     "Help for": "streamlit.help_for",
     "Link to heading": "streamlit.heading_link",
+    "Menus": "bar.menus",
     "MB per file": "streamlit.size",
     "Open": "streamlit.open",
+    "Rooms": "bar.rooms",
     "Skip to main content": "streamlit.skip",
     "Upload": "streamlit.upload",
     "file upload": "streamlit.file",

@@ -100,15 +100,43 @@ def shows_focus(node: Locator) -> bool:
 
 
 MOST_TABS = 12  # from the start of a page to its picture
+MOST_SKIPPING = 4
 FIRST = {
     "overview": ".av-picker-cell[tabindex='0']",
     "switches": ".av-switch[tabindex='0']",
     "steps": ".row-picture",
     "masks": "canvas",
+    "compare": ".av-picker-cell[tabindex='0']",
+    "map": "canvas",
 }
 
 
-@pytest.mark.parametrize("path", mostly_slow((*FIRST,), ("switches",)))
+@pytest.mark.parametrize("path", mostly_slow((*FIRST,), ("overview", "compare")))
+def test_few_tabs_lead_from_the_start_of_a_page_to_its_picture(visit: OpenVisit, path: str) -> None:
+    opened = visit(path, text=TEXT)
+    expect(opened.page.get_by_role("toolbar", name="Rooms")).to_have_count(1)
+    picture = opened.page.locator(FIRST[path]).first
+    expect(picture).to_be_visible()
+    assert tab_to(opened, picture) <= MOST_TABS
+
+
+def test_the_bar_is_two_stops_with_arrows_between_its_links_and_menus(visit: OpenVisit) -> None:
+    page = visit("overview", text=TEXT).page
+    here = page.get_by_role("link", name="Look", exact=True)
+    here.focus()
+    for keys, name in (("ArrowRight", "Change"), ("End", "Compare"), ("ArrowRight", "attnviz")):
+        page.keyboard.press(keys)
+        expect(page.get_by_role("link", name=name, exact=True)).to_be_focused()
+    page.keyboard.press("Tab")
+    menus = page.get_by_role("toolbar", name="Menus").get_by_role("button")
+    expect(menus.first).to_be_focused()
+    page.keyboard.press("End")
+    expect(menus.last).to_be_focused()
+    page.keyboard.press("Shift+Tab")
+    expect(page.get_by_role("link", name="attnviz", exact=True)).to_be_focused()
+
+
+@pytest.mark.parametrize("path", mostly_slow(("overview", "switches", "steps"), ("switches",)))
 def test_a_link_leads_past_the_bar_to_the_picture(visit: OpenVisit, path: str) -> None:
     opened = visit(path, text=TEXT)
     link = opened.page.locator("[data-testid=stSkipToContent]")
@@ -116,7 +144,7 @@ def test_a_link_leads_past_the_bar_to_the_picture(visit: OpenVisit, path: str) -
     assert first, "the link is not the first stop of the page"
     link.focus()
     opened.page.keyboard.press("Enter")
-    assert 1 + tab_to(opened, opened.page.locator(FIRST[path]).first) <= MOST_TABS
+    assert 1 + tab_to(opened, opened.page.locator(FIRST[path]).first) <= MOST_SKIPPING
 
 
 def test_the_whole_way_by_keyboard(visit: OpenVisit) -> None:

@@ -17,6 +17,7 @@ from tests.support.waiting import at_rest, eventually, expect_number, expect_tru
 N_LONG, ACROSS = 90, 24
 SCENES = ["q", "scores", "scaled", "masked", "weights", "mixed", "projected"]
 LENGTH_S = 27
+SENTENCE = "When Mary and John went to the store, John gave a book to"
 
 
 def top_of(visit: Visit) -> Locator:
@@ -56,6 +57,21 @@ def test_play_shows_a_row_as_a_film_that_pauses_scrubs_and_ends_with_the_page(
     assert at_rest(lambda: drawn(opened)) == still  # nothing runs beside the scrubber
     opened.go("masks")
     page.locator(".av.masks canvas[data-drawn]").first.wait_for()
+
+
+def test_on_a_phone_the_controls_of_the_film_stand_above_the_rail(visit: OpenVisit) -> None:
+    opened = visit("steps", text=SENTENCE, layer=LAYER, head=HEAD, query=3)
+    page = opened.page
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.locator(".play-bar").get_by_role("button", name="Play", exact=True).click()
+    controls, rail = page.locator(".play-room .av-film-bar"), page.locator(".rail-dock")
+    expect(page.locator(".play-film")).to_be_in_viewport()
+
+    def is_free() -> bool:
+        bar, below = controls.bounding_box(), rail.bounding_box()
+        return bool(bar and below and 0 < bar["y"] <= below["y"] - bar["height"])
+
+    expect_true(is_free)
 
 
 def test_the_film_says_the_numbers_of_the_library(visit: OpenVisit, minilm: LoadedModel) -> None:

@@ -25,7 +25,7 @@ def navigation(lang: Language, pages: Mapping[Page, StreamlitPage], shown: Page)
     When a component commits a selection, only these links are made anew. Components know by them
     that the selection has arrived (shared/selection.js). The start page shows no view: its links
     lead to what its stage shows, and the link to it has the look that is forbidden. Streamlit does
-    not say which page is shown: `host/current_page.js` marks the links in `current_…`.
+    not say which page is shown: `host/bar.js` marks the links in `current_…`.
     """
     here = routes.room(shown)
     with st.container(key=widgets.key("bar.home"), width="content"):

@@ -31,7 +31,7 @@ FONT = Path(__file__).parents[1] / "fonts" / "inter.woff2"
 PREVIEW = Path(__file__).with_name("preview.png")
 FILE_TYPES = {".woff2": "font/woff2", ".png": "image/png"}
 ADAPTER = Path(__file__).with_name("streamlit.js")
-HELPERS = ("click_guard", "current_page", "language", "scheme", "show_below", "skip_link")
+HELPERS = ("bar", "click_guard", "language", "scheme", "show_below", "skip_link")
 OWN = (ADAPTER, *(ADAPTER.with_name(f"{name}.js") for name in HELPERS))
 YEAR_S = 365 * 24 * 3600
 TYPE = "text/javascript; charset=utf-8"

@@ -4,8 +4,8 @@
 
 import { makeChannel, pageAddress } from "../../pictures/shared/address.js";
 import { theme } from "../../pictures/shared/theme.js";
+import { watchBar } from "./bar.js";
 import { holdLinksWhileTextIsSent, makeClickGuard } from "./click_guard.js";
-import { markCurrentPage } from "./current_page.js";
 import { speakLanguage } from "./language.js";
 import { pageScheme } from "./scheme.js";
 import { showWhatOpensBelow } from "./show_below.js";
@@ -43,7 +43,7 @@ let opening = null;
  */
 export default function streamlit(sheets) {
   holdLinksWhileTextIsSent();
-  markCurrentPage();
+  watchBar();
   skipPastBar();
   showWhatOpensBelow();
   /** @param {Component} component @param {string[]} names */
