@@ -40,9 +40,13 @@ class Stream:
     async def ask(
         self, door: Door, fragment: str = "", states: Mapping[str, object] | None = None
     ) -> None:
-        """Ask for a run of a page, or of one of its fragments; `states` are those of components."""
+        """Ask for a run of a page, or of one of its fragments; `states` are those of components.
+
+        A page is asked for as by Back and Forward: for nothing else a tab reads its address anew.
+        """
         message = self.rerun(door)
         message.rerun_script.fragment_id = fragment
+        message.rerun_script.is_history_navigation = not fragment
         for name, state in (states or {}).items():
             message.rerun_script.widget_states.widgets.add(id=name, json_value=json.dumps(state))
         await self.send(message)
