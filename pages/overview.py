@@ -2,20 +2,34 @@
 
 Reads the view, runs the model through the cache, shows the grid and the head that grew out of it,
 and says what was verified. Of a long text the page shows either all heads, from afar, or the one
-that is open, a very long one by tiles.
+that is open, a very long one by tiles. With a second sentence the squares show B − A, and below
+them stands which head carries the difference to the answer.
 """
 
 import streamlit as st
 
 from attnviz.app.frame import attention_choice, capture_of_view, fragments, frame, frame_line, take
-from attnviz.app.page_parts import atlas, effects, head_search, inside, long_head
+from attnviz.app.page_parts import (
+    atlas,
+    compare,
+    effects,
+    head_search,
+    inside,
+    long_head,
+    patching,
+)
 from attnviz.app.session import current, openings
 
 
 def main() -> None:
     """Draw the page."""
     shown = capture_of_view.shown(current.language())
-    if shown is not None:
+    if shown is not None and current.view().drawing.second:
+        both = compare.show(shown)
+        if both is not None:
+            patching.show(*both)
+            compare.verification(both)
+    elif shown is not None:
         shown = attention_choice.choice(shown)
         openings.open_a_new_text(shown)
         fragments.player(shown)

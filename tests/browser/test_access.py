@@ -124,7 +124,11 @@ def test_the_bar_is_two_stops_with_arrows_between_its_links_and_menus(visit: Ope
     page = visit("overview", text=TEXT).page
     here = page.get_by_role("link", name="Look", exact=True)
     here.focus()
-    for keys, name in (("ArrowRight", "Change"), ("End", "Compare"), ("ArrowRight", "attnviz")):
+    for keys, name in (
+        ("ArrowRight", "Change"),
+        ("End", "From the weights"),
+        ("ArrowRight", "attnviz"),
+    ):
         page.keyboard.press(keys)
         expect(page.get_by_role("link", name=name, exact=True)).to_be_focused()
     page.keyboard.press("Tab")

@@ -116,8 +116,9 @@ def test_a_cell_that_only_b_has_is_kept_in_the_address(visit: OpenVisit) -> None
     expect_data(plot(again, "b"), row=NEW, col=6)
     expect(again.page.locator(".av-pair .av-readout")).to_contain_text("no counterpart in A")
     opened.leave_picture()  # the server is told
-    opened.go("overview")
-    opened.go("compare")
+    opened.page.get_by_role("button", name="Back to one sentence").click()
+    opened.wait_for_parameters(second=None)
+    opened.page.get_by_role("button", name="Second sentence").click()
     expect_data(plot(opened, "b"), row=NEW, col=6)
     # a token of both sides is named as it stands in A
     x, y = cell_middle(plot(opened, "b"), 2, 6, N, N)
@@ -134,7 +135,9 @@ def test_a_second_sentence_turns_the_squares_into_b_minus_a(
     each = [token_pairs.difference(before[at], after[at], axis, axis) for at in np.ndindex(6, 12)]
     moved = token_pairs.moved_by_head(before, after, axis, axis)
     opened = visit("overview", text=A, text_b=B, layer=LAYER, head=HEAD)
-    opened.page.get_by_role("link", name="Second sentence").click()
+    opened.page.get_by_role("button", name="Second sentence").click()
+    opened.wait_for_parameters(second=1, text_b=B)
+    assert opened.page.url.split("?")[0].endswith("/look")
     squares = opened.page.locator(".av-pair-grid canvas").first
     limit = float(np.nanmax(np.abs(each)))
     expect_equal(lambda: float(data(squares)["limit"]), pytest.approx(limit, abs=1e-4))
@@ -144,5 +147,5 @@ def test_a_second_sentence_turns_the_squares_into_b_minus_a(
     opened.page.keyboard.press("ArrowDown")  # a row: its share stands below each square
     row = float(np.nanmax(moved[:, :, 0]))
     expect_equal(lambda: float(data(squares)["most"]), pytest.approx(row, abs=1e-4))
-    opened.page.get_by_role("link", name="Back to one sentence").click()
+    opened.page.get_by_role("button", name="Back to one sentence").click()
     expect(opened.canvas("All heads of")).to_be_visible()

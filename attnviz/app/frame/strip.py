@@ -21,7 +21,6 @@ from attnviz.app.session import (
     current,
     embedding,
     model_cards,
-    routes,
     sounds,
     store,
     text_files,
@@ -57,11 +56,6 @@ from attnviz.types import ModelCard, Stack
 PLACE = "strip"  # the place of the tokens in this run, empty until they are known
 MAX_CHIPS = 1024  # of more tokens the line shows the text
 MAX_SHOWN_CHARS = 400  # of a text that is not typed here
-# the way to a second sentence, whose squares are B − A, and back
-SECOND: Mapping[Page, tuple[Page, str, str]] = {
-    "overview": ("compare", "compare.second", ":material/add:"),
-    "compare": ("overview", "compare.back", ":material/close:"),
-}
 Takes = Mapping[TypedName, Callable[[str], None]]
 
 
@@ -80,13 +74,21 @@ def open_line(lang: Language, before: Callable[[Language], None], page: Page) ->
         store.put(PLACE, st.container(key=widgets.key("strip.place")))
         if card is not None and not current.view().input.capture:
             _media_menu(lang, card)
-        if page in SECOND:
-            other, label, icon = SECOND[page]
-            with st.container(key=widgets.key("strip.second"), width="content"):
-                params = address.params(current.view())
-                file = routes.file(other)
-                st.page_link(file, label=text(lang, label), icon=icon, query_params=params)
+        if page == "overview":
+            _second_switch(lang)
     text_file.pasting_problem(lang)
+
+
+def _second_switch(lang: Language) -> None:
+    """The button for a second sentence, whose squares are B − A, or back to one."""
+    is_second = current.view().drawing.second
+    st.button(
+        text(lang, "compare.back" if is_second else "compare.second"),
+        key=widgets.key("strip.second"),
+        type="tertiary",
+        icon=":material/close:" if is_second else ":material/add:",
+        on_click=lambda: current.take({"second": not is_second, "open": False}),
+    )
 
 
 def _media_menu(lang: Language, card: ModelCard) -> None:

@@ -152,6 +152,7 @@ PARAMETERS: Mapping[str, Parameter] = {
         Parameter("order", "drawing", "order", partial(options.checked, "order")),
         Parameter("cells", "drawing", "cells", partial(options.checked, "cells")),
         Parameter("open", "drawing", "open", partial(options.checked, "open")),
+        Parameter("second", "drawing", "second", _flag),
         Parameter("face", "drawing", "face", partial(_choice, ("", *get_args(Face)))),
         Parameter("stop", "drawing", "stop", partial(options.checked, "stop")),
         Parameter("sums", "drawing", "sums", partial(options.checked, "sums")),

@@ -170,12 +170,13 @@ def open_attention(stack: Stack | None, kind: Kind | None) -> None:
 def go(door: Door) -> NoReturn:
     """Leave for a page with the whole view, or for what is behind a door.
 
-    Look is opened on all heads, or on the chosen one; Compute on the row, or on another face.
+    Look is opened on all heads, on the chosen one, or with a second sentence; Compute on the row,
+    or on another face.
     """
     page = routes.page(door)
     given = BEHIND[door][1] if door in BEHIND else {}
     if page == "overview":
-        take({"open": "open" in given})
+        take({name: name in given for name in ("open", "second")})
     elif page == "steps":
         take({"face": given.get("face", "")})
     elif given:
@@ -184,7 +185,9 @@ def go(door: Door) -> NoReturn:
 
 
 def door(page: Page) -> Door:
-    """The page, or the face of Compute that is shown."""
+    """The page, or the face of Compute that is shown, or Look with a second sentence."""
+    if page == "overview" and view().drawing.second:
+        return "compare"
     return routes.door(page, view().drawing.face)
 
 

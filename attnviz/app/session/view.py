@@ -91,7 +91,8 @@ class AttentionPlace:
 class DrawingOptions:
     """Options of drawing.
 
-    `open` shows the chosen head alone on Look, grown from its square; `face` is what stands in the
+    `open` shows the chosen head alone on Look, grown from its square, `second` a second sentence
+    with B − A in the squares; `face` is what stands in the
     place of the row on Compute, `stop` the stop of the row that is looked at. `masks` are those
     laid over the scores, "" for the model's own; `edits` are numbers of the chosen head that were
     changed by hand; `beside` names heads whose lines are drawn too.
@@ -102,6 +103,7 @@ class DrawingOptions:
     order: Order = "layer"
     cells: bool = False
     open: bool = False
+    second: bool = False
     face: Face | Literal[""] = ""
     stop: Stop | Literal[""] = ""
     sums: bool = False

@@ -11,7 +11,7 @@ export interface Header {
 }
 
 export type Page =
-  "start" | "overview" | "weights" | "compare" | "switches" | "steps" | "map" | "atlas" | "pairs" | "learn";
+  "start" | "overview" | "weights" | "switches" | "steps" | "map" | "atlas" | "pairs" | "learn";
 
 export type Arrays = Record<never, never>;
 

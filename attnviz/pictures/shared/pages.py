@@ -3,8 +3,9 @@
 In: nothing. Out: the rows, and the names: the single list of what a component can open, of what the
 navigation shows, and of what `app/session/routes.py` leads to. A page's texts are `page.<name>.…`,
 its file is `pages/<name>.py`; a room's name is `room.<name>`. A door is what can be opened: a page,
-"head", which is Look with one head grown out of its square, a face of Compute, or what is seen with
-the switches of Change: "circuit", the paths over them, and "output", the whole answer below them.
+"head", which is Look with one head grown out of its square, "compare", which is Look with a second
+sentence and B − A in its squares, a face of Compute, or what is seen with the switches of Change:
+"circuit", the paths over them, and "output", the whole answer below them.
 """
 
 from dataclasses import dataclass
@@ -14,7 +15,6 @@ Page = Literal[
     "start",
     "overview",
     "weights",
-    "compare",
     "switches",
     "steps",
     "map",
@@ -22,7 +22,7 @@ Page = Literal[
     "pairs",
     "learn",
 ]
-Door = Literal[Page, "head", "circuit", "output", "masks", "geometry", "calculator"]
+Door = Literal[Page, "head", "compare", "circuit", "output", "masks", "geometry", "calculator"]
 Room = Literal["start", "look", "change", "compute", "texts", "learn"]
 
 
@@ -44,7 +44,6 @@ ROWS = (
     PageRow("start", "start", needs_model=False),
     PageRow("overview", "look", followed=True),
     PageRow("weights", "look"),
-    PageRow("compare", "look"),
     PageRow("switches", "change", followed=True),
     PageRow("steps", "compute", followed=True),
     PageRow("map", "texts"),
@@ -57,6 +56,7 @@ DOORS: tuple[Door, ...] = get_args(Door)
 # the page behind a door that is none, and the parameters of its address there
 BEHIND: dict[Door, tuple[Page, dict[str, str]]] = {
     "head": ("overview", {"open": "1"}),
+    "compare": ("overview", {"second": "1"}),
     "circuit": ("switches", {"paths": "1"}),
     "output": ("switches", {"answer": "1"}),
     "masks": ("steps", {"face": "masks"}),

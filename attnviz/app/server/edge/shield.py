@@ -43,6 +43,7 @@ OTHER_NAMES = {
     "start": "",
     "overview": "look",
     "head": "look?open=1",
+    "compare": "look?second=1",
     "switches": "change",
     "switchboard": "change",
     "circuit": "change?paths=1",
