@@ -17,13 +17,13 @@ from jaxtyping import Float, Float64
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from attnviz.capture.request import Request
 from attnviz.errors import UnsupportedAttention
 from attnviz.experiment.answer_measures import AnswerMeasure, Class, NextToken, Target
-from attnviz.experiment.clean_run import CleanRun, prepare_request
+from attnviz.experiment.clean_run import CleanRun
 from attnviz.experiment.outputs.classes import FEWEST, MULTI_LABEL, class_names
 from attnviz.experiment.outputs.similarity import pooled
 from attnviz.experiment.readouts import Read
+from attnviz.experiment.text_vectors import text_vector
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.summary import shortened
 
@@ -182,10 +182,8 @@ def _target(prepared: CleanRun) -> AnswerReader:
 
 def _cosines(prepared: CleanRun, others: tuple[str, ...]) -> AnswerReader:
     """The cosine to the text's own vector without changes, and to each of some other texts."""
-    runs = [prepared, *(prepare_request(prepared.lm, Request.of(other)) for other in others)]
-    known = torch.cat(
-        [pooled(run.clean["last_hidden_state"].float(), run.attended) for run in runs]
-    )
+    own = pooled(prepared.clean["last_hidden_state"].float(), prepared.attended)
+    known = torch.cat([own, *(text_vector(prepared, other) for other in others)])
 
     def read(output: Any) -> Tensor:
         hidden: Tensor = output["last_hidden_state"].float()

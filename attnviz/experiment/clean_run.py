@@ -42,7 +42,9 @@ class CleanRun:
     """Inputs of one row, on the model's device; `calls` and `clean` come from a recorded pass.
 
     `options` are keyword arguments of the pass that are no input. What `once` has computed is kept
-    with the run, and shared with runs of the same pass that have another measure.
+    with the run, and shared with runs of the same pass that have another measure. `vectors` has
+    those of other texts by their text (`text_vectors`): who runs one model on many texts, and
+    changes nothing in it, gives the runs the same.
     """
 
     lm: LoadedModel
@@ -53,6 +55,7 @@ class CleanRun:
     tokens: TokensByStack
     calls: tuple[AttentionCall, ...]
     clean: Mapping[str, Any]
+    vectors: dict[str, Tensor] = field(default_factory=dict, repr=False)
     _known: dict[tuple[object, object], Any] = field(default_factory=dict, repr=False)
 
     def once(self, compute: "Callable[[CleanRun], Result]", *, of_measure: bool = False) -> Result:

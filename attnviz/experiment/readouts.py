@@ -14,7 +14,6 @@ from typing import Any, Literal
 from jaxtyping import Float
 from torch import Tensor
 
-from attnviz.capture.request import Request
 from attnviz.errors import BadInput, bad_argument
 from attnviz.experiment.answer_measures import (
     LAST,
@@ -26,9 +25,10 @@ from attnviz.experiment.answer_measures import (
     Target,
     as_measure,
 )
-from attnviz.experiment.clean_run import CleanRun, prepare_request
+from attnviz.experiment.clean_run import CleanRun
 from attnviz.experiment.outputs.classes import class_names
 from attnviz.experiment.outputs.similarity import MIN_NORM, pooled
+from attnviz.experiment.text_vectors import text_vector
 from attnviz.models.loaded_model import LoadedModel
 
 CENTRED = "the logit minus the mean of all"
@@ -184,13 +184,11 @@ def class_index(lm: LoadedModel, names: tuple[str, ...], name: str | int) -> int
 
 def _cosine(prepared: CleanRun, on: Cosine) -> Readout:
     _require_hidden(prepared)
-    own = _vector(prepared, prepared.clean)
-    if on.to is None:
-        other = own
-    else:
-        another = prepare_request(prepared.lm, Request.of(on.to))
-        other = _vector(another, another.clean)
     attended = prepared.attended
+    if on.to is None:
+        other = pooled(prepared.clean["last_hidden_state"].float(), attended)
+    else:
+        other = text_vector(prepared, on.to)
 
     def read(output: Any) -> Tensor:
         hidden: Tensor = output["last_hidden_state"].float()
@@ -210,10 +208,6 @@ def _mean(hidden: Tensor, attended: Tensor) -> Tensor:
     """The mean over attended tokens, [row, d_model]."""
     keep = attended.to(hidden.dtype)[..., None]
     return (hidden * keep).sum(1) / keep.sum(1)
-
-
-def _vector(prepared: CleanRun, output: Any) -> Float[Tensor, "row d_model"]:
-    return pooled(output["last_hidden_state"].float(), prepared.attended)
 
 
 def _target(prepared: CleanRun) -> Readout:

@@ -4,6 +4,7 @@ In: a language and the view. Out: what is shown, after waiting visibly; None if 
 chosen or typed first. Each way in which a model is given its input is a function of its own.
 """
 
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -77,7 +78,11 @@ def load(lang: Language, source: sources.Source, name: str) -> "LoadedModel":
     """Load the model of a name; the app runs again if its card was not known to the menu."""
     download.download(lang, source)
     title = messages.plain(model_title(lang, name))
-    with st.spinner(text(lang, "wait.model", model=title), show_time=name not in REGISTRY):
+    with (
+        nullcontext()
+        if loading.is_loaded(source)
+        else st.spinner(text(lang, "wait.model", model=title), show_time=name not in REGISTRY)
+    ):
         loaded = loading.model(source)
     if model_cards.remember(name, loaded.card):
         st.rerun()

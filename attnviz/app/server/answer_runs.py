@@ -6,7 +6,7 @@ of a switch is one pass; a `Measurement`, whose job runs beside the page. Both a
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from weakref import WeakKeyDictionary
@@ -32,6 +32,8 @@ MAX_MEASURED = 64  # a few numbers for each head; for each pair of heads, 0.5 MB
 
 Result = TypeVar("Result")
 
+# of the sentences that each text is compared with
+_vectors: "WeakKeyDictionary[LoadedModel, dict[str, Any]]" = WeakKeyDictionary()
 _pass_times: "WeakKeyDictionary[LoadedModel, dict[int, float]]" = WeakKeyDictionary()
 
 
@@ -84,6 +86,7 @@ def answering(loaded: "LoadedModel", request: "Request", others: Sequence[str]) 
     from attnviz.experiment.run import Experiment
 
     prepared = prepare_request(loaded, request, last_row=loaded.kind == "decoder")
+    prepared = replace(prepared, vectors=_vectors.setdefault(loaded, {}))
     run = Experiment(prepared, tuple(others))
     assert run.reader, "the answer is read once, for all who look at it"
     return Answering(run, _pass_ms(prepared))

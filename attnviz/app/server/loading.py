@@ -56,6 +56,13 @@ def model(source: Source) -> "LoadedModel":
     return turns.in_turn(f"{source} {commit}", partial(_model, source, commit))
 
 
+def is_loaded(source: Source) -> bool:
+    """True if nobody has to wait for the model."""
+    if is_own(source):
+        return _own_model.keeps(source.name)
+    return _model.keeps(source, _downloaded.get(source.name))
+
+
 def is_own(source: Source) -> bool:
     """True for the app's own small models."""
     return source.name in REGISTRY and REGISTRY[source.name].card.size_mib <= MAX_OWN_MIB

@@ -5,6 +5,7 @@ opens pages by name. In a checkout the folder pages/ stands beside the package; 
 carries it inside the package.
 """
 
+from functools import cache
 from pathlib import Path
 from typing import get_args
 
@@ -27,6 +28,7 @@ def file(page: Page) -> Path:
     return (inside if inside.is_dir() else beside) / f"{page}.py"
 
 
+@cache
 def files() -> dict[Page, Path]:
     """The file of each page, in the order of the navigation."""
     return {page: file(page) for page in PAGES}
