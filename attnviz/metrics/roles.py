@@ -114,14 +114,13 @@ def _layer_roles(
     visible: Bool[np.ndarray, "query key"] | None,
 ) -> tuple[HeadRole, ...]:
     words = ~(tokens if keys is None else keys).special
-    roles = _roles(weights, tokens, keys, visible, None)
-    if not words.any():
-        return roles
-    rests = _roles(weights, tokens, keys, visible, words)
-    return tuple(
-        replace(role, rest=rest) if role.role in RESTING else role
-        for role, rest in zip(roles, rests, strict=True)
-    )
+    roles = [*_roles(weights, tokens, keys, visible, None)]
+    resting = [head for head, role in enumerate(roles) if role.role in RESTING]
+    if resting and words.any():
+        rests = _roles(weights[resting], tokens, keys, visible, words)
+        for head, rest in zip(resting, rests, strict=True):
+            roles[head] = replace(roles[head], rest=rest)
+    return tuple(roles)
 
 
 def _roles(
@@ -165,18 +164,21 @@ def _columns(
         allowed[0] = False  # the pattern "first" has it
     shares = weights if among is None else weights * mass_factor(weights, among)[..., None]
     even = seen / np.maximum(seen.sum(axis=1, keepdims=True), 1)
-    found: list[HeadRole | None] = []
-    for head in shares:
-        key = int(np.where(allowed, head[rows].sum(axis=0), -1.0).argmax())
-        seeing = rows & seen[:, key]
-        if not allowed[key] or seeing.sum() < MIN_COVERAGE * rows.sum():
-            found.append(None)
-            continue
-        column, chance = head[seeing, key], even[seeing, key]
-        is_clear = np.mean(column >= MIN_RATIO * chance) > MOST
-        role = HeadRole("token", float(column.mean()), float(chance.mean()), key=key)
-        found.append(role if is_clear and role.fraction >= MIN_FRACTION else None)
-    return found
+    top = np.where(allowed, shares[:, rows].sum(axis=1), -1.0).argmax(axis=-1)
+    columns = shares[np.arange(len(shares)), :, top]
+    chances = np.asarray(even[:, top].T, dtype=np.float32)
+    seeing = (rows[:, None] & seen[:, top]).T
+    n_seeing = np.maximum(seeing.sum(axis=1), 1)
+    fractions = columns.sum(axis=1, where=seeing) / n_seeing
+    baselines = chances.sum(axis=1, where=seeing) / n_seeing
+    clear = ((columns >= MIN_RATIO * chances) & seeing).sum(axis=1) / n_seeing > MOST
+    enough = allowed[top] & (n_seeing >= MIN_COVERAGE * rows.sum()) & seeing.any(axis=1)
+    return [
+        HeadRole("token", float(fraction), float(baseline), key=int(key)) if named else None
+        for key, fraction, baseline, named in zip(
+            top, fractions, baselines, enough & clear & (fractions >= MIN_FRACTION), strict=True
+        )
+    ]
 
 
 def _role(table: Scores, head: int, spread: HeadRole, column: HeadRole | None) -> HeadRole:
