@@ -140,6 +140,7 @@ def test_the_browser_decides_the_language_where_the_address_does_not(
     opened.wait_for_parameters(lang=None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lang", mostly_slow(LANGUAGES, ("en",)))
 def test_the_address_has_the_last_word_on_the_language(visit: OpenVisit, lang: str) -> None:
     opened = visit("head", locale="ja-JP", lang=lang)

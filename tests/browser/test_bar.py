@@ -29,6 +29,7 @@ def test_a_link_takes_along_what_was_just_typed(visit: OpenVisit, press_ms: int)
     expect(box).to_have_value(TYPED)
 
 
+@pytest.mark.slow
 def test_a_link_pressed_before_the_text_was_sent_opens_its_page(visit: OpenVisit) -> None:
     """In a slow browser Streamlit's timer for the text comes after the click, as it does here."""
     opened = visit("head", lang="en")

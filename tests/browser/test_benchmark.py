@@ -43,6 +43,7 @@ def test_a_slow_paint_is_seen(
     assert result.samples[0] > PAINT_MS
 
 
+@pytest.mark.slow
 def test_a_wrong_picture_is_seen(
     visit: OpenVisit, minilm: LoadedModel, palettes: dict[str, Palette]
 ) -> None:

@@ -75,6 +75,7 @@ def test_head_heatmap(
     eventually(lambda: check_weights(canvas, wanted, palettes[scheme], scale))
 
 
+@pytest.mark.slow
 def test_head_heatmap_after_a_switch(
     visit: OpenVisit, minilm: LoadedModel, palettes: dict[str, Palette]
 ) -> None:

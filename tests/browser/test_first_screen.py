@@ -73,6 +73,7 @@ HEIGHTS = [(page, (1440, 900)) for page in WITH_PICTURE]
 HEIGHTS += [(page, (390, 844)) for page in ON_A_PHONE]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("page", "screen"), mostly_slow(HEIGHTS, (("masks", (390, 844)),)))
 def test_the_first_picture_begins_high(
     visit: OpenVisit, page: str, screen: tuple[int, int]

@@ -150,6 +150,7 @@ ENGLISH = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.some(1)
 @pytest.mark.parametrize("path", ENGLISH)
 def test_tokens_and_examples_say_that_they_are_english(visit: OpenVisit, path: str) -> None:
@@ -352,6 +353,7 @@ def test_every_card_breaks_its_lines_well_and_names_english_words(
     assert wrong == {}
 
 
+@pytest.mark.slow
 @pytest.mark.some(1)
 @pytest.mark.parametrize("lang", ["ja", "ko", "es"])
 def test_english_words_on_a_card_name_their_language(visit: OpenVisit, lang: Language) -> None:

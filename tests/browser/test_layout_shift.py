@@ -62,6 +62,7 @@ LATE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("path", "lang"), mostly_slow(LATE, [("switches", "ja")]))
 def test_no_line_moves_when_the_font_comes_late(
     browser: Browser, server: str, path: str, lang: str

@@ -158,6 +158,7 @@ def test_a_click_beside_the_asking_panel_counts_or_says_where_to_answer(visit: O
     expect(other.get_by_test_id("stAlert")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_the_right_option_is_marked_after_a_wrong_one(visit: OpenVisit) -> None:
     page = visit("learn", canvases=False, lesson="block", card="order").page
     page.get_by_text("Nothing", exact=True).click()

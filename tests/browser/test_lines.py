@@ -3,6 +3,7 @@
 from functools import partial
 
 import numpy as np
+import pytest
 from playwright.sync_api import Locator, expect
 
 import attnviz
@@ -83,6 +84,7 @@ def test_one_line_for_each_query_leads_to_its_strongest_key(
     assert opened.seen.sent[before:] == []
 
 
+@pytest.mark.slow
 def test_several_heads_have_colours_and_a_token_of_either_side_is_focused(
     visit: OpenVisit, minilm: LoadedModel
 ) -> None:

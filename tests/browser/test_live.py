@@ -374,6 +374,7 @@ def test_a_single_file_runs_from_a_disk_without_a_network(single: Path, browser:
     context.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lang", mostly_slow(LANGUAGES, ("ja",)))
 def test_a_phone_shows_it_in_every_language(lang: Language, browser: Browser, address: str) -> None:
     context = browser.new_context(viewport={"width": 390, "height": 844})

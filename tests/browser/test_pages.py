@@ -56,6 +56,7 @@ def test_typing_a_text_draws_a_new_grid(visit: OpenVisit, minilm: LoadedModel) -
 
 
 # what is said instead of a page is the same on all: one of them each time, all when all is run
+@pytest.mark.slow
 @pytest.mark.parametrize("path", mostly_slow(PAGES, ("overview",)))
 def test_empty_text_is_explained_with_a_way_out(visit: OpenVisit, path: str) -> None:
     opened = visit(path, text="   ", canvases=False)

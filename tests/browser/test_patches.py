@@ -98,6 +98,7 @@ def test_the_attention_of_the_class_token_lies_over_the_picture(
     expect_cover(opened, capture.weights(1, 2)[0], saw, palettes["light"], framed=set())
 
 
+@pytest.mark.slow
 def test_pointing_at_a_patch_asks_from_it_without_a_message(
     output: OpenVisit, capture: Capture, palettes: dict[str, Palette], folder: Path
 ) -> None:

@@ -60,6 +60,7 @@ def test_a_page_holds_longer_words_and_has_none_of_its_own(
     assert both_widths(visit, accented, path) == []
 
 
+@pytest.mark.slow
 @pytest.mark.some(1)
 @pytest.mark.parametrize(
     ("lesson", "card"), [("where", "next"), ("ask", "turn"), ("masks", "both")]

@@ -96,6 +96,7 @@ def test_a_stop_stands_in_the_address_and_is_kept_on_the_way_to_other_masks(
     opened.wait_for_parameters(face="arrows", tab="head")  # of this head, not arrows to drag
 
 
+@pytest.mark.slow
 def test_scores_scaled_and_masked_share_one_scale(visit: OpenVisit) -> None:
     scores = attnviz.derive(attnviz.capture("minilm", "The cat sat.").call(2), 5).scores
     page = visit("steps", text="The cat sat.", layer=2, head=5).page
@@ -111,6 +112,7 @@ def test_scores_scaled_and_masked_share_one_scale(visit: OpenVisit) -> None:
     eventually(is_one)
 
 
+@pytest.mark.slow
 def test_the_largest_weight_is_said_of_the_key_that_gets_it(visit: OpenVisit) -> None:
     cap = attnviz.capture("minilm", "The cat sat.")
     least, most = (int(at) for at in cap.weights(2, 5)[1].argsort()[[0, -1]])

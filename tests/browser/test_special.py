@@ -68,6 +68,7 @@ def test_pointing_does_not_move_the_heatmap(visit: OpenVisit, special: str) -> N
     expect_equal(canvas.bounding_box, before)
 
 
+@pytest.mark.slow
 def test_what_is_left_keeps_its_colours(
     visit: OpenVisit, minilm: LoadedModel, palettes: dict[str, Palette]
 ) -> None:

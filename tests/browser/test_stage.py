@@ -58,6 +58,7 @@ def test_whoever_only_watches_sees_the_look_that_matters(visit: OpenVisit) -> No
     expect(page.locator(".stage-says")).to_contain_text("Forbid one.")
 
 
+@pytest.mark.slow
 def test_a_sentence_that_does_not_fit_beside_the_answer_stands_over_it_in_one_line(
     visit: OpenVisit,
 ) -> None:
@@ -95,6 +96,7 @@ def test_whoever_plays_is_shown_nothing(visit: OpenVisit) -> None:
     expect(page.locator(".stage")).to_have_attribute("data-forbidden", "L2.H3")
 
 
+@pytest.mark.slow
 def test_with_reduced_motion_it_is_said(visit: OpenVisit) -> None:
     says = visit(motion="reduce", lang="en").page.locator(".stage-says")
     expect(says).to_contain_text("L2.H1: Without this one look the model writes John")

@@ -180,6 +180,7 @@ def test_panels_show_the_shapes_of_the_matrices(look: OpenVisit, minilm: LoadedM
         expect_data(canvas(opened, name), rows_count=rows, cols_count=cols)
 
 
+@pytest.mark.slow
 def test_the_default_text_prints_its_numbers(visit: OpenVisit) -> None:
     """All 16 tokens of it, as long as two panels with numbers have room side by side."""
     opened = visit("steps")

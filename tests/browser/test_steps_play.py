@@ -74,6 +74,7 @@ def test_on_a_phone_the_controls_of_the_film_stand_above_the_rail(visit: OpenVis
     expect_true(is_free)
 
 
+@pytest.mark.slow
 def test_the_film_says_the_numbers_of_the_library(visit: OpenVisit, minilm: LoadedModel) -> None:
     weights = attnviz.capture(minilm, TEXT).weights(LAYER, HEAD)
     query, key = 3, int(weights[3].argmax())

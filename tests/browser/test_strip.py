@@ -74,6 +74,7 @@ def test_a_token_chooses_its_row_on_every_picture(visit: OpenVisit) -> None:
     opened.wait_for_parameters(query=None, key=None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", mostly_slow(["light", "dark"], ["dark"]))
 def test_axe_finds_nothing_in_the_open_list(visit: OpenVisit, scheme: str) -> None:
     opened = visit("overview", text=TEXT, scheme=scheme)

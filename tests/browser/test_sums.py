@@ -52,6 +52,7 @@ def test_sums_are_those_of_the_weights(
     assert opened.seen.sent[before:] == []
 
 
+@pytest.mark.slow
 def test_a_bar_is_as_long_as_its_sum(visit: OpenVisit) -> None:
     """The longest column's bar fills its track, and a click on a row's bar pins the row."""
     model, text, _ = CASES[0]

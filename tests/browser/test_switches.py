@@ -88,6 +88,7 @@ def test_from_a_whole_head_one_click_leads_to_its_look_as_start_forbids_it(
     opened.wait_for_parameters(forbid="14.2", layer="2", head="1")
 
 
+@pytest.mark.slow
 def test_hostile_text_stays_text_on_the_switchboard(visit: OpenVisit) -> None:
     opened = visit("switches", model="stories", text=HOSTILE)
     expect(opened.page.locator(".av-switches .av-bar").first).to_be_visible()
@@ -127,6 +128,7 @@ def test_a_head_says_if_it_looks_and_if_it_matters(visit: OpenVisit) -> None:
 TRACKS = "(tracks) => tracks.map((track) => track.clientWidth)"
 
 
+@pytest.mark.slow
 def test_bars_move_on_tracks_that_keep_their_width(visit: OpenVisit) -> None:
     page = visit("switches", model="stories", text=STORE).page
     tracks, fill = page.locator(".av-switches .av-bar-track"), page.locator(".av-bar-fill").first

@@ -151,6 +151,7 @@ def test_overview_keys_move_without_a_message(look: OpenVisit) -> None:
     assert opened.seen.sent[before:] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", mostly_slow(["click", "Enter", "button"], 1))
 def test_overview_opens_a_head(visit: OpenVisit, how: str) -> None:
     opened = visit("overview", text=TEXT, layer=0, head=0)

@@ -76,6 +76,7 @@ def test_a_source_word_shows_who_looks_at_it(opened: Open, aligned: Alignment) -
     expect_weights(visit, "target", column)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mean", "label"), mostly_slow([("layer", "Mean of a layer"), ("all", "Mean of all")], 1)
 )

@@ -261,6 +261,7 @@ def test_a_busy_server_loses_no_step(play: OpenVisit) -> None:
     expect_data(opened.canvas("Attention weights of"), query=GIVEN + WRITTEN - 2)
 
 
+@pytest.mark.slow
 def test_writing_starts_with_a_button(visit: OpenVisit, folder: Path) -> None:
     opened = visit("output", text=TEXT, model=folder)
     expect(opened.page.locator(".av-player")).to_have_count(0)

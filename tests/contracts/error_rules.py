@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from tests.contracts.rules import Function, functions
+from tests.contracts.rules import Function, functions, nodes
 
 WORD = re.compile(r"[^\W\d]{3,}")
 
@@ -29,14 +29,14 @@ class File:
 
     def __init__(self, name: str, source: str) -> None:
         self.name, self.tree = name, ast.parse(source)
-        self.calls = [node for node in ast.walk(self.tree) if isinstance(node, ast.Call)]
+        self.calls = [node for node in nodes(self.tree) if isinstance(node, ast.Call)]
         self.calls_of: defaultdict[str, list[ast.Call]] = defaultdict(list)
         for call in self.calls:
             if isinstance(call.func, ast.Name):
                 self.calls_of[call.func.id].append(call)
         self.imported = {
             (node.module, alias.name)
-            for node in ast.walk(self.tree)
+            for node in nodes(self.tree)
             if isinstance(node, ast.ImportFrom)
             for alias in node.names
         }
@@ -54,8 +54,11 @@ def raised(sources: Iterable[tuple[str, str]]) -> list[Raised]:
 
 
 def _of_file(file: File, files: list[File]) -> Iterator[Raised]:
+    coded = [node for node in file.calls if any(each.arg == "code" for each in node.keywords)]
+    if not coded:
+        return
     around = {id(node): f for f in functions(file.tree) for node in ast.walk(f)}
-    for node in file.calls:
+    for node in coded:
         details = {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg}
         code = details.pop("code", None)
         if code is None:

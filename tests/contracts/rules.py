@@ -28,8 +28,14 @@ def parse(source: str) -> ast.Module:
     return ast.parse(source)
 
 
+@lru_cache(maxsize=1)
+def nodes(tree: ast.AST) -> tuple[ast.AST, ...]:
+    """Every node of a tree, which all rules on a file walk through together."""
+    return tuple(ast.walk(tree))
+
+
 def functions(tree: ast.AST) -> Iterator[Function]:
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield node
 
@@ -77,7 +83,7 @@ def module_docstring(name: str, source: str) -> list[str]:
 def docstring_opening(name: str, source: str) -> list[str]:
     """Docstrings state what is returned or done; they do not open with a question word."""
     findings = []
-    for node in ast.walk(parse(source)):
+    for node in nodes(parse(source)):
         if not isinstance(node, ast.Module | ast.ClassDef | Function):
             continue
         docstring = ast.get_docstring(node) or ""
@@ -94,9 +100,9 @@ def page_form(name: str, source: str) -> list[str]:
     if ast.get_docstring(tree) is None:
         found.append(f"{name}: no module docstring")
     found += [f"{name}: def {f.name}" for f in functions(tree) if f.name != "main"]
-    found += [f"{name}: class {n.name}" for n in ast.walk(tree) if isinstance(n, ast.ClassDef)]
+    found += [f"{name}: class {n.name}" for n in nodes(tree) if isinstance(n, ast.ClassDef)]
     found += [
-        f"{name}: arithmetic" for n in ast.walk(tree) if isinstance(n, ast.BinOp) and not _union(n)
+        f"{name}: arithmetic" for n in nodes(tree) if isinstance(n, ast.BinOp) and not _union(n)
     ]
     found += [
         f"{name}: imports {m}" for m in imports(tree) if m.split(".")[0] in {"torch", "numpy"}
@@ -111,7 +117,7 @@ def _union(node: ast.BinOp) -> bool:
 def swallowed_errors(name: str, source: str) -> list[str]:
     """A handler of everything must not just pass."""
     found = []
-    for node in ast.walk(parse(source)):
+    for node in nodes(parse(source)):
         if not isinstance(node, ast.ExceptHandler):
             continue
         broad = node.type is None or dotted(node.type) in {"Exception", "BaseException"}
@@ -167,7 +173,7 @@ ALLOWED_ONCE = ONE_SOCKET | ONE_FRAME
 
 def imports(tree: ast.AST) -> Iterator[str]:
     """Dotted names of everything imported; `from a import b` gives `a.b`."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -178,7 +184,7 @@ def pickles(name: str, source: str) -> list[str]:
     """No pickle in or out, under any of its names."""
     tree = parse(source)
     found = [f"{name}: imports {m}" for m in imports(tree) if m.split(".")[0] in PICKLERS]
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if not isinstance(node, ast.Call):
             continue
         if dotted(node.func) in {"torch.load", "torch.save"}:

@@ -4,7 +4,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from tests.contracts.rules import Function, dotted, functions, parse
+from tests.contracts.rules import Function, dotted, functions, nodes, parse
 
 # methods whose first argument, or any of whose arguments named so, is read by a person
 TEXT_METHODS = frozenset(
@@ -24,7 +24,7 @@ TEXT_KEYWORDS = frozenset(
 def spoken_literals(name: str, source: str, keys: frozenset[str] = frozenset()) -> list[str]:
     """Texts that a person reads must come from i18n, not stand in the code."""
     found = []
-    for node in ast.walk(parse(source)):
+    for node in nodes(parse(source)):
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
             continue
         receiver = dotted(node.func.value).split(".")[0]
@@ -63,7 +63,7 @@ def unsafe_markup(name: str, source: str) -> list[str]:
     """Streamlit must never be told to read text as HTML."""
     return [
         f"{name}:{node.value.lineno}: {node.arg}"
-        for node in ast.walk(parse(source))
+        for node in nodes(parse(source))
         if isinstance(node, ast.keyword)
         and node.arg in {"unsafe_allow_html", "unsafe_allow_javascript"}
         and not (isinstance(node.value, ast.Constant) and node.value.value is False)
@@ -91,7 +91,7 @@ def shared_use(name: str, source: str) -> list[str]:
                     found.append(f"{name}: {function.name}: has a new memory at each call")
                 found += [f"{name}: {function.name}: {p}" for p in _memory_problems(call, function)]
     by_name = {function.name: function for function in top}
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         made = node.func if isinstance(node, ast.Call) else None
         if isinstance(made, ast.Call) and _is_shared(made):
             function = by_name[dotted(node.args[0])]
@@ -121,7 +121,7 @@ def streamlit_caches(name: str, source: str) -> list[str]:
     """Streamlit's caches, which any visitor can empty for all, are not used."""
     return [
         f"{name}:{node.lineno}: {dotted(node)}"
-        for node in ast.walk(parse(source))
+        for node in nodes(parse(source))
         if isinstance(node, ast.Attribute) and node.attr in STREAMLIT_CACHES
     ]
 
@@ -154,7 +154,7 @@ def session_state_use(name: str, source: str) -> list[str]:
     """`st.session_state` and `st.query_params` are each touched in one file only."""
     return [
         f"{name}:{node.lineno}: {dotted(node)}"
-        for node in ast.walk(parse(source))
+        for node in nodes(parse(source))
         if isinstance(node, ast.Attribute)
         and dotted(node.value) == "st"
         and TOUCHED_IN.get(node.attr, name) != name

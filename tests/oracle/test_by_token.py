@@ -300,6 +300,7 @@ def test_a_split_by_token_that_cannot_be_made_is_refused_by_name() -> None:
         run.direct(by="token").of("L9.H9")
 
 
+@pytest.mark.slow
 def test_heads_and_tokens_of_a_lora_model_are_those_of_its_merged_weights() -> None:
     """W_O and W_V in peft's shape against the same model with W + ΔW written into one layer."""
     torch.manual_seed(3)

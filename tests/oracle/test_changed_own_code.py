@@ -213,6 +213,7 @@ def test_a_pattern_of_own_code_has_no_gradient_and_says_so() -> None:
         lm.model(**IDS)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_edges_of_own_code_are_estimated_and_cut_exactly() -> None:
     from transformers import BloomConfig, BloomForCausalLM
@@ -244,6 +245,7 @@ def test_own_code_without_a_layer_that_reads_the_heads_is_refused() -> None:
         assert error.value.code == "own_code_unchanged"
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_own_code_is_changed_at_every_new_token() -> None:
     from transformers import BloomConfig, BloomForCausalLM

@@ -84,6 +84,7 @@ def test_a_message_that_is_cut_keeps_its_template(lm: LoadedModel) -> None:
     assert found.tokens.ids.tolist() == [*whole[: 32 - 3], *whole[-3:]]
 
 
+@pytest.mark.slow
 def test_a_message_that_is_all_template_is_too_large(
     lm: LoadedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -222,6 +223,7 @@ def looks(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
     return attnviz.load(folders.save(tmp_path_factory.mktemp("looks") / "llava", "llava-chat"))
 
 
+@pytest.mark.slow
 def test_a_message_with_a_picture_stands_where_the_template_puts_it(looks: LoadedModel) -> None:
     parts = [{"type": "image"}, {"type": "text", "text": TEXT}]
     wrapped = looks.text_tokenizer().apply_chat_template(

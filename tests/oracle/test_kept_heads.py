@@ -81,7 +81,7 @@ def capture_of(name: str, **more: Any) -> Capture:
     return attnviz.capture(attnviz.load(model), inputs=inputs, **more)
 
 
-@pytest.mark.some(8)
+@pytest.mark.some(3)
 @pytest.mark.filterwarnings("ignore")  # transformers' own, of tiny configs
 @pytest.mark.parametrize("name", TYPES)
 def test_the_heads_that_are_kept_are_those_of_the_whole_capture(name: str, tmp_path: Path) -> None:
@@ -149,6 +149,7 @@ def text(n: int = 40, seed: int = 0) -> dict[str, Any]:
     return {"inputs": {"input_ids": ids}}
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     ("keep", "kept"),
     [
@@ -167,6 +168,7 @@ def test_heads_are_named_as_everywhere(llama: LoadedModel, keep: Any, kept: Any)
     assert all(call.inputs.only is None for call in whole)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("n", [40, 600])
 @pytest.mark.parametrize("more", [{}, {"store": "float16"}, {"offload": True}])
 def test_heads_go_with_the_other_arguments(llama: LoadedModel, n: int, more: Any) -> None:

@@ -338,7 +338,7 @@ def kept_sites(cap: Capture, way: str | None) -> list[Site] | None:
     return [layers[-1].with_head(0), *(layer.with_head(2) for layer in layers)]
 
 
-@pytest.mark.some(14)
+@pytest.mark.some(4)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", TOLD)

@@ -58,6 +58,7 @@ def test_an_attention_module_that_does_not_ask_is_named() -> None:
     assert NOT_ASKED in calls.missing[0].reason
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_a_sliding_window_is_recorded_over_all_keys() -> None:
     verdict = check("longformer", record)

@@ -203,6 +203,7 @@ class Bidaf(nn.Module):
         return self.start(self.encoded(self.modeling, both, of_text))
 
 
+@pytest.mark.some(8)
 @pytest.mark.parametrize("n_text", [1, 2, 3])
 @pytest.mark.parametrize("how", ["packed", "padded", "time first"])
 @pytest.mark.parametrize("product", [True, False])

@@ -154,6 +154,7 @@ def test_names_in_pieces_are_whole_words_and_answers_that_begin_one_say_so() -> 
     assert "dr" in first and "dr…" in named and not first & named
 
 
+@pytest.mark.slow
 def test_a_strong_look_of_an_encoder_moves_its_meaning_less_than_any_yardstick() -> None:
     animal = start.stage_view("animal", ANIMAL.text)
     number = 3 * 12 + 1

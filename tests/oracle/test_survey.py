@@ -185,6 +185,7 @@ def _kill_a_worker(folder: Path) -> None:
     os.kill(workers[0], signal.SIGKILL)
 
 
+@pytest.mark.slow
 def test_deciles_name_texts_whose_value_lies_in_them() -> None:
     lm = attnviz.load("stories")
     survey = attnviz.survey(lm, TEXTS)

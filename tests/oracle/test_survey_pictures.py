@@ -81,6 +81,7 @@ def test_patches_get_what_the_heads_of_a_model_run_by_hand_give_them(lm: LoadedM
     assert survey.keys("L0.H0", 1)[0].token == labels[int(total[0].argmax())]
 
 
+@pytest.mark.slow
 def test_every_way_gives_the_same_bytes(lm: LoadedModel, folder: Path, tmp_path: Path) -> None:
     plain = attnviz.survey(lm, folder)
     assert set(plain.tally.texts.values()) <= {f"{name}.png" for name in PICTURES}

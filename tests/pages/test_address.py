@@ -127,6 +127,7 @@ def test_the_language_can_be_switched(visit: Visit) -> None:
     assert parameters(app) == {"text": TEXT, "lang": "ja", "open": "1"}
 
 
+@pytest.mark.slow
 def test_an_example_can_be_chosen(visit: Visit) -> None:
     app = visit("overview", cut="1")
     type_text(app, i18n.text("en", "example.short"))

@@ -54,6 +54,7 @@ def test_parts_and_tokens_of_an_encoder(visit: Visit, model: str) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_guess_that_is_not_there_is_dropped(visit: Visit) -> None:
     app = visit("output", model="stories", text=HOSTILE, parts="1", where="1", guess="999.99")
     assert not app.error

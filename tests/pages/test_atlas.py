@@ -122,6 +122,7 @@ def test_a_page_on_one_text_says_where_it_lies_among_the_surveys(visit: Visit, p
     assert f"{i18n.text('en', 'measure.entropy')} higher than in {percent:.0f}%" in line
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)
 def test_the_atlas_of_a_model_of_pictures(
     visit: Visit, lang: i18n.Language, monkeypatch: pytest.MonkeyPatch

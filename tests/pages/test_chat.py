@@ -52,6 +52,7 @@ def test_there_is_no_switch_without_a_template(visit: Visit, tiny: Tiny, name: s
     assert "<|im_start|>" not in labels(app)
 
 
+@pytest.mark.slow
 def test_both_sides_of_compare_read_messages(visit: Visit, tiny: Tiny) -> None:
     app = visit("compare", text=TEXT, text_b="the dog sat", model=tiny("chat"), chat="1")
     assert not app.error

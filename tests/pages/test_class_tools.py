@@ -123,6 +123,7 @@ def test_a_follower_is_on_the_page_and_the_view_of_who_leads(
     assert f"**{along}**" in [each.value for each in follower.caption]
 
 
+@pytest.mark.slow
 def test_sentences_of_a_class_land_on_the_map_of_who_leads_without_names(
     presenter: AppTest, visit: Visit
 ) -> None:
@@ -266,6 +267,7 @@ def test_the_notes_of_the_teacher_have_the_key_and_the_mistakes(presenter: AppTe
     assert not presenter.radio and KEY("learn.order.shown") not in [b.key for b in presenter.button]
 
 
+@pytest.mark.slow
 def test_a_plan_is_one_class_over_the_cards_of_several_lessons(visit: Visit) -> None:
     lead = visit("learn")
     lead.expander(key=KEY("learn.plans"))  # closed: its body is drawn once it is opened
@@ -404,6 +406,7 @@ def test_sentences_with_it_are_ranked_by_what_the_head_gives_their_noun(visit: V
     assert class_socket.rooms().sentences(code(presenter)) == ()
 
 
+@pytest.mark.slow
 def test_a_head_is_taken_into_the_project_from_the_switchboard(visit: Visit) -> None:
     text = "Tom gave the red ball to Anna. Anna gave the red"
     app = visit("switches", model="stories", text=text, changes="L2.H1.mixed=mean")

@@ -195,6 +195,7 @@ def test_a_name_that_opens_nothing_is_said_and_can_be_put_right(visit: Visit, ti
     assert parameters(app)["model_b"] == tiny("bert")
 
 
+@pytest.mark.slow
 def test_another_model_on_the_left_leaves_the_right_one(visit: Visit, tiny: Tiny) -> None:
     """Unless both would be one, or are known to read different things."""
     app = visit("compare", text=A, model=tiny("bert"), model_b="minilm")

@@ -53,6 +53,7 @@ def test_a_decoders_chance_counts_only_what_it_can_see(visit: Visit, tiny: Tiny)
     assert chance in words["sentences"][0][0]
 
 
+@pytest.mark.slow
 def test_a_small_chance_is_not_none(visit: Visit) -> None:
     words = told(visit("overview", text="cat " * 400))
     spread = [said for layer in words["sentences"] for said in layer if "uniform: " in said]

@@ -109,6 +109,7 @@ def test_a_choice_is_judged_and_an_answer_can_be_shown(visit: Visit) -> None:
     assert app.radio(key=KEY("learn.order.known")).value == "sums"
 
 
+@pytest.mark.slow
 def test_cuts_in_another_row_are_captured_for_themselves(visit: Visit) -> None:
     app = visit("learn", lesson="claims", card="backup", answers="backup=hardly")
     assert "instead of “bad”, in all heads: 8.31" in app.success[0].value

@@ -218,6 +218,7 @@ def test_a_file_is_uploaded_read_and_left(visit: Visit, tiny: Tiny) -> None:
     assert "file" not in parameters(app)
 
 
+@pytest.mark.slow
 def test_a_text_too_long_for_the_box_is_read_as_a_file(visit: Visit, tiny: Tiny) -> None:
     app = visit("head", model=tiny("long"), text="the cat")
     pasted = "a dog sat and slept " * 400
@@ -242,6 +243,7 @@ def test_a_file_that_is_no_text(visit: Visit, lang: i18n.Language) -> None:
     assert [each.value for each in app.error] == [said]
 
 
+@pytest.mark.slow
 def test_a_file_longer_than_the_model_reads_can_be_cut(visit: Visit) -> None:
     app = visit("overview", text="The cat sat.")
     app.file_uploader[0].set_value(("a.txt", b"cat " * 600, "text/plain")).run()

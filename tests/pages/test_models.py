@@ -221,6 +221,7 @@ def test_every_step_of_torchs_own_module_is_there(visit: Visit) -> None:
     assert all(panel["ok"] for panel in header["panels"])
 
 
+@pytest.mark.slow
 @pytest.mark.some(1)
 @pytest.mark.parametrize("reads", ["bert", "marian"])
 def test_a_text_is_still_in_the_strip_after_models_without_text(

@@ -97,6 +97,7 @@ def test_what_replaces_a_head_and_both_texts_of_a_pair_are_shown(visit: Visit) -
     assert "such as John / Mary" in interval and "60 pairs have only 15 such sets" in interval
 
 
+@pytest.mark.slow
 def test_pairs_that_the_model_does_not_solve_are_counted_and_can_be_left_out(visit: Visit) -> None:
     whole, solved = (
         picture(visit("pairs", model="sentiment", ask="effects", **more))

@@ -121,6 +121,7 @@ def test_the_sound_stands_under_keys_that_are_its_frames(
     assert header["key_special"] == [int(at * step >= 1.2) for at in range(frames)]
 
 
+@pytest.mark.slow
 def test_overview_shows_many_frames_from_afar(
     visit: Visit, tiny: Tiny, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -177,6 +178,7 @@ def test_a_model_that_only_hears_has_no_box(visit: Visit, tiny: Tiny) -> None:
     assert len(sent(app)[0]["tokens"]) == 59
 
 
+@pytest.mark.slow
 def test_two_transcripts_are_compared(visit: Visit, tiny: Tiny) -> None:
     place = {"stack": "decoder", "kind": "cross"}
     app = visit("compare", model=tiny("whisper"), target="the cat sat", **place)
@@ -254,6 +256,7 @@ def test_steps_of_whisper_begin_with_x_and_say_how_q_was_scaled(
     np.testing.assert_allclose(arrays["q"], expected, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_how_much_is_written_of_a_sound_is_asked_for(visit: Visit, tiny: Tiny) -> None:
     app = visit("head", model=tiny("whisper"), stack="decoder", kind="self")
     box = app.number_input(KEY("generate"))

@@ -114,7 +114,7 @@ def test_nonsense_changes_no_text(visit: Visit, nonsense: object) -> None:
 HOSTILE = (*TOKENS, hostile.TEXT, "\0", "\r\n\t \u2028", OVERRIDE, HALF * 500, "x\0" * 3500)
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(1)
 @pytest.mark.parametrize("typed", HOSTILE, ids=range(len(HOSTILE)))
 def test_hostile_text_is_a_text_or_is_refused(visit: Visit, typed: str) -> None:
     app = visit("overview", text=TEXT)

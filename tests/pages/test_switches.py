@@ -93,6 +93,7 @@ def test_the_words_have_the_shares_of_the_library_and_a_look_is_really_forbidden
     assert "L2.H2’s look at “John”" in answer["sentence"]
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     ("look", "share", "change", "said"),
     [
@@ -189,6 +190,7 @@ def test_without_a_word_the_sums_are_said_and_a_head_is_chosen(visit: Visit) -> 
     assert (header["words"]["through"], header["words"]["chosen"]) == ("", None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", mostly_slow(["minilm", "sentiment", "translator"], 1))
 def test_other_answers_have_words_too(visit: Visit, model: str) -> None:
     header, arrays = sent(visit("switches", model=model, word="@1"))
@@ -210,6 +212,7 @@ def test_other_pages_say_that_their_heads_are_on(visit: Visit) -> None:
     assert said not in [caption.value for caption in visit("switches", **off).caption]
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize(
     "model", mostly_slow(["sentiment", "shapes", "translator", "minilm", "dates"], 3)
 )

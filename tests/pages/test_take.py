@@ -134,6 +134,7 @@ def test_the_code_of_a_page_gives_what_it_shows(
     assert_same(np.asarray(value), np.asarray(expected))
 
 
+@pytest.mark.slow
 def test_the_code_of_compare_gives_both_sides(
     opened: Callable[..., tuple[AppTest, Files]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

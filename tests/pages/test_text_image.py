@@ -126,7 +126,7 @@ def test_one_text_goes_with_one_picture(tiny: Tiny) -> None:
     assert raised.value.code == "one_text_one_picture"
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(1)
 @pytest.mark.parametrize("page", [*PAGES, "compare"])
 def test_a_model_of_text_and_picture_writes(visit: Visit, tiny: Tiny, page: str) -> None:
     app = visit(page, text=TEXT, model=tiny("llava"), stack="text", generate="4")
@@ -151,6 +151,7 @@ def test_what_is_written_is_no_part_of_the_picture(visit: Visit, tiny: Tiny) -> 
         assert header["written"] == [0] * (n - n_written) + [1] * n_written
 
 
+@pytest.mark.slow
 def test_output_shows_what_a_model_of_both_expects_next(visit: Visit, tiny: Tiny) -> None:
     app = visit("output", text=TEXT, model=tiny("llava"))
     assert not app.error

@@ -208,6 +208,7 @@ def test_a_model_with_neither_card_nor_opening_shows_no_card(
     assert i18n.text("en", "card.title") not in [heading.value for heading in app.subheader]
 
 
+@pytest.mark.slow
 def test_another_model_forgets_the_target_and_shows_its_own_example(
     visit: Visit, echo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -235,6 +236,7 @@ def test_dates_open_with_a_date(visit: Visit, lang: i18n.Language) -> None:
     assert head_buttons(app)[0] == known.description.heads[0].head.replace(".", "\\.")
 
 
+@pytest.mark.slow
 def test_dates_say_what_they_do_not_know(visit: Visit) -> None:
     app = visit("overview", model="dates", text="Monday morning")
     assert [each.value for each in app.info] == [i18n.text("en", "notice.no_date")]

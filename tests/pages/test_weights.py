@@ -82,6 +82,7 @@ def test_two_signs_of_a_copying_score_are_both_said_with_what_was_read(visit: Vi
     assert "embeddings the score is −0.59, of the other sign" in plain
 
 
+@pytest.mark.slow
 def test_a_head_that_copies_no_single_token_is_not_said_to(visit: Visit) -> None:
     header, _ = picture(visit("weights", model="stories", layer="3", head="1"))
     found = attnviz.circuits("stories").ov("L3.H1", through="mlp0")
@@ -108,6 +109,7 @@ def test_positions_that_spread_attention_evenly_are_said_to(visit: Visit) -> Non
     assert f"the largest of {n} (every earlier head" in best and n == 36
 
 
+@pytest.mark.slow
 def test_heads_are_listed_by_the_score_that_stands_beside_them(visit: Visit) -> None:
     header, arrays = picture(visit("weights", model="minilm", layer="2", head="1"))
     c = attnviz.circuits("minilm")

@@ -105,6 +105,7 @@ def test_sampling_is_what_the_library_samples(visit: Visit, tiny: Tiny) -> None:
         assert parameters(app)[name] == HOT[name]
 
 
+@pytest.mark.slow
 def test_the_menu_changes_how_it_draws(visit: Visit, tiny: Tiny) -> None:
     app = visit("output", text=TEXT, model=tiny("gpt2"), generate="5", query="2")
     assert app.number_input(KEY("top_k")).disabled
@@ -157,6 +158,7 @@ def test_the_player_stands_above_what_was_written(visit: Visit, tiny: Tiny, page
     assert len(beside_bar(again)) == 1
 
 
+@pytest.mark.slow
 def test_a_translators_player_belongs_to_the_stack_that_writes(visit: Visit, tiny: Tiny) -> None:
     asked = {"text": TEXT, "model": tiny("t5"), "generate": "5"}
     app = visit("overview", **asked, stack="decoder", kind="cross")

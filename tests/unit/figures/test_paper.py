@@ -57,6 +57,7 @@ def test_a_png_shows_the_cells() -> None:
 
 
 # matplotlib takes most of a minute to put a font of Chinese and Korean letters into an EPS file
+@pytest.mark.slow
 @pytest.mark.parametrize("signs", [LETTERS, pytest.param(SIGNS, marks=pytest.mark.slow)], ids=len)
 def test_an_eps_is_postscript_without_transparency(signs: tuple[str, ...]) -> None:
     eps = drawing(signs).content(".eps")

@@ -181,6 +181,7 @@ BAD_HEADS: tuple[tuple[object, str], ...] = (
 )
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize(("value", "message"), BAD_HEADS)
 def test_heads_that_do_not_fit_are_refused(value: object, message: str) -> None:
     data = KINDS["heads, projections"]

@@ -77,6 +77,7 @@ def test_a_selection_of_another_attention_is_made_to_fit(widget: LiveWidget) -> 
     assert (widget.selection.query, widget.selection.key) == (None, None)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     "arguments",
     [("L9.H0",), ("L0.H9",), ("L0.H0", 99), ("L0.H0", None, 1)],
@@ -103,6 +104,7 @@ HOSTILE = (
 )
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("sent", HOSTILE)
 def test_a_selection_that_no_page_sends_is_refused(widget: LiveWidget, sent: object) -> None:
     with pytest.raises(BadInput):
