@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Locator, expect
 
+from attnviz.app.session import widgets
 from tests.browser.conftest import OpenVisit
 from tests.support.browser import accessibility_problems
 from tests.support.visit import Visit, expect_data
@@ -25,6 +26,9 @@ def test_miniatures_are_there_with_the_page_and_open_theirs(visit: OpenVisit) ->
     translator.click()
     opened.page.get_by_role("heading", name="Change", exact=True).wait_for()
     opened.wait_for_parameters(model="translator")
+    # what the miniature has shown stands in sight, though the switches come first
+    whole = opened.page.locator(f".{widgets.class_name('whole')}")
+    expect(whole.locator("canvas[data-drawn]").first).to_be_in_viewport()
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ from tests.support.waiting import expect_true
 
 TEXT = "The cat sat on the mat."
 STORE = "When Mary and John went to the store, John gave a book to"
+TROPHY = "The trophy did not fit into the suitcase because it was too big."
 FLYING = ".av-flying"
 
 
@@ -105,3 +106,14 @@ def test_look_in_the_bar_leads_from_an_open_head_to_all(visit: OpenVisit) -> Non
     opened.page.locator(".st-key-attnviz-widget-pages").get_by_role("link", name="Look").click()
     opened.wait_for_parameters(open=None)
     expect(square(opened, 1, 1)).to_be_visible()
+
+
+def test_two_words_ask_which_head_links_them(visit: OpenVisit) -> None:
+    opened = visit("overview", text=TROPHY)
+    board = opened.page.locator(".av-grid canvas[data-drawn]").first
+    expect_data(board, hits=None)
+    opened.tokens.get_by_text("it", exact=True).click()
+    opened.tokens.get_by_text("trophy", exact=True).click(modifiers=["Shift"])
+    opened.wait_for_parameters(links=1, query=10, key=2)
+    expect_true(lambda: (board.get_attribute("data-hits") or "").startswith("L3.H1 "))
+    expect(opened.page.locator(".found-head").first).to_contain_text("L3.H1")

@@ -14,10 +14,11 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app.bar import picture, sound, text_file
-from attnviz.app.frame.fragments import keep_selection
+from attnviz.app.frame.fragments import answer_question, keep_selection
 from attnviz.app.host.draw import draw
 from attnviz.app.session import (
     address,
+    address_bar,
     current,
     embedding,
     model_cards,
@@ -40,6 +41,7 @@ from attnviz.pictures.group.app_capture import AppCapture, PageContext
 from attnviz.pictures.group.axes import token_axes
 from attnviz.pictures.group.titles import model_title
 from attnviz.pictures.shared.pages import Page
+from attnviz.pictures.shared.selection import Extent
 from attnviz.pictures.strip import (
     PieceName,
     StripAnswer,
@@ -124,8 +126,20 @@ def _of_capture(shown: PageContext, with_second: bool) -> None:
     has_queries = any(piece.tokens is not None and piece.tokens.asks for piece in view.pieces)
     # another picture shows no tokens of its own where this line has the queries (style.css)
     with st.container(key=widgets.key("strip.words" if has_queries else "strip.plain")):
-        on = {"selection": keep_selection(key, shown.size.extent)}
+        extent = shown.size.extent
+        on = {"selection": keep_selection(key, extent), "ask": _ask_for_heads(key, extent)}
         draw(strip.CANVAS, view, key, shown.lang, on | events(key, TAKES))
+
+
+def _ask_for_heads(key: str, extent: Extent) -> Callable[[], None]:
+    """A callback: two words are asked about where all heads stand on the page."""
+    answer = answer_question(key, extent)
+
+    def ask() -> None:
+        if store.get(address_bar.SHOWN) == "overview" and not current.view().drawing.second:
+            answer()
+
+    return ask
 
 
 @fragment()

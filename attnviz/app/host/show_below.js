@@ -1,9 +1,10 @@
 // @ts-check
-// The whole answer opens below the fold: whoever opens it is taken there, and stays there while its pictures arrive.
+// The whole answer opens below the fold: whoever opens it, on Change or by a miniature of Start, is taken there, and stays
+// there while its pictures arrive.
 
-const DOORS = ".st-key-attnviz-widget-question button";
+const DOORS = ".st-key-attnviz-widget-question button, [class*=st-key-attnviz-component-gallery]";
 const BELOW = ".st-key-attnviz-widget-whole";
-const ARRIVING_MS = 4000;
+const ARRIVING_MS = 8000;
 const HANDS = ["wheel", "pointerdown", "keydown", "touchmove"]; // whoever does something goes on alone
 
 /** From now on what a click opens below is scrolled to. */

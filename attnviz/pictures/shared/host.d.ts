@@ -135,7 +135,7 @@ export interface Events {
   selection: AddressSelection;
   /** A head to open on another page. */
   open: Place & { page: PageName; name?: string };
-  /** head, stage: what is asked of a cell; mirror of `LookQuestion` in selection.py. */
+  /** head, stage, strip, switches: what is asked of a cell; mirror of `LookQuestion` in selection.py. */
   ask: Place & { ask: "forbid" | "links"; on: boolean };
   /** steps: all edits in their text form. */
   edit: string;

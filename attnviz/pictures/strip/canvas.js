@@ -188,7 +188,8 @@ function choose(/** @type {State} */ state, /** @type {string} */ text) {
 }
 
 /**
- * A token asks, or answers where it is of the keys alone or Shift is held; the same one again lets it go.
+ * A token asks, or answers where it is of the keys alone or Shift is held; the same one again lets it go. Two words, the
+ * second with Shift, ask which head links them.
  * @param {State} state
  * @param {PieceNodes} nodes
  * @param {number | null} token
@@ -205,6 +206,9 @@ function choosePlace(state, { piece }, token, wantsKey = false) {
   state.committer.update(state.selection);
   state.committer.write(state.selection);
   mark(state);
+  if (!isKey || !wantsKey || place.key === null) return;
+  state.committer.commit();
+  state.host.trigger("ask", { ask: "links", on: true, layer: layer ?? 0, head: head ?? 0, ...place });
 }
 
 /** Marks the chosen tokens; a sentence that opens stays at its beginning, `inSight` scrolls to what was chosen. */
