@@ -27,8 +27,8 @@ def declare(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     inputs.declare(parser)
     add = parser.add_argument_group("head").add_argument
-    add("--layer", type=int, default=0, metavar="N", help="layer, counted from 0 (0)")
-    add("--head", type=_head, default=0, metavar="N", help="head, counted from 0, or all (0)")
+    add("--layer", type=int, metavar="N", help="layer, counted from 0 (the first that is kept)")
+    add("--head", type=_head, metavar="N", help="head, counted from 0, or all (the first kept)")
     add("--stack", metavar="NAME", help="one of several stacks, e.g. decoder")
     add("--kind", default="self", metavar="KIND", help="self or cross attention (self)")
     add = parser.add_argument_group("output").add_argument
@@ -74,18 +74,28 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.out is not None:
         save.require_new(arguments.out, arguments.overwrite)
     model, captured = inputs.captured(arguments)
-    call = captured.call(arguments.layer, arguments.kind, arguments.stack)
-    heads = tuple(call.kept_heads) if arguments.head == ALL else (arguments.head,)
+    call = captured.call(_layer(captured, arguments), arguments.kind, arguments.stack)
+    head = call.kept_heads[0] if arguments.head is None else arguments.head
+    heads = tuple(call.kept_heads) if head == ALL else (head,)
     weights = [call.weights(head).tolist() for head in heads]
-    shown = PrintedHeads(captured, call, arguments.layer, heads, weights, captured.verify())
+    shown = PrintedHeads(captured, call, call.layer, heads, weights, captured.verify())
     if arguments.json:
-        print(_json(model, shown, arguments.head))
+        print(_json(model, shown, head))
     else:
         print(_text(model, shown))
     if arguments.out is not None:
-        head = None if arguments.head == ALL else arguments.head
-        save.beside(captured, arguments.out, arguments.layer, head, arguments)
+        one = None if head == ALL else head
+        save.beside(captured, arguments.out, call.layer, one, arguments)
     return 0 if shown.verification.ok else UNRELIABLE
+
+
+def _layer(captured: "Capture", arguments: argparse.Namespace) -> int:
+    """The layer that was asked for, or the first one of the kind and stack that is kept."""
+    if arguments.layer is not None:
+        return int(arguments.layer)
+    kind, stack = arguments.kind, arguments.stack
+    fits = (c.layer for c in captured.calls if c.kind == kind and stack in (None, c.stack))
+    return next(fits, 0)
 
 
 def _json(model: str, shown: PrintedHeads, head: int | str) -> str:
@@ -146,6 +156,7 @@ COMMAND = Command(
         'attnviz capture "Lily gave the red ball to" --model stories --generate 3',
         "attnviz capture --model shapes --image photo.png --head all",
         "attnviz capture - --cut --json < letter.txt > weights.json",
+        'attnviz capture "The cat sat" --keep L3,L5.H11 --out some.safetensors',
         "attnviz capture --from run.safetensors --layer 5 --head 11",
     ),
     declare=declare,

@@ -29,13 +29,13 @@ NOTHING_TO_READ = ("what_to_capture", "nothing_to_read")  # the codes of an erro
 NOTHING_GIVEN = "give a text, - for standard input, or --file, --image or --sound with a FILE"
 # what means nothing beside a saved capture, by the name that argparse keeps it under
 OF_A_RUN = (
-    "text", "file", "pair", "target", "image", "sound", "generate", "chat", "cut", "model",
+    "text", "file", "pair", "target", "image", "sound", "generate", "chat", "cut", "keep", "model",
     "revision", "device", "dtype",
 )  # fmt: skip
 
 
-def declare(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that say what is looked at."""
+def declare(parser: argparse.ArgumentParser, *, some_heads: bool = True) -> None:
+    """Add the arguments that say what is looked at; without `some_heads` all heads are needed."""
     add = parser.add_argument_group("input").add_argument
     add("text", nargs="?", metavar="TEXT", help="the text; - reads it from standard input")
     add("--file", metavar="FILE", help="read the text from a file, in UTF-8")
@@ -46,6 +46,9 @@ def declare(parser: argparse.ArgumentParser) -> None:
     add("--generate", type=int, metavar="N", help="let the model write N tokens first")
     add("--chat", action="store_true", help="give the text as a message, in the model's template")
     add("--cut", action="store_true", help="keep the beginning of a text that is too long")
+    if some_heads:
+        add("--keep", metavar="HEADS", help="keep these layers and heads alone: L8,L2.H1")
+    parser.set_defaults(keep=None)
     add("--from", dest="source", metavar="FILE", help="a saved capture, in place of all the others")
     add = parser.add_argument_group("model").add_argument
     add("--model", metavar="NAME", help=f"listed name, hub id, folder ({DEFAULT_MODEL})")
@@ -111,6 +114,7 @@ def _options(arguments: argparse.Namespace) -> dict[str, Any]:
         "generate": arguments.generate,
         "chat": arguments.chat or None,
         "cut": arguments.cut or None,
+        "keep": None if arguments.keep is None else arguments.keep.split(","),
         "image": None if arguments.image is None else picture(arguments.image),
         "sound": None if arguments.sound is None else sound(arguments.sound),
     }

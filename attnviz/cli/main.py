@@ -30,11 +30,11 @@ from attnviz.cli import (
 from attnviz.cli.command import HelpFormat, Refused, examples, overview
 from attnviz.errors import AttnVizError
 
-ARGUMENT = re.compile(r"\b([a-z_]+)=('[^']*'|[\w.]*)")
+ARGUMENT = re.compile(r"""\b([a-z_]+)=('[^']*'|"[^"]*"|[\w.]*)""")
 CALL = re.compile(r"\b(capture|load|save)\(\)")
 SAME_NAMES = (
-    "target image sound generate chat cut device dtype revision head kind stack batch least view"
-    " scale cells title heads lang live"
+    "target image sound generate chat cut keep device dtype revision head kind stack batch least"
+    " view scale cells title heads lang live"
 )
 OPTIONS = {
     "text_pair": "--pair",
@@ -153,5 +153,5 @@ def _option(argument: re.Match[str]) -> str:
         return "a text"
     if name not in OPTIONS:
         return f"{argument[0]} (in Python)"
-    shown = value.strip("'")
+    shown = value.strip("'\"")
     return OPTIONS[name] + (f" {shown}" if shown not in ("", "True") else "")

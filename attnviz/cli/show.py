@@ -18,7 +18,7 @@ NAME = "attention.html"
 
 def declare(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    inputs.declare(parser)
+    inputs.declare(parser, some_heads=False)  # a page has small pictures of all
     save.declare_page(parser)
     parser.add_argument("--json", action="store_true", help="print JSON about the page")
 

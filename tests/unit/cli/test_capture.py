@@ -112,6 +112,39 @@ def test_json_of_unreliable_numbers_ends_with_code_1_and_is_json(
     assert verify["worst"]["error"] == (unreliable if unreliable == 2e-4 else None)
 
 
+# --- some heads --------------------------------------------------------------------------------
+
+
+def test_the_heads_that_are_kept_are_printed_and_saved(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "some.safetensors"
+    kept = lines(capsys, TEXT, "--keep", "L3,L5.H11", "--layer", "5", "--out", str(file))
+    assert kept[1:-1] == lines(capsys, TEXT, "--layer", "5", "--head", "11")[1:-1]
+    saved = attnviz.read(file)
+    assert isinstance(saved, attnviz.Capture)
+    assert [(call.layer, len(call.kept_heads)) for call in saved.calls] == [(3, 12), (5, 1)]
+    first = lines(capsys, "--from", str(file))
+    assert first[3] == lines(capsys, TEXT, "--layer", "3")[3]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--keep", "L5.H12"), "L5.H12 does not exist: this model has L0 (12 heads)"),
+        (("--keep", "five"), "'five' names no head"),
+        (("--keep", ""), "'' names no head"),
+        (("--keep", "L5.H1,L5.H3", "--head", "2"), "again with this head in --keep"),
+        (("--keep", "L5.H1", "--layer", "4"), "layer 4 of 'self' attention is not in this capture"),
+    ],
+)
+def test_what_cannot_be_kept_or_was_not_is_refused(
+    arguments: tuple[str, ...], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main.main(["capture", TEXT, *arguments]) == main.FAILED
+    assert words in capsys.readouterr().err
+
+
 # --- input -------------------------------------------------------------------------------------
 
 

@@ -18,6 +18,8 @@ from attnviz.cli.main import in_words_of_the_command_line
         ("load it with tokenizer=", "load it with tokenizer= (in Python)"),
         ("name one with head='L5.H11', one", "name one with --head L5.H11, one"),
         ("or leave least=0.01 out", "or leave --least 0.01 out"),
+        ("capture again without keep=", "capture again without --keep"),
+        ('a shorter text, store="float16", or', 'a shorter text, store="float16" (in Python), or'),
         ("save it with dtype='float16'", "save it with --half"),
         ("layer 9 does not exist: give 0 to 5", "layer 9 does not exist: give 0 to 5"),
     ],
