@@ -16,8 +16,10 @@ import torch
 from torch import nn
 from transformers import LlamaForCausalLM
 
+import attnviz
+from tests.oracle.test_kept_heads import require_same_head
 from tests.support.adapted_layers import KINDS
-from tests.support.adapted_llama import LAYERS, attentions, llama, shown, with_layers
+from tests.support.adapted_llama import IDS, LAYERS, attentions, llama, shown, with_layers
 
 # of the libraries themselves
 pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::UserWarning")
@@ -181,6 +183,37 @@ def test_classes_of_the_same_shape_in_a_library_model(kind: str) -> None:
 
 def test_dynamic_eight_bits_are_absent() -> None:
     assert shown(dynamic(llama()), rounds=True) == ABSENT
+
+
+# --- some heads ---------------------------------------------------------------------------------
+
+KEPT = ("L0.H1", "L1.H0", "L1.H3")
+
+
+def require_kept(model: nn.Module) -> None:
+    """The heads that are kept alone are those of the whole capture, layers and all."""
+    lm = attnviz.load(model)
+    whole, kept = (
+        attnviz.capture(lm, inputs={"input_ids": IDS}, keep=keep) for keep in (None, KEPT)
+    )
+    assert [list(call.kept_heads) for call in kept.calls] == [[1], [0, 3]]
+    for call in kept.calls:
+        for head in call.kept_heads:
+            require_same_head(call, whole.call(call.layer), head)
+    kept.verify().require()
+    assert kept.nbytes < whole.nbytes
+
+
+@needs_peft
+@pytest.mark.parametrize("name", ["lora", "lora of o", "dora", "ia3"])
+def test_heads_of_layers_with_an_adapter_are_kept_alone(name: str) -> None:
+    require_kept(LIBRARIES[name][1](llama()))
+
+
+@pytest.mark.some(3)
+@pytest.mark.parametrize("kind", KINDS)
+def test_heads_of_unusual_layers_are_kept_alone(kind: str) -> None:
+    require_kept(with_layers(llama(), KINDS[kind]))
 
 
 # --- drawn at random ----------------------------------------------------------------------------
