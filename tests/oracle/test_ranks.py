@@ -50,6 +50,15 @@ def test_all_heads_of_all_processes_are_recorded_under_their_numbers(kind: str) 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
+def test_heads_that_are_kept_alone_have_their_numbers_among_all(kind: str) -> None:
+    kept = found(kind)["kept"]
+    assert kept["heads"] == [[0, [4], 6], [1, [1, 5], 6]]
+    assert all(error <= SAME for error in kept["stages"].values()), kept["stages"]
+    assert kept["verified"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_change_acts_on_the_head_that_it_names(kind: str) -> None:
     changes = found(kind)["changes"]
     assert len(changes) == 11

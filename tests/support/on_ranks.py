@@ -6,7 +6,7 @@ Run by torchrun; the first process writes its findings as JSON into the file tha
 import json
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import torch
@@ -71,10 +71,13 @@ def difference(left: Tensor | None, right: Tensor | None) -> float:
     return float((torch.as_tensor(left) - torch.as_tensor(right)).abs().max())
 
 
-def stages(ours: Capture, theirs: Capture) -> dict[str, float]:
-    """The largest difference of each stage, all heads of both texts."""
+ALL_HEADS = tuple(f"L{layer}.H{head}" for layer in range(2) for head in range(6))
+SOME_HEADS = ("L0.H4", "L1.H1", "L1.H5")  # of the first process and of the second
+
+
+def stages(ours: Capture, theirs: Capture, heads: Sequence[str] = ALL_HEADS) -> dict[str, float]:
+    """The largest difference of each stage of some heads, both texts."""
     found = {"logits": difference(ours.logits, theirs.logits)}
-    heads = [f"L{layer}.H{head}" for layer in range(2) for head in range(6)]
     for stage in STAGES:
         found[stage] = max(
             difference(
@@ -132,6 +135,12 @@ def of_model(lm: LoadedModel, own: LoadedModel) -> dict[str, object]:
         )
         effect = difference(in_one, clean)
         found["changes"][name] = [difference(with_parts, in_one), effect]  # type: ignore[index]
+    some, alone = (attnviz.capture(model, inputs=INPUTS, keep=SOME_HEADS) for model in (lm, own))
+    found["kept"] = {
+        "heads": [[call.layer, list(call.kept_heads), call.n_heads] for call in some.calls],
+        "stages": stages(some, alone, SOME_HEADS),
+        "verified": some.verify().ok and some.nbytes < ours.nbytes,
+    }
     written, alone = (attnviz.capture(model, inputs=ONE, generate=4) for model in (lm, own))
     found["written"] = difference(written.weights("L1.H4"), alone.weights("L1.H4"))
     return found
