@@ -1,4 +1,5 @@
-"""Names of a package that are looked up on first use (PEP 562), not at its import (a leaf).
+"""Names of a package that are looked up on first use (PEP 562), not at its import, and results
+that are worked out at the first question (a leaf).
 
     __getattr__, __dir__, __all__ = names(__name__, _HOMES)
 
@@ -7,8 +8,12 @@ writes the same as imports into its `__init__.pyi`, for editors and type checker
 """
 
 import sys
+import threading
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from typing import Generic, TypeVar
+
+Result = TypeVar("Result")
 
 
 def names(
@@ -32,3 +37,22 @@ def names(
         return value
 
     return look_up, lambda: public, public
+
+
+class Later(Generic[Result]):
+    """A result that is worked out at the first question, once for all threads that ask.
+
+    What the work raises is raised at each question.
+    """
+
+    def __init__(self, work: Callable[[], Result]) -> None:
+        self._work: Callable[[], Result] | None = work
+        self._lock = threading.Lock()
+
+    def __call__(self) -> Result:
+        """The result."""
+        with self._lock:
+            if self._work is not None:
+                self._result = self._work()
+                self._work = None
+        return self._result

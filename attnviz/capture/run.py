@@ -8,6 +8,7 @@ token gets a name. Nothing half-captured is returned: an error anywhere raises.
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import SupportsIndex
 
@@ -26,11 +27,15 @@ from attnviz.capture.generation.decode import Written, require_can_write, write
 from attnviz.capture.generation.join import join
 from attnviz.capture.generation.settings import Generation
 from attnviz.capture.interruption import Check, interruptible
+from attnviz.capture.locate.modules import modules_by_name
+from attnviz.capture.locate.own_code import may_have_own_code
 from attnviz.capture.locate.windows import with_windows
 from attnviz.capture.plan.plan import Plan
 from attnviz.capture.plan.planners import plan
 from attnviz.capture.quiet import without_warnings
-from attnviz.capture.record.recorder import recording, row_step
+from attnviz.capture.record.noted import noted_calls, noting
+from attnviz.capture.record.pass_log import PassBefore
+from attnviz.capture.record.recorder import MAX_WHOLE_ROWS, recording, row_step
 from attnviz.capture.request import ModelInputs, Request, Text
 from attnviz.capture.storage import KeptCalls, Storage, StoredType
 from attnviz.capture.token_names import patch_grid, token_names
@@ -167,6 +172,11 @@ def capture_request(
     storage = Storage(store, offload)
     with without_warnings():
         planned = plan(lm, request)
+        is_plain = not changes and sites is None and storage.changes_nothing
+        if is_plain and _may_be_noted(request, planned):
+            noted = _noted(lm, request, planned, check, scores)
+            if noted is not None:
+                return noted
         if sites is not None:
             storage = Storage(store, offload, _kept(lm, planned, sites))
         run = _run(lm, request, planned, changes, check, scores, storage)
@@ -197,7 +207,60 @@ def capture_request(
         missing=(*run.missing, *left_out),
     )
     _require_numbers(lm, result)
+    if is_plain and _may_be_noted(request, planned):
+        _remember(lm, planned, result)
     return result
+
+
+def _may_be_noted(request: Request, planned: Plan) -> bool:
+    """True for texts that are read and nothing else."""
+    if request.kind not in ("text", "inputs") or request.generation is not None:
+        return False
+    return all(name.endswith(TEXT_INPUTS) for name in planned.inputs)
+
+
+def _noted(
+    lm: LoadedModel, request: Request, planned: Plan, check: Check | None, scores: bool
+) -> Capture | None:
+    """The capture of a pass that is only noted; None where it has to be recorded as it runs."""
+    n_token = sum(len(row) for rows in planned.tokens.values() for row in rows)
+    with (
+        lm.lock,
+        torch.no_grad(),
+        _blamed_on_inputs(lm, request),
+        interruptible(lm.model, check),
+        noting(lm.model, n_token) as log,
+    ):
+        if log is None:
+            return None
+        output = lm.model(**planned.inputs, **_single_pass(lm, planned, scores))
+    if not log.counts(planned.n_input, MAX_WHOLE_ROWS):
+        return None
+    answer = Pass((), output if isinstance(output, Mapping) else {})
+    result = Capture.with_later_calls(
+        partial(noted_calls, log),
+        model=lm.key,
+        tokens_by_stack=dict(planned.tokens),
+        hidden=answer.tensor("last_hidden_state"),
+        logits=logits.kept(answer.tensor("logits")),
+    )
+    _require_numbers(lm, result)
+    return result
+
+
+def _remember(lm: LoadedModel, planned: Plan, result: Capture) -> None:
+    """Let the next pass like this one be noted, if nothing beside its calls had to be found."""
+    modules = modules_by_name(lm.model)
+    is_simple = (
+        not result.missing
+        and result.tokens_by_stack.keys() == planned.tokens.keys()
+        and result.grid is None
+        and not modules.fact(may_have_own_code)
+        and all(call.row_step == 1 and call.windows is None for call in result.calls)
+    )
+    if is_simple and modules.remembered(PassBefore) is None:
+        n_token = sum(len(row) for rows in result.tokens_by_stack.values() for row in rows)
+        modules.remember(PassBefore(result.nbytes // n_token))
 
 
 def _sites(keep: Keep) -> tuple[Site, ...]:

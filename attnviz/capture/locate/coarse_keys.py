@@ -70,11 +70,14 @@ class SpatialPath:
 class SpatialWatch:
     """Forward hooks on a model's convolutions and pooling layers."""
 
-    def __init__(self, modules: Modules, is_active: Callable[[], bool]) -> None:
+    def __init__(self, is_active: Callable[[], bool]) -> None:
         self._is_active = is_active
         self._recent: deque[SpatialRun] = deque(maxlen=MAX_RUNS)
         self._grid: Grid | None = None
         self._hooks = Hooks()
+
+    def watch(self, modules: Modules) -> None:
+        """Notice the layers that run from now on."""
         for name, is_inside in modules.fact(_coarsening).items():
             self._hooks.after(modules[name], self._hook(name, is_inside))
 

@@ -25,8 +25,8 @@ class LinearRun:
 
     `input_version` and `output_version` tell a later change in place, `storage` is the address of
     its output's memory and `read_storage` of its input's. `is_plain` is what the function of that
-    name says of the module. One is made at each run of each layer, so that it is no dataclass:
-    these are slow to make.
+    name says of the module, `layer` its weight where that was read before. One is made at each run
+    of each layer, so that it is no dataclass: these are slow to make.
     """
 
     __slots__ = (
@@ -43,13 +43,14 @@ class LinearRun:
         memory: int,
         *,
         is_plain: bool = False,
+        layer: WrittenLayer | None = None,
     ) -> None:
         self.name, self.module, self.is_plain = name, module, is_plain
         # the model may give the same tensor another shape in place, which no counter tells
         self.input, self.output = read.detach(), wrote.detach()
         self.input_version, self.output_version = version_of(read), version_of(wrote)
         self.storage, self.read_storage = storage_of(wrote), memory
-        self._layer: WrittenLayer | CalledLayer | None = None
+        self._layer: WrittenLayer | CalledLayer | None = layer
 
     @property
     def layer(self) -> WrittenLayer | CalledLayer:
@@ -69,11 +70,7 @@ class LinearRun:
         else:
             read = self.input
             return CalledLayer(module, read.shape[-1], read.dtype, read.device)
-        weight = weight.detach()
-        return WrittenLayer(
-            weight.t() if isinstance(module, nn.Linear) else weight,  # Conv1D has [d_in, d_out]
-            bias.detach() if isinstance(bias, Tensor) else None,
-        )
+        return written_layer(module, weight, bias)
 
     @property
     def has_its_output(self) -> bool:
@@ -161,6 +158,15 @@ def is_plain(module: nn.Module) -> bool:
     hooks = module._forward_hooks.values()
     ours = all(getattr(hook, "func", hook).__module__ == is_part.__module__ for hook in hooks)
     return getattr(forward, "__module__", "").startswith("transformers.") and ours
+
+
+def written_layer(module: nn.Module, weight: Tensor, bias: Tensor | None) -> WrittenLayer:
+    """A linear layer with its weight and bias as they are read."""
+    weight = weight.detach()
+    return WrittenLayer(
+        weight.t() if isinstance(module, nn.Linear) else weight,  # Conv1D has [d_in, d_out]
+        bias.detach() if isinstance(bias, Tensor) else None,
+    )
 
 
 def can_be_read(module: nn.Module) -> bool:

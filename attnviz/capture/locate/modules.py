@@ -8,6 +8,7 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 from operator import attrgetter, methodcaller
+from types import MappingProxyType
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary, ref
 
@@ -25,7 +26,7 @@ class Modules(dict[str, nn.Module]):
     def __init__(
         self,
         modules: Mapping[str, nn.Module],
-        facts: dict[Callable[..., Any], Any],
+        facts: Any,  # a dictionary, by functions and classes
         names: Mapping[int, str] | None = None,
     ) -> None:
         super().__init__(modules)
@@ -41,6 +42,19 @@ class Modules(dict[str, nn.Module]):
         if work not in self._facts:
             self._facts[work] = work(self)
         found: Fact = self._facts[work]
+        return found
+
+    def names_alone(self) -> "Modules":
+        """The names, with all facts that are known, and without the modules."""
+        return Modules({}, MappingProxyType(self._facts), self.names)
+
+    def remember(self, known: object) -> None:
+        """Keep something that a pass showed of the modules, one object of its class."""
+        self._facts[type(known)] = known
+
+    def remembered(self, cls: type[Fact]) -> Fact | None:
+        """The object of a class that was kept; None without one, or if a module is another now."""
+        found: Fact | None = self._facts.get(cls)
         return found
 
 

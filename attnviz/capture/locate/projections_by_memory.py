@@ -16,7 +16,7 @@ changes in place later is copied or withdrawn.
 
 import math
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -146,14 +146,9 @@ class MadeBy:
 
 
 class LinearWatch:
-    """Forward hooks on linear layers of a model, for as long as the model is recorded."""
+    """The linear layers of a model as they run: told of them, or by hooks while it watches them."""
 
-    def __init__(
-        self,
-        modules: Modules,
-        layers: Mapping[str, nn.Module],
-        is_active: Callable[[], bool],
-    ) -> None:
+    def __init__(self, is_active: Callable[[], bool], plain: Set[str] = frozenset()) -> None:
         self._is_active = is_active
         self._recent: deque[LinearRun] = deque(maxlen=RECENT_LAYERS)
         self._search = ValueSearch()
@@ -164,11 +159,15 @@ class LinearWatch:
         self._read: ReadOutput | None = None
         self._made: list[MadeBy] = []
         self._copies: deque[tuple[tuple[object, ...], Tensor, Tensor]] = deque(maxlen=KEPT_COPIES)
-        self._plain = {name for name, layer in layers.items() if is_plain(layer)}
+        self._plain = plain
         self._hooks = Hooks()
+
+    def watch(self, modules: Modules, layers: Mapping[str, nn.Module]) -> None:
+        """Take the layers that run from now on."""
+        self._plain = {name for name, layer in layers.items() if is_plain(layer)}
         for name, module in layers.items():
             self._hooks.after(module, partial(self._end_layer, name))
-        for name in _other_projections(modules):
+        for name in other_projections(modules):
             self._hooks.after(modules[name], partial(self._end_outer, name), with_kwargs=True)
         self._hooks.before(modules[""], self._begin_pass)
 
@@ -196,7 +195,10 @@ class LinearWatch:
         memory = memory_of(read)
         if memory == NO_MEMORY:
             return
-        layer = LinearRun(name, module, read, output, memory, is_plain=name in self._plain)
+        self.take(LinearRun(name, module, read, output, memory, is_plain=name in self._plain))
+
+    def take(self, layer: LinearRun) -> None:
+        """Keep a layer that ran."""
         self._recent.append(layer)
         if self._awaited or self._read is not None:
             self._match_output(layer)
@@ -514,7 +516,7 @@ def _linear_in_attention(modules: Modules) -> list[str]:
     return [name for name in linear if name.startswith(within)] or linear
 
 
-def _other_projections(modules: Modules) -> list[str]:
+def other_projections(modules: Modules) -> list[str]:
     """The names of what may be projections beside linear layers: around them, or of another class.
 
     None that is named after attention, or around such a module.

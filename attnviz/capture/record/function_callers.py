@@ -16,10 +16,13 @@ from attnviz.capture.locate.own_code import asking_modules
 class AskingModules:
     """Keeps which of the modules that ask for transformers' attention function ran, in order."""
 
-    def __init__(self, modules: Modules, is_active: Callable[[], bool]) -> None:
+    def __init__(self, is_active: Callable[[], bool]) -> None:
         self._is_active = is_active
         self._ran: dict[int, nn.Module] = {}
         self._hooks = Hooks()
+
+    def watch(self, modules: Modules) -> None:
+        """Notice those of these modules that run from now on."""
         for name in modules.fact(asking_modules):
             self._hooks.before(modules[name], self._enter)
 

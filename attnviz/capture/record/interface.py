@@ -30,6 +30,7 @@ from attnviz.capture.locate.head_share import HeadShare
 from attnviz.capture.locate.modules import attribute
 from attnviz.capture.record import kernels
 from attnviz.capture.record.innermost import Innermost
+from attnviz.capture.record.pass_log import NotedAttention, PassLog
 from attnviz.errors import BadInput, UnsupportedAttention
 from attnviz.models.ranks import AttentionParts, passing
 
@@ -159,6 +160,42 @@ def _attend(
     causal: bool,
     kwargs: dict[str, Any],
 ) -> Tensor:
+    log = active.get()
+    if not isinstance(log, PassLog) or not _is_plain(module, mask, kwargs):
+        return _attend_watched(module, query, key, value, mask, causal, kwargs)
+    token = inside.set(True)
+    try:
+        output = kernels.fused(module, query, key, value, mask, causal, kwargs)
+    finally:
+        inside.reset(token)
+    log.attended(module, query, key, value, mask, causal, kwargs.get("scaling"), output)
+    return output
+
+
+def _is_plain(module: nn.Module, mask: Tensor | None, kwargs: dict[str, Any]) -> bool:
+    """True for attention that nobody changes, with a mask and a scaling at most."""
+    get = kwargs.get
+    is_bare = get("softcap") is None and get("position_bias") is None and get("indices") is None
+    return (
+        is_bare
+        and (mask is None or mask.dtype == torch.bool)
+        and isinstance(get("scaling"), int | float | None)
+        and _sinks_of(module, kwargs) is None
+        and unmodelled(module, kwargs) is None
+        and changing.get() is None
+        and passing.get() is None
+    )
+
+
+def _attend_watched(
+    module: nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None,
+    causal: bool,
+    kwargs: dict[str, Any],
+) -> Tensor:
     error = unmodelled(module, kwargs)
     mask = _with_chosen_keys(mask, kwargs.get("indices"), query, key)
     token = inside.set(True)
@@ -196,6 +233,12 @@ def _attend(
         return output
     finally:
         inside.reset(token)
+
+
+def noted_inputs(one: NotedAttention) -> AttentionInputs:
+    """The inputs of an attention that was noted."""
+    kwargs = {"scaling": one.scaling}
+    return _inputs(one.module, one.query, one.key, one.value, one.mask, one.causal, None, kwargs)
 
 
 def attend_in_parts(

@@ -9,7 +9,7 @@ is one of the thread.
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
@@ -25,7 +25,7 @@ from attnviz.attention.stage_changes import StageChange
 from attnviz.attention.stored_weights import StoredWeights
 from attnviz.capture.locate.coarse_keys import SpatialWatch, where_coarse
 from attnviz.capture.locate.head_share import HeadShare
-from attnviz.capture.locate.layers import TensorState, sharded_layer
+from attnviz.capture.locate.layers import LinearRun, TensorState, memory_of, sharded_layer
 from attnviz.capture.locate.modules import Modules, modules_by_name
 from attnviz.capture.locate.own_code import (
     computing_attention,
@@ -43,7 +43,8 @@ from attnviz.capture.record.fast_path import fast_path
 from attnviz.capture.record.function_callers import AskingModules
 from attnviz.capture.record.gaps import OVERWRITTEN, Missing, absent_stages
 from attnviz.capture.record.head_lists import Recorded, with_whole_layers
-from attnviz.capture.record.interface import active, is_recording
+from attnviz.capture.record.interface import active, is_recording, noted_inputs
+from attnviz.capture.record.pass_log import NotedAttention, PassLog
 from attnviz.capture.record.room import FreeRoom
 from attnviz.capture.record.runs import ModuleRun, RunCounter, with_layers
 from attnviz.capture.record.steps import StepCall, newest_step, whole_step, without_empty_slots
@@ -79,24 +80,25 @@ class Recorder:
     only the newest keys and values are kept of the forward passes after the first one. With `grad`,
     q, k, v and outputs keep their place in the graph of gradients. Calls are kept in `storage`,
     each as soon as the next one runs, so that nothing of them stays where the model computes.
+    `noted` are the plain layers of a small pass that was noted and is read now.
     """
 
     def __init__(
         self,
-        model: nn.Module,
         modules: Modules,
-        layers: Mapping[str, nn.Module],
         *,
         thin: bool = False,
         newest: bool = False,
         grad: bool = False,
         storage: Storage | None = None,
+        noted: Set[str] | None = None,
     ) -> None:
         self.grad = grad
         self._storage = storage or Storage()
         self._keeps_early = not (newest or grad)
         self._kept: set[int] = set()  # the projections of calls that are in the storage
-        self._room = FreeRoom(modules, self._storage)
+        self._is_noted = noted is not None
+        self._room = None if self._is_noted else FreeRoom(modules, self._storage)
         self.calls = RecordedCalls()
         self.steps: list[StepCall] = []
         # the hooks hold this object and not the recorder, which would keep itself alive
@@ -112,10 +114,17 @@ class Recorder:
         self._is_open, self.missing = True, Missing(self._names)
         self.calls.missing = self.missing.calls
         is_active = partial(is_recording, self.turn)
-        self._counter = RunCounter(model, is_active)
-        self._linears = LinearWatch(modules, layers, is_active)
-        self._spatial = SpatialWatch(modules, is_active)
-        self._asking = AskingModules(modules, is_active)
+        self._counter = RunCounter(is_active)
+        self._linears = LinearWatch(is_active, noted or frozenset())
+        self._spatial = SpatialWatch(is_active)
+        self._asking = AskingModules(is_active)
+
+    def watch_modules(self, modules: Modules, layers: Mapping[str, nn.Module]) -> None:
+        """Set the hooks, on these layers and on what runs around them."""
+        self._counter.watch(modules[""])
+        self._linears.watch(modules, layers)
+        self._spatial.watch(modules)
+        self._asking.watch(modules)
 
     def close(self) -> None:
         """Remove the hooks from the model."""
@@ -136,6 +145,18 @@ class Recorder:
         if self._counter.fills_slots(inputs.key):
             inputs = without_empty_slots(inputs)
         self._add_with_projections(module, inputs, output, share=share)
+
+    def read(self, log: PassLog) -> None:
+        """Keep the calls of a pass that was noted."""
+        for entry in log.entries:
+            if isinstance(entry, NotedAttention):
+                self._add_with_projections(entry.module, noted_inputs(entry), entry.output)
+            elif entry.read.ndim == entry.wrote.ndim == 3:
+                name, module, read, wrote, _ = entry
+                layer, memory = log.weights[name], memory_of(read)
+                self._linears.take(
+                    LinearRun(name, module, read, wrote, memory, is_plain=True, layer=layer)
+                )
 
     def leave_out(self, module: nn.Module, error: UnsupportedAttention) -> None:
         """Name one call of the attention interface that no step models."""
@@ -265,7 +286,7 @@ class Recorder:
         absent: dict[str, str],
         kind: Kind | None = None,
     ) -> None:
-        if torch._C._current_graph_task_id() != -1:
+        if torch._C._current_graph_task_id() != -1 and not self._is_noted:
             return  # a checkpoint computes it again, for the gradients
         name = self._name(module)
         coarser = self._spatial.take(name)
@@ -299,7 +320,7 @@ class Recorder:
             step_call = newest_step(call) if self._counter.n_pass > 1 else whole_step(call)
             self.steps.append(step_call)
             call = step_call.call
-        elif self._counter.n_pass <= 1:
+        elif self._room is not None and self._counter.n_pass <= 1:
             self._room.require(module, call)
         self._keep_finished()
         self._states.append(_versions(call))
@@ -484,10 +505,9 @@ def recording(
     named = {name: modules[name] for name in modules.fact(computing_attention)} if own else {}
     with ExitStack() as stack:
         stack.enter_context(alone(modules.values()))
-        recorder = Recorder(
-            model, modules, layers, thin=thin, newest=newest, grad=grad, storage=storage
-        )
+        recorder = Recorder(modules, thin=thin, newest=newest, grad=grad, storage=storage)
         stack.callback(recorder.close)
+        recorder.watch_modules(modules, layers)
         stack.enter_context(active.block(recorder))
         stack.enter_context(switched(modules.values(), interface))
         stack.enter_context(eagerly())

@@ -30,16 +30,21 @@ class ModuleRun:
 class RunCounter:
     """Counts forward passes of a model, and the runs of its modules within each pass.
 
-    A module is counted from its first call on; until then it has run once at most.
+    A module is counted from its first call on; until then it has run once at most. Unless it
+    watches a model there is one pass, in which each module runs once.
     """
 
-    def __init__(self, model: nn.Module, is_active: Callable[[], bool]) -> None:
+    def __init__(self, is_active: Callable[[], bool]) -> None:
         self.n_pass = 0
         self._cache: object = None  # of this pass
-        self._is_active = is_active
+        self._is_active, self._watches = is_active, False
         self._runs: dict[str, int] = {}
         self._calls: dict[str, int] = {}
         self._hooks = Hooks()
+
+    def watch(self, model: nn.Module) -> None:
+        """Count the passes of a model from now on."""
+        self._watches = True
         self._hooks.before(model, self._begin_pass, with_kwargs=True)
 
     def close(self) -> None:
@@ -58,7 +63,8 @@ class RunCounter:
         """The run of a module that is running now."""
         if name not in self._runs:
             self._runs[name] = 0
-            self._hooks.before(module, partial(self._count, name))
+            if self._watches:
+                self._hooks.before(module, partial(self._count, name))
         return ModuleRun(name, max(self._runs[name], 0))
 
     def next_call(self, name: str) -> int:

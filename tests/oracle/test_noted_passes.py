@@ -1,0 +1,368 @@
+"""Short passes that are noted while they run and read afterwards, beside recorded ones."""
+
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from transformers import BertConfig, BertModel, LlamaConfig, LlamaForCausalLM
+
+import attnviz
+from attnviz.attention.call import AttentionCall
+from attnviz.attention.capture import Capture
+from attnviz.attention.inputs import AttentionInputs
+from attnviz.capture.locate.modules import modules_by_name
+from attnviz.capture.record.pass_log import PassBefore
+from attnviz.errors import UnsupportedAttention
+from attnviz.models.loaded_model import LoadedModel
+from tests.support.tiny.check import tiny_case
+
+SIZES = {"vocab_size": 50, "hidden_size": 24, "intermediate_size": 20, "num_hidden_layers": 2}
+SIZES |= {"num_attention_heads": 4}
+# own kernels, fused q k v, shared keys turned by their places, float masks, two stacks, sinks, a
+# softcap, a bias, one module for all layers, own code, pictures
+TYPES = (
+    "bert", "gpt2", "llama", "roberta", "distilbert", "bart", "t5", "gpt_oss", "gemma2", "bloom",
+    "albert", "qwen3", "phi3", "opt", "deberta-v2", "vit", "clip", "diffllama", "mixtral", "cohere",
+)  # fmt: skip
+NOTED = {"bert", "gpt2", "llama", "roberta", "distilbert", "bart", "phi3", "opt", "qwen3", "cohere"}
+
+
+def was_noted(cap: Capture) -> bool:
+    return "calls" not in vars(cap)
+
+
+def require_same(ours: object, theirs: object) -> None:
+    if isinstance(ours, Tensor):
+        assert isinstance(theirs, Tensor) and ours.dtype == theirs.dtype
+        torch.testing.assert_close(ours, theirs, atol=0, rtol=0, equal_nan=True)
+    else:
+        assert ours == theirs
+
+
+def require_same_call(ours: AttentionCall, theirs: AttentionCall) -> None:
+    for name in ("module", "index", "layer", "stack", "kind", "absent", "row_step", "name"):
+        require_same(getattr(ours, name), getattr(theirs, name))
+    require_same(ours.output, theirs.output)
+    if isinstance(theirs.inputs, AttentionInputs):
+        names = (*"query key value mask causal scaling bias softcap sinks sinks_gate".split(),)
+        for name in names:
+            require_same(getattr(ours.inputs, name), getattr(theirs.inputs, name))
+    assert ours.projections.keys() == theirs.projections.keys()
+    for name, layer in ours.projections.items():
+        other = theirs.projections[name]
+        for part in ("module", "input", "output", "starts", "turned", "factor", "bias"):
+            require_same(getattr(layer, part), getattr(other, part))
+        require_same(layer.weight, other.weight)
+
+
+def require_same_capture(ours: Capture, theirs: Capture) -> None:
+    for one, other in zip(ours.calls, theirs.calls, strict=True):
+        require_same_call(one, other)
+    require_same(ours.hidden, theirs.hidden)
+    require_same(ours.logits, theirs.logits)
+    assert (ours.missing, ours.grid, ours.n_generated) == (
+        theirs.missing, theirs.grid, theirs.n_generated
+    )  # fmt: skip
+    assert ours.tokens_by_stack.keys() == theirs.tokens_by_stack.keys()
+    for stack, rows in ours.tokens_by_stack.items():
+        assert [row.labels for row in rows] == [r.labels for r in theirs.tokens_by_stack[stack]]
+    assert ours.verify().comparisons == theirs.verify().comparisons
+    assert ours.nbytes == theirs.nbytes and repr(ours) == repr(theirs)
+
+
+@pytest.mark.some(6)
+@pytest.mark.filterwarnings("ignore")  # transformers' own, of tiny configs
+@pytest.mark.parametrize("name", TYPES)
+def test_a_noted_pass_is_the_recorded_one(name: str) -> None:
+    model, inputs, _ = tiny_case(name)
+    lm = attnviz.load(model)
+    recorded, again = (attnviz.capture(lm, inputs=inputs) for _ in range(2))
+    assert not was_noted(recorded) and was_noted(again) == (name in NOTED)
+    require_same_capture(again, recorded)
+
+
+@pytest.mark.parametrize("name", ["minilm", "stories", "stories-llama", "translator"])
+def test_texts_are_noted_with_their_tokens(name: str) -> None:
+    lm = attnviz.load(name)
+    more: Any = {"target": ["j' aime les voitures", "le chat"]} if name == "translator" else {}
+    texts = ["I like red cars.", "The cat"]
+    recorded = attnviz.capture(lm, texts, **more, offload=True)
+    attnviz.capture(lm, texts, **more)
+    again = attnviz.capture(lm, texts, **more)
+    assert was_noted(again)
+    for one, other in zip(again.calls, recorded.calls, strict=True):
+        require_same_call(one, other)
+    assert again.tokens_of(1).labels == recorded.tokens_of(1).labels
+    again.verify().require()
+
+
+# --- what cannot be noted -----------------------------------------------------------------------
+
+
+def llama() -> LoadedModel:
+    torch.manual_seed(0)
+    return attnviz.load(LlamaForCausalLM(LlamaConfig(**SIZES, num_key_value_heads=2)).eval())
+
+
+def bert() -> LoadedModel:
+    torch.manual_seed(0)
+    return attnviz.load(BertModel(BertConfig(**SIZES), add_pooling_layer=False).eval())
+
+
+def ids(n: int = 7) -> dict[str, Any]:
+    numbers = torch.randint(50, (1, n), generator=torch.Generator().manual_seed(1))
+    return {"inputs": {"input_ids": numbers}}
+
+
+def runs(lm: LoadedModel, capture: Callable[[], Capture]) -> tuple[Capture, int]:
+    """A capture, and how often the model ran for it."""
+    ran: list[int] = []
+    handle = lm.model.register_forward_pre_hook(lambda *_: ran.append(1))
+    cap = capture()
+    handle.remove()
+    return cap, len(ran)
+
+
+def fresh(lm: LoadedModel) -> Capture:
+    """A capture that is recorded as it runs."""
+    modules_by_name(lm.model).remember(PassBefore(0, may_be_noted=False))
+    cap = attnviz.capture(lm, **ids())
+    assert not was_noted(cap)
+    modules_by_name(lm.model).remember(PassBefore(1))
+    return cap
+
+
+def adds_in_place(lm: LoadedModel) -> None:
+    """`x += attention(x)`, on the very tensor that the layers read."""
+    attention = lm.model.model.layers[1].self_attn
+    forward = attention.forward
+
+    def changed(hidden_states: Tensor, **kwargs: Any) -> Any:
+        output, weights = forward(hidden_states, **kwargs)
+        hidden_states.mul_(2)
+        return output, weights
+
+    attention.forward = changed
+
+
+def scales_queries(lm: LoadedModel) -> None:
+    forward = lm.model.model.layers[0].self_attn.q_proj.forward
+    lm.model.model.layers[0].self_attn.q_proj.forward = lambda x: forward(x) * 2
+
+
+def hooks_a_layer(lm: LoadedModel) -> None:
+    layer = lm.model.model.layers[0].self_attn.o_proj
+    layer.register_forward_hook(lambda _module, _args, output: output * 2)
+
+
+def leaves_attention_out(lm: LoadedModel) -> None:
+    lm.model.model.layers[1].self_attn.forward = lambda hidden_states, **_: (hidden_states, None)
+
+
+def runs_twice(lm: LoadedModel) -> None:
+    attention = lm.model.model.layers[1].self_attn
+    forward = attention.forward
+
+    def changed(hidden_states: Tensor, **kwargs: Any) -> Any:
+        forward(hidden_states * 0.5, **kwargs)
+        return forward(hidden_states, **kwargs)
+
+    attention.forward = changed
+
+
+@pytest.mark.parametrize(
+    ("change", "n_runs"),
+    [
+        (adds_in_place, 2),
+        (scales_queries, 1),
+        (hooks_a_layer, 1),
+        (leaves_attention_out, 2),
+        (runs_twice, 2),
+    ],
+)
+def test_what_a_model_does_otherwise_than_before_is_recorded(
+    change: Callable[[LoadedModel], None], n_runs: int
+) -> None:
+    lm = llama()
+    attnviz.capture(lm, **ids())
+    change(lm)
+    again, n = runs(lm, lambda: attnviz.capture(lm, **ids()))
+    assert not was_noted(again) and n == n_runs
+    assert runs(lm, lambda: attnviz.capture(lm, **ids()))[1] == 1
+    require_same_capture(again, fresh(lm))
+
+
+def test_a_module_that_may_stand_in_a_layers_place_is_recorded() -> None:
+    lm = bert()
+    attnviz.capture(lm, **ids())
+    output = lm.model.encoder.layer[1].attention.output
+    output.forward = lambda hidden_states, input_tensor: 2 * output.dense(hidden_states)
+    assert not was_noted(attnviz.capture(lm, **ids()))  # its forward is its own
+    del output.forward
+    assert was_noted(attnviz.capture(lm, **ids()))
+    around = lm.model.encoder.layer[1].attention
+    kept = type(output).forward
+
+    def forward(self: nn.Module, hidden_states: Tensor, input_tensor: Any = None) -> Tensor:
+        return 2 * self.dense(hidden_states)
+
+    try:
+        type(output).forward = forward
+        call = type(output).__call__
+        type(output).__call__ = lambda self, hidden, _=None: call(self, hidden)
+        again = attnviz.capture(lm, **ids())
+        assert not was_noted(again)
+        assert again.call(1).projections["out"].module == "encoder.layer.1.attention.output"
+    finally:
+        type(output).forward = kept
+        del type(output).__call__
+    assert around.output is output
+
+
+def test_changes_and_other_arguments_are_not_noted() -> None:
+    lm = llama()
+    plain = attnviz.capture(lm, **ids())
+    change = [attnviz.ablate("L1.H1", to="zero")]
+    changed = attnviz.capture(lm, **ids(), changes=change)
+    with attnviz.changed(lm, *change):
+        inside = attnviz.capture(lm, **ids())
+    for cap in (changed, inside):
+        assert not was_noted(cap) and cap.call(1).changes
+    assert not was_noted(attnviz.capture(lm, **ids(), keep="L1"))
+    assert not was_noted(attnviz.capture(lm, **ids(), store="float16"))
+    assert not was_noted(attnviz.capture(lm, **ids(600)))
+    with torch.inference_mode():
+        assert not was_noted(attnviz.capture(lm, **ids()))
+    again = attnviz.capture(lm, **ids())
+    assert was_noted(again)
+    require_same_capture(again, plain)
+
+
+def test_a_pass_that_is_large_is_recorded() -> None:
+    lm = llama()
+    attnviz.capture(lm, **ids())
+    modules_by_name(lm.model).remember(PassBefore(token_bytes=1 << 26))
+    assert not was_noted(attnviz.capture(lm, **ids()))
+
+
+# --- between the pass and the question ----------------------------------------------------------
+
+
+def exchange_parameter(layer: nn.Linear) -> None:
+    layer.weight = nn.Parameter(torch.zeros_like(layer.weight))
+
+
+def exchange_data(layer: nn.Linear) -> None:
+    layer.weight.data = torch.zeros_like(layer.weight)
+
+
+@pytest.mark.parametrize("exchange", [exchange_parameter, exchange_data])
+def test_a_layer_is_shown_with_the_weight_that_it_had(
+    exchange: Callable[[nn.Linear], None],
+) -> None:
+    lm = llama()
+    attnviz.capture(lm, **ids())
+    before = attnviz.capture(lm, **ids())
+    exchange(lm.model.model.layers[0].self_attn.q_proj)
+    after = attnviz.capture(lm, **ids())
+    assert was_noted(before) and was_noted(after)
+    assert before.head("L0.H1").w_q.any() and not after.head("L0.H1").w_q.any()
+    before.verify().require()
+    after.verify().require()
+
+
+def test_a_tensor_that_is_overwritten_before_it_is_read_is_refused() -> None:
+    lm, kept = llama(), []
+    attention = lm.model.model.layers[1].self_attn
+    attnviz.capture(lm, **ids())
+    attention.register_forward_pre_hook(
+        lambda _module, _args, kwargs: kept.append(kwargs["hidden_states"]), with_kwargs=True
+    )
+    first, second = (attnviz.capture(lm, **ids()) for _ in range(2))
+    assert first.head("L1.H1").x is not None  # read in time, and copied
+    for tensor in kept:
+        tensor.zero_()
+    first.verify().require()
+    for _ in range(2):
+        with pytest.raises(UnsupportedAttention, match="overwritten in place") as error:
+            second.verify()
+        assert error.value.code == "overwritten"
+
+
+def test_the_model_may_go_before_the_question() -> None:
+    lm = llama()
+    attnviz.capture(lm, **ids())
+    cap, expected = attnviz.capture(lm, **ids()), lm.model.model.layers[1].self_attn.o_proj.weight
+    embeddings = torch._C._WeakTensorRef(lm.model.model.embed_tokens.weight)
+    del lm
+    import gc
+
+    gc.collect()
+    assert embeddings.expired()
+    assert torch.equal(cap.call(1).projections["out"].weight, expected.T)
+
+
+# --- beside others ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def waiting() -> Iterator[tuple[LoadedModel, threading.Event, threading.Event]]:
+    """A model whose second layer waits in the thread that captures."""
+    lm, reached, go_on = llama(), threading.Event(), threading.Event()
+    attnviz.capture(lm, **ids())
+    yield lm, reached, go_on
+    go_on.set()
+
+
+def test_what_others_run_meanwhile_is_not_noted(
+    waiting: tuple[LoadedModel, threading.Event, threading.Event],
+) -> None:
+    lm, reached, go_on = waiting
+    expected = fresh(lm)
+    thread = threading.current_thread()
+
+    def wait(*_: object) -> None:
+        if threading.current_thread() is not thread:
+            reached.set()
+            assert go_on.wait(20)
+
+    lm.model.model.layers[1].register_forward_pre_hook(wait)
+    caps: list[Capture] = []
+    other = threading.Thread(target=lambda: caps.append(attnviz.capture(lm, **ids())))
+    other.start()
+    assert reached.wait(20)
+    with torch.no_grad():
+        lm.model(torch.tensor([[1, 2, 3]]))
+    go_on.set()
+    other.join()
+    assert was_noted(caps[0])
+    require_same_capture(caps[0], expected)
+
+
+def test_several_threads_ask_once() -> None:
+    lm = llama()
+    attnviz.capture(lm, **ids())
+    cap = attnviz.capture(lm, **ids())
+    found: list[object] = []
+    threads = [threading.Thread(target=lambda: found.append(cap.calls)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 4 and all(calls is found[0] for calls in found)
+
+
+def test_an_error_leaves_the_model_as_it_was() -> None:
+    lm = llama()
+    attnviz.capture(lm, **ids())
+    before = {name: dict(vars(module)) for name, module in lm.model.named_modules()}
+    lm.model.model.layers[1].mlp.register_forward_pre_hook(lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        attnviz.capture(lm, **ids())
+    assert {name: vars(m).keys() for name, m in lm.model.named_modules()} == {
+        name: known.keys() for name, known in before.items()
+    }
+    assert lm.model.config._attn_implementation != "attnviz"
