@@ -11,7 +11,7 @@ import sys
 import threading
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, Self, TypeVar
 
 Result = TypeVar("Result")
 
@@ -56,3 +56,37 @@ class Later(Generic[Result]):
                 self._result = self._work()
                 self._work = None
         return self._result
+
+
+class FilledLater:
+    """A dataclass of which some fields are worked out together, when the first of them is read."""
+
+    @classmethod
+    def later(cls, work: Callable[[], Mapping[str, object]], **known: object) -> Self:
+        """An object with some known fields; `work` gives the others, which have no default."""
+        made = object.__new__(cls)
+        vars(made).update(known, _later=Later(work))
+        return made
+
+    def __getstate__(self) -> dict[str, object]:
+        self._fill()
+        return dict(vars(self))
+
+    def _fill(self) -> None:
+        own = vars(self)
+        later = own.get("_later")
+        if later is not None:
+            for name, value in later().items():
+                own.setdefault(name, value)
+            own.pop("_later", None)
+
+    if not TYPE_CHECKING:  # to which any name would be a field
+
+        def __getattr__(self, name: str) -> object:
+            if name in type(self).__dataclass_fields__:
+                self._fill()
+            try:
+                return vars(self)[name]
+            except KeyError:
+                cls = type(self).__name__
+                raise AttributeError(f"{cls!r} object has no attribute {name!r}") from None

@@ -21,6 +21,7 @@ import numpy as np
 from jaxtyping import Bool, Float32, Int64
 
 from attnviz.errors import BadInput, bad_argument
+from attnviz.lazy import FilledLater
 from attnviz.summary import counted, described, html_card, shortened
 
 MIB = 2**20  # bytes
@@ -253,7 +254,7 @@ class ModelCard:
 
 
 @dataclass(frozen=True, eq=False)
-class Tokens:
+class Tokens(FilledLater):
     """The tokens of one sequence, padding included.
 
     `labels` are for the eye: the text's own characters if the token stands for some of it, "##"

@@ -4,10 +4,10 @@ In: recorded calls and tokens. Out: a `Capture`: weights, steps and tables of an
 layer, head, kind and stack, and the comparison of all of them with the model's own numbers.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import SupportsIndex
 
 import numpy as np
 from jaxtyping import Float32, Float64
@@ -19,7 +19,7 @@ from attnviz.attention.memory import nbytes, tensors
 from attnviz.attention.steps import Steps, derive
 from attnviz.attention.verification import Verification, joined
 from attnviz.errors import BadInput, bad_argument, bad_kind, require_index
-from attnviz.lazy import Later
+from attnviz.lazy import FilledLater
 from attnviz.metrics.layer_weights import LayerWeights
 from attnviz.metrics.table import HeadTable, head_table
 from attnviz.metrics.table import by_text as join_texts
@@ -48,7 +48,7 @@ class MissingCall:
 
 
 @dataclass(frozen=True, eq=False)
-class Capture:
+class Capture(FilledLater):
     """All attention calls of one forward pass, with the tokens that went in.
 
     `tokens_by_stack` has, for each stack, the tokens of each row of the batch. `hidden` is the
@@ -69,23 +69,6 @@ class Capture:
     hidden: Tensor | None = None
     logits: Tensor | None = None
     missing: tuple[MissingCall, ...] = ()
-
-    @classmethod
-    def with_later_calls(
-        cls, calls: Callable[[], tuple[AttentionCall, ...]], **known: Any
-    ) -> "Capture":
-        """A capture whose calls are put together at the first question."""
-        made = object.__new__(cls)
-        vars(made).update(known, _later=Later(calls))
-        return made
-
-    if not TYPE_CHECKING:  # to which any name would be an attribute
-
-        def __getattr__(self, name: str) -> object:
-            later = vars(self).get("_later")
-            if name != "calls" or later is None:
-                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            return vars(self).setdefault("calls", later())
 
     @property
     def tokens(self) -> Tokens:

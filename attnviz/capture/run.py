@@ -8,7 +8,6 @@ token gets a name. Nothing half-captured is returned: an error anywhere raises.
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import SupportsIndex
 
@@ -51,6 +50,7 @@ from attnviz.types import HeadId, Site, Where
 
 Keep = Sequence[int | Where] | int | str | HeadId | Site
 FEW = 8  # tokens, enough to see where a model attends
+TEXTS = ("input_ids", "decoder_input_ids")
 TEXT_INPUTS = ("input_ids", "attention_mask", "token_type_ids", "position_ids")
 NOT_KEPT = "it is not among the layers of keep="
 
@@ -213,23 +213,24 @@ def capture_request(
 
 
 def _may_be_noted(request: Request, planned: Plan) -> bool:
-    """True for texts that are read and nothing else."""
+    """True for short texts that are read and nothing else."""
     if request.kind not in ("text", "inputs") or request.generation is not None:
         return False
-    return all(name.endswith(TEXT_INPUTS) for name in planned.inputs)
+    texts = (planned.tensor(name) for name in TEXTS)
+    is_short = all(ids is None or ids.shape[-1] <= MAX_WHOLE_ROWS for ids in texts)
+    return is_short and all(name.endswith(TEXT_INPUTS) for name in planned.inputs)
 
 
 def _noted(
     lm: LoadedModel, request: Request, planned: Plan, check: Check | None, scores: bool
 ) -> Capture | None:
     """The capture of a pass that is only noted; None where it has to be recorded as it runs."""
-    n_token = sum(len(row) for rows in planned.tokens.values() for row in rows)
     with (
         lm.lock,
         torch.no_grad(),
         _blamed_on_inputs(lm, request),
         interruptible(lm.model, check),
-        noting(lm.model, n_token) as log,
+        noting(lm.model, _n_token(planned)) as log,
     ):
         if log is None:
             return None
@@ -237,8 +238,8 @@ def _noted(
     if not log.counts(planned.n_input, MAX_WHOLE_ROWS):
         return None
     answer = Pass((), output if isinstance(output, Mapping) else {})
-    result = Capture.with_later_calls(
-        partial(noted_calls, log),
+    result = Capture.later(
+        lambda: {"calls": noted_calls(log)},
         model=lm.key,
         tokens_by_stack=dict(planned.tokens),
         hidden=answer.tensor("last_hidden_state"),
@@ -259,8 +260,13 @@ def _remember(lm: LoadedModel, planned: Plan, result: Capture) -> None:
         and all(call.row_step == 1 and call.windows is None for call in result.calls)
     )
     if is_simple and modules.remembered(PassBefore) is None:
-        n_token = sum(len(row) for rows in result.tokens_by_stack.values() for row in rows)
-        modules.remember(PassBefore(result.nbytes // n_token))
+        modules.remember(PassBefore(result.nbytes // _n_token(planned)))
+
+
+def _n_token(planned: Plan) -> int:
+    """The number of tokens of all texts, of both stacks."""
+    texts = map(planned.tensor, TEXTS)
+    return sum(ids.numel() for ids in texts if ids is not None)
 
 
 def _sites(keep: Keep) -> tuple[Site, ...]:

@@ -224,6 +224,25 @@ def _signature(forward: Callable[..., object]) -> Signature:
     return Signature([*_arguments(forward).values(), *rest])
 
 
+def refusal_of_arguments(model: nn.Module, names: tuple[str, ...], *, is_whole: bool) -> str:
+    """The reason why a forward pass cannot be called with arguments of these names; "" if it can.
+
+    Unless they are the `whole` of them, more may follow.
+    """
+    return _refusal(type(model).forward, names, is_whole)
+
+
+@cache
+def _refusal(forward: Callable[..., object], names: tuple[str, ...], is_whole: bool) -> str:
+    signature = _signature(forward)
+    bind = signature.bind if is_whole else signature.bind_partial
+    try:
+        bind(**dict.fromkeys(names))
+    except TypeError as error:
+        return str(error)
+    return ""
+
+
 @cache
 def _parameters(forward: Callable[..., object]) -> tuple[Parameter, ...]:
     return tuple(signature(forward).parameters.values())

@@ -10,7 +10,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import TypedDict, Unpack
 
 import numpy as np
@@ -113,13 +113,7 @@ class LoadedModel:
         Those that the tokenizer names, and those that were added as control tokens, such as the
         separators of messages.
         """
-        tokenizer = self.tokenizer
-        if tokenizer is None:
-            return frozenset()
-        added = tokenizer.added_tokens_decoder.items()
-        return frozenset(
-            (*tokenizer.all_special_ids, *(entry for entry, token in added if token.special))
-        )
+        return _special_ids(self.tokenizer)
 
     def text_tokenizer(self) -> PreTrainedTokenizerBase:
         """The tokenizer; raises `BadInput` for a model without one."""
@@ -167,38 +161,16 @@ class LoadedModel:
         text: str,
         ids: list[int],
         offsets: list[tuple[int, int]],
-        special: list[int],
+        special: list[int] | None,
         attended: list[int],
     ) -> Tokens:
         """The `Tokens` of one row of a tokenised batch, given as the lists that tokenizers return.
 
-        `special` and `attended` have a 1 where a token is special, or not padding.
+        `special` and `attended` have a 1 where a token is special, or not padding; None stands for
+        `special_ids`. They are named when they are read.
         """
-        tokenizer = self.tokenizer
-        unknown = None if tokenizer is None else tokenizer.unk_token_id
-        pieces = self._pieces(ids)
-        labels = tuple(
-            label(piece, "" if is_special else _word(text[start:end], piece), token == unknown)
-            for piece, (start, end), is_special, token in zip(
-                pieces, offsets, special, ids, strict=True
-            )
-        )
-        return Tokens(
-            text=text,
-            ids=np.array(ids, dtype=np.int64),
-            pieces=pieces,
-            labels=labels,
-            offsets=tuple(offsets),
-            special=np.array(special, dtype=np.bool_),
-            padding=~np.array(attended, dtype=np.bool_),
-        )
-
-    def _pieces(self, ids: list[int]) -> tuple[str, ...]:
-        """The vocabulary's entries; an id that the tokenizer does not know stands in brackets."""
-        if self.tokenizer is None:
-            return tuple(map(str, ids))
-        pieces = self.tokenizer.convert_ids_to_tokens(ids)
-        return tuple(piece or f"[{token}]" for piece, token in zip(pieces, ids, strict=True))
+        named = partial(_named, self.tokenizer, text, ids, offsets, special, attended)
+        return Tokens.later(named, text=text, offsets=tuple(offsets))
 
     def labels_of(self, ids: list[int]) -> tuple[str, ...]:
         """The labels of entries of the vocabulary; two that would look alike show their space."""
@@ -209,6 +181,52 @@ class LoadedModel:
             f"{SPACE}{label}" if label in repeated and piece[:1] in WORD_STARTS else label
             for label, piece in zip(tokens.labels, tokens.pieces, strict=True)
         )
+
+
+def _special_ids(tokenizer: PreTrainedTokenizerBase | None) -> frozenset[int]:
+    if tokenizer is None:
+        return frozenset()
+    added = tokenizer.added_tokens_decoder.items()
+    return frozenset(
+        (*tokenizer.all_special_ids, *(entry for entry, token in added if token.special))
+    )
+
+
+def _named(
+    tokenizer: PreTrainedTokenizerBase | None,
+    text: str,
+    ids: list[int],
+    offsets: list[tuple[int, int]],
+    special: list[int] | None,
+    attended: list[int],
+) -> dict[str, object]:
+    """The other fields of `Tokens`."""
+    unknown = None if tokenizer is None else tokenizer.unk_token_id
+    pieces = _pieces(tokenizer, ids)
+    if special is None:
+        known = _special_ids(tokenizer)
+        special = [int(token in known) for token in ids]
+    labels = tuple(
+        label(piece, "" if is_special else _word(text[start:end], piece), token == unknown)
+        for piece, (start, end), is_special, token in zip(
+            pieces, offsets, special, ids, strict=True
+        )
+    )
+    return {
+        "ids": np.array(ids, dtype=np.int64),
+        "pieces": pieces,
+        "labels": labels,
+        "special": np.array(special, dtype=np.bool_),
+        "padding": ~np.array(attended, dtype=np.bool_),
+    }
+
+
+def _pieces(tokenizer: PreTrainedTokenizerBase | None, ids: list[int]) -> tuple[str, ...]:
+    """The vocabulary's entries; an id that the tokenizer does not know stands in brackets."""
+    if tokenizer is None:
+        return tuple(map(str, ids))
+    pieces = tokenizer.convert_ids_to_tokens(ids)
+    return tuple(piece or f"[{token}]" for piece, token in zip(pieces, ids, strict=True))
 
 
 def _word(surface: str, piece: str) -> str:

@@ -5,7 +5,7 @@ or given another class, so that a short text is not captured for longer than the
 """
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from operator import attrgetter, methodcaller
 from types import MappingProxyType
@@ -25,7 +25,7 @@ class Modules(dict[str, nn.Module]):
 
     def __init__(
         self,
-        modules: Mapping[str, nn.Module],
+        modules: Mapping[str, nn.Module] | Iterable[tuple[str, nn.Module]],
         facts: Any,  # a dictionary, by functions and classes
         names: Mapping[int, str] | None = None,
     ) -> None:
@@ -129,7 +129,7 @@ class _Walk:
         modules = [module for reference in self._met if (module := reference()) is not None]
         if len(modules) < len(self._met) or _found_in(modules) != self._found:
             return None
-        return Modules(dict(zip(self._names, modules, strict=True)), self.facts, self._by_id)
+        return Modules(zip(self._names, modules, strict=True), self.facts, self._by_id)
 
 
 _walks: WeakKeyDictionary[nn.Module, _Walk] = WeakKeyDictionary()

@@ -140,17 +140,11 @@ def id_tokens(
     lm: LoadedModel, ids: Int[Tensor, "batch token"], attended: Tensor | None = None
 ) -> tuple[Tokens, ...]:
     """The tokens of each row of ids, whose pieces are their labels; padding is not `attended`."""
-    mask = torch.ones_like(ids) if attended is None else attended
-    special = lm.special_ids
+    rows = ids.tolist()
+    kept = [[1] * len(row) for row in rows] if attended is None else attended.tolist()
     return tuple(
-        lm.tokens(
-            text="",
-            ids=row,
-            offsets=[NOWHERE] * len(row),
-            special=[int(token in special) for token in row],
-            attended=keep,
-        )
-        for row, keep in zip(ids.tolist(), mask.tolist(), strict=True)
+        lm.tokens(text="", ids=row, offsets=[NOWHERE] * len(row), special=None, attended=keep)
+        for row, keep in zip(rows, kept, strict=True)
     )
 
 

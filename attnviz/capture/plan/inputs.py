@@ -95,18 +95,14 @@ def _require_device(lm: LoadedModel, inputs: dict[str, object]) -> None:
 
 def _require_arguments(lm: LoadedModel, request: Request, inputs: dict[str, object]) -> None:
     """Raise `BadInput` unless the forward pass can be called with these names."""
-    signature = architecture.signature_of(lm.model)
-    try:
-        if request.generation is None:
-            signature.bind(**inputs)
-        else:
-            signature.bind_partial(**inputs)
-    except TypeError as error:
+    is_whole = request.generation is None
+    reason = architecture.refusal_of_arguments(lm.model, tuple(inputs), is_whole=is_whole)
+    if reason:
         known = architecture.forward_arguments(lm.model)
         raise bad_inputs(
-            f"{lm.name} cannot be called with the inputs {', '.join(inputs)}: {error}; its"
+            f"{lm.name} cannot be called with the inputs {', '.join(inputs)}: {reason}; its"
             f" arguments are {', '.join(known)}"
-        ) from error
+        )
     if request.generation is not None and not isinstance(inputs.get(IDS), Tensor):
         raise bad_inputs(
             f"generate= continues ids, and the inputs {', '.join(inputs)} have no {IDS}; give"

@@ -40,11 +40,12 @@ class NotedLayer(NamedTuple):
     module: nn.Module
     read: Tensor
     wrote: Tensor
-    versions: tuple[int, int]
+    read_version: int
+    wrote_version: int
 
     def holds(self) -> bool:
         """True if neither was changed since."""
-        return (self.read._version, self.wrote._version) == self.versions
+        return self.read._version == self.read_version and self.wrote._version == self.wrote_version
 
 
 class NotedAttention(NamedTuple):
@@ -84,31 +85,39 @@ class KnownLayer(NamedTuple):
         """The weight and bias that a plain layer has now."""
         weight, bias = module._parameters["weight"], module._parameters["bias"]
         assert weight is not None
-        return cls(weight, bias, _addresses(weight, bias), written_layer(module, weight, bias))
+        addresses = weight.data_ptr(), 0 if bias is None else bias.data_ptr()
+        return cls(weight, bias, addresses, written_layer(module, weight, bias))
 
     def is_of(self, module: nn.Module) -> bool:
-        """True if the layer still has these."""
-        own = module._parameters
-        weight, bias = own["weight"], own["bias"]
-        is_same = weight is self.weight and bias is self.bias
-        return is_same and _addresses(self.weight, bias) == self.addresses
-
-
-def _addresses(weight: Tensor, bias: Tensor | None) -> tuple[int, int]:
-    return weight.data_ptr(), 0 if bias is None else bias.data_ptr()
+        """True if a layer of the same class, which was plain, is so still, and has these."""
+        own, bias = module._parameters, self.bias
+        return (
+            own["weight"] is self.weight
+            and own["bias"] is bias
+            and "forward" not in module.__dict__
+            and not module._forward_hooks
+            and (self.weight.data_ptr(), 0 if bias is None else bias.data_ptr()) == self.addresses
+        )
 
 
 @dataclass(eq=False)
 class PassBefore:
-    """A recorded pass of a model: the bytes that it kept of a token, and the layers' weights."""
+    """A recorded pass of a model: the bytes that it kept of a token.
+
+    Also the weights of the layers, and a `forward` of each that notes what it does.
+    """
 
     token_bytes: int
     layers: dict[str, KnownLayer] = field(default_factory=dict)
+    notes: dict[str, Callable[..., Any]] = field(default_factory=dict)
     may_be_noted: bool = True
 
 
-def log_of(modules: Modules, n_token: int) -> "PassLog | None":
-    """A log for a pass with so many tokens; None where it has to be recorded as it runs."""
+def log_of(modules: Modules, n_token: int, get_log: Callable[[], object]) -> "PassLog | None":
+    """A log for a pass with so many tokens; None where it has to be recorded as it runs.
+
+    `get_log` gives the log of the thread that asks.
+    """
     before = modules.remembered(PassBefore)
     if before is None or not before.may_be_noted or before.token_bytes * n_token > MOST_BYTES:
         return None
@@ -117,14 +126,15 @@ def log_of(modules: Modules, n_token: int) -> "PassLog | None":
     layers = layers_in_attention(modules)
     for name, module in layers.items():
         known = before.layers.get(name)
+        if known is not None and known.is_of(module):
+            continue
         if not is_plain(module) or type(module._parameters["weight"]) is not nn.Parameter:
             return None
-        if known is None or not known.is_of(module):
-            before.layers[name] = KnownLayer.of(module)
+        before.layers[name] = KnownLayer.of(module)
     around = {name: modules[name] for name in other_projections(modules)}
     if any("forward" in module.__dict__ or module._forward_hooks for module in around.values()):
         return None
-    return PassLog(modules, before, layers, around)
+    return PassLog(modules, before, layers, around, get_log)
 
 
 class PassLog:
@@ -138,62 +148,67 @@ class PassLog:
         before: PassBefore,
         layers: Mapping[str, nn.Module],
         around: Mapping[str, nn.Module],
+        get_log: Callable[[], object],
     ) -> None:
         self.turn = object()
         self.entries: list[NotedLayer | NotedAttention] = []
         self.names = modules.names_alone()
-        self.weights = {name: before.layers[name].layer for name in layers}
+        self.layers = before.layers.copy()
         self._n_asking = len(modules.fact(asking_modules))
-        self._before, self._layers, self._around = before, layers, around
-        self._is_plain = True
+        self.before, self.modules = before, {**layers, **around}
+        self._around, self._get_log = around, get_log
+        self.is_plain = True
 
     # --- while the model runs -------------------------------------------------------------------
 
     @contextmanager
-    def noting(self, is_active: Callable[[], object]) -> Iterator[None]:
-        """Note the layers while the block runs and `is_active` gives this log.
+    def noting(self) -> Iterator[None]:
+        """Note the layers while the block runs.
 
         Their `forward` is exchanged, which hooks are not needed for: these take three times as long
         as the note itself. Nobody else has exchanged it or set a hook behind it.
         """
-        changed = {**self._layers, **self._around}
-        for name, module in changed.items():
-            note = self._note_around if name in self._around else self._note_layer
-            vars(module)["forward"] = note(name, module, is_active)
+        notes = self.before.notes
+        for name, module in self.modules.items():
+            if name not in notes:
+                make = self._note_around if name in self._around else self._note_layer
+                notes[name] = make(name, module)
+            module.__dict__["forward"] = notes[name]
         try:
             yield
         finally:
-            for module in changed.values():
-                del vars(module)["forward"]
+            for module in self.modules.values():
+                del module.__dict__["forward"]
 
-    def _note_layer(
-        self, name: str, module: nn.Module, is_active: Callable[[], object]
-    ) -> Callable[..., Any]:
-        forward, add = module.forward, self.entries.append
+    def _note_layer(self, name: str, module: nn.Module) -> Callable[..., Any]:
+        """The `forward` of a layer that tells the log of this thread, kept for further passes."""
+        cls, before, get = type(module), self.before, self._get_log
 
         def noted(*args: Any, **kwargs: Any) -> Any:
-            output = forward(*args, **kwargs)
-            if is_active() is self and args:
+            output = cls.forward(module, *args, **kwargs)
+            log = get()
+            if type(log) is PassLog and log.before is before and args:
                 read = args[0]
                 if type(read) is type(output) is Tensor:
                     versions = read._version, output._version
-                    add(NotedLayer(name, module, read, output, versions))
+                    log.entries.append(NotedLayer(name, module, read, output, *versions))
                 else:
-                    self._is_plain = False
+                    log.is_plain = False
             return output
 
         return noted
 
-    def _note_around(
-        self, _name: str, module: nn.Module, is_active: Callable[[], object]
-    ) -> Callable[..., Any]:
-        forward = module.forward
+    def _note_around(self, _name: str, module: nn.Module) -> Callable[..., Any]:
+        cls, before, get = type(module), self.before, self._get_log
 
         def noted(*args: Any, **kwargs: Any) -> Any:
-            if is_active() is self:
-                given = sum(isinstance(x, Tensor) for x in (*args, *kwargs.values()))
-                self._is_plain &= given != 1
-            return forward(*args, **kwargs)
+            log = get()
+            if type(log) is PassLog and log.before is before:
+                given = 0
+                for x in (*args, *kwargs.values()):
+                    given += isinstance(x, Tensor)
+                log.is_plain &= given != 1
+            return cls.forward(module, *args, **kwargs)
 
         return noted
 
@@ -224,11 +239,11 @@ class PassLog:
         share: HeadShare | None = None,
     ) -> None:
         """Give up: this attention has more than is noted."""
-        self._is_plain = False
+        self.is_plain = False
 
     def leave_out(self, module: nn.Module, error: UnsupportedAttention) -> None:
         """Give up: this attention cannot be derived."""
-        self._is_plain = False
+        self.is_plain = False
 
     def records(self, module: nn.Module) -> bool:
         """False: no change is made in a pass that is noted."""
@@ -236,32 +251,31 @@ class PassLog:
 
     def exchange(self, read: Tensor, output: Tensor, changes: tuple[StageChange, ...]) -> None:
         """Give up: an output was changed."""
-        self._is_plain = False
+        self.is_plain = False
 
     def exchange_returned(
         self, module: nn.Module, output: Tensor, changes: tuple[StageChange, ...]
     ) -> None:
         """Give up: an output was changed."""
-        self._is_plain = False
+        self.is_plain = False
 
     # --- afterwards -----------------------------------------------------------------------------
 
     def counts(self, n_input: int, most_rows: int) -> bool:
         """True if the note says all of a pass with so many texts; else none is made any more.
 
-        Texts of more than `most_rows` tokens are for those that keep samples.
+        Calls of more than `most_rows` queries are for those that keep samples.
         """
-        attentions = [entry for entry in self.entries if type(entry) is NotedAttention]
-        modules = {id(one.module) for one in attentions}
-        is_one_text = all(
-            len(one.query) == len(one.key) == n_input and one.query.shape[2] <= most_rows
-            for one in attentions
-        )
-        if not is_one_text:
-            return False
-        is_whole = self._is_plain and len(modules) == len(attentions) == self._n_asking
-        self._before.may_be_noted = is_whole and all(entry.holds() for entry in self.entries)
-        return self._before.may_be_noted
+        modules, n_call, is_whole = set(), 0, self.is_plain
+        for entry in self.entries:
+            is_whole &= entry.holds()
+            if type(entry) is NotedAttention:
+                n_call += 1
+                modules.add(id(entry.module))
+                n_batch, _, n_query, _ = entry.query.shape
+                is_whole &= n_batch == entry.key.shape[0] == n_input and n_query <= most_rows
+        self.before.may_be_noted = is_whole and len(modules) == n_call == self._n_asking
+        return self.before.may_be_noted
 
     def require_unchanged(self) -> None:
         """Raise `UnsupportedAttention` if somebody changed a tensor in place after the pass."""

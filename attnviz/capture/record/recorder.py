@@ -152,8 +152,8 @@ class Recorder:
             if isinstance(entry, NotedAttention):
                 self._add_with_projections(entry.module, noted_inputs(entry), entry.output)
             elif entry.read.ndim == entry.wrote.ndim == 3:
-                name, module, read, wrote, _ = entry
-                layer, memory = log.weights[name], memory_of(read)
+                name, module, read, wrote, *_ = entry
+                layer, memory = log.layers[name].layer, memory_of(read)
                 self._linears.take(
                     LinearRun(name, module, read, wrote, memory, is_plain=True, layer=layer)
                 )
