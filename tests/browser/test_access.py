@@ -59,13 +59,8 @@ def focused(page: Page) -> Locator:
         """() => {
             let node = document.activeElement;
             while (node.shadowRoot?.activeElement) node = node.shadowRoot.activeElement;
-            const mark = (root) => {
-                for (const each of root.querySelectorAll("*")) {
-                    each.removeAttribute("data-has-focus");
-                    if (each.shadowRoot) mark(each.shadowRoot);
-                }
-            };
-            mark(document);
+            window.avFocused?.removeAttribute("data-has-focus");
+            window.avFocused = node;
             node.setAttribute("data-has-focus", "");
         }"""
     )

@@ -18,6 +18,7 @@ PREVIEW = "Attention weights of"
 HEAD = ".av-picker-cell[data-layer='4'][data-head='9']"
 
 
+@pytest.mark.slow
 def test_the_weights_of_all_heads_follow_their_small_pictures(visit: OpenVisit) -> None:
     weights = attnviz.capture("minilm", LONG).weights(4, 9)
     opened = visit("overview", text=LONG, layer=0, head=2)

@@ -243,6 +243,7 @@ def bits(values: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(values, np.float32).view(np.int32)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("view", mostly_slow(["head", "overview", "steps"], 1))
 def test_a_saved_picture_is_what_is_on_the_screen(
     opened: Open, browser: Browser, capture: Capture, tmp_path: Path, view: str

@@ -67,6 +67,7 @@ def test_a_training_is_shown_moment_by_moment(short: None) -> None:
     assert sent(app)[0]["panels"][0]["rows"] == list("ABCABC")
 
 
+@pytest.mark.slow
 def test_heads_are_taken_away_one_by_one(short: None) -> None:
     assert not trained().table  # the card that asks comes later
     app = AppTest.from_function(app_of_ablation, default_timeout=TIMEOUT_S)

@@ -89,6 +89,7 @@ def test_each_path_stands_beside_what_chance_moves(visit: Visit) -> None:
     assert "L0.H1 is replaced by its mean over 50 generated stories" in header["notes"][0]
 
 
+@pytest.mark.slow
 @pytest.mark.some(1)
 @pytest.mark.parametrize("model", ["minilm", "translator"])
 def test_a_path_of_every_kind_of_model_is_cut(visit: Visit, model: str) -> None:

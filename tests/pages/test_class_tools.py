@@ -295,6 +295,7 @@ def test_a_plan_is_one_class_over_the_cards_of_several_lessons(visit: Visit) -> 
     )
 
 
+@pytest.mark.slow
 def test_each_of_a_class_trains_a_seed_and_the_wall_shows_when_circuits_are_born(
     visit: Visit, monkeypatch: pytest.MonkeyPatch
 ) -> None:

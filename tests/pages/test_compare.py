@@ -161,6 +161,7 @@ def test_the_right_side_reads_a_target_of_its_own(visit: Visit) -> None:
     assert pieces(again, "strip.b")["target_b"]["text"] == "la chatte"
 
 
+@pytest.mark.slow
 def test_a_model_of_ones_own_is_named_for_the_right_side(visit: Visit, tiny: Tiny) -> None:
     app = visit("compare", text=A)
     assert not beside_bar(app, "text_input")

@@ -97,6 +97,7 @@ def test_several_texts_of_the_visitor_stand_where_the_library_places_them(visit:
     assert sent(app)[0]["texts"] == before["texts"]
 
 
+@pytest.mark.slow
 def test_the_chosen_head_is_drawn_by_tsne_and_back_in_its_plane(
     visit: Visit, monkeypatch: pytest.MonkeyPatch
 ) -> None:

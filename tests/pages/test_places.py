@@ -52,6 +52,7 @@ def test_each_layer_has_blocks_of_its_own(visit: Visit, tiny: Tiny) -> None:
     assert (shown[3]["said"], header["layers"][3]["key_tokens"][0]) == ("", "r0c0")
 
 
+@pytest.mark.slow
 def test_blocks_that_overlap_and_a_token_beside_them(visit: Visit, tiny: Tiny) -> None:
     header, _ = sent(visit("head", text="", model=tiny("cvt"), image="landscape"))
     first, last = header["layers"][0], header["layers"][-1]

@@ -147,6 +147,7 @@ def test_the_code_of_compare_gives_both_sides(
     assert_same(saved.weights("L1.H4"), names["weights"][1])
 
 
+@pytest.mark.slow
 def test_the_code_of_switches_takes_the_head_away(
     opened: Callable[..., tuple[AppTest, Files]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

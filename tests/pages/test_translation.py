@@ -225,6 +225,7 @@ def test_another_model_forgets_the_target_and_shows_its_own_example(
     assert parameters(app) == {"layer": "3", "head": "1", "query": "10", "key": "2", "answer": "1"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)
 def test_dates_open_with_a_date(visit: Visit, lang: i18n.Language) -> None:
     app = visit("output", lang=lang, model="dates")

@@ -94,6 +94,7 @@ def test_a_head_that_copies_no_single_token_is_not_said_to(visit: Visit) -> None
     assert said.endswith(f"for {first} of 1,280 (chance: 1 of 1,280).")
 
 
+@pytest.mark.slow
 def test_positions_that_spread_attention_evenly_are_said_to(visit: Visit) -> None:
     header, arrays = picture(visit("weights", model="stories", layer="3", head="1"))
     assert np.abs(arrays["weights"] - arrays["even"]).max() < 0.02
@@ -125,6 +126,7 @@ def test_heads_are_listed_by_the_score_that_stands_beside_them(visit: Visit) -> 
     assert np.isnan(arrays["composed"][:12]).all()
 
 
+@pytest.mark.slow
 def test_a_previous_token_head_is_seen_by_its_distance(visit: Visit) -> None:
     header, arrays = picture(visit("weights", model="stories-llama", layer="0", head="4"))
     said = header["sentences"]

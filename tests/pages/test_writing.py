@@ -169,6 +169,7 @@ def test_a_translators_player_belongs_to_the_stack_that_writes(visit: Visit, tin
     assert len(beside_bar(app)) == 1
 
 
+@pytest.mark.slow
 def test_a_translator_shows_what_it_drew_from(visit: Visit, tiny: Tiny) -> None:
     app = visit("output", text=TEXT, model=tiny("t5"), generate="5")
     assert not app.error
