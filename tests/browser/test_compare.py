@@ -137,7 +137,7 @@ def test_a_second_sentence_turns_the_squares_into_b_minus_a(
     opened = visit("overview", text=A, text_b=B, layer=LAYER, head=HEAD)
     opened.page.get_by_role("button", name="Second sentence").click()
     opened.wait_for_parameters(second=1, text_b=B)
-    assert opened.page.url.split("?")[0].endswith("/look")
+    expect(opened.page).to_have_url(re.compile(r"/look\?"))
     squares = opened.page.locator(".av-pair-grid canvas").first
     limit = float(np.nanmax(np.abs(each)))
     expect_equal(lambda: float(data(squares)["limit"]), pytest.approx(limit, abs=1e-4))
