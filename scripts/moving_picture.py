@@ -66,6 +66,7 @@ def film(page: Page, url: str) -> Iterator[Frame]:
     """The frames, one after another."""
     page.goto(f"{url}/?lang=en")
     page.locator(".stage-pill").first.wait_for()
+    page.locator(".stage").dispatch_event("pointerdown")  # whoever does something is shown nothing
     page.wait_for_timeout(INTRO_MS)
     yield Frame(picture(page), LONG_MS)
     for number in PILLS:
