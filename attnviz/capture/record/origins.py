@@ -12,10 +12,12 @@ one of columns too: a table of classes.
 """
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch.multiprocessing.reductions import StorageWeakRef
 
 from attnviz.capture.locate.layers import NO_MEMORY, storage_of
 
@@ -38,10 +40,30 @@ class Origins:
         self._by_memory = dict.fromkeys(map(storage_of, parameters), ONLY_PARAMETER)
         self._by_memory.pop(NO_MEMORY, None)
         self._columns: dict[int, frozenset[Steps]] = {}
+        self._owners: dict[int, StorageWeakRef] = {}  # of the memories of results
 
     def of(self, tensor: Tensor) -> frozenset[int]:
         """The numbers that entered a tensor."""
-        return self._by_memory.get(storage_of(tensor), NOTHING)
+        return self._by_memory.get(self._memory(tensor), NOTHING)
+
+    def _memory(self, tensor: Tensor) -> int:
+        """The address of a tensor's memory, of which nothing is known if it was freed meanwhile.
+
+        What the recorder itself makes comes by no operation that is seen, and may lie where a
+        result of the model lay.
+        """
+        memory = storage_of(tensor)
+        owner = self._owners.get(memory)
+        if owner is not None and owner.expired():
+            del self._owners[memory]
+            self._by_memory.pop(memory, None)
+            self._columns.pop(memory, None)
+        return memory
+
+    def _own(self, tensor: Tensor, memory: int) -> None:
+        """Remember whose memory it is; a tensor that is made of others has none to ask for."""
+        with suppress(NotImplementedError, RuntimeError):
+            self._owners[memory] = StorageWeakRef(tensor.untyped_storage())
 
     def is_parameter(self, tensor: Tensor) -> bool:
         """True for a parameter or a buffer, and for what was computed from such alone."""
@@ -49,7 +71,7 @@ class Origins:
 
     def is_of_columns(self, tensor: Tensor, axis: int) -> bool:
         """True if a layer wrote the numbers along an axis as its columns."""
-        known = self._columns.get(storage_of(tensor))
+        known = self._columns.get(self._memory(tensor))
         return known is not None and _runs_along(tensor, axis, known)
 
     def replace(self, tensor: Tensor, numbers: frozenset[int], columns: int | None = None) -> None:
@@ -66,12 +88,14 @@ class Origins:
         if memory != NO_MEMORY:
             known = self._columns.get(memory, frozenset())
             self._columns[memory] = known | {_steps(tensor, axis)}
+            self._own(tensor, memory)
 
     def renumber(self, tensor: Tensor, numbers: frozenset[int]) -> None:
         """Set what entered a result of which the columns are known."""
         memory = storage_of(tensor)
         if numbers and memory != NO_MEMORY:
             self._by_memory[memory] = numbers
+            self._own(tensor, memory)
         else:
             self._by_memory.pop(memory, None)
 
@@ -93,7 +117,7 @@ class Origins:
             numbers = frozenset(sorted(numbers)[-MAX_NUMBERS:])
         known = {
             memory: self._columns[memory]
-            for memory in map(storage_of, read)
+            for memory in map(self._memory, read)
             if memory in self._columns
         }
         is_table = ONLY_PARAMETER in parts and numbers and numbers != ONLY_PARAMETER
@@ -116,6 +140,7 @@ class Origins:
                 steps |= {_steps(tensor, axis) for axis in _new_axes(computed, tensor)}
             if steps and memory != NO_MEMORY:
                 self._columns[memory] = frozenset(steps)
+                self._own(tensor, memory)
 
 
 def _steps(tensor: Tensor, axis: int) -> Steps:
