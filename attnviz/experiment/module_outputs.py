@@ -7,6 +7,7 @@ A module runs again if its output was written over afterwards, or if it or a par
 elsewhere in the pass too: changes are placed by counting the runs of a module.
 """
 
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -174,22 +175,31 @@ def _spread_out(output: object, n: int) -> object:
 
 @contextmanager
 def answered(model: nn.Module, known: Outputs, n: int) -> Iterator[None]:
-    """While the block runs, these modules answer with what is known, spread over n rows.
+    """While the block runs, these modules answer this thread with what is known, in n rows.
 
-    The answer stands on the module itself, so that only the caller that holds the model's lock may
-    do this.
+    The answer stands on the module itself: only the caller that holds the model's lock may do this.
+    Another thread that runs the model without it, and what stood there before, are left alone.
     """
     modules = dict(model.named_modules()) if known else {}
-    changed = []
+    stood: list[tuple[nn.Module, Any]] = []
     try:
         for name, output in known.items():
-            modules[name].forward = _answering(_spread_out(output, n))
-            changed.append(modules[name])
+            module = modules[name]
+            stood.append((module, module.__dict__.get("forward")))
+            module.forward = _answering(module, _spread_out(output, n))
         yield
     finally:
-        for module in changed:
-            del module.forward
+        for module, forward in stood:
+            if forward is None:
+                del module.forward
+            else:
+                module.forward = forward
 
 
-def _answering(known: object) -> Callable[..., object]:
-    return lambda *_args, **_kwargs: known
+def _answering(module: nn.Module, known: object) -> Callable[..., object]:
+    forward, thread = module.forward, threading.get_ident()
+
+    def answer(*args: Any, **kwargs: Any) -> object:
+        return known if threading.get_ident() == thread else forward(*args, **kwargs)
+
+    return answer
