@@ -35,7 +35,7 @@ def test_changed_and_plain_captures_of_eight_threads_do_not_meet(name: str) -> N
     alone = [last(lm, changes) for changes in sets]
     assert all(not torch.equal(alone[0], other) for n, other in enumerate(alone) if sets[n])
     with ThreadPoolExecutor(N_THREADS) as pool:
-        numbers = [n % len(sets) for n in range(N_CAPTURES if name == "stories" else 2 * N_THREADS)]
+        numbers = [n % len(sets) for n in range(N_CAPTURES if name == "stories" else N_THREADS)]
         together = list(pool.map(lambda n: last(lm, sets[n]), numbers))
     for n, hidden in zip(numbers, together, strict=True):
         assert torch.equal(hidden, alone[n]), sets[n]

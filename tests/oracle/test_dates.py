@@ -29,6 +29,7 @@ def dates() -> LoadedModel:
     return attnviz.load("dates")
 
 
+@pytest.mark.slow
 def test_its_figures_are_reached_and_stand_on_its_card(dates: LoadedModel) -> None:
     card = checks.card("dates")
     assert card is not None

@@ -55,6 +55,7 @@ def test_exact_edges_are_captures_with_that_edge_cut(name: str, renormalise: boo
         assert found.exact[query, key] == pytest.approx(after - number([]), abs=ROUNDING)
 
 
+@pytest.mark.slow
 def test_the_estimate_ranks_edges_but_is_not_their_size(stories: LoadedModel) -> None:
     """All of the ten largest exact edges are among the fifty that the estimate chooses."""
     every = [(q, k) for q in range(1, 15) for k in range(q + 1)]

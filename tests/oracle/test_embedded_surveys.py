@@ -90,6 +90,7 @@ def test_survey_without_texts_refuses_what_would_count_and_models_without_one() 
         attnviz.survey(other)
 
 
+@pytest.mark.slow
 def test_compact_keeps_tables_roles_and_tenths() -> None:
     texts = write_surveys.generated_stories("")[:40]
     whole = attnviz.survey("stories", texts)

@@ -1,11 +1,14 @@
 """Heads of two surveys are matched: with themselves, on other texts, and with another model."""
 
+import pytest
+
 import attnviz
 from attnviz import i18n
 from attnviz.pictures.atlas import fill as atlas
 from scripts.write_surveys import generated_stories
 
 
+@pytest.mark.slow
 def test_heads_on_other_texts_are_matched_with_themselves_far_below_the_control() -> None:
     texts = generated_stories("")[:120]
     first, second = (attnviz.survey("stories", part) for part in (texts[:60], texts[60:]))

@@ -46,6 +46,7 @@ def test_normalised_queries_and_keys_give_the_attention_of_the_model(lm: LoadedM
     assert np.abs(other - softmax(scores)).max() > 1e-3, "queries may not move"
 
 
+@pytest.mark.some(1)
 def test_tsne_places_every_token_and_says_what_it_and_the_plane_keep(
     lm: LoadedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:

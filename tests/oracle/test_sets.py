@@ -59,6 +59,7 @@ def test_a_set_has_each_text_as_if_it_was_alone(lm: LoadedModel, run: Experiment
     np.testing.assert_allclose(lens.values[-1], run.before, atol=ROUNDING)
 
 
+@pytest.mark.slow
 def test_a_set_of_an_encoder_and_of_a_classifier_is_a_loop() -> None:
     cases: list[tuple[str, list[str], list[AnswerMeasure]]] = [
         ("sentiment", ["the hotel was not bad .", "good food !"], [Class("positive")] * 2),

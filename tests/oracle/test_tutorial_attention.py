@@ -16,6 +16,7 @@ def made(cls: type[nn.Module]) -> tuple[nn.Module, torch.Tensor]:
     return cls().eval(), torch.randn(2, 5, tutorials.D)
 
 
+@pytest.mark.some(8)
 @pytest.mark.parametrize("cls", tutorials.EXACT, ids=lambda cls: cls.__name__)
 def test_what_attends_is_recorded_exactly(cls: type[nn.Module]) -> None:
     model, x = made(cls)
@@ -29,6 +30,7 @@ def test_what_attends_is_recorded_exactly(cls: type[nn.Module]) -> None:
         call.verify().require()
 
 
+@pytest.mark.some(5)
 @pytest.mark.parametrize("cls", REFUSED, ids=lambda cls: cls.__name__)
 def test_what_is_no_softmax_over_keys_is_refused_and_named(cls: type[nn.Module]) -> None:
     model, x = made(cls)
@@ -47,6 +49,7 @@ def test_weights_that_are_a_parameter_are_told_as_such() -> None:
         model(x)
 
 
+@pytest.mark.some(8)
 @pytest.mark.parametrize("n_text", [1, 2])
 @pytest.mark.parametrize("cls", UNSEEN, ids=lambda cls: cls.__name__)
 def test_attention_that_no_product_shows_is_named_alone_and_beside_others(
