@@ -17,6 +17,7 @@ from attnviz.app.session import widgets
 from attnviz.attention import edits
 from attnviz.attention.steps import Steps
 from attnviz.changes import parse
+from attnviz.pictures.stage.scenes import STAGED
 from tests.pages.conftest import Visit, bar
 
 TEXT = "The cat sat."
@@ -158,6 +159,19 @@ def test_the_code_of_switches_takes_the_head_away(
     expected = attnviz.capture("stories", text, changes=changes).logits
     assert_same(names["off"].logits, expected)
     assert not np.array_equal(names["cap"].logits, expected)
+
+
+def test_link_and_code_forbid_the_look_that_is_forbidden(
+    opened: Callable[..., tuple[AppTest, Files]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look = {"layer": "2", "head": "1", "query": "14", "key": "2", "forbid": "14.2"}
+    start, _ = opened("start", **look)
+    assert bar(start).code[0].value.endswith("?layer=2&head=1&query=14&key=2&forbid=14.2")
+    text = STAGED["book"].text
+    app, files = opened("switches", model="stories", text=text, **look)
+    names = run(app, files, tmp_path, monkeypatch)
+    without = attnviz.capture("stories", text, changes=[attnviz.cut("L2.H1", 14, 2)]).logits
+    assert_same(names["off"].logits, without)
 
 
 def test_the_link_says_what_it_does_not_carry(
