@@ -14,6 +14,7 @@ def test_right_results_end_without_an_error(capsys: pytest.CaptureFixture[str]) 
     assert WRONG not in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_it_prints_a_row_for_each_figure_and_a_wrong_one_ends_with_an_error(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
