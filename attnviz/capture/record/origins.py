@@ -54,7 +54,7 @@ class Origins:
         """
         memory = storage_of(tensor)
         owner = self._owners.get(memory)
-        if owner is not None and owner.expired():
+        if owner is not None and owner.expired():  # type: ignore[no-untyped-call]
             del self._owners[memory]
             self._by_memory.pop(memory, None)
             self._columns.pop(memory, None)
@@ -63,7 +63,8 @@ class Origins:
     def _own(self, tensor: Tensor, memory: int) -> None:
         """Remember whose memory it is; a tensor that is made of others has none to ask for."""
         with suppress(NotImplementedError, RuntimeError):
-            self._owners[memory] = StorageWeakRef(tensor.untyped_storage())
+            storage = tensor.untyped_storage()
+            self._owners[memory] = StorageWeakRef(storage)  # type: ignore[no-untyped-call]
 
     def is_parameter(self, tensor: Tensor) -> bool:
         """True for a parameter or a buffer, and for what was computed from such alone."""
