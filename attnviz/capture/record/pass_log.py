@@ -178,7 +178,7 @@ class PassLog:
             yield
         finally:
             for module in self.modules.values():
-                del module.__dict__["forward"]
+                module.__dict__.pop("forward", None)
 
     def _note_layer(self, name: str, module: nn.Module) -> Callable[..., Any]:
         """The `forward` of a layer that tells the log of this thread, kept for further passes."""
