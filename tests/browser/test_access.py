@@ -23,7 +23,7 @@ PAGES = (
 MAX_TABS = 60
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(1)
 @pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("path", mostly_slow(PAGES, ("overview", "switches", "steps", "output")))
 def test_axe_finds_nothing_serious(visit: OpenVisit, path: str, scheme: str) -> None:

@@ -10,6 +10,7 @@ from tests.support.hostile import escaped
 REPEATED = "Tom garden ball river Anna bread Tom garden ball river Anna bread"
 
 
+@pytest.mark.slow
 def test_a_click_on_an_arrow_cuts_that_path(visit: OpenVisit) -> None:
     opened = visit("circuit", model="stories", text=REPEATED)
     page = opened.page

@@ -77,6 +77,7 @@ def test_leaving_the_component_commits_once(visit: OpenVisit) -> None:
     assert b'"layer":4,"head":7' in bytes(opened.seen.sent[-1])
 
 
+@pytest.mark.slow
 def test_arrow_keys_pin_a_cell_and_read_it_out(visit: OpenVisit, minilm: LoadedModel) -> None:
     weights = attnviz.capture(minilm, TEXT).weights(layer=5, head=11)
     opened = visit("head", text=TEXT, layer=5, head=11)
