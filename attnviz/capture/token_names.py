@@ -50,6 +50,9 @@ def token_names(
     for call in calls:
         if call.kind == "self" and call.stack not in tokens and None not in tokens:
             tokens[call.stack] = (_made_by_model(plan, call, tokens, grid),) * call.n_batch
+    if not tokens and calls:  # no stack attends to itself: those that ask stand for one
+        first = calls[0]
+        tokens[first.stack] = (_made_by_model(plan, first, tokens, grid),) * first.n_batch
     return TokenNames(tokens, n_generated, _grid(plan, tokens, calls, grid), _frame_s(plan, tokens))
 
 

@@ -10,6 +10,7 @@ import torch
 from torch import nn
 from transformers import Wav2Vec2Config, Wav2Vec2Model
 
+import attnviz
 from attnviz import metrics
 from attnviz.capture.run import capture
 from attnviz.capture.storage import Storage
@@ -232,3 +233,14 @@ def test_a_target_can_be_written_on(tiny: Callable[[str], LoadedModel]) -> None:
     assert more.tokens_of(stack="decoder").ids.tolist()[: len(prompt)] == prompt
     assert more.n_generated == len(more.tokens_of(stack="decoder")) - len(prompt) == 3
     more.verify().require()
+
+
+def test_what_only_asks_another_text_has_numbered_tokens() -> None:
+    torch.manual_seed(0)
+    lm = attnviz.load(torch.nn.MultiheadAttention(8, 2, batch_first=True).eval())
+    asked = torch.randn(1, 5, 8)
+    inputs = {"query": torch.randn(1, 3, 8), "key": asked, "value": asked}
+    cap = attnviz.capture(lm, inputs=inputs)
+    assert [call.kind for call in cap.calls] == ["cross"]
+    assert cap.tokens.labels == ("0", "1", "2") and "3 tokens" in repr(cap)
+    assert len(cap.table()["head"]) == 2
