@@ -16,7 +16,7 @@ from attnviz.attention import memory
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.capture import Capture, MissingCall
 from attnviz.capture.changed import layout
-from attnviz.capture.record import room
+from attnviz.capture.record import pass_log, room
 from attnviz.capture.record.recorder import Recorder
 from attnviz.capture.record.room import free_memory
 from attnviz.capture.run import NOT_KEPT
@@ -356,6 +356,7 @@ def test_the_room_that_is_told_is_what_the_layers_take(
         return n_bytes
 
     monkeypatch.setattr(room, "SMALL", 0)
+    monkeypatch.setattr(pass_log, "MOST_BYTES", 0)  # what is only noted is small, and asks for none
     monkeypatch.setattr(room.FreeRoom, "needed", watched)
     options = {**WAYS[way], "keep": kept_sites(whole, WAYS[way].get("keep"))}
     cap = attnviz.capture(lm, inputs=inputs, **options)

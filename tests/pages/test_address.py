@@ -161,7 +161,7 @@ def test_links_carry_the_view(visit: Visit) -> None:
     app = visit("overview", text=TEXT, layer="3")
     start, *others = bar(app).get("page_link")
     assert start.proto.query_string == "", "the start page shows no view"
-    assert len(others) == 8  # five rooms, three faces
+    assert len(others) == 7  # five rooms, two faces
     for link in others:
         closes = "&open=0" if link.proto.page == "look" else ""  # from an open head to all
         assert link.proto.query_string == "text=The+cat+sat.&layer=3" + closes
