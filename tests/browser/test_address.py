@@ -102,7 +102,6 @@ def test_overview_restores_its_head(visit: OpenVisit) -> None:
     expect_data(opened.page.locator(".av-grid-side canvas").first, layer=4, head=6)
 
 
-@pytest.mark.slow
 def test_reloading_keeps_what_was_chosen_in_the_component(visit: OpenVisit) -> None:
     opened = visit("head", text=TEXT, layer=1, head=2)
     canvas = opened.page.locator(".av-head-left canvas[data-layer]")

@@ -100,7 +100,6 @@ def test_a_lone_surrogate_in_the_box_does_no_harm(visit: OpenVisit) -> None:
     check(opened)
 
 
-@pytest.mark.slow
 def test_a_lone_surrogate_in_the_address_becomes_a_replacement(visit: OpenVisit) -> None:
     opened = visit("overview")
     opened.page.goto(f"{opened.url}/overview?text=before%ED%A0%BDafter")

@@ -3,7 +3,6 @@
 import re
 
 import numpy as np
-import pytest
 from playwright.sync_api import expect
 
 import attnviz
@@ -14,7 +13,6 @@ from tests.support.waiting import eventually
 STORE = "When Mary and John went to the store, John gave a book to"
 
 
-@pytest.mark.slow
 def test_looking_and_mattering_stand_on_overview_and_head(visit: OpenVisit) -> None:
     """Where they agree, Stories L2.H1, and where they do not, L2.H3; with bars under each head."""
     run = attnviz.experiment(attnviz.load("stories"), STORE)

@@ -133,7 +133,6 @@ def test_the_bar_keeps_the_head_that_was_chosen_in_a_component(visit: OpenVisit)
     opened.wait_for_parameters(text=TEXT, layer=4, head=9)
 
 
-@pytest.mark.slow
 def test_back_and_forward_restore_page_and_head(visit: OpenVisit) -> None:
     """Each page comes back with the head that it showed, not with the latest one."""
     opened = visit("overview", text=TEXT)

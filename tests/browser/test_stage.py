@@ -96,7 +96,6 @@ def test_whoever_plays_is_shown_nothing(visit: OpenVisit) -> None:
     expect(page.locator(".stage")).to_have_attribute("data-forbidden", "L2.H3")
 
 
-@pytest.mark.slow
 def test_with_reduced_motion_it_is_said(visit: OpenVisit) -> None:
     says = visit(motion="reduce", lang="en").page.locator(".stage-says")
     expect(says).to_contain_text("L2.H1: Without this one look the model writes John")

@@ -38,7 +38,6 @@ def test_a_click_switches_a_head_and_the_answer_follows(visit: OpenVisit) -> Non
     opened.wait_for_parameters(layer="1", head="0")
 
 
-@pytest.mark.slow
 def test_a_click_on_a_word_forbids_the_look_at_it(visit: OpenVisit) -> None:
     opened = visit("switches", model="stories", text=STORE)
     page = opened.page
@@ -89,7 +88,6 @@ def test_from_a_whole_head_one_click_leads_to_its_look_as_start_forbids_it(
     opened.wait_for_parameters(forbid="14.2", layer="2", head="1")
 
 
-@pytest.mark.slow
 def test_hostile_text_stays_text_on_the_switchboard(visit: OpenVisit) -> None:
     opened = visit("switches", model="stories", text=HOSTILE)
     expect(opened.page.locator(".av-switches .av-bar").first).to_be_visible()

@@ -242,7 +242,6 @@ def require_right(seeds: range) -> None:
     assert states["exact"] >= 0.8 * sum(states.values()), states
 
 
-@pytest.mark.slow
 @pytest.mark.some(1)
 @pytest.mark.parametrize("start", range(0, N_FAST, N_FAST // 2))
 def test_layers_of_random_kinds_are_exact_or_absent(start: int) -> None:
