@@ -349,6 +349,8 @@ def answer_question(key: str, extent: Extent) -> Callable[[], None]:
         if question is None:
             return
         current.take_question(question)
+        # a choice that comes right after takes the place of the run that is asked for here
+        widgets.rerun_too(ANSWERS[question.ask])
         renew(ANSWERS[question.ask])
 
     return take
