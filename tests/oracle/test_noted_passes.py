@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.nn.modules.module import register_module_forward_hook
+from torch.nn.utils import prune
 from transformers import BertConfig, BertModel, LlamaConfig, LlamaForCausalLM
 
 import attnviz
@@ -14,7 +16,7 @@ from attnviz.attention.call import AttentionCall
 from attnviz.attention.capture import Capture
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.capture.locate.modules import modules_by_name
-from attnviz.capture.record.pass_log import PassBefore
+from attnviz.capture.record.pass_log import PassBefore, PassLog
 from attnviz.errors import UnsupportedAttention
 from attnviz.models.loaded_model import LoadedModel
 from tests.support.tiny.check import tiny_case
@@ -195,6 +197,29 @@ def test_what_a_model_does_otherwise_than_before_is_recorded(
     require_same_capture(again, fresh(lm))
 
 
+def test_where_a_hook_of_all_modules_may_change_a_layer_it_is_recorded() -> None:
+    lm = llama()
+    attnviz.capture(lm, **ids())
+    layer = lm.model.model.layers[0].self_attn.o_proj
+    hook = register_module_forward_hook(
+        lambda module, _args, output: output * 1.5 if module is layer else None
+    )
+    try:
+        again = attnviz.capture(lm, **ids())
+    finally:
+        hook.remove()
+    assert not was_noted(again)
+    assert not again.verify().ok, "what W_O gives is not what was added to the stream"
+
+
+def test_a_layer_whose_weight_is_made_by_a_hook_is_read_as_it_is_now() -> None:
+    lm = llama()
+    for _ in range(2):  # the second pass is noted, and knows the layer
+        attnviz.capture(lm, **ids())
+    prune.l1_unstructured(lm.model.model.layers[0].self_attn.q_proj, "weight", 0.5)
+    require_same_capture(attnviz.capture(lm, **ids()), fresh(lm))
+
+
 def test_a_module_that_may_stand_in_a_layers_place_is_recorded() -> None:
     lm = bert()
     attnviz.capture(lm, **ids())
@@ -367,3 +392,21 @@ def test_an_error_leaves_the_model_as_it_was() -> None:
         name: known.keys() for name, known in before.items()
     }
     assert lm.model.config._attn_implementation != "attnviz"
+
+
+def test_an_interrupt_while_layers_are_exchanged_leaves_the_model_as_it_was(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lm = llama()
+    attnviz.capture(lm, **ids())
+    note = PassLog._note_layer
+
+    def interrupted(self: PassLog, name: str, module: nn.Module) -> Callable[..., Any]:
+        if "v_proj" in name:
+            raise KeyboardInterrupt
+        return note(self, name, module)
+
+    monkeypatch.setattr(PassLog, "_note_layer", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        attnviz.capture(lm, **ids())
+    assert not [name for name, m in lm.model.named_modules() if "forward" in vars(m)]

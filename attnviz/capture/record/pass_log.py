@@ -4,7 +4,7 @@ Recording asks of each tensor, as it comes, which layer wrote it: for a short te
 long as the layers run. The answer is the same afterwards, as long as the tensors are. So a pass of
 a model that was recorded before is noted: what its linear layers read and wrote, and what attention
 was computed of. In: a model's modules and what an earlier pass showed of them. Out: a `PassLog`,
-which `recorder.noted_calls` reads.
+which `noted.noted_calls` reads.
 
 A note counts only if each module that asks for transformers' attention function called it once,
 plainly, if no other module could be in a layer's place, and if nothing was changed in place.
@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.nn.modules.module import _global_forward_hooks
 
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.projection import WrittenLayer
@@ -92,8 +93,8 @@ class KnownLayer(NamedTuple):
         """True if a layer of the same class, which was plain, is so still, and has these."""
         own, bias = module._parameters, self.bias
         return (
-            own["weight"] is self.weight
-            and own["bias"] is bias
+            own.get("weight") is self.weight
+            and own.get("bias") is bias
             and "forward" not in module.__dict__
             and not module._forward_hooks
             and (self.weight.data_ptr(), 0 if bias is None else bias.data_ptr()) == self.addresses
@@ -123,12 +124,14 @@ def log_of(modules: Modules, n_token: int, get_log: Callable[[], object]) -> "Pa
         return None
     if torch.is_inference_mode_enabled():  # where changes in place are not counted
         return None
+    if _global_forward_hooks:  # they may change what a layer gives after it was noted
+        return None
     layers = layers_in_attention(modules)
     for name, module in layers.items():
         known = before.layers.get(name)
         if known is not None and known.is_of(module):
             continue
-        if not is_plain(module) or type(module._parameters["weight"]) is not nn.Parameter:
+        if not is_plain(module) or type(module._parameters.get("weight")) is not nn.Parameter:
             return None
         before.layers[name] = KnownLayer.of(module)
     around = {name: modules[name] for name in other_projections(modules)}
@@ -169,12 +172,12 @@ class PassLog:
         as the note itself. Nobody else has exchanged it or set a hook behind it.
         """
         notes = self.before.notes
-        for name, module in self.modules.items():
-            if name not in notes:
-                make = self._note_around if name in self._around else self._note_layer
-                notes[name] = make(name, module)
-            module.__dict__["forward"] = notes[name]
         try:
+            for name, module in self.modules.items():
+                if name not in notes:
+                    make = self._note_around if name in self._around else self._note_layer
+                    notes[name] = make(name, module)
+                module.__dict__["forward"] = notes[name]
             yield
         finally:
             for module in self.modules.values():
