@@ -362,8 +362,8 @@ def _take(key: str, event: str, take: Callable[[str], bool]) -> Callable[[], Non
 
     def commit() -> None:
         sent = widgets.component_value(key, event)
-        if isinstance(sent, str) and take(sent) and widgets.only_a_fragment_runs():
-            st.rerun([FRAGMENT, NAVIGATION, *widgets.rerun_with_page()])
+        if isinstance(sent, str) and take(sent):
+            _run_again()
 
     return commit
 
@@ -375,7 +375,12 @@ def _forbid(key: str, extent: Extent) -> Callable[[], None]:
         question = parse_question(widgets.component_value(key, "ask"), extent)
         if question is not None:
             current.take_question(question)
-            if widgets.only_a_fragment_runs():
-                st.rerun([FRAGMENT, NAVIGATION, *widgets.rerun_with_page()])
+            _run_again()
 
     return take
+
+
+def _run_again() -> None:
+    """After a canvas has changed the view: the board, the links, and what the page asks for."""
+    if widgets.only_a_fragment_runs():
+        st.rerun([FRAGMENT, NAVIGATION, *widgets.rerun_with_page()])

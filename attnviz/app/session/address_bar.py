@@ -19,7 +19,7 @@ CLOSED = {"open": "0"}  # in a link of Look to itself: without it an address say
 SHOWN = "shown_page"  # by the last run of the whole app
 LEFT = "left"  # the parameters of an address of the start page that is to stay there
 # what an address of the start page says of its stage: a text, and a look that is forbidden
-STAGED = ("text", "layer", "head", "query", "key", "forbid")
+STAGED = ("text", *address.INDICES, "forbid")
 
 
 def adopt() -> None:

@@ -252,7 +252,7 @@ def take_look(text: str) -> bool:
 
 def take_question(question: LookQuestion) -> None:
     """Take over what is asked of a cell; there is one look that is forbidden."""
-    cell = {name: getattr(question, name) for name in ("layer", "head", "query", "key")}
+    cell = {name: getattr(question, name) for name in address.INDICES}
     asked: dict[str, str | bool] = {"links": question.on}
     if question.ask == "forbid":
         forbidden = f"{question.query}.{question.key}" if question.on else ""

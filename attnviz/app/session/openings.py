@@ -22,7 +22,6 @@ from attnviz.types import HeadId
 FOUND = "opening"  # the layer and head that were chosen here, not by the visitor
 STAGE = "stage"  # the scene and the text that this visitor's stage shows
 ASKED = "stage_asked"  # the cell that an address has on the stage
-PLACE = ("layer", "head", "query", "key")
 MAX_OWN_CHARS = 400  # what the box of the stage takes
 OPENING: tuple[Scene, str] = ("book", STAGED["book"].text)
 
@@ -104,7 +103,7 @@ def arrive(page: Page) -> None:
     scene = next((name for name, one in STAGED.items() if one.text == sentence), "own")
     store.put(STAGE, (scene, sentence))
     view = _staged_view(current.view())
-    place = address.changed(View(), {name: named.get(name) for name in PLACE}).place
+    place = address.changed(View(), {name: named.get(name) for name in address.INDICES}).place
     inside = replace(view.inside, forbid=named.get("forbid", "")).at(place)
     if inside.forbid:
         view = replace(view, place=place, inside=inside)
@@ -145,7 +144,7 @@ def _forbidden(view: View) -> dict[str, str]:
     if not view.inside.at(view.place).forbid:
         return {}
     every = address.params(view)
-    return {name: every[name] for name in (*PLACE, "forbid")}
+    return {name: every[name] for name in (*address.INDICES, "forbid")}
 
 
 def open_a_new_text(shown: PageContext) -> None:
