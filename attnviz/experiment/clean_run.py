@@ -6,6 +6,7 @@ effects put many changed copies of it into one batch.
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar
@@ -69,6 +70,10 @@ class CleanRun:
                 self._known[key] = compute(self)
             result: Result = self._known[key]
         return result
+
+    def keep(self, compute: "Callable[[CleanRun], Result]", result: Result) -> None:
+        """Take what a function of this run, whatever the measure, would compute from another."""
+        self._known[compute, None] = result
 
     @property
     def target(self) -> str | None:
@@ -147,19 +152,20 @@ def prepare_request(
     measure: AnswerMeasure | None = None,
     *,
     last_row: bool = False,
+    watched: AbstractContextManager[object] | None = None,
 ) -> CleanRun:
     """Plan the inputs and run them once, recorded and without the changes of a block around it.
 
     A language model computes only its last row of logits where the measure needs no other, or with
-    `last_row` whatever the measure. Raises what `attnviz.capture` raises, and `BadInput` for
-    several texts.
+    `last_row` whatever the measure. `watched` is entered for the pass alone. Raises what
+    `attnviz.capture` raises, and `BadInput` for several texts.
     """
     planned = plan(lm, request)
     _require_one_row(planned)
     options: dict[str, Any] = {"use_cache": False} if takes(lm, "use_cache") else {}
     if (last_row or reads_last_row(measure)) and takes(lm, "logits_to_keep"):
         options["logits_to_keep"] = 1
-    with lm.lock, unchanged(), torch.no_grad(), record(lm.model) as calls:
+    with lm.lock, unchanged(), torch.no_grad(), record(lm.model) as calls, watched or nullcontext():
         output = lm.model(**planned.inputs, **options)
     remember(lm, layout_of(calls))
     return CleanRun(

@@ -14,8 +14,10 @@ from torch import Tensor
 
 from attnviz.attention.call import AttentionCall
 from attnviz.capture.record.recorder import record
-from attnviz.experiment.clean_run import CleanRun, as_mapping
+from attnviz.capture.request import Request
+from attnviz.experiment.clean_run import CleanRun, as_mapping, prepare_request
 from attnviz.experiment.dataflow.trace import Operation, Trace, Value
+from attnviz.models.loaded_model import LoadedModel
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +80,14 @@ class TracedRun:
 def traced_run(prepared: CleanRun) -> TracedRun:
     """The inputs run once more, with every operation written down; kept with the run."""
     return prepared.once(_traced)
+
+
+def prepare_traced(lm: LoadedModel, request: Request, *, last_row: bool = False) -> CleanRun:
+    """As `prepare_request`, but the one pass is traced too: for who will ask for that as well."""
+    trace = Trace(lm.model)
+    prepared = prepare_request(lm, request, last_row=last_row, watched=trace)
+    prepared.keep(_traced, TracedRun(prepared, prepared.calls, trace, prepared.clean))
+    return prepared
 
 
 def _traced(prepared: CleanRun) -> TracedRun:

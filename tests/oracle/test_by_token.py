@@ -9,11 +9,14 @@ from torch import Tensor, nn
 from transformers import LlamaConfig, LlamaForCausalLM
 
 import attnviz
+from attnviz.capture.request import Request
 from attnviz.errors import BadInput
 from attnviz.experiment import DirectByToken, Experiment, by_token
-from attnviz.experiment.answer_measures import AnswerMeasure, Class, NextToken
+from attnviz.experiment.answer_measures import AnswerMeasure, Class, Cosine, Divergence, NextToken
+from attnviz.experiment.clean_run import prepare_request
 from attnviz.experiment.readouts import readout
 from attnviz.experiment.switches import read_in_rows
+from attnviz.experiment.traced_run import prepare_traced, traced_run
 from tests.support.adapted_layers import LoRA
 from tests.support.cases import mostly_slow
 from tests.support.questions import CASES, MARY, STORE
@@ -64,6 +67,30 @@ def test_by_token_of_one_head_is_what_a_pencil_gives() -> None:
     np.testing.assert_allclose(found.exact, [[-0.5, 0.75]], atol=1e-6)
     assert found.agreement == 1.0
     np.testing.assert_allclose(found.of("L0.H0"), [[0, 0], [0.5, -0.75]], atol=1e-6)
+
+
+@pytest.mark.parametrize(("name", "text"), [("stories", STORE), ("minilm", "A river bank.")])
+def test_an_answer_that_will_be_split_takes_one_pass_and_has_the_same_numbers(
+    name: str, text: str
+) -> None:
+    lm, request = attnviz.load(name), Request.of((text,))
+    passes: list[object] = []
+    last = lm.kind == "decoder"
+    plain = prepare_request(lm, request, last_row=last)
+    handle = lm.model.register_forward_hook(lambda *_: passes.append(1))
+    try:
+        traced = prepare_traced(lm, request, last_row=last)
+        run = traced_run(traced)
+    finally:
+        handle.remove()
+    assert len(passes) == 1
+    assert run.calls == traced.calls and run.output is traced.clean
+    assert traced_run(traced.with_measure(Divergence() if last else Cosine("Hi."))) is run
+    for key, value in plain.clean.items():
+        if isinstance(value, Tensor):
+            torch.testing.assert_close(traced.clean[key], value)
+    for ours, theirs in zip(traced.calls, plain.calls, strict=True):
+        torch.testing.assert_close(ours.output, theirs.output)
 
 
 @pytest.mark.some(2)

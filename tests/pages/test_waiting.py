@@ -93,3 +93,23 @@ def test_the_first_visitor_of_a_new_server_reads_which_model_is_loading(
     monkeypatch.setattr(loading, "are_imported", lambda: False)
     visit("steps", text="Hi.")
     assert said[0] == wanted and said.count(wanted) == later + 1
+
+
+def test_a_pass_that_is_over_before_a_spinner_shows_has_none(
+    visit: Visit, tiny: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+
+    def spinner(words: str, **_options: object) -> AbstractContextManager[None]:
+        said.append(words)
+        return nullcontext()
+
+    monkeypatch.setattr(st, "spinner", spinner)
+    long = "the cat sleeps on the mat and the dog sleeps by the door while it rains " * 8
+    texts = ["A short text.", long]
+    models = ["minilm", tiny("bert")]
+    wanted = [i18n.text("en", "wait.capture", characters=len(each.strip())) for each in texts]
+    for model in models:
+        for each in texts:
+            assert not visit("head", model=model, text=each.strip()).exception
+    assert [said.count(words) for words in wanted] == [1, 2]

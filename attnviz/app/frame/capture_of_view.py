@@ -34,6 +34,8 @@ from attnviz.types import ModelCard
 if TYPE_CHECKING:
     from attnviz.models.loaded_model import LoadedModel
 
+SHORT = 500  # characters, of which a small model's pass is over before a spinner shows
+
 
 def shown(lang: Language, with_second: bool = False) -> PageContext | None:
     """The capture of the view and the group that it names; None after saying what is missing.
@@ -119,7 +121,10 @@ def _of_texts(
     if card.kind == "encoder-decoder" and not (request.target or request.generation):
         _fill_target(lang, source, texts[0])
         return None
-    with st.spinner(text(lang, "wait.capture", characters=sum(map(len, texts)))):
+    n_characters = sum(map(len, texts))
+    said = text(lang, "wait.capture", characters=n_characters)
+    is_short = n_characters <= SHORT and request.generation is None
+    with messages.spinner(said, quick=source.name in REGISTRY and is_short):
         captured = captures.recall(source, request)
     notices.of_texts(lang, captured, texts)
     notices.never_learned(lang, current.view().model, " ".join(texts))

@@ -12,20 +12,24 @@ import streamlit as st
 from attnviz.app.frame import fragments, needs_model
 from attnviz.app.host.draw import draw
 from attnviz.app.page_parts import surveys
+from attnviz.app.server.shared import shared
 from attnviz.app.session import address, current, embedding, messages, pictures, widgets
 from attnviz.app.session.fragment import fragment
 from attnviz.i18n import Language, joined, text
 from attnviz.metrics.measures import SHARES, Share
 from attnviz.pictures import atlas as component
 from attnviz.pictures.atlas import fill as views
-from attnviz.pictures.group.app_capture import PageContext
+from attnviz.pictures.group.app_capture import AppCapture, PageContext
 from attnviz.pictures.shared import selection
 from attnviz.types import MEASURES, HeadId, Measure
 
 if TYPE_CHECKING:
     from attnviz.corpus.result import Survey
+    from attnviz.metrics.table import HeadTable
 
 FRAGMENT = "atlas"
+PLACED: tuple[Measure, ...] = ("peak", "entropy", "distance")  # that place a text among others
+MAX_PLACED = 64  # a few numbers of each head
 Offer = Callable[[Language, HeadId, Share | None], None]  # on a head, and a share it stands out by
 
 
@@ -167,12 +171,18 @@ def place_of_text(shown: PageContext) -> None:
         _place(shown, survey)
 
 
+@shared(most=MAX_PLACED)
+def _placed(captured: AppCapture) -> "HeadTable":
+    """The measures that place a text, of all heads."""
+    return captured.capture.table(PLACED)
+
+
 @fragment("place_of_text")
 def _place(shown: PageContext, survey: "Survey") -> None:
     widgets.rerun_too("place_of_text")
     lang = shown.lang
     head = selection.nearest_head(survey.heads, *current.view().place.layer_and_head)
-    table = survey.quantiles(shown.captured.capture.table())
+    table = survey.quantiles(_placed(shown.captured))
     row = survey.heads.index(head)
     parts = [
         text(
@@ -181,7 +191,7 @@ def _place(shown: PageContext, survey: "Survey") -> None:
             measure=text(lang, f"measure.{name}"),
             percent=round(100 * float(table[name][row])),
         )
-        for name in ("peak", "entropy", "distance")
+        for name in PLACED
         if table[name][row] == table[name][row]
     ]
     if parts:

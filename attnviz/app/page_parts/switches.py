@@ -54,10 +54,12 @@ def board(shown: PageContext, offer: Callable[[Language, HeadId], None]) -> None
     lang = shown.lang
     widgets.rerun_too(FRAGMENT)  # another cell is looked at otherwise
     with messages.guard(lang):
-        with st.spinner(text(lang, "wait.effects")):
+        is_quick = shown.captured.name in REGISTRY
+        with messages.spinner(text(lang, "wait.effects"), quick=is_quick):
             request = inputs.of_shown(shown)
             if request is not None:
-                answered = answer_runs.answers(shown.captured, request, inputs.others(shown))
+                others = inputs.others(shown)
+                answered = answer_runs.answers(shown.captured, request, others, is_quick)
         if request is None:
             st.info(text(lang, "switchboard.no_transcript"))
             return
@@ -65,7 +67,6 @@ def board(shown: PageContext, offer: Callable[[Language, HeadId], None]) -> None
         if off:  # a link may name it in the changes alone
             _keep_off(off[-1].to)
         to, key = current.view().switches.to, f"{shown.captured.key} {request.key}"
-        is_quick = shown.captured.name in REGISTRY
         measured = measurement.may_measure_heads(shown, key, to)
         picture, controls = (
             st.container(),
@@ -78,7 +79,7 @@ def board(shown: PageContext, offer: Callable[[Language, HeadId], None]) -> None
             _name_by_cell(words)
         forbidden = _forbidden(shown, answered, words)
         cell = _cell(shown)
-        with picture, st.spinner(text(lang, "wait.effects")):
+        with picture, messages.spinner(text(lang, "wait.effects"), quick=is_quick):
             name = widgets.component_key("switches")
             draw(
                 component.CANVAS,

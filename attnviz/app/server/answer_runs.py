@@ -75,17 +75,26 @@ class Measurement(Generic[Result]):
 
 
 @shared(most=MAX_ANSWERING, holds_model=True)
-def answers(captured: AppCapture, request: "Request", others: tuple[str, ...]) -> Answering:
-    """The model's answer to a capture's input, ready to be computed again with heads changed."""
-    return answering(captured.model, request, others)
+def answers(
+    captured: AppCapture, request: "Request", others: tuple[str, ...], _splits: bool = False
+) -> Answering:
+    """The model's answer to a capture's input, ready to be computed again with heads changed.
+
+    The first who asks says whether the answer will be split, which needs a traced pass.
+    """
+    return answering(captured.model, request, others, splits=_splits)
 
 
-def answering(loaded: "LoadedModel", request: "Request", others: Sequence[str]) -> Answering:
+def answering(
+    loaded: "LoadedModel", request: "Request", others: Sequence[str], *, splits: bool = False
+) -> Answering:
     """One clean pass; of a decoder only the last logits are kept."""
     from attnviz.experiment.clean_run import prepare_request
     from attnviz.experiment.run import Experiment
+    from attnviz.experiment.traced_run import prepare_traced
 
-    prepared = prepare_request(loaded, request, last_row=loaded.kind == "decoder")
+    prepare = prepare_traced if splits else prepare_request
+    prepared = prepare(loaded, request, last_row=loaded.kind == "decoder")
     prepared = replace(prepared, vectors=_vectors.setdefault(loaded, {}))
     run = Experiment(prepared, tuple(others))
     assert run.reader, "the answer is read once, for all who look at it"

@@ -7,7 +7,7 @@ one plain sentence; a traceback is never shown.
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 
 import streamlit as st
@@ -74,6 +74,14 @@ def waiting() -> Iterator[Callable[[int], None]]:
         yield show
     finally:
         line.empty()
+
+
+def spinner(said: str, *, quick: bool) -> AbstractContextManager[None]:
+    """Streamlit's, or none around what is over before it shows.
+
+    Its thread and its place on the page cost as much as half a pass of a small model.
+    """
+    return nullcontext() if quick else st.spinner(said)
 
 
 def _details(lang: Language, error: AttnVizError) -> dict[str, str]:

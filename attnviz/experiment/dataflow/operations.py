@@ -5,7 +5,7 @@ Out: the sets that `trace`, `parts` and `stream` ask. What is in no set counts a
 walk through a pass stops there.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
 import torch
 from torch import Tensor
@@ -42,14 +42,21 @@ RMS_NORMS: Packets = frozenset((aten._fused_rms_norm, aten.rms_norm))
 NORMS = LAYER_NORMS | RMS_NORMS
 EMBEDS: Packets = frozenset((aten.embedding,))
 
+LEAVES = (int, float, str, type(None))  # most of what is no tensor: quicker to tell than a mapping
 
-def tensors(tree: object) -> Iterator[Tensor]:
+
+def tensors(tree: object) -> list[Tensor]:
     """Every tensor in nested tuples, lists and mappings, in order."""
-    if isinstance(tree, Tensor):
-        yield tree
-    elif isinstance(tree, tuple | list):
-        for branch in tree:
-            yield from tensors(branch)
-    elif isinstance(tree, Mapping):
-        for branch in tree.values():
-            yield from tensors(branch)
+    found: list[Tensor] = []
+    _collect((tree,), found)
+    return found
+
+
+def _collect(branches: Iterable[object], found: list[Tensor]) -> None:
+    for branch in branches:
+        if isinstance(branch, Tensor):
+            found.append(branch)
+        elif isinstance(branch, tuple | list):
+            _collect(branch, found)
+        elif not isinstance(branch, LEAVES) and isinstance(branch, Mapping):
+            _collect(branch.values(), found)

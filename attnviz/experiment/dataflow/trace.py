@@ -19,7 +19,7 @@ from attnviz.capture.locate.layers import storage_of
 from attnviz.experiment.dataflow.operations import ADDS, EMBEDS, LINEAR, tensors
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Operation:
     """One operation: `inputs` has the value of each tensor in `args` and `kwargs`, by its id.
 
@@ -47,7 +47,7 @@ class Operation:
         return self.inputs[id(tensor)]
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Value:
     """A tensor of the pass. `made_by` is None for a parameter, a buffer or an input of the model.
 
@@ -99,13 +99,13 @@ class Trace(TorchDispatchMode):
 
     def _enter(self, name: str, _module: nn.Module, args: Any, kwargs: Any) -> None:
         self._running.append(name)
-        first = next(tensors((args, kwargs)), None)
+        first = next(iter(tensors((args, kwargs))), None)
         value = None if first is None else self.value(first)
         self.inputs_of.setdefault(name, []).append(value)
 
     def _leave(self, name: str, _module: nn.Module, _args: Any, output: Any) -> None:
         self._running.pop()
-        first = next(tensors((output,)), None)
+        first = next(iter(tensors(output)), None)
         returned = None if first is None else self.value(first)
         self.outputs_of.setdefault(name, []).append(returned)
 

@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from attnviz.app.server import captures, loading, sources
+from attnviz.app.server import captures, course_lessons, loading, sources
 from attnviz.app.server.unexpected import logged
 from attnviz.capture.request import Request
 from attnviz.checks import examples
@@ -66,3 +66,11 @@ def _warm(prepare: Callable[[], None]) -> None:
     finally:
         sys.setswitchinterval(usual_s)
         _ready.set()
+    _warm_lessons()
+
+
+def _warm_lessons() -> None:
+    """Read the course, so that its first reader waits for no import either."""
+    course_lessons.shelf()
+    for slug in course_lessons.slugs():
+        course_lessons.lesson(slug)

@@ -9,7 +9,7 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from attnviz.app.server import captures
+from attnviz.app.server import captures, course_lessons
 from attnviz.app.server.edge import health, warm
 from attnviz.capture.changed import corpus
 from attnviz.errors import ModelNotFound
@@ -79,3 +79,19 @@ def test_the_first_page_of_a_server_that_begins_needs_no_torch() -> None:
     answer = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     loaded, (count,) = answer.stdout.split()[:-1], answer.stdout.split()[-1:]
     assert not loaded and int(count) > 3
+
+
+def test_the_course_is_read_as_well_when_the_first_picture_is_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked, was_ready = list[str](), list[bool]()
+
+    def lesson(slug: str) -> None:
+        asked.append(slug)
+        was_ready.append(warm.is_ready())
+
+    monkeypatch.setattr(captures, "recall", lambda *_: SimpleNamespace(model=None))
+    monkeypatch.setattr(course_lessons, "lesson", lesson)
+    warm.begin(lambda: None)
+    expect_true(lambda: asked == [*course_lessons.slugs()])
+    assert all(was_ready)
