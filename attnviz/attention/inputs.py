@@ -353,6 +353,17 @@ class AttentionInputs:
     def __repr__(self) -> str:
         return described(self)
 
+    def __getstate__(self) -> dict[str, object]:
+        self.require_untouched()
+        return dict(vars(self))
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        """Take the parts of a copy, whose keys count their own changes in place."""
+        vars(self).update(state)
+        if self.key_version is not None:
+            version = None if self.key.is_inference() else self.key._version
+            vars(self)["key_version"] = version
+
     def tensors(self) -> Iterator[Tensor]:
         """Every tensor that is kept alive."""
         for tensor in (self.query, self.key, self.value, self.mask, self.bias, self.sinks):

@@ -1,5 +1,7 @@
 """Short passes that are noted while they run and read afterwards, beside recorded ones."""
 
+import copy
+import pickle
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -316,6 +318,44 @@ def test_a_tensor_that_is_overwritten_before_it_is_read_is_refused() -> None:
         with pytest.raises(UnsupportedAttention, match="overwritten in place") as error:
             second.verify()
         assert error.value.code == "overwritten"
+
+
+@pytest.mark.parametrize("is_read", [False, True])
+@pytest.mark.parametrize(
+    "copied", [copy.copy, copy.deepcopy, lambda cap: pickle.loads(pickle.dumps(cap))]
+)
+def test_a_copy_of_a_capture_is_the_same(
+    copied: Callable[[Capture], Capture], is_read: bool
+) -> None:
+    lm = llama()
+    attnviz.capture(lm, **ids())
+    cap = attnviz.capture(lm, **ids())
+    assert was_noted(cap)
+    expected = attnviz.capture(lm, **ids())
+    if is_read:
+        assert cap.calls
+    with torch.inference_mode(is_read):
+        ours = copied(cap)
+    for one, other in zip(ours.calls, expected.calls, strict=True):
+        require_same_call(one, other)
+    require_same(ours.logits, expected.logits)
+    assert ours.verify().comparisons == expected.verify().comparisons
+
+
+def test_a_copy_has_keys_of_its_own() -> None:
+    cap = attnviz.capture(llama(), **ids())
+    shallow, deep = copy.copy(cap), copy.deepcopy(cap)
+    weights = cap.weights("L1.H1")
+    cap.call(1).inputs.key.mul_(2)
+    for changed in (cap, shallow):
+        with pytest.raises(UnsupportedAttention, match="keys were overwritten"):
+            changed.weights("L1.H1")
+    with pytest.raises(UnsupportedAttention, match="keys were overwritten"):
+        copy.deepcopy(cap)
+    assert (deep.weights("L1.H1") == weights).all()
+    deep.call(1).inputs.key.mul_(2)
+    with pytest.raises(UnsupportedAttention, match="keys were overwritten"):
+        deep.weights("L1.H1")
 
 
 def test_the_model_may_go_before_the_question() -> None:
