@@ -8,6 +8,7 @@ token gets a name. Nothing half-captured is returned: an error anywhere raises.
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import SupportsIndex
 
@@ -42,6 +43,7 @@ from attnviz.capture.token_order import with_token_order
 from attnviz.changes.kinds import Change
 from attnviz.changes.site import site
 from attnviz.errors import BadInput, UnsupportedAttention, bad_argument, whole
+from attnviz.lazy import Later
 from attnviz.models import architecture
 from attnviz.models.files import first_line
 from attnviz.models.loaded_model import LoadedModel
@@ -237,9 +239,12 @@ def _noted(
         output = lm.model(**planned.inputs, **_single_pass(lm, planned, scores))
     if not log.counts(planned.n_input, MAX_WHOLE_ROWS):
         return None
+    calls = Later(partial(noted_calls, log))
+    if log.is_large():
+        calls()
     answer = Pass((), output if isinstance(output, Mapping) else {})
     result = Capture.later(
-        lambda: {"calls": noted_calls(log)},
+        lambda: {"calls": calls()},
         model=lm.key,
         tokens_by_stack=dict(planned.tokens),
         hidden=answer.tensor("last_hidden_state"),

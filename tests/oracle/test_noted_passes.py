@@ -1,23 +1,33 @@
 """Short passes that are noted while they run and read afterwards, beside recorded ones."""
 
 import copy
+import gc
 import pickle
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
+from weakref import ref
 
 import pytest
 import torch
 from torch import Tensor, nn
 from torch.nn.modules.module import register_module_forward_hook
 from torch.nn.utils import prune
-from transformers import BertConfig, BertModel, LlamaConfig, LlamaForCausalLM
+from transformers import (
+    BertConfig,
+    BertModel,
+    LlamaConfig,
+    LlamaForCausalLM,
+    Qwen3Config,
+    Qwen3ForCausalLM,
+)
 
 import attnviz
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.capture import Capture
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.capture.locate.modules import modules_by_name
+from attnviz.capture.record import pass_log
 from attnviz.capture.record.pass_log import PassBefore, PassLog
 from attnviz.errors import UnsupportedAttention
 from attnviz.models.loaded_model import LoadedModel
@@ -276,6 +286,27 @@ def test_a_pass_that_is_large_is_recorded() -> None:
     assert not was_noted(attnviz.capture(lm, **ids()))
 
 
+def test_a_note_that_takes_more_than_a_capture_may_is_read_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What the layers of q and k wrote before they were normed is in no call."""
+    torch.manual_seed(0)
+    config = Qwen3Config(**SIZES, num_key_value_heads=2, head_dim=96)
+    lm = attnviz.load(Qwen3ForCausalLM(config).eval())
+    monkeypatch.setattr(pass_log, "FEW_BYTES", 0)
+    texts = {"inputs": {"input_ids": torch.ones(4, 100, dtype=torch.long)}}
+    expected = attnviz.capture(lm, **texts)
+    logs: list[Any] = []
+    count = PassLog.counts
+    monkeypatch.setattr(PassLog, "counts", lambda log, *a: logs.append(ref(log)) or count(log, *a))
+    for most, is_held in ((expected.nbytes, False), (2 * expected.nbytes, True)):
+        monkeypatch.setattr(pass_log, "MOST_BYTES", most)
+        cap = attnviz.capture(lm, **texts)
+        gc.collect()
+        assert was_noted(cap) and (logs.pop()() is not None) == is_held
+        require_same_capture(cap, expected)
+
+
 # --- between the pass and the question ----------------------------------------------------------
 
 
@@ -364,8 +395,6 @@ def test_the_model_may_go_before_the_question() -> None:
     cap, expected = attnviz.capture(lm, **ids()), lm.model.model.layers[1].self_attn.o_proj.weight
     embeddings = torch._C._WeakTensorRef(lm.model.model.embed_tokens.weight)
     del lm
-    import gc
-
     gc.collect()
     assert embeddings.expired()
     assert torch.equal(cap.call(1).projections["out"].weight, expected.T)

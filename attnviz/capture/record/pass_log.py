@@ -14,6 +14,7 @@ Otherwise the pass is run again, recorded as it runs, and the model is not noted
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, NamedTuple
 
 import torch
@@ -21,6 +22,7 @@ from torch import Tensor, nn
 from torch.nn.modules.module import _global_forward_hooks
 
 from attnviz.attention.inputs import AttentionInputs
+from attnviz.attention.memory import nbytes
 from attnviz.attention.projection import WrittenLayer
 from attnviz.attention.stage_changes import StageChange
 from attnviz.capture.locate.head_share import HeadShare
@@ -31,7 +33,8 @@ from attnviz.capture.locate.projections_by_memory import layers_in_attention, ot
 from attnviz.errors import UnsupportedAttention
 from attnviz.types import MIB
 
-MOST_BYTES = 64 * MIB  # of a capture, and of the weights of a model's layers, to be noted
+MOST_BYTES = 64 * MIB  # of a capture that is noted, and of a note that is kept
+FEW_BYTES = 8 * MIB  # of a capture whose note need not be measured
 
 
 class NotedLayer(NamedTuple):
@@ -137,7 +140,7 @@ def log_of(modules: Modules, n_token: int, get_log: Callable[[], object]) -> "Pa
     around = {name: modules[name] for name in other_projections(modules)}
     if any("forward" in module.__dict__ or module._forward_hooks for module in around.values()):
         return None
-    return PassLog(modules, before, layers, around, get_log)
+    return PassLog(modules, before, n_token, layers, around, get_log)
 
 
 class PassLog:
@@ -149,11 +152,13 @@ class PassLog:
         self,
         modules: Modules,
         before: PassBefore,
+        n_token: int,
         layers: Mapping[str, nn.Module],
         around: Mapping[str, nn.Module],
         get_log: Callable[[], object],
     ) -> None:
         self.turn = object()
+        self.kept_bytes = before.token_bytes * n_token
         self.entries: list[NotedLayer | NotedAttention] = []
         self.names = modules.names_alone()
         self.layers = before.layers.copy()
@@ -279,6 +284,19 @@ class PassLog:
                 is_whole &= n_batch == entry.key.shape[0] == n_input and n_query <= most_rows
         self.before.may_be_noted = is_whole and len(modules) == n_call == self._n_asking
         return self.before.may_be_noted
+
+    def is_large(self) -> bool:
+        """True if the note takes more memory than a capture that is noted may.
+
+        It has tensors that the capture has not: what was changed after its layer wrote it.
+        """
+        if self.kept_bytes <= FEW_BYTES:
+            return False
+        kept = (
+            entry.tensors if type(entry) is NotedAttention else (entry.read, entry.wrote)
+            for entry in self.entries
+        )
+        return nbytes(chain.from_iterable(kept)) > MOST_BYTES
 
     def require_unchanged(self) -> None:
         """Raise `UnsupportedAttention` if somebody changed a tensor in place after the pass."""
