@@ -4,6 +4,7 @@ In: recorded calls and tokens. Out: a `Capture`: weights, steps and tables of an
 layer, head, kind and stack, and the comparison of all of them with the model's own numbers.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -37,6 +38,9 @@ from attnviz.types import (
     Tokens,
     head_id,
 )
+
+NOT_KEPT = "it is not among the layers of keep="
+_NUMBER = re.compile(r"[0-9]+")
 
 
 @dataclass(frozen=True)
@@ -265,11 +269,20 @@ class Capture(FilledLater):
         n = len(layers[0])
         return flow(layers, query + n if -n <= query < 0 else query)
 
+    def n_layers_of(self, kind: Kind, stack: Stack | None) -> int:
+        """The number of layers of a kind and stack, with those that were not kept (`keep=`)."""
+        calls = self._calls(kind, stack)
+        kept = {call.layer for call in calls}
+        stems = {_NUMBER.sub("", call.module) for call in calls}
+        left_out = [call.module for call in self.missing if call.reason == NOT_KEPT]
+        n_left_out = sum(_NUMBER.sub("", module) in stems for module in left_out)
+        return max(1 + max(kept), len(kept) + n_left_out)
+
     def require_all_heads(self) -> None:
         """Raise `BadInput` for a capture that keeps some layers or heads only (`keep=`)."""
         for kind, stack in dict.fromkeys((call.kind, call.stack) for call in self.calls):
             kept = sorted({call.layer for call in self._calls(kind, stack)})
-            if kept[-1] >= len(kept):
+            if self.n_layers_of(kind, stack) > len(kept):
                 layers = ", ".join(map(str, kept))
                 raise BadInput(
                     f"this capture keeps the layers {layers} alone, and this needs all: capture"

@@ -58,6 +58,18 @@ def with_heads(
     )
 
 
+def without_heads(call: AttentionCall, layer: int) -> AttentionCall:
+    """A call of another layer of which no head was kept, as large as this one."""
+    only = KeptHeads((), call.inputs.n_heads, call.inputs.n_kv_heads)
+    return replace(
+        call,
+        layer=layer,
+        inputs=call.inputs.with_heads(only, of_heads),
+        output=call.output[:, :, :0],
+        projections={},
+    )
+
+
 def _written(layer: Projection, tensor: Tensor) -> Tensor:
     """q, k or v as a view of what its layer wrote, if these are the same numbers."""
     n_batch, n_heads, n_token, width = tensor.shape

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from attnviz.attention import memory
 from attnviz.attention.call import AttentionCall
-from attnviz.attention.capture import Capture, MissingCall
+from attnviz.attention.capture import NOT_KEPT, Capture, MissingCall
 from attnviz.audio.sound import Sound
 from attnviz.capture.arguments import Picture, bad_inputs
 from attnviz.capture.changed.layout import Layout, layout_of, remember_calls, remembered
@@ -54,7 +54,6 @@ Keep = Sequence[int | Where] | int | str | HeadId | Site
 FEW = 8  # tokens, enough to see where a model attends
 TEXTS = ("input_ids", "decoder_input_ids")
 TEXT_INPUTS = ("input_ids", "attention_mask", "token_type_ids", "position_ids")
-NOT_KEPT = "it is not among the layers of keep="
 
 
 @dataclass(frozen=True, eq=False)

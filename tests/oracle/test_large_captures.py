@@ -14,12 +14,11 @@ from transformers import LlamaConfig, LlamaForCausalLM
 import attnviz
 from attnviz.attention import memory
 from attnviz.attention.call import AttentionCall
-from attnviz.attention.capture import Capture, MissingCall
+from attnviz.attention.capture import NOT_KEPT, Capture, MissingCall
 from attnviz.capture.changed import layout
 from attnviz.capture.record import pass_log, room
 from attnviz.capture.record.recorder import Recorder
 from attnviz.capture.record.room import free_memory
-from attnviz.capture.run import NOT_KEPT
 from attnviz.errors import BadInput, TooLarge
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.types import MIB, Site

@@ -95,6 +95,49 @@ def test_numbers_are_those_of_the_model(visit: Visit, file: bytes) -> None:
         np.testing.assert_array_equal(from_file[name], array, err_msg=name)
 
 
+KEPT = [[], [], [1, 5], [], list(range(12)), []]
+
+
+@pytest.fixture(scope="module")
+def some_heads() -> bytes:
+    """The capture file of some heads of the same text."""
+    loading.import_libraries()
+    return content(attnviz.capture("minilm", TEXT, keep=["L2.H1", "L2.H5", "L4"]), ".safetensors")
+
+
+@pytest.mark.parametrize("page", ["overview", "head", "steps", "masks", "geometry"])
+def test_some_heads_are_shown_under_their_own_numbers(
+    page: str, visit: Visit, some_heads: bytes, without_model: None
+) -> None:
+    tab = {"tab": "head"} if page == "geometry" else {}
+    app = visit(page, capture=uploaded(some_heads), layer="2", head="3", **tab)
+    assert not app.error and not app.exception
+    header, _ = sent(app)
+    header = header.get("plane", header)
+    assert (header["kept"], header["n_layers"], header["n_heads"]) == (KEPT, 6, 12)
+    if page in ("steps", "masks", "geometry"):  # where one head is computed: the nearest
+        assert (header["layer"], header["head"]) == (2, 1)
+    assert any("tolerance" in caption.value for caption in app.caption)
+
+
+def test_a_head_that_was_not_kept_has_no_weights(
+    visit: Visit, file: bytes, some_heads: bytes
+) -> None:
+    of_all, of_some = (
+        sent(visit("head", capture=uploaded(data)))[1]["weights"] for data in (file, some_heads)
+    )
+    for layer, heads in enumerate(KEPT):
+        for head in range(12):
+            expected = of_all[layer, head] if head in heads else 0 * of_all[layer, head]
+            np.testing.assert_array_equal(of_some[layer, head], expected)
+
+
+def test_what_needs_all_heads_says_so(visit: Visit, some_heads: bytes) -> None:
+    app = visit("compare", capture=uploaded(some_heads), model_b="minilm")
+    [error] = app.error
+    assert error.value == say("error.layers_left_out", layers=messages.plain("2, 4"))
+
+
 @pytest.mark.parametrize("page", ["switches", "output"])
 def test_what_needs_the_model_is_said_in_one_line(
     page: str, visit: Visit, file: bytes, without_model: None

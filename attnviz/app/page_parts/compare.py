@@ -117,6 +117,8 @@ def _alone(left: PageContext) -> None:
 @fragment()
 def _compared(left: PageContext, right: PageContext) -> None:
     with messages.guard(left.lang):
+        for side in (left, right):
+            side.captured.capture.require_all_heads()
         if not _fits(left, right):
             return
         extents, key = (left.size.extent, right.size.extent), widgets.component_key("pair")

@@ -20,7 +20,7 @@ from attnviz.errors import BadInput, TooLarge
 from attnviz.files.capture_file.digest import VARIABLE, digest_of_bytes, digest_of_file
 from attnviz.pictures.group.app_capture import AppCapture, Media
 from attnviz.pictures.group.groups import groups
-from attnviz.types import MIB
+from attnviz.types import MIB, Kind, Stack
 
 if TYPE_CHECKING:
     from attnviz.attention.call import AttentionCall
@@ -183,15 +183,25 @@ def _width(call: "AttentionCall") -> int:
     return max(USUAL_WIDTH, call.output.shape[-1], 0 if query is None else query.shape[-1])
 
 
+def _products(call: "AttentionCall", n_kept: int) -> int:
+    """The products that the weights of a call take; those of heads that were not kept are 0."""
+    n_cell = call.n_query * call.n_key
+    of_heads = call.n_heads * (PRODUCTS_OF_HEAD + n_cell) + n_kept * n_cell * _width(call)
+    return PRODUCTS_OF_CALL + call.n_batch * of_heads
+
+
 def _require_products(capture: "Capture") -> None:
-    """Refuse a capture whose weights would take minutes to compute."""
-    products = sum(
-        PRODUCTS_OF_CALL
-        + call.n_batch
-        * call.n_heads
-        * (PRODUCTS_OF_HEAD + call.n_query * call.n_key * _width(call))
-        for call in capture.calls
-    )
+    """Refuse a capture whose weights would take minutes to compute.
+
+    Layers that were not kept have their places in the pictures, and count too.
+    """
+    products = sum(_products(call, len(call.kept_heads)) for call in capture.calls)
+    alike: dict[tuple[Kind, Stack | None], list[AttentionCall]] = {}
+    for call in capture.calls:
+        alike.setdefault((call.kind, call.stack), []).append(call)
+    for (kind, stack), calls in alike.items():
+        n_left_out = capture.n_layers_of(kind, stack) - len({call.layer for call in calls})
+        products += n_left_out * max(_products(call, 0) for call in calls)
     if products > MAX_PRODUCTS:
         raise TooLarge(
             f"showing this capture takes {products:,} multiplications and the limit is"

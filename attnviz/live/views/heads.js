@@ -97,6 +97,7 @@ export function headsView(scene, sentences, { small = false, words = false, meas
     layers: [],
     heard: null,
     pooled: null,
+    kept: [],
   };
   return {
     header,

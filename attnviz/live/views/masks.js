@@ -36,6 +36,7 @@ export function masksBytes(
     head,
     n_layers: group.layers,
     n_heads: group.heads,
+    kept: [],
     as_model: 1 + (causal && n > 1 ? 1 << names.indexOf("causal") : 0), // the padding mask, which blocks nothing here
     sizes: { window: start, prefix: start, block: start },
     mask_names: names,

@@ -61,6 +61,7 @@ class HeadPlane:
     n_measured: int
     turned: bool
     cut: bool
+    kept: tuple[tuple[int, ...], ...] = ()
 
 
 @dataclass(frozen=True)

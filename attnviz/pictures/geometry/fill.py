@@ -32,7 +32,7 @@ def shares(group: Group) -> tuple[float, ...]:
     return tuple(
         plane_share(_scores(group, layer, head)[np.ix_(*_words(group, layer))])
         for layer in known
-        for head in range(group.call(layer).n_heads)
+        for head in group.call(layer).kept_heads
     )
 
 
@@ -86,6 +86,7 @@ def _plane(
         n_measured=len(known),
         turned=_turned(call),
         cut=max(len(rows), len(columns)) == MAX_WORDS,
+        kept=group.kept,
     )
 
 

@@ -61,6 +61,7 @@ export interface HeadPlane {
   n_measured: number;
   turned: boolean;
   cut: boolean;
+  kept: number[][];
 }
 
 export interface Arrays {

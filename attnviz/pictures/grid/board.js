@@ -7,7 +7,7 @@ import { shownLabels } from "../shared/axes.js";
 import { fitCanvas, markDrawn, pixelRatio, setData } from "../shared/dom.js";
 import { effectAt, lookAt } from "../shared/effects.js";
 import { headName } from "../shared/fmt.js";
-import { stampHead, thumbRect } from "../shared/thumbs.js";
+import { crossOut, stampHead, thumbRect } from "../shared/thumbs.js";
 import { measureText } from "./order.js";
 import { summaryOf, summaryPlaces } from "./summaries.js";
 
@@ -91,6 +91,7 @@ export function drawBoard(/** @type {HTMLCanvasElement} */ canvas, /** @type {Bo
     if (extra < 0) stampHead(ctx, atlas, Math.floor(index / header.n_heads), index % header.n_heads, box);
     else if (summaryAtlas) stampHead(ctx, summaryAtlas, Math.floor(extra / places), extra % places, box);
   });
+  if (!sorting) crossOut(ctx, { ...geom, heads: header.n_heads }, { kept: header.kept, theme: view.theme });
   if (chosen !== null) markRows(ctx, view, chosen);
   if (view.hits) fadeOthers(ctx, view, view.hits);
   if (geom.bars) drawBars(ctx, view);

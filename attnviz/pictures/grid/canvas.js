@@ -18,7 +18,7 @@ import { boardGeometry, drawBoard, sortedColumns } from "./board.js";
 import { arranged, BY_LAYER, sortings } from "./order.js";
 import { buildParts, showLegend } from "./parts.js";
 import { drawPreview, enlargedOf } from "./preview.js";
-import { summarise, summarisedRows } from "./summaries.js";
+import { isSummed, summarise, summarisedRows } from "./summaries.js";
 import { buildText, fillText, lightText, pressChip, scrollToChip } from "./text.js";
 import { makeWhole } from "./whole.js";
 
@@ -239,9 +239,9 @@ function isSameModel(
   /** @type {readonly Sorting[]} */ sorted,
 ) {
   const built = (/** @type {Header} */ of, /** @type {readonly Sorting[]} */ sortings) => {
-    const { strings, model, n_layers, n_heads, shapes, layers, pooled, predicts } = of;
+    const { strings, model, n_layers, n_heads, shapes, kept, layers, pooled, predicts } = of;
     const names = sortings.map(({ name, label }) => [name, label]);
-    return JSON.stringify([strings, model, n_layers, n_heads, shapes, layers, pooled, predicts, names]);
+    return JSON.stringify([strings, model, n_layers, n_heads, shapes, kept, layers, pooled, predicts, names]);
   };
   return built(before.header, before.sortings) === built(header, sorted);
 }
@@ -432,9 +432,10 @@ function layout(/** @type {State} */ state, width = state.frame.box.clientWidth)
   const isNarrow = width < NARROW_PX;
   frame.box.classList.toggle("av-narrow", isNarrow);
   const sorting = sortingOf(state);
-  const isSummed = !sorting && !header.shapes && state.selection.more.cells !== null && state.whole.isWhole();
-  showOptions(state, sorting, isSummed);
-  state.layout = layoutFor(state, isNarrow ? width : width - SIDE_PX - BETWEEN_PX, sorting, isSummed);
+  const isAsked = isSummed(header) && state.selection.more.cells !== null;
+  const hasSums = isAsked && !sorting && state.whole.isWhole();
+  showOptions(state, sorting, hasSums);
+  state.layout = layoutFor(state, isNarrow ? width : width - SIDE_PX - BETWEEN_PX, sorting, hasSums);
   if (isNarrow) state.layout.previewWidth = Math.min(width, WIDEST_PREVIEW_PX);
   const { size, gap, rowGap, x, y } = state.layout.geom;
   parts.picker.arrange(state.layout.rows);
@@ -445,35 +446,35 @@ function layout(/** @type {State} */ state, width = state.frame.box.clientWidth)
 function showOptions(
   /** @type {State} */ state,
   /** @type {Sorting | null} */ sorting,
-  /** @type {boolean} */ isSummed,
+  /** @type {boolean} */ hasSums,
 ) {
   const { order, cells } = state.parts;
   order.set(sorting?.name ?? BY_LAYER);
-  cells.set(isSummed);
+  cells.set(hasSums);
   cells.disable(sorting !== null);
-  cells.node.hidden = state.header.shapes !== null; // layers of different shapes have no common mean
-  if (!isSummed) leaveExtra(state);
+  cells.node.hidden = !isSummed(state.header);
+  if (!hasSums) leaveExtra(state);
 }
 
 /**
  * @param {State} state
  * @param {number} room
  * @param {Sorting | null} sorting
- * @param {boolean} isSummed
+ * @param {boolean} hasSums
  * @returns {Layout}
  */
-function layoutFor(state, room, sorting, isSummed) {
+function layoutFor(state, room, sorting, hasSums) {
   const { header, whole } = state;
   const theme = state.frame.host.theme();
   const lut = sequential(theme.dark);
   const heads = arranged(header, sorting, sortedColumns(header, room));
-  const rows = isSummed ? summarisedRows(heads, header) : heads;
+  const rows = hasSums ? summarisedRows(heads, header) : heads;
   const longest = Math.max(...whole.squares.shape.slice(2));
   const geom = boardGeometry(rows, sorting !== null, room, longest, !header.pooled);
   const atlasOf = (/** @type {PackedArray} */ array) =>
     makeAtlas({ array, lut, levels: levelTable(array.dtype, SCALE) }, geom.size);
-  if (isSummed) state.summaries ??= summarise(whole.weights);
-  const summaryAtlas = isSummed && state.summaries ? atlasOf(state.summaries) : null;
+  if (hasSums) state.summaries ??= summarise(whole.weights);
+  const summaryAtlas = hasSums && state.summaries ? atlasOf(state.summaries) : null;
   return {
     theme,
     lut,

@@ -62,7 +62,7 @@ export function sortedRows(values, columns, among) {
  * @returns {Arrangement}
  */
 export function arranged(header, sorting, columns) {
-  const rows = arrangement(header.n_layers, header.n_heads, headCounts(header));
+  const rows = arrangement(header.n_layers, header.n_heads, headCounts(header), header.kept);
   return sorting ? sortedRows(sorting.values, columns, rows.flat()) : rows;
 }
 

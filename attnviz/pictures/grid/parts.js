@@ -11,7 +11,7 @@ import { headPicker } from "../shared/head_picker.js";
 import { sentenceOn } from "../shared/rest.js";
 import { orderSelect } from "./order.js";
 import { makePreview } from "./preview.js";
-import { summaryOf, summaryPlaces, summaryText } from "./summaries.js";
+import { isSummed, summaryOf, summaryPlaces, summaryText } from "./summaries.js";
 
 /** @import { HeadEffects } from "../shared/effects.js" */
 /** @import { Subject } from "./board.js" */
@@ -46,6 +46,7 @@ export function buildParts(header, sortings, actions) {
   const preview = makePreview(header, actions.open);
   const named = header.predicts ? el("p", { class: "av-note" }, strings.predicts_note) : null;
   const legend = el("p", { class: "av-note av-legend", hidden: true });
+  const kept = keptNote(header);
   return {
     canvas,
     order,
@@ -54,8 +55,15 @@ export function buildParts(header, sortings, actions) {
     relabel: (/** @type {Header} */ now) => picker.relabel(labelOf(now)),
     preview,
     legend,
-    left: [picker.node, options, legend, named, hint, touch],
+    left: [picker.node, options, kept, legend, named, hint, touch],
   };
+}
+
+/** How many heads were kept, where not all were. */
+function keptNote(/** @type {Header} */ { kept, strings, n_layers, n_heads, shapes }) {
+  if (!kept.length) return null;
+  const all = shapes?.reduce((sum, [heads]) => sum + heads, 0) ?? n_layers * n_heads;
+  return el("p", { class: "av-note" }, fill(strings.kept, { count: kept.flat().length, all }));
 }
 
 /**
@@ -90,12 +98,13 @@ function labelOf(/** @type {Header} */ header) {
  */
 function buildPicker(header, under, actions) {
   const { strings } = header;
-  const nExtras = header.shapes ? 0 : 2 * summaryPlaces(header);
+  const nExtras = isSummed(header) ? 2 * summaryPlaces(header) : 0;
   return headPicker({
     label: strings.heads,
     nLayers: header.n_layers,
     nHeads: header.n_heads,
     heads: headCounts(header),
+    kept: header.kept,
     under,
     labelOf: labelOf(header),
     onMove: actions.choose,

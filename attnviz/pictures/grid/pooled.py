@@ -42,6 +42,7 @@ def overview(shown: PageContext, measured: Measured | None) -> HeadsView:
         pooled=Pooled(side, extent.n_query, extent.n_key),
         small=True,
         capture=heads.capture_name(shown),
+        kept=shown.group.kept,
     )
 
 

@@ -16,6 +16,11 @@ import { fill } from "../shared/fmt.js";
 const KINDS = /** @type {const} */ (["mean", "max"]);
 const MAX_CODE = 65535;
 
+/** True unless layers of different shapes, or heads that were not kept, have no common mean. */
+export function isSummed(/** @type {Header} */ { shapes, kept }) {
+  return !shapes && !kept.length;
+}
+
 /** How many summaries there are of each kind. */
 export function summaryPlaces(/** @type {Size} */ header) {
   return header.n_layers + header.n_heads + 1;

@@ -35,6 +35,7 @@ export interface Strings extends SharedStrings {
   readonly coming_note: string;
   readonly squares_note: string;
   readonly pooled_note: string;
+  readonly kept: string;
   readonly order: string;
   readonly by_layer: string;
   readonly measured: string;

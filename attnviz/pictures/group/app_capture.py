@@ -98,7 +98,11 @@ class AppCapture:
         loaded: "LoadedModel | None" = None,
         picture: UInt8[np.ndarray, "row column rgb"] | None = None,
     ) -> "AppCapture":
-        """A capture that no app keeps, with its model and the picture that it saw, if known."""
+        """A capture that no app keeps, with its model and the picture that it saw, if known.
+
+        Raises `BadInput` for one that keeps some layers or heads only.
+        """
+        capture.require_all_heads()
         return cls(
             key="",
             name=capture.model.id,

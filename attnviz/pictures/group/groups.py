@@ -74,6 +74,12 @@ class Group:
         return len(shapes) > 1 or placed or self.windows is not None
 
     @property
+    def kept(self) -> tuple[tuple[int, ...], ...]:
+        """The heads of each layer that were kept; () where all were."""
+        some = any(call.inputs.only for call in self.calls)
+        return tuple(tuple(call.kept_heads) for call in self.calls) if some else ()
+
+    @property
     def cross(self) -> bool:
         """True if keys and queries are different tokens in every layer."""
         return self.kind == "cross"
@@ -118,16 +124,30 @@ class Group:
 def groups(capture: "Capture") -> tuple[Group, ...]:
     """The groups of a capture, in the order in which they ran.
 
-    Raises `BadInput` for a capture that keeps some layers or heads only: pictures count from 0.
+    Of a capture that keeps some layers or heads (`keep=`) the others have their places, too, so
+    that each has its own number: a layer that was not kept is taken to be as large as the next one.
     """
-    capture.require_all_heads()
     calls: dict[tuple[Stack | None, Kind], dict[int, AttentionCall]] = {}
     for call in capture.calls:
         calls.setdefault((call.stack, call.kind), {}).setdefault(call.layer, call)
     return tuple(
-        Group(capture, stack, kind, tuple(by_layer[layer] for layer in sorted(by_layer)))
+        Group(capture, stack, kind, _in_all_layers(capture, by_layer))
         for (stack, kind), by_layer in calls.items()
     )
+
+
+def _in_all_layers(
+    capture: "Capture", by_layer: "dict[int, AttentionCall]"
+) -> "tuple[AttentionCall, ...]":
+    """The calls of all layers in order; those of layers that were not kept have no head."""
+    from attnviz.attention import memory
+
+    calls: list[AttentionCall] = []
+    some = next(iter(by_layer.values()))
+    for layer in reversed(range(capture.n_layers_of(some.kind, some.stack))):
+        some = by_layer.get(layer) or memory.without_heads(some, layer)
+        calls.append(some)
+    return tuple(reversed(calls))
 
 
 def chosen(among: Sequence[Group], stack: str | None, kind: str | None) -> Group:
@@ -146,13 +166,14 @@ class GroupSize:
 
     shapes: tuple[Shape, ...]
     uneven: bool
+    kept: tuple[tuple[int, ...], ...] = ()
 
     @property
     def extent(self) -> Extent:
         """The numbers of layers, heads, queries and keys to choose from."""
         heads, queries, keys = zip(*self.shapes, strict=True)
         by_layer = heads if len(set(heads)) > 1 else ()
-        return Extent(len(self.shapes), max(heads), max(queries), max(keys), by_layer)
+        return Extent(len(self.shapes), max(heads), max(queries), max(keys), by_layer, self.kept)
 
     @property
     def n_heads(self) -> int:
@@ -186,9 +207,11 @@ class GroupSize:
         return self.whole and computed and not self.all_at_once
 
     def nearest_head(self, layer: int, head: int) -> tuple[int, int]:
-        """The layer and the head; the layer's last head where it has fewer heads than others."""
-        has_fewer = layer < len(self.shapes) and len({shape[0] for shape in self.shapes}) > 1
-        return layer, min(head, self.shapes[layer][0] - 1) if has_fewer else head
+        """The layer and the head; the nearest one that was kept, or the last of a layer with fewer.
+
+        A layer that does not exist stays so.
+        """
+        return self.extent.nearest_head(layer, head)
 
     def require_cells(self) -> None:
         """`TooLarge` if all heads together have too many weights for a browser."""
@@ -215,7 +238,7 @@ class GroupSize:
 def size_of(group: Group) -> GroupSize:
     """The size of a group."""
     shapes = tuple((call.n_heads, call.n_query, call.n_key) for call in group.calls)
-    return GroupSize(shapes, group.uneven)
+    return GroupSize(shapes, group.uneven, group.kept)
 
 
 TokensOf = Callable[[Group, int, int], Tokens]
@@ -291,14 +314,29 @@ def by_layer(group: Group) -> "tuple[Float32[np.ndarray, 'head query key'], ...]
 
 
 def each_layer(group: Group) -> "Iterator[Float32[np.ndarray, 'head query key']]":
-    """The weights of one layer after the other, each computed when it is asked for."""
+    """The weights of one layer after the other, each computed when it is asked for.
+
+    Those of heads that were not kept are 0.
+    """
     for layer, call in enumerate(group.calls):
-        yield call.weights(batch=group.row(layer)).cpu().numpy()
+        if call.inputs.only is None:
+            yield call.weights(batch=group.row(layer)).cpu().numpy()
+            continue
+        weights = np.zeros((call.n_heads, call.n_query, call.n_key), np.float32)
+        for head in call.kept_heads:
+            weights[head] = call.weights(head, group.row(layer)).cpu().numpy()
+        yield weights
 
 
 def mask(group: Group, layer: int) -> Bool[np.ndarray, "query key"]:
-    """The mask of a layer's first head, True = may attend."""
-    return _mask(group.calls[layer], group.row(layer))
+    """The mask of a layer's first kept head, True = may attend.
+
+    Of a layer without one it is that of the next layer, or of the last.
+    """
+    later = range(layer, group.n_layers)
+    with_heads = (at for at in (*later, *reversed(range(layer))) if group.calls[at].kept_heads)
+    at = next(with_heads)
+    return _mask(group.calls[at], group.row(at))
 
 
 def stacked_masks(group: Group) -> Bool[np.ndarray, "layer query key"] | None:
@@ -313,7 +351,11 @@ def _mask(call: "AttentionCall", batch: int) -> Bool[np.ndarray, "query key"]:
     from attnviz.attention.inputs import AttentionInputs
 
     inputs = call.inputs
-    stored = inputs.may_attend(0, batch) if isinstance(inputs, AttentionInputs) else None
+    stored = (
+        inputs.may_attend(call.kept_heads[0], batch)
+        if isinstance(inputs, AttentionInputs)
+        else None
+    )
     if stored is None:
         return np.ones((call.n_query, call.n_key), dtype=np.bool_)
     return np.asarray(stored.cpu().numpy())

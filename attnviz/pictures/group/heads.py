@@ -61,6 +61,7 @@ def all_heads(
         capture=capture_name(shown),
         predicts=predicts(shown),
         first=first,
+        kept=group.kept,
     )
 
 
@@ -109,7 +110,12 @@ def measures(lang: Language, measured: Measured) -> tuple[HeadMeasure, ...]:
 def sentences(shown: PageContext, measured: Measured) -> tuple[tuple[str, ...], ...]:
     """A sentence for each head on what it does most, by layer."""
     return tuple(
-        tuple(_sentence(shown.lang, role, groups.keys(shown.group, layer=layer)) for role in roles)
+        tuple(
+            text(shown.lang, "role.not_kept")
+            if role is None
+            else _sentence(shown.lang, role, groups.keys(shown.group, layer=layer))
+            for role in roles
+        )
         for layer, roles in enumerate(measured.roles)
     )
 

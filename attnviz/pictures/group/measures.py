@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 class Measured:
     """The role of each head on the first text, or in the window, by layer, and its measures.
 
-    A measure is NaN where a layer has no such head.
+    A measure is NaN, and a role None, where a layer has no such head or it was not kept.
     """
 
-    roles: "tuple[tuple[HeadRole, ...], ...]"
+    roles: "tuple[tuple[HeadRole | None, ...], ...]"
     measures: "dict[Measure, Float32[np.ndarray, 'layer head']]"
 
 
@@ -42,18 +42,24 @@ def measure(group: Group) -> Measured:
     """Roles and measures of all heads, in one walk over the layers."""
     from attnviz.metrics.measures import measured
 
-    roles: list[tuple[HeadRole, ...]] = []
-    by_layer, n_heads = [], size_of(group).extent.n_heads
-    for arguments in _layers(group):
-        roles += attnviz.metrics.describe(*arguments)
-        by_layer.append(measured(*arguments))
-    return Measured(
-        roles=tuple(roles),
-        measures={
-            name: np.concatenate([_padded(measures[name], n_heads) for measures in by_layer])
-            for name in by_layer[0]
-        },
-    )
+    roles: list[tuple[HeadRole | None, ...]] = []
+    extent = size_of(group).extent
+    values: dict[Measure, Float32[np.ndarray, "layer head"]] = {}
+    for layer, (weights, *rest) in enumerate(_layers(group)):
+        heads = list(group.calls[layer].kept_heads)
+        of_layer: list[HeadRole | None] = [None] * group.calls[layer].n_heads
+        if heads:
+            arguments = weights[:, heads], *rest
+            (found,) = attnviz.metrics.describe(*arguments)
+            for head, role in zip(heads, found, strict=True):
+                of_layer[head] = role
+            for name, measures in measured(*arguments).items():
+                table = values.setdefault(
+                    name, np.full((extent.n_layers, extent.n_heads), np.nan, np.float32)
+                )
+                table[layer, heads] = measures[0]
+        roles.append(tuple(of_layer))
+    return Measured(tuple(roles), values)
 
 
 def _layers(group: Group) -> "Iterator[MetricArguments]":
@@ -70,11 +76,3 @@ def _layers(group: Group) -> "Iterator[MetricArguments]":
             mask = np.ones((1, *weights.shape[1:]), dtype=np.bool_)
         queries = groups.queries(group, layer=layer)
         yield weights[None], queries, keys if group.apart(layer) else None, mask
-
-
-def _padded(
-    values: Float32[np.ndarray, "layer head"], n_heads: int
-) -> Float32[np.ndarray, "layer n_heads"]:
-    """The values, with NaN for the heads that the layer does not have."""
-    missing = n_heads - values.shape[1]
-    return np.asarray(np.pad(values, ((0, 0), (0, missing)), constant_values=np.nan))

@@ -72,10 +72,9 @@ def _links(group: Group, query: int, key: int) -> Iterator[RankedHead]:
             continue
         others[query] = False
         controls = weights[:, others, key].mean(axis=1, dtype=np.float64)
-        for head, (weight, control) in enumerate(
-            zip(weights[:, query, key], controls, strict=True)
-        ):
-            yield RankedHead(HeadId(layer, head), float(weight), float(control))
+        for head in group.calls[layer].kept_heads:
+            weight, control = float(weights[head, query, key]), float(controls[head])
+            yield RankedHead(HeadId(layer, head), weight, control)
 
 
 def opening(group: Group, head: HeadId | None = None) -> tuple[RankedHead, int, int] | None:
@@ -171,7 +170,7 @@ def shares(group: Group, cells: Cells) -> tuple[RankedHead, ...]:
         chance = (seen.sum(axis=1)[rows] / visible.sum(axis=1)[rows]).mean()
         masses = mean_mass(weights, seen, rows)
         ranked += [
-            RankedHead(HeadId(layer, head), float(share), float(chance))
-            for head, share in enumerate(masses)
+            RankedHead(HeadId(layer, head), float(masses[head]), float(chance))
+            for head in group.calls[layer].kept_heads
         ]
     return by_difference(ranked)

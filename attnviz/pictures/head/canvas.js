@@ -353,7 +353,8 @@ function layout(/** @type {State} */ state) {
   frame.box.classList.toggle("av-narrow", isNarrow);
   frame.box.classList.toggle("av-head-across", isWhole);
   parts.right.style.width = isNarrow || isWhole ? "" : `${lineRoom}px`;
-  drawThumbs(parts.thumbs, weights, lut, { ...THUMB, layers: header.n_layers, heads: header.n_heads });
+  const grid = { ...THUMB, layers: header.n_layers, heads: header.n_heads };
+  drawThumbs(parts.thumbs, weights, lut, grid, { kept: header.kept, theme });
   state.look = { theme, lut, isNarrow, heatRoom, lineRoom };
   state.drawn = null;
   showAll(state);

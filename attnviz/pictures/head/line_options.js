@@ -6,6 +6,9 @@ import { headsOf } from "../shared/buffer.js";
 import { button, segmented } from "../shared/controls.js";
 import { el, setText } from "../shared/dom.js";
 import { fill, headName, headsNamed } from "../shared/fmt.js";
+import { isKept } from "../shared/selection.js";
+
+/** @import { Kept } from "../shared/selection.js" */
 
 /** @import { Theme } from "../shared/theme.js" */
 /** @import { Strings } from "./types.js" */
@@ -13,7 +16,7 @@ import { fill, headName, headsNamed } from "../shared/fmt.js";
 
 /** @typedef {{layer: number, head: number}} Head */
 /** A head with its name and the colour of its lines. @typedef {Head & {name: string, colour: string}} HeadColour */
-/** @typedef {{n_layers: number, n_heads: number, shapes?: readonly (readonly number[])[] | null}} Size */
+/** @typedef {{n_layers: number, n_heads: number, shapes?: readonly (readonly number[])[] | null, kept?: Kept}} Size */
 /** @typedef {Partial<Pick<Options, "top" | "across" | "beside">>} LineChange */
 
 export const DEFAULT_TOP = 2;
@@ -32,6 +35,7 @@ export function topOf(/** @type {string | null} */ text) {
 export function keptHeads(/** @type {string | null} */ text, /** @type {Size} */ size) {
   return headsNamed(text ?? "")
     .filter(({ layer, head }) => layer < size.n_layers && head < headsOf(size, layer))
+    .filter(({ layer, head }) => isKept(size, layer, head))
     .slice(0, MAX_KEPT);
 }
 

@@ -52,6 +52,7 @@ function buildTop(
     nLayers: header.n_layers,
     nHeads: header.n_heads,
     heads: headCounts(header),
+    kept: header.kept,
     under: thumbs,
     onMove: (layer, head) => actions.change({ layer, head }),
   });

@@ -47,6 +47,7 @@ class MasksData:
     weights: Float32[np.ndarray, "batch query key"]  # as the model ran
     scaled: Float32[np.ndarray, "batch query key"]
     sinks: Float32[np.ndarray, "batch query"]
+    kept: tuple[tuple[int, ...], ...] = ()
 
     @derived
     def tokens(self) -> tuple[tuple[str, ...], ...]:

@@ -108,9 +108,10 @@ function actionsOf(/** @type {() => State} */ state) {
  * @param {Selection | null} before
  */
 function chosenFor({ host, committer }, header, before) {
-  const { layer, head, n_layers, n_heads } = header;
+  const { layer, head, n_layers, n_heads, kept } = header;
   const inAddress = committer.read();
-  const extent = { n_layers, n_heads, n_query: header.tokens[0].length, n_key: header.key_tokens[0].length };
+  const [n_query, n_key] = [header.tokens[0].length, header.key_tokens[0].length];
+  const extent = { n_layers, n_heads, kept, n_query, n_key };
   const selection = clampSelection({ ...(before ?? inAddress), layer, head }, extent);
   const laid = readMasks(header, host.address.get("masks"));
   const more = { masks: writtenMasks(laid, header) };

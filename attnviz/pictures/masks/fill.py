@@ -61,6 +61,7 @@ def masks_data(shown: PageContext, layer: int, head: int) -> component.MasksData
         weights=np.stack([of_batch.weights.cpu().numpy() for of_batch in steps]),
         scaled=np.stack([_before_mask(of_batch).cpu().numpy() for of_batch in steps]),
         sinks=np.stack([_sinks(call, head, batch) for batch in batches]),
+        kept=group.kept,
     )
 
 

@@ -18,6 +18,7 @@ export interface Header {
   mask_names: ShownMask[];
   mask_reasons: string[];
   padding_of: PaddingOf;
+  kept: number[][];
   /** The names of each sentence's rows. */
   tokens: string[][];
   /** True for special tokens. */

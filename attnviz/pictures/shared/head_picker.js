@@ -6,11 +6,14 @@
 import { el } from "./dom.js";
 import { swallow } from "./controls.js";
 import { headName } from "./fmt.js";
+import { isKept } from "./selection.js";
+
+/** @import { Kept } from "./selection.js" */
 
 /**
- * `heads` has how many each layer has, where layers differ. `onMove`: the cursor went to a head; `onPick`: a head was
+ * `heads` has how many each layer has, where layers differ, `kept` those that there are, where not all are. `onMove`: the cursor went to a head; `onPick`: a head was
  * clicked, or Enter pressed (default: onMove); `onHover`: the pointer is over a head; `onExtra` says the same of extras.
- * @typedef {{label: string, nLayers: number, nHeads: number, heads?: readonly number[], under?: HTMLCanvasElement,
+ * @typedef {{label: string, nLayers: number, nHeads: number, heads?: readonly number[], kept?: Kept, under?: HTMLCanvasElement,
  *   labelOf?: (layer: number, head: number) => string, extras?: readonly string[],
  *   onMove: (layer: number, head: number) => void, onPick?: (layer: number, head: number) => void,
  *   onHover?: (at: {layer: number, head: number}) => void,
@@ -37,7 +40,7 @@ const ARROWS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], Arrow
 /** @returns {HeadPicker} */
 export function headPicker(/** @type {HeadPickerOptions} */ opts) {
   const grid = el("div", { class: "av-picker-grid", role: "grid", "aria-label": opts.label });
-  const rows = arrangement(opts.nLayers, opts.nHeads, opts.heads);
+  const rows = arrangement(opts.nLayers, opts.nHeads, opts.heads, opts.kept);
   /** @type {Cells} */
   const state = { cells: makeCells(opts), at: 0, rows };
   const resize = (/** @type {number} */ size, /** @type {number} */ gap, left = 0, top = 0, rowGap = gap) => {
@@ -51,7 +54,7 @@ export function headPicker(/** @type {HeadPickerOptions} */ opts) {
   listenPicker(grid, state, opts);
   arrangeCells(grid, state, rows);
   resize(SIZE_PX, GAP_PX);
-  markCell(state, 0);
+  markCell(state, rows.flat().find((i) => i !== null) ?? 0);
   return {
     node: el("div", { class: "av-picker" }, opts.under, grid),
     set: (layer, head) => markCell(state, layer * opts.nHeads + head),
@@ -71,16 +74,18 @@ export function headPicker(/** @type {HeadPickerOptions} */ opts) {
 }
 
 /**
- * The model's own order: a row for each layer; `heads` has the heads of each where these differ.
+ * The model's own order: a row for each layer; `heads` has the heads of each where these differ, `kept` those that were
+ * kept.
  * @param {number} nLayers
  * @param {number} nHeads
  * @param {readonly number[]} [heads]
+ * @param {Kept} [kept]
  * @returns {Arrangement}
  */
-export function arrangement(nLayers, nHeads, heads) {
+export function arrangement(nLayers, nHeads, heads, kept) {
   return Array.from({ length: nLayers }, (_, layer) =>
     Array.from({ length: nHeads }, (_, head) =>
-      head < (heads?.[layer] ?? nHeads) ? layer * nHeads + head : null,
+      head < (heads?.[layer] ?? nHeads) && isKept({ kept }, layer, head) ? layer * nHeads + head : null,
     ),
   );
 }

@@ -2,8 +2,10 @@
 // The keys that change the head wherever all heads are in the browser: "[" and "]" and Shift+arrows.
 
 import { headsOf } from "./buffer.js";
+import { isKept } from "./selection.js";
 
-/** @typedef {{n_layers: number, n_heads: number, shapes?: readonly (readonly number[])[] | null}} Size */
+/** @import { Kept } from "./selection.js" */
+/** @typedef {{n_layers: number, n_heads: number, shapes?: readonly (readonly number[])[] | null, kept?: Kept}} Size */
 /** @typedef {{layer: number, head: number}} Head */
 
 /**
@@ -18,19 +20,36 @@ export function headStep(event, header, selection) {
   const shift = event.shiftKey;
   if (event.key === "[" || (shift && event.key === "ArrowLeft")) return neighbour(header, selection, -1);
   if (event.key === "]" || (shift && event.key === "ArrowRight")) return neighbour(header, selection, 1);
-  if (shift && event.key === "ArrowUp") return { layer: Math.max(0, layer - 1), head };
-  if (shift && event.key === "ArrowDown") return { layer: Math.min(header.n_layers - 1, layer + 1), head };
+  if (shift && event.key === "ArrowUp") return { layer: nextLayer(header, layer, -1), head };
+  if (shift && event.key === "ArrowDown") return { layer: nextLayer(header, layer, 1), head };
   return null;
 }
 
+/** The layer above or below that has a head, or the same one. */
+function nextLayer(/** @type {Size} */ header, /** @type {number} */ layer, /** @type {number} */ by) {
+  for (let next = layer + by; next >= 0 && next < header.n_layers; next += by)
+    if (!header.kept?.length || header.kept[next].length) return next;
+  return layer;
+}
+
 /**
- * The head before or after, across layers; the first and the last have no further neighbour.
+ * The head before or after that was kept, across layers; the first and the last have no further neighbour.
  * @param {Size} header
- * @param {Head} head
+ * @param {Head} from
  * @param {number} by −1 or 1
  * @returns {Head}
  */
-export function neighbour(header, { layer, head }, by) {
+export function neighbour(header, from, by) {
+  for (let at = from; ; ) {
+    const next = headBeside(header, at, by);
+    if (next.layer === at.layer && next.head === at.head) return from;
+    if (isKept(header, next.layer, next.head)) return next;
+    at = next;
+  }
+}
+
+/** @returns {Head} */
+function headBeside(/** @type {Size} */ header, /** @type {Head} */ { layer, head }, /** @type {number} */ by) {
   const next = head + by;
   const last = headsOf(header, layer) - 1;
   if (next >= 0 && next <= last) return { layer, head: next };

@@ -5,13 +5,15 @@ export type Flag = 0 | 1;
 
 /**
  * The numbers of layers, heads, queries and keys to choose from.
- * `heads` has the number for each layer, where these differ; then `n_heads` is the largest.
+ * `heads` has the number for each layer, where these differ; then `n_heads` is the largest. `kept` has the
+ * heads of each layer that were kept, where not all were.
  */
 export interface Extent {
   n_layers: number;
   n_heads: number;
   n_query: number;
   n_key: number;
+  kept: number[][];
 }
 
 /**
@@ -39,7 +41,8 @@ export interface Axes {
  * comes under this name; until then `sentences` may be empty. With `first`, `weights` are those of that one
  * head. `predicts` is True for a decoder: a row that has read a token predicts the next one, and is named
  * after both. `grows` is True where grid and head stand on one page, and a square grows into the head;
- * `forbids` where the page can run the model without a look.
+ * `forbids` where the page can run the model without a look. `kept` has the heads of each layer that were
+ * kept, where not all were; the weights of the others are 0.
  */
 export interface HeadsView extends Axes, Extent {
   model: string;

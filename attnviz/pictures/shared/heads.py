@@ -188,7 +188,8 @@ class HeadsView:
     `sentences` may be empty. With `first`, `weights` are those of that one head. `predicts` is True
     for a decoder: a row that has read a token predicts the next one, and is named after both.
     `grows` is True where grid and head stand on one page, and a square grows into the head;
-    `forbids` where the page can run the model without a look.
+    `forbids` where the page can run the model without a look. `kept` has the heads of each layer
+    that were kept, where not all were; the weights of the others are 0.
     """
 
     model: str
@@ -216,16 +217,18 @@ class HeadsView:
     first: First | None = None
     grows: bool = False
     forbids: bool = False
+    kept: Annotated[tuple[tuple[int, ...], ...], LOCAL] = ()
 
     @property
     def extent(self) -> Extent:
         """The largest numbers of layers, heads, queries and keys."""
         if isinstance(self.weights, np.ndarray):
             heads = self.weights if self.first is None else self.first.largest
-            return Extent(*heads.shape[:2], *self.weights.shape[2:])
+            return Extent(*heads.shape[:2], *self.weights.shape[2:], kept=self.kept)
         shapes = [weights.shape for weights in self.weights]
         heads, queries, keys = (max(sizes) for sizes in zip(*shapes, strict=True))
-        return Extent(len(shapes), heads, queries, keys, tuple(shape[0] for shape in shapes))
+        by_layer = tuple(shape[0] for shape in shapes)
+        return Extent(len(shapes), heads, queries, keys, by_layer, self.kept)
 
     @derived
     def axes(self) -> Annotated[Axes, INLINE]:

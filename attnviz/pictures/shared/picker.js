@@ -6,12 +6,12 @@ import { el, setBusy, setText } from "./dom.js";
 
 /** @import { Committer } from "./committer.js" */
 /** @import { SharedStrings } from "./heads.js" */
-/** @import { Selection } from "./selection.js" */
+/** @import { Kept, Selection } from "./selection.js" */
 
 /** @typedef {"layer" | "head" | "previous_layer" | "next_layer" | "previous_head" | "next_head"} PickerKey */
-/** @typedef {{n_layers: number, n_heads: number}} Size */
+/** @typedef {{n_layers: number, n_heads: number, kept?: Kept}} Size */
 /**
- * `update` shows a head of so many.
+ * `update` shows a head of so many; those that were not kept cannot be chosen.
  * @typedef {{node: HTMLElement,
  *   update: (strings: Pick<SharedStrings, PickerKey>, size: Size, layer: number, head: number) => void}} Picker
  */
@@ -28,8 +28,9 @@ export function makePicker(/** @type {(layer: number, head: number) => void} */ 
       node.hidden = size.n_layers * size.n_heads < 2;
       Object.assign(shown, { layer: layerNow, head: headNow });
       node.setAttribute("aria-label", `${strings.layer}, ${strings.head}`);
-      layer.update(strings, size.n_layers);
-      head.update(strings, size.n_heads);
+      const kept = size.kept?.length ? size.kept : null;
+      layer.update(strings, size.n_layers, (index) => !kept || kept[index].length > 0);
+      head.update(strings, size.n_heads, (index) => !kept || kept[layerNow].includes(index));
     },
   };
 }
@@ -50,22 +51,36 @@ function makeGroup(name, shown, choose) {
         type: "button",
         class: "av-step",
         "data-step": `${name}${step}`,
-        on: { click: () => choose(shown[name] + step) },
+        on: { click: () => choose(next(step) ?? shown[name]) },
       },
       sign,
     );
+  /** @type {(index: number) => boolean} */
+  let isOpen = () => true;
+  /** The next one in a direction that can be chosen, or null. */
+  const next = (/** @type {number} */ step) => {
+    for (let index = shown[name] + step; index >= 0 && index < select.options.length; index += step)
+      if (isOpen(index)) return index;
+    return null;
+  };
   const back = stepButton("‹", -1);
   const forth = stepButton("›", 1);
   const node = el("div", { class: "av-pick" }, el("label", {}, caption, select), back, forth);
-  const update = (/** @type {Pick<SharedStrings, PickerKey>} */ strings, /** @type {number} */ count) => {
+  const update = (
+    /** @type {Pick<SharedStrings, PickerKey>} */ strings,
+    /** @type {number} */ count,
+    /** @type {(index: number) => boolean} */ opens,
+  ) => {
+    isOpen = opens;
     setText(caption, strings[name]);
     if (select.options.length !== count) {
       const options = Array.from({ length: count }, (_, i) => el("option", { value: String(i) }, i));
       select.replaceChildren(...options);
     }
+    for (const [index, option] of [...select.options].entries()) option.disabled = !isOpen(index);
     select.value = String(shown[name]);
-    back.disabled = shown[name] <= 0;
-    forth.disabled = shown[name] >= count - 1;
+    back.disabled = next(-1) === null;
+    forth.disabled = next(1) === null;
     back.setAttribute("aria-label", strings[`previous_${name}`]);
     forth.setAttribute("aria-label", strings[`next_${name}`]);
   };

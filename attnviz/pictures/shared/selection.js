@@ -18,10 +18,11 @@
  * A selection as it stands in an address, which may name no head.
  * @typedef {Omit<Selection, "layer" | "head"> & {layer: number | null, head: number | null}} AddressSelection
  */
+/** The heads of each layer that were kept; empty where all were. @typedef {readonly (readonly number[])[]} Kept */
 /**
  * How much there is to choose from. `shapes` has [heads, queries, keys] of each layer where layers differ.
  * @typedef {{n_layers: number, n_heads: number, n_query: number, n_key: number,
- *   shapes?: readonly (readonly number[])[] | null}} Extent
+ *   shapes?: readonly (readonly number[])[] | null, kept?: Kept}} Extent
  */
 
 const INDICES = /** @type {const} */ (["layer", "head", "query", "key"]);
@@ -55,15 +56,18 @@ export function selectionParameters(/** @type {AddressSelection} */ selection) {
 }
 
 /**
- * The nearest selection that fits the data: layer and head are clamped, query and key dropped where out of range.
+ * The nearest selection that fits the data: layer and head are clamped to one that was kept, query and key dropped where
+ * out of range.
  * @param {AddressSelection} selection
  * @param {Extent} extent
  * @returns {Selection}
  */
 export function clampSelection(selection, extent) {
-  const layer = clampIndex(selection.layer ?? 0, extent.n_layers);
+  const asked = { layer: selection.layer ?? 0, head: selection.head ?? 0 };
+  const near = extent.kept?.length ? nearestKept(extent.kept, asked) : asked;
+  const layer = clampIndex(near.layer, extent.n_layers);
   const [heads, rows, cols] = extent.shapes?.[layer] ?? [extent.n_heads, extent.n_query, extent.n_key];
-  const head = clampIndex(selection.head ?? 0, heads);
+  const head = clampIndex(near.head, heads);
   const query = dropIndex(selection.query, rows);
   return { ...selection, layer, head, query, key: query === null ? null : dropIndex(selection.key, cols) };
 }
@@ -83,6 +87,27 @@ export function fitLayer(before, after, headers) {
   if (old === now || (sameTokens(old.tokens, now.tokens) && sameTokens(old.key_tokens, now.key_tokens)))
     return fitting;
   return { ...fitting, query: null, key: null };
+}
+
+/** True if a head was kept. */
+export function isKept(
+  /** @type {{kept?: Kept}} */ { kept },
+  /** @type {number} */ layer,
+  /** @type {number} */ head,
+) {
+  return !kept?.length || kept[layer].includes(head);
+}
+
+/** The head that was kept in the nearest layer that has one, the nearest to another there. */
+function nearestKept(
+  /** @type {Kept} */ kept,
+  /** @type {{layer: number, head: number}} */ { layer, head },
+) {
+  const near = (/** @type {readonly number[]} */ from, /** @type {number} */ to) =>
+    [...from].sort((a, b) => Math.abs(a - to) - Math.abs(b - to))[0];
+  const layers = kept.flatMap((heads, at) => (heads.length ? [at] : []));
+  const at = near(layers, layer);
+  return { layer: at, head: near(kept[at], head) };
 }
 
 function clampIndex(/** @type {number} */ index, /** @type {number} */ count) {

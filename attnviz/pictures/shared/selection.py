@@ -8,13 +8,11 @@ scales and of ways to treat special tokens.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal, cast, get_args
+from typing import Annotated, Literal, cast, get_args
 
 from attnviz.pictures.shared.canvas import LOCAL
 from attnviz.pictures.shared.pages import DOORS, Door
-
-if TYPE_CHECKING:
-    from attnviz.types import HeadId
+from attnviz.types import HeadId
 
 Scale = Literal["linear", "sqrt", "log"]
 Special = Literal["show", "hide"]
@@ -29,7 +27,8 @@ MEANS: tuple[Mean, ...] = get_args(Mean)
 class Extent:
     """The numbers of layers, heads, queries and keys to choose from.
 
-    `heads` has the number for each layer, where these differ; then `n_heads` is the largest.
+    `heads` has the number for each layer, where these differ; then `n_heads` is the largest. `kept`
+    has the heads of each layer that were kept, where not all were.
     """
 
     n_layers: int
@@ -37,10 +36,23 @@ class Extent:
     n_query: int
     n_key: int
     heads: Annotated[tuple[int, ...], LOCAL] = ()
+    kept: tuple[tuple[int, ...], ...] = ()
 
     def last_head(self, layer: int) -> int:
         """The last head of a layer."""
         return (self.heads[layer] if self.heads else self.n_heads) - 1
+
+    def nearest_head(self, layer: int, head: int) -> tuple[int, int]:
+        """The layer and the head; the nearest one that was kept, or the last of a layer with fewer.
+
+        A layer that does not exist stays so.
+        """
+        if self.kept:
+            places = [HeadId(at, of) for at, heads in enumerate(self.kept) for of in heads]
+            nearest = nearest_head(places, layer, head)
+            return nearest.layer, nearest.head
+        exists = layer < self.n_layers and self.heads
+        return layer, min(head, self.last_head(layer)) if exists else head
 
 
 @dataclass(frozen=True)
@@ -129,20 +141,20 @@ def _place(value: object, extent: Extent) -> tuple[int, int, int | None, int | N
         return None
     assert isinstance(layer, int) and isinstance(head, int)
     # from a layer with more heads one may come to a layer with fewer
-    nearest = min(head, extent.last_head(layer))
-    return cast(tuple[int, int, int | None, int | None], (layer, nearest, query, key))
+    nearest = extent.nearest_head(layer, head)
+    return cast(tuple[int, int, int | None, int | None], (*nearest, query, key))
 
 
 def _is_index(value: object, count: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < count
 
 
-def nearest_head(heads: Sequence["HeadId"], layer: int, head: int) -> "HeadId":
+def nearest_head(heads: Sequence[HeadId], layer: int, head: int) -> HeadId:
     """The chosen head, or the nearest one that there is."""
     return min(heads, key=lambda place: (abs(place.layer - layer), abs(place.head - head)))
 
 
-def extent_of(heads: Sequence["HeadId"], longest: int) -> Extent:
+def extent_of(heads: Sequence[HeadId], longest: int) -> Extent:
     """The extent of the heads of a map or a survey, with positions up to `longest`."""
     layers = [head.layer for head in heads]
     counts = tuple(layers.count(layer) for layer in sorted(set(layers)))

@@ -7,8 +7,11 @@ import { headValues, scratchOf } from "./buffer.js";
 import { levelTable } from "./colors.js";
 import { context2d, fitCanvas, markDrawn, pixelRatio } from "./dom.js";
 import { paintLevels } from "./matrix.js";
+import { isKept } from "./selection.js";
 
 /** @import { PackedArray } from "./buffer.js" */
+/** @import { Kept } from "./selection.js" */
+/** @import { Theme } from "./theme.js" */
 
 /**
  * x, y: corner of head 0 of layer 0; size: side of one heatmap; gap: space between two, rowGap: between rows (CSS px).
@@ -87,13 +90,15 @@ function makeUnevenAtlas({ array, lut, levels }, size, shapes) {
  * @param {PackedArray} array
  * @param {Uint32Array} lut
  * @param {{size: number, gap: number, layers: number, heads: number}} grid
+ * @param {{kept: Kept, theme: Theme}} [left] the heads that were kept; the others are crossed out
  */
-export function drawThumbs(canvas, array, lut, grid) {
+export function drawThumbs(canvas, array, lut, grid, left) {
   const { size, gap, layers, heads } = grid;
   const step = size + gap;
   const atlas = makeAtlas({ array, lut, levels: levelTable(array.dtype, "sqrt") }, size);
   const ctx = fitCanvas(canvas, heads * step - gap, layers * step - gap);
   drawAtlas(ctx, atlas, { x: 0, y: 0, ...grid });
+  if (left) crossOut(ctx, { x: 0, y: 0, ...grid }, left);
   markDrawn(canvas);
 }
 
@@ -108,6 +113,28 @@ function drawAtlas(ctx, atlas, geom) {
   for (let layer = 0; layer < geom.layers; layer++)
     for (let head = 0; head < (atlas.tiles?.[layer].heads ?? geom.heads); head++) {
       stampHead(ctx, atlas, layer, head, thumbRect(geom, layer, head));
+    }
+}
+
+/**
+ * Crosses out the heads that were not kept: there is nothing to show of them.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {ThumbGeom} geom
+ * @param {{kept: Kept, theme: Theme}} left
+ */
+export function crossOut(ctx, geom, { kept, theme }) {
+  ctx.strokeStyle = theme.faint;
+  ctx.lineWidth = 1;
+  for (const [layer] of kept.entries())
+    for (let head = 0; head < geom.heads; head++) {
+      if (isKept({ kept }, layer, head)) continue;
+      const { x, y, w, h } = thumbRect(geom, layer, head);
+      ctx.clearRect(x, y, w, h);
+      ctx.strokeRect(x + 0.5, y + 0.5, w - 1, h - 1);
+      ctx.beginPath();
+      ctx.moveTo(x + 0.5, y + h - 0.5);
+      ctx.lineTo(x + w - 0.5, y + 0.5);
+      ctx.stroke();
     }
 }
 

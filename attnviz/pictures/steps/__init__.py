@@ -26,12 +26,16 @@ OPTIONAL: tuple[Stage, ...] = ("unrotated_q", "unrotated_k", "capped", "biased")
 
 @dataclass(frozen=True)
 class HeadPlace:
-    """The place of a head, and the numbers of layers and heads."""
+    """The place of a head, and the numbers of layers and heads.
+
+    `kept` has the heads of each layer that were kept, where not all were.
+    """
 
     layer: int
     head: int
     n_layers: int
     n_heads: int
+    kept: tuple[tuple[int, ...], ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -133,8 +133,8 @@ function readHead(/** @type {Host} */ host, /** @type {Uint8Array} */ data) {
 
 /** The selection in a head: layer and head are those that the host computed. */
 function fitting(/** @type {Header} */ header, /** @type {AddressSelection} */ selection) {
-  const { layer, head, n_layers, n_heads, tokens, key_tokens: keys } = header;
-  const extent = { n_layers, n_heads, n_query: tokens.length, n_key: keys.length };
+  const { layer, head, n_layers, n_heads, kept, tokens, key_tokens: keys } = header;
+  const extent = { n_layers, n_heads, kept, n_query: tokens.length, n_key: keys.length };
   return clampSelection({ ...selection, layer, head }, extent);
 }
 

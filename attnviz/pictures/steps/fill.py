@@ -12,16 +12,17 @@ from jaxtyping import Bool, UInt8
 
 import attnviz
 from attnviz.attention.edits import Edit
-from attnviz.i18n import text
+from attnviz.i18n import Language, text
 from attnviz.pictures import steps as component
 from attnviz.pictures.group import groups, picture_places
 from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.group.axes import token_axes
-from attnviz.types import StepView
+from attnviz.types import Stage, StepView
 
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from attnviz.attention.call import AttentionCall
     from attnviz.attention.steps import Steps
 
 # the reasons for a blocked cell of Steps, by bit; "model" where neither of the others is one
@@ -44,7 +45,7 @@ def steps(
     query_padding = groups.queries(group, layer=layer).padding
     named = _named_masks(key_padding, call.n_query, apart)
     return component.StepsData(
-        place=component.HeadPlace(layer, head, group.n_layers, call.n_heads),
+        place=component.HeadPlace(layer, head, group.n_layers, call.n_heads, group.kept),
         tokens=component.StepTokens(
             *token_axes(shown, layer=layer),
             cross=apart,
@@ -60,10 +61,7 @@ def steps(
             coarser=call.key_places is not None and call.key_places.coarse,
         ),
         views=derived.views(),
-        absent={
-            "x": text(lang, "absent.x_long" if call.row_step > 1 else "absent.x"),
-            "projected": text(lang, "absent.projected"),
-        },
+        absent=_absent(lang, call),
         blocked=component.BlockedCells(
             _blocked(derived.mask, named, query_padding),
             mask_names=tuple(text(lang, f"mask.{name}") for name in BLOCKERS),
@@ -74,6 +72,16 @@ def steps(
             edits=tuple(edits), original=_changed(derived, before) if edits else ()
         ),
     )
+
+
+def _absent(lang: Language, call: "AttentionCall") -> dict[Stage, str]:
+    """The reason for each stage that may be absent."""
+    some = None if call.inputs.only is None else text(lang, "absent.some_heads")
+    return {
+        "x": text(lang, "absent.x_long" if call.row_step > 1 else "absent.x"),
+        "concat": some or "",
+        "projected": some or text(lang, "absent.projected"),
+    }
 
 
 def reach(derived: "Steps") -> np.ndarray | None:

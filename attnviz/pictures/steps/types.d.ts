@@ -38,12 +38,16 @@ export interface Header extends HeadPlace, StepTokens, BlockedCells {
   panels: (AbsentPanel | ShownPanel)[];
 }
 
-/** The place of a head, and the numbers of layers and heads. */
+/**
+ * The place of a head, and the numbers of layers and heads.
+ * `kept` has the heads of each layer that were kept, where not all were.
+ */
 export interface HeadPlace {
   layer: number;
   head: number;
   n_layers: number;
   n_heads: number;
+  kept: number[][];
 }
 
 /** The tokens of both axes, and the picture that they are patches of, where they are. */

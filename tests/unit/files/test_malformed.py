@@ -23,7 +23,8 @@ import attnviz
 from attnviz.app.server import opened_captures
 from attnviz.attention.capture import Capture
 from attnviz.attention.inputs import AttentionInputs
-from attnviz.errors import AttnVizError, BadInput
+from attnviz.errors import AttnVizError, BadInput, TooLarge
+from attnviz.files.capture_file.calls import MAX_LAYERS
 from attnviz.files.capture_file.read import read
 from attnviz.files.capture_file.write import ENTRY
 from attnviz.files.save import content
@@ -189,11 +190,15 @@ def test_heads_that_do_not_fit_are_refused(value: object, message: str) -> None:
         read(described(data, changed(description_of(data), HEADS, value)))
 
 
-def test_a_capture_of_some_heads_is_refused_by_name_where_pictures_are_shown() -> None:
+def test_layers_that_were_not_kept_have_a_price_where_pictures_are_shown() -> None:
+    """Each has its place there: 15,000 of them in 20 kB would take minutes."""
     data = KINDS["heads, projections"]
-    with pytest.raises(BadInput, match="keeps H1, H4 of layer 0 alone") as refusal:
-        opened_captures.open_upload(data, "heads.safetensors")
-    assert refusal.value.code == "heads_left_out"
+    place: Path_ = ("calls", 0, "layer")
+    opened_captures.open_upload(described(data, changed(description_of(data), place, 3)), "a")
+    with pytest.raises(TooLarge, match="multiplications"):
+        opened_captures.open_upload(
+            described(data, changed(description_of(data), place, MAX_LAYERS - 1)), "b"
+        )
 
 
 def test_tokens_that_are_fewer_than_the_queries_are_refused() -> None:

@@ -60,6 +60,7 @@ def show(shown: PageContext) -> None:
 def _view(shown: PageContext, target: str) -> AlignmentView:
     from attnviz.experiment.outputs.alignment import align
 
+    shown.captured.capture.require_all_heads()
     alignment = align(shown.captured.loaded, shown.captured.capture, target or None)
     probabilities = alignment.probabilities
     return AlignmentView(
