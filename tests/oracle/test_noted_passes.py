@@ -23,6 +23,7 @@ from transformers import (
 )
 
 import attnviz
+from attnviz.attention import memory
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.capture import Capture
 from attnviz.attention.inputs import AttentionInputs
@@ -187,10 +188,17 @@ def runs_twice(lm: LoadedModel) -> None:
     attention.forward = changed
 
 
+def runs_in_inference_mode(lm: LoadedModel) -> None:
+    """Where changes in place are not counted."""
+    layer = lm.model.model.layers[1]
+    layer.forward = torch.inference_mode()(layer.forward)
+
+
 @pytest.mark.parametrize(
     ("change", "n_runs"),
     [
         (adds_in_place, 2),
+        (runs_in_inference_mode, 2),
         (scales_queries, 1),
         (hooks_a_layer, 1),
         (leaves_attention_out, 2),
@@ -206,6 +214,17 @@ def test_what_a_model_does_otherwise_than_before_is_recorded(
     again, n = runs(lm, lambda: attnviz.capture(lm, **ids()))
     assert not was_noted(again) and n == n_runs
     assert runs(lm, lambda: attnviz.capture(lm, **ids()))[1] == 1
+    require_same_capture(again, fresh(lm))
+
+
+def test_a_graph_of_gradients_inside_the_model_is_not_kept() -> None:
+    lm = llama()
+    attnviz.capture(lm, **ids())
+    layer = lm.model.model.layers[1]
+    layer.forward = torch.enable_grad()(layer.forward)
+    again = attnviz.capture(lm, **ids())
+    assert was_noted(again)
+    assert not any(t.requires_grad for call in again.calls for t in memory.tensors(call))
     require_same_capture(again, fresh(lm))
 
 

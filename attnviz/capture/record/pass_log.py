@@ -198,8 +198,11 @@ class PassLog:
             if type(log) is PassLog and log.before is before and args:
                 read = args[0]
                 if type(read) is type(output) is Tensor:
-                    versions = read._version, output._version
-                    log.entries.append(NotedLayer(name, module, read, output, *versions))
+                    try:
+                        versions = read._version, output._version
+                        log.entries.append(NotedLayer(name, module, read, output, *versions))
+                    except RuntimeError:  # in inference mode changes in place are not counted
+                        log.is_plain = False
                 else:
                     log.is_plain = False
             return output
@@ -232,9 +235,13 @@ class PassLog:
         output: Tensor,
     ) -> None:
         """Note one attention."""
-        versions = query._version, key._version, value._version, output._version
-        if mask is not None:
-            versions = (*versions, mask._version)  # type: ignore[assignment]
+        try:
+            versions = query._version, key._version, value._version, output._version
+            if mask is not None:
+                versions = (*versions, mask._version)  # type: ignore[assignment]
+        except RuntimeError:  # in inference mode
+            self.is_plain = False
+            return
         self.entries.append(
             NotedAttention(module, query, key, value, mask, causal, scaling, output, versions)
         )

@@ -150,7 +150,8 @@ class Recorder:
         """Keep the calls of a pass that was noted."""
         for entry in log.entries:
             if isinstance(entry, NotedAttention):
-                self._add_with_projections(entry.module, noted_inputs(entry), entry.output)
+                inputs, output = noted_inputs(entry), entry.output.detach()
+                self._add_with_projections(entry.module, inputs, output)
             elif entry.read.ndim == entry.wrote.ndim == 3:
                 name, module, read, wrote, *_ = entry
                 layer, memory = log.layers[name].layer, memory_of(read)
