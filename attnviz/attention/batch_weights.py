@@ -61,9 +61,7 @@ def _softmax(
     """`formula.weights` of masked scores, in fewer passes over them: they are many."""
     if may_attend is None:
         return torch.softmax(scores, dim=-1)
-    blocked = torch.zeros(may_attend.shape, device=scores.device).masked_fill_(
-        ~may_attend, -torch.inf
-    )
+    blocked = scores.new_zeros(may_attend.shape).masked_fill_(~may_attend, -torch.inf)
     shares = torch.softmax(scores.add_(blocked), dim=-1)
     no_key = ~may_attend.any(dim=-1, keepdim=True)
     return shares.masked_fill_(no_key, 0.0) if no_key.any() else shares

@@ -154,7 +154,8 @@ class AttentionCall:
             own = self.inputs if self.n_batch == 1 else self.inputs.one_text(batch)
             return all_weights(own)[0]
         heads, device = self.kept_heads, self.output.device
-        weights = torch.empty(len(heads), self.n_query, self.n_key, device=device)
+        size = len(heads), self.n_query, self.n_key
+        weights = torch.empty(size, dtype=torch.float32, device=device)
         for row, head in enumerate(heads):
             weights[row] = self.inputs.weights(head, batch)
         return weights

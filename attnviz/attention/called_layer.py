@@ -17,6 +17,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from attnviz.attention.formula import product
 from attnviz.attention.tolerance import largest, longest, rounding
 
 ALL_COLUMNS = slice(None)
@@ -51,7 +52,7 @@ class CalledLayer:
     def rows(self, which: slice) -> Float[Tensor, "row d_out"]:
         """These rows of W."""
         start, stop, _ = which.indices(self.n_in)
-        units = torch.zeros(stop - start, self.n_in)
+        units = torch.zeros(stop - start, self.n_in, dtype=torch.float32)
         units[torch.arange(stop - start), torch.arange(start, stop)] = 1
         return self._written(units) - self._offset
 
@@ -89,9 +90,9 @@ class CalledLayer:
         some = slice(None, None, max(1, math.ceil(len(read) / N_ROWS)))
         x, y = read[some].float(), wrote[some].float()
         generator = torch.Generator().manual_seed(1)
-        shares = torch.randn(N_SUMS, len(x), generator=generator).to(x.device)
+        shares = torch.randn(N_SUMS, len(x), generator=generator, dtype=x.dtype).to(x.device)
         shares = shares / shares.abs().sum(1, keepdim=True)  # no larger than what was read
-        sums = (shares @ x).to(self.dtype).float()
+        sums = product(shares, x).to(self.dtype).float()
         try:
             ours, again, zero = self.apply(sums), self.apply(x[:1]), self._offset.to(y.device)
             coarsest, length = self.coarsest, self.column_length()
@@ -99,7 +100,7 @@ class CalledLayer:
             return FAILS.format(kind=kind, error=str(failure).split("\n")[0][:80])
         size = largest(y)
         allowed = rounding(coarsest, 3 * size, longest(x) * length)  # rows, results, their sum
-        differences = (ours - (shares @ (y - zero) + zero), again - y[:1])
+        differences = (ours - (product(shares, y - zero) + zero), again - y[:1])
         error = max(float(difference.abs().max()) for difference in differences)
         if error <= allowed:
             return None
@@ -107,11 +108,12 @@ class CalledLayer:
 
     @property
     def _probes(self) -> Tensor:
-        return torch.randn(N_PROBES, self.n_in, generator=torch.Generator().manual_seed(0))
+        generator = torch.Generator().manual_seed(0)
+        return torch.randn(N_PROBES, self.n_in, generator=generator, dtype=torch.float32)
 
     @cached_property
     def _offset(self) -> Tensor:
-        return self._written(torch.zeros(1, self.n_in))[0]
+        return self._written(torch.zeros(1, self.n_in, dtype=torch.float32))[0]
 
     @cached_property
     def _lengths(self) -> Tensor:

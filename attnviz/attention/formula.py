@@ -18,7 +18,7 @@ def scores(
     q: Float[Tensor, "*head query d_head"], k: Float[Tensor, "*head key d_head"]
 ) -> Float[Tensor, "*head query key"]:
     """Q·Kᵀ: the dot product of every query with every key."""
-    return q @ k.transpose(-1, -2)
+    return product(q, k.transpose(-1, -2))
 
 
 def scaled(
@@ -100,4 +100,14 @@ def mixed(
     weights: Float[Tensor, "*head query key"], v: Float[Tensor, "*head key d_value"]
 ) -> Float[Tensor, "*head query d_value"]:
     """weights·V: each query's weighted average of the values."""
-    return weights @ v
+    return product(weights, v)
+
+
+def product(
+    a: Float[Tensor, "*batch row inner"], b: Float[Tensor, "*head inner column"]
+) -> Float[Tensor, "*batch row column"]:
+    """a·b in the type of both, also inside the caller's torch.autocast, which would round it."""
+    if not torch.is_autocast_enabled(a.device.type):
+        return a @ b
+    with torch.autocast(a.device.type, enabled=False):
+        return a @ b

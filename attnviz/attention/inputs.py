@@ -251,7 +251,8 @@ class AttentionInputs:
         """The attention weights of one head, without a second n×n matrix beside them."""
         if self.changed_stages(head, batch):
             return self.stages(head, batch)["weights"]
-        out = torch.zeros(self.n_query, self.n_key, device=self.query.device)
+        size, device = (self.n_query, self.n_key), self.query.device
+        out = torch.zeros(size, dtype=torch.float32, device=device)
         for rows in blocks(self.n_query):
             keys = self.visible_keys(rows)
             sink = self.softmax_sink(head, batch, rows)

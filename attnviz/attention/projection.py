@@ -14,6 +14,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attnviz.attention.called_layer import CalledLayer
+from attnviz.attention.formula import product
 from attnviz.attention.inputs import batch_row
 from attnviz.attention.tolerance import FLOAT32_STEP, longest, rounding
 from attnviz.summary import described
@@ -31,8 +32,8 @@ class _Linear:
         self, x: Float[Tensor, "*batch token d_in"], columns: slice = ALL_COLUMNS
     ) -> Float[Tensor, "*batch token d_column"]:
         """x·W + b in float32, on the device of x."""
-        product = x @ self.weight[:, columns].to(x.device).float()
-        return product if self.bias is None else product + self.bias[columns].to(x.device).float()
+        written = product(x, self.weight[:, columns].to(x.device).float())
+        return written if self.bias is None else written + self.bias[columns].to(x.device).float()
 
     def rows(self, which: slice) -> Float[Tensor, "row d_out"]:
         """These rows of W."""
@@ -44,8 +45,9 @@ class _Linear:
 
     @cached_property
     def _column_lengths(self) -> Float[np.ndarray, "d_out"]:
-        lengths = torch.linalg.vector_norm(self.weight, dim=0, dtype=torch.float32)
-        return np.asarray(lengths.detach().cpu())
+        dtype = torch.promote_types(self.weight.dtype, torch.float32)
+        lengths = torch.linalg.vector_norm(self.weight, dim=0, dtype=dtype)
+        return np.asarray(lengths.detach().float().cpu())
 
 
 @dataclass(frozen=True, eq=False)

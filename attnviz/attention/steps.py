@@ -19,6 +19,7 @@ from torch import Tensor
 
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.edits import Edit
+from attnviz.attention.formula import product
 from attnviz.attention.head_comparison import compare_outputs
 from attnviz.attention.inputs import AttentionInputs, batch_row
 from attnviz.attention.projection import apply_linear
@@ -216,7 +217,7 @@ class Steps:
         A weight times this is ‖α·f(x)‖ of Kobayashi et al. 2020, f(x) = (x·W_V + b_V)·W_O. None
         if W_O is not known.
         """
-        return None if self.w_o is None else (self.v @ self.w_o).norm(dim=1)
+        return None if self.w_o is None else product(self.v, self.w_o).norm(dim=1)
 
     @cached_property
     def comparisons(self) -> dict[Stage, Comparison]:

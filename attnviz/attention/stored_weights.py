@@ -12,6 +12,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from attnviz.attention import formula
 from attnviz.attention.inputs import ALL_KEYS, ALL_ROWS, HeadsOf, batch_row
 from attnviz.attention.kept_heads import KeptHeads
 from attnviz.attention.stage_changes import StageChange
@@ -132,15 +133,15 @@ class StoredWeights:
         if "q" in out:
             out["q"] = out["q"][rows]
         if "q" in out and "k" in out:
-            out["scores"] = out["q"] @ out["k"].T
+            out["scores"] = formula.scores(out["q"], out["k"])
         out["weights"] = self.weights(head, batch)[rows]
         if "v" in out:
-            mixed = self.weights(head, batch) @ out["v"] if self.changes else None
+            mixed = formula.mixed(self.weights(head, batch), out["v"]) if self.changes else None
             for change in self.changes:
                 if mixed is not None and change.touches(batch, head):
                     shape = self.n_query, self.n_key
                     mixed = change.applied(mixed[None], [(batch, head)], shape)[0]
-            out["mixed"] = out["weights"] @ out["v"] if mixed is None else mixed[rows]
+            out["mixed"] = formula.mixed(out["weights"], out["v"]) if mixed is None else mixed[rows]
         return out
 
     def __repr__(self) -> str:

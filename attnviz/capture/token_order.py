@@ -136,11 +136,13 @@ def _found_corners(module: nn.Module, token_at: Tensor) -> CallCorners | None:
         return None
     n_row, n_column = token_at.shape
     weight, order = linear.weight, token_at.flatten()
-    rows, columns = (torch.empty(token_at.numel()).to(weight) for _ in range(2))
+    rows, columns = (weight.new_empty(token_at.numel()) for _ in range(2))
     rows[order] = torch.arange(n_row).repeat_interleave(n_column).to(weight)
     columns[order] = torch.arange(n_column).repeat(n_row).to(weight)
     coordinates = torch.stack([torch.zeros_like(rows), torch.ones_like(rows), rows, columns])
-    direction = torch.randn(linear.in_features, generator=torch.Generator().manual_seed(SEED))
+    direction = torch.randn(
+        linear.in_features, generator=torch.Generator().manual_seed(SEED), dtype=torch.float32
+    )
     inputs = _inputs(module, coordinates[:, :, None] * direction.to(weight))
     if inputs is None or inputs.query is None or inputs.key is None:
         return None

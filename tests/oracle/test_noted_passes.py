@@ -5,9 +5,11 @@ import gc
 import pickle
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 from weakref import ref
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
@@ -417,6 +419,49 @@ def test_the_model_may_go_before_the_question() -> None:
     gc.collect()
     assert embeddings.expired()
     assert torch.equal(cap.call(1).projections["out"].weight, expected.T)
+
+
+@contextmanager
+def default_dtype(dtype: torch.dtype) -> Iterator[None]:
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(dtype)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        lambda: default_dtype(torch.bfloat16),
+        lambda: default_dtype(torch.float64),
+        lambda: torch.autocast("cpu", torch.bfloat16),
+    ],
+)
+@pytest.mark.parametrize("is_noted", [False, True])
+def test_what_is_asked_inside_another_number_type_is_float32(
+    around: Callable[[], AbstractContextManager[None]], is_noted: bool
+) -> None:
+    lm = llama()
+    expected = attnviz.capture(lm, **ids())
+    cap = attnviz.capture(lm, **ids()) if is_noted else expected
+    weights, steps = expected.weights(1), expected.head("L1.H1")
+    checked = expected.verify().comparisons
+    with around():
+        assert was_noted(cap) == is_noted
+        again, own = cap.weights(1), cap.head("L1.H1")
+        assert again.dtype == np.float32 and (again == weights).all()
+        assert cap.call(1).inputs.weights(1).dtype == torch.float32
+        for stage in ("q", "k", "scores", "weights", "mixed", "projected", "value_norms"):
+            require_same(getattr(own, stage), getattr(steps, stage))
+        assert cap.verify().comparisons == checked
+
+
+def test_a_model_of_float64_is_verified() -> None:
+    lm = attnviz.load(llama().model.double())
+    for _ in range(2):
+        attnviz.capture(lm, **ids()).verify().require()
 
 
 # --- beside others ------------------------------------------------------------------------------

@@ -137,7 +137,8 @@ def _weighted_sum(tensor: Tensor) -> Tensor:
 
 @lru_cache(maxsize=64)
 def _places(n: int) -> Tensor:
-    return torch.rand(n, generator=torch.Generator().manual_seed(n)) + 0.5
+    generator = torch.Generator().manual_seed(n)
+    return torch.rand(n, generator=generator, dtype=torch.float32) + 0.5
 
 
 def is_plain(module: nn.Module) -> bool:

@@ -213,7 +213,8 @@ def _sampled(tensor: Tensor, n_token: int) -> HeadRows:
     step = math.ceil(n_token / COMPARED_ROWS)
     first = tensor.shape[1] - n_token + (n_token - 1) % step
     newest = tensor.detach()[:, first::step]
-    rows: HeadRows = torch.empty(newest.shape).copy_(newest).numpy()  # the rest can be freed
+    copied = torch.empty(newest.shape, dtype=torch.float32).copy_(newest)  # the rest can be freed
+    rows: HeadRows = copied.numpy()
     return rows
 
 

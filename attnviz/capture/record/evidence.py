@@ -14,6 +14,7 @@ from itertools import permutations
 import torch
 from torch import Tensor
 
+from attnviz.attention import formula
 from attnviz.capture.record.operations import OpenSoftmax, ScoreSource
 
 MAX_ARRANGEMENTS = 24
@@ -199,7 +200,7 @@ def lead_to(query: Tensor, key: Tensor, weights: Tensor) -> bool:
     rows = slice(None, None, math.ceil(weights.shape[1] / PROOF_ROWS))
     some = weights[:, rows].float()
     visible = some > 0
-    scores = (query[:, rows].float() @ key.float().transpose(-1, -2)).masked_fill(~visible, 0)
+    scores = formula.scores(query[:, rows].float(), key.float()).masked_fill(~visible, 0)
     logs = some.log().masked_fill(~visible, 0)
     count = visible.sum(-1, keepdim=True).clamp(min=1)
     scores = (scores - scores.sum(-1, keepdim=True) / count).masked_fill(~visible, 0)

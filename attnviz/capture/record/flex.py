@@ -25,7 +25,7 @@ def inputs(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> AttentionInputs 
     places = [torch.arange(size, device=query.device) for size in sizes]
     b, h, q, k = torch.meshgrid(*places, indexing="ij")
     try:
-        zeros = torch.zeros(sizes, device=query.device)
+        zeros = torch.zeros(sizes, dtype=torch.float32, device=query.device)
         bias = named["score_mod"](zeros, b, h, q, k).expand(sizes).float()
         higher = named["score_mod"](zeros + 1, b, h, q, k).expand(sizes).float()
         mask = named["block_mask"][-1](b, h, q, k).expand(sizes)

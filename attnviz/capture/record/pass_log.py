@@ -47,6 +47,11 @@ class NotedLayer(NamedTuple):
     read_version: int
     wrote_version: int
 
+    @property
+    def tensors(self) -> tuple[Tensor, Tensor]:
+        """What it read and wrote."""
+        return self.read, self.wrote
+
     def holds(self) -> bool:
         """True if neither was changed since."""
         return self.read._version == self.read_version and self.wrote._version == self.wrote_version
@@ -299,11 +304,8 @@ class PassLog:
         """
         if self.kept_bytes <= FEW_BYTES:
             return False
-        kept = (
-            entry.tensors if type(entry) is NotedAttention else (entry.read, entry.wrote)
-            for entry in self.entries
-        )
-        return nbytes(chain.from_iterable(kept)) > MOST_BYTES
+        kept = chain.from_iterable(entry.tensors for entry in self.entries)
+        return nbytes(kept) > MOST_BYTES
 
     def require_unchanged(self) -> None:
         """Raise `UnsupportedAttention` if somebody changed a tensor in place after the pass."""

@@ -45,15 +45,15 @@ def measure(group: Group) -> Measured:
     roles: list[tuple[HeadRole | None, ...]] = []
     extent = size_of(group).extent
     values: dict[Measure, Float32[np.ndarray, "layer head"]] = {}
-    for layer, (weights, *rest) in enumerate(_layers(group)):
+    for layer, (weights, queries, keys, mask) in enumerate(_layers(group)):
         heads = list(group.calls[layer].kept_heads)
         of_layer: list[HeadRole | None] = [None] * group.calls[layer].n_heads
         if heads:
-            arguments = weights[:, heads], *rest
-            (found,) = attnviz.metrics.describe(*arguments)
+            kept = weights[:, heads]
+            (found,) = attnviz.metrics.describe(kept, queries, keys, mask)
             for head, role in zip(heads, found, strict=True):
                 of_layer[head] = role
-            for name, measures in measured(*arguments).items():
+            for name, measures in measured(kept, queries, keys, mask).items():
                 table = values.setdefault(
                     name, np.full((extent.n_layers, extent.n_heads), np.nan, np.float32)
                 )

@@ -40,7 +40,7 @@ function nextLayer(/** @type {Size} */ header, /** @type {number} */ layer, /** 
  * @returns {Head}
  */
 export function neighbour(header, from, by) {
-  for (let at = from; ; ) {
+  for (let at = from; ;) {
     const next = headBeside(header, at, by);
     if (next.layer === at.layer && next.head === at.head) return from;
     if (isKept(header, next.layer, next.head)) return next;
@@ -49,7 +49,11 @@ export function neighbour(header, from, by) {
 }
 
 /** @returns {Head} */
-function headBeside(/** @type {Size} */ header, /** @type {Head} */ { layer, head }, /** @type {number} */ by) {
+function headBeside(
+  /** @type {Size} */ header,
+  /** @type {Head} */ { layer, head },
+  /** @type {number} */ by,
+) {
   const next = head + by;
   const last = headsOf(header, layer) - 1;
   if (next >= 0 && next <= last) return { layer, head: next };
