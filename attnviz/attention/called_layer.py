@@ -35,12 +35,23 @@ FAILS = "this layer ({kind}) cannot be called on rows of its own: {error}"
 
 @dataclass(frozen=True, eq=False)
 class CalledLayer:
-    """A module that is called again; `n_in`, `dtype` and `device` are those of what it read."""
+    """A module that is called again; `n_in`, `dtype` and `device` are those of what it read.
+
+    `autocast` is the type of the torch.autocast that it ran in, in which it is called too.
+    """
 
     module: nn.Module
     n_in: int
     dtype: torch.dtype
     device: torch.device
+    autocast: torch.dtype | None = None
+
+    @classmethod
+    def as_it_runs(cls, module: nn.Module, read: Tensor) -> "CalledLayer":
+        """A module that just read a tensor, under the autocast of now."""
+        kind = read.device.type
+        autocast = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else None
+        return cls(module, read.shape[-1], read.dtype, read.device, autocast)
 
     def apply(
         self, x: Float[Tensor, "*batch token d_in"], columns: slice = ALL_COLUMNS
@@ -121,7 +132,8 @@ class CalledLayer:
         return LENGTH_MARGIN * probed.square().mean(0).sqrt()
 
     def _written(self, rows: Float[Tensor, "row d_in"]) -> Float[Tensor, "row d_out"]:
-        with torch.no_grad():
+        is_on, kind = self.autocast is not None, self.device.type
+        with torch.no_grad(), torch.autocast(kind, self.autocast, enabled=is_on):
             written: Tensor = self.module(rows.to(self.device, self.dtype)[None])
         return written[0].float()
 

@@ -458,6 +458,47 @@ def test_what_is_asked_inside_another_number_type_is_float32(
         assert cap.verify().comparisons == checked
 
 
+@pytest.mark.parametrize("as_given", [Tensor.numpy, Tensor.clone])
+@pytest.mark.parametrize("is_noted", [False, True])
+def test_inputs_that_are_used_again_change_no_capture(
+    as_given: Callable[[Tensor], Any], is_noted: bool
+) -> None:
+    """Rows of a mask that blocks all keys are compared with nothing: `verify` was ok."""
+    lm, mask = llama(), torch.ones(1, 1, 7, 7, dtype=torch.bool).tril()
+    whole = {"input_ids": ids()["inputs"]["input_ids"], "attention_mask": mask}
+    for _ in range(1 + is_noted):
+        given = {name: as_given(value.clone()) for name, value in whole.items()}
+        cap = attnviz.capture(lm, inputs=given)
+    assert was_noted(cap) == is_noted
+    for value in given.values():
+        value[:] = 0
+    require_same_capture(cap, attnviz.capture(lm, inputs=whole))
+
+
+class Adapted(nn.Module):
+    """A layer with a summand of low rank."""
+
+    def __init__(self, layer: nn.Linear) -> None:
+        super().__init__()
+        self.layer, width = layer, (layer.in_features, layer.out_features)
+        self.a, self.b = nn.Linear(width[0], 2, bias=False), nn.Linear(2, width[1], bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        adapted: Tensor = self.layer(x) + self.b(self.a(x))
+        return adapted
+
+
+def test_an_adapter_that_ran_in_autocast_is_called_in_it() -> None:
+    lm = llama()
+    attention = lm.model.model.layers[1].self_attn
+    attention.q_proj, attention.o_proj = Adapted(attention.q_proj), Adapted(attention.o_proj)
+    lm = attnviz.load(lm.model.eval())
+    with torch.autocast("cpu", torch.bfloat16):
+        cap = attnviz.capture(lm, **ids())
+    assert cap.call(1).projections["out"].module.endswith("o_proj")
+    cap.verify().require()
+
+
 def test_a_model_of_float64_is_verified() -> None:
     lm = attnviz.load(llama().model.double())
     for _ in range(2):

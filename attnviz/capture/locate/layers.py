@@ -68,8 +68,7 @@ class LinearRun:
         elif can_be_read(module):
             weight, bias = module.weight, module.bias
         else:
-            read = self.input
-            return CalledLayer(module, read.shape[-1], read.dtype, read.device)
+            return CalledLayer.as_it_runs(module, self.input)
         return written_layer(module, weight, bias)
 
     @property

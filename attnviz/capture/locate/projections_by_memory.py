@@ -348,7 +348,7 @@ class LinearWatch:
         if isinstance(projection.layer, WrittenLayer) and _leads_to_output(projection):
             return
         read, wrote = projection.input.flatten(0, -2), projection.output.flatten(0, -2)
-        called = CalledLayer(made.layer.module, read.shape[-1], read.dtype, read.device)
+        called = CalledLayer.as_it_runs(made.layer.module, read)
         reason = called.why_not_affine(read, wrote)
         if reason is None:
             made.projections[made.name] = replace(projection, layer=called)

@@ -65,10 +65,15 @@ def plan_example(lm: LoadedModel, _request: Request) -> Plan:
 
 
 def _placed(lm: LoadedModel, value: object) -> object:
-    """An array as a tensor of the model's device and float type; anything else unchanged."""
+    """An array as a tensor of the model's device and float type, a tensor as it is; both copied.
+
+    The caller may use their memory again, and a mask stays in the capture. Anything else unchanged.
+    """
+    if isinstance(value, Tensor):
+        return value.detach().clone()
     if not isinstance(value, np.ndarray):
         return value
-    tensor = torch.from_numpy(np.ascontiguousarray(value))
+    tensor = torch.from_numpy(np.array(value))
     if tensor.is_floating_point():
         tensor = tensor.to(getattr(torch, lm.key.dtype))
     elif value.dtype.kind == "i":

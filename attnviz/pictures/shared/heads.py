@@ -225,7 +225,8 @@ class HeadsView:
         if isinstance(self.weights, np.ndarray):
             heads = self.weights if self.first is None else self.first.largest
             n_layers, n_heads = heads.shape[:2]
-            return Extent(n_layers, n_heads, *self.weights.shape[2:], kept=self.kept)
+            n_query, n_key = self.weights.shape[2:]
+            return Extent(n_layers, n_heads, n_query, n_key, kept=self.kept)
         shapes = [weights.shape for weights in self.weights]
         heads, queries, keys = (max(sizes) for sizes in zip(*shapes, strict=True))
         by_layer = tuple(shape[0] for shape in shapes)
