@@ -42,6 +42,8 @@ def verification(shown: PageContext, *, all_on: bool = True) -> None:
 
     `all_on` is True if all heads are on here, whichever of them the Switchboard has off.
     """
+    from attnviz.attention.capture import NOT_KEPT
+
     off = switches.parse(current.view().switches.changes) if all_on else ()
     if off:
         heads = messages.shortened(
@@ -58,7 +60,7 @@ def verification(shown: PageContext, *, all_on: bool = True) -> None:
             st.caption(text(lang, "verify.ok", **numbers), width="stretch")
         else:
             st.error(text(lang, "verify.bad", **numbers))
-        missing = shown.captured.capture.missing
+        missing = [call for call in shown.captured.capture.missing if call.reason != NOT_KEPT]
         if missing:
             st.warning(text(lang, "verify.missing", count=len(missing)))
         with st.popover(text(lang, "verify.how")):
