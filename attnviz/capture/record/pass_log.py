@@ -49,7 +49,7 @@ class NotedLayer(NamedTuple):
 
     @property
     def tensors(self) -> tuple[Tensor, Tensor]:
-        """What it read and wrote."""
+        """Its input and its output."""
         return self.read, self.wrote
 
     def holds(self) -> bool:
