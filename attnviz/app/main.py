@@ -16,7 +16,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from attnviz.app.bar import bar
+from attnviz.app.bar import navigation
 from attnviz.app.frame import frame, frame_line, notices, strip, take
 from attnviz.app.page_parts import classroom
 from attnviz.app.page_parts.learn import links
@@ -131,7 +131,7 @@ def main() -> None:
     if name != routes.DEFAULT or not address_bar.names_a_view():
         address_bar.write(with_view=name != routes.DEFAULT)
     if not (embedding.is_embedded() or current.view().classroom.wall):
-        bar.show(lang, pages, name)
+        navigation.show(lang, pages, name)
     if name != routes.DEFAULT:
         with nullcontext() if loading.are_imported() else _said_meanwhile(lang):
             loading.import_libraries()

@@ -29,7 +29,7 @@ BROKEN = [  # a line put into a file, and the contract that has to refuse what i
     ("attnviz/masks/kinds.py", "import attnviz.attention.formula", "one direction"),
     ("attnviz/metrics/__init__.py", "import attnviz.figures", "one direction"),
     (
-        "attnviz/app/bar/bar.py",
+        "attnviz/app/bar/navigation.py",
         "import attnviz.app.frame.frame",
         "one direction inside app",
     ),

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 import attnviz
 from attnviz import i18n
-from attnviz.app.bar import capture_file
+from attnviz.app.bar import own_files
 from attnviz.app.server import loading, opened_captures, turns
 from attnviz.app.server.turns import WaitingLine
 from attnviz.app.session import messages, widgets
@@ -55,7 +55,7 @@ def file() -> bytes:
 
 
 def upload(app: AppTest, data: bytes, name: str = "run.safetensors") -> None:
-    [box] = [box for box in app.file_uploader if box.key == widgets.key(capture_file.WIDGET)]
+    [box] = [box for box in app.file_uploader if box.key == widgets.key(own_files.CAPTURE)]
     box.set_value((name, data, "application/octet-stream")).run()
 
 

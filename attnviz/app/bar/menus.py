@@ -7,10 +7,11 @@ what the visitor did into the view.
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 
 import streamlit as st
 
-from attnviz.app.bar import capture_file, chat, palette, sampling, text_file
+from attnviz.app.bar import own_files, palette
 from attnviz.app.host.draw import draw
 from attnviz.app.server import sources
 from attnviz.app.session import address, current, model_cards, routes, store, view_request, widgets
@@ -37,7 +38,7 @@ def model(lang: Language, page: Page) -> None:
     else:
         title = plain(model_title(lang, opened.model)) or text(lang, "menu.model")
     with st.popover(title, type="tertiary", key=widgets.key("menu.model")):
-        if not capture_file.replaces_input(lang):
+        if not own_files.open_capture_replaces(lang):
             _model(lang)
             _input(lang)
             _generating(lang)
@@ -53,7 +54,7 @@ def more(lang: Language, page: Page) -> None:
                     said = with_formulas(text(lang, f"page.{shown}.{part}"))
                     st.markdown(with_terms(lang, said))
         if current.door(page) not in routes.WITHOUT_MODEL:
-            capture_file.upload(lang)
+            own_files.capture_upload(lang)
         _language(lang)
         draw(
             theme_switch.CANVAS,
@@ -73,10 +74,30 @@ def _explained(page: Page) -> dict[Door, None]:
 def _input(lang: Language) -> None:
     card = model_cards.card(current.view().model)
     if reads_text(card):
-        text_file.upload(lang)
-        chat.chat_switch(lang)
+        own_files.text_upload(lang)
+        _chat_switch(lang)
     elif card is not None and card.kind == "module":
         st.markdown(text(lang, f"model.{card.name}.input"))
+
+
+def _chat_switch(lang: Language) -> None:
+    """A switch for the chat template; nothing if the model has none."""
+    view = current.view()
+    card = model_cards.card(view.model)
+    if card is None or not card.takes_messages:
+        return
+    st.toggle(
+        text(lang, "menu.chat"),
+        key=widgets.showing("chat", view.input.chat),
+        help=text(lang, "menu.chat_help"),
+        on_change=_take_chat,
+    )
+
+
+def _take_chat() -> None:
+    view = current.view()
+    read = replace(view.input, chat=bool(widgets.value("chat")), cut=False)
+    current.update(replace(view, input=read, place=view.place.without_cell))
 
 
 def _model(lang: Language) -> None:
@@ -158,7 +179,7 @@ def _generating(lang: Language) -> None:
     if card.kind == "encoder-decoder" and typed:
         return
     _n_tokens(lang, 0, n_tokens, "menu.generate_help")
-    sampling.sampling_expander(lang)
+    _sampling(lang)
 
 
 def _n_tokens(lang: Language, least: int, number: int, help_key: str) -> None:
@@ -168,9 +189,60 @@ def _n_tokens(lang: Language, least: int, number: int, help_key: str) -> None:
         max_value=numbers.MAX_WRITTEN,
         key=widgets.showing("generate", number),
         help=text(lang, help_key),
-        on_change=sampling.take_number,
+        on_change=_take_number,
         args=("generate",),
     )
+
+
+def _sampling(lang: Language) -> None:
+    """The controls, folded away; they shape the next-token distribution too."""
+    generating = current.view().generating
+    with st.expander(text(lang, "sampling.title"), key=widgets.key("sampling")):
+        st.slider(
+            text(lang, "sampling.temperature"),
+            *numbers.FRACTIONS["temperature"],
+            step=0.05,
+            key=widgets.showing("temperature", generating.temperature),
+            help=text(lang, "sampling.temperature_help"),
+            on_change=_take_number,
+            args=("temperature",),
+        )
+        off = generating.temperature == 0
+        st.number_input(
+            text(lang, "sampling.top_k"),
+            min_value=0,
+            max_value=numbers.COUNTS["top_k"],
+            key=widgets.showing("top_k", generating.top_k),
+            help=text(lang, "sampling.top_k_help"),
+            on_change=_take_number,
+            args=("top_k",),
+            disabled=off,
+        )
+        st.slider(
+            text(lang, "sampling.top_p"),
+            *numbers.FRACTIONS["top_p"],
+            step=0.01,
+            key=widgets.showing("top_p", generating.top_p),
+            help=text(lang, "sampling.top_p_help"),
+            on_change=_take_number,
+            args=("top_p",),
+            disabled=off,
+        )
+        st.number_input(
+            text(lang, "sampling.seed"),
+            min_value=0,
+            max_value=numbers.MAX_INDEX,
+            key=widgets.showing("seed", generating.seed),
+            help=text(lang, "sampling.seed_help"),
+            on_change=_take_number,
+            args=("seed",),
+            disabled=off,
+        )
+
+
+def _take_number(name: str) -> None:
+    """Take over the number in a widget that is named as its parameter."""
+    current.take_number(name, widgets.value(name))
 
 
 def _language(lang: Language) -> None:

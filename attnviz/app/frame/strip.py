@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from attnviz.app.bar import picture, sound, text_file
+from attnviz.app.bar import own_files, picture
 from attnviz.app.frame.fragments import answer_question, keep_selection
 from attnviz.app.host.draw import draw
 from attnviz.app.session import (
@@ -78,7 +78,7 @@ def open_line(lang: Language, before: Callable[[Language], None], page: Page) ->
             _media_menu(lang, card)
         if page == "overview":
             _second_switch(lang)
-    text_file.pasting_problem(lang)
+    own_files.pasting_problem(lang)
 
 
 def _second_switch(lang: Language) -> None:
@@ -100,7 +100,7 @@ def _media_menu(lang: Language, card: ModelCard) -> None:
             picture.choice(lang)
     elif card.kind == "speech":
         with st.popover(text(lang, "sound.label"), type="tertiary", key=widgets.key("media")):
-            sound.choice(lang)
+            own_files.sound_choice(lang)
 
 
 def fill(shown: PageContext, with_second: bool = False) -> None:
@@ -421,7 +421,7 @@ def events(key: str, takes: Takes) -> dict[str, Callable[[], None]]:
 
 def _take_text(typed: str) -> None:
     if len(typed) > address.MAX_CHARS["text"]:  # more goes into no address
-        text_file.take_pasted(typed)
+        own_files.take_pasted(typed)
     else:
         uploads.forget_problem()
         current.open_text(address.cleaned("text", typed))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from attnviz.app.bar import bar
+from attnviz.app.bar import navigation
 from attnviz.app.frame import link, view_code
 from attnviz.app.host.draw import draw
 from attnviz.app.session import current, messages, widgets
@@ -56,7 +56,7 @@ def offer(
     `right` is the right side of Compare with the text that it reads, `changes` gives what is
     switched off and forbidden, as text.
     """
-    place = bar.share_place()
+    place = navigation.share_place()
     if place is not None:
         with place:
             _menu(shown.lang, shown, page, figures, right, right_text, changes)
@@ -64,7 +64,7 @@ def offer(
 
 def offer_picture(lang: Language) -> None:
     """The pictures as they are on the screen, and the link; nothing where more was offered."""
-    place = bar.share_place()
+    place = navigation.share_place()
     if place is not None:
         with place:
             _menu(lang)
