@@ -25,7 +25,7 @@ LEVEL = 9  # of the compression
 
 
 def tales(book: str) -> list[str]:
-    """Sentences of the book, those of attnviz.worlds.tales among them."""
+    """Sentences of the book, those of attnviz.corpus.samples among them."""
     return write_tales.sentences(book, N)
 
 

@@ -1,4 +1,4 @@
-"""Write attnviz/worlds/tales.txt, sentences of tales: `python -m scripts.write_tales FILE`.
+"""Write attnviz/corpus/tales.txt, sentences of tales: `python -m scripts.write_tales FILE`.
 
 In: a text file of the tales in Margaret Hunt's translation of 1884, which is in the public domain
 (Project Gutenberg's number 2591). Out: `N` of its sentences, drawn by a hash of each one and in
@@ -10,7 +10,7 @@ import re
 import sys
 from pathlib import Path
 
-from attnviz.worlds import tales
+from attnviz.corpus import samples
 
 N = 512
 WORDS = range(7, 25)  # of a sentence
@@ -21,8 +21,8 @@ PLAIN = re.compile(r"[A-Za-z ,;:.!?'’\"“”-]+")
 def main() -> None:
     book = Path(sys.argv[1]).read_text(encoding="utf-8")
     chosen = sentences(book)
-    tales.FILE.write_text("".join(f"{sentence}\n" for sentence in chosen), encoding="utf-8")
-    print(f"{tales.FILE}: {len(chosen)} sentences")
+    samples.TALES.write_text("".join(f"{sentence}\n" for sentence in chosen), encoding="utf-8")
+    print(f"{samples.TALES}: {len(chosen)} sentences")
 
 
 def sentences(book: str, n: int = N) -> list[str]:

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from attnviz.attention.inputs import AttentionInputs, batch_row
 from attnviz.attention.projection import Projection, apply_linear
-from attnviz.attention.rotary_of_call import (
+from attnviz.attention.rotary import (
     CallRotation,
     CallWithLayers,
     RotatedStage,

@@ -20,14 +20,14 @@ from torch import Tensor
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.edits import Edit
 from attnviz.attention.formula import product
-from attnviz.attention.head_comparison import compare_outputs
 from attnviz.attention.inputs import AttentionInputs, batch_row
-from attnviz.attention.projection import apply_linear
+from attnviz.attention.projection import Projection, apply_linear
 from attnviz.attention.projection_comparison import compare_projections
-from attnviz.attention.rotary_of_call import CallRotation, layer_of, rotation_of
+from attnviz.attention.rotary import CallRotation, layer_of, rotation_of
 from attnviz.attention.stage_changes import of_edits
 from attnviz.attention.stored_weights import StoredWeights
-from attnviz.attention.verification import Comparison
+from attnviz.attention.tolerance import longest, max_difference
+from attnviz.attention.verification import Comparison, worst
 from attnviz.errors import BadMask, UnsupportedAttention, bad_argument, require_type
 from attnviz.summary import html_card, shortened
 from attnviz.types import STAGES, AxisName, HeadId, Stage, StepView
@@ -418,3 +418,39 @@ def _as_mask(
             wanted=str(wanted),
         )
     return tensor
+
+
+def compare_outputs(
+    call: AttentionCall,
+    head: int,
+    batch: int,
+    concat: Tensor,
+    projected: Tensor | None,
+) -> dict[Stage, Comparison]:
+    """weights·V of one head and of all, and the output of W_O, beside the model's own.
+
+    `concat` has the kept heads; where these are not all, nothing is said of all. Queries that may
+    attend to no key are left out; {} if there is no other.
+    """
+    theirs, masked = batch_row(call.output, batch), call.fully_masked(batch)
+    rows = torch.arange(len(theirs)) if masked is None else (~masked.any(dim=1)).nonzero()[:, 0]
+    if not len(rows):
+        return {}
+    ours = concat[call.kept_rows][rows].reshape(-1, *theirs.shape[1:])  # [row, head, d_value]
+    heads = call.compare_mixed(ours, batch, rows)
+    compared: dict[Stage, Comparison] = {"mixed": heads[call.inputs.row(head)]}
+    if call.inputs.only is not None:
+        return compared
+    of_all = worst(heads)
+    compared["concat"] = Comparison(call.name, "concat", of_all.error, of_all.tolerance)
+    out = call.projections.get("out")
+    if out is not None and projected is not None:
+        error = max_difference(projected[call.kept_rows][rows], out.output[batch][rows])
+        compared["projected"] = Comparison(call.name, "projected", error, _after_w_o(out, heads))
+    return compared
+
+
+def _after_w_o(out: Projection, heads: list[Comparison]) -> float:
+    """W_O's own rounding, and that of weights·V carried through W_O."""
+    own, mixed = out.tolerance(), max(comparison.tolerance for comparison in heads)
+    return own + max(own, mixed * longest(out.weight.T))

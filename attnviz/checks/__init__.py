@@ -10,8 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast, runtime_checkable
 
-from attnviz.checks.cards import Description, TrainingCard, TrainingRecord, card
-from attnviz.checks.figure import Figure
+from attnviz.checks.cards import Description, Figure, TrainingCard, TrainingRecord, card
 from attnviz.errors import BadInput
 
 if TYPE_CHECKING:

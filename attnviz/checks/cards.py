@@ -1,8 +1,9 @@
 """The card of an embedded model: what it is, how it was trained, its figures, heads to look at.
 
-In: `card.json` in the model's folder, written when its training ended. Out: a `TrainingCard`. The
-figures are those of `attnviz.checks`, which can measure them again at any time; a test compares
-both. Reads nothing but that file.
+In: `card.json` in the model's folder, written when its training ended. Out: a `TrainingCard`. A
+`Figure` stands beside its target, and is printed as one line; those on the card are measured by
+`attnviz.checks`, which can do so again at any time, and a test compares both. Reads nothing but
+that file and imports nothing heavy, so that a page can show a card before torch is in memory.
 """
 
 import json
@@ -10,11 +11,32 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 
-from attnviz.checks.figure import Figure
 from attnviz.models.registry import embedded_folder
 from attnviz.types import Kind, Stack
 
 FILE = "card.json"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One measured claim: `name` states what was measured, `cases` on how many examples."""
+
+    name: str
+    value: float
+    target: float
+    at_least: bool = True
+    cases: int = 0
+
+    @property
+    def reached(self) -> bool:
+        """True if the value reaches its target; NaN never does."""
+        return self.value >= self.target if self.at_least else self.value <= self.target
+
+    def __str__(self) -> str:
+        sign = "≥" if self.at_least else "≤"
+        verdict = "ok" if self.reached else "MISSED"
+        on = f" on {self.cases}" if self.cases else ""
+        return f"{verdict:6} {self.name}: {self.value:.4g} (target {sign} {self.target:g}){on}"
 
 
 @dataclass(frozen=True)

@@ -1,16 +1,15 @@
 """The claims of `dates`: every format read, and cross-attention on the part that a digit came from.
 
-In: the loaded model. Out: figures on dates that training never saw (attnviz.worlds.split), and the
+In: the loaded model. Out: figures on dates that training never saw (`worlds.is_held_out`), and the
 rest of its card. A digit of the answer is aligned if its strongest source token lies in the
 source's year, month or day, whichever the digit belongs to.
 """
 
 import random
 
-from attnviz.checks import alignment
-from attnviz.checks.answers import exact_fraction, greedy_answers
-from attnviz.checks.cards import Description
-from attnviz.checks.figure import Figure
+from attnviz.checks import encoder_decoders
+from attnviz.checks.cards import Description, Figure
+from attnviz.checks.encoder_decoders import exact_fraction, greedy_answers
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.worlds import dates
 from attnviz.worlds.cases import AlignedPair
@@ -25,7 +24,7 @@ def check(lm: LoadedModel) -> tuple[Figure, ...]:
     pairs = [dates.draw(rng, held_out=True) for _ in range(N_CASES)]
     answers = greedy_answers(lm, [pair.text for pair in pairs], max_tokens=16)
     exact = exact_fraction(answers, [pair.iso for pair in pairs])
-    aligned = alignment.accuracy(lm, [with_links(pair) for pair in pairs[:N_ALIGNED]])
+    aligned = encoder_decoders.accuracy(lm, [with_links(pair) for pair in pairs[:N_ALIGNED]])
     return (
         Figure("dates written exactly", exact, 0.99, cases=N_CASES),
         aligned.figure("digits whose strongest source token of {head} is in the right part", 0.9),
@@ -36,7 +35,7 @@ def describe(lm: LoadedModel) -> Description:
     """The rest of the card."""
     rng = random.Random(SEED + 1)
     pairs = [with_links(dates.draw(rng, held_out=True)) for _ in range(N_ALIGNED)]
-    aligned = alignment.accuracy(lm, pairs)
+    aligned = encoder_decoders.accuracy(lm, pairs)
     answers = greedy_answers(lm, dates.EXAMPLES)
     return Description(
         what="encoder-decoder in Marian's shape that turns a written date into ISO 8601",

@@ -18,7 +18,7 @@ from attnviz.checks import card
 from attnviz.checks.cards import HeadNote
 from attnviz.i18n import Language, text
 from attnviz.models.registry import REGISTRY
-from attnviz.worlds import stories
+from attnviz.worlds import vocabulary
 
 FOR_ANY_MODEL = ("tired", "wide", "bank", "names", "short", "japanese", "korean", "chinese")
 HINTS_FOR_MINILM = {"tired", "japanese", "korean", "chinese"}  # they hold for that model alone
@@ -200,7 +200,7 @@ def unknown_words(model: str, current: str) -> tuple[str, ...]:
         return ()
     if model in WORLDS:
         return _world(model).unknown_words(current)
-    return stories.unknown_words(current) if OWN_EXAMPLES.get(model) is STORIES else ()
+    return vocabulary.unknown_story_words(current) if OWN_EXAMPLES.get(model) is STORIES else ()
 
 
 def has_no_date(model: str, current: str) -> bool:

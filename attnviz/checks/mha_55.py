@@ -7,8 +7,7 @@ digits, so that rounding explains half of the last digit.
 
 from typing import TYPE_CHECKING
 
-from attnviz.checks.cards import Description, HeadNote
-from attnviz.checks.figure import Figure
+from attnviz.checks.cards import Description, Figure, HeadNote
 
 if TYPE_CHECKING:
     import numpy as np

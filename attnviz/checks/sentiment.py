@@ -15,8 +15,7 @@ import numpy as np
 from jaxtyping import Float32, Float64
 
 from attnviz.capture.run import capture
-from attnviz.checks.cards import Description, HeadNote
-from attnviz.checks.figure import Figure
+from attnviz.checks.cards import Description, Figure, HeadNote
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.types import HeadId, Tokens
 from attnviz.worlds import cases

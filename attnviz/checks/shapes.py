@@ -17,8 +17,7 @@ from jaxtyping import Float32, Float64, Int64
 
 from attnviz.attention.capture import Capture
 from attnviz.capture.run import capture
-from attnviz.checks.cards import Description, HeadNote
-from attnviz.checks.figure import Figure
+from attnviz.checks.cards import Description, Figure, HeadNote
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.types import HeadId
 from attnviz.worlds.forms import COLOURS

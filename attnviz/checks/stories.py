@@ -11,9 +11,8 @@ import numpy as np
 
 from attnviz.capture.generation.settings import Generation
 from attnviz.checks import decoders
-from attnviz.checks.cards import Description, HeadNote
+from attnviz.checks.cards import Description, Figure, HeadNote
 from attnviz.checks.decoders import CandidateWeights, CopyScores
-from attnviz.checks.figure import Figure
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.worlds import cases
 from attnviz.worlds.cases import Choice

@@ -5,10 +5,9 @@ and the rest of its card. The alignment of a French word is read in the row that
 row has read the French words before it and looks for the English word to say next.
 """
 
-from attnviz.checks import alignment
-from attnviz.checks.answers import exact_fraction, greedy_answers
-from attnviz.checks.cards import Description
-from attnviz.checks.figure import Figure
+from attnviz.checks import encoder_decoders
+from attnviz.checks.cards import Description, Figure
+from attnviz.checks.encoder_decoders import exact_fraction, greedy_answers
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.worlds import cases, french
 
@@ -18,7 +17,7 @@ def check(lm: LoadedModel) -> tuple[Figure, ...]:
     pairs = cases.aligned_pairs("translator/sentences")
     answers = greedy_answers(lm, [pair.source for pair in pairs])
     exact = exact_fraction(answers, [pair.target for pair in pairs])
-    aligned = alignment.accuracy(lm, [pair for pair in pairs if pair.links])
+    aligned = encoder_decoders.accuracy(lm, [pair for pair in pairs if pair.links])
     return (
         Figure("sentences translated exactly", exact, 0.99, cases=len(pairs)),
         aligned.figure(
@@ -29,7 +28,7 @@ def check(lm: LoadedModel) -> tuple[Figure, ...]:
 
 def describe(lm: LoadedModel) -> Description:
     """The rest of the card."""
-    aligned = alignment.accuracy(lm, cases.aligned_pairs("translator/described"))
+    aligned = encoder_decoders.accuracy(lm, cases.aligned_pairs("translator/described"))
     answers = greedy_answers(lm, french.EXAMPLES)
     return Description(
         what="encoder-decoder in Marian's shape that translates simple English into French",

@@ -14,7 +14,7 @@ def json_line(value: object) -> str:
     """The value as JSON on one line."""
     import json  # a help text starts without these
 
-    from attnviz.notation.finite import finite
+    from attnviz.notation.json_fields import finite
 
     return json.dumps(finite(value), allow_nan=False)
 

@@ -1,7 +1,9 @@
-"""The engines that compute the shards: this process, several processes, or a Ray cluster.
+"""The engines that compute the shards: this process, several processes, or actors of a Ray cluster.
 
-In: the shards that have no file yet. Out: their files, in any order. A worker reports only that a
-shard is done: results are files, so a worker that dies loses one shard and nothing else.
+In: the shards that have no file yet. Out: their files, in any order; for a cluster in a folder that
+every node sees. A worker reports only that a shard is done: results are files, so a worker that
+dies loses one shard and nothing else. ray is imported here only; Ray core actors and not Ray Data,
+which waits for ever when each CPU holds an actor.
 """
 
 import multiprocessing
@@ -11,11 +13,11 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from attnviz.corpus.archive import write_tally
 from attnviz.corpus.shards import Shard, file_name, fingerprint, tally
-from attnviz.errors import AttnVizError, BadInput
+from attnviz.errors import AttnVizError, BadInput, require_package
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.models.loader import load
 
@@ -23,6 +25,7 @@ Engine = Literal["process", "pool", "ray"]
 ENGINES: tuple[Engine, ...] = get_args(Engine)
 Done = Callable[[Shard], None]
 AHEAD = 2  # shards for each worker that wait in memory
+RETRIES = 3  # of an actor that died, and of the shard it was at
 
 
 @dataclass(frozen=True)
@@ -85,6 +88,53 @@ def in_a_pool(job: SurveyJob, todo: Iterator[Shard], done: Done, workers: int) -
             code="worker_killed",
             workers=workers,
         ) from error
+
+
+def on_ray(
+    job: SurveyJob,
+    todo: Iterator[Shard],
+    done: Callable[[Shard], None],
+    workers: int,
+    address: str,
+) -> None:
+    """Count shards in `workers` actors of the cluster at `address`.
+
+    Ray listens on all addresses of a machine and runs what it is sent: who starts one must mean it.
+    Raises `MissingExtra` without ray, `BadInput` if there is no cluster at the address.
+    """
+    require_package("ray", 'a survey with engine="ray"', "jobs")
+    import ray
+
+    try:
+        ray.init(address=address, log_to_driver=False, logging_level="error")
+    except (ConnectionError, ValueError) as error:
+        raise BadInput(
+            f"there is no Ray cluster at {address}: {error}",
+            code="no_cluster",
+            address=address,
+        ) from error
+    try:
+        actor = ray.remote(num_cpus=1, max_restarts=RETRIES, max_task_retries=RETRIES)(Worker)
+        _drain_actors(ray, [actor.remote(job) for _ in range(workers)], todo, done)
+    finally:
+        ray.shutdown()
+
+
+def _drain_actors(
+    ray: Any, actors: list[Any], todo: Iterator[Shard], done: Callable[[Shard], None]
+) -> None:
+    """Give each actor another shard when it is done with one."""
+    running = {
+        actor.run.remote(shard): (actor, shard)
+        for actor, shard in zip(actors, islice(todo, len(actors)), strict=False)
+    }
+    while running:
+        finished, _ = ray.wait(list(running))
+        actor, shard = running.pop(finished[0])
+        ray.get(finished[0])
+        done(shard)
+        for following in islice(todo, 1):
+            running[actor.run.remote(following)] = (actor, following)
 
 
 def _drain(

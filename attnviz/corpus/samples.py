@@ -1,10 +1,12 @@
 """The texts, pictures or pairs of the app's pages on many texts, unless a visitor gives others.
 
 In: a loaded model. Out: held-out texts of the world that an embedded model learned from, generated
-pictures for a model of pictures, sentences of the Grimms' tales for any other text model.
+pictures for a model of pictures; for any other text model 512 sentences of the Grimms' tales in
+Margaret Hunt's translation of 1884, in the public domain (`python -m scripts.write_tales`).
 """
 
 from itertools import permutations, product
+from pathlib import Path
 
 import numpy as np
 
@@ -12,7 +14,7 @@ from attnviz.corpus.texts import reads_texts
 from attnviz.experiment.outputs.classes import class_names
 from attnviz.experiment.pair_lines import AnsweredPair
 from attnviz.models.loaded_model import LoadedModel
-from attnviz.worlds import cases, shapes, tales
+from attnviz.worlds import cases, shapes
 
 MAX_TOKENS = 1000  # of the texts on a map: 2,000 points a head
 N_PICTURES = 12
@@ -26,6 +28,7 @@ NOUNS = ("film", "room", "camera", "game", "store")
 GOOD = ("masterful", "brilliant", "lovely", "wonderful", "great", "fine")
 BAD = ("awful", "shoddy", "tiresome", "terrible", "dull", "bad")
 REVIEWS = ("The {} was {}.", "I would not call the {} {}.", "It was not the {} that was {}.")
+TALES = Path(__file__).with_name("tales.txt")
 
 
 def sample_texts(lm: LoadedModel) -> tuple[str, ...]:
@@ -36,7 +39,7 @@ def sample_texts(lm: LoadedModel) -> tuple[str, ...]:
         return cases.texts("stories/documents")
     if lm.name == "sentiment":
         return tuple(review.text for review in cases.reviews("sentiment/reviews"))
-    return tales.sentences()
+    return tales()
 
 
 def sample_pairs(lm: LoadedModel) -> tuple[AnsweredPair, ...]:
@@ -77,3 +80,8 @@ def map_texts(lm: LoadedModel) -> tuple[str, ...]:
     lengths = map(len, lm.tokenize(list(texts), truncation=True)["input_ids"])
     ends = np.cumsum(list(lengths))
     return texts[: int(np.searchsorted(ends, MAX_TOKENS, side="right"))]
+
+
+def tales() -> tuple[str, ...]:
+    """The sentences, in their order in the book."""
+    return tuple(TALES.read_text(encoding="utf-8").splitlines())

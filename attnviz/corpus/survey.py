@@ -133,7 +133,7 @@ def _count(
     elif engine == "pool":
         in_a_pool(job, todo, done, workers)
     else:
-        from attnviz.corpus.on_ray import on_ray  # the only import of Ray's side
+        from attnviz.corpus.engines import on_ray  # the only import of Ray's side
 
         assert address is not None
         on_ray(job, todo, done, workers, address)

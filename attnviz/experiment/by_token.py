@@ -28,7 +28,7 @@ from attnviz.attention.axis_tokens import key_tokens
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.projection import Projection
-from attnviz.attention.rotary_of_call import rotation_of
+from attnviz.attention.rotary import rotation_of
 from attnviz.attention.stage_changes import Pairs
 from attnviz.capture.changed.layout import layout_of
 from attnviz.capture.changed.run import changes_made

@@ -21,7 +21,7 @@ from torch import Tensor
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.projection import Projection
-from attnviz.attention.rotary_of_call import rotation_of
+from attnviz.attention.rotary import rotation_of
 from attnviz.attention.tolerance import rounding
 from attnviz.capture.changed.layout import layout_of
 from attnviz.changes.site import site

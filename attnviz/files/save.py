@@ -20,14 +20,12 @@ from attnviz.errors import BadInput, bad_argument
 from attnviz.figures.ramp import Scale
 from attnviz.figures.sheet import Cells
 from attnviz.figures.style import Style
-from attnviz.files import pictures, surveys
+from attnviz.files import pictures, surveys, tables
 from attnviz.files.atomic_file import replacing
 from attnviz.files.capture_file import read as capture_reader
 from attnviz.files.capture_file import write as capture_writer
 from attnviz.files.pictures import Place, View
-from attnviz.files.tables import archive, columns, document, spreadsheet
-from attnviz.files.tables.columns import Result
-from attnviz.files.tables.entries import entries
+from attnviz.files.tables import Result, entries
 from attnviz.i18n import Language
 from attnviz.types import Head, Kind, Measure, Stack
 
@@ -187,8 +185,8 @@ def _writer(what: What, ending: str, choices: Choices) -> Writer:
         settings = _options(choices, ending, surveys.ENDINGS, "a survey")
         return lambda file: file.write(surveys.content(what, ending, settings))
     if isinstance(what, Result) and not isinstance(what, Capture):
-        _options(choices, ending, columns.ENDINGS, "a result")
-        return lambda file: file.write(columns.content(what, ending))
+        _options(choices, ending, tables.RESULT_ENDINGS, "a result")
+        return lambda file: file.write(tables.result_content(what, ending))
     options = _options(choices, ending, ENDINGS, "a capture")
     _require_captures(what, ending)
     if ENDINGS[ending] == FIGURE:
@@ -253,7 +251,7 @@ def _page(cap: Capture, options: dict[str, Any]) -> bytes:
 
         opening = PageOpening(options.pop("view", None), options.pop("head", None))
         return write_page(cap, opening=opening, **options)
-    from attnviz.live.one_file import live_page
+    from attnviz.live.site import live_page
 
     for name in options:
         if name not in LIVE:
@@ -277,9 +275,9 @@ def _figure(what: Captures, ending: str, options: dict[str, Any]) -> Writer:
 def _table(cap: Capture, ending: str, options: dict[str, Any]) -> Writer:
     written = entries(cap, **{name: options[name] for name in PLACE if name in options})
     if ending == ".npz":
-        return lambda file: archive.write(cap, written, file, options.get("dtype", "float32"))
+        return lambda file: tables.write_npz(cap, written, file, options.get("dtype", "float32"))
     if ending == ".json":
-        return lambda file: document.write(cap, written, file)
+        return lambda file: tables.write_json(cap, written, file)
     if "head" in options and "least" not in options and len(written) == 1:
-        return lambda file: spreadsheet.write_matrix(written[0], file)
-    return lambda file: spreadsheet.write(written, file, options.get("least", 0.0))
+        return lambda file: tables.write_matrix(written[0], file)
+    return lambda file: tables.write_csv(written, file, options.get("least", 0.0))

@@ -1,15 +1,18 @@
-"""A site on which models run: written from Python alone, served by anything that serves files.
+"""A site on which models run, or a page that is one file: written from Python alone.
 
 In: a folder, models, languages. Out: a page for each language, and beside them the script, the
-worker, the kernels, the style sheet and each model's files. Names of files contain what is in them,
-so that a browser may keep them for good. Nothing asks for anything outside the folder.
+worker, the kernels, the style sheet and each model's files, for anything that serves files. Names
+of files contain what is in them, so that a browser may keep them for good. In one file all of them
+are parts of the page, compressed: it opens from a disk and sends by mail, and models of more than a
+few megabytes are refused. Nothing asks for anything outside the folder or the file.
 """
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from attnviz.errors import cannot_write
+from attnviz.errors import TooLarge, bad_argument, cannot_write
 from attnviz.i18n import DEFAULT, LANGUAGES, Language, text
 from attnviz.live.document import (
     KERNELS,
@@ -18,15 +21,22 @@ from attnviz.live.document import (
     index,
     live_style,
     page_scripts,
+    single_page,
     site_page,
     worker_script,
 )
-from attnviz.live.model import LiveModel
+from attnviz.live.model import LiveModel, live_model
+from attnviz.models.registry import REGISTRY
 from attnviz.pictures.shared.bundle import join
 from attnviz.pictures.shared.page import alone, plain_json
 
+if TYPE_CHECKING:
+    from attnviz.attention.capture import Capture
+    from attnviz.models.loaded_model import LoadedModel
+
 OFFLINE = "offline.js"
 HERE = Path(__file__).parent
+MAX_BYTES = 16_000_000
 
 
 def write_site(
@@ -119,3 +129,49 @@ def _offline(kept: Mapping[str, bytes]) -> bytes:
     bundle = join({"offline": HERE / "offline.js"})
     start = f"{bundle.entries['offline']}.default(self, {plain_json(version)}, "
     return alone(f"{bundle.script}{start}{plain_json(list(pages.values()))});\n").encode()
+
+
+def live_page(
+    cap: "Capture", lang: Language = DEFAULT, model: "LoadedModel | None" = None
+) -> bytes:
+    """A page that opens with a capture's text, and in which the reader can type.
+
+    `model` is needed where attnviz does not know the capture's model by name. Raises what
+    `live_model` and `one_file` raise.
+    """
+    if model is None and cap.model.id not in REGISTRY:
+        raise bad_argument(
+            f"live= needs the model itself, and {cap.model.id} is known by no name; pass"
+            " model=attnviz.load(its folder)",
+            name="live",
+            found=cap.model.id,
+            allowed=", ".join(REGISTRY),
+        )
+    if model is not None and model.name != cap.model.id:
+        raise bad_argument(
+            f"model= is {model.name}, and the capture is of {cap.model.id}; pass the model that"
+            " the capture was made with",
+            name="model",
+            found=model.name,
+            allowed=cap.model.id,
+        )
+    source = cap.model.id if model is None else model
+    page = one_file(live_model(source, cap.tokens.text or None, (lang,)), lang)
+    return page.encode(errors="replace")  # a lone surrogate has no UTF-8 form
+
+
+def one_file(model: LiveModel, lang: Language) -> str:
+    """The page; raises `TooLarge` for a model whose files do not fit into one."""
+    size = sum(map(len, model.files.values()))
+    if size > MAX_BYTES:
+        raise TooLarge(
+            f"{model.name} has {size:,} bytes of files and a page holds {MAX_BYTES:,} of them;"
+            " write a site with `attnviz live FOLDER --model`",
+            code="live_file_too_large",
+            found=size,
+            limit=MAX_BYTES,
+            unit="bytes",
+        )
+    place = SitePlace(root=None)
+    files = {**model.files, place.kernels: KERNELS.read_bytes()}
+    return single_page(index({"": model}, lang, place), files)

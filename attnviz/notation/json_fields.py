@@ -7,6 +7,7 @@ what may stand there.
 
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Never
 
@@ -148,3 +149,12 @@ def _has_surrogates(text: str) -> bool:
 def _plain(name: str) -> str:
     """A name that a message can show: it may be anything that stands in the file."""
     return ascii(name)[1:-1][:60]
+
+
+def finite(value: object) -> object:
+    """The same value with null for every number that JSON cannot hold: NaN and infinity."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(name): finite(part) for name, part in value.items()}
+    return [finite(part) for part in value] if isinstance(value, list | tuple) else value

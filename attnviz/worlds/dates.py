@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-from attnviz.worlds.split import is_held_out
+from attnviz.worlds import is_held_out
 
 MONTHS = (
     "January February March April May June July August September October November December"

@@ -1,17 +1,20 @@
-"""The words of a text that a world does not have.
+"""The words of a text that a world does not have; the words of the generated stories.
 
 In: a text and the words of a world, in lower case. Out: the other words of the text. Word lists
 are stored one word a line; they come from the grammars that the models were trained on, which are
-part of training (scripts/train/worlds). A test compares both.
+part of training (scripts/train/worlds). A test compares both. `stories` and `stories-llama` know
+the words of story_words.txt.
 """
 
 import re
 from collections.abc import Callable, Iterator, Set
+from functools import cache
 from importlib import resources
 
 LETTER = r"[^\W\d_]"
 WORD = re.compile(rf"{LETTER}+(?:['’\-]{LETTER}+)*|\d+")
 ENDING = re.compile(r"'(s|m|re)$")
+STORY_WORDS_FILE = "story_words.txt"
 
 
 def stored_words(file: str) -> frozenset[str]:
@@ -40,3 +43,14 @@ def unknown_words(
         if not {small, ENDING.sub("", small)} & known and not is_copied(n, word)
     ]
     return tuple(dict.fromkeys(unknown))
+
+
+@cache
+def story_words() -> frozenset[str]:
+    """Every word of the training texts, in lower case."""
+    return stored_words(STORY_WORDS_FILE)
+
+
+def unknown_story_words(text: str) -> tuple[str, ...]:
+    """The words of a text that no training text had, in their order."""
+    return unknown_story_words(text, story_words())

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from transformers import PreTrainedTokenizerFast
 
-from attnviz.checks import alignment
+from attnviz.checks import encoder_decoders
 from attnviz.worlds.cases import AlignedPair
 from attnviz.worlds.french import FUNCTION_WORDS
 from scripts.train import seq2seq, trainer
@@ -45,7 +45,7 @@ def main() -> None:
         return seq2seq.translation_loss(model, source, target)
 
     def measure(model: nn.Module) -> dict[str, float]:
-        found = alignment.accuracy(seq2seq.loaded(model, tokens), aligned)
+        found = encoder_decoders.accuracy(seq2seq.loaded(model, tokens), aligned)
         return {
             "exact": seq2seq.exact(model, tokens, pairs),
             "aligned": round(float(found.heads.max()), 4),

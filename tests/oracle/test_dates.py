@@ -4,7 +4,7 @@ import pytest
 
 import attnviz
 from attnviz import checks
-from attnviz.checks.answers import greedy_answers
+from attnviz.checks.encoder_decoders import greedy_answers
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.models.registry import DATES
 from tests.support.hostile import TOKENS

@@ -4,8 +4,8 @@ import pytest
 
 import attnviz
 from attnviz import checks
-from attnviz.checks import alignment
-from attnviz.checks.answers import greedy_answers
+from attnviz.checks import encoder_decoders
+from attnviz.checks.encoder_decoders import greedy_answers
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.models.registry import TRANSLATOR
 from attnviz.worlds import french
@@ -69,7 +69,7 @@ def test_its_named_head_crosses_where_french_does(translator: LoadedModel) -> No
     source, to = word_spans(english), word_spans(target)
     pairs = ((1, 1), (3, 2), (2, 3), (4, 4))  # little petit, cat chat, white blanc, sleeps dort
     links = tuple((source[en], to[fr]) for en, fr in pairs)
-    found = alignment.accuracy(translator, [AlignedPair(english, target, links)])
+    found = encoder_decoders.accuracy(translator, [AlignedPair(english, target, links)])
     card = checks.card("translator")
     assert card is not None
     layer, head = (int(part[1:]) for part in card.description.heads[0].head.split("."))

@@ -16,8 +16,7 @@ from attnviz import i18n
 from attnviz.app.server import buffers, sources
 from attnviz.app.session import messages, widgets
 from attnviz.checks import cards, examples
-from attnviz.checks.cards import Description, HeadNote, TrainingCard, TrainingRecord
-from attnviz.checks.figure import Figure
+from attnviz.checks.cards import Description, Figure, HeadNote, TrainingCard, TrainingRecord
 from attnviz.experiment.outputs.alignment import align
 from attnviz.experiment.outputs.answer import answer
 from attnviz.i18n import numbers

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
 from attnviz.attention.projection import apply_linear
-from attnviz.attention.rotary_of_call import RotatedStage, rotation_of
+from attnviz.attention.rotary import RotatedStage, rotation_of
 from attnviz.changes.site import place_among
 from attnviz.errors import TooLarge, UnsupportedAttention, bad_argument
 from attnviz.experiment.readouts import token_id

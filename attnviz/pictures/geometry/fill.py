@@ -145,7 +145,7 @@ def _frequencies(group: Group, layer: int) -> Frequencies:
     usual = _usual(call.inputs.d_head or USUAL_WIDTH)
     if not _turned(call) or min(call.n_query, call.n_key) < 2 or call.row_step != 1:
         return usual
-    from attnviz.attention.rotary_of_call import rotation_of
+    from attnviz.attention.rotary import rotation_of
 
     factors = rotation_of(call, group.row(layer)).factors.get("q")
     if factors is None or len(factors) < 2:

@@ -19,7 +19,7 @@ from jaxtyping import Bool, Complex64, Float32, Float64
 from torch import Tensor
 
 from attnviz import masks
-from attnviz.attention import formula, rotary_of_call
+from attnviz.attention import formula, rotary
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.rotary import Rotation
 from attnviz.attention.steps import derive
@@ -471,7 +471,7 @@ def _scores(
 
 def _recovered(call: AttentionCall) -> Complex64[np.ndarray, "token pair"]:
     """The rotary factors of the model, recovered from q before and after rotation."""
-    return rotary_of_call.rotation_of(call, 0).factors["q"]
+    return rotary.rotation_of(call, 0).factors["q"]
 
 
 def order_controls() -> tuple[Control, ...]:

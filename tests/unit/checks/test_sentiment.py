@@ -7,7 +7,7 @@ import pytest
 
 from attnviz.capture.run import capture
 from attnviz.checks import card, sentiment
-from attnviz.checks.figure import Figure
+from attnviz.checks.cards import Figure
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.models.loader import load
 from attnviz.worlds import cases

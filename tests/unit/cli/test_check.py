@@ -5,7 +5,7 @@ import json
 import pytest
 
 from attnviz import checks
-from attnviz.checks.figure import Figure
+from attnviz.checks.cards import Figure
 from attnviz.cli import main
 
 FIGURES = (Figure("dates read exactly", 0.99, 0.98, cases=500), Figure("errors", 0.2, 0.1, False))

@@ -6,7 +6,7 @@ import math
 import pytest
 
 from attnviz.cli.output import json_line
-from attnviz.notation.finite import finite
+from attnviz.notation.json_fields import finite
 
 BAD = (math.nan, math.inf, -math.inf)
 

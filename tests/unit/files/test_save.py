@@ -17,9 +17,8 @@ import pytest
 import attnviz
 from attnviz.errors import BadInput, TooLarge, cannot_write
 from attnviz.figures.sheet import Matrix
-from attnviz.files import pictures
+from attnviz.files import pictures, tables
 from attnviz.files.save import ENDINGS, content
-from attnviz.files.tables import document, spreadsheet
 from attnviz.worlds import shapes
 from tests.support import captures, hostile
 from tests.support.shapes import unchecked
@@ -138,8 +137,8 @@ def test_hostile_tokens_are_text_in_every_kind_of_file() -> None:
 
 
 def test_too_many_numbers_are_refused_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spreadsheet, "MOST", 100)
-    monkeypatch.setattr(document, "MOST", 100)
+    monkeypatch.setattr(tables, "MOST_CSV", 100)
+    monkeypatch.setattr(tables, "MOST_JSON", 100)
     monkeypatch.setattr(pictures, "MAX_TOKENS", 3)
     with pytest.raises(TooLarge, match="least=0.01"):
         content(KINDS["grouped"], ".csv")

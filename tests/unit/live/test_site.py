@@ -16,7 +16,6 @@ from attnviz.cli.main import main
 from attnviz.errors import BadInput, TooLarge
 from attnviz.i18n import LANGUAGES
 from attnviz.live import model as live_models
-from attnviz.live import one_file
 from attnviz.live.model import LiveModel, live_model
 from attnviz.live.site import write_site
 from tests.support import folders
@@ -173,9 +172,9 @@ def test_save_takes_the_checkpoint_of_a_folder_and_no_other_model(tmp_path: Path
 def test_one_file_refuses_a_model_that_is_too_large_for_it(
     sentiment: LiveModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(one_file, "MAX_BYTES", 1000)
+    monkeypatch.setattr("attnviz.live.site.MAX_BYTES", 1000)
     with pytest.raises(TooLarge, match="attnviz live FOLDER"):
-        one_file.one_file(sentiment, "en")
+        site.one_file(sentiment, "en")
 
 
 def test_the_command_live_writes_a_site_and_keeps_what_is_there(

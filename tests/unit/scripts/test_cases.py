@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from attnviz.worlds import cases
-from attnviz.worlds.split import is_held_out
+from attnviz.worlds import cases, is_held_out
 from scripts.train import decoder
 from scripts.train import stories as story_recipe
 from scripts.train import stories_llama as llama_recipe

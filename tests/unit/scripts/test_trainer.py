@@ -10,8 +10,7 @@ import torch
 from torch import Tensor, nn
 from transformers import BertConfig, BertModel, PreTrainedModel
 
-from attnviz.checks.cards import Description, HeadNote, TrainingCard, TrainingRecord, read
-from attnviz.checks.figure import Figure
+from attnviz.checks.cards import Description, Figure, HeadNote, TrainingCard, TrainingRecord, read
 from scripts.train import trainer
 
 STEPS = 23

@@ -6,8 +6,7 @@ import re
 
 import pytest
 
-from attnviz.worlds import dates
-from attnviz.worlds.split import PARTS, is_held_out
+from attnviz.worlds import PARTS, dates, is_held_out
 
 SOME = 1500
 

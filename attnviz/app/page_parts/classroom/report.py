@@ -104,7 +104,7 @@ def questions(report: Report, lang: Language) -> list[Question]:
 
 def as_csv(lang: Language, asked: list[Question]) -> str:
     """One line for each answer; no cell is one that a spreadsheet would compute."""
-    from attnviz.files.tables.spreadsheet import harmless
+    from attnviz.files.tables import harmless
 
     file = io.StringIO()
     writer = csv.writer(file)

@@ -11,7 +11,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from attnviz.worlds.split import is_held_out
+from attnviz.worlds import is_held_out
 from scripts.train.worlds.french.clauses import AM, WAS, clause, drilled, what
 from scripts.train.worlds.french.nouns import Phrase, name, noun_phrase, plain, rare_phrase
 from scripts.train.worlds.french.objects import place

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import pytest
 
-from attnviz.worlds.split import is_held_out
+from attnviz.worlds import is_held_out
 from scripts.train.worlds.french import sentences
 from scripts.train.worlds.french.clauses import PRONOUNS, worded
 from scripts.train.worlds.french.nouns import WEIGHTS, Phrase, phrase

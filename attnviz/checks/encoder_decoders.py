@@ -1,25 +1,59 @@
-"""The accuracy with which the cross-attention of an encoder-decoder points at source words.
+"""The answers of an encoder-decoder, and how well its cross-attention points at source words.
 
-In: source and target texts with gold links between their characters. Out: for every head, and for
-the mean of a layer's heads, the fraction of links whose strongest source token is a right one. The
-row of a target word is the one that *predicts* its first token: row t of the decoder has read the
-tokens before t and is about to write token t. Weights come from `attnviz.capture`.
+In: source and target texts with gold links between their characters. Out: greedy answers (sources
+are batched by length, since padding costs time); for every head, and for the mean of a layer's
+heads, the fraction of links whose strongest source token is a right one. The row of a target word
+is the one that *predicts* its first token: row t of the decoder has read the tokens before t and is
+about to write token t. Weights come from `attnviz.capture`. `translator` and `dates` use it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 from jaxtyping import Float32, Float64
+from torch import Tensor
 
 from attnviz.capture.run import capture
-from attnviz.checks.cards import HeadNote
-from attnviz.checks.figure import Figure
+from attnviz.checks.cards import Figure, HeadNote
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.types import HeadId
 from attnviz.worlds.cases import AlignedPair, CharSpan
 
 BATCH = 50
+ANSWER_BATCH = 125
+
+
+def greedy_answers(
+    lm: LoadedModel, sources: Sequence[str], max_tokens: int = 96
+) -> tuple[str, ...]:
+    """The model's answer to each source, at most `max_tokens` tokens long."""
+    order = sorted(range(len(sources)), key=lambda n: len(sources[n]))
+    answers = [""] * len(sources)
+    for start in range(0, len(order), ANSWER_BATCH):
+        batch = order[start : start + ANSWER_BATCH]
+        generated = _generate(lm, [sources[n] for n in batch], max_tokens)
+        for n, answer in zip(batch, generated, strict=True):
+            answers[n] = answer
+    return tuple(answers)
+
+
+@torch.no_grad()
+def _generate(lm: LoadedModel, sources: list[str], max_tokens: int) -> list[str]:
+    tokenizer, model = lm.text_tokenizer(), lm.model
+    generate: Callable[..., Tensor] = model.generate  # type: ignore[assignment]
+    encoded = tokenizer(sources, padding=True, return_tensors="pt").to(lm.key.device)
+    with lm.lock:
+        ids = generate(**encoded, max_new_tokens=max_tokens, do_sample=False)
+    decoded: list[str] = tokenizer.batch_decode(ids, skip_special_tokens=True)
+    return decoded
+
+
+def exact_fraction(answers: Sequence[str], targets: Sequence[str]) -> float:
+    """The fraction of answers that equal their target, letter for letter."""
+    pairs = zip(answers, targets, strict=True)
+    return sum(answer == target for answer, target in pairs) / len(targets)
 
 
 @dataclass(frozen=True, eq=False)

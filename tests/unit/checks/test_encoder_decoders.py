@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from attnviz.checks import alignment
+from attnviz.checks import encoder_decoders
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.models.loader import load
 from attnviz.types import HeadId
@@ -34,7 +34,9 @@ def model() -> LoadedModel:
 def test_a_row_is_right_when_its_strongest_token_is(
     model: LoadedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    source, target = (alignment.token_spans(model, text) for text in (CASE.source, CASE.target))
+    source, target = (
+        encoder_decoders.token_spans(model, text) for text in (CASE.source, CASE.target)
+    )
     n_source, n_target = len(source), len(target)
     weights = np.full((2, 2, n_target, n_source), 0.01, dtype=np.float32)
     may = next(n for n, place in enumerate(source) if place[1] == 3)
@@ -42,8 +44,8 @@ def test_a_row_is_right_when_its_strongest_token_is(
     weights[1, 0, month, may] = 0.9  # L1.H0 finds the month
     weights[1, 0, 0, n_source - 2] = 0.9  # and, for the year, its last digit
     weights[0, 1, 0, may] = 0.9  # L0.H1 finds the month for the year: wrong
-    monkeypatch.setattr(alignment, "capture", lambda *_, **__: AblationKind(weights))
-    found = alignment.accuracy(model, [CASE])
+    monkeypatch.setattr(encoder_decoders, "capture", lambda *_, **__: AblationKind(weights))
+    found = encoder_decoders.accuracy(model, [CASE])
     assert found.heads.tolist() == [[0.5, 0.5], [1.0, 0.5]]
     assert found.best_head == HeadId(1, 0) and found.best == 1.0
     assert found.means.tolist() == [0.5, 1.0]
