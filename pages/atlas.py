@@ -3,7 +3,7 @@
 Reads the view, counts the model's texts or opens a survey, draws the heads.
 """
 
-from attnviz.app.frame import capture_of_view, frame_line, take
+from attnviz.app.frame import capture_of_view, frame, take
 from attnviz.app.page_parts import atlas
 from attnviz.app.page_parts.learn import project
 from attnviz.app.session import current
@@ -14,7 +14,7 @@ def main() -> None:
     shown = capture_of_view.shown(current.language())
     if shown is not None:
         atlas.show(shown, project.offer)
-        if frame_line.ends(shown):
+        if frame.ends(shown):
             return
         take.offer(shown, "atlas")
 

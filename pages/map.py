@@ -4,7 +4,7 @@ Reads the view, runs the model through the cache, draws the map, says what was v
 class has its sentences on the map too.
 """
 
-from attnviz.app.frame import capture_of_view, frame, frame_line, take
+from attnviz.app.frame import capture_of_view, frame, take
 from attnviz.app.page_parts.classroom import sentences
 from attnviz.app.page_parts.map import show
 from attnviz.app.session import current
@@ -15,7 +15,7 @@ def main() -> None:
     shown = capture_of_view.shown(current.language())
     if shown is not None:
         show(shown, sentences.for_map(shown.lang))
-        if frame_line.ends(shown):
+        if frame.ends(shown):
             return
         frame.verification(shown)
         take.offer(shown, "map")

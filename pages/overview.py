@@ -8,7 +8,7 @@ them stands which head carries the difference to the answer.
 
 import streamlit as st
 
-from attnviz.app.frame import attention_choice, capture_of_view, fragments, frame, frame_line, take
+from attnviz.app.frame import attention_choice, capture_of_view, fragments, frame, take
 from attnviz.app.page_parts import (
     atlas,
     compare,
@@ -43,7 +43,7 @@ def main() -> None:
         beside = st.container()
         with beside:
             fragments.rest(shown, weights=grows or not is_open)
-        if frame_line.ends(shown):
+        if frame.ends(shown):
             return
         head_search.ask(shown, grows)
         head_search.draw_pattern(shown, grows)

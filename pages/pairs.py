@@ -4,7 +4,7 @@ Reads the view, takes the pairs that fit the model or those that were pasted, me
 the page, draws the rows.
 """
 
-from attnviz.app.frame import capture_of_view, frame_line, take
+from attnviz.app.frame import capture_of_view, frame, take
 from attnviz.app.page_parts import pairs
 from attnviz.app.session import current
 
@@ -14,7 +14,7 @@ def main() -> None:
     shown = capture_of_view.shown(current.language())
     if shown is not None:
         pairs.show(shown)
-        if not frame_line.ends(shown):
+        if not frame.ends(shown):
             take.offer(shown, "pairs")
 
 

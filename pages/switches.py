@@ -6,7 +6,7 @@ below them, and says what was verified.
 
 from functools import partial
 
-from attnviz.app.frame import capture_of_view, frame, frame_line, take
+from attnviz.app.frame import capture_of_view, frame, take
 from attnviz.app.page_parts import change
 from attnviz.app.page_parts.learn import project
 from attnviz.app.session import current
@@ -18,7 +18,7 @@ def main() -> None:
     shown = capture_of_view.shown(lang)
     if shown is not None:
         change.show(shown, project.offer)
-        if not frame_line.ends(shown):
+        if not frame.ends(shown):
             change.show_more(shown)
             frame.verification(shown, all_on=False)
             changes = partial(change.changes, shown)

@@ -3,7 +3,7 @@
 Reads the view, reads the circuits of all heads off the weights, shows one head with its controls.
 """
 
-from attnviz.app.frame import attention_choice, capture_of_view, frame_line, take
+from attnviz.app.frame import attention_choice, capture_of_view, frame, take
 from attnviz.app.page_parts import weights
 from attnviz.app.session import current
 
@@ -14,7 +14,7 @@ def main() -> None:
     if shown is not None:
         shown = attention_choice.choice(shown)
         weights.show(shown)
-        if not frame_line.ends(shown):
+        if not frame.ends(shown):
             take.offer(shown, "weights")
 
 

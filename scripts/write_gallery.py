@@ -16,7 +16,8 @@ from attnviz.capture.request import Request
 from attnviz.checks import examples
 from attnviz.checks.openings import OPENINGS
 from attnviz.experiment.outputs.answer import answer
-from attnviz.pictures.gallery import Birth, GalleryView, Lines, PictureRead, Story, fill, stored
+from attnviz.pictures import gallery
+from attnviz.pictures.gallery import Birth, GalleryView, Lines, PictureRead, Story, fill
 from attnviz.pictures.group.app_capture import AppCapture
 from attnviz.pictures.shared import stored as stored_views
 from attnviz.pictures.stage import scenes
@@ -28,7 +29,7 @@ N_STEPS = 200  # a quarter of the lesson's training: the head copies from the hu
 
 def main() -> None:
     texts = {
-        stored.PLACE: stored.as_text(computed()),
+        gallery.PLACE: gallery.as_text(computed()),
         scenes.MEASURED: stored_views.as_text(start.computed_stage(*openings.OPENING)),
         shelf.PLACE: shelf.as_text(shelf.computed(course_lessons.capture)),
     }

@@ -17,7 +17,7 @@ from pathlib import Path
 import streamlit as st
 
 from attnviz.app.bar import navigation
-from attnviz.app.frame import frame, frame_line, notices, strip, take
+from attnviz.app.frame import frame, notices, strip, take
 from attnviz.app.page_parts import classroom
 from attnviz.app.page_parts.learn import links
 from attnviz.app.server import loading, opened_captures, page_queue, turns, visitors
@@ -25,7 +25,6 @@ from attnviz.app.session import (
     address,
     address_bar,
     current,
-    embedding,
     messages,
     openings,
     routes,
@@ -130,7 +129,7 @@ def main() -> None:
         openings.open_where_nothing_is_chosen()
     if name != routes.DEFAULT or not address_bar.names_a_view():
         address_bar.write(with_view=name != routes.DEFAULT)
-    if not (embedding.is_embedded() or current.view().classroom.wall):
+    if not (address_bar.is_embedded() or current.view().classroom.wall):
         navigation.show(lang, pages, name)
     if name != routes.DEFAULT:
         with nullcontext() if loading.are_imported() else _said_meanwhile(lang):
@@ -138,7 +137,7 @@ def main() -> None:
     if needs_model:
         frame.open_page(door)
         strip.open_line(lang, links.back_to_lesson, name)
-    elif name != "learn" and not embedding.is_embedded():
+    elif name != "learn" and not address_bar.is_embedded():
         links.back_to_lesson(lang)
     notices.adjusted(lang)
     classroom.beside(lang, name)
@@ -148,7 +147,7 @@ def main() -> None:
     strip.close_line(lang)
     take.offer_picture(lang)
     if not needs_model:
-        frame_line.line_without_model(lang)
+        frame.line_without_model(lang)
 
 
 with page_queue.queue.turn(visitors.address()):

@@ -17,7 +17,7 @@ from attnviz.i18n import Language, catalogue, tag, text
 from attnviz.live.model import LiveModel, first_picture
 from attnviz.live.prepared import worker_texts
 from attnviz.pictures import drawing_pad
-from attnviz.pictures.drawing_pad.fill import PAD_SIDE_PX, pad
+from attnviz.pictures.drawing_pad import PAD_SIDE_PX, pad
 from attnviz.pictures.shared.bundle import join
 from attnviz.pictures.shared.canvas import packed
 from attnviz.pictures.shared.page import (

@@ -27,7 +27,7 @@ from attnviz.live.planes import plane_files
 from attnviz.models import files
 from attnviz.models.loader import packaged_folder
 from attnviz.models.registry import REGISTRY, EmbeddedModel, PackagedModel
-from attnviz.pictures.alignment.fill import stated
+from attnviz.pictures.alignment import stated
 from attnviz.pictures.group.groups import groups
 from attnviz.pictures.group.titles import model_title
 from attnviz.pictures.shared.page import plain_json

@@ -13,7 +13,6 @@ from itertools import islice
 from pathlib import Path
 
 from attnviz.worlds import cases, french, vocabulary
-from attnviz.worlds import vocabulary as story_words
 from attnviz.worlds.cases import Line
 from scripts.train.worlds.french import sentences
 from scripts.train.worlds.french.spelling import word_spans
@@ -27,7 +26,7 @@ STORIES_SEED, N_PROMPTS, N_DOCUMENTS = 910_000, 200, 100
 REVIEWS_SEED, CHOOSING_SEED, PAIRS_SEED = 8_000_001, 8_000_002, 8_000_003
 N_REVIEWS, N_CHOOSING, N_PAIRS = 1000, 50, 100
 FRENCH_WORDS = Path(french.__file__).with_name(french.WORDS_FILE)
-STORY_WORDS = FRENCH_WORDS.with_name(story_words.STORY_WORDS_FILE)
+STORY_WORDS = FRENCH_WORDS.with_name(vocabulary.STORY_WORDS_FILE)
 # that many stories have every word of the grammar; a test finds none more in others
 STORIES_WORDS_SEED, N_STORIES = 31, 5_000
 

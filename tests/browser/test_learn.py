@@ -14,9 +14,9 @@ from attnviz.teach.course import SLUGS, lesson
 from attnviz.teach.course.recipe import CaptureText
 from attnviz.teach.lessons.cards.card import Card, CellQuestion, ChoiceQuestion
 from attnviz.teach.lessons.cards.glossary import entries, terms_on
-from attnviz.teach.lessons.cards.shuffle import shuffled
 from attnviz.teach.lessons.cards.symbols import with_formulas
 from attnviz.teach.lessons.cards.texts import lesson_texts
+from attnviz.teach.lessons.cards.versions import shuffled
 from tests.browser.conftest import OpenVisit
 from tests.support.browser import accessibility_problems, settle
 from tests.support.cases import mostly_slow

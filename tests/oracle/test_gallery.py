@@ -8,12 +8,12 @@ import pytest
 from attnviz.app.page_parts import start
 from attnviz.app.server.edge import warm
 from attnviz.app.session import openings
-from attnviz.pictures.gallery import stored
+from attnviz.pictures import gallery
 from attnviz.pictures.shared.stored import is_same
 from attnviz.pictures.stage import scenes
 from scripts import write_gallery
 
-LEAST = 1.1 * 10**-stored.DECIMALS  # a stored number is rounded
+LEAST = 1.1 * 10**-gallery.DECIMALS  # a stored number is rounded
 # a training drifts with the order of its sums: other machines, other last digits
 LEAST_TRAINED = 0.05
 
@@ -29,7 +29,7 @@ def assert_equal(found: object, kept: object, within: float) -> None:
 
 
 def test_the_miniatures_of_captures_are_computed_again() -> None:
-    kept = stored.gallery()
+    kept = gallery.gallery()
     assert_equal(write_gallery.translator(), kept.translator, LEAST)
     assert_equal(write_gallery.picture(), kept.picture, LEAST)
     assert_equal(write_gallery.story(), kept.story, LEAST)
@@ -51,4 +51,4 @@ def test_a_server_that_begins_shows_the_stored_opening(monkeypatch: pytest.Monke
 
 @pytest.mark.slow
 def test_the_training_is_run_again() -> None:
-    assert_equal(write_gallery.birth(), stored.gallery().birth, LEAST_TRAINED)
+    assert_equal(write_gallery.birth(), gallery.gallery().birth, LEAST_TRAINED)

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.app.frame.inputs import OTHERS
+from attnviz.app.frame.run_again import OTHERS
 from attnviz.errors import BadInput
 from attnviz.experiment.outputs.similarity import pooled, similarity
 from attnviz.models.loaded_model import LoadedModel

@@ -5,7 +5,7 @@ import pytest
 
 import attnviz
 from attnviz import i18n
-from attnviz.app.session import embedding
+from attnviz.app.session import address_bar
 from attnviz.experiment.paths import weights_without
 from tests.pages.conftest import Visit, component_name, parameters, sent
 from tests.support.hostile import TEXT as HOSTILE
@@ -102,7 +102,7 @@ def test_a_path_of_every_kind_of_model_is_cut(visit: Visit, model: str) -> None:
 
 
 def test_the_graph_stands_alone_in_a_frame(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedding, "is_embedded", lambda: True)
+    monkeypatch.setattr(address_bar, "is_embedded", lambda: True)
     app = visit("circuit", model="stories", text=HOSTILE)
     assert not app.error and not app.title and not app.button and not app.expander
     assert component_name(app) == "attnviz.circuit"

@@ -5,7 +5,7 @@ import pytest
 
 import attnviz
 from attnviz import i18n
-from attnviz.app.session import embedding, routes, widgets
+from attnviz.app.session import address_bar, routes, widgets
 from attnviz.app.session.view import default_view
 from attnviz.masks.spec import MASK_NAMES
 from attnviz.pictures.shared.buffer import unpack
@@ -163,7 +163,7 @@ def test_the_default_is_an_example(visit: Visit) -> None:
 def test_a_picture_stands_alone_in_a_frame(
     page: str, visit: Visit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(embedding, "is_embedded", lambda: True)
+    monkeypatch.setattr(address_bar, "is_embedded", lambda: True)
     app = visit(page, layer="2", head="3", lang="en")
     assert not app.error and not app.title and not app.main.get("page_link")
     [link] = app.get("link_button")

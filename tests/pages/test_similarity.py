@@ -8,7 +8,7 @@ import pytest
 
 import attnviz
 from attnviz import i18n
-from attnviz.app.frame.inputs import OTHERS
+from attnviz.app.frame.run_again import OTHERS
 from attnviz.app.session import widgets
 from attnviz.app.session.view import default_view
 from attnviz.changes import parse

@@ -7,7 +7,7 @@ import pytest
 
 import attnviz
 from attnviz import changes, i18n
-from attnviz.app.frame.inputs import OTHERS
+from attnviz.app.frame.run_again import OTHERS
 from attnviz.app.session import widgets
 from attnviz.pictures.stage.fill import strong_looks
 from attnviz.pictures.switches.words import verdict

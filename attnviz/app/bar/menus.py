@@ -15,8 +15,8 @@ from attnviz.app.bar import own_files, palette
 from attnviz.app.host.draw import draw
 from attnviz.app.server import sources
 from attnviz.app.session import address, current, model_cards, routes, store, view_request, widgets
-from attnviz.app.session.labels import reads_text
 from attnviz.app.session.messages import plain
+from attnviz.app.session.model_cards import reads_text
 from attnviz.i18n import LANGUAGES, Language, is_beta, text, with_terms
 from attnviz.models.registry import REGISTRY
 from attnviz.pictures import theme_switch

@@ -10,7 +10,7 @@ from attnviz.app.host.draw import draw
 from attnviz.app.session import current, drawings, messages, pictures, uploads, widgets
 from attnviz.i18n import Language, text
 from attnviz.pictures import drawing_pad
-from attnviz.pictures.drawing_pad.fill import pad
+from attnviz.pictures.drawing_pad import pad
 from attnviz.types import MIB
 
 SAMPLE, DRAWING = "sample", "drawing"  # in the list: one of the generated ones, the drawn one

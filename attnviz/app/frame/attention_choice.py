@@ -11,7 +11,7 @@ import numpy as np
 import streamlit as st
 from PIL import Image, ImageDraw
 
-from attnviz.app.session import current, embedding, widgets
+from attnviz.app.session import address_bar, current, widgets
 from attnviz.i18n import Language, text
 from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.group.groups import Group, size_of
@@ -45,7 +45,7 @@ def selector(
 ) -> None:
     """A row of buttons for the groups of a capture; none for a single group or in a frame."""
     groups = shown.captured.groups
-    if len(groups) < 2 or embedding.is_embedded():
+    if len(groups) < 2 or address_bar.is_embedded():
         return
     titles = {group.name: group_title(shown.lang, group) for group in groups}
     label = {"attention": "attention.label", "attention_b": "compare.attention"}[name]

@@ -1,17 +1,21 @@
 """The capture of the current view, or a sentence on the page that says why there is none.
 
 In: a language and the view. Out: what is shown, after waiting visibly; None if something has to be
-chosen or typed first. Each way in which a model is given its input is a function of its own.
+chosen or typed first, with a way to do that. Each way in which a model is given its input is a
+function of its own. A model of the hub is downloaded once in the life of the server, with how many
+bytes are here, of how many; a registered model or a folder is here already.
 """
 
+import time
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from attnviz.app.frame import download, missing_input, notices, strip
+from attnviz.app.frame import notices, strip
 from attnviz.app.server import captures, loading, opened_captures, sources
+from attnviz.app.server.sources import Source
 from attnviz.app.session import (
     address,
     current,
@@ -21,11 +25,13 @@ from attnviz.app.session import (
     text_files,
     uploads,
     view_request,
+    widgets,
 )
-from attnviz.app.session.labels import READS_NO_TEXT, READS_PICTURES
+from attnviz.app.session.model_cards import READS_NO_TEXT, READS_PICTURES
 from attnviz.capture.request import Request
 from attnviz.i18n import Language, text
-from attnviz.models.registry import REGISTRY
+from attnviz.i18n.numbers import number
+from attnviz.models.registry import HUB_ID, REGISTRY
 from attnviz.pictures.group.app_capture import AppCapture, PageContext
 from attnviz.pictures.group.groups import chosen
 from attnviz.pictures.group.titles import model_title
@@ -35,6 +41,8 @@ if TYPE_CHECKING:
     from attnviz.models.loaded_model import LoadedModel
 
 SHORT = 500  # characters, of which a small model's pass is over before a spinner shows
+PAUSE_S = 0.2
+MB = 1_000_000
 
 
 def shown(lang: Language, with_second: bool = False) -> PageContext | None:
@@ -46,12 +54,12 @@ def shown(lang: Language, with_second: bool = False) -> PageContext | None:
     if view.input.capture:
         return _opened(lang, view.input.capture)
     if not view.model:
-        missing_input.say_no_model(lang)
+        _say_no_model(lang)
         return None
     typed = text_files.input_text()
     card = model_cards.card(view.model)
     if card is not None and card.kind not in READS_NO_TEXT and not (typed or "").strip():
-        missing_input.say_no_text(lang, typed)
+        _say_no_text(lang, typed)
         return None
     source = sources.source(view.model)  # what cannot be opened is refused before heavy imports
     captured = _captured(lang, source, load(lang, source, view.model), typed, with_second)
@@ -67,7 +75,7 @@ def _opened(lang: Language, digest: str) -> PageContext | None:
     """Show a capture file; None after saying that this server does not keep it."""
     captured = opened_captures.opened(digest)
     if captured is None:
-        missing_input.say_no_capture(lang)
+        _say_no_capture(lang)
         return None
     notices.generated(lang, captured)
     place = current.view().place
@@ -78,7 +86,7 @@ def _opened(lang: Language, digest: str) -> PageContext | None:
 
 def load(lang: Language, source: sources.Source, name: str) -> "LoadedModel":
     """Load the model of a name; the app runs again if its card was not known to the menu."""
-    download.download(lang, source)
+    _download(lang, source)
     title = messages.plain(model_title(lang, name))
     with (
         nullcontext()
@@ -106,7 +114,7 @@ def _captured(
     if loaded.kind == "module":
         return captures.recall(source, Request())
     if typed is None:
-        missing_input.say_no_file(lang)
+        _say_no_file(lang)
         return None
     second = current.view().input.text2 if with_second else ""
     texts = (typed, second) if second.strip() else (typed,)
@@ -137,7 +145,7 @@ def _of_picture(
     """The capture of the chosen picture, with the text of a model that reads both."""
     image = uploads.picture()
     if image is None:
-        missing_input.say_no_picture(lang)
+        _say_no_picture(lang)
         return None
     texts = (typed,) if card.kind == "text-image" and typed is not None else ()
     request = view_request.of_input(card, texts, image=image)
@@ -153,7 +161,7 @@ def _of_sound(lang: Language, source: sources.Source, card: ModelCard) -> AppCap
     view = current.view()
     sound = sounds.named(view.input.sound)
     if sound is None:
-        missing_input.say_no_sound(lang)
+        _say_no_sound(lang)
         return None
     with st.spinner(text(lang, "wait.sound")):
         request = view_request.of_input(card, sound=sound, target=view.input.target)
@@ -177,4 +185,86 @@ def _fill_target(lang: Language, source: sources.Source, typed: str) -> None:
             current.update(answered, keeps=("masks", "edits", "word"))
             st.rerun()
         st.info(text(lang, "empty.target_answer"))
-    missing_input.say_no_target(lang)
+    _say_no_target(lang)
+
+
+def _download(lang: Language, source: Source) -> None:
+    """Download a hub model, with a progress bar."""
+    if source.name in REGISTRY or source.stamp or not HUB_ID.fullmatch(source.name):
+        return
+    if loading.is_downloaded(source.name):
+        return
+    bar, last = st.empty(), 0.0
+
+    def report(n_bytes: int, n_total: int) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if n_total > 0 and (now - last >= PAUSE_S or n_bytes >= n_total):
+            last = now
+            bar.progress(min(n_bytes / n_total, 1.0), download_sentence(lang, n_bytes, n_total))
+
+    try:
+        loading.download(source.name, report)
+    finally:
+        bar.empty()
+
+
+def download_sentence(lang: Language, n_bytes: int, n_total: int) -> str:
+    """The downloaded and the total megabytes; small ones with more digits."""
+    digits = 1 if n_total >= MB else 3
+    done, total = (number(lang, n / MB, f".{digits}f") for n in (n_bytes, n_total))
+    return text(lang, "wait.download", done=done, total=total)
+
+
+def _say_no_model(lang: Language) -> None:
+    """No model is chosen."""
+    _say_missing(lang, "model", name=text(lang, "menu.model_name"))
+
+
+def _say_no_picture(lang: Language) -> None:
+    """The picture was uploaded in another session."""
+    _say_missing(lang, "picture")
+
+
+def _say_no_sound(lang: Language) -> None:
+    """The sound was uploaded in another session."""
+    _say_missing(lang, "sound")
+
+
+def _say_no_text(lang: Language, typed: str | None) -> None:
+    """The text is empty, or was uploaded in another session."""
+    if typed is None:
+        _say_no_file(lang)
+        return
+    st.subheader(text(lang, "empty.title"))
+    st.markdown(text(lang, "empty.body"))
+
+
+def _say_no_file(lang: Language) -> None:
+    """The text was uploaded in another session; offers the text of the box."""
+    _say_missing(lang, "file", file=text(lang, "menu.file"))
+    st.button(
+        text(lang, "menu.use_box"),
+        key=widgets.key("start.box"),
+        on_click=current.read_box,
+    )
+
+
+def _say_no_capture(lang: Language) -> None:
+    """The server does not keep the capture file of the address."""
+    _say_missing(lang, "capture", file=text(lang, "opened.title"))
+
+
+def _say_no_target(lang: Language) -> None:
+    """The decoder has no target; offers to let the model generate it."""
+    _say_missing(lang, "target", target=text(lang, "menu.target"))
+    st.button(
+        text(lang, "action.let_write"),
+        key=widgets.key("start.write"),
+        on_click=current.want_target,
+    )
+
+
+def _say_missing(lang: Language, what: str, **values: str) -> None:
+    st.subheader(text(lang, f"empty.{what}_title"))
+    st.markdown(text(lang, f"empty.{what}_body", **values))

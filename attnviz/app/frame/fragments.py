@@ -18,7 +18,7 @@ from attnviz.app.bar.navigation import NAVIGATION, renew
 from attnviz.app.frame import mask_code, notices
 from attnviz.app.host.draw import draw
 from attnviz.app.server.shared import shared
-from attnviz.app.session import current, embedding, messages, routes, store, widgets
+from attnviz.app.session import address_bar, current, messages, routes, store, widgets
 from attnviz.app.session.fragment import fragment
 from attnviz.attention import edits
 from attnviz.i18n import text
@@ -35,7 +35,6 @@ from attnviz.pictures.group.axes import token_axes
 from attnviz.pictures.group.groups import MAX_POOLED_CELLS, MAX_WHOLE
 from attnviz.pictures.group.measures import Measured, measure
 from attnviz.pictures.masks import fill as masks_view
-from attnviz.pictures.rest import fill as told_view
 from attnviz.pictures.shared.canvas import Canvas
 from attnviz.pictures.shared.heads import Axes, HeadsView
 from attnviz.pictures.shared.options import parse_options
@@ -133,15 +132,13 @@ def rest(shown: PageContext, *, weights: bool) -> None:
         return
     with messages.guard(lang):
         key = widgets.component_key("rest")
-        draw(
-            told.CANVAS, lambda: told_view.words(shown, measured(shown)), key, lang, kept=shown.key
-        )
+        draw(told.CANVAS, lambda: told.words(shown, measured(shown)), key, lang, kept=shown.key)
         if not (weights and pooled_overview.comes_first(size)):
             return
-        for layers in told_view.parts(shown):
+        for layers in told.parts(shown):
             draw(
                 told.CANVAS,
-                lambda layers=layers: told_view.weights(shown, layers),  # type: ignore[misc]
+                lambda layers=layers: told.weights(shown, layers),  # type: ignore[misc]
                 f"{key}.{layers.start}",
                 lang,
                 kept=f"{shown.key} {layers.start}",
@@ -205,7 +202,7 @@ def steps(shown: PageContext) -> None:
             return
         edited = current.view().drawing.edits
         extent, key = shown.size.extent, widgets.component_key("steps")
-        faces = () if embedding.is_embedded() else FACES
+        faces = () if address_bar.is_embedded() else FACES
         on = {
             "selection": keep_selection(key, extent, "steps"),
             "edit": _keep_edits(key),
@@ -244,7 +241,7 @@ def masks(shown: PageContext) -> None:
 
 def rail() -> tuple[str, ...]:
     """The fragment of the rail below a face of Compute; a frame has none."""
-    return () if embedding.is_embedded() else ("steps",)
+    return () if address_bar.is_embedded() else ("steps",)
 
 
 @shared(most=MAX_MEASURED)

@@ -1,16 +1,25 @@
 """The frame of a page: the heading above the component, the verification below it.
 
-In: a page's name, or what is shown. Out: what is on the page before and after its component.
+In: a page's name, or what is shown. Out: what is on the page before and after its component. Where
+a picture stands alone in a frame of another site, the line under it has the model, how far its
+numbers are from ours, and a link that opens the same view in a tab of its own, where files can be
+uploaded: a browser sends no upload from such a frame. The link is made anew when a head or a cell
+is chosen.
 """
+
+from urllib.parse import urlencode
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.app.session import current, embedding, messages, widgets
+from attnviz.app.bar.navigation import NAVIGATION
+from attnviz.app.session import address, address_bar, current, messages, widgets
+from attnviz.app.session.fragment import fragment
 from attnviz.i18n import Language, joined, text
 from attnviz.i18n.numbers import number
 from attnviz.pictures import switches
 from attnviz.pictures.group.app_capture import PageContext
+from attnviz.pictures.group.titles import model_title
 from attnviz.pictures.shared.pages import Door
 from attnviz.teach.lessons.cards.symbols import with_formulas
 
@@ -25,7 +34,7 @@ def open_page(name: Door, heading: str = "title", *, reads_alone: bool = False) 
     `reads_alone`, where it is seen, with the introduction. In a frame there is neither.
     """
     lang = current.language()
-    if embedding.is_embedded():
+    if address_bar.is_embedded():
         return lang
     with st.container(key=widgets.key("top" if reads_alone else "heading"), gap="xsmall"):
         st.title(
@@ -82,3 +91,38 @@ def _row() -> DeltaGenerator:
     return st.container(
         horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"
     )
+
+
+def ends(shown: PageContext) -> bool:
+    """True if the page ends with its picture, after the line under it."""
+    if not address_bar.is_embedded():
+        return False
+    accuracy = shown.captured.accuracy
+    checked = text(
+        shown.lang,
+        "verify.ok" if accuracy.ok else "verify.bad",
+        error=number(shown.lang, accuracy.error, ".1e"),
+        tolerance=number(shown.lang, accuracy.tolerance, ".0e"),
+    )
+    title = messages.plain(model_title(shown.lang, shown.captured.name))
+    _line(shown.lang, f"{title} · {checked}")
+    return True
+
+
+def line_without_model(lang: Language) -> None:
+    """The line under a page that shows no model: the link alone; nothing outside of a frame."""
+    if address_bar.is_embedded():
+        _line(lang, "")
+
+
+@fragment(NAVIGATION)
+def _line(lang: Language, words: str) -> None:
+    parameters = urlencode(address.params(current.view()))
+    row = st.container(
+        key=widgets.key("pages"),
+        horizontal=True,
+        horizontal_alignment="distribute",
+        vertical_alignment="center",
+    )
+    row.caption(words, width="stretch")
+    row.link_button(text(lang, "embed.open"), f"?{parameters}", type="tertiary")

@@ -20,7 +20,6 @@ from attnviz.app.session import (
     address,
     address_bar,
     current,
-    embedding,
     model_cards,
     sounds,
     store,
@@ -29,7 +28,7 @@ from attnviz.app.session import (
     widgets,
 )
 from attnviz.app.session.fragment import fragment
-from attnviz.app.session.labels import READS_PICTURES, reads_text
+from attnviz.app.session.model_cards import READS_PICTURES, reads_text
 from attnviz.checks import examples
 from attnviz.checks.openings import sight
 from attnviz.i18n import Language, text
@@ -67,7 +66,7 @@ def open_line(lang: Language, before: Callable[[Language], None], page: Page) ->
     There is none in a frame and on a class's wall.
     """
     store.put(PLACE, None)
-    if embedding.is_embedded() or current.view().classroom.wall:
+    if address_bar.is_embedded() or current.view().classroom.wall:
         return
     card = model_cards.card(current.view().model)
     with st.container(key=widgets.key("strip"), horizontal=True, gap="xsmall"):

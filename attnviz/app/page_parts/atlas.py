@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from attnviz.app.frame import fragments, needs_model
+from attnviz.app.frame import fragments, run_again
 from attnviz.app.host.draw import draw
 from attnviz.app.page_parts import surveys
 from attnviz.app.server.shared import shared
-from attnviz.app.session import address, current, embedding, messages, pictures, widgets
+from attnviz.app.session import address, address_bar, current, messages, pictures, widgets
 from attnviz.app.session.fragment import fragment
 from attnviz.i18n import Language, joined, text
 from attnviz.metrics.measures import SHARES, Share
@@ -36,12 +36,12 @@ Offer = Callable[[Language, HeadId, Share | None], None]  # on a head, and a sha
 def show(shown: PageContext, offer: Offer) -> None:
     """The atlas of the model's survey, or of the one that the visitor opened."""
     lang = shown.lang
-    if surveys.is_opened() or not needs_model.say(shown, "atlas"):
+    if surveys.is_opened() or not run_again.needs_model(shown, "atlas"):
         if surveys.is_opened() or surveys.has_samples(shown.captured.model):
             _heads(shown, offer)
         else:
             st.info(text(lang, "atlas.not_here"))
-    if not embedding.is_embedded():  # a browser sends no upload from a frame of another site
+    if not address_bar.is_embedded():  # a browser sends no upload from a frame of another site
         surveys.upload(lang)
 
 
@@ -52,7 +52,7 @@ def _heads(shown: PageContext, offer: Offer) -> None:
         if survey is not None:
             _mount(shown, survey)
             if len(shown.captured.groups) == 1 and not (
-                embedding.is_embedded() or surveys.is_opened()
+                address_bar.is_embedded() or surveys.is_opened()
             ):
                 at = current.view().place.layer_and_head
                 offer(shown.lang, selection.nearest_head(survey.heads, *at), _share())

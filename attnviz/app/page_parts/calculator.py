@@ -15,7 +15,7 @@ import streamlit as st
 from attnviz.app.bar.navigation import NAVIGATION
 from attnviz.app.frame import fragments
 from attnviz.app.host.draw import draw
-from attnviz.app.session import current, embedding, messages, store, widgets
+from attnviz.app.session import address_bar, current, messages, store, widgets
 from attnviz.app.session.fragment import fragment
 from attnviz.errors import BadInput
 from attnviz.i18n import Language, text
@@ -197,7 +197,7 @@ def _steps(lang: Language, sheet: Sheet) -> None:
     with messages.guard(lang):
         key = widgets.component_key("lab")
         extent = Extent(1, 1, sheet.n_query, sheet.n_key)
-        is_alone = embedding.is_embedded()
+        is_alone = address_bar.is_embedded()
         draw(
             strip.CANVAS,
             lambda: replace(run.sheet_steps(lang, sheet), face=None if is_alone else "numbers"),

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from attnviz.app.frame import needs_model
+from attnviz.app.frame import run_again
 from attnviz.app.page_parts import atlas, circuit, cut_out, output, switches
 from attnviz.app.page_parts.output import answer, model_card
 from attnviz.app.server import captures, sources
-from attnviz.app.session import current, embedding, messages, widgets
+from attnviz.app.session import address_bar, current, messages, widgets
 from attnviz.app.session.fragment import fragment
 from attnviz.i18n import Language, text
 from attnviz.pictures.group.app_capture import PageContext
@@ -32,15 +32,15 @@ DOORS = {door: names for door, (page, names) in BEHIND.items() if page == PAGE}
 def show(shown: PageContext, offer: Callable[[Language, HeadId], None]) -> None:
     """The question, the switches, and what is open over and below them."""
     opened = current.opened(PAGE)
-    if not needs_model.say(shown, PAGE):
-        if not embedding.is_embedded():
+    if not run_again.needs_model(shown, PAGE):
+        if not address_bar.is_embedded():
             _question(shown)
-        if not (embedding.is_embedded() and opened):
+        if not (address_bar.is_embedded() and opened):
             switches.board(shown, offer)
         if "circuit" in opened:
             circuit.graph(shown)
     if "output" in opened:
-        if embedding.is_embedded():
+        if address_bar.is_embedded():
             output.fitting(shown)
         else:
             _whole_answer(shown)

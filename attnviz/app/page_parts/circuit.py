@@ -14,12 +14,12 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app.bar.navigation import NAVIGATION
-from attnviz.app.frame import head_links, inputs, measurement
+from attnviz.app.frame import head_links, measurement, run_again
 from attnviz.app.host.draw import draw
 from attnviz.app.server import answer_runs
 from attnviz.app.server.answer_runs import Answering
 from attnviz.app.server.jobs import Job
-from attnviz.app.session import current, embedding, messages, widgets
+from attnviz.app.session import address_bar, current, messages, widgets
 from attnviz.app.session.fragment import fragment
 from attnviz.errors import UnsupportedAttention
 from attnviz.i18n import Language, text
@@ -43,7 +43,7 @@ MODEL, REPEATED = "stories", "Tom garden ball river Anna bread Tom garden ball r
 def example(lang: Language) -> None:
     """A button for the example in which the circuit of induction is the strongest path."""
     view = current.view()
-    if embedding.is_embedded() or (view.model, view.input.text) == (MODEL, REPEATED):
+    if address_bar.is_embedded() or (view.model, view.input.text) == (MODEL, REPEATED):
         return
     st.button(
         text(lang, "circuit.example"), key=widgets.key("circuit.example"), on_click=_open_example
@@ -63,11 +63,11 @@ def graph(shown: PageContext) -> None:
     """The graph, and the cut of the chosen path."""
     lang = shown.lang
     with messages.guard(lang):
-        request = inputs.of_whole(shown)
+        request = run_again.of_whole(shown)
         if request is None:
             return
         with st.spinner(text(lang, "wait.effects")):
-            answered = answer_runs.answers(shown.captured, request, inputs.others(shown))
+            answered = answer_runs.answers(shown.captured, request, run_again.others(shown))
         key = f"{shown.captured.key} {request.key}"
         found = measurement.result(lang, "circuit", key, partial(_measured, answered))
         if found is not None:
@@ -95,7 +95,7 @@ def _mount(shown: PageContext, answered: Answering, found: Found, key: str) -> N
             name,
             lang,
             {"circuit": _take(name), "open": head_links.open_from_canvas(name, shown)},
-            kept=f"{key} {choice} {embedding.is_embedded()}",
+            kept=f"{key} {choice} {address_bar.is_embedded()}",
         )
 
 
@@ -119,7 +119,7 @@ def _view(shown: PageContext, answered: Answering, found: Found) -> CircuitView:
         chosen="" if chosen is None else str(chosen),
         least=float(choice.least) if choice.least else None,
         sides=choice.sides,
-        over=not embedding.is_embedded(),
+        over=not address_bar.is_embedded(),
         detail=_detail(shown, answered, chosen) if chosen and chosen.receiver else None,
     )
 

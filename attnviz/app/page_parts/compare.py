@@ -16,22 +16,14 @@ from PIL.Image import Image
 
 from attnviz.app.bar import menus
 from attnviz.app.bar.navigation import NAVIGATION
-from attnviz.app.frame import (
-    attention_choice,
-    capture_of_view,
-    frame,
-    frame_line,
-    notices,
-    strip,
-    take,
-)
+from attnviz.app.frame import attention_choice, capture_of_view, frame, notices, strip, take
 from attnviz.app.host.draw import draw
 from attnviz.app.server import captures, opened_captures, sources
 from attnviz.app.session import (
     address,
+    address_bar,
     current,
     drawings,
-    embedding,
     messages,
     model_cards,
     pictures,
@@ -43,8 +35,8 @@ from attnviz.app.session import (
     widgets,
 )
 from attnviz.app.session.fragment import fragment
-from attnviz.app.session.labels import READS_NO_TEXT, READS_PICTURES
 from attnviz.app.session.messages import plain
+from attnviz.app.session.model_cards import READS_NO_TEXT, READS_PICTURES
 from attnviz.app.session.view import RightSide
 from attnviz.capture.request import Request
 from attnviz.checks import examples
@@ -88,7 +80,7 @@ def show(left: PageContext) -> tuple[PageContext, PageContext] | None:
 
     Returns what was shown; None where a side is missing, and in a frame.
     """
-    if embedding.is_embedded():
+    if address_bar.is_embedded():
         _alone(left)
         return None
     side = right_side()
@@ -111,7 +103,7 @@ def _alone(left: PageContext) -> None:
     right = captured_side(left.lang, right_side())
     if right is not None:
         _compared(left, right_attention(left, right))
-        frame_line.ends(left)
+        frame.ends(left)
 
 
 @fragment()

@@ -2,10 +2,13 @@
 
 In: the view, which names the face. Out: the picture of the row with all matrices below it; with
 arrows or other masks in the row's place, its rail remains below them; own numbers are a row of
-typed matrices.
+typed matrices. Below the row and the masks stands the effect of an edit, or of a mask laid over a
+head, on the model's answer, with its control: the model runs again with the edits as changes of its
+head. On Masks a hint stands in its place while nothing is edited.
 """
 
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -15,14 +18,28 @@ from attnviz.app.frame import (
     capture_of_view,
     fragments,
     frame,
-    frame_line,
     mask_code,
+    run_again,
     take,
 )
-from attnviz.app.page_parts import atlas, calculator, edited_answer, geometry, inside
-from attnviz.app.session import current, embedding, openings, widgets
+from attnviz.app.page_parts import atlas, calculator, geometry, inside
+from attnviz.app.server import answer_runs, buffers
+from attnviz.app.server.answer_runs import Answering
+from attnviz.app.session import address_bar, current, messages, openings, widgets
+from attnviz.app.session.fragment import fragment
+from attnviz.attention import edits as hand
+from attnviz.errors import BadInput
+from attnviz.i18n import text
+from attnviz.masks import spec
+from attnviz.pictures.group import answers
 from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.steps import Face
+from attnviz.types import Site
+
+if TYPE_CHECKING:
+    from attnviz.changes import Change
+
+EDITED_ANSWER = "edited_answer"
 
 
 def show() -> None:
@@ -38,11 +55,11 @@ def _row() -> None:
     openings.open_a_new_text(shown)
     with _face():
         fragments.player(shown)
-        if not embedding.is_embedded():
-            edited_answer.show(shown, "steps")
+        if not address_bar.is_embedded():
+            _edited_answer(shown, "steps")
     with _line():
         fragments.steps(shown)
-    if frame_line.ends(shown):
+    if frame.ends(shown):
         return
     atlas.place_of_text(shown)
     inside.show(shown)
@@ -58,9 +75,9 @@ def _masks() -> None:
     with _face():
         fragments.masks(shown)
     _rail(shown)
-    if frame_line.ends(shown):
+    if frame.ends(shown):
         return
-    edited_answer.show(shown, "masks")
+    _edited_answer(shown, "masks")
     atlas.place_of_text(shown)
     mask_code.show(shown)
     frame.verification(shown)
@@ -78,7 +95,7 @@ def _arrows() -> None:
     if shown is None:
         return
     _rail(shown)
-    if frame_line.ends(shown):
+    if frame.ends(shown):
         return
     geometry.verification(shown)
     take.offer(shown, "geometry")
@@ -90,7 +107,7 @@ def _numbers() -> None:
 
 def _rail(shown: PageContext) -> None:
     """The stops below a face; a frame shows one picture alone."""
-    if not embedding.is_embedded():
+    if not address_bar.is_embedded():
         with _line("rail"):
             fragments.steps(shown)
 
@@ -109,3 +126,82 @@ FACES: Mapping[Face | None, Callable[[], None]] = {
     "arrows": _arrows,
     "masks": _masks,
 }
+
+
+def _edited_answer(shown: PageContext, page: str) -> None:
+    """The sentence, which runs again after each edit."""
+    widgets.rerun_too(EDITED_ANSWER)
+    with st.container(key=widgets.key(f"{EDITED_ANSWER}.{page}")):
+        _sentence(shown, page)
+
+
+@fragment(EDITED_ANSWER)
+def _sentence(shown: PageContext, page: str) -> None:
+    drawing = current.view().drawing
+    written = drawing.edits if page == "steps" else drawing.masks
+    lang = shown.lang
+    with messages.guard(lang):
+        layer, head = shown.size.nearest_head(*current.view().place.layer_and_head)
+        if not shown.size.whole or layer >= shown.group.n_layers or shown.group.own_code(layer):
+            return
+        if not written:
+            if page == "masks" and shown.captured.loaded is not None:
+                st.caption(text(lang, "edited.hint_masks"))
+            return
+        if run_again.needs_model(shown, "edited"):
+            return
+        request = run_again.of_shown(shown)
+        if request is None:
+            return
+        answered = answer_runs.answers(shown.captured, request, ())
+        key = f"{shown.captured.key} {request.key} {page} {shown.group.name} {layer} {head}"
+        try:
+            sentences = buffers.sentences(
+                f"{key} {written} {lang}",
+                lambda: _sentences(shown, answered, page, written, layer, head),
+            )
+        except BadInput as error:
+            if error.code == "edit_outside":  # the picture above has said so
+                return
+            raise
+        st.markdown(sentences[0])
+        for control in sentences[1:]:
+            st.caption(control)
+
+
+def _sentences(
+    shown: PageContext, answered: Answering, page: str, written: str, layer: int, head: int
+) -> tuple[str, ...]:
+    """The sentence on the answer and its control; a note if the answer belongs to another text."""
+    from attnviz.experiment.switches import call_of, switched
+
+    lang, group = shown.lang, shown.group
+    where = Site(layer, head, group.kind, group.stack)
+    call, drawn = call_of(answered.run.prepared, where), group.call(layer)
+    same = (call.n_query, call.n_key) == (drawn.n_query, drawn.n_key)
+    # a mask fits a text of any length: what was drawn may be padded beside a longer sentence
+    if not same and (page == "steps" or shown.captured.n_asked):
+        return (text(lang, "edited.another_text"),)
+    run = answered.run
+    changes = _changes(page, written, where)
+    result = switched(run.prepared, run.reader.read, changes, control="directions")
+    what = text(lang, f"edited.{page}", head=str(where))
+    sentence = answers.changed_sentence(
+        lang,
+        answered.run.prepared,
+        answered.run.reader,
+        result,
+        "edited",
+        quote=messages.plain,
+        what=what,
+    )
+    return sentence, answers.control_sentence(lang, run.reader, result, "edited")
+
+
+def _changes(page: str, written: str, where: Site) -> "tuple[Change, ...]":
+    """The edits of Steps, or the masks of Masks, as changes of the head that is shown."""
+    from attnviz.changes import Edited, mask
+
+    if page == "masks":
+        return (mask(where, spec.parse(written)),)
+    return tuple(Edited(where, edit) for edit in hand.parse(written))

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from attnviz.app.bar.navigation import NAVIGATION, renew
-from attnviz.app.frame import measurement, needs_model
+from attnviz.app.frame import measurement, run_again
 from attnviz.app.host.draw import draw
 from attnviz.app.server import answer_runs
 from attnviz.app.server.answer_runs import Answering
 from attnviz.app.server.jobs import Job
-from attnviz.app.session import address, current, embedding, messages, widgets
+from attnviz.app.session import address, address_bar, current, messages, widgets
 from attnviz.app.session.fragment import fragment
 from attnviz.capture.request import Request
 from attnviz.i18n import Language, text
@@ -38,7 +38,7 @@ MARY, JOHN = (
 def show(shown: PageContext) -> None:
     """The switch and what it shows."""
     lang = shown.lang
-    if embedding.is_embedded():
+    if address_bar.is_embedded():
         return
     st.toggle(
         text(lang, "cut_out.show"),
@@ -48,7 +48,7 @@ def show(shown: PageContext) -> None:
     if not current.view().circuit.cut_out:
         return
     with messages.guard(lang):
-        if needs_model.say(shown, "circuit"):
+        if run_again.needs_model(shown, "circuit"):
             return
         model = shown.captured.model
         if model.kind != "decoder" or not shown.size.whole or shown.captured.n_asked:

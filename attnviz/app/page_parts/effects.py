@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from attnviz.app.bar.navigation import renew
-from attnviz.app.frame import fragments, inputs, measurement
+from attnviz.app.frame import fragments, measurement, run_again
 from attnviz.app.host.draw import draw
 from attnviz.app.server import answer_runs
 from attnviz.app.server.answer_runs import Answering
@@ -42,7 +42,7 @@ def of_heads(shown: PageContext) -> None:
         return
     lang = shown.lang
     with messages.guard(lang):
-        request, cell = inputs.of_shown(shown), _forbidden()
+        request, cell = run_again.of_shown(shown), _forbidden()
         if cell is not None and not shown.group.uneven:
             widgets.rerun_too(FRAGMENT)  # another cell has another answer
             _of_looks(shown, request, cell)
@@ -55,7 +55,7 @@ def _of_whole_heads(shown: PageContext, request: "Request") -> None:
     asked = current.view().switches.effects
     answered = None
     if measurement.may_measure_heads(shown, key, OFF):
-        answered = answer_runs.answers(shown.captured, request, inputs.others(shown))
+        answered = answer_runs.answers(shown.captured, request, run_again.others(shown))
         if not (asked or _is_quick(shown, answered)):
             answered = None
     if answered is None:
@@ -94,7 +94,7 @@ def _of_looks(shown: PageContext, request: "Request | None", cell: tuple[int, in
     if request is None or not edges:
         st.info(text(shown.lang, "effects.no_look"))
         return
-    answered = answer_runs.answers(shown.captured, request, inputs.others(shown))
+    answered = answer_runs.answers(shown.captured, request, run_again.others(shown))
     key = f"{shown.key} {request.key} {cell}"
     cuts = measurement.look_cuts(shown.lang, key, answered, edges)
     if cuts is not None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from attnviz.app.bar.navigation import renew
-from attnviz.app.frame import inputs, needs_model
+from attnviz.app.frame import run_again
 from attnviz.app.host.draw import draw
 from attnviz.app.server import answer_runs, buffers
 from attnviz.app.server.answer_runs import Answering
@@ -49,9 +49,9 @@ def _inside(shown: PageContext) -> None:
     if not (options.edges or options.why):
         return
     with messages.guard(lang):
-        if needs_model.say(shown, "inside"):
+        if run_again.needs_model(shown, "inside"):
             return
-        request = inputs.of_whole(shown)
+        request = run_again.of_whole(shown)
         if request is None:
             return
         answered = answer_runs.answers(shown.captured, request, ())

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from attnviz.app.frame import fragments, measurement, needs_model
+from attnviz.app.frame import fragments, measurement, run_again
 from attnviz.app.host.draw import draw
 from attnviz.app.server.jobs import Job
 from attnviz.app.session import address, current, messages, store, widgets
@@ -53,7 +53,7 @@ def show(shown: PageContext, sentences: tuple[str, ...] = ()) -> None:
     """The map of the model, with the text that is shown on it, and the sentences of a class."""
     lang = shown.lang
     with messages.guard(lang):
-        if needs_model.say(shown, "map"):
+        if run_again.needs_model(shown, "map"):
             return
         loaded, capture = shown.captured.model, shown.captured.capture
         if not _can_be_drawn(loaded, capture):

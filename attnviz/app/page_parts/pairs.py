@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, get_args
 import streamlit as st
 
 from attnviz.app.bar.navigation import renew
-from attnviz.app.frame import measurement, needs_model, view_code
+from attnviz.app.frame import measurement, run_again, view_code
 from attnviz.app.host.draw import draw
 from attnviz.app.server.jobs import Job
-from attnviz.app.session import address, current, embedding, messages, routes, store, widgets
+from attnviz.app.session import address, address_bar, current, messages, routes, store, widgets
 from attnviz.app.session.fragment import fragment
 from attnviz.experiment.pair_lines import MAX_PAIRS, AnsweredPair, asked, read_pairs
 from attnviz.files.save import content
@@ -43,13 +43,13 @@ def show(shown: PageContext) -> None:
     """The question, the pairs and the picture."""
     lang = shown.lang
     with messages.guard(lang):
-        if needs_model.say(shown, "pairs"):
+        if run_again.needs_model(shown, "pairs"):
             return
         loaded = shown.captured.model
         samples = _samples(loaded)
         if not samples and not _answers_pairs(shown):
             st.info(text(lang, "pairs.not_here"))
-            if not embedding.is_embedded():
+            if not address_bar.is_embedded():
                 label, key = text(lang, "pairs.example"), widgets.key("pairs.example")
                 st.button(label, key=key, on_click=current.open_model, args=(MODEL,))
             return
@@ -112,7 +112,7 @@ def _box(lang: Language, samples: tuple[AnsweredPair, ...]) -> str:
     example = "\n".join(map(str, samples))
     own: str | None = store.get(view_code.PAIR_LINES)
     lines = example if own is None else own
-    if embedding.is_embedded():
+    if address_bar.is_embedded():
         return lines
     with st.expander(text(lang, "pairs.own" if samples else "pairs.paste"), expanded=not samples):
         st.text_area(
@@ -151,7 +151,7 @@ def _measured(lang: Language, loaded: "LoadedModel", pairs: tuple[AnsweredPair, 
     name = widgets.component_key("pairs")
     view = partial(fill.view, lang, found)
     draw(CANVAS, view, name, lang, {"text": _open(name, found)}, kept=key)
-    if not embedding.is_embedded():
+    if not address_bar.is_embedded():
         st.download_button(
             text(lang, "pairs.table"),
             partial(content, found.result, ".csv"),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from attnviz.app.bar.navigation import renew
-from attnviz.app.frame import head_links, measurement, needs_model
+from attnviz.app.frame import head_links, measurement, run_again
 from attnviz.app.host.draw import draw
 from attnviz.app.page_parts import compare
 from attnviz.app.server import answer_runs
@@ -45,7 +45,9 @@ def show(left: PageContext, right: PageContext) -> None:
     if not current.view().patching.shown:
         return
     with messages.guard(lang):
-        if needs_model.say(left, "patching") or needs_model.say(right, "patching.right"):
+        if run_again.needs_model(left, "patching") or run_again.needs_model(
+            right, "patching.right"
+        ):
             return
         if not _fits(left, right):
             st.info(text(lang, "patching.not_here"))

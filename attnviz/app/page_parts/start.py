@@ -32,12 +32,10 @@ from attnviz.capture.request import Request
 from attnviz.checks import examples
 from attnviz.checks.openings import OPENINGS, sight
 from attnviz.i18n import Language, text
-from attnviz.pictures import film as film_picture
-from attnviz.pictures import gallery as gallery_picture
+from attnviz.pictures import film, gallery
 from attnviz.pictures import stage as stage_picture
 from attnviz.pictures.film import FilmView
-from attnviz.pictures.film import fill as film_fill
-from attnviz.pictures.gallery import Miniature, stored
+from attnviz.pictures.gallery import Miniature
 from attnviz.pictures.group.app_capture import AppCapture
 from attnviz.pictures.shared import stored as stored_views
 from attnviz.pictures.shared.pages import Door
@@ -157,7 +155,7 @@ def show_film(lang: Language) -> None:
         texts = offered()
         key = widgets.component_key("film")
         draw(
-            film_picture.CANVAS,
+            film.CANVAS,
             lambda: replace(film_view(), texts=tuple(texts)),
             key,
             lang,
@@ -174,7 +172,7 @@ def film_view() -> FilmView:
     groups = [
         _recalled(DEFAULT_MODEL, Request.of((sentence,))).groups[0] for sentence in (first, second)
     ]
-    return film_fill.film(groups[0], groups[1], opening.head, opening.query, opening.key)
+    return film.film(groups[0], groups[1], opening.head, opening.query, opening.key)
 
 
 def offered() -> tuple[str, ...]:
@@ -206,7 +204,7 @@ def show_gallery(lang: Language) -> None:
     with messages.guard(lang):
         key = widgets.component_key("gallery")
         on = {"miniature": lambda: _open(key)}
-        draw(gallery_picture.CANVAS, stored.gallery, key, lang, on, kept="stored")
+        draw(gallery.CANVAS, gallery.gallery, key, lang, on, kept="stored")
 
 
 def beginning() -> str:
@@ -220,7 +218,7 @@ def _recalled(model: str, request: Request) -> AppCapture:
 
 def _open(key: str) -> None:
     """Open the page of a miniature that was clicked, on what it shows."""
-    name = gallery_picture.parse_opened(widgets.component_value(key, "miniature"))
+    name = gallery.parse_opened(widgets.component_value(key, "miniature"))
     if name is None:
         return
     if name == "birth":

@@ -14,12 +14,12 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app.bar.navigation import NAVIGATION, renew
-from attnviz.app.frame import head_links, inputs, measurement
+from attnviz.app.frame import head_links, measurement, run_again
 from attnviz.app.frame.attention_choice import group_title
 from attnviz.app.host.draw import draw
 from attnviz.app.server import answer_runs
 from attnviz.app.server.answer_runs import Answering
-from attnviz.app.session import current, embedding, messages, widgets
+from attnviz.app.session import address_bar, current, messages, widgets
 from attnviz.app.session.fragment import fragment
 from attnviz.errors import AttnVizError
 from attnviz.i18n import Language, text
@@ -56,9 +56,9 @@ def board(shown: PageContext, offer: Callable[[Language, HeadId], None]) -> None
     with messages.guard(lang):
         is_quick = shown.captured.name in REGISTRY
         with messages.spinner(text(lang, "wait.effects"), quick=is_quick):
-            request = inputs.of_shown(shown)
+            request = run_again.of_shown(shown)
             if request is not None:
-                others = inputs.others(shown)
+                others = run_again.others(shown)
                 answered = answer_runs.answers(shown.captured, request, others, is_quick)
         if request is None:
             st.info(text(lang, "switchboard.no_transcript"))
@@ -101,7 +101,7 @@ def board(shown: PageContext, offer: Callable[[Language, HeadId], None]) -> None
             if not measured:
                 _measure_button(lang)
             named, groups = [switch.head for switch in off], shown.captured.groups
-            if len(named) == len(groups) == 1 and not embedding.is_embedded():
+            if len(named) == len(groups) == 1 and not address_bar.is_embedded():
                 offer(lang, HeadId.parse(named[0]))
 
 
@@ -110,12 +110,12 @@ def changed(shown: PageContext) -> tuple[str, str]:
     view = current.view()
     off = component.parse(view.switches.changes) or ()
     asks = bool(view.inside.forbid) or ForbiddenLook.parse(view.switches.word).key is not None
-    request = inputs.of_shown(shown) if off or asks else None
+    request = run_again.of_shown(shown) if off or asks else None
     if request is None:
         return "", ""
     forbidden = Forbidden()
     if asks:
-        answered = answer_runs.answers(shown.captured, request, inputs.others(shown))
+        answered = answer_runs.answers(shown.captured, request, run_again.others(shown))
         words = words_of(shown.lang, answered.run, answered.split)
         forbidden = _forbidden(shown, answered, words)
     changes = (*_switched(off), *forbidden.changes)
@@ -201,7 +201,7 @@ def _example(lang: Language) -> None:
     """A button for the example in which one head decides who gets the book."""
     view = current.view()
     shown = (view.model, view.input.text, view.input.capture)
-    if embedding.is_embedded() or shown == (MODEL, STORE, ""):
+    if address_bar.is_embedded() or shown == (MODEL, STORE, ""):
         return
     label = text(lang, "switchboard.example", model=text(lang, f"model.{MODEL}.label"))
     if st.button(label, key=widgets.key("switches.example")):

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from attnviz.app.frame import fragments, measurement, needs_model
+from attnviz.app.frame import fragments, measurement, run_again
 from attnviz.app.host.draw import draw
 from attnviz.app.server import answer_runs
 from attnviz.app.server.jobs import Job
-from attnviz.app.session import current, embedding, messages, widgets
+from attnviz.app.session import address_bar, current, messages, widgets
 from attnviz.app.session.fragment import fragment
 from attnviz.files.save import content
 from attnviz.i18n import text
@@ -34,7 +34,7 @@ def show(shown: PageContext) -> None:
     """The heads of the chosen attention, and one of them."""
     lang = shown.lang
     with messages.guard(lang):
-        if needs_model.say(shown, "weights"):
+        if run_again.needs_model(shown, "weights"):
             return
         loaded, group = shown.captured.model, shown.group
         places = [HeadId(call.layer, head) for call in group.calls for head in range(call.n_heads)]
@@ -57,7 +57,7 @@ def show(shown: PageContext) -> None:
             },
             kept=key,
         )
-        if not embedding.is_embedded():
+        if not address_bar.is_embedded():
             st.download_button(
                 text(lang, "weights.table"),
                 partial(_table, loaded),

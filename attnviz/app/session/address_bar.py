@@ -3,6 +3,7 @@
 It is read on the first run of a session, when the visitor goes back or forward, and where a link of
 the start page led, and at no other time: on an ordinary rerun the browser reports the parameters
 that it remembers, and these may be older than a selection that a component has committed since.
+Streamlit keeps `embed` in the address of a session and out of the query parameters.
 """
 
 from collections.abc import Mapping
@@ -159,3 +160,8 @@ def reject(*names: str) -> None:
 def _went_back_or_forward() -> bool:
     context = get_script_run_ctx()
     return context is not None and context.is_history_navigation
+
+
+def is_embedded() -> bool:
+    """True if the page shows its picture alone, without bar, title and explanations."""
+    return bool(st.context.is_embedded)

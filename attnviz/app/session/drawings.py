@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import UInt8
 from PIL import Image
 
-from attnviz.pictures.drawing_pad.fill import PAD_SIDE_PX, PAINTS
+from attnviz.pictures.drawing_pad import PAD_SIDE_PX, PAINTS
 from attnviz.worlds import shapes
 from attnviz.worlds.forms import Paint
 

@@ -1,4 +1,4 @@
-"""The cards of models, known before a model is loaded in this run.
+"""The cards of models, known before a model is loaded in this run, and what they say of its input.
 
 In: a model's name. Out: its card, of the registry or as this session saw it.
 """
@@ -10,6 +10,8 @@ from attnviz.types import ModelCard, ModelKind
 KEPT = "cards"
 MAX_CARDS = 8
 GENERATING: tuple[ModelKind, ...] = ("decoder", "encoder-decoder")
+READS_PICTURES: tuple[ModelKind, ...] = ("vision", "text-image")
+READS_NO_TEXT: tuple[ModelKind, ...] = ("vision", "speech", "module")
 
 
 def card(name: str) -> ModelCard | None:
@@ -33,3 +35,8 @@ def remember(name: str, loaded: ModelCard) -> bool:
 def generates(card: ModelCard) -> bool:
     """True if a model continues what it reads for as many tokens as it is asked to."""
     return card.kind in GENERATING or card.writes_of_pictures
+
+
+def reads_text(card: ModelCard | None) -> bool:
+    """True for a model that reads a text, alone or with a picture; also for one not known yet."""
+    return card is None or card.kind not in READS_NO_TEXT

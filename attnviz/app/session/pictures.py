@@ -16,7 +16,7 @@ from PIL import Image, ImageDraw, ImageOps
 
 from attnviz.app.session import drawings
 from attnviz.errors import BadInput, TooLarge
-from attnviz.pictures.drawing_pad.fill import PAD_SIDE_PX
+from attnviz.pictures.drawing_pad import PAD_SIDE_PX
 from attnviz.types import MIB
 from attnviz.worlds import shapes
 

@@ -2,7 +2,8 @@
 
 In: a frozen `AlignmentView` of words and weights between words. Out: a committed head, mean and
 word when pointer or focus left the canvas with another choice (`parse_choice`), and a request to
-open the heatmap of a head. Pointing and choosing cost no message to the server.
+open the heatmap of a head. Pointing and choosing cost no message to the server. It opens with what
+the model's card says of its cross-attention (`stated`); without a note, with the mean of all heads.
 """
 
 from collections.abc import Mapping
@@ -12,8 +13,12 @@ from typing import Annotated
 import numpy as np
 from jaxtyping import Float32
 
+from attnviz.checks import card
+from attnviz.checks.cards import HeadNote
+from attnviz.pictures.group.groups import Group
 from attnviz.pictures.shared.canvas import Canvas, derived, heads
 from attnviz.pictures.shared.selection import MEANS, Extent, Mean, Selection, parse_selection
+from attnviz.types import Site
 
 
 @dataclass(frozen=True)
@@ -74,3 +79,23 @@ def parse_choice(value: object, extent: Extent) -> tuple[Selection, Mean | None]
     if mean is not None and mean not in MEANS:
         return None
     return chosen, mean
+
+
+def stated(name: str, group: Group) -> Stated:
+    """The model card's note on cross-attention: about a head, a layer's mean, or all heads."""
+    model_card = card(name)
+    notes = () if model_card is None else model_card.description.heads
+    for note in notes:
+        if (note.stack, note.kind) == ("decoder", "cross"):
+            return _stated(note, group)
+    return Stated()
+
+
+def _stated(note: HeadNote, group: Group) -> Stated:
+    site = Site.parse(note.head)
+    if site is None:
+        return Stated(does=note.does)
+    layer, head = site.layer, site.head or 0
+    if layer >= group.n_layers or head >= group.call(layer).n_heads:
+        return Stated()
+    return Stated(layer, head, "layer" if site.head is None else None, note.does)

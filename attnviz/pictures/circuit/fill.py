@@ -15,7 +15,7 @@ from attnviz.i18n import Language, text
 from attnviz.i18n.numbers import local, number, percent_sign
 from attnviz.pictures.circuit import SIDES, CircuitColumn, CircuitHead, CutCell, PathDetail
 from attnviz.pictures.group import answers
-from attnviz.pictures.group.reference import in_words
+from attnviz.pictures.group.answers import reference_in_words
 
 if TYPE_CHECKING:
     from attnviz.capture.changed.layout import Layout
@@ -106,7 +106,7 @@ def notes(lang: Language, paths: "Paths", reference: "Reference") -> tuple[str, 
         receiver=path.receiver,
         side=text(lang, f"component.circuit.side_{path.side}"),
         value=_percent(lang, path.moved),
-        reference=in_words(lang, reference),
+        reference=reference_in_words(lang, reference),
     )
     return means, text(lang, "circuit.chance"), text(lang, "circuit.not_answer")
 
@@ -150,7 +150,7 @@ def detail(
     """The cut of a path: attention moved, weight of the cell that changes most, and the answer."""
     side = text(lang, f"component.circuit.side_{cut.side}")
     cells = cut.cells(MAX_CELLS)
-    sentences = _moved(lang, cut, side, in_words(lang, reference))
+    sentences = _moved(lang, cut, side, reference_in_words(lang, reference))
     if cells and cut.side != "v":
         sentences.append(_weight(lang, cut, cells[0], tokens))
     return PathDetail(

@@ -1,7 +1,8 @@
 """A pad to draw a picture on: brush, eraser, forms to stamp, colours, sizes, undo, clear.
 
 In: a frozen `DrawingPadView`. Out: at the end of a stroke the picture as a PNG in a data URL, which
-may be anything: whoever reads it checks it like an upload.
+may be anything: whoever reads it checks it like an upload. `pad` is the one for pictures like those
+of the `shapes` world; the app's drawings have names made of its colours.
 """
 
 from collections.abc import Mapping
@@ -12,6 +13,11 @@ import numpy as np
 from jaxtyping import Float64, UInt8
 
 from attnviz.pictures.shared.canvas import LOCAL, Canvas, derived
+from attnviz.worlds.forms import OUTLINES, PALETTE, Paint
+
+PAD_SIDE_PX = 384
+PAINTS: dict[str, Paint] = {**PALETTE, "black": (28, 30, 34)}
+FORM_SEED = 1  # of the outline that the pad places for a form
 
 
 @dataclass(frozen=True)
@@ -60,3 +66,9 @@ class DrawingPadView:
 
 
 CANVAS = Canvas("drawing_pad", (DrawingPadView,))
+
+
+def pad(first: UInt8[np.ndarray, "row column rgb"] | None = None) -> DrawingPadView:
+    """The pad with every paint and every form, empty or with a picture to draw upon."""
+    outlines = {name: form(np.random.default_rng(FORM_SEED)) for name, form in OUTLINES.items()}
+    return DrawingPadView(side_px=PAD_SIDE_PX, paints=PAINTS, outlines=outlines, first=first)

@@ -1,20 +1,25 @@
 """The gallery of the start page: four miniatures, of numbers that were measured beforehand.
 
-In: a `GalleryView`. Out: the event `miniature` with the name of one that was clicked. Each plays
-once when it comes into sight, and again under the pointer or the focus; visitors who asked for less
-motion get its last moment.
+In: a `GalleryView`; `gallery` reads the one of measured.json, which `python -m
+scripts.write_gallery` writes, weights with four decimals. Out: the event `miniature` with the name
+of one that was clicked. Each plays once when it comes into sight, and again under the pointer or
+the focus; visitors who asked for less motion get its last moment.
 """
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Literal, get_args
 
 import numpy as np
 from jaxtyping import Float32, UInt8
 
+from attnviz.pictures.shared import stored
 from attnviz.pictures.shared.canvas import Canvas, roots
 
 Miniature = Literal["translator", "picture", "story", "birth"]
 MINIATURES: tuple[Miniature, ...] = get_args(Miniature)
+PLACE = Path(__file__).with_name("measured.json")
+DECIMALS = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,3 +86,13 @@ CANVAS = Canvas("gallery", (GalleryView,))
 def parse_opened(value: object) -> Miniature | None:
     """The miniature that was clicked; None for nonsense."""
     return next((name for name in MINIATURES if name == value), None)
+
+
+def gallery() -> GalleryView:
+    """The stored miniatures."""
+    return stored.read(GalleryView, PLACE.read_text(encoding="utf-8"))
+
+
+def as_text(view: GalleryView) -> str:
+    """The miniatures as JSON."""
+    return stored.as_text(view, DECIMALS)

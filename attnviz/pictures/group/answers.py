@@ -1,7 +1,8 @@
 """The change of a model's answer in words: sentences, amounts and their control.
 
 In: a language, how an answer is read, the answer before and after. Out: sentences of the catalogue;
-Switches, Circuit and edited numbers say a change in the same way.
+Switches, Circuit and edited numbers say a change in the same way. `reference_in_words` says what
+"without the head" means: over which texts a head's mean output is taken.
 """
 
 from collections.abc import Callable
@@ -11,8 +12,10 @@ import numpy as np
 
 from attnviz.i18n import Language, text
 from attnviz.i18n.numbers import local, number
+from attnviz.summary import shortened
 
 if TYPE_CHECKING:
+    from attnviz.capture.changed.references import Reference
     from attnviz.experiment.answers import AnswerReader
     from attnviz.experiment.clean_run import CleanRun
     from attnviz.experiment.switches import Switched
@@ -23,6 +26,7 @@ SATURATED = 0.9  # of a probability: from here on it hardly says what a change d
 # what matters moves the answer so much further than the median head, and this part of the most
 TIMES_MEDIAN, PART_OF_MOST = 3.0, 0.05
 NO_MOVE = 0.0001  # of a cosine: what four decimals show
+BEGINNING = 48  # characters of the first text
 
 
 def choice_name(lang: Language, prepared: "CleanRun", answer: "AnswerReader", place: int) -> str:
@@ -168,3 +172,9 @@ def share(lang: Language, value: float) -> str:
     if 0 < percent < 0.01:
         return local(lang, "<0.01")
     return number(lang, percent, ".2g" if percent < 1 else ".1f")
+
+
+def reference_in_words(lang: Language, reference: "Reference") -> str:
+    """A reference as part of a sentence: "50 generated stories (“Ben was a happy boy …”)"."""
+    first = shortened(reference.texts[0], BEGINNING) if reference.texts else ""
+    return text(lang, f"reference.{reference.kind}", n=reference.n, first=first)

@@ -12,7 +12,7 @@ from jaxtyping import Float32
 
 from attnviz.i18n import Language, text
 from attnviz.i18n.numbers import number, percent_sign
-from attnviz.pictures.group.reference import in_words
+from attnviz.pictures.group.answers import reference_in_words
 from attnviz.pictures.pairs import Ask, PairsView, PairText
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ def _note(lang: Language, shown: PairsFound) -> str:
     """The sentence on what the numbers are; of the effects, what stands in for a head."""
     values = {}
     if shown.reference is not None:
-        values["reference"] = in_words(lang, shown.reference)
+        values["reference"] = reference_in_words(lang, shown.reference)
     return text(lang, f"pairs.note_{shown.ask}", **values)
 
 

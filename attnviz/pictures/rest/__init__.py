@@ -6,14 +6,22 @@ its weights have come; they take what follows from this canvas (`shared/rest.js`
 recognise by the name of the capture.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Annotated
 
 import numpy as np
 from jaxtyping import Float32
 
+from attnviz.pictures.group import groups
+from attnviz.pictures.group import heads as group_heads
+from attnviz.pictures.group.app_capture import PageContext
+from attnviz.pictures.group.measures import Measured
 from attnviz.pictures.shared.canvas import Canvas, derived, heads
 from attnviz.pictures.shared.heads import HeadMeasure, stacked_measures
+
+PART_CELLS = 10 * 2**20  # weights that travel together, one byte each: more would hold the page up
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,3 +45,27 @@ class RestView:
 
 
 CANVAS = Canvas("rest", (RestView,))
+
+
+def words(shown: PageContext, measured: Measured) -> RestView:
+    """A sentence on what each head does most, and every measure that this text has."""
+    return RestView(
+        group_heads.capture_name(shown),
+        group_heads.sentences(shown, measured),
+        group_heads.measures(shown.lang, measured),
+    )
+
+
+def parts(shown: PageContext) -> Iterator[range]:
+    """The layers that travel together, one part after the other."""
+    extent = shown.size.extent
+    step = max(1, PART_CELLS // (extent.n_heads * extent.n_query * extent.n_key))
+    for first in range(0, extent.n_layers, step):
+        yield range(first, min(first + step, extent.n_layers))
+
+
+def weights(shown: PageContext, layers: range) -> RestView:
+    """The weights of all heads of some layers."""
+    found = islice(groups.each_layer(shown.group), layers.start, layers.stop)
+    name = group_heads.capture_name(shown)
+    return RestView(name, first_layer=layers.start, weights=np.stack([*found]))

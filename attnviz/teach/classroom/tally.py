@@ -18,8 +18,8 @@ from attnviz.teach.lessons.cards.card import (
 )
 from attnviz.teach.lessons.cards.grade import OTHER, Verdict, mistakes
 from attnviz.teach.lessons.cards.texts import LessonTexts, say
-from attnviz.teach.lessons.paper.answer_key import cells, exact
 from attnviz.teach.lessons.paper.markdown import plain
+from attnviz.teach.lessons.paper.worksheet import cells, exact
 
 RIGHT = "right"
 MAX_CELLS = 1  # on the wall five answers are seen at once

@@ -34,7 +34,7 @@ from attnviz.teach.lessons.cards.card import (
     Terms,
     Typed,
 )
-from attnviz.teach.lessons.cards.example_words import ExampleWord
+from attnviz.teach.lessons.cards.versions import ExampleWord
 from attnviz.tokens.words import Word, words
 from attnviz.types import HeadId
 

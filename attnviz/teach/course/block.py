@@ -33,7 +33,7 @@ from attnviz.teach.lessons.cards.card import (
     Slider,
     Terms,
 )
-from attnviz.teach.lessons.cards.example_words import ExampleWord
+from attnviz.teach.lessons.cards.versions import ExampleWord
 
 TO_TWO_DIGITS, ONE_DIGIT = 0.006, 0.06  # tolerances of numbers typed with two digits, with one
 # one head as wide as the module, or narrow ones; scores on a circle, large enough to point

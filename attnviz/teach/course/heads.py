@@ -44,7 +44,7 @@ from attnviz.teach.lessons.cards.card import (
     Slider,
     Typed,
 )
-from attnviz.teach.lessons.cards.shuffle import places
+from attnviz.teach.lessons.cards.versions import places
 from attnviz.types import HeadId
 
 TO_FOUR_DIGITS = 0.0006

@@ -17,9 +17,8 @@ from attnviz.teach.course import lesson
 from attnviz.teach.course.recipe import CaptureText, CardInputs, Recipe
 from attnviz.teach.lessons.cards import glossary
 from attnviz.teach.lessons.cards.card import RealHead
-from attnviz.teach.lessons.cards.example_words import in_language
-from attnviz.teach.lessons.cards.shuffle import shuffled
 from attnviz.teach.lessons.cards.texts import LessonTexts, lesson_texts
+from attnviz.teach.lessons.cards.versions import in_language, shuffled
 from attnviz.teach.lessons.paper.record import TaughtLesson, handout_html
 from attnviz.teach.lessons.paper.sheet import LAST_SEED, PrintedCard, Worksheet
 from attnviz.teach.lessons.paper.worksheet import worksheet_html

@@ -32,8 +32,7 @@ from attnviz.teach.lessons.cards.card import (
     Slider,
     Typed,
 )
-from attnviz.teach.lessons.cards.example_words import Gloss
-from attnviz.teach.lessons.cards.shuffle import places
+from attnviz.teach.lessons.cards.versions import Gloss, places
 from attnviz.types import Kind
 
 LONGER = "We gave the beautiful queen a golden crown."

@@ -30,7 +30,7 @@ from attnviz.teach.lessons.cards.card import (
     Pick,
     Typed,
 )
-from attnviz.teach.lessons.cards.shuffle import places
+from attnviz.teach.lessons.cards.versions import places
 from attnviz.types import HeadId, Measure
 
 INDUCTION = {"stories": HeadId(2, 1), "stories-llama": HeadId(1, 5)}

@@ -34,7 +34,7 @@ from attnviz.teach.lessons.cards.card import (
     Series,
     Slider,
 )
-from attnviz.teach.lessons.cards.shuffle import places
+from attnviz.teach.lessons.cards.versions import places
 
 WIDTHS = (4, 8, 16, 32, 64, 128, 256, 512)
 N_KEYS = 8

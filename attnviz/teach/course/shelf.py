@@ -20,7 +20,7 @@ from attnviz.pictures.motion.scenes import FilmName, Motion
 from attnviz.teach.course import SLUGS, lesson
 from attnviz.teach.course.recipe import CaptureText, CardInputs
 from attnviz.teach.lessons.cards.card import Chart, Picture
-from attnviz.teach.lessons.cards.example_words import ExampleWord
+from attnviz.teach.lessons.cards.versions import ExampleWord
 
 Level = Literal["first", "inside", "deeper"]
 LEVELS: Mapping[Level, tuple[str, ...]] = {

@@ -28,7 +28,7 @@ from attnviz.teach.lessons.cards.card import (
     Pick,
     Typed,
 )
-from attnviz.teach.lessons.cards.example_words import ExampleWord, Gloss
+from attnviz.teach.lessons.cards.versions import ExampleWord, Gloss
 
 # the card on scripts
 PIECES = "minilm"

@@ -18,7 +18,6 @@ from attnviz.app.page_parts.classroom import (
     cell_question,
     entry,
     invitation,
-    notes,
     reach,
     report,
     tally,
@@ -32,12 +31,15 @@ from attnviz.app.server.class_socket import rooms
 from attnviz.app.session import current, messages, store, widgets
 from attnviz.app.session.fragment import fragment
 from attnviz.app.session.view import Seat
-from attnviz.i18n import Language, text
+from attnviz.i18n import Language, labelled, text
+from attnviz.teach.classroom.room import Tally
 from attnviz.teach.classroom.stage import CardName, Stage
+from attnviz.teach.classroom.tally import answer_bars
 from attnviz.teach.lessons.cards import progress
-from attnviz.teach.lessons.cards.example_words import in_language
+from attnviz.teach.lessons.cards.symbols import with_formulas
 from attnviz.teach.lessons.cards.texts import lesson_texts
 from attnviz.teach.lessons.cards.times import JOINING_MIN, planned_cards
+from attnviz.teach.lessons.cards.versions import in_language
 
 HIDDEN = "class.hidden"  # the card whose answers the class is not shown after the reveal
 PEEKED = "class.peeked"  # the card whose answers the presenter has asked for
@@ -257,7 +259,7 @@ def _switches(lang: Language, opened: OpenCard, begins: bool) -> None:
             args=((opened.lesson.slug, name),),
         )
     with st.popover(text(lang, "class.notes")):
-        notes.show(_shown(lang, opened))
+        _notes(_shown(lang, opened))
 
 
 def _sees_answers(opened: OpenCard) -> bool:
@@ -301,3 +303,18 @@ def _end() -> None:
     seat = current.view().classroom
     report.keep(rooms().close(seat.room, seat.host))
     entry.leave()
+
+
+def _notes(shown: CardShown) -> None:
+    """Draw the notes."""
+    lang, card = shown.lang, shown.card
+    answers = answer_bars(card, shown.texts, lang, Tally({}, 0))
+    right = " · ".join(messages.plain(answer.words) for answer in answers if answer.right)
+    st.markdown(labelled(text(lang, "learn.answer"), right))
+    st.markdown(shown.say("reveal"))
+    st.markdown(f"**{text(lang, 'class.will_say')}**")
+    for answer in answers:
+        key = f"feedback.{answer.label.removeprefix('not_')}"
+        if not answer.right and shown.texts.has(card.name, key):
+            st.markdown(f"- {messages.plain(answer.words)} → {shown.say(key)}")
+    st.markdown(labelled(text(lang, "class.ask_next"), with_formulas(shown.texts.discuss)))

@@ -52,13 +52,12 @@ from attnviz.teach.lessons.cards.card import (
     RealHead,
     Slider,
 )
-from attnviz.teach.lessons.cards.example_words import in_language
 from attnviz.teach.lessons.cards.grade import OTHER, Verdict, mistakes
-from attnviz.teach.lessons.cards.situation import before_the_question
 from attnviz.teach.lessons.cards.symbols import with_formulas
 from attnviz.teach.lessons.cards.texts import lesson_texts
+from attnviz.teach.lessons.cards.versions import before_the_question, in_language
 from attnviz.teach.lessons.paper import markdown
-from attnviz.teach.lessons.paper.answer_key import exact
+from attnviz.teach.lessons.paper.worksheet import exact
 
 MAX_STAGED = 256  # the cards of 50 classes in four languages, with the ones before
 MOST_WORDS = 8  # those taught last, which are the least familiar

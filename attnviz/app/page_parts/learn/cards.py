@@ -1,16 +1,20 @@
 """One card: its text, its controls, its pictures, its question, and the link from it.
 
-In: an `OpenCard`. Out: a drawn card, with the pills of its lesson.
+In: an `OpenCard`. Out: a drawn card, with the pills of its lesson. Above it the map of the model:
+the parts that the card is about lit, those that are switched off on it struck out; a click on a
+part opens the card that teaches it.
 """
+
+from functools import partial
 
 import streamlit as st
 
 from attnviz.app.frame import take
+from attnviz.app.host.draw import draw
 from attnviz.app.page_parts.learn import (
     card_pills,
     knowledge,
     links,
-    model_map,
     open_card,
     pictures,
     questions,
@@ -20,11 +24,16 @@ from attnviz.app.page_parts.learn.card_shown import CardShown
 from attnviz.app.page_parts.learn.open_card import OpenCard
 from attnviz.app.session import current, widgets
 from attnviz.i18n import Language, labelled, numbers, text
+from attnviz.pictures import model_map
+from attnviz.pictures.model_map import ModelMapView
+from attnviz.teach.lessons.cards import glossary
 from attnviz.teach.lessons.cards.card import Card, Control, Link, Pick, Slider
-from attnviz.teach.lessons.cards.example_words import in_language
-from attnviz.teach.lessons.cards.situation import before_the_question
 from attnviz.teach.lessons.cards.symbols import with_formulas
 from attnviz.teach.lessons.cards.texts import LessonTexts, lesson_texts
+from attnviz.teach.lessons.cards.versions import before_the_question, in_language
+
+LAYERS = 4  # of the story model, whose parts lesson 0 names
+WITHOUT = "without"  # the control of the card on which parts are switched off
 
 
 def show(lang: Language, opened: OpenCard) -> None:
@@ -44,7 +53,7 @@ def show(lang: Language, opened: OpenCard) -> None:
         standings = card_pills.show(lang, opened)
         if not opened.room:
             open_card.note_known(opened.lesson.slug, standings)
-        model_map.show(lang, opened)
+        _model_map(lang, opened)
     knowledge.before_lesson(lang, opened)
     with st.container(key=widgets.key("learn.card")):
         is_open = _card(lang, texts, opened)
@@ -186,3 +195,22 @@ def _link(shown: CardShown, link: Link) -> None:
     if st.button(text(lang, "learn.try", page=page), key=widgets.key("learn.try")):
         links.follow(link.view)
         current.go(link.page)
+
+
+def _model_map(lang: Language, opened: OpenCard) -> None:
+    """Draw the map."""
+    titles: dict[str, str] = {
+        part: lesson_texts(slug, lang).of(card, "title")
+        for part, (slug, card) in glossary.CARDS_OF_PARTS.items()
+    }
+    lit = glossary.parts_of(opened.lesson.slug, opened.name)
+    off = model_map.parse(opened.values.get(WITHOUT))
+    view = ModelMapView(lit, () if off is None else (off,), LAYERS, titles)
+    component = widgets.component_key("learn.model_map")
+    draw(model_map.CANVAS, view, component, lang, {"part": partial(_open_part, component)})
+
+
+def _open_part(component: str) -> None:
+    part = model_map.parse(widgets.component_value(component, "part"))
+    if part is not None:
+        open_card.open_at(*glossary.CARDS_OF_PARTS[part])

@@ -16,7 +16,7 @@ from attnviz.app.session.view import LessonPlace
 from attnviz.teach.classroom.rooms import normal
 from attnviz.teach.lessons.cards import progress
 from attnviz.teach.lessons.cards.card import Card, Slider, Value
-from attnviz.teach.lessons.cards.shuffle import shuffled
+from attnviz.teach.lessons.cards.versions import shuffled
 from attnviz.teach.lessons.paper.sheet import LAST_SEED
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from attnviz.app.bar.navigation import renew
-from attnviz.app.frame import head_links, inputs, measurement
+from attnviz.app.frame import head_links, measurement, run_again
 from attnviz.app.host.draw import draw
 from attnviz.app.server import answer_runs
 from attnviz.app.server.answer_runs import Answering
@@ -59,13 +59,13 @@ def fits_tokens(shown: PageContext) -> bool:
 @fragment("answer_tokens")
 def show_tokens(shown: PageContext) -> None:
     """The table of tokens, where it fits."""
-    request = inputs.of_shown(shown) if fits_tokens(shown) else None
+    request = run_again.of_shown(shown) if fits_tokens(shown) else None
     if request is None:
         return
     lang = shown.lang
     with messages.guard(lang):
         with st.spinner(text(lang, "wait.effects")):
-            answered = answer_runs.answers(shown.captured, request, inputs.others(shown))
+            answered = answer_runs.answers(shown.captured, request, run_again.others(shown))
         key, lead = f"{shown.captured.key} {request.key}", answered.run.reader.lead
         where = None if lead is None else measured(lang, answered, lead, key)
         if where is None:
@@ -116,7 +116,7 @@ def show_lens(shown: PageContext) -> None:
     with messages.guard(lang):
         with st.spinner(text(lang, "wait.effects")):
             guess_lens = all_guesses(shown)
-        request = inputs.of_shown(shown)
+        request = run_again.of_shown(shown)
         if guess_lens is None or request is None:
             return
         chosen = current.view().output.guess
@@ -126,7 +126,7 @@ def show_lens(shown: PageContext) -> None:
 
 def all_guesses(shown: PageContext) -> "Lens | None":
     """The guess after each state; it is kept. None where the visitor has to give something."""
-    request = inputs.of_shown(shown)
+    request = run_again.of_shown(shown)
     if request is None:
         return None
     return _lens(shown.captured, request)
@@ -208,11 +208,11 @@ def show_parts(shown: PageContext) -> None:
     if not (shows.parts or shows.where):
         return
     with messages.guard(lang):
-        request = inputs.of_whole(shown)
+        request = run_again.of_whole(shown)
         if request is None:
             return
         with st.spinner(text(lang, "wait.effects")):
-            answered = answer_runs.answers(shown.captured, request, inputs.others(shown))
+            answered = answer_runs.answers(shown.captured, request, run_again.others(shown))
         key = f"{shown.captured.key} {request.key}"
         if shows.parts:
             _parts(shown, answered, request)
@@ -311,4 +311,4 @@ def _number(shown: PageContext, answered: Answering) -> "AnswerMeasure | None":
 
     if answered.run.reader.lead is not None or answered.run.reader.kind != "cosines":
         return answered.run.reader.lead
-    return Cosine(to=inputs.others(shown)[0])
+    return Cosine(to=run_again.others(shown)[0])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from attnviz.app.bar.navigation import NAVIGATION
-from attnviz.app.frame.inputs import OTHERS
+from attnviz.app.frame.run_again import OTHERS
 from attnviz.app.host.draw import draw
 from attnviz.app.server.shared import shared
 from attnviz.app.session import address, current, messages, widgets

@@ -16,8 +16,7 @@ from attnviz.app.session import current, messages, widgets
 from attnviz.app.session.fragment import fragment
 from attnviz.i18n import text
 from attnviz.pictures import alignment as component
-from attnviz.pictures.alignment import AlignmentView, ShownWord
-from attnviz.pictures.alignment.fill import stated
+from attnviz.pictures.alignment import AlignmentView, ShownWord, stated
 from attnviz.pictures.group.app_capture import AppCapture, PageContext
 from attnviz.pictures.group.groups import chosen
 from attnviz.pictures.shared.selection import Extent, parse_open

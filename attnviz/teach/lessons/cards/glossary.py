@@ -3,7 +3,8 @@
 In: `content/glossary/<lang>.toml`, a table for each term with `term` and `meaning`. The English
 file also has `card`, the card that teaches the term ("ask/values"), and `forms`, further forms
 under which the term is searched for. Out: entries in the order of teaching; the terms on a card,
-found in its English sentences, so that they are the same in every language.
+found in its English sentences, so that they are the same in every language. Beside them the parts
+of a model, as its map names them: the card that teaches each, and those that a card is about.
 """
 
 import re
@@ -14,12 +15,41 @@ from functools import cache
 from importlib.resources import files
 
 from attnviz.i18n import DEFAULT, Language, is_beta
+from attnviz.pictures.model_map import PartName
 from attnviz.teach.lessons.cards.texts import LessonTexts, lesson_texts
 
 CardPath = tuple[str, str]  # a lesson and one of its cards
 HOLES = re.compile(r"\[\[[^\]]*\]\]")
 READ = ("title", "text", "question", "option.", "panel.", "control.")
 READ_LATER = ("reveal", "takeaway", "feedback.")  # once the card's question is answered
+CARDS_OF_PARTS: Mapping[PartName, CardPath] = {
+    "tokens": ("where", "tokens"),
+    "embedding": ("where", "vectors"),
+    "place": ("positions", "table"),
+    "norm": ("where", "norm"),
+    "attention": ("ask", "dictionary"),
+    "add": ("where", "stream"),
+    "mlp": ("where", "mlp"),
+    "logits": ("where", "logits"),
+    "softmax": ("block", "softmax"),
+}
+PARTS_OF_CARDS: Mapping[CardPath, tuple[PartName, ...]] = {
+    ("where", "next"): ("tokens", "softmax"),
+    ("where", "tokens"): ("tokens",),
+    ("where", "script"): ("tokens",),
+    ("where", "vectors"): ("embedding", "place"),
+    ("where", "stream"): ("add",),
+    ("where", "mlp"): ("mlp",),
+    ("where", "norm"): ("norm",),
+    ("where", "logits"): ("logits", "softmax"),
+    ("where", "parts"): ("attention", "mlp"),
+    ("block", "softmax"): ("attention", "softmax"),
+    ("positions", "table"): ("place",),
+    ("positions", "waves"): ("place",),
+    ("positions", "offsets"): ("place",),
+    ("positions", "learned"): ("place",),
+    ("birth", "needs"): ("attention", "add"),
+}
 
 
 @dataclass(frozen=True)
@@ -101,3 +131,8 @@ def own(lang: Language) -> Mapping[str, Mapping[str, str]]:
     if is_beta(lang) and not source.is_file():
         return {}
     return tomllib.loads(source.read_text(encoding="utf-8"))
+
+
+def parts_of(slug: str, card: str) -> tuple[PartName, ...]:
+    """The parts that a card is about: attention, unless it says otherwise."""
+    return PARTS_OF_CARDS.get((slug, card), ("attention",))

@@ -1,5 +1,5 @@
 """Lessons on paper: a worksheet as HTML, with its answer key.
 
-`worksheet` and `answer_key` write the two parts of the page, `sheet` holds their data, `boards` and
-`charts` set pictures, `markdown` sentences and their formulas.
+`worksheet` writes the page and its key, `sheet` holds the data, `pictures` sets boards and charts,
+`markdown` sentences and their formulas, `record` what a class or a learner takes home.
 """

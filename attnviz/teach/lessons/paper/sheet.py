@@ -25,9 +25,8 @@ from attnviz.teach.lessons.cards.card import (
     Value,
 )
 from attnviz.teach.lessons.cards.texts import LessonTexts, lesson_texts, say
-from attnviz.teach.lessons.paper.boards import Say, board_html, is_blank, matrix_html
-from attnviz.teach.lessons.paper.charts import chart_html
 from attnviz.teach.lessons.paper.markdown import inline
+from attnviz.teach.lessons.paper.pictures import Say, board_html, chart_html, is_blank, matrix_html
 
 LAST_SEED = 9999  # of worksheets
 

@@ -6,13 +6,16 @@ answers that `grade` accepts. The questions take at most three pages of A4, in t
 that paper cannot do is named, with its address and QR code.
 """
 
+import math
+from collections.abc import Collection
+from dataclasses import replace
 from functools import partial
 from html import escape
 from importlib.resources import files
 
-from attnviz.i18n import tag
-from attnviz.i18n.numbers import number
-from attnviz.pictures.board import Board
+from attnviz.i18n import DEFAULT, Language, tag, text
+from attnviz.i18n.numbers import number as number_text
+from attnviz.pictures.board import Board, BoardCell
 from attnviz.teach.lessons.cards.card import (
     Card,
     CellQuestion,
@@ -25,13 +28,13 @@ from attnviz.teach.lessons.cards.card import (
     Typed,
     Value,
 )
-from attnviz.teach.lessons.paper.answer_key import key
-from attnviz.teach.lessons.paper.boards import board_html, is_blank
 from attnviz.teach.lessons.paper.markdown import html, inline, plain
-from attnviz.teach.lessons.paper.sheet import PrintedCard, Worksheet, note, picture_html
+from attnviz.teach.lessons.paper.pictures import board_html, is_blank
+from attnviz.teach.lessons.paper.sheet import PrintedCard, Worksheet, note, picture_html, takeaway
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 BLANK = '<span class="blank"></span>'
+MAX_DECIMALS = 6
 
 
 def worksheet_html(sheet: Worksheet) -> str:
@@ -59,7 +62,7 @@ def worksheet_html(sheet: Worksheet) -> str:
 <span class="seed">{sheet.label("seed", seed=str(sheet.seed))}</span></p>
 </header>
 <main>{cards}{_on_screen(sheet)}</main>
-{key(sheet)}
+{_key(sheet)}
 </body>
 </html>
 """
@@ -98,7 +101,7 @@ def _on_screen(sheet: Worksheet) -> str:
 def _setting(sheet: Worksheet, card: Card, control: Control, value: Value) -> str:
     name = f"control.{control.name}"
     if isinstance(control, Slider):
-        words = number(sheet.lang, float(value), "g")
+        words = number_text(sheet.lang, float(value), "g")
     elif isinstance(control, Typed):
         words = escape(str(value))
     else:
@@ -126,3 +129,89 @@ def _options(sheet: Worksheet, card: Card, question: ChoiceQuestion) -> str:
         picture = board_html(board, partial(sheet.say, card), lang=sheet.lang) if board else ""
         items.append(f'<li><span class="box"></span>{words}{picture}</li>')
     return f'<ul class="options">{"".join(items)}</ul>'
+
+
+def _key(sheet: Worksheet) -> str:
+    """The answers, on a page of their own."""
+    parts = [
+        _solution(sheet, number, printed.card, printed.card.question)
+        for number, printed in enumerate(sheet.printed, 1)
+        if printed.card.question is not None
+    ]
+    seed = sheet.label("seed", seed=str(sheet.seed))
+    return (
+        f'<section class="key"><h2>{sheet.label("key")}</h2>'
+        f'<p class="note">{escape(sheet.texts.title)} · {seed}. {sheet.label("same")}</p>'
+        f"{''.join(parts)}</section>"
+    )
+
+
+def _solution(sheet: Worksheet, number: int, card: Card, question: Question) -> str:
+    answer = _right_answer(sheet, card, question)
+    parts = [
+        f"<h3>{number}. {inline(sheet.say(card, 'title'))}</h3>",
+        f'<p class="right" id="right-{escape(card.name)}">{answer}</p>',
+        html(sheet.say(card, "reveal")),
+    ]
+    filled = [
+        Board(tuple(replace(panel, before="") for panel in board.panels if is_blank(board, panel)))
+        for board in card.pictures
+        if isinstance(board, Board)
+    ]
+    pictures = [board for board in filled if board.panels] + list(card.reveal)
+    parts += [picture_html(sheet, card, picture, answers=True) for picture in pictures]
+    parts.append(takeaway(sheet, card))
+    return f"<article>{''.join(parts)}</article>"
+
+
+def _right_answer(sheet: Worksheet, card: Card, question: Question) -> str:
+    match question:
+        case NumberQuestion():
+            return escape(exact(question.answer, question.tolerance, sheet.lang))
+        case CellQuestion():
+            named = " · ".join(cells(card, sheet.lang, question.panel, question.right))
+            return f"{inline(sheet.say(card, f'panel.{question.panel}'))}: {escape(named)}"
+        case ChoiceQuestion():
+            return inline(sheet.say(card, f"option.{question.right}"))
+
+
+def exact(answer: float | int, tolerance: float, lang: Language = DEFAULT) -> str:
+    """An answer with as many digits as its tolerance asks for.
+
+    >>> exact(0.8909, 0.006), exact(64, 0.5)
+    ('0.891', '64')
+    """
+    if float(answer).is_integer():
+        return number_text(lang, answer, ".0f")
+    digits = math.ceil(-math.log10(tolerance)) if tolerance > 0 else MAX_DECIMALS
+    return number_text(lang, answer, f".{min(max(digits, 0), MAX_DECIMALS)}f")
+
+
+def cells(card: Card, lang: Language, name: str, chosen: Collection[BoardCell]) -> list[str]:
+    """Cells of a card's panel in words; a row whose cells are all there is named as a row."""
+    panel = next(
+        panel
+        for board in card.pictures
+        if isinstance(board, Board)
+        for panel in board.panels
+        if panel.name == name
+    )
+    width = panel.values.shape[1]
+    by_row: dict[int, list[int]] = {}
+    for row, column in sorted(chosen):
+        by_row.setdefault(row, []).append(column)
+    words = []
+    for row, columns in by_row.items():
+        row_name = _axis_name(panel.rows, row)
+        if len(columns) == width > 1:
+            words.append(text(lang, "worksheet.row", row=row_name))
+            continue
+        words += [
+            text(lang, "worksheet.cell", row=row_name, column=_axis_name(panel.columns, column))
+            for column in columns
+        ]
+    return words
+
+
+def _axis_name(names: tuple[str, ...], index: int) -> str:
+    return f"{names[index]} ({index})" if names else str(index)

@@ -6,7 +6,7 @@ import attnviz
 from attnviz.checks import examples
 from attnviz.checks.openings import OPENINGS
 from attnviz.models.loaded_model import LoadedModel
-from attnviz.pictures.film.fill import film
+from attnviz.pictures.film import film
 from attnviz.pictures.group.groups import groups
 
 OPENING = OPENINGS["minilm"]

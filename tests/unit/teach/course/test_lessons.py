@@ -21,11 +21,10 @@ from attnviz.pictures.motion.scenes import Motion
 from attnviz.teach.course import MOVED_CARDS, SLUGS, lesson
 from attnviz.teach.course.recipe import Lesson, Recipe
 from attnviz.teach.course.story import START, START_MARK
-from attnviz.teach.lessons.cards import parts
+from attnviz.teach.lessons.cards import glossary
 from attnviz.teach.lessons.cards.card import Card, CellQuestion, Chart, ChoiceQuestion
-from attnviz.teach.lessons.cards.shuffle import places, shuffled
-from attnviz.teach.lessons.cards.situation import before_the_question
 from attnviz.teach.lessons.cards.texts import PLACEHOLDER, lesson_texts, placeholders, say
+from attnviz.teach.lessons.cards.versions import before_the_question, places, shuffled
 from tests.support.cases import mostly_slow
 from tests.support.lessons import SEEDS, card_problems, panels, text_problems
 
@@ -259,10 +258,13 @@ def test_shuffled_leaves_other_questions_alone(built: OfLesson) -> None:
 
 def test_parts_of_the_map_lead_to_cards_and_are_lit_on_cards(built: OfLesson) -> None:
     known = {(slug, card.name) for slug in SLUGS for _, card in built(slug, 0)}
-    assert parts.CARDS.keys() == set(PARTS)
-    assert set(parts.CARDS.values()) <= known and parts.ABOUT.keys() <= known
-    lit = {part for path in known for part in parts.about(*path)}
+    assert glossary.CARDS_OF_PARTS.keys() == set(PARTS)
+    assert (
+        set(glossary.CARDS_OF_PARTS.values()) <= known and glossary.PARTS_OF_CARDS.keys() <= known
+    )
+    lit = {part for path in known for part in glossary.parts_of(*path)}
     assert lit == set(PARTS), "each part is what some card is about"
     assert all(
-        part in parts.about(*path) or part == "attention" for part, path in parts.CARDS.items()
+        part in glossary.parts_of(*path) or part == "attention"
+        for part, path in glossary.CARDS_OF_PARTS.items()
     )

@@ -21,10 +21,10 @@ from attnviz.teach.lessons.cards.card import (
     RealHead,
 )
 from attnviz.teach.lessons.cards.grade import grade
-from attnviz.teach.lessons.cards.shuffle import shuffled
 from attnviz.teach.lessons.cards.texts import fill, lesson_texts
-from attnviz.teach.lessons.paper.boards import is_blank
+from attnviz.teach.lessons.cards.versions import shuffled
 from attnviz.teach.lessons.paper.markdown import inline
+from attnviz.teach.lessons.paper.pictures import is_blank
 from attnviz.teach.lessons.paper.sheet import LAST_SEED
 from tests.support import course
 from tests.support.course import captured

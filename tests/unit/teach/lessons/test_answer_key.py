@@ -2,7 +2,7 @@
 
 import pytest
 
-from attnviz.teach.lessons.paper.answer_key import MAX_DECIMALS, exact
+from attnviz.teach.lessons.paper.worksheet import MAX_DECIMALS, exact
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from attnviz.teach.lessons.paper.charts import AxisScale
+from attnviz.teach.lessons.paper.pictures import AxisScale
 
 
 @pytest.mark.parametrize(

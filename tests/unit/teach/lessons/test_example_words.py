@@ -11,8 +11,8 @@ from attnviz.pictures.motion.scenes import Motion
 from attnviz.teach.course import lesson
 from attnviz.teach.course.recipe import CardInputs
 from attnviz.teach.lessons.cards.card import Card, ChoiceQuestion
-from attnviz.teach.lessons.cards.example_words import ExampleWord, Gloss, in_language
 from attnviz.teach.lessons.cards.texts import fill, lesson_texts, parse
+from attnviz.teach.lessons.cards.versions import ExampleWord, Gloss, in_language
 
 SENTENCE = "I like red cars."
 CAT = ExampleWord("cat")

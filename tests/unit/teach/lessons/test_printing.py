@@ -10,9 +10,8 @@ from attnviz.i18n.numbers import number
 from attnviz.pictures.board import Board, Panel
 from attnviz.teach.lessons.cards.card import Chart, Series
 from attnviz.teach.lessons.cards.texts import fill
-from attnviz.teach.lessons.paper.boards import board_html, matrix_html
-from attnviz.teach.lessons.paper.charts import HEIGHT, chart_html
 from attnviz.teach.lessons.paper.markdown import formula, html, inline, plain
+from attnviz.teach.lessons.paper.pictures import HEIGHT, board_html, chart_html, matrix_html
 
 HOSTILE = (
     "</script><script>alert(1)</script>",

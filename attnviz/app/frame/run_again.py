@@ -1,7 +1,8 @@
-"""The input of what is shown, as a request to run again.
+"""The input of what is shown, as a request to run again; a line where something needs the model.
 
 In: what is shown. Out: the `Request` that effects and attributions run again, or None where
-something is missing that the visitor has to give.
+something is missing that the visitor has to give. Of a capture file that is shown without its
+model: one sentence, and a button that runs an embedded model on the file's text.
 """
 
 from dataclasses import replace
@@ -10,8 +11,11 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from attnviz.app.server import captures, sources
+from attnviz.app.session import address, current, messages, widgets
 from attnviz.i18n import text
+from attnviz.models.registry import REGISTRY
 from attnviz.pictures.group.app_capture import PageContext
+from attnviz.pictures.group.titles import model_title
 
 if TYPE_CHECKING:
     from attnviz.capture.request import Request
@@ -56,3 +60,28 @@ def of_whole(shown: PageContext) -> "Request | None":
         st.info(text(shown.lang, "inside.not_here"))
         return None
     return request
+
+
+def needs_model(shown: PageContext, place: str) -> bool:
+    """True if the model is missing, after saying so; `place` tells the lines of a page apart."""
+    captured, lang = shown.captured, shown.lang
+    if captured.loaded is not None:
+        return False
+    title = messages.plain(model_title(lang, captured.name))
+    st.info(text(lang, "opened.needs_model", model=title))
+    words = address.cleaned("text", captured.capture.tokens.text)
+    if captured.name in REGISTRY and words.strip():
+        st.button(
+            text(lang, "opened.run", model=title),
+            key=widgets.key(f"opened.run.{place}"),
+            on_click=_run_model,
+            args=(captured.name, words),
+        )
+    return True
+
+
+def _run_model(model: str, words: str) -> None:
+    """Show the model itself, on the text of the capture."""
+    current.open_model(model)
+    current.open_text(words)
+    current.generate(0)
