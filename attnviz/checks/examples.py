@@ -149,7 +149,7 @@ def contrast(model: str, current: str) -> str:
 
 def hint(lang: Language, model: str, current: str) -> str | None:
     """A sentence on what to look at; None for a text that is not an example of the model."""
-    example = _example(model, current)
+    example = next((example for example in of_model(model) if example.text == current), None)
     if example is None or (example.name in HINTS_FOR_MINILM and model != "minilm"):
         return None
     sentence = text(lang, f"example_hint.{example.hint}")
@@ -157,10 +157,6 @@ def hint(lang: Language, model: str, current: str) -> str | None:
     if note is None:
         return sentence
     return text(lang, "example_hint.visit", hint=sentence, head=note.head)
-
-
-def _example(model: str, current: str) -> Example | None:
-    return next((example for example in of_model(model) if example.text == current), None)
 
 
 def _head_note(model: str, habit: str) -> HeadNote | None:

@@ -41,10 +41,6 @@ def _commands(parser: argparse.ArgumentParser) -> Mapping[str, argparse.Argument
     return {}
 
 
-def _options(parser: argparse.ArgumentParser) -> list[Option]:
-    return [action for action in parser._actions if action.option_strings]
-
-
 def _values(action: Option) -> list[str]:
     """The words that may follow an option, where they are known; those of an argument, too."""
     if action.dest == "model":
@@ -67,7 +63,7 @@ def _bash(parser: argparse.ArgumentParser) -> Iterator[str]:
                 patterns = "|".join(f"{name}:{option}" for option in action.option_strings)
                 yield f'      {patterns}) words="{" ".join(values)}" ;;'
     for name, command in commands.items():
-        options = [option for action in _options(command) for option in action.option_strings]
+        options = [option for action in command._actions for option in action.option_strings]
         places = [value for a in command._actions if not a.option_strings for value in _values(a)]
         yield f'      {name}:*) words="{" ".join(places)}"'
         yield f'        case "$word" in -*) words="{" ".join(options)}" ;; esac ;;'

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal, get_args, overload
 
 import numpy as np
-from jaxtyping import Bool, Float32
+from jaxtyping import Float32
 
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.capture import Capture
@@ -213,7 +213,7 @@ def embed_captures(caps: Iterable[Capture], progress: Progress = ignore) -> Embe
     first: Capture | None = None
     heads: tuple[HeadId, ...] = ()
     for cap in caps:
-        words = _words(cap)
+        words = np.stack([counted_queries(cap.tokens_of(row)) for row in range(cap.n_batch)])
         if not words.any():
             continue
         calls = _calls(cap)
@@ -239,10 +239,6 @@ def embed_captures(caps: Iterable[Capture], progress: Progress = ignore) -> Embe
         n_text=n_text,
         n_token=sums[0].n,
     )
-
-
-def _words(cap: Capture) -> Bool[np.ndarray, "text token"]:
-    return np.stack([counted_queries(cap.tokens_of(row)) for row in range(cap.n_batch)])
 
 
 def _calls(cap: Capture) -> list[AttentionCall]:

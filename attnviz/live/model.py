@@ -89,7 +89,9 @@ class LiveModel:
         named = {"name": self.name, "titles": {lang: model_title(lang, self.name)}}
         return {
             "files": {**named, **at, **known, "kernels": kernels, "weights": weights},
-            "description": _description(lang, self.name),
+            "description": (
+                text(lang, f"model.{self.name}.description") if self.name in REGISTRY else ""
+            ),
             "kind": self.info["kind"],
             "examples": self.info["examples"],
             "opening": self.info["opening"],
@@ -270,8 +272,3 @@ def _opening(name: str) -> dict[str, Any] | None:
         "query": opening.query,
         "key": opening.key,
     }
-
-
-def _description(lang: Language, name: str) -> str:
-    """A registered model in a sentence; nothing of any other one."""
-    return text(lang, f"model.{name}.description") if name in REGISTRY else ""

@@ -141,17 +141,13 @@ def sound_choice(lang: Language) -> None:
         st.audio(wav, format="audio/wav")
         st.image(picture, alt=text(lang, "sound.picture"), width="stretch")
         st.caption(text(lang, "sound.lasts", seconds=number(lang, chosen.seconds, ".2f")))
-    _sound_upload(lang)
+    tip = text(lang, "sound.upload_help", limit=MAX_SOUND_MIB, seconds=sound.LONGEST_S)
+    Uploader(SOUND, "wav", MAX_SOUND_MIB, text(lang, "sound.upload"), tip).show(lang, _take_sound)
 
 
 def _take_sound_name(widget: str) -> None:
     name = widgets.value(widget)
     sounds.hear("" if name == sounds.SAMPLE else name)
-
-
-def _sound_upload(lang: Language) -> None:
-    tip = text(lang, "sound.upload_help", limit=MAX_SOUND_MIB, seconds=sound.LONGEST_S)
-    Uploader(SOUND, "wav", MAX_SOUND_MIB, text(lang, "sound.upload"), tip).show(lang, _take_sound)
 
 
 def _take_sound(_name: str, data: bytes) -> None:

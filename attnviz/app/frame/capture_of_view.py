@@ -54,7 +54,7 @@ def shown(lang: Language, with_second: bool = False) -> PageContext | None:
     if view.input.capture:
         return _opened(lang, view.input.capture)
     if not view.model:
-        _say_no_model(lang)
+        _say_missing(lang, "model", name=text(lang, "menu.model_name"))
         return None
     typed = text_files.input_text()
     card = model_cards.card(view.model)
@@ -75,7 +75,7 @@ def _opened(lang: Language, digest: str) -> PageContext | None:
     """Show a capture file; None after saying that this server does not keep it."""
     captured = opened_captures.opened(digest)
     if captured is None:
-        _say_no_capture(lang)
+        _say_missing(lang, "capture", file=text(lang, "opened.title"))
         return None
     notices.generated(lang, captured)
     place = current.view().place
@@ -145,7 +145,7 @@ def _of_picture(
     """The capture of the chosen picture, with the text of a model that reads both."""
     image = uploads.picture()
     if image is None:
-        _say_no_picture(lang)
+        _say_missing(lang, "picture")
         return None
     texts = (typed,) if card.kind == "text-image" and typed is not None else ()
     request = view_request.of_input(card, texts, image=image)
@@ -161,7 +161,7 @@ def _of_sound(lang: Language, source: sources.Source, card: ModelCard) -> AppCap
     view = current.view()
     sound = sounds.named(view.input.sound)
     if sound is None:
-        _say_no_sound(lang)
+        _say_missing(lang, "sound")
         return None
     with st.spinner(text(lang, "wait.sound")):
         request = view_request.of_input(card, sound=sound, target=view.input.target)
@@ -216,21 +216,6 @@ def download_sentence(lang: Language, n_bytes: int, n_total: int) -> str:
     return text(lang, "wait.download", done=done, total=total)
 
 
-def _say_no_model(lang: Language) -> None:
-    """No model is chosen."""
-    _say_missing(lang, "model", name=text(lang, "menu.model_name"))
-
-
-def _say_no_picture(lang: Language) -> None:
-    """The picture was uploaded in another session."""
-    _say_missing(lang, "picture")
-
-
-def _say_no_sound(lang: Language) -> None:
-    """The sound was uploaded in another session."""
-    _say_missing(lang, "sound")
-
-
 def _say_no_text(lang: Language, typed: str | None) -> None:
     """The text is empty, or was uploaded in another session."""
     if typed is None:
@@ -248,11 +233,6 @@ def _say_no_file(lang: Language) -> None:
         key=widgets.key("start.box"),
         on_click=current.read_box,
     )
-
-
-def _say_no_capture(lang: Language) -> None:
-    """The server does not keep the capture file of the address."""
-    _say_missing(lang, "capture", file=text(lang, "opened.title"))
 
 
 def _say_no_target(lang: Language) -> None:

@@ -6,19 +6,17 @@ model: one sentence, and a button that runs an embedded model on the file's text
 """
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from attnviz.app.server import captures, sources
+from attnviz.app.server import answer_runs, captures, sources
+from attnviz.app.server.answer_runs import Answering
 from attnviz.app.session import address, current, messages, widgets
+from attnviz.capture.request import Request
 from attnviz.i18n import text
 from attnviz.models.registry import REGISTRY
 from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.group.titles import model_title
-
-if TYPE_CHECKING:
-    from attnviz.capture.request import Request
 
 # some near to the first example, some far from it
 OTHERS = (
@@ -30,7 +28,7 @@ OTHERS = (
 )
 
 
-def of_shown(shown: PageContext) -> "Request | None":
+def of_shown(shown: PageContext) -> Request | None:
     """The request of the first text, picture or sound, without what was generated after it.
 
     An encoder-decoder without a target gets its own answer. None where a sound has no transcript,
@@ -53,13 +51,19 @@ def others(shown: PageContext) -> tuple[str, ...]:
     return OTHERS[:3] if shown.captured.model.kind == "encoder" else ()
 
 
-def of_whole(shown: PageContext) -> "Request | None":
+def of_whole(shown: PageContext) -> Request | None:
     """As `of_shown`; None, and a line that says so, for what cannot be run again or is too long."""
     request = of_shown(shown)
     if request is None or not shown.size.whole:
         st.info(text(shown.lang, "inside.not_here"))
         return None
     return request
+
+
+def answering(shown: PageContext, typed: str) -> Answering:
+    """The answer of the model that is shown to a text alone."""
+    request = Request.of(typed, cut=current.view().input.cut)
+    return answer_runs.answers(shown.captured, request, ())
 
 
 def needs_model(shown: PageContext, place: str) -> bool:

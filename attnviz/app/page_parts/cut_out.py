@@ -19,7 +19,6 @@ from attnviz.app.server.answer_runs import Answering
 from attnviz.app.server.jobs import Job
 from attnviz.app.session import address, address_bar, current, messages, widgets
 from attnviz.app.session.fragment import fragment
-from attnviz.capture.request import Request
 from attnviz.i18n import Language, text
 from attnviz.pictures.cut_out import CANVAS, CutOut, fill
 from attnviz.pictures.group.app_capture import PageContext
@@ -63,7 +62,7 @@ def show(shown: PageContext) -> None:
             return
         with st.spinner(text(lang, "wait.effects")):
             texts = (current.view().input.text, other)
-            left, right = (_answering(shown, typed) for typed in texts)
+            left, right = (run_again.answering(shown, typed) for typed in texts)
         _measured(shown, left, right, other)
 
 
@@ -109,11 +108,6 @@ def _take_switch() -> None:
     is_on = bool(widgets.value("circuit.cut_out"))
     current.update(replace(view, circuit=replace(view.circuit, cut_out=is_on)))
     renew(FRAGMENT)
-
-
-def _answering(shown: PageContext, typed: str) -> Answering:
-    request = Request.of(typed, cut=current.view().input.cut)
-    return answer_runs.answers(shown.captured, request, ())
 
 
 def _measured(shown: PageContext, left: Answering, right: Answering, other: str) -> None:

@@ -60,7 +60,9 @@ def head(shown: PageContext) -> None:
         call, key = shown.group.call(head_id.layer), widgets.component_key("tiles")
         extent = replace(shown.size.extent, n_query=call.n_query, n_key=call.n_key)
         name = f"{shown.key} {head_id}"
-        watched = pyramids.pyramid(name, call, head_id.head, _least_distance(shown))
+        watched = pyramids.pyramid(
+            name, call, head_id.head, None if shown.group.cross else DISTANCE
+        )
         watched.job.wait(PATIENCE_S)
         n_tokens = max(call.n_query, call.n_key)
         st.caption(text(shown.lang, "tiles.note", tokens=n_tokens))
@@ -84,11 +86,6 @@ def head(shown: PageContext) -> None:
 def _answer(key: str, _build: Callable[[], TilesData]) -> TilesData:
     """The tiles that `_build` reads; `key` names everything that determines them."""
     return _build()
-
-
-def _least_distance(shown: PageContext) -> int | None:
-    """The least distance of query and key in the list of strongest cells; None for cross."""
-    return None if shown.group.cross else DISTANCE
 
 
 def _label(lang: Language, head: str, percent: int) -> str:

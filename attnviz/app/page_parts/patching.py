@@ -20,7 +20,6 @@ from attnviz.app.server.jobs import Job
 from attnviz.app.session import current, messages, widgets
 from attnviz.app.session.fragment import fragment
 from attnviz.app.session.view import PATCH_STAGES, PatchingChoice
-from attnviz.capture.request import Request
 from attnviz.i18n import text
 from attnviz.pictures import table
 from attnviz.pictures.group.app_capture import PageContext
@@ -45,16 +44,14 @@ def show(left: PageContext, right: PageContext) -> None:
     if not current.view().patching.shown:
         return
     with messages.guard(lang):
-        if run_again.needs_model(left, "patching") or run_again.needs_model(
-            right, "patching.right"
-        ):
+        if any(run_again.needs_model(side, "patching") for side in (left, right)):
             return
         if not _fits(left, right):
             st.info(text(lang, "patching.not_here"))
             return
         _choose_stage(left)
         with st.spinner(text(lang, "wait.effects")):
-            a, b = (_answering(shown, typed) for shown, typed in _texts(left, right))
+            a, b = (run_again.answering(shown, typed) for shown, typed in _texts(left, right))
         key = f"{left.captured.key} {right.captured.key}"
         work = partial(_measured, a, b, _measure(a, b))
         patching = measurement.result(lang, "patching", key, work)
@@ -77,11 +74,6 @@ def _texts(
     left: PageContext, right: PageContext
 ) -> tuple[tuple[PageContext, str], tuple[PageContext, str]]:
     return (left, compare.left_side().text), (right, compare.right_side().text)
-
-
-def _answering(shown: PageContext, typed: str) -> Answering:
-    request = Request.of(typed, cut=current.view().input.cut)
-    return answer_runs.answers(shown.captured, request, ())
 
 
 def _choose_stage(shown: PageContext) -> None:

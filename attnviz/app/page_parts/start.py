@@ -36,7 +36,6 @@ from attnviz.pictures import film, gallery
 from attnviz.pictures import stage as stage_picture
 from attnviz.pictures.film import FilmView
 from attnviz.pictures.gallery import Miniature
-from attnviz.pictures.group.app_capture import AppCapture
 from attnviz.pictures.shared import stored as stored_views
 from attnviz.pictures.shared.pages import Door
 from attnviz.pictures.shared.selection import Extent, parse_question
@@ -170,7 +169,8 @@ def film_view() -> FilmView:
     first = examples.texts(DEFAULT_MODEL)[0]
     second = examples.contrast(DEFAULT_MODEL, first)
     groups = [
-        _recalled(DEFAULT_MODEL, Request.of((sentence,))).groups[0] for sentence in (first, second)
+        captures.recall(sources.source(DEFAULT_MODEL), Request.of((sentence,))).groups[0]
+        for sentence in (first, second)
     ]
     return film.film(groups[0], groups[1], opening.head, opening.query, opening.key)
 
@@ -210,10 +210,6 @@ def show_gallery(lang: Language) -> None:
 def beginning() -> str:
     """The text that the story of the gallery goes on with."""
     return next(example.text for example in examples.STORIES if example.name == "once")
-
-
-def _recalled(model: str, request: Request) -> AppCapture:
-    return captures.recall(sources.source(model), request)
 
 
 def _open(key: str) -> None:

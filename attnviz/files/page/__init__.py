@@ -31,7 +31,6 @@ from attnviz.files.page.parts import (
 from attnviz.files.page.store import PackedBuffer, Store
 from attnviz.i18n import LANGUAGES, Language, catalogue, text
 from attnviz.pictures.group.app_capture import AppCapture, PageContext
-from attnviz.pictures.group.groups import Group
 from attnviz.pictures.group.titles import model_title
 from attnviz.summary import MAX_SHOWN, shortened
 from attnviz.types import Head, head_id
@@ -116,7 +115,9 @@ def _document(
     for group in captured.groups:
         chosen = every_head(group) if heads == "all" else chosen_heads(group, named)
         page_parts = list(parts(PageContext(lang, captured, group), chosen))
-        entries.append({"name": _group_title(lang, group), "views": _views(store, page_parts)})
+        entries.append(
+            {"name": text(lang, f"attention.{group.name}"), "views": _views(store, page_parts)}
+        )
     index = {
         "titles": {view: text(lang, f"page.{view}.title") for view in PAGES}
         | {view: text(lang, f"file.{view}") for view in ("picture", "alignment")},
@@ -168,11 +169,6 @@ def _names(entries: Sequence[dict[str, Any]], views: Sequence[str]) -> set[str]:
         for part in entry["views"].get(view, {"heads": {}})["heads"].values()
         for array in part["arrays"]
     }
-
-
-def _group_title(lang: Language, group: Group) -> str:
-    name = f"{group.stack}_{group.kind}" if group.stack else group.kind
-    return text(lang, f"attention.{name}")
 
 
 def _title(captured: AppCapture, lang: Language) -> str:

@@ -182,7 +182,7 @@ def _agreeing_digits(one: float, other: float) -> int:
 
 def _erratum(inputs: CardInputs) -> Card:
     """The question asks for the row that is not the softmax of its scores."""
-    weights, blocked = _weights(), ~masks.causal(4, 4).numpy()
+    weights, blocked = as_numbers(formula.weights(_masked())), ~masks.causal(4, 4).numpy()
     board = Board(
         (
             Panel("masked", as_numbers(_masked()), decimals=1, blocked=blocked),
@@ -210,10 +210,6 @@ def _erratum(inputs: CardInputs) -> Card:
         handles=("scores",),
     )
     return Card("erratum", numbers, (board,), question, (solution, film))
-
-
-def _weights(factor: float = 1.0) -> Matrix:
-    return as_numbers(formula.weights(_masked(factor)))
 
 
 def _masked(factor: float = 1.0) -> torch.Tensor:

@@ -136,7 +136,8 @@ def _padding(inputs: CardInputs) -> Card:
     row = int(_n_real(captured, 0) > _n_real(captured, 1))
     tokens, n_real = captured.tokens_of(row), _n_real(captured, row)
     blocked = np.broadcast_to(tokens.padding, (len(tokens), len(tokens))).copy()
-    own, unmasked = _own(captured, row), _unmasked(captured, row)
+    own = captured.weights(LAYER, HEAD, batch=row).astype(np.float64)
+    unmasked = _unmasked(captured, row)
     panel = partial(Panel, rows=tokens.labels, columns=tokens.labels, signed=False)
     question = None
     if tokens.padding.any():
@@ -173,10 +174,6 @@ def _padding(inputs: CardInputs) -> Card:
 
 def _n_real(captured: Capture, row: int) -> int:
     return int((~captured.tokens_of(row).padding).sum())
-
-
-def _own(captured: Capture, row: int) -> Matrix:
-    return captured.weights(LAYER, HEAD, batch=row).astype(np.float64)
 
 
 def _unmasked(captured: Capture, row: int) -> Matrix:

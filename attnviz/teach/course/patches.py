@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 import torch
-from jaxtyping import Float32, Float64
+from jaxtyping import Float64
 from torch import Tensor
 
 from attnviz.attention import formula
@@ -234,12 +234,7 @@ def _target_head() -> tuple[int, int, float, float]:
 
 def _from_cls(captured: Capture, layer: int, head: int) -> Float64[np.ndarray, "row column"]:
     """The weight of [CLS] on each patch."""
-    return _grid(captured.weights(layer, head)[0, 1:])
-
-
-def _grid(row: Float32[np.ndarray, "patch"]) -> Float64[np.ndarray, "row column"]:
-    """One number for each patch, as the patches lie in the picture."""
-    return row.astype(np.float64).reshape(SIDE, SIDE)
+    return captured.weights(layer, head)[0, 1:].astype(np.float64).reshape(SIDE, SIDE)
 
 
 def picture(number: int, layer: int = 0, head: int = 0) -> RealHead:

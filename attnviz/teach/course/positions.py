@@ -410,7 +410,7 @@ def _distance(inputs: CardInputs) -> Card:
     q, k, scaling = _unrotated(call)
     shifts = np.arange(MAX_SHIFT + 1, dtype=np.float64)
     rotated, added = _scores(q, k, scaling, shifts)
-    recovered = _recovered(call)
+    recovered = rotary.rotation_of(call, 0).factors["q"]
     expected = rope_factors(np.arange(len(recovered), dtype=np.float64), len(q))
     chart = Chart(
         "shift",
@@ -467,11 +467,6 @@ def _scores(
         for left, right in ((rotated_q.astype(np.float64), rotated_k), (added_q, added_k))
     )
     return rotated, added
-
-
-def _recovered(call: AttentionCall) -> Complex64[np.ndarray, "token pair"]:
-    """The rotary factors of the model, recovered from q before and after rotation."""
-    return rotary.rotation_of(call, 0).factors["q"]
 
 
 def order_controls() -> tuple[Control, ...]:

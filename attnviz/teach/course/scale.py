@@ -15,7 +15,6 @@ from functools import cache, partial
 
 import numpy as np
 from jaxtyping import Float64
-from torch import Tensor
 
 from attnviz.attention import formula
 from attnviz.pictures.board import Board, Panel
@@ -332,7 +331,10 @@ def _real(inputs: CardInputs) -> Card:
     d_k = call.inputs.d_head or 1
     divisor = {"none": 1.0, "root": math.sqrt(d_k), "whole": float(d_k)}[inputs.text("by")]
     scores = [call.stages(head)["scores"] for head in range(call.n_heads)]
-    own, changed = (_weights(scores[HEAD], by) for by in (math.sqrt(d_k), divisor))
+    own, changed = (
+        as_numbers(formula.weights(formula.scaled(scores[HEAD], 1 / by)))
+        for by in (math.sqrt(d_k), divisor)
+    )
     labels = captured.tokens.labels
     board = Board(
         tuple(
@@ -376,10 +378,6 @@ def _real(inputs: CardInputs) -> Card:
     }
     question = ChoiceQuestion(("width", "initial", "own"), "own")
     return Card("real", numbers, (), question, (board,), Link("steps", view))
-
-
-def _weights(scores: Tensor, divisor: float) -> Matrix:
-    return as_numbers(formula.weights(formula.scaled(scores, 1 / divisor)))
 
 
 def controls() -> tuple[Control, ...]:

@@ -5,7 +5,6 @@ open, and the view taken over, in the follower's own language, with its own seat
 taken over once for each move of the presenter: between two moves a follower may look around.
 """
 
-from collections.abc import Mapping
 from dataclasses import replace
 from urllib.parse import parse_qsl, urlencode
 
@@ -83,7 +82,9 @@ def _take(stage: Stage) -> None:
     shared = {name: value for name, value in query.items() if name not in OWN}
     frame = (stage.page, {name: shared[name] for name in shared.keys() - {*address.INDICES}})
     if store.get(TAKEN) == frame:
-        values, _ = address.parse(_places(shared))
+        values, _ = address.parse(
+            {name: shared[name] for name in address.INDICES if name in shared}
+        )
         current.take({name: values.get(name) for name in address.INDICES})
         return
     store.put(TAKEN, frame)
@@ -93,7 +94,3 @@ def _take(stage: Stage) -> None:
     after = current.view()
     classroom = replace(after.classroom, seat=seat.seat)
     current.update(replace(after, classroom=classroom, lang=lang))
-
-
-def _places(query: Mapping[str, str]) -> dict[str, str]:
-    return {name: query[name] for name in address.INDICES if name in query}

@@ -38,8 +38,4 @@ def for_teacher(lang: Language, *, begins: bool) -> None:
             st.markdown(text(lang, "class.local"))
         st.caption(text(lang, "class.yours"))
     with picture:
-        _qr(lang, PANEL_QR_PX)
-
-
-def _qr(lang: Language, width: int) -> None:
-    st.image(qr_code(link()), width=width, alt=text(lang, "take.qr"))
+        st.image(qr_code(link()), width=PANEL_QR_PX, alt=text(lang, "take.qr"))
