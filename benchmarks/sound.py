@@ -17,7 +17,7 @@ import attnviz
 from attnviz.attention.capture import Capture
 from attnviz.audio import sound
 from attnviz.models.loaded_model import LoadedModel
-from attnviz.pictures.grid import pooled as pooled_overview
+from attnviz.pictures import grid
 from attnviz.pictures.group import groups, measures
 from attnviz.pictures.group.groups import Group, size_of
 from benchmarks.measure import Result, timed
@@ -52,13 +52,13 @@ def _capture(model: LoadedModel, capture: Capture, rounds: int) -> Result:
 
 
 def _afar(group: Group, rounds: int) -> Result:
-    side = pooled_overview.square_side(size_of(group))
+    side = grid.square_side(size_of(group))
 
     def run() -> None:
-        list(pooled_overview.pooled_layers(group, side))
+        list(grid.pooled_layers(group, side))
         measures.measure(group)
 
-    ours = next(iter(pooled_overview.pooled_layers(group, side)))
+    ours = next(iter(grid.pooled_layers(group, side)))
     theirs = max_pool2d(torch.from_numpy(next(groups.each_layer(group))), side, ceil_mode=True)
     wrong = None if (theirs.numpy() == ours).all() else "maxima are not those of torch"
     samples = tuple(timed(run, time.process_time) for _ in range(rounds))

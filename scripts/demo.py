@@ -24,7 +24,7 @@ import attnviz
 from attnviz.app.session import pictures
 from attnviz.capture.plan.images import seen_picture
 from attnviz.checks import card, examples
-from attnviz.checks.openings import OPENINGS
+from attnviz.checks.examples import OPENINGS
 from attnviz.cli.live import embedded
 from attnviz.corpus.embedded import embedded_survey
 from attnviz.corpus.result import Survey

@@ -32,7 +32,7 @@ from attnviz.pictures.group.axes import token_axes
 from attnviz.pictures.group.titles import model_title
 from attnviz.pictures.map import MapView
 from attnviz.pictures.map.fill import TextOnMap, map_view, texts_on_map
-from attnviz.pictures.motion.scenes import Motion
+from attnviz.pictures.motion import Motion
 from attnviz.pictures.shared.canvas import Canvas, packed
 from attnviz.pictures.shared.page import (
     block,

@@ -14,13 +14,12 @@ from attnviz.app.server import captures, course_lessons
 from attnviz.app.session import openings, pictures
 from attnviz.capture.request import Request
 from attnviz.checks import examples
-from attnviz.checks.openings import OPENINGS
+from attnviz.checks.examples import OPENINGS
 from attnviz.experiment.outputs.answer import answer
-from attnviz.pictures import gallery
-from attnviz.pictures.gallery import Birth, GalleryView, Lines, PictureRead, Story, fill
+from attnviz.pictures import gallery, stage
+from attnviz.pictures.gallery import Birth, GalleryView, Lines, PictureRead, Story
 from attnviz.pictures.group.app_capture import AppCapture
 from attnviz.pictures.shared import stored as stored_views
-from attnviz.pictures.stage import scenes
 from attnviz.teach.course import shelf, toy_model
 
 SEED = 0
@@ -30,7 +29,7 @@ N_STEPS = 200  # a quarter of the lesson's training: the head copies from the hu
 def main() -> None:
     texts = {
         gallery.PLACE: gallery.as_text(computed()),
-        scenes.MEASURED: stored_views.as_text(start.computed_stage(*openings.OPENING)),
+        stage.MEASURED: stored_views.as_text(start.computed_stage(*openings.OPENING)),
         shelf.PLACE: shelf.as_text(shelf.computed(course_lessons.capture)),
     }
     for place, text in texts.items():
@@ -48,20 +47,20 @@ def translator() -> Lines:
     sentence = examples.texts("translator")[0]
     target = answer(attnviz.load("translator"), sentence)
     request = Request.of((sentence,), target=[target])
-    return fill.lines(captured("translator", request), target, OPENINGS["translator"].head)
+    return gallery.lines(captured("translator", request), target, OPENINGS["translator"].head)
 
 
 def picture() -> PictureRead:
     """A made picture and the head and query of the opening."""
     opening = OPENINGS["shapes"]
     request = Request.of(image=pictures.made(pictures.default("shapes")))
-    return fill.picture(captured("shapes", request), opening.head, opening.query)
+    return gallery.picture(captured("shapes", request), opening.head, opening.query)
 
 
 def story() -> Story:
     """A story that the model goes on with."""
     request = Request.of((start.beginning(),), generate=start.N_TOKENS + 1)
-    return fill.story(captured("stories", request))
+    return gallery.story(captured("stories", request))
 
 
 def captured(model: str, request: Request) -> AppCapture:

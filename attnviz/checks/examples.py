@@ -1,8 +1,11 @@
-"""The example texts of each model with their hints, and the words that a model cannot know.
+"""The example texts of each model with their hints and first cells, and words that it cannot know.
 
 In: a model's name. Out: its `Example`s, the first of which the model opens with; a hint for each in
 the visitor's language. A head that a hint names is the one that the model's card names for it.
-Sentences to run are data: they stand here, or in the world that the model was trained on.
+Sentences to run are data: they stand here, or in the world that the model was trained on. An
+`Opening` is the head with the largest difference, on its model's first example, between the weight
+from a query to a key and the other rows' mean weight on it (`pictures.group.ranking`); a test
+measures all of them again. A head in which every row attends to one key does not pass this control.
 """
 
 import re
@@ -16,8 +19,9 @@ from typing import Protocol, runtime_checkable
 from attnviz import i18n
 from attnviz.checks import card
 from attnviz.checks.cards import HeadNote
-from attnviz.i18n import Language, text
+from attnviz.i18n import DEFAULT, Language, text
 from attnviz.models.registry import REGISTRY
+from attnviz.types import HeadId, Kind, Stack
 from attnviz.worlds import vocabulary
 
 FOR_ANY_MODEL = ("tired", "wide", "bank", "names", "short", "japanese", "korean", "chinese")
@@ -57,6 +61,8 @@ class World(Protocol):
 
 
 TIRED = "The animal didn't cross the street because it was too tired"
+
+
 STORIES = (
     Example("store", "When Mary and John went to the store, John gave a book to", "gets it"),
     Example("antecedent", f"{TIRED}."),
@@ -70,6 +76,8 @@ STORIES = (
     Example("fact", "The capital of France is"),
     Example("opposite", "The opposite of hot is"),
 )
+
+
 SENTIMENT = (
     Example("negated", "This is not a good film.", r"negat|\bnot\b"),
     Example("plain", "This is a good film."),
@@ -77,6 +85,8 @@ SENTIMENT = (
     Example("astray", "I did not read the book, but the film was wonderful.", r"negat|\bnot\b"),
     Example("only", "The acting was not only good, it was brilliant."),
 )
+
+
 CONTRASTS = {
     f"{TIRED}.": f"{TIRED.removesuffix('tired')}wide.",
     "She sat on the bank of the river and thought about the bank loan.": (
@@ -98,6 +108,8 @@ CONTRASTS = {
     "Monday, January 12, 1948": "Monday, October 12, 1948",
     "The story was never boring.": "The story was very boring.",
 }
+
+
 OWN_EXAMPLES = {"stories": STORIES, "stories-llama": STORIES, "sentiment": SENTIMENT}
 
 
@@ -208,3 +220,50 @@ def _world(model: str) -> World:
     from attnviz.worlds import dates, french  # word lists: not before they are needed
 
     return {"translator": french, "dates": dates}[model]
+
+
+@dataclass(frozen=True)
+class Opening:
+    """A head with a query and a key, by position and by token, and what was measured there.
+
+    `weight` is the head's weight from the query to the key, `others` the mean of its other rows.
+    """
+
+    head: HeadId
+    query: int
+    key: int
+    query_token: str
+    key_token: str
+    weight: float
+    others: float
+    stack: Stack | None = None
+    kind: Kind | None = None
+
+
+OPENINGS = {
+    "minilm": Opening(HeadId(3, 1), 10, 2, "it", "animal", 0.68, 0.11),
+    "mha-55": Opening(HeadId(0, 0), 2, 0, "x3", "x1", 0.27, 0.12),
+    "stories": Opening(HeadId(2, 1), 14, 2, "to", "Mary", 0.98, 0.08),
+    "stories-llama": Opening(HeadId(1, 4), 14, 4, "to", "John", 0.99, 0.10),
+    "translator": Opening(
+        HeadId(1, 2), 2, 3, "petit", "cat", 1.00, 0.00, stack="decoder", kind="cross"
+    ),
+    "dates": Opening(HeadId(1, 2), 3, 9, "4", "8", 1.00, 0.02, stack="decoder", kind="cross"),
+    "shapes": Opening(HeadId(0, 0), 0, 22, "[CLS]", "r3c3", 0.53, 0.03),
+    "sentiment": Opening(HeadId(0, 3), 5, 3, "good", "not", 0.94, 0.07),
+}
+
+
+# what the other examples for any model show in MiniLM, by their names; chosen by the same measure
+SIGHTS = {
+    "wide": Opening(HeadId(3, 1), 10, 2, "it", "animal", 0.28, 0.12),
+    "bank": Opening(HeadId(0, 4), 5, 8, "bank", "river", 0.69, 0.06),
+    "names": Opening(HeadId(2, 9), 10, 4, "John", "John", 0.86, 0.01),
+    "short": Opening(HeadId(0, 2), 3, 2, "sat", "cat", 1.00, 0.00),
+}
+
+
+def sight(model: str, sentence: str) -> Opening | None:
+    """The head, query and key worth seeing in an example; None for any other text or model."""
+    names = {text(DEFAULT, f"example.{name}"): name for name in SIGHTS}
+    return SIGHTS[names[sentence]] if model == "minilm" and sentence in names else None

@@ -79,11 +79,11 @@ def _query(arguments: argparse.Namespace) -> str:
     """The part of the address that opens a capture, or a model and a text; "" for none of them."""
     from urllib.parse import quote, urlencode
 
-    from attnviz.files.capture_file import digest
+    from attnviz.files import capture_file
 
     view = {"model": arguments.model, "text": arguments.text}
     if arguments.capture is not None:
-        view["capture"] = digest.digest_of_file(os.environ[digest.VARIABLE])
+        view["capture"] = capture_file.digest_of_file(os.environ[capture_file.VARIABLE])
     chosen = {name: value for name, value in view.items() if value is not None}
     return f"/?{urlencode(chosen, quote_via=quote)}" if chosen else ""
 
@@ -93,12 +93,12 @@ def _offer(arguments: argparse.Namespace) -> None:
 
     Raises `BadInput` for a file that is not a capture, `Refused` beside a model or a text.
     """
-    from attnviz.files.capture_file import digest
+    from attnviz.files import capture_file
 
     if arguments.model is not None or arguments.text is not None:
         raise Refused("--capture opens a file without a model: leave out --model and --text")
     attnviz.read(arguments.capture)
-    os.environ[digest.VARIABLE] = str(Path(arguments.capture).resolve())
+    os.environ[capture_file.VARIABLE] = str(Path(arguments.capture).resolve())
 
 
 def app_file() -> Path:

@@ -20,8 +20,7 @@ from attnviz.errors import BadInput, bad_argument
 from attnviz.figures.ramp import Scale
 from attnviz.figures.sheet import Cells
 from attnviz.figures.style import Style
-from attnviz.files import pictures, surveys, tables
-from attnviz.files.atomic_file import replacing
+from attnviz.files import pictures, replacing, surveys, tables
 from attnviz.files.capture_file import read as capture_reader
 from attnviz.files.capture_file import write as capture_writer
 from attnviz.files.pictures import Place, View

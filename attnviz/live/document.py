@@ -31,7 +31,7 @@ from attnviz.pictures.shared.page import (
     source_hash,
 )
 from attnviz.pictures.shared.pages import BEHIND, ROWS
-from attnviz.pictures.stage.scenes import STAGED
+from attnviz.pictures.stage import STAGED
 
 HERE = Path(__file__).parent
 KERNELS = HERE / "engine" / "kernels.wasm"

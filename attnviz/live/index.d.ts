@@ -105,7 +105,7 @@ export interface ShowRequest {
   most_ms?: number;
 }
 
-/** A sentence on the stage: what attnviz/pictures/stage/scenes.py states of it. */
+/** A sentence on the stage: what attnviz/pictures/stage/__init__.py states of it. */
 export interface Staged {
   scene: Scene;
   text: string;

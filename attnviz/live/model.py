@@ -19,7 +19,7 @@ from PIL import Image
 
 import attnviz
 from attnviz.checks import examples
-from attnviz.checks.openings import OPENINGS
+from attnviz.checks.examples import OPENINGS
 from attnviz.errors import BadInput, TooLarge
 from attnviz.i18n import LANGUAGES, Language, text
 from attnviz.live import prepared

@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 
 import attnviz
 from attnviz.i18n import text
-from attnviz.pictures.grid import pooled
+from attnviz.pictures import grid
 from attnviz.pictures.group.groups import groups
 from tests.browser.conftest import OpenVisit
 from tests.support.canvas import load_palettes, matrix_colours, pixels
@@ -24,7 +24,7 @@ def test_the_weights_of_all_heads_follow_their_small_pictures(visit: OpenVisit) 
     opened = visit("overview", text=LONG, layer=0, head=2)
     board, preview = opened.canvas("All heads of"), opened.canvas(PREVIEW)
     expect_data(board, weights="all")
-    side = -(-len(weights) // pooled.MAX_SQUARE)
+    side = -(-len(weights) // grid.MAX_SQUARE)
     note = text("en", "component.grid.squares_note", side=side)
     expect(opened.page.locator(".av-grid-side")).to_contain_text(note)
     opened.page.locator(HEAD).hover()
@@ -60,7 +60,7 @@ def text_of_first() -> str:
 @pytest.mark.parametrize("side", [3, 4, 7])
 def test_each_point_is_the_largest_of_its_weights(side: int) -> None:
     group = groups(attnviz.capture("stories", "Tom had a red ball and Lily had a cat."))[0]
-    (layer, *_), weights = pooled.pooled_layers(group, side), group.call(0).weights().numpy()
+    (layer, *_), weights = grid.pooled_layers(group, side), group.call(0).weights().numpy()
     for row in range(layer.shape[1]):
         for column in range(layer.shape[2]):
             block = weights[:, row * side : (row + 1) * side, column * side : (column + 1) * side]

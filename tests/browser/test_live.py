@@ -16,9 +16,8 @@ from attnviz.i18n import LANGUAGES, Language, text
 from attnviz.live.model import first_picture, live_model
 from attnviz.live.site import write_site
 from attnviz.pictures.group.app_capture import AppCapture
-from attnviz.pictures.stage import StageView
+from attnviz.pictures.stage import STAGED, StageView
 from attnviz.pictures.stage import fill as stage_fill
-from attnviz.pictures.stage.scenes import STAGED
 from tests.support.cases import mostly_slow
 from tests.support.static_site import served
 from tests.support.waiting import LIMIT_MS, expect_true, number

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from attnviz.pictures.motion.scenes import SCENES
+from attnviz.pictures.motion import SCENES
 from tests.browser.conftest import OpenVisit
 from tests.support.browser import accessibility_problems
 from tests.support.visit import data, expect_data

@@ -8,9 +8,8 @@ import pytest
 from attnviz.app.page_parts import start
 from attnviz.app.server.edge import warm
 from attnviz.app.session import openings
-from attnviz.pictures import gallery
+from attnviz.pictures import gallery, stage
 from attnviz.pictures.shared.stored import is_same
-from attnviz.pictures.stage import scenes
 from scripts import write_gallery
 
 LEAST = 1.1 * 10**-gallery.DECIMALS  # a stored number is rounded
@@ -36,7 +35,7 @@ def test_the_miniatures_of_captures_are_computed_again() -> None:
 
 
 def test_the_stored_opening_of_the_stage_is_computed_again() -> None:
-    computed, kept = start.computed_stage(*openings.OPENING), scenes.stored_opening()
+    computed, kept = start.computed_stage(*openings.OPENING), stage.stored_opening()
     assert is_same(computed, kept, start.WITHIN) and computed.answers.winner == "Mary"
     other = replace(kept, answers=replace(kept.answers, before=kept.answers.before + 0.01))
     assert not is_same(computed, other, start.WITHIN)

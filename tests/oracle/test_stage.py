@@ -6,9 +6,8 @@ import pytest
 import attnviz
 from attnviz.app.page_parts import start
 from attnviz.changes import ablate, cut
-from attnviz.pictures.stage import LEAST_GUESS, StageView
+from attnviz.pictures.stage import BOOK_TRIED, LEAST_GUESS, STAGED, StageView
 from attnviz.pictures.stage.fill import strong_looks
-from attnviz.pictures.stage.scenes import BOOK_TRIED, STAGED
 from attnviz.types import HeadId
 
 BOOK, BALL, ANIMAL = STAGED["book"], STAGED["ball"], STAGED["animal"]

@@ -7,7 +7,7 @@ from attnviz import i18n
 from attnviz.app.bar import menus
 from attnviz.app.session import address, address_bar, store, widgets
 from attnviz.app.session.view import default_view
-from attnviz.checks.openings import SIGHTS
+from attnviz.checks.examples import SIGHTS
 from attnviz.pictures.shared.pages import BEHIND, Door
 from tests.pages.conftest import (
     Visit,

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 import attnviz
 from attnviz import i18n, tiles
 from attnviz.app.session import address, widgets
-from attnviz.app.session.text_files import MAX_BYTES, TextFile
+from attnviz.app.session.uploads import MAX_TEXT_BYTES, TextFile
 from attnviz.attention.call import AttentionCall
 from attnviz.errors import Cancelled
 from attnviz.pictures.group.groups import MAX_CELLS, MAX_WHOLE, groups, size_of
@@ -228,7 +228,7 @@ def test_a_text_too_long_for_the_box_is_read_as_a_file(visit: Visit, tiny: Tiny)
     assert sent(app)[0]["n_query"] == 2000
     tell(app, strip(app), "close", True)
     assert sent(app)[0]["tokens"] == ["the", "cat"]
-    type_text(app, "a" * (MAX_BYTES + 1))
+    type_text(app, "a" * (MAX_TEXT_BYTES + 1))
     assert "1,024 KiB" in app.error[0].value
 
 
@@ -238,7 +238,7 @@ def test_a_file_that_is_no_text(visit: Visit, lang: i18n.Language) -> None:
     app.file_uploader[0].set_value(("a.txt", b"ab\xff", "text/plain")).run()
     assert [each.value for each in app.error] == [i18n.text(lang, "error.bad_text_file", place=2)]
     assert "cat" in sent(app)[0]["tokens"]
-    app.file_uploader[0].set_value(("a.txt", b"a" * (MAX_BYTES + 1), "text/plain")).run()
+    app.file_uploader[0].set_value(("a.txt", b"a" * (MAX_TEXT_BYTES + 1), "text/plain")).run()
     said = i18n.text(lang, "error.text_file_too_large", found=1025, limit=1024, unit="KiB")
     assert [each.value for each in app.error] == [said]
 

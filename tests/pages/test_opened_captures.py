@@ -19,7 +19,7 @@ from attnviz.app.session import messages, widgets
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.errors import TooLarge
-from attnviz.files.capture_file.digest import VARIABLE, digest_of_bytes
+from attnviz.files.capture_file import VARIABLE, digest_of_bytes
 from attnviz.files.capture_file.read import read
 from attnviz.files.save import content
 from tests.pages.conftest import Visit, bar, beside_bar, component_name, is_typed, parameters, sent

@@ -12,7 +12,7 @@ from attnviz.app.session import sounds, view_request, widgets
 from attnviz.audio import sound
 from attnviz.audio.sound import Sound
 from attnviz.errors import BadInput, TooLarge
-from attnviz.pictures.grid import pooled as pooled_overview
+from attnviz.pictures import grid
 from attnviz.pictures.group import groups
 from tests.pages.conftest import Visit, bar, is_typed, parameters, pieces, sent, type_text
 from tests.support import folders
@@ -126,7 +126,7 @@ def test_overview_shows_many_frames_from_afar(
     visit: Visit, tiny: Tiny, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(groups, "MAX_CELLS", 1000)
-    monkeypatch.setattr(pooled_overview, "MAX_POINTS", 6 * 34**2)
+    monkeypatch.setattr(grid, "MAX_POINTS", 6 * 34**2)
     monkeypatch.setattr(buffers, "buffer", lambda _key, build: build())
     app = visit("overview", model=tiny("whisper"), stack="encoder", kind="self", query="50")
     assert not app.error and not app.info

@@ -13,7 +13,7 @@ from attnviz.app.session.view import default_view
 from attnviz.pictures import film, gallery, resume, stage
 from attnviz.pictures.shared.buffer import unpack
 from attnviz.pictures.shared.pages import path as path_of
-from attnviz.pictures.stage.scenes import STAGED
+from attnviz.pictures.stage import STAGED
 from tests.pages.conftest import Visit, bar, beside_bar, parameters, sent, tell
 
 

@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 import attnviz
 from attnviz import i18n
 from attnviz.app.frame import strip as app_strip
-from attnviz.app.session import address, text_files, widgets
+from attnviz.app.session import address, uploads, widgets
 from attnviz.checks import examples
 from attnviz.pictures.shared.buffer import unpack
 from attnviz.tokens.labels import without_surrogates
@@ -133,8 +133,8 @@ def test_hostile_text_is_a_text_or_is_refused(visit: Visit, typed: str) -> None:
 
 def test_a_text_beyond_every_limit_is_refused_in_one_sentence(visit: Visit) -> None:
     app = visit("overview", text=TEXT)
-    type_text(app, "\u9577" * text_files.MAX_BYTES)
-    assert len(app.error) == 1 and f"{text_files.MAX_BYTES // 1024:,}" in app.error[0].value
+    type_text(app, "\u9577" * uploads.MAX_TEXT_BYTES)
+    assert len(app.error) == 1 and f"{uploads.MAX_TEXT_BYTES // 1024:,}" in app.error[0].value
     assert parameters(app)["text"] == TEXT
 
 

@@ -17,7 +17,7 @@ from attnviz.app.session import widgets
 from attnviz.attention import edits
 from attnviz.attention.steps import Steps
 from attnviz.changes import parse
-from attnviz.pictures.stage.scenes import STAGED
+from attnviz.pictures.stage import STAGED
 from tests.pages.conftest import Visit, bar
 
 TEXT = "The cat sat."

@@ -9,7 +9,7 @@ from typing import TypeGuard
 
 from attnviz.i18n import Language
 from attnviz.pictures.board import Board, BoardCell, Panel
-from attnviz.pictures.motion.scenes import Motion
+from attnviz.pictures.motion import Motion
 from attnviz.teach.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.teach.lessons.cards.card import (
     Card,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from attnviz.app.server import opened_captures
-from attnviz.app.session import current, messages, sounds, text_files, uploads, widgets
+from attnviz.app.session import current, messages, sounds, uploads, widgets
 from attnviz.app.session.messages import plain
 from attnviz.audio import sound
 from attnviz.i18n import Language, text
@@ -101,7 +101,7 @@ def _take_capture(name: str, data: bytes) -> None:
 def text_upload(lang: Language) -> None:
     """An uploader, folded away."""
     with st.expander(text(lang, "menu.file"), key=widgets.key("file")):
-        most = text_files.MAX_BYTES // MIB
+        most = uploads.MAX_TEXT_BYTES // MIB
         texts = text(lang, "menu.file_upload"), text(lang, "menu.file_help")
         Uploader(TEXT, "txt", most, *texts).show(lang, _take_text)
 
@@ -120,7 +120,7 @@ def pasting_problem(lang: Language) -> None:
 
 
 def _take_text(name: str, data: bytes) -> None:
-    text_files.keep(text_files.uploaded(name, data))
+    uploads.keep_text(uploads.text_file(name, data))
 
 
 def sound_choice(lang: Language) -> None:

@@ -7,7 +7,7 @@ or draws is checked before it is kept; a refusal is shown beside the widget.
 import streamlit as st
 
 from attnviz.app.host.draw import draw
-from attnviz.app.session import current, drawings, messages, pictures, uploads, widgets
+from attnviz.app.session import current, messages, pictures, uploads, widgets
 from attnviz.i18n import Language, text
 from attnviz.pictures import drawing_pad
 from attnviz.pictures.drawing_pad import pad
@@ -23,7 +23,7 @@ def choice(lang: Language) -> None:
     chosen = uploads.picture_name()
     seed = pictures.sample_seed(chosen)
     _selectbox(
-        lang, SAMPLE if seed is not None else DRAWING if drawings.is_drawing(chosen) else chosen
+        lang, SAMPLE if seed is not None else DRAWING if pictures.is_drawing(chosen) else chosen
     )
     if seed is not None:
         _samples(lang, seed)
@@ -109,4 +109,4 @@ def _pad(lang: Language) -> None:
 def _take_drawing() -> None:
     with uploads.taking("pad"):
         sent = widgets.component_value(widgets.key("pad"), "picture")
-        current.open_image(drawings.name(pictures.from_pad(sent)))
+        current.open_image(pictures.drawing_name(pictures.from_pad(sent)))

@@ -2,9 +2,11 @@
 
 In: what is shown. Out: the same with the chosen attention, in the chosen window; beside the widget
 of the window stands the whole picture with that window framed. Without a choice there is no widget.
+Callbacks open a head whose effect is shown, with its attention; a name that no head of the model
+has opens nothing.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,7 +17,8 @@ from attnviz.app.session import address_bar, current, widgets
 from attnviz.i18n import Language, text
 from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.group.groups import Group, size_of
-from attnviz.pictures.shared.selection import Extent
+from attnviz.pictures.shared.selection import Extent, parse_open
+from attnviz.pictures.switches.fill import prefix
 from attnviz.types import Kind, Stack
 from attnviz.vision.windows import Windows
 
@@ -146,3 +149,43 @@ def framed(picture: np.ndarray, windows: Windows, window: int) -> Image.Image:
             if neighbour not in inside:
                 draw.line(edge, fill=FRAME, width=12)
     return image
+
+
+def open_from_canvas(key: str, shown: PageContext) -> Callable[[], None]:
+    """A callback of a canvas: it goes to the head that was opened, at its cell."""
+    groups = _groups(shown)
+
+    def open_page() -> None:
+        sent = widgets.component_value(key, "open")
+        name = sent.get("name") if isinstance(sent, Mapping) else None
+        for before, group in groups:
+            request = parse_open(sent, group.extent)
+            if request and name == f"{before}L{request.layer}.H{request.head}":
+                current.open_attention(group.stack, group.kind)
+                current.take_opened(request)
+                current.go(request.page)
+
+    return open_page
+
+
+def open_from_table(key: str, shown: PageContext) -> Callable[[], None]:
+    """A callback of a table whose cells open heads: it goes to the head on Look."""
+    groups = _groups(shown)
+
+    def open_page() -> None:
+        name = widgets.component_value(key, "table")
+        for before, group in groups:
+            for layer in range(group.extent.n_layers):
+                count = group.extent.last_head(layer) + 1
+                heads = [f"{before}L{layer}.H{head}" for head in range(count)]
+                if name in heads:
+                    head = heads.index(str(name))
+                    current.open_head(layer, head, group.stack, group.kind)
+                    current.go("head")
+
+    return open_page
+
+
+def _groups(shown: PageContext) -> list[tuple[str, GroupName]]:
+    """The prefix of each group's heads, and the group's name; a callback must hold no capture."""
+    return [(prefix(group), group_name(group)) for group in shown.captured.groups]

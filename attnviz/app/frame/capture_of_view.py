@@ -22,7 +22,6 @@ from attnviz.app.session import (
     messages,
     model_cards,
     sounds,
-    text_files,
     uploads,
     view_request,
     widgets,
@@ -56,7 +55,7 @@ def shown(lang: Language, with_second: bool = False) -> PageContext | None:
     if not view.model:
         _say_missing(lang, "model", name=text(lang, "menu.model_name"))
         return None
-    typed = text_files.input_text()
+    typed = uploads.input_text()
     card = model_cards.card(view.model)
     if card is not None and card.kind not in READS_NO_TEXT and not (typed or "").strip():
         _say_no_text(lang, typed)

@@ -28,7 +28,6 @@ from attnviz.pictures import masks as overlays
 from attnviz.pictures import rest as told
 from attnviz.pictures import steps as strip
 from attnviz.pictures import writing
-from attnviz.pictures.grid import pooled as pooled_overview
 from attnviz.pictures.group import groups, heads
 from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.group.axes import token_axes
@@ -76,7 +75,7 @@ def _player(shown: PageContext) -> None:
 
 def grows(shown: PageContext) -> bool:
     """True if a square of the grid grows in place: where all weights come with the picture."""
-    return shown.size.all_at_once and not pooled_overview.comes_first(shown.size)
+    return shown.size.all_at_once and not grids.comes_first(shown.size)
 
 
 def look(shown: PageContext) -> None:
@@ -102,14 +101,14 @@ def grid(shown: PageContext, grows: bool = False) -> None:
             )
             return
         at, is_sorted = _first_sight(shown)
-        first = at if pooled_overview.comes_first(size) else None
+        first = at if grids.comes_first(size) else None
         known = measured(shown) if is_sorted else None
 
         def overview() -> HeadsView:
             if size.pooled:
-                return pooled_overview.overview(shown, known)
+                return grids.overview(shown, known)
             if first is not None:
-                return pooled_overview.first_look(shown, known, first)
+                return grids.first_look(shown, known, first)
             return heads.overview(shown, known)
 
         name = f"{known is not None} {first}"
@@ -133,7 +132,7 @@ def rest(shown: PageContext, *, weights: bool) -> None:
     with messages.guard(lang):
         key = widgets.component_key("rest")
         draw(told.CANVAS, lambda: told.words(shown, measured(shown)), key, lang, kept=shown.key)
-        if not (weights and pooled_overview.comes_first(size)):
+        if not (weights and grids.comes_first(size)):
             return
         for layers in told.parts(shown):
             draw(

@@ -23,14 +23,13 @@ from attnviz.app.session import (
     model_cards,
     sounds,
     store,
-    text_files,
     uploads,
     widgets,
 )
 from attnviz.app.session.fragment import fragment
 from attnviz.app.session.model_cards import READS_PICTURES, reads_text
 from attnviz.checks import examples
-from attnviz.checks.openings import sight
+from attnviz.checks.examples import sight
 from attnviz.i18n import Language, text
 from attnviz.i18n.numbers import number
 from attnviz.models.registry import REGISTRY
@@ -207,7 +206,7 @@ def right(
 
 def _source(lang: Language, shown: PageContext | None) -> str:
     """The name of a file that is read in place of a typed text, or of a capture's model."""
-    view, file = current.view(), text_files.kept()
+    view, file = current.view(), uploads._kept_text()
     if view.input.capture:
         title = model_title(lang, shown.captured.name) if shown is not None else ""
         return text(lang, "strip.capture", model=title)

@@ -14,7 +14,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app.bar.navigation import NAVIGATION
-from attnviz.app.frame import head_links, measurement, run_again
+from attnviz.app.frame import attention_choice, measurement, run_again
 from attnviz.app.host.draw import draw
 from attnviz.app.server import answer_runs
 from attnviz.app.server.answer_runs import Answering
@@ -94,7 +94,7 @@ def _mount(shown: PageContext, answered: Answering, found: Found, key: str) -> N
             lambda: _view(shown, answered, found),
             name,
             lang,
-            {"circuit": _take(name), "open": head_links.open_from_canvas(name, shown)},
+            {"circuit": _take(name), "open": attention_choice.open_from_canvas(name, shown)},
             kept=f"{key} {choice} {address_bar.is_embedded()}",
         )
 

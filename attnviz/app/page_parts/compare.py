@@ -23,13 +23,11 @@ from attnviz.app.session import (
     address,
     address_bar,
     current,
-    drawings,
     messages,
     model_cards,
     pictures,
     sounds,
     store,
-    text_files,
     uploads,
     view_request,
     widgets,
@@ -374,7 +372,7 @@ def _picture(lang: Language, side: Side) -> None:
 def _picture_title(lang: Language, name: str) -> str:
     seed = pictures.sample_seed(name)
     if seed is None:
-        return text(lang, f"picture.{'drawing' if drawings.is_drawing(name) else name}")
+        return text(lang, f"picture.{'drawing' if pictures.is_drawing(name) else name}")
     return text(lang, "compare.sample", number=seed)
 
 
@@ -403,7 +401,7 @@ def left_side() -> Side:
     if capture is not None:
         words = capture.capture.tokens.text
         return Side(capture.name, words, target="", image=uploads.picture_name())
-    typed = text_files.input_text() or ""
+    typed = uploads.input_text() or ""
     return Side(view.model, typed, view.input.target, uploads.picture_name())
 
 

@@ -20,7 +20,8 @@ from attnviz.app.server.jobs import Job
 from attnviz.app.session import address, address_bar, current, messages, widgets
 from attnviz.app.session.fragment import fragment
 from attnviz.i18n import Language, text
-from attnviz.pictures.cut_out import CANVAS, CutOut, fill
+from attnviz.pictures import cut_out
+from attnviz.pictures.cut_out import CANVAS, CutOut
 from attnviz.pictures.group.app_capture import PageContext
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ def _measured(shown: PageContext, left: Answering, right: Answering, other: str)
     number = text(lang, "word_shares.lead", first=names[0], second=names[1])
     draw(
         CANVAS,
-        fill.view(lang, found, number, kept),
+        cut_out.view(lang, found, number, kept),
         name,
         lang,
         {"kept": partial(_take_kept, name)},
@@ -138,7 +139,7 @@ def _measured(shown: PageContext, left: Answering, right: Answering, other: str)
 
 def _found(left: Answering, right: Answering, on: "AnswerMeasure", job: Job) -> CutOut:
     run, other = (side.run.with_measure(on) for side in (left, right))
-    return fill.numbers(run.circuit(other, progress=job.report, cancel=job.cancel))
+    return cut_out.numbers(run.circuit(other, progress=job.report, cancel=job.cancel))
 
 
 def _take_kept(name: str) -> None:

@@ -22,7 +22,8 @@ from attnviz.app.session import current, messages, widgets
 from attnviz.app.session.fragment import fragment
 from attnviz.errors import AttnVizError
 from attnviz.i18n import text
-from attnviz.pictures.effects import CANVAS, fill
+from attnviz.pictures import effects as told
+from attnviz.pictures.effects import CANVAS
 from attnviz.pictures.group import groups
 from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.switches import Off
@@ -66,7 +67,7 @@ def _of_whole_heads(shown: PageContext, request: "Request") -> None:
     with nullcontext() if asked else suppress(AttnVizError):
         effects = measurement.head_effects(shown.lang, key, answered, OFF, with_bar=asked)
     if effects is not None:
-        view = partial(fill.view, shown, answered.run.reader, effects)
+        view = partial(told.of_heads, shown, answered.run.reader, effects)
         name = widgets.component_key("effects")
         draw(CANVAS, view, name, shown.lang, kept=f"{shown.key} {request.key}")
 
@@ -99,7 +100,7 @@ def _of_looks(shown: PageContext, request: "Request | None", cell: tuple[int, in
     cuts = measurement.look_cuts(shown.lang, key, answered, edges)
     if cuts is not None:
         name = widgets.component_key("effects")
-        view = partial(fill.of_looks, shown, answered.run, cuts)
+        view = partial(told.of_looks, shown, answered.run, cuts)
         draw(CANVAS, view, name, shown.lang, kept=key)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from attnviz.app.bar.navigation import renew
-from attnviz.app.frame import head_links, measurement, run_again
+from attnviz.app.frame import attention_choice, measurement, run_again
 from attnviz.app.host.draw import draw
 from attnviz.app.page_parts import compare
 from attnviz.app.server import answer_runs
@@ -137,4 +137,6 @@ def _result(
         st.markdown(sentence)
     for place, view in enumerate(views.boards(lang, patching, stage)):
         name = widgets.component_key(f"patching.{place}")
-        draw(table.CANVAS, view, name, lang, {"table": head_links.open_from_table(name, left)})
+        draw(
+            table.CANVAS, view, name, lang, {"table": attention_choice.open_from_table(name, left)}
+        )

@@ -30,7 +30,7 @@ from attnviz.app.session.fragment import fragment
 from attnviz.app.session.view import DEFAULT_MODEL
 from attnviz.capture.request import Request
 from attnviz.checks import examples
-from attnviz.checks.openings import OPENINGS, sight
+from attnviz.checks.examples import OPENINGS, sight
 from attnviz.i18n import Language, text
 from attnviz.pictures import film, gallery
 from attnviz.pictures import stage as stage_picture
@@ -39,9 +39,8 @@ from attnviz.pictures.gallery import Miniature
 from attnviz.pictures.shared import stored as stored_views
 from attnviz.pictures.shared.pages import Door
 from attnviz.pictures.shared.selection import Extent, parse_question
-from attnviz.pictures.stage import Scene, StageView
+from attnviz.pictures.stage import STAGED, Scene, StageView, stored_opening
 from attnviz.pictures.stage import fill as stage_fill
-from attnviz.pictures.stage.scenes import STAGED, stored_opening
 
 FILM = "film"  # True once this visitor has asked for it
 N_TOKENS = 16  # of the story; the last one that is generated is never read

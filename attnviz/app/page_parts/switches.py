@@ -14,7 +14,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app.bar.navigation import NAVIGATION, renew
-from attnviz.app.frame import head_links, measurement, run_again
+from attnviz.app.frame import attention_choice, measurement, run_again
 from attnviz.app.frame.attention_choice import group_title
 from attnviz.app.host.draw import draw
 from attnviz.app.server import answer_runs
@@ -90,7 +90,7 @@ def board(shown: PageContext, offer: Callable[[Language, HeadId], None]) -> None
                     "switches": _take(name, "switches", current.take_switches),
                     "word": _take(name, "word", current.take_look),
                     "ask": _forbid(name, shown.size.extent),
-                    "open": head_links.open_from_canvas(name, shown),
+                    "open": attention_choice.open_from_canvas(name, shown),
                 },
                 kept=f"{key} {to} {off} {effects is None} {leads is None} {words is None}"
                 f" {forbidden} {cell}",

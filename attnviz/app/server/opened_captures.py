@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from attnviz.app.server import loading, turns
 from attnviz.errors import BadInput, TooLarge
-from attnviz.files.capture_file.digest import VARIABLE, digest_of_bytes, digest_of_file
+from attnviz.files.capture_file import VARIABLE, digest_of_bytes, digest_of_file
 from attnviz.pictures.group.app_capture import AppCapture, Media
 from attnviz.pictures.group.groups import groups
 from attnviz.types import MIB, Kind, Stack

@@ -17,7 +17,7 @@ from attnviz.app.session import pictures
 from attnviz.app.session.view import DEFAULT_MODEL, PATCH_STAGES, View, default_view
 from attnviz.attention import edits
 from attnviz.errors import BadInput
-from attnviz.files.capture_file import digest
+from attnviz.files import capture_file
 from attnviz.pictures import circuit, geometry, mask_painter, switches
 from attnviz.pictures.pairs import Ask
 from attnviz.pictures.shared import numbers, options
@@ -38,7 +38,7 @@ INDICES = ("layer", "head", "query", "key")
 SLUG = re.compile(r"[a-z0-9_-]{0,40}")
 GUESS = re.compile(r"(\d{1,5}\.\d{1,4})?", re.ASCII)  # a position and a state
 CELL = re.compile(r"(\d{1,5}\.\d{1,5})?", re.ASCII)  # a query and a key
-DIGEST = re.compile(f"([0-9a-f]{{{digest.DIGITS}}})?")
+DIGEST = re.compile(f"([0-9a-f]{{{capture_file.DIGITS}}})?")
 SECRET = re.compile(r"[A-Za-z0-9_-]{0,40}")
 
 # (the value to use, or None for none; True if it is exactly what was given)

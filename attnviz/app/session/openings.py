@@ -1,7 +1,7 @@
 """The view at a cell worth seeing, where nothing was chosen yet.
 
 In: the view, and a capture as soon as there is one. Out: the same view at the head, query and key
-that `attnviz.checks.openings` names for an example, or that `ranking.opening` finds in any other
+that `attnviz.checks.examples` names for an example, or that `ranking.opening` finds in any other
 text. A head that a visitor chose stays when the text changes. An address is shown as it is. Who
 goes on from Start takes the sentence of the stage along.
 """
@@ -10,13 +10,12 @@ from dataclasses import replace
 
 from attnviz.app.session import address, address_bar, current, routes, store
 from attnviz.app.session.view import DEFAULT_MODEL, AttentionPlace, View, default_view
-from attnviz.checks.openings import OPENINGS, sight
+from attnviz.checks.examples import OPENINGS, sight
 from attnviz.pictures.group import ranking
 from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.shared.pages import Page
 from attnviz.pictures.shared.selection import LookQuestion
-from attnviz.pictures.stage import Scene
-from attnviz.pictures.stage.scenes import STAGED
+from attnviz.pictures.stage import STAGED, Scene
 from attnviz.types import HeadId
 
 FOUND = "opening"  # the layer and head that were chosen here, not by the visitor

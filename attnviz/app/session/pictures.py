@@ -2,23 +2,28 @@
 
 In: a picture's name, the bytes of a file, or what the drawing pad sent. Out: a `PIL.Image` in RGB.
 Uploads are input from outside: only PNG and JPEG are opened, their size is checked before a pixel
-is decoded, and only the pixels are kept, no bytes of the file.
+is decoded, and only the pixels are kept, no bytes of the file. A drawing from the pad has a name
+that holds every cell, so that a link shows the same picture: "drawing-" and the compressed cells in
+base64. It has as many cells as a picture of the `shapes` world has pixels, each in one paint of the
+pad; a name is input from outside, too: what unpacks to anything but these cells is no drawing.
 """
 
 import base64
 import re
 import threading
+import zlib
 from collections.abc import Callable
 from io import BytesIO
 
 import numpy as np
+from jaxtyping import UInt8
 from PIL import Image, ImageDraw, ImageOps
 
-from attnviz.app.session import drawings
 from attnviz.errors import BadInput, TooLarge
-from attnviz.pictures.drawing_pad import PAD_SIDE_PX
+from attnviz.pictures.drawing_pad import PAD_SIDE_PX, PAINTS
 from attnviz.types import MIB
 from attnviz.worlds import shapes
+from attnviz.worlds.forms import Paint
 
 SIDE_PX = 448
 MAX_BYTES = 5 * MIB
@@ -32,8 +37,15 @@ SAMPLED = ("shapes",)
 SAMPLE = re.compile(r"sample-(0|[1-9][0-9]{0,4})")
 FIRST_SAMPLE = 1
 LAST_SAMPLE = 99_999
-
 _decoding = threading.Lock()  # one picture at a time: each may take some 100 MB
+SIDE_CELLS = shapes.SIDE_PX
+CELL_PX = PAD_SIDE_PX // SIDE_CELLS
+GROUND: Paint = (255, 255, 255)
+COLOURS = np.array([GROUND, *PAINTS.values()], dtype=np.uint8)
+MAX_DRAWING_CHARS = 4096  # cells of random paints take 1,200
+DRAWING = re.compile(rf"drawing-([A-Za-z0-9_-]{{1,{MAX_DRAWING_CHARS}}})")
+RAW_DEFLATE = -15  # zlib's sign for a stream without a header
+Cells = UInt8[np.ndarray, "row column"]
 
 
 def is_sampled(model: str) -> bool:
@@ -68,9 +80,7 @@ def following(name: str) -> str:
 
 def exists(name: str) -> bool:
     """True if a picture of this name can be made, or may have been uploaded."""
-    return (
-        name in DRAWN or name == OWN or sample_seed(name) is not None or drawings.is_drawing(name)
-    )
+    return name in DRAWN or name == OWN or sample_seed(name) is not None or is_drawing(name)
 
 
 def truth(name: str) -> str:
@@ -84,7 +94,7 @@ def made(name: str) -> Image.Image:
     seed = sample_seed(name)
     if seed is not None:
         return Image.fromarray(shapes.sample(seed).picture())
-    return drawings.made(name) or drawn(name)
+    return drawing(name) or drawn(name)
 
 
 def drawn(name: str) -> Image.Image:
@@ -211,4 +221,50 @@ DRAWN: dict[str, Callable[[ImageDraw.ImageDraw], None]] = {
     "landscape": _landscape,
     "stripes": _stripes,
 }
+
+
 OWN = "own"  # the picture that the visitor uploaded
+
+
+def drawing_name(picture: Image.Image) -> str:
+    """The name of a drawing of PAD_SIDE_PX pixels a side; a cell takes its most frequent paint."""
+    pixels = np.asarray(picture.convert("RGB")).astype(np.int32)
+    distances = [((pixels - colour) ** 2).sum(axis=-1) for colour in COLOURS.astype(np.int32)]
+    nearest = np.argmin(distances, axis=0).reshape(SIDE_CELLS, CELL_PX, SIDE_CELLS, CELL_PX)
+    counts = [(nearest == paint).sum(axis=(1, 3)) for paint in range(len(COLOURS))]
+    cells = np.argmax(counts, axis=0).astype(np.uint8)
+    packer = zlib.compressobj(9, zlib.DEFLATED, RAW_DEFLATE)
+    packed = packer.compress(cells.tobytes()) + packer.flush()
+    return "drawing-" + base64.urlsafe_b64encode(packed).decode("ascii").rstrip("=")
+
+
+def is_drawing(name: str) -> bool:
+    """True if the name holds a drawing."""
+    return _cells_of(name) is not None
+
+
+def drawing(name: str) -> Image.Image | None:
+    """The picture of a drawing's name; None for any other name."""
+    cells = _cells_of(name)
+    if cells is None:
+        return None
+    return Image.fromarray(COLOURS[cells]).resize(
+        (PAD_SIDE_PX, PAD_SIDE_PX), Image.Resampling.NEAREST
+    )
+
+
+def _cells_of(name: str) -> Cells | None:
+    match = DRAWING.fullmatch(name)
+    if match is None:
+        return None
+    unpacker = zlib.decompressobj(RAW_DEFLATE)
+    try:
+        packed = base64.b64decode(match[1] + "=" * (-len(match[1]) % 4), altchars=b"-_")
+        unpacked = unpacker.decompress(packed, SIDE_CELLS**2 + 1)
+    except (ValueError, zlib.error):
+        return None
+    cells = np.frombuffer(unpacked, dtype=np.uint8)
+    whole = unpacker.eof and not unpacker.unused_data and cells.size == SIDE_CELLS**2
+    if not whole or cells.max() >= len(COLOURS):
+        return None
+    return cells.reshape(SIDE_CELLS, SIDE_CELLS)

@@ -17,7 +17,7 @@ import attnviz
 from attnviz.attention.capture import Capture
 from attnviz.checks.examples import languages
 from attnviz.errors import bad_argument
-from attnviz.files.atomic_file import replacing
+from attnviz.files import replacing
 from attnviz.files.page.document import Page, document
 from attnviz.files.page.first_view import PageOpening
 from attnviz.files.page.parts import (

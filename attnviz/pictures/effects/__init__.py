@@ -1,17 +1,28 @@
 """Effects: how far the answer moves without each head, or one look of it, told to the pictures.
 
-In: a frozen `EffectsView` whose texts are already translated. Out: nothing; it has no picture of
-its own. The numbers are measured after the heads are on screen: Overview and Head are sent no
-second time, but told by this canvas (`shared/effects.js`), which they recognise by the name of the
-capture.
+In: a frozen `EffectsView` whose texts are already translated; `of_heads` and `of_looks` make one of
+measured effects or cuts, each in words beside the median head's. Of whole heads largest effect and
+median are those of the model. Out: nothing; it has no picture of its own. The numbers are measured
+after the heads are on screen: Overview and Head are sent no second time, but told by this canvas
+(`shared/effects.js`), which they recognise by the name of the capture.
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float32
 
+from attnviz.i18n import text
+from attnviz.pictures.group import answers, heads
+from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.shared.canvas import Canvas
+
+if TYPE_CHECKING:
+    from attnviz.experiment.answers import AnswerReader
+    from attnviz.experiment.cuts import Cuts
+    from attnviz.experiment.effects import Effects
+    from attnviz.experiment.run import Experiment
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,3 +50,87 @@ class EffectsView:
 
 
 CANVAS = Canvas("effects", (EffectsView,))
+
+
+def of_heads(shown: PageContext, answer: "AnswerReader", effects: "Effects") -> EffectsView:
+    """The effects of the heads of a group."""
+    lang, group = shown.lang, shown.group
+    sizes = np.abs(effects.changes)
+    median, most = float(np.median(sizes)), float(sizes.max())
+    unit = answers.unit_of(answer)
+    what = _what(answer)
+    others = answers.amount_again(lang, median, unit)
+    table = np.abs(effects.grid(group.kind, group.stack))
+    sentences = tuple(
+        tuple(
+            ""
+            if np.isnan(effect)
+            else text(
+                lang,
+                f"effects.{what}",
+                own=answers.amount(lang, float(effect), unit),
+                median=others,
+            )
+            for effect in layer
+        )
+        for layer in table
+    )
+    legend = text(
+        lang,
+        f"effects.legend_{what}",
+        head=str(effects.order[0]),
+        most=answers.amount_again(lang, most, unit),
+        median=others,
+    )
+    least = answers.least_that_matters(sizes, effects.spread)
+    name = heads.capture_name(shown)
+    return EffectsView(name, table.astype(np.float32), most, median, least, sentences, legend)
+
+
+def of_looks(shown: PageContext, run: "Experiment", cuts: "Cuts") -> EffectsView:
+    """The effect of one look, forbidden in each head of a group; the row grows to 1 again."""
+    lang, answer, unit = shown.lang, run.reader, answers.unit_of(run.reader)
+    extent = shown.size.extent
+    table = np.full((extent.n_layers, extent.n_heads), np.nan, dtype=np.float32)
+    sentences = [[""] * extent.n_heads for _ in range(extent.n_layers)]
+    chosen = [[("", 0.0)] * extent.n_heads for _ in range(extent.n_layers)]
+    is_choice = answer.is_probability and answer.exclusive
+
+    def named(at: int) -> str:
+        return answers.choice_name(lang, run.prepared, answer, at).strip()
+
+    median, most = float(np.median(cuts.moved)), float(cuts.moved.max())
+    again = answers.amount_again(lang, median, unit)
+    for at, (head, _, _) in enumerate(cuts.edges):
+        assert head.head is not None, "each cut is one head's"
+        moved, winner = float(cuts.moved[at]), int(cuts.winners[at])
+        turns = is_choice and winner != cuts.winner
+        if is_choice:
+            share = float(cuts.numbers[at, winner])
+            chosen[head.layer][head.head] = named(winner), share
+        table[head.layer, head.head] = moved
+        sentences[head.layer][head.head] = text(
+            lang,
+            f"effects.look_{'turns' if turns else _what(answer)}",
+            own=answers.amount(lang, moved, unit),
+            median=again,
+            answer=named(winner),
+        )
+    legend = text(
+        lang,
+        "effects.legend_look",
+        head=str(cuts.edges[int(cuts.moved.argmax())][0]),
+        most=answers.amount(lang, most, unit),
+        median=again,
+    )
+    least = answers.least_that_matters(cuts.moved, cuts.spread)
+    said, cell = tuple(map(tuple, sentences)), cuts.edges[0][1:]
+    name = heads.capture_name(shown)
+    before = (named(cuts.winner), float(answer.clean[cuts.winner])) if is_choice else ("", 0.0)
+    answered = tuple(map(tuple, chosen))
+    return EffectsView(name, table, most, median, least, said, legend, cell, before, answered)
+
+
+def _what(answer: "AnswerReader") -> str:
+    """The name of the thing that moves: a sentence's meaning, vectors, or an answer."""
+    return {"cosines": "meaning", "vectors": "output"}.get(answer.kind, "answer")

@@ -1,9 +1,11 @@
 """The gallery of the start page: four miniatures, of numbers that were measured beforehand.
 
 In: a `GalleryView`; `gallery` reads the one of measured.json, which `python -m
-scripts.write_gallery` writes, weights with four decimals. Out: the event `miniature` with the name
-of one that was clicked. Each plays once when it comes into sight, and again under the pointer or
-the focus; visitors who asked for less motion get its last moment.
+scripts.write_gallery` writes, weights with four decimals. `lines`, `picture` and `story` take
+captures of the embedded models: none of the numbers is changed but the story's mean over the heads
+of a layer. Out: the event `miniature` with the name of one that was clicked. Each plays once when
+it comes into sight, and again under the pointer or the focus; visitors who asked for less motion
+get its last moment.
 """
 
 from dataclasses import dataclass
@@ -13,13 +15,17 @@ from typing import Annotated, Literal, get_args
 import numpy as np
 from jaxtyping import Float32, UInt8
 
+from attnviz.pictures.group import groups, picture_places
+from attnviz.pictures.group.app_capture import AppCapture
 from attnviz.pictures.shared import stored
 from attnviz.pictures.shared.canvas import Canvas, roots
+from attnviz.types import HeadId
 
 Miniature = Literal["translator", "picture", "story", "birth"]
 MINIATURES: tuple[Miniature, ...] = get_args(Miniature)
 PLACE = Path(__file__).with_name("measured.json")
 DECIMALS = 4
+BEGINS = "▸"
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,3 +102,51 @@ def gallery() -> GalleryView:
 def as_text(view: GalleryView) -> str:
     """The miniatures as JSON."""
     return stored.as_text(view, DECIMALS)
+
+
+def lines(captured: AppCapture, target: str, head: HeadId) -> Lines:
+    """The words of a translation and the weights of one head of the cross-attention."""
+    from attnviz.experiment.outputs.alignment import align
+
+    alignment = align(captured.model, captured.capture, target)
+    targets = [place for place, word in enumerate(alignment.target) if not word.special]
+    sources = [place for place, word in enumerate(alignment.source) if not word.special]
+    return Lines(
+        str(head),
+        tuple(alignment.source[place].text for place in sources),
+        tuple(alignment.target[place].text for place in targets),
+        np.ascontiguousarray(alignment.weights[head.layer, head.head][np.ix_(targets, sources)]),
+    )
+
+
+def picture(captured: AppCapture, head: HeadId, query: int) -> PictureRead:
+    """A picture that a vision model reads, with one row of one head over its patches."""
+    from attnviz.experiment.outputs.classes import classes
+
+    group = captured.groups[0]
+    patches = picture_places.picture(captured, group)
+    assert patches is not None, "the tokens of a vision model are patches"
+    row = groups.stacked(group)[head.layer, head.head, query]
+    n_patches = patches.rows * patches.columns
+    predicted = classes(captured.model, captured.capture)
+    return PictureRead(
+        str(head),
+        patches.picture,
+        row[patches.first : patches.first + n_patches].reshape(patches.rows, patches.columns),
+        predicted.best,
+        float(predicted.probabilities.max()),
+    )
+
+
+def story(captured: AppCapture) -> Story:
+    """A text that a decoder went on with; row t holds what the model read to generate token t.
+
+    A special token is shown as the sign that stands for it on the stage.
+    """
+    group = captured.groups[0]
+    tokens = groups.keys(group)
+    weights = groups.stacked(group)[-1].mean(axis=0)
+    read = np.zeros_like(weights)
+    read[1:] = weights[:-1]  # the row before a token is the one that predicts it
+    labels = np.where(tokens.special, BEGINS, tokens.labels).tolist()
+    return Story(tuple(labels), len(tokens) - captured.capture.n_generated, read)

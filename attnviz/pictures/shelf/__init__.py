@@ -12,8 +12,7 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float32
 
-from attnviz.pictures.motion import FilmScene
-from attnviz.pictures.motion.scenes import FilmName
+from attnviz.pictures.motion import FilmName, FilmScene
 from attnviz.pictures.shared.canvas import Canvas
 
 StillKind = Literal["film", "matrices", "lines"]

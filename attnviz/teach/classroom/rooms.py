@@ -14,10 +14,16 @@ from dataclasses import dataclass, replace
 
 from attnviz.errors import BadInput, TooLarge
 from attnviz.teach.classroom.bounds import CLICKS_S, MAX_CLICKS, MAX_SENTENCES, SENTENCES_S
-from attnviz.teach.classroom.memory_store import MemoryStore
 from attnviz.teach.classroom.room import Counts, Report, Room, Tally, check_size, hash_of
 from attnviz.teach.classroom.stage import CardName, Stage
-from attnviz.teach.classroom.store import Admission, Listings, RoomStore, Watcher, unknown_room
+from attnviz.teach.classroom.store import (
+    Admission,
+    Listings,
+    MemoryStore,
+    RoomStore,
+    Watcher,
+    unknown_room,
+)
 
 # no 0 and O, no 1 and I: 32 signs, 5 bits each
 ALPHABET = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"

@@ -17,7 +17,7 @@ import numpy as np
 
 from attnviz.attention.capture import Capture
 from attnviz.pictures.board import Board, Panel
-from attnviz.pictures.motion.scenes import Motion
+from attnviz.pictures.motion import Motion
 from attnviz.teach.course.arrays import Matrix, apart, softmax
 from attnviz.teach.course.recipe import CaptureText, CardInputs, Lesson, Recipe
 from attnviz.teach.lessons.cards.card import (

@@ -28,7 +28,7 @@ from attnviz.attention import formula
 from attnviz.checks.cards import card
 from attnviz.models.registry import embedded_folder
 from attnviz.pictures.board import Board, Panel
-from attnviz.pictures.motion.scenes import Motion
+from attnviz.pictures.motion import Motion
 from attnviz.teach.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.teach.course.toy_model import (
     BLOCK,

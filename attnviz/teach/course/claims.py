@@ -22,7 +22,7 @@ from attnviz.changes.text import write
 from attnviz.experiment.ranks import ranked
 from attnviz.metrics.measures import induction_keys
 from attnviz.pictures.board import Board, Panel
-from attnviz.pictures.motion.scenes import Motion
+from attnviz.pictures.motion import Motion
 from attnviz.teach.course import story
 from attnviz.teach.course.real import INDUCTION, chance, score
 from attnviz.teach.course.recipe import CardInputs, Lesson, Recipe

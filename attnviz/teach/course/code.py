@@ -21,7 +21,7 @@ from attnviz.capture.blocked_rows import IMPLEMENTATIONS, blocked_rows
 from attnviz.masks.code import CONVENTIONS, Convention, MaskParts, code
 from attnviz.models.seeded_models import seeded
 from attnviz.pictures.board import Board, Panel
-from attnviz.pictures.motion.scenes import Motion
+from attnviz.pictures.motion import Motion
 from attnviz.teach.course.arrays import Matrix, as_numbers, softmax
 from attnviz.teach.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.teach.lessons.cards.card import (

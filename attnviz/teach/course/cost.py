@@ -12,7 +12,7 @@ from torch import Tensor
 from attnviz import masks
 from attnviz.attention.capture import Capture
 from attnviz.pictures.board import Board, Panel
-from attnviz.pictures.motion.scenes import Motion
+from attnviz.pictures.motion import Motion
 from attnviz.teach.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.teach.lessons.cards.card import (
     Card,

@@ -17,7 +17,7 @@ import torch
 from attnviz import masks
 from attnviz.attention import formula
 from attnviz.pictures.board import Board, Panel
-from attnviz.pictures.motion.scenes import Motion
+from attnviz.pictures.motion import Motion
 from attnviz.teach.calculator.presets import preset
 from attnviz.teach.calculator.sheet import write
 from attnviz.teach.course.arrays import Matrix, apart, as_numbers, softmax

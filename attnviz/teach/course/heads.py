@@ -14,7 +14,7 @@ from torch import nn
 
 from attnviz.metrics import PatternName, score
 from attnviz.pictures.board import Board, Panel
-from attnviz.pictures.motion.scenes import Motion
+from attnviz.pictures.motion import Motion
 from attnviz.teach.calculator.presets import preset
 from attnviz.teach.calculator.sheet import write
 from attnviz.teach.course.arrays import apart, as_numbers

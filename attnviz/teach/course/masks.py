@@ -19,7 +19,7 @@ from attnviz import masks
 from attnviz.attention import formula
 from attnviz.attention.capture import Capture
 from attnviz.pictures.board import Board, Panel
-from attnviz.pictures.motion.scenes import Motion
+from attnviz.pictures.motion import Motion
 from attnviz.teach.calculator.presets import DECODER_TOKENS, preset
 from attnviz.teach.course import story
 from attnviz.teach.course.arrays import Matrix, as_numbers, softmax

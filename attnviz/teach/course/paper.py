@@ -20,8 +20,7 @@ from attnviz.teach.lessons.cards.card import RealHead
 from attnviz.teach.lessons.cards.texts import LessonTexts, lesson_texts
 from attnviz.teach.lessons.cards.versions import in_language, shuffled
 from attnviz.teach.lessons.paper.record import TaughtLesson, handout_html
-from attnviz.teach.lessons.paper.sheet import LAST_SEED, PrintedCard, Worksheet
-from attnviz.teach.lessons.paper.worksheet import worksheet_html
+from attnviz.teach.lessons.paper.worksheet import LAST_SEED, PrintedCard, Worksheet, worksheet_html
 
 MAX_TOKENS = 14  # more columns than this do not fit on paper
 

@@ -23,7 +23,7 @@ from attnviz.attention.steps import derive
 from attnviz.checks.cards import card
 from attnviz.checks.shapes import mass_on
 from attnviz.pictures.board import Board, BoardCell, Panel
-from attnviz.pictures.motion.scenes import Motion
+from attnviz.pictures.motion import Motion
 from attnviz.teach.calculator.presets import preset
 from attnviz.teach.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.teach.lessons.cards.card import (

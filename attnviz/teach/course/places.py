@@ -18,7 +18,7 @@ from jaxtyping import Float64
 
 from attnviz.attention.capture import Capture
 from attnviz.pictures.board import Board, Panel
-from attnviz.pictures.motion.scenes import Motion
+from attnviz.pictures.motion import Motion
 from attnviz.teach.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.teach.lessons.cards.card import (
     Card,

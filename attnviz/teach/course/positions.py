@@ -26,7 +26,7 @@ from attnviz.attention.steps import derive
 from attnviz.experiment.outputs.similarity import pooled
 from attnviz.models.loader import embedded_tensor
 from attnviz.pictures.board import Board, Panel
-from attnviz.pictures.motion.scenes import Motion
+from attnviz.pictures.motion import Motion
 from attnviz.teach.course.arrays import Matrix, apart, as_numbers
 from attnviz.teach.course.multihead import module_parts
 from attnviz.teach.course.recipe import CardInputs, Lesson, Recipe

@@ -17,7 +17,7 @@ from attnviz.attention.capture import Capture
 from attnviz.checks.cards import card
 from attnviz.metrics.measures import induction_keys, measured
 from attnviz.pictures.board import Board, Panel, Sums
-from attnviz.pictures.motion.scenes import Motion
+from attnviz.pictures.motion import Motion
 from attnviz.teach.course import story
 from attnviz.teach.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.teach.lessons.cards.card import (

@@ -18,7 +18,7 @@ from jaxtyping import Float64
 
 from attnviz.attention import formula
 from attnviz.pictures.board import Board, Panel
-from attnviz.pictures.motion.scenes import Motion
+from attnviz.pictures.motion import Motion
 from attnviz.teach.course.arrays import Matrix, apart, as_numbers, entropy_bits, softmax
 from attnviz.teach.course.ask import MODEL, strongest, text_control, typed
 from attnviz.teach.course.recipe import CardInputs, Lesson, Recipe

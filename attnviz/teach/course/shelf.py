@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Float32
 
 from attnviz.pictures.board import Board
-from attnviz.pictures.motion.scenes import FilmName, Motion
+from attnviz.pictures.motion import FilmName, Motion
 from attnviz.teach.course import SLUGS, lesson
 from attnviz.teach.course.recipe import CaptureText, CardInputs
 from attnviz.teach.lessons.cards.card import Chart, Picture

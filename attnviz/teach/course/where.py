@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float64
 
 from attnviz.pictures.board import Board, Panel
-from attnviz.pictures.motion.scenes import Motion
+from attnviz.pictures.motion import Motion
 from attnviz.teach.course import story
 from attnviz.teach.course.arrays import apart
 from attnviz.teach.course.recipe import CardInputs, Lesson, Recipe

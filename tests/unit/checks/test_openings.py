@@ -6,7 +6,7 @@ import attnviz
 from attnviz import i18n
 from attnviz.app.session import pictures
 from attnviz.checks import examples
-from attnviz.checks.openings import OPENINGS, SIGHTS, sight
+from attnviz.checks.examples import OPENINGS, SIGHTS, sight
 from attnviz.experiment.outputs.answer import answer
 from attnviz.models.registry import REGISTRY
 from attnviz.pictures.group import groups

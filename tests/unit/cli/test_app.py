@@ -9,7 +9,7 @@ import pytest
 
 import attnviz
 from attnviz.cli import app, main
-from attnviz.files.capture_file import digest
+from attnviz.files import capture_file
 from tests.support import captures
 from tests.support.server import free_port
 
@@ -81,14 +81,14 @@ def test_run_becomes_streamlit(
 def test_run_names_a_capture_to_the_server(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    monkeypatch.setenv(digest.VARIABLE, "")
+    monkeypatch.setenv(capture_file.VARIABLE, "")
     monkeypatch.setattr(app.os, "execv", lambda *_: sys.exit())
     path = attnviz.save(captures.every_kind()["grouped"], tmp_path / "run.safetensors")
     port = ["--port", str(free_port())]
     with pytest.raises(SystemExit):
         main.main(["app", *port, "--capture", str(path)])
-    assert f"/?capture={digest.digest_of_file(path)} (stop" in capsys.readouterr().out
-    assert os.environ[digest.VARIABLE] == str(path)
+    assert f"/?capture={capture_file.digest_of_file(path)} (stop" in capsys.readouterr().out
+    assert os.environ[capture_file.VARIABLE] == str(path)
     assert main.main(["app", *port, "--capture", str(path), "--model", "minilm"]) == main.FAILED
     assert "leave out --model" in capsys.readouterr().err
     path.write_bytes(b"no capture")

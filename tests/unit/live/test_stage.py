@@ -15,8 +15,7 @@ from attnviz.pictures import stage
 from attnviz.pictures.group.app_capture import AppCapture
 from attnviz.pictures.shared.buffer import unpack
 from attnviz.pictures.shared.canvas import packed
-from attnviz.pictures.stage import Scene, StageView, fill
-from attnviz.pictures.stage.scenes import STAGED
+from attnviz.pictures.stage import STAGED, Scene, StageView, fill
 from tests.support.live_worker import answers, model_files, opening, show
 from tests.support.node import needs_node
 

@@ -10,7 +10,7 @@ import attnviz
 from attnviz import changes
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.pictures import effects
-from attnviz.pictures.effects import EffectsView, fill
+from attnviz.pictures.effects import EffectsView
 from attnviz.pictures.group import heads, ranking
 from attnviz.pictures.group.app_capture import AppCapture, PageContext
 from attnviz.pictures.shared.buffer import quantise, unpack
@@ -63,7 +63,7 @@ def shown(model: LoadedModel, text: str) -> PageContext:
 
 def measured(model: LoadedModel, text: str) -> EffectsView:
     run = attnviz.experiment(model, text)
-    return fill.view(shown(model, text), run.reader, run.effects())
+    return effects.of_heads(shown(model, text), run.reader, run.effects())
 
 
 def moved_without(model: LoadedModel, text: str, head: str) -> float:

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from attnviz.pictures import motion
-from attnviz.pictures.motion import MotionView
-from attnviz.pictures.motion.scenes import FILMS, SCENES, FilmName, Motion
+from attnviz.pictures.motion import FILMS, SCENES, FilmName, Motion, MotionView
 from attnviz.pictures.shared import bundle
 from attnviz.pictures.shared.buffer import unpack
 from attnviz.pictures.shared.canvas import packed

@@ -23,7 +23,7 @@ from attnviz.teach.classroom.rooms import normal
 from attnviz.teach.classroom.stage import Stage
 from attnviz.teach.lessons.cards.glossary import CardPath
 from attnviz.teach.lessons.cards.times import planned_cards
-from attnviz.teach.lessons.paper.sheet import LAST_SEED
+from attnviz.teach.lessons.paper.worksheet import LAST_SEED
 
 FIRST_CARD = "class.first_card"  # where a class was opened, until it has begun
 CODE_CHARS = 40

@@ -36,7 +36,7 @@ from attnviz.pictures.class_card import (
     StagedCard,
     Takes,
 )
-from attnviz.pictures.motion.scenes import Motion
+from attnviz.pictures.motion import Motion
 from attnviz.pictures.shared.canvas import packed, plain
 from attnviz.teach.classroom.stage import LEARN, Stage
 from attnviz.teach.classroom.tally import answer_bars, label

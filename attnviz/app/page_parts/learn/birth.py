@@ -25,8 +25,7 @@ from attnviz.i18n.numbers import number
 from attnviz.pictures import board as boards
 from attnviz.pictures import motion as motions
 from attnviz.pictures.board import Board, BoardView, Panel
-from attnviz.pictures.motion import MotionView
-from attnviz.pictures.motion.scenes import Motion
+from attnviz.pictures.motion import Motion, MotionView
 from attnviz.teach.lessons.cards.card import TrainingView
 
 if TYPE_CHECKING:

@@ -28,8 +28,7 @@ from attnviz.app.session import widgets
 from attnviz.i18n import DEFAULT, Language, joined, labelled, text
 from attnviz.pictures import shelf as shelves
 from attnviz.pictures.card_scroller import CardScrollerView
-from attnviz.pictures.motion import FilmScene
-from attnviz.pictures.motion.scenes import SCENES
+from attnviz.pictures.motion import SCENES, FilmScene
 from attnviz.pictures.shelf import Mark, ShelfLesson, ShelfLevel, ShelfView, Still, StillKind
 from attnviz.teach.lessons.cards.symbols import with_formulas
 from attnviz.teach.lessons.cards.texts import LessonTexts, lesson_texts

@@ -23,7 +23,7 @@ from attnviz.teach.lessons.cards.symbols import with_formulas
 from attnviz.teach.lessons.cards.texts import lesson_texts
 from attnviz.teach.lessons.paper import record
 from attnviz.teach.lessons.paper.record import KnownLesson
-from attnviz.teach.lessons.paper.sheet import LAST_SEED
+from attnviz.teach.lessons.paper.worksheet import LAST_SEED
 
 QUESTIONS = 2  # that come back at a time
 RETURNING = "learn.returning"  # the questions that still come back, and the lesson after them

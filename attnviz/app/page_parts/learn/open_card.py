@@ -17,7 +17,7 @@ from attnviz.teach.classroom.rooms import normal
 from attnviz.teach.lessons.cards import progress
 from attnviz.teach.lessons.cards.card import Card, Slider, Value
 from attnviz.teach.lessons.cards.versions import shuffled
-from attnviz.teach.lessons.paper.sheet import LAST_SEED
+from attnviz.teach.lessons.paper.worksheet import LAST_SEED
 
 if TYPE_CHECKING:
     from attnviz.teach.course.recipe import Lesson, Recipe

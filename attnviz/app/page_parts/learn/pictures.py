@@ -19,8 +19,7 @@ from attnviz.i18n import joined, text
 from attnviz.pictures import board as boards
 from attnviz.pictures import motion as motions
 from attnviz.pictures.board import Board, BoardCell, BoardView, Panel
-from attnviz.pictures.motion import MotionView
-from attnviz.pictures.motion.scenes import Motion
+from attnviz.pictures.motion import Motion, MotionView
 from attnviz.teach.lessons.cards import progress
 from attnviz.teach.lessons.cards.card import (
     Card,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from attnviz.app.bar.navigation import renew
-from attnviz.app.frame import head_links, measurement, run_again
+from attnviz.app.frame import attention_choice, measurement, run_again
 from attnviz.app.host.draw import draw
 from attnviz.app.server import answer_runs
 from attnviz.app.server.answer_runs import Answering
@@ -240,7 +240,7 @@ def _parts(shown: PageContext, answered: Answering, request: "Request") -> None:
     if measured is None:
         return
     name, view = widgets.component_key("parts"), views.parts_table(lang, *measured)
-    draw(table.CANVAS, view, name, lang, {"table": head_links.open_from_table(name, shown)})
+    draw(table.CANVAS, view, name, lang, {"table": attention_choice.open_from_table(name, shown)})
 
 
 def _measure(shown: PageContext, answered: Answering) -> "AnswerMeasure | None":

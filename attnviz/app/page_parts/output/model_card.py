@@ -13,7 +13,7 @@ from attnviz.app.session import current, widgets
 from attnviz.app.session.messages import plain
 from attnviz.checks import card
 from attnviz.checks.cards import Figure, HeadNote, TrainingCard
-from attnviz.checks.openings import OPENINGS, Opening
+from attnviz.checks.examples import OPENINGS, Opening
 from attnviz.i18n import DEFAULT, Language, in_english, joined, text
 from attnviz.i18n.numbers import number
 from attnviz.types import Site

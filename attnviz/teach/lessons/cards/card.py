@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Float64
 
 from attnviz.pictures.board import Board, BoardCell, Panel, largest
-from attnviz.pictures.motion.scenes import Motion
+from attnviz.pictures.motion import Motion
 from attnviz.pictures.shared.pages import Door
 
 Numbers = Mapping[str, float | int | str]

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from attnviz.i18n import DEFAULT
-from attnviz.pictures.motion.scenes import SCENES
+from attnviz.pictures.motion import SCENES
 from attnviz.teach.lessons.cards.texts import PLACEHOLDER, LessonTexts, lesson_texts
 
 WORDS_A_MINUTE = 150

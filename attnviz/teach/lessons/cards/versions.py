@@ -16,7 +16,7 @@ from typing import TypeVar
 import numpy as np
 
 from attnviz.pictures.board import Board, Panel
-from attnviz.pictures.motion.scenes import Motion
+from attnviz.pictures.motion import Motion
 from attnviz.teach.lessons.cards.card import Card, Chart, ChoiceQuestion, NotEnglish, Picture
 from attnviz.teach.lessons.cards.texts import LessonTexts
 

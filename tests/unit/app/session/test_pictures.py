@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageOps
 
-from attnviz.app.session import drawings, pictures
+from attnviz.app.session import pictures
 from attnviz.capture.arguments import picture_digest
 from attnviz.errors import AttnVizError
 from attnviz.worlds import shapes
@@ -128,7 +128,7 @@ def from_pad(image: Image.Image, form: str = "PNG") -> str:
 
 
 def pad_sized(mode: str = "RGBA") -> Image.Image:
-    side = drawings.PAD_SIDE_PX
+    side = pictures.PAD_SIDE_PX
     return gradient(side // 2, side // 2).resize((side, side)).convert(mode)
 
 
@@ -155,7 +155,7 @@ def test_a_drawing_keeps_its_pixels_and_nothing_else() -> None:
         from_pad(pad_sized()).replace("image/png", "text/html"),
         from_pad(pad_sized("RGB"), "GIF"),
         from_pad(gradient()),
-        from_pad(Image.new("RGB", (drawings.PAD_SIDE_PX, 10))),
+        from_pad(Image.new("RGB", (pictures.PAD_SIDE_PX, 10))),
     ],
 )
 def test_what_is_no_drawing_is_refused(sent: object) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 import attnviz
 from attnviz.checks import examples
-from attnviz.checks.openings import OPENINGS
+from attnviz.checks.examples import OPENINGS
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.pictures.film import film
 from attnviz.pictures.group.groups import groups

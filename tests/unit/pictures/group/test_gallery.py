@@ -7,10 +7,10 @@ from attnviz.app.server import captures
 from attnviz.app.session import pictures
 from attnviz.capture.request import Request
 from attnviz.checks import examples
-from attnviz.checks.openings import OPENINGS
+from attnviz.checks.examples import OPENINGS
 from attnviz.experiment.outputs.alignment import align
 from attnviz.experiment.outputs.classes import classes
-from attnviz.pictures.gallery import fill as gallery
+from attnviz.pictures import gallery
 from attnviz.pictures.group.app_capture import AppCapture
 
 N_TOKENS = 4

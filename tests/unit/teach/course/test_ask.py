@@ -7,7 +7,7 @@ import pytest
 
 from attnviz.attention.capture import Capture
 from attnviz.pictures.board import Board
-from attnviz.pictures.motion.scenes import Motion
+from attnviz.pictures.motion import Motion
 from attnviz.teach.course.arrays import apart, entropy_bits, softmax
 from attnviz.teach.course.ask import HEAD, LAYER, LESSON, MODEL, START, pointed
 from attnviz.teach.course.recipe import CaptureText, CardInputs

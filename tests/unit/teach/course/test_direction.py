@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from attnviz.pictures.motion.scenes import Motion
+from attnviz.pictures.motion import Motion
 from attnviz.teach.course import story
 from attnviz.teach.course.arrays import softmax
 from attnviz.teach.course.direction import (

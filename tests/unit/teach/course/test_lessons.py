@@ -17,7 +17,7 @@ from attnviz.errors import BadInput
 from attnviz.i18n import LANGUAGES, Language, is_beta
 from attnviz.pictures.board import Board
 from attnviz.pictures.model_map import PARTS
-from attnviz.pictures.motion.scenes import Motion
+from attnviz.pictures.motion import Motion
 from attnviz.teach.course import MOVED_CARDS, SLUGS, lesson
 from attnviz.teach.course.recipe import Lesson, Recipe
 from attnviz.teach.course.story import START, START_MARK

@@ -8,7 +8,7 @@ import torch
 
 from attnviz.attention.capture import Capture
 from attnviz.pictures.board import Board, Panel
-from attnviz.pictures.motion.scenes import Motion
+from attnviz.pictures.motion import Motion
 from attnviz.teach.calculator.presets import DECODER_TOKENS
 from attnviz.teach.course.masks import LESSON, scaled_scores
 from attnviz.teach.course.recipe import CaptureText, CardInputs

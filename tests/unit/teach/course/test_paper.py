@@ -25,7 +25,7 @@ from attnviz.teach.lessons.cards.texts import fill, lesson_texts
 from attnviz.teach.lessons.cards.versions import shuffled
 from attnviz.teach.lessons.paper.markdown import inline
 from attnviz.teach.lessons.paper.pictures import is_blank
-from attnviz.teach.lessons.paper.sheet import LAST_SEED
+from attnviz.teach.lessons.paper.worksheet import LAST_SEED
 from tests.support import course
 from tests.support.course import captured
 

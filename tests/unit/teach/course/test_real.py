@@ -6,7 +6,7 @@ import pytest
 from attnviz.attention.steps import derive
 from attnviz.changes.make import cut
 from attnviz.pictures.board import Board
-from attnviz.pictures.motion.scenes import Motion
+from attnviz.pictures.motion import Motion
 from attnviz.teach.course import lesson
 from attnviz.teach.course.claims import negation_cuts, word_effects
 from attnviz.teach.course.real import INDUCTION, OTHERS

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from attnviz.models.loader import embedded_tensor
-from attnviz.pictures.motion.scenes import Motion
+from attnviz.pictures.motion import Motion
 from attnviz.teach.course import story
 from attnviz.teach.course.where import TEXTS
 from attnviz.teach.lessons.cards.card import NumberQuestion

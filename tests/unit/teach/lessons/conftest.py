@@ -6,9 +6,8 @@ from functools import partial
 import pytest
 
 from attnviz.teach.classroom.bounds import Bounds
-from attnviz.teach.classroom.memory_store import MemoryStore
 from attnviz.teach.classroom.redis_store import RedisStore
-from attnviz.teach.classroom.store import RoomStore
+from attnviz.teach.classroom.store import MemoryStore, RoomStore
 from tests.support.redis_server import empty, redis_server
 
 MakeStore = Callable[[Callable[[], float], Bounds], RoomStore]

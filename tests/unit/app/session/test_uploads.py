@@ -2,13 +2,13 @@
 
 import pytest
 
-from attnviz.app.session.text_files import MAX_BYTES, MAX_NAME_CHARS, TextFile, uploaded
+from attnviz.app.session.uploads import MAX_NAME_CHARS, MAX_TEXT_BYTES, TextFile, text_file
 from attnviz.errors import BadInput, TooLarge
 
 
 def test_text_in_many_scripts() -> None:
     text = "The cat. 猫がいる。 고양이 👩‍👩‍👧 שלום\n"
-    assert uploaded("a.txt", text.encode()) == TextFile("a.txt", text)
+    assert text_file("a.txt", text.encode()) == TextFile("a.txt", text)
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ def test_text_in_many_scripts() -> None:
     ids=["byte order mark", "line ends", "empty"],
 )
 def test_marks_and_line_ends(data: bytes, text: str) -> None:
-    assert uploaded("a.txt", data).text == text
+    assert text_file("a.txt", data).text == text
 
 
 @pytest.mark.parametrize(
@@ -27,17 +27,17 @@ def test_marks_and_line_ends(data: bytes, text: str) -> None:
 )
 def test_what_is_no_text_says_where(data: bytes, place: int) -> None:
     with pytest.raises(BadInput) as raised:
-        uploaded("a.txt", data)
+        text_file("a.txt", data)
     assert raised.value.code == "bad_text_file"
     assert raised.value.details == {"place": place}
 
 
 def test_the_limit() -> None:
-    assert len(uploaded("a.txt", b"a" * MAX_BYTES).text) == MAX_BYTES
+    assert len(text_file("a.txt", b"a" * MAX_TEXT_BYTES).text) == MAX_TEXT_BYTES
     with pytest.raises(TooLarge) as raised:
-        uploaded("a.txt", b"a" * (MAX_BYTES + 1))
+        text_file("a.txt", b"a" * (MAX_TEXT_BYTES + 1))
     assert raised.value.details == {"found": 1025, "limit": 1024, "unit": "KiB"}
 
 
 def test_a_name_is_not_endless() -> None:
-    assert uploaded("n" * 500 + ".txt", b"a").name == "n" * MAX_NAME_CHARS
+    assert text_file("n" * 500 + ".txt", b"a").name == "n" * MAX_NAME_CHARS

@@ -2,8 +2,8 @@
 
 import pytest
 
-from attnviz.teach.classroom import memory_store
-from attnviz.teach.classroom.memory_store import Rate
+from attnviz.teach.classroom import store
+from attnviz.teach.classroom.store import Rate
 
 
 def test_takes_allows_as_many_events_as_it_counts_and_counts_no_refusal() -> None:
@@ -27,7 +27,7 @@ def test_is_spent_counts_what_note_notes_and_nothing_itself() -> None:
 
 def test_rate_forgets_the_older_half_of_its_names(monkeypatch: pytest.MonkeyPatch) -> None:
     """A name that comes often must not get new tries because many others came in between."""
-    monkeypatch.setattr(memory_store, "MAX_NAMES", 6)
+    monkeypatch.setattr(store, "MAX_NAMES", 6)
     rate = Rate(1, 100.0)
     for at, name in enumerate("abcdef"):
         assert rate.takes(name, float(at))
@@ -37,7 +37,7 @@ def test_rate_forgets_the_older_half_of_its_names(monkeypatch: pytest.MonkeyPatc
 
 def test_rate_forgets_names_whose_events_have_passed_first(monkeypatch: pytest.MonkeyPatch) -> None:
     """The last event of a name decides its age, not its first."""
-    monkeypatch.setattr(memory_store, "MAX_NAMES", 4)
+    monkeypatch.setattr(store, "MAX_NAMES", 4)
     rate = Rate(2, 100.0)
     for name, now in (("a", 0.0), ("b", 1.0), ("c", 2.0), ("d", 3.0), ("a", 4.0), ("d", 5.0)):
         rate.note(name, now)

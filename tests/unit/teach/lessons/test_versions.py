@@ -7,7 +7,7 @@ import pytest
 
 from attnviz.i18n import Language
 from attnviz.pictures.board import Board, Panel
-from attnviz.pictures.motion.scenes import Motion
+from attnviz.pictures.motion import Motion
 from attnviz.teach.course import lesson
 from attnviz.teach.course.recipe import CardInputs
 from attnviz.teach.lessons.cards.card import Card, ChoiceQuestion
