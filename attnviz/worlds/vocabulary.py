@@ -53,4 +53,4 @@ def story_words() -> frozenset[str]:
 
 def unknown_story_words(text: str) -> tuple[str, ...]:
     """The words of a text that no training text had, in their order."""
-    return unknown_story_words(text, story_words())
+    return unknown_words(text, story_words())

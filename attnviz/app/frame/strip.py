@@ -206,7 +206,7 @@ def right(
 
 def _source(lang: Language, shown: PageContext | None) -> str:
     """The name of a file that is read in place of a typed text, or of a capture's model."""
-    view, file = current.view(), uploads._kept_text()
+    view, file = current.view(), uploads.kept_text()
     if view.input.capture:
         title = model_title(lang, shown.captured.name) if shown is not None else ""
         return text(lang, "strip.capture", model=title)

@@ -17,7 +17,7 @@ from attnviz.errors import BadInput, TooLarge
 from attnviz.i18n import LANGUAGES
 from attnviz.live import model as live_models
 from attnviz.live.model import LiveModel, live_model
-from attnviz.live.site import write_site
+from attnviz.live.site import one_file, write_site
 from tests.support import folders
 from tests.support.hostile import SCRIPT
 from tests.support.live_worker import own_folder
@@ -174,7 +174,7 @@ def test_one_file_refuses_a_model_that_is_too_large_for_it(
 ) -> None:
     monkeypatch.setattr("attnviz.live.site.MAX_BYTES", 1000)
     with pytest.raises(TooLarge, match="attnviz live FOLDER"):
-        site.one_file(sentiment, "en")
+        one_file(sentiment, "en")
 
 
 def test_the_command_live_writes_a_site_and_keeps_what_is_there(

@@ -13,6 +13,7 @@ import streamlit as st
 
 from attnviz.app.frame import frame
 from attnviz.app.page_parts.classroom import (
+    class_pages,
     end_card,
     entry,
     follower,
@@ -20,6 +21,7 @@ from attnviz.app.page_parts.classroom import (
     reach,
     report,
     seats,
+    sentences,
     tally,
     wall,
 )
