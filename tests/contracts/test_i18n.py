@@ -142,7 +142,7 @@ def test_every_model_and_page_has_its_texts() -> None:
 
 # coordinates of a drawing, code, a log, an English refusal, a table for programs
 NO_SENTENCES = (
-    *("attnviz/teach/lessons/paper/charts.py", "attnviz/teach/calculator/code.py"),
+    *("attnviz/teach/lessons/paper/pictures.py", "attnviz/teach/calculator/code.py"),
     *("attnviz/app/server/", "attnviz/teach/classroom/rooms.py", "attnviz/teach/course/"),
     "attnviz/pictures/steps/__init__.py",  # a formula: canvases put the signs in
     *("attnviz/app/page_parts/classroom/report.py:", "attnviz/teach/calculator/sheet.py:"),
