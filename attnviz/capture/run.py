@@ -114,8 +114,8 @@ def capture(
       writes or if a layer's weight cannot be read.
     - `keep`: the layers or heads to keep, as numbers or names: `range(8, 16)`, `["L8", "L2.H1"]`,
       `"cross.L2.H5"`. The others run as ever and nothing of them stays in memory; `missing` names
-      the layers, `call.kept_heads` has the heads. What needs all layers or heads, such as pictures
-      of all heads, says so.
+      the layers, `call.kept_heads` has the heads. What needs all layers or heads, such as rollout,
+      says so.
     - `changes` are made to the heads while the model runs (`attnviz.ablate`, `patch`, `cut`,
       `pattern`), at each new token that it writes too; the capture says so in `call.changes`, and
       is derived with them.
