@@ -174,6 +174,14 @@ def test_slopes_by_reads_are_those_by_switches(kind: str) -> None:
     assert by_switch[0][allowed].abs().max() > 0.1
 
 
+def test_a_circuit_names_the_heads_that_share_keys() -> None:
+    own, other = runs(tiny("llama"))
+    read = {str(reader) for _, reader in own.circuit(other, exact=0).edges}
+    shared = {f"L{n}.H{heads}.{side}" for n in (0, 1) for heads in ("0-2", "3-5") for side in "kv"}
+    alone = {f"L{n}.H{head}.q" for n in (0, 1) for head in range(6)}
+    assert {name for name in read if ".H" in name} == shared | alone
+
+
 def test_an_edge_of_a_head_that_writes_nothing_is_nothing() -> None:
     model = tiny("gpt2")
     with torch.no_grad():
