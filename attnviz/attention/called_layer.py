@@ -19,6 +19,7 @@ from torch import Tensor, nn
 
 from attnviz.attention.formula import product
 from attnviz.attention.tolerance import largest, longest, rounding
+from attnviz.errors import UnsupportedAttention
 
 ALL_COLUMNS = slice(None)
 N_SUMS = 4  # sums of rows that are put through a module
@@ -107,8 +108,8 @@ class CalledLayer:
         try:
             ours, again, zero = self.apply(sums), self.apply(x[:1]), self._offset.to(y.device)
             coarsest, length = self.coarsest, self.column_length()
-        except Exception as failure:  # whatever a foreign kernel raises
-            return FAILS.format(kind=kind, error=str(failure).split("\n")[0][:80])
+        except Exception as failure:  # whatever a foreign kernel raises or returns
+            return FAILS.format(kind=kind, error=_first_words(failure.__cause__ or failure))
         size = largest(y)
         allowed = rounding(coarsest, 3 * size, longest(x) * length)  # rows, results, their sum
         differences = (ours - (product(shares, y - zero) + zero), again - y[:1])
@@ -133,9 +134,22 @@ class CalledLayer:
 
     def _written(self, rows: Float[Tensor, "row d_in"]) -> Float[Tensor, "row d_out"]:
         is_on, kind = self.autocast is not None, self.device.type
-        with torch.no_grad(), torch.autocast(kind, self.autocast, enabled=is_on):
-            written: Tensor = self.module(rows.to(self.device, self.dtype)[None])
+        try:
+            with torch.no_grad(), torch.autocast(kind, self.autocast, enabled=is_on):
+                written: Tensor = self.module(rows.to(self.device, self.dtype)[None])
+        except Exception as failure:  # whatever a foreign kernel raises
+            name = type(self.module).__name__
+            raise UnsupportedAttention(
+                f"a layer ({name}) that is read by calling it cannot be called as it ran any more"
+                f" ({_first_words(failure)}): was it changed since? Look at its steps"
+                " before you change the model",
+                code="overwritten",
+            ) from failure
         return written[0].float()
+
+
+def _first_words(failure: BaseException) -> str:
+    return str(failure).split("\n")[0][:80]
 
 
 @contextmanager

@@ -499,6 +499,30 @@ def test_an_adapter_that_ran_in_autocast_is_called_in_it() -> None:
     cap.verify().require()
 
 
+def test_an_adapter_that_was_changed_since_is_refused_by_name() -> None:
+    lm = llama()
+    attention = lm.model.model.layers[1].self_attn
+    attention.o_proj = Adapted(attention.o_proj)
+    cap = attnviz.capture(attnviz.load(lm.model.eval()), **ids())
+    cap.verify().require()
+    lm.model.half()
+    with pytest.raises(UnsupportedAttention, match="was it changed since") as error:
+        cap.verify()
+    assert error.value.code == "overwritten"
+
+
+def test_a_mask_that_is_filled_anew_for_the_next_pass_is_told() -> None:
+    model, mask = llama().model, torch.ones(1, 1, 7, 7, dtype=torch.bool).tril()
+    given = {"input_ids": ids()["inputs"]["input_ids"], "attention_mask": mask}
+    with attnviz.record(model) as calls, torch.no_grad():
+        model(**given)
+        mask[:] = mask.new_zeros(()).logical_or(torch.arange(7) == 0)
+        model(**given)
+    assert len(calls) == 2 and all(call.verify().ok for call in calls)
+    assert all("mask in place" in call.reason for call in calls.missing)
+    assert [call.module for call in calls.missing] == [call.module for call in calls]
+
+
 def test_a_model_of_float64_is_verified() -> None:
     lm = attnviz.load(llama().model.double())
     for _ in range(2):

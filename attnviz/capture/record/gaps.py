@@ -43,7 +43,7 @@ NO_ORDER = (
     " modules do not say"
 )
 LINEAR = "it multiplies its queries with what a softmax over the keys gave: linear attention"
-OVERWRITTEN = "the model overwrote its weights, q, k or v in place after it had used them"
+OVERWRITTEN = "the model overwrote its weights, q, k, v or mask in place after it had used them"
 OWN_CODE = "the model computes attention with code of its own"
 UNKNOWN_STEPS = "between q·kᵀ and its softmax the model does more than scale, add a bias and mask"
 NO_ONE_PRODUCT = "no single product gives its scores: several are added up, or there is none"

@@ -426,7 +426,10 @@ def _versions(call: AttentionCall) -> list[TensorState]:
 
     Keys and values are those of a cache, which `AttentionInputs.key_version` watches.
     """
-    tensors = (call.inputs.query, call.output)
+    tensors = [call.inputs.query, call.output]
+    # what hides keys may be the caller's, who fills it anew for the next pass
+    masks = (call.inputs.mask, getattr(call.inputs, "bias", None))
+    tensors += [mask for mask in masks if mask is not None and not mask.is_inference()]
     return [TensorState.of(tensor, is_counted=True) for tensor in tensors if tensor is not None]
 
 
