@@ -1,43 +1,39 @@
 """Short passes that are noted while they run and read afterwards, beside recorded ones."""
 
-import copy
 import gc
-import pickle
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 from weakref import ref
 
-import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
 from torch.nn.modules.module import register_module_forward_hook
 from torch.nn.utils import prune
 from transformers import (
-    BertConfig,
-    BertModel,
-    LlamaConfig,
-    LlamaForCausalLM,
     Qwen3Config,
     Qwen3ForCausalLM,
 )
 
 import attnviz
 from attnviz.attention import memory
-from attnviz.attention.call import AttentionCall
 from attnviz.attention.capture import Capture
-from attnviz.attention.inputs import AttentionInputs
 from attnviz.capture.locate.modules import modules_by_name
 from attnviz.capture.record import pass_log
 from attnviz.capture.record.pass_log import PassBefore, PassLog
-from attnviz.errors import UnsupportedAttention
 from attnviz.models.loaded_model import LoadedModel
 from tests.support.tiny.check import tiny_case
+from tests.support.tiny.noted import (
+    SIZES,
+    bert,
+    ids,
+    llama,
+    require_same_call,
+    require_same_capture,
+    was_noted,
+)
 
-SIZES = {"vocab_size": 50, "hidden_size": 24, "intermediate_size": 20, "num_hidden_layers": 2}
-SIZES |= {"num_attention_heads": 4}
 # own kernels, fused q k v, shared keys turned by their places, float masks, two stacks, sinks, a
 # softcap, a bias, one module for all layers, own code, pictures
 TYPES = (
@@ -45,49 +41,6 @@ TYPES = (
     "albert", "qwen3", "phi3", "opt", "deberta-v2", "vit", "clip", "diffllama", "mixtral", "cohere",
 )  # fmt: skip
 NOTED = {"bert", "gpt2", "llama", "roberta", "distilbert", "bart", "phi3", "opt", "qwen3", "cohere"}
-
-
-def was_noted(cap: Capture) -> bool:
-    return "calls" not in vars(cap)
-
-
-def require_same(ours: object, theirs: object) -> None:
-    if isinstance(ours, Tensor):
-        assert isinstance(theirs, Tensor) and ours.dtype == theirs.dtype
-        torch.testing.assert_close(ours, theirs, atol=0, rtol=0, equal_nan=True)
-    else:
-        assert ours == theirs
-
-
-def require_same_call(ours: AttentionCall, theirs: AttentionCall) -> None:
-    for name in ("module", "index", "layer", "stack", "kind", "absent", "row_step", "name"):
-        require_same(getattr(ours, name), getattr(theirs, name))
-    require_same(ours.output, theirs.output)
-    if isinstance(theirs.inputs, AttentionInputs):
-        names = (*"query key value mask causal scaling bias softcap sinks sinks_gate".split(),)
-        for name in names:
-            require_same(getattr(ours.inputs, name), getattr(theirs.inputs, name))
-    assert ours.projections.keys() == theirs.projections.keys()
-    for name, layer in ours.projections.items():
-        other = theirs.projections[name]
-        for part in ("module", "input", "output", "starts", "turned", "factor", "bias"):
-            require_same(getattr(layer, part), getattr(other, part))
-        require_same(layer.weight, other.weight)
-
-
-def require_same_capture(ours: Capture, theirs: Capture) -> None:
-    for one, other in zip(ours.calls, theirs.calls, strict=True):
-        require_same_call(one, other)
-    require_same(ours.hidden, theirs.hidden)
-    require_same(ours.logits, theirs.logits)
-    assert (ours.missing, ours.grid, ours.n_generated) == (
-        theirs.missing, theirs.grid, theirs.n_generated
-    )  # fmt: skip
-    assert ours.tokens_by_stack.keys() == theirs.tokens_by_stack.keys()
-    for stack, rows in ours.tokens_by_stack.items():
-        assert [row.labels for row in rows] == [r.labels for r in theirs.tokens_by_stack[stack]]
-    assert ours.verify().comparisons == theirs.verify().comparisons
-    assert ours.nbytes == theirs.nbytes and repr(ours) == repr(theirs)
 
 
 @pytest.mark.some(6)
@@ -117,21 +70,6 @@ def test_texts_are_noted_with_their_tokens(name: str) -> None:
 
 
 # --- what cannot be noted -----------------------------------------------------------------------
-
-
-def llama() -> LoadedModel:
-    torch.manual_seed(0)
-    return attnviz.load(LlamaForCausalLM(LlamaConfig(**SIZES, num_key_value_heads=2)).eval())
-
-
-def bert() -> LoadedModel:
-    torch.manual_seed(0)
-    return attnviz.load(BertModel(BertConfig(**SIZES), add_pooling_layer=False).eval())
-
-
-def ids(n: int = 7) -> dict[str, Any]:
-    numbers = torch.randint(50, (1, n), generator=torch.Generator().manual_seed(1))
-    return {"inputs": {"input_ids": numbers}}
 
 
 def runs(lm: LoadedModel, capture: Callable[[], Capture]) -> tuple[Capture, int]:
@@ -326,207 +264,6 @@ def test_a_note_that_takes_more_than_a_capture_may_is_read_at_once(
         gc.collect()
         assert was_noted(cap) and (logs.pop()() is not None) == is_held
         require_same_capture(cap, expected)
-
-
-# --- between the pass and the question ----------------------------------------------------------
-
-
-def exchange_parameter(layer: nn.Linear) -> None:
-    layer.weight = nn.Parameter(torch.zeros_like(layer.weight))
-
-
-def exchange_data(layer: nn.Linear) -> None:
-    layer.weight.data = torch.zeros_like(layer.weight)
-
-
-@pytest.mark.parametrize("exchange", [exchange_parameter, exchange_data])
-def test_a_layer_is_shown_with_the_weight_that_it_had(
-    exchange: Callable[[nn.Linear], None],
-) -> None:
-    lm = llama()
-    attnviz.capture(lm, **ids())
-    before = attnviz.capture(lm, **ids())
-    exchange(lm.model.model.layers[0].self_attn.q_proj)
-    after = attnviz.capture(lm, **ids())
-    assert was_noted(before) and was_noted(after)
-    assert before.head("L0.H1").w_q.any() and not after.head("L0.H1").w_q.any()
-    before.verify().require()
-    after.verify().require()
-
-
-def test_a_tensor_that_is_overwritten_before_it_is_read_is_refused() -> None:
-    lm, kept = llama(), []
-    attention = lm.model.model.layers[1].self_attn
-    attnviz.capture(lm, **ids())
-    attention.register_forward_pre_hook(
-        lambda _module, _args, kwargs: kept.append(kwargs["hidden_states"]), with_kwargs=True
-    )
-    first, second = (attnviz.capture(lm, **ids()) for _ in range(2))
-    assert first.head("L1.H1").x is not None  # read in time, and copied
-    for tensor in kept:
-        tensor.zero_()
-    first.verify().require()
-    for _ in range(2):
-        with pytest.raises(UnsupportedAttention, match="overwritten in place") as error:
-            second.verify()
-        assert error.value.code == "overwritten"
-
-
-@pytest.mark.parametrize("is_read", [False, True])
-@pytest.mark.parametrize(
-    "copied", [copy.copy, copy.deepcopy, lambda cap: pickle.loads(pickle.dumps(cap))]
-)
-def test_a_copy_of_a_capture_is_the_same(
-    copied: Callable[[Capture], Capture], is_read: bool
-) -> None:
-    lm = llama()
-    attnviz.capture(lm, **ids())
-    cap = attnviz.capture(lm, **ids())
-    assert was_noted(cap)
-    expected = attnviz.capture(lm, **ids())
-    if is_read:
-        assert cap.calls
-    with torch.inference_mode(is_read):
-        ours = copied(cap)
-    for one, other in zip(ours.calls, expected.calls, strict=True):
-        require_same_call(one, other)
-    require_same(ours.logits, expected.logits)
-    assert ours.verify().comparisons == expected.verify().comparisons
-
-
-def test_a_copy_has_keys_of_its_own() -> None:
-    cap = attnviz.capture(llama(), **ids())
-    shallow, deep = copy.copy(cap), copy.deepcopy(cap)
-    weights = cap.weights("L1.H1")
-    cap.call(1).inputs.key.mul_(2)
-    for changed in (cap, shallow):
-        with pytest.raises(UnsupportedAttention, match="keys were overwritten"):
-            changed.weights("L1.H1")
-    with pytest.raises(UnsupportedAttention, match="keys were overwritten"):
-        copy.deepcopy(cap)
-    assert (deep.weights("L1.H1") == weights).all()
-    deep.call(1).inputs.key.mul_(2)
-    with pytest.raises(UnsupportedAttention, match="keys were overwritten"):
-        deep.weights("L1.H1")
-
-
-def test_the_model_may_go_before_the_question() -> None:
-    lm = llama()
-    attnviz.capture(lm, **ids())
-    cap, expected = attnviz.capture(lm, **ids()), lm.model.model.layers[1].self_attn.o_proj.weight
-    embeddings = torch._C._WeakTensorRef(lm.model.model.embed_tokens.weight)
-    del lm
-    gc.collect()
-    assert embeddings.expired()
-    assert torch.equal(cap.call(1).projections["out"].weight, expected.T)
-
-
-@contextmanager
-def default_dtype(dtype: torch.dtype) -> Iterator[None]:
-    before = torch.get_default_dtype()
-    torch.set_default_dtype(dtype)
-    try:
-        yield
-    finally:
-        torch.set_default_dtype(before)
-
-
-@pytest.mark.parametrize(
-    "around",
-    [
-        lambda: default_dtype(torch.bfloat16),
-        lambda: default_dtype(torch.float64),
-        lambda: torch.autocast("cpu", torch.bfloat16),
-    ],
-)
-@pytest.mark.parametrize("is_noted", [False, True])
-def test_what_is_asked_inside_another_number_type_is_float32(
-    around: Callable[[], AbstractContextManager[None]], is_noted: bool
-) -> None:
-    lm = llama()
-    expected = attnviz.capture(lm, **ids())
-    cap = attnviz.capture(lm, **ids()) if is_noted else expected
-    weights, steps = expected.weights(1), expected.head("L1.H1")
-    checked = expected.verify().comparisons
-    with around():
-        assert was_noted(cap) == is_noted
-        again, own = cap.weights(1), cap.head("L1.H1")
-        assert again.dtype == np.float32 and (again == weights).all()
-        assert cap.call(1).inputs.weights(1).dtype == torch.float32
-        for stage in ("q", "k", "scores", "weights", "mixed", "projected", "value_norms"):
-            require_same(getattr(own, stage), getattr(steps, stage))
-        assert cap.verify().comparisons == checked
-
-
-@pytest.mark.parametrize("as_given", [Tensor.numpy, Tensor.clone])
-@pytest.mark.parametrize("is_noted", [False, True])
-def test_inputs_that_are_used_again_change_no_capture(
-    as_given: Callable[[Tensor], Any], is_noted: bool
-) -> None:
-    """Rows of a mask that blocks all keys are compared with nothing: `verify` was ok."""
-    lm, mask = llama(), torch.ones(1, 1, 7, 7, dtype=torch.bool).tril()
-    whole = {"input_ids": ids()["inputs"]["input_ids"], "attention_mask": mask}
-    for _ in range(1 + is_noted):
-        given = {name: as_given(value.clone()) for name, value in whole.items()}
-        cap = attnviz.capture(lm, inputs=given)
-    assert was_noted(cap) == is_noted
-    for value in given.values():
-        value[:] = 0
-    require_same_capture(cap, attnviz.capture(lm, inputs=whole))
-
-
-class Adapted(nn.Module):
-    """A layer with a summand of low rank."""
-
-    def __init__(self, layer: nn.Linear) -> None:
-        super().__init__()
-        self.layer, width = layer, (layer.in_features, layer.out_features)
-        self.a, self.b = nn.Linear(width[0], 2, bias=False), nn.Linear(2, width[1], bias=False)
-
-    def forward(self, x: Tensor) -> Tensor:
-        adapted: Tensor = self.layer(x) + self.b(self.a(x))
-        return adapted
-
-
-def test_an_adapter_that_ran_in_autocast_is_called_in_it() -> None:
-    lm = llama()
-    attention = lm.model.model.layers[1].self_attn
-    attention.q_proj, attention.o_proj = Adapted(attention.q_proj), Adapted(attention.o_proj)
-    lm = attnviz.load(lm.model.eval())
-    with torch.autocast("cpu", torch.bfloat16):
-        cap = attnviz.capture(lm, **ids())
-    assert cap.call(1).projections["out"].module.endswith("o_proj")
-    cap.verify().require()
-
-
-def test_an_adapter_that_was_changed_since_is_refused_by_name() -> None:
-    lm = llama()
-    attention = lm.model.model.layers[1].self_attn
-    attention.o_proj = Adapted(attention.o_proj)
-    cap = attnviz.capture(attnviz.load(lm.model.eval()), **ids())
-    cap.verify().require()
-    lm.model.half()
-    with pytest.raises(UnsupportedAttention, match="was it changed since") as error:
-        cap.verify()
-    assert error.value.code == "overwritten"
-
-
-def test_a_mask_that_is_filled_anew_for_the_next_pass_is_told() -> None:
-    model, mask = llama().model, torch.ones(1, 1, 7, 7, dtype=torch.bool).tril()
-    given = {"input_ids": ids()["inputs"]["input_ids"], "attention_mask": mask}
-    with attnviz.record(model) as calls, torch.no_grad():
-        model(**given)
-        mask[:] = mask.new_zeros(()).logical_or(torch.arange(7) == 0)
-        model(**given)
-    assert len(calls) == 2 and all(call.verify().ok for call in calls)
-    assert all("mask in place" in call.reason for call in calls.missing)
-    assert [call.module for call in calls.missing] == [call.module for call in calls]
-
-
-def test_a_model_of_float64_is_verified() -> None:
-    lm = attnviz.load(llama().model.double())
-    for _ in range(2):
-        attnviz.capture(lm, **ids()).verify().require()
 
 
 # --- beside others ------------------------------------------------------------------------------
