@@ -138,6 +138,16 @@ def test_what_needs_all_heads_says_so(visit: Visit, some_heads: bytes) -> None:
     assert error.value == say("error.layers_left_out", layers=messages.plain("2, 4"))
 
 
+def test_steps_say_that_a_file_has_no_weights(
+    visit: Visit, file: bytes, some_heads: bytes, without_model: None
+) -> None:
+    for data, projected in ((file, "without_weights"), (some_heads, "some_heads")):
+        header, _ = sent(visit("steps", capture=uploaded(data), layer="2", head="1"))
+        reasons = {panel["stage"]: panel["absent"] for panel in header["panels"]}
+        assert reasons["x"] == say("absent.without_weights")
+        assert reasons["projected"] == say(f"absent.{projected}")
+
+
 @pytest.mark.parametrize("page", ["switches", "output"])
 def test_what_needs_the_model_is_said_in_one_line(
     page: str, visit: Visit, file: bytes, without_model: None

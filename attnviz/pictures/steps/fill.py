@@ -12,7 +12,7 @@ from jaxtyping import Bool, UInt8
 
 import attnviz
 from attnviz.attention.edits import Edit
-from attnviz.i18n import Language, text
+from attnviz.i18n import text
 from attnviz.pictures import steps as component
 from attnviz.pictures.group import groups, picture_places
 from attnviz.pictures.group.app_capture import PageContext
@@ -61,7 +61,7 @@ def steps(
             coarser=call.key_places is not None and call.key_places.coarse,
         ),
         views=derived.views(),
-        absent=_absent(lang, call),
+        absent=_absent(shown, call),
         blocked=component.BlockedCells(
             _blocked(derived.mask, named, query_padding),
             mask_names=tuple(text(lang, f"mask.{name}") for name in BLOCKERS),
@@ -74,14 +74,17 @@ def steps(
     )
 
 
-def _absent(lang: Language, call: "AttentionCall") -> dict[Stage, str]:
+def _absent(shown: PageContext, call: "AttentionCall") -> dict[Stage, str]:
     """The reason for each stage that may be absent."""
-    some = None if call.inputs.only is None else text(lang, "absent.some_heads")
-    return {
-        "x": text(lang, "absent.x_long" if call.row_step > 1 else "absent.x"),
-        "concat": some or "",
-        "projected": some or text(lang, "absent.projected"),
+    is_file_alone = shown.captured.loaded is None and not call.projections
+    unknown = "x_long" if call.row_step > 1 else "x"
+    reasons: dict[Stage, str] = {
+        "x": "without_weights" if is_file_alone else unknown,
+        "projected": "without_weights" if is_file_alone else "projected",
     }
+    if call.inputs.only is not None:
+        reasons |= dict.fromkeys(("concat", "projected"), "some_heads")
+    return {stage: text(shown.lang, f"absent.{name}") for stage, name in reasons.items()}
 
 
 def reach(derived: "Steps") -> np.ndarray | None:
