@@ -72,9 +72,13 @@ class ScoreCell:
 
 @dataclass(frozen=True, eq=False)
 class HeadShares:
-    """One head's part of a number, by query and key: `slope` at the queries from `first` on."""
+    """One head's part of a number, by query and key: `slope` at the queries from `first` on.
+
+    `place` counts the calls of the pass.
+    """
 
     call: AttentionCall
+    place: int
     head: int
     first: int
     slope: Float[Tensor, "query d_model"]
@@ -427,7 +431,11 @@ def _split(
     prepared: CleanRun, number: SplitNumber, name: AnswerMeasure | ScoreCell | None
 ) -> DirectByToken:
     written, rest = _slopes(number)
-    shares = tuple(share for call, slope in written for share in _shares(call, slope))
+    shares = tuple(
+        share
+        for call, slope in written
+        for share in _shares(call, number.run.calls.index(call), slope)
+    )
     width = max((share.call.n_key for share in shares), default=0)
     values, mean_value = np.zeros((2, len(shares), width))
     for at, share in enumerate(shares):
@@ -487,12 +495,12 @@ def _has_values(call: AttentionCall) -> bool:
     return call.inputs.value is not None and call.n_batch == 1 and call.windows is None
 
 
-def _shares(call: AttentionCall, slope: Tensor) -> list[HeadShares]:
+def _shares(call: AttentionCall, place: int, slope: Tensor) -> list[HeadShares]:
     """The heads of a call, with the rows of the slope that are not 0."""
     rows = slope.reshape(-1, slope.shape[-1])
     used = rows.abs().sum(-1).nonzero()[:, 0].tolist() or [0]
     kept = rows[used[0] : used[-1] + 1]
-    return [HeadShares(call, head, used[0], kept) for head in range(call.n_heads)]
+    return [HeadShares(call, place, head, used[0], kept) for head in range(call.n_heads)]
 
 
 # --- the same edges cut -------------------------------------------------------------------------
@@ -500,7 +508,7 @@ def _shares(call: AttentionCall, slope: Tensor) -> list[HeadShares]:
 
 def _changes_without(result: DirectByToken, cells: Sequence[Cell]) -> Float64[np.ndarray, " cell"]:
     """The change of the number without the edges of each cell, one row of a batch for each."""
-    prepared, run = result.prepared, traced_run(result.prepared)
+    prepared = result.prepared
     shares = [result.shares[place] for place, _ in cells]
     taken = [_taken(share, key) for share, (_, key) in zip(shares, cells, strict=True)]
 
@@ -509,7 +517,7 @@ def _changes_without(result: DirectByToken, cells: Sequence[Cell]) -> Float64[np
 
     sites = layout_of(prepared.calls).calls
     rows = [
-        RowChange((sites[run.calls.index(share.call)],), "mixed", (without,), share.head)
+        RowChange((sites[share.place],), "mixed", (without,), share.head)
         for share in shares
     ]
     if isinstance(result.number, ScoreCell):

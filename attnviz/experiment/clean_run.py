@@ -75,6 +75,10 @@ class CleanRun:
         """Take what a function of this run, whatever the measure, would compute from another."""
         self._known[compute, None] = result
 
+    def forget(self, compute: "Callable[[CleanRun], object]") -> None:
+        """Let go of what a function of this run has computed; who asks again has it made anew."""
+        self._known.pop((compute, None), None)
+
     @property
     def target(self) -> str | None:
         """The text that an encoder-decoder is to have written."""

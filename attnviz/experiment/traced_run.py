@@ -90,6 +90,11 @@ def prepare_traced(lm: LoadedModel, request: Request, *, last_row: bool = False)
     return prepared
 
 
+def forget_trace(prepared: CleanRun) -> None:
+    """Let go of the traced pass, which holds every tensor of it; what was made of it stays."""
+    prepared.forget(_traced)
+
+
 def _traced(prepared: CleanRun) -> TracedRun:
     lm = prepared.lm
     with lm.lock, torch.no_grad(), record(lm.model) as calls, Trace(lm.model) as trace:

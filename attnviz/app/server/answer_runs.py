@@ -47,10 +47,16 @@ class Answering:
 
     @cached_property
     def split(self) -> "DirectByToken | None":
-        """A number of the answer by head and token; it is kept with the cuts that were run."""
+        """A number of the answer by head and token; it is kept with the cuts that were run.
+
+        The trace behind it is let go: it holds ten times as much.
+        """
+        from attnviz.experiment.traced_run import forget_trace
         from attnviz.pictures.switches.words import split_of
 
-        return split_of(self.run)
+        split = split_of(self.run)
+        forget_trace(self.run.prepared)
+        return split
 
     def written(self, n_tokens: int) -> str:
         """The model's continuation with all heads on; it is kept."""
@@ -75,20 +81,22 @@ class Measurement(Generic[Result]):
 
 
 @shared(most=MAX_ANSWERING, holds_model=True)
-def answers(
-    captured: AppCapture, request: "Request", others: tuple[str, ...], _splits: bool = False
-) -> Answering:
+def answers(captured: AppCapture, request: "Request", others: tuple[str, ...]) -> Answering:
     """The model's answer to a capture's input, ready to be computed again with heads changed.
 
-    The first who asks says whether the answer will be split, which needs a traced pass.
+    That of an embedded model is split by word on Change unasked: its pass is traced at once.
     """
-    return answering(captured.model, request, others, splits=_splits)
+    from attnviz.pictures.switches.words import MAX_WORDS
+
+    lengths = (call.n_key for call in captured.capture.calls)
+    splits = captured.name in REGISTRY and max(lengths) <= MAX_WORDS
+    return answering(captured.model, request, others, splits=splits)
 
 
 def answering(
     loaded: "LoadedModel", request: "Request", others: Sequence[str], *, splits: bool = False
 ) -> Answering:
-    """One clean pass; of a decoder only the last logits are kept."""
+    """One clean pass, traced for who `splits` the answer; of a decoder the last logits alone."""
     from attnviz.experiment.clean_run import prepare_request
     from attnviz.experiment.run import Experiment
     from attnviz.experiment.traced_run import prepare_traced
