@@ -516,10 +516,7 @@ def _changes_without(result: DirectByToken, cells: Sequence[Cell]) -> Float64[np
         return values - torch.stack([taken[row] for row in pairs.rows.tolist()]).to(values)
 
     sites = layout_of(prepared.calls).calls
-    rows = [
-        RowChange((sites[share.place],), "mixed", (without,), share.head)
-        for share in shares
-    ]
+    rows = [RowChange((sites[share.place],), "mixed", (without,), share.head) for share in shares]
     if isinstance(result.number, ScoreCell):
         numbers = _scores(prepared, result.number, rows).double()
         return (numbers[:-1] - numbers[-1]).numpy()

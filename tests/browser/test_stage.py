@@ -48,9 +48,12 @@ def test_an_error_of_the_model_is_named_and_one_click_repairs_it(look: OpenVisit
 
 @pytest.mark.slow  # ten seconds of watching
 def test_whoever_only_watches_sees_the_look_that_matters(visit: OpenVisit) -> None:
-    page = visit(lang="en").page
-    stage = page.locator(".stage")
+    opened = visit(lang="en")
+    page = opened.page
+    stage, n_sent = page.locator(".stage"), len(opened.seen.sent)
     expect(stage).to_have_attribute("data-forbidden", "L2.H1", timeout=SHOWN_MS)
+    assert "forbid" not in opened.parameters()  # nobody chose it
+    assert len(opened.seen.sent) == n_sent
     expect(page.locator(".stage-says")).to_contain_text("John 55%")
     page.wait_for_timeout(8000)  # it stays: who looks up later has missed nothing
     expect(stage).to_have_attribute("data-forbidden", "L2.H1")

@@ -84,8 +84,25 @@ def test_from_a_whole_head_one_click_leads_to_its_look_as_start_forbids_it(
     most = page.locator(".av-switches-says")
     expect(most).to_contain_text("Strongest head: L0.H0, ")
     expect(most).to_contain_text("looks: L2.H1 at “Mary”, ")
-    page.get_by_role("button", name="Forbid that look").click()
+    pressed = page.locator(".av-strip .av-chip[aria-pressed='true']")
+    page.locator(".av-strip .av-chip").nth(10).click()
+    expect(pressed).to_have_text("John")
+    opened.wait_for_parameters(query="10")
+    page.get_by_role("button", name="Forbid L2.H1’s look at “Mary”").press("Enter")
     opened.wait_for_parameters(forbid="14.2", layer="2", head="1")
+    expect(page.get_by_role("button", name="All on")).to_be_focused()
+    expect(pressed).to_have_text(["Mary", "to"])  # the line shows which look that is
+
+
+def test_no_click_on_a_switch_is_lost_while_the_server_answers(visit: OpenVisit) -> None:
+    opened = visit("switches", model="stories", text=STORE)
+    page = opened.page
+    heads = [f"L{layer}.H{head}" for layer in range(3) for head in range(4)]
+    for head in heads:
+        page.locator(f"[data-head='{head}']").click()
+        page.wait_for_timeout(120)
+    opened.wait_until(lambda: opened.parameters().get("changes", "").count("=mean") == len(heads))
+    expect(page.locator(".av-switches [role=switch][aria-checked=false]")).to_have_count(len(heads))
 
 
 def test_hostile_text_stays_text_on_the_switchboard(visit: OpenVisit) -> None:

@@ -12,6 +12,7 @@ from attnviz.app.session import address_bar, current, openings, routes, store, w
 from attnviz.app.session.view import default_view
 from attnviz.pictures import film, gallery, resume, stage
 from attnviz.pictures.shared.buffer import unpack
+from attnviz.pictures.shared.pages import Page
 from attnviz.pictures.shared.pages import path as path_of
 from attnviz.pictures.stage import STAGED
 from tests.pages.conftest import Visit, bar, beside_bar, parameters, sent, tell
@@ -109,6 +110,17 @@ def test_start_forbids_the_look_that_its_address_names(visit: Visit) -> None:
         named = {**FORBIDDEN, "key": key, "forbid": f"14.{key}"}
         header = _shown(visit("start", **named), stage.CANVAS.element)
         assert (header["scene"], header["key"]) == ("book", shown)
+
+
+@pytest.mark.parametrize("page", ["start", "overview", "switches", "steps"])
+@pytest.mark.parametrize("named", [{}, {"layer": "2"}, {"head": "1"}])
+def test_a_look_that_an_address_forbids_in_no_head_is_no_end(
+    visit: Visit, page: Page, named: dict[str, str]
+) -> None:
+    place = {"query": "14", "key": "2", "forbid": "14.2"}
+    text = {} if page == "start" else {"model": "stories", "text": STAGED["book"].text}
+    app = visit(page, **text, **place, **named)
+    assert not app.exception and not app.error
 
 
 @pytest.mark.parametrize("wrong", [{"layer": -1}, {"query": None}, {"ask": "shell"}])

@@ -304,7 +304,7 @@ def _view(
         facts=() if effects is None else views.facts(shown, answer, effects, cell),
         least=0.0
         if effects is None
-        else answers.least_that_matters(np.abs(effects.changes), effects.spread),
+        else answers.least_that_matters(answer, np.abs(effects.changes), effects.spread),
     )
 
 

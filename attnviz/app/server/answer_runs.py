@@ -15,6 +15,7 @@ from attnviz.app.server import jobs
 from attnviz.app.server.jobs import Job
 from attnviz.app.server.shared import shared
 from attnviz.app.server.watchers import watched
+from attnviz.models.registry import REGISTRY
 from attnviz.pictures.group.app_capture import AppCapture
 
 if TYPE_CHECKING:
@@ -88,8 +89,7 @@ def answers(captured: AppCapture, request: "Request", others: tuple[str, ...]) -
     """
     from attnviz.pictures.switches.words import MAX_WORDS
 
-    lengths = (call.n_key for call in captured.capture.calls)
-    splits = captured.name in REGISTRY and max(lengths) <= MAX_WORDS
+    splits = captured.name in REGISTRY and len(captured.capture.tokens) <= MAX_WORDS
     return answering(captured.model, request, others, splits=splits)
 
 

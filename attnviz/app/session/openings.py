@@ -104,10 +104,11 @@ def arrive(page: Page) -> None:
     view = _staged_view(current.view())
     place = address.changed(View(), {name: named.get(name) for name in address.INDICES}).place
     inside = replace(view.inside, forbid=named.get("forbid", "")).at(place)
-    if inside.forbid:
+    is_asked = bool(inside.forbid) and None not in (place.layer, place.head)
+    if is_asked:
         view = replace(view, place=place, inside=inside)
     current.update(view, keeps=("forbid",))
-    store.put(ASKED, (place.query, place.key) if inside.forbid else None)
+    store.put(ASKED, (place.query, place.key) if is_asked else None)
 
 
 def asked_cell() -> tuple[int, int] | None:
@@ -139,8 +140,8 @@ def _of_text(sentence: str) -> dict[str, str]:
 
 
 def _forbidden(view: View) -> dict[str, str]:
-    """The parameters of a look that is forbidden, none where there is none."""
-    if not view.inside.at(view.place).forbid:
+    """The parameters of a look that is forbidden, none where there is none, or no head is named."""
+    if not view.inside.at(view.place).forbid or None in (view.place.layer, view.place.head):
         return {}
     every = address.params(view)
     return {name: every[name] for name in (*address.INDICES, "forbid")}

@@ -82,7 +82,7 @@ def of_heads(shown: PageContext, answer: "AnswerReader", effects: "Effects") -> 
         most=answers.amount_again(lang, most, unit),
         median=others,
     )
-    least = answers.least_that_matters(sizes, effects.spread)
+    least = answers.least_that_matters(answer, sizes, effects.spread)
     name = heads.capture_name(shown)
     return EffectsView(name, table.astype(np.float32), most, median, least, sentences, legend)
 
@@ -123,7 +123,7 @@ def of_looks(shown: PageContext, run: "Experiment", cuts: "Cuts") -> EffectsView
         most=answers.amount(lang, most, unit),
         median=again,
     )
-    least = answers.least_that_matters(cuts.moved, cuts.spread)
+    least = answers.least_that_matters(answer, cuts.moved, cuts.spread)
     said, cell = tuple(map(tuple, sentences)), cuts.edges[0][1:]
     name = heads.capture_name(shown)
     before = (named(cuts.winner), float(answer.clean[cuts.winner])) if is_choice else ("", 0.0)

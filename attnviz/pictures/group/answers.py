@@ -27,6 +27,7 @@ SATURATED = 0.9  # of a probability: from here on it hardly says what a change d
 TIMES_MEDIAN, PART_OF_MOST = 3.0, 0.05
 NO_MOVE = 0.0001  # of a cosine: what four decimals show
 BEGINNING = 48  # characters of the first text
+HARDLY = 0.005  # of a probability
 
 
 def choice_name(lang: Language, prepared: "CleanRun", answer: "AnswerReader", place: int) -> str:
@@ -76,9 +77,14 @@ def moved(answer: "AnswerReader", before: np.ndarray, after: np.ndarray) -> floa
     return float(change.sum() / 2 if answer.exclusive else change.mean())
 
 
-def least_that_matters(sizes: np.ndarray, spread: float) -> float:
-    """The least distance, of all `sizes`, by which a head must move the answer to matter."""
-    return max(TIMES_MEDIAN * float(np.median(sizes)), PART_OF_MOST * float(sizes.max()), spread)
+def least_that_matters(answer: "AnswerReader", sizes: np.ndarray, spread: float) -> float:
+    """The least distance, of all `sizes`, by which a head must move the answer to matter.
+
+    However little the others move it: half a percentage point, or what a printed cosine shows.
+    """
+    floor = HARDLY if answer.is_probability else NO_MOVE
+    by_chance = TIMES_MEDIAN * float(np.median(sizes))
+    return max(floor, by_chance, PART_OF_MOST * float(sizes.max()), spread)
 
 
 def control_sentence(

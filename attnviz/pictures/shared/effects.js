@@ -131,17 +131,18 @@ export function factNodes(strings, tokens, look, effects, { layer, head }) {
   if (!effects || effect === null) return nodes;
   const matters = effect > effects.least;
   nodes.push(el("span", {}, effects.sentences[layer][head]));
-  const verdict = look ? verdictOf(strings, isClear(look), matters) : "";
+  const verdict = look ? verdictOf(strings, look, matters) : "";
   if (verdict) nodes.push(el("b", { class: matters ? "av-fact-matters" : null }, verdict));
   return nodes;
 }
 
 /**
  * @param {SharedStrings} strings
- * @param {boolean} looks
+ * @param {LookAt} look
  * @param {boolean} matters
  */
-function verdictOf(strings, looks, matters) {
-  if (looks) return matters ? strings.verdict_both : strings.verdict_looks;
-  return matters ? strings.verdict_matters : "";
+function verdictOf(strings, look, matters) {
+  if (isClear(look)) return matters ? strings.verdict_both : strings.verdict_looks;
+  if (!matters) return "";
+  return look.weight >= WEAKEST ? strings.verdict_alike : strings.verdict_matters;
 }

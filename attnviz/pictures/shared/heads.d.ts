@@ -180,5 +180,6 @@ export interface SharedStrings {
   readonly verdict_both: string;
   readonly verdict_looks: string;
   readonly verdict_matters: string;
+  readonly verdict_alike: string;
   readonly predicts_note: string;
 }

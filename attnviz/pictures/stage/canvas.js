@@ -456,7 +456,10 @@ async function open(/** @type {State} */ state) {
   if (state.header?.scene === "book") showOnce(state);
 }
 
-/** Whoever only watches sees what a switch does: the look that matters most is forbidden, and stays so. */
+/**
+ * Whoever only watches sees what a switch does: the look that matters most is forbidden, and stays so. Nobody chose it, so
+ * neither the address nor other rooms are told.
+ */
 function showOnce(/** @type {State} */ state) {
   const { arrays, top } = state;
   if (!arrays || isWaiting(arrays)) return;
@@ -464,7 +467,8 @@ function showOnce(/** @type {State} */ state) {
   const number = moved.indexOf(Math.max(...moved));
   const timer = setTimeout(() => {
     state.stopShow();
-    forbid(state, number, true);
+    state.forbidden = number;
+    draw(state, true);
     state.pills[state.shown.findIndex((look) => look.number === number)]?.classList.add("stage-beckons");
   }, SHOW_AFTER_MS);
   const stop = () => {

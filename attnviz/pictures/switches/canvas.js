@@ -24,9 +24,10 @@ const NAME_CHARS = 16; // what fits beside a bar
 
 /**
  * `before` has what was off before each click, the last one at the end; `last` is the head that was switched last, `at` the
- * one that is spoken of.
+ * one that is spoken of. `told` is what the server was told last to be off and has not answered.
  * @typedef {{host: Host, data: Uint8Array | null, header: Header | null, arrays: Arrays | null, off: Map<string, string>,
- *   board: Board | null, arrows: ReturnType<typeof makeArrows> | null, before: Map<string, string>[], last: At | null, at: At | null}} State
+ *   board: Board | null, arrows: ReturnType<typeof makeArrows> | null, before: Map<string, string>[], last: At | null, at: At | null,
+ *   told: string | null}} State
  */
 /** @typedef {ReturnType<typeof buildParts>} Parts */
 
@@ -35,7 +36,7 @@ export default function switches(/** @type {Host} */ host) {
   /** @type {State} */
   const state = {
     ...{ host, data: null, header: null, arrays: null, off: new Map(), board: null },
-    ...{ before: [], last: null, at: null, arrows: null },
+    ...{ before: [], last: null, at: null, arrows: null, told: null },
   };
   const parts = buildParts(state, {
     undo: () => {
@@ -150,10 +151,14 @@ function takeData(state, parts, data, arrows) {
   const { strings } = header;
   if (state.header?.model !== header.model) {
     state.before = [];
-    state.last = state.at = null;
+    state.last = state.at = state.told = null;
   }
   Object.assign(state, { data, header, arrays });
-  state.off = new Map(header.off.map(({ head, change }) => [head, change]));
+  // an answer to an earlier click comes while a hand goes on
+  if (state.told === null || state.told === namesOf(header.off.map(({ head }) => head))) {
+    state.told = null;
+    state.off = new Map(header.off.map(({ head, change }) => [head, change]));
+  }
   const focused = state.board?.focused() ?? null;
   state.board?.destroy();
   state.board = makeBoard(header, arrays, {
@@ -178,7 +183,7 @@ function takeData(state, parts, data, arrows) {
   setText(parts.allOn, strings.all_on);
   setText(parts.suggested, fill(strings.suggested, { head: header.suggested }));
   parts.answer.show(header);
-  setBusy(parts.answer.node, false);
+  setBusy(parts.answer.node, state.told !== null);
   setBusy(parts.words, false);
   showOff(state, parts);
 }
@@ -233,6 +238,7 @@ function chooseLook(
     ...Object.fromEntries(named.map(([key, value]) => [key, String(value)])),
     word: null,
   });
+  host.channel.post({ selection: readSelection(host.address), from: null });
   host.trigger("ask", { ask: "forbid", on: true, ...cell });
 }
 
@@ -311,6 +317,8 @@ function remember(/** @type {State} */ state) {
   state.before.push(state.off);
 }
 
+const namesOf = (/** @type {Iterable<string>} */ heads) => [...heads].sort().join(",");
+
 /** A change as `attnviz.changes` writes it. */
 function changeText(/** @type {string} */ name, /** @type {Header["to"]} */ to) {
   return `${name}.${to === "even" ? "weights" : "mixed"}=${to}`;
@@ -322,6 +330,8 @@ function change(
   /** @type {Map<string, string>} */ off,
 ) {
   state.off = off;
+  const known = namesOf(state.header?.off.map(({ head }) => head) ?? []);
+  state.told = namesOf(off.keys()) === known ? null : namesOf(off.keys());
   showOff(state, parts);
   setBusy(parts.answer.node, true);
   const text = [...off.values()].join(",") || ALL_ON;
@@ -332,6 +342,8 @@ function change(
 function showOff(/** @type {State} */ state, /** @type {Parts} */ parts) {
   const { header, board, off, before, last } = state;
   if (!header || !board) return;
+  const buttons = [parts.allOn, parts.undo, parts.suggested, parts.look];
+  const held = buttons.find((button) => button.matches(":focus"));
   board.show(off, (name) => headSaid(header, off, name), header.reader);
   parts.suggested.hidden = off.size > 0 || isForbidding(header) || !header.suggested;
   const [reader, key] = header.look.split("@");
@@ -348,6 +360,8 @@ function showOff(/** @type {State} */ state, /** @type {Parts} */ parts) {
   parts.hint.hidden = off.size > 0; // who has switched one knows how
   parts.open.hidden = last === null;
   if (last) setText(parts.open, fill(header.strings.open_head, { head: last.name }));
+  // a button that goes away leaves the keyboard to the next one
+  if (held?.hidden) buttons.find((button) => !button.hidden)?.focus();
   showFacts(state, parts);
 }
 

@@ -206,7 +206,7 @@ def verdict(share: float, change: float) -> str:
 
 
 def words_of(lang: Language, run: "Experiment", split: "DirectByToken | None") -> WordShares | None:
-    """The words of a run's answer; None where they have no direct shares, or are too many.
+    """The words of a run's answer; None where they have no direct shares.
 
     In a model with an encoder and a decoder the words are the encoder's, read through
     cross-attention.
@@ -217,15 +217,20 @@ def words_of(lang: Language, run: "Experiment", split: "DirectByToken | None") -
     places = tuple(
         place for place, head in enumerate(split.heads) if not crossing or head.kind == "cross"
     )
-    fits = places and split.ok and len(split.tokens[places[0]]) <= MAX_WORDS
+    fits = places and split.ok
     decimals = 4 if run.reader.kind == "cosines" else 2
     return WordShares(lang, _number(lang, run), split, places, decimals) if fits else None
 
 
 def split_of(run: "Experiment") -> "DirectByToken | None":
-    """A number of a run's answer by head and token; None where it cannot be split."""
+    """A number of a run's answer by head and token; None where it cannot be split, or is long.
+
+    The trace of a long text is large, and so many words are no list to read.
+    """
     lm, on = run.prepared.lm, _measure(run)
-    if on is None or lm.tokenizer is None or lm.kind not in READS:
+    texts = (text for texts in run.prepared.tokens.values() for text in texts)
+    is_long = max(map(len, texts), default=0) > MAX_WORDS
+    if on is None or is_long or lm.tokenizer is None or lm.kind not in READS:
         return None
     try:
         return run.with_measure(on).direct(by="token")

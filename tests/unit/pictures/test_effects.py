@@ -43,7 +43,7 @@ FACTS = """async ({ weight, others, effect, least }) => {
     globalThis.Node = Object;
     const { factNodes } = await load("shared/effects.js");
     const strings = { look: "{weight}|{others}", verdict_both: "both", verdict_looks: "looks",
-        verdict_matters: "matters" };
+        verdict_matters: "matters", verdict_alike: "alike" };
     const known = { heads: 1, values: [effect], least, sentences: [["moves"]] };
     const at = { layer: 0, head: 0 };
     const nodes = factNodes(strings, { query: "a", key: "b" }, { weight, others }, known, at);
@@ -151,7 +151,7 @@ def test_look_at_is_the_link_of_the_library(stories: LoadedModel) -> None:
         (0.98, 0.08, 0.549, ["both"]),
         (0.68, 0.11, 0.0025, ["looks"]),
         (0.01, 0.08, 0.5, ["matters"]),
-        (0.6, 0.5, 0.5, ["matters"]),  # a stripe: all rows look there
+        (0.6, 0.5, 0.5, ["alike"]),  # a stripe: all rows look there
         (0.14, 0.0, 0.001, []),
     ],
 )

@@ -8,7 +8,13 @@ import pytest
 import torch
 
 from attnviz.experiment.answers import AnswerKind, AnswerReader
-from attnviz.pictures.group.answers import amount, control_sentence, cosine, lead_sentence
+from attnviz.pictures.group.answers import (
+    amount,
+    control_sentence,
+    cosine,
+    lead_sentence,
+    least_that_matters,
+)
 
 
 @pytest.mark.parametrize(
@@ -29,7 +35,7 @@ def test_a_cosine_below_one_is_not_printed_as_one(value: float, shown: str) -> N
 @pytest.mark.parametrize(
     ("kind", "moved"),
     [
-        ("next_token", "20.0 percentage points"),
+        ("next_token", "20.0 percentage points of probability"),
         ("target", "20.0 percentage points on average"),
         ("vectors", "0.2000"),
     ],
@@ -65,3 +71,17 @@ def test_a_nearly_certain_answer_tells_its_lead_beside_its_probability() -> None
     assert sentence.endswith("it is +4.2 at the median, +0.7 at the least.")
     result.before = np.array([0.8, 0.1, 0.1])
     assert lead_sentence("en", prepared, answer, result) == ""
+
+
+def test_a_head_that_hardly_moves_a_probability_does_not_matter() -> None:
+    words, cosines = SimpleNamespace(is_probability=True), SimpleNamespace(is_probability=False)
+    tiny = np.array([0.0, 1e-6, 3e-4])
+    assert least_that_matters(words, tiny, 0.0) == 0.005  # type: ignore[arg-type]
+    assert least_that_matters(cosines, tiny, 0.0) == 1e-4  # type: ignore[arg-type]
+    # beside others: three times the median, a twentieth of the most, the spread of the draws
+    for sizes, spread, least in (
+        (np.array([0.02, 0.03, 0.2]), 0.0, 0.09),
+        (np.array([0.0, 0.0, 0.8]), 0.0, 0.04),
+        (np.array([0.0, 0.0, 0.8]), 0.3, 0.3),
+    ):
+        assert least_that_matters(words, sizes, spread) == pytest.approx(least)  # type: ignore[arg-type]
