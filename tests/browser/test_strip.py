@@ -142,3 +142,48 @@ def test_the_palette_darkens_the_page_and_saves_its_picture(browser: Browser, se
     page.get_by_role("button", name="Find and do").click()
     expect(page.get_by_role("combobox", name="Find and do")).to_be_focused()
     page.context.close()
+
+
+PHONE, DESK = (390, 844), (1280, 800)
+OVER = """() => {
+    const main = document.querySelector("[data-testid=stMain]");
+    return main.scrollWidth - main.clientWidth;
+}"""
+
+
+@pytest.mark.parametrize(
+    ("page", "more", "screen"),
+    [
+        ("overview", {"model": "shapes", "second": 1}, PHONE),
+        ("switches", {"model": "shapes"}, DESK),
+        ("start", {}, PHONE),
+    ],
+)
+def test_no_page_scrolls_sideways(
+    visit: OpenVisit, page: str, more: dict[str, object], screen: tuple[int, int]
+) -> None:
+    """Not by the hidden names of patches that scroll in the line, nor by the hidden heading."""
+    opened = visit(page, screen=screen, **more)
+    expect(opened.page.locator("canvas[data-drawn], .av-stage").first).to_be_attached()
+    if more:
+        expect(opened.tokens.last).to_be_attached()
+    expect_equal(lambda: opened.page.evaluate(OVER), 0)
+
+
+IN_SIGHT = """(chip) => {
+    const [own, line] = [chip, chip.parentElement].map((node) => node.getBoundingClientRect());
+    return own.left >= line.left - 1 && own.right <= line.right + 1;
+}"""
+
+
+def test_on_a_phone_the_lines_show_what_was_chosen_and_what_differs(look: OpenVisit) -> None:
+    """markTokens: the token that asks in the first line, the first other one in the second."""
+    texts = {
+        "text": "One day the cat sat on the old red mat near the door to sleep",
+        "text_b": "One day the cat sat on the old red sofa near the door to sleep",
+    }
+    opened = look("overview", screen=PHONE, layer=0, head=0, query=14, second=1, **texts)
+    own, other = (opened.page.locator(f'[data-name="{name}"] .av-chip') for name in texts)
+    asking = own.and_(opened.page.locator(".av-asks"))
+    expect_true(lambda: asking.evaluate(IN_SIGHT))
+    expect_true(lambda: other.filter(has_text="sofa").evaluate(IN_SIGHT))

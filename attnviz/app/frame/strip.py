@@ -7,7 +7,7 @@ answer. The line is there before the model has run; a page that has no capture f
 text alone. What is typed goes into the view, and the page runs again.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -179,8 +179,12 @@ def right(
     model: str,
     texts: tuple[str, str],
     is_file: bool,
+    beside: Sequence[str],
 ) -> StripView:
-    """The line of Compare's right side: its text and target, under names of their own."""
+    """The line of Compare's right side: its text and target, under names of their own.
+
+    `beside` are the tokens of the left side.
+    """
     target = "transcript" if card is not None and card.kind == "speech" else "target"
     other: dict[PieceName, tuple[PieceName, str]] = {
         "text": ("text_b", "text"),
@@ -194,6 +198,9 @@ def right(
             if name == "text_b" and piece.field is not None:
                 empty = text(lang, "compare.text_help")
                 piece = replace(piece, field=replace(piece.field, help=empty))
+            if piece.tokens is not None and piece.tokens.asks:
+                differs = _first_other(piece.tokens.labels, beside)
+                piece = replace(piece, tokens=replace(piece.tokens, differs=differs))
         named.append(piece)
     is_text = any(piece.name == "text_b" and piece.field is not None for piece in named)
     return StripView(
@@ -202,6 +209,13 @@ def right(
         answer=None if shown is None else answer_of(lang, shown.captured),
         picture=None if shown is None else _picture(shown.captured),
     )
+
+
+def _first_other(labels: Sequence[str], others: Sequence[str]) -> int | None:
+    """The first of the labels that is another one beside it; None if all are alike."""
+    n_others = len(others)
+    differing = (i for i, own in enumerate(labels) if i >= n_others or own != others[i])
+    return next(differing, None)
 
 
 def _source(lang: Language, shown: PageContext | None) -> str:

@@ -247,7 +247,7 @@ def _right(left: PageContext, side: Side) -> AppCapture | None:
         captured = captured_side(lang, side)
     finally:  # also where the model refuses the text: it can be changed
         with place:
-            _strip(lang, side, captured)
+            _strip(left, side, captured)
     return captured
 
 
@@ -264,15 +264,16 @@ def _menu(left: PageContext, side: Side) -> None:
                 st.button(text(lang, f"compare.{name}"), key=widgets.key(name), on_click=act)
 
 
-def _strip(lang: Language, side: Side, captured: AppCapture | None) -> None:
+def _strip(left: PageContext, side: Side, captured: AppCapture | None) -> None:
     """The right side's text as its tokens, to be changed where it is no capture file."""
-    card, place = model_cards.card(side.model), current.view().right
+    lang, card, place = left.lang, model_cards.card(side.model), current.view().right
     shown = None
     if captured is not None:
         group = chosen(captured.groups, place.stack, place.kind)
         shown = PageContext(lang, captured, group)
     key = widgets.component_key("strip_b")
-    view = strip.right(lang, card, shown, side.model, (side.text, side.target), shows_capture())
+    texts, beside = (side.text, side.target), token_axes(left)[0].labels
+    view = strip.right(lang, card, shown, side.model, texts, shows_capture(), beside)
     draw(strip_picture.CANVAS, view, key, lang, strip.events(key, TAKES))
 
 

@@ -49,7 +49,8 @@ class StripPatches:
 class StripTokens:
     """The tokens of a piece; `asks` and `answers` say that they are queries, keys of the picture.
 
-    Special ones are muted, those that the model wrote are marked.
+    Special ones are muted, those that the model wrote are marked. `differs` is the first that is
+    not as on the other side of a comparison: a line that opens shows it.
     """
 
     labels: tuple[str, ...]
@@ -58,6 +59,7 @@ class StripTokens:
     asks: bool
     answers: bool
     patches: StripPatches | None = None
+    differs: int | None = None
 
 
 @dataclass(frozen=True)

@@ -211,9 +211,9 @@ function choosePlace(state, { piece }, token, wantsKey = false) {
   state.host.trigger("ask", { ask: "links", on: true, layer: layer ?? 0, head: head ?? 0, ...place });
 }
 
-/** Marks the chosen tokens; a sentence that opens stays at its beginning, `inSight` scrolls to what was chosen. */
-function mark(/** @type {State} */ { pieces, selection }, inSight = true) {
-  for (const nodes of pieces.values()) markTokens(nodes, selection.query, selection.key, inSight);
+/** Marks the chosen tokens, which are `isNew` where they were chosen on the page that is open. */
+function mark(/** @type {State} */ { pieces, selection }, isNew = true) {
+  for (const nodes of pieces.values()) markTokens(nodes, selection.query, selection.key, isNew);
 }
 
 /**

@@ -14,6 +14,7 @@ import { patchPicture } from "../shared/picture.js";
 /** A piece on the page; `chips` are those of its tokens. @typedef {ReturnType<typeof buildPiece>} PieceNodes */
 
 const PATCH_PX = 30;
+const FEW_PX = 300; // of a line with room for a few tokens
 
 /**
  * The elements of a piece. The field lies behind the chips until it has the focus.
@@ -76,13 +77,14 @@ export function showWords(/** @type {PieceNodes} */ { chips }, /** @type {string
 }
 
 /**
- * Marks the token that asks and the one that answers; `inSight` scrolls there.
+ * Marks the token that asks and the one that answers; `isNew` scrolls there. A line that opens shows the first token
+ * that differs, and on a phone, where three or four have room, the one that asks; else it stays at its beginning.
  * @param {PieceNodes} nodes
  * @param {number | null} query
  * @param {number | null} key
- * @param {boolean} inSight
+ * @param {boolean} isNew
  */
-export function markTokens({ piece, tokens, chips }, query, key, inSight) {
+export function markTokens({ piece, tokens, chips }, query, key, isNew) {
   const asking = piece.tokens?.asks ? query : null;
   const answering = piece.tokens?.answers ? key : null;
   lightChips(tokens, new Set(asking === null ? [] : [asking]), new Map(), new Uint32Array());
@@ -91,11 +93,14 @@ export function markTokens({ piece, tokens, chips }, query, key, inSight) {
     if (chip instanceof HTMLButtonElement)
       chip.setAttribute("aria-pressed", String(i === asking || i === answering));
   });
-  const chip = tokens[asking ?? answering ?? -1];
-  if (!inSight || !chip || chips.scrollWidth <= chips.clientWidth) return;
+  const chosen = asking ?? answering;
+  const first = piece.tokens?.differs ?? (chips.clientWidth < FEW_PX ? chosen : null);
+  const chip = tokens[(isNew ? chosen : first) ?? -1];
+  if (!chip || chips.scrollWidth <= chips.clientWidth) return;
   const start = chip.offsetLeft - chips.offsetLeft;
-  const end = start + chip.offsetWidth - chips.clientWidth;
-  if (start < chips.scrollLeft || end > chips.scrollLeft) chips.scrollLeft = start - chips.clientWidth / 2;
+  const spare = chips.clientWidth - chip.offsetWidth;
+  if (start < chips.scrollLeft || start - spare > chips.scrollLeft)
+    chips.scrollLeft = start - Math.max(0, spare / 2);
 }
 
 /**

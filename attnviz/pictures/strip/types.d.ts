@@ -41,7 +41,8 @@ export interface StripField {
 
 /**
  * The tokens of a piece; `asks` and `answers` say that they are queries, keys of the picture.
- * Special ones are muted, those that the model wrote are marked.
+ * Special ones are muted, those that the model wrote are marked. `differs` is the first that is not as on the
+ * other side of a comparison: a line that opens shows it.
  */
 export interface StripTokens {
   labels: string[];
@@ -50,6 +51,7 @@ export interface StripTokens {
   asks: boolean;
   answers: boolean;
   patches: StripPatches | null;
+  differs: number | null;
 }
 
 /** The tokens of a piece that are patches of the picture: row by row from the `first` on. */
