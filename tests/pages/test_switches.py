@@ -150,8 +150,9 @@ def test_the_look_of_any_row_stays_forbidden_on_change(visit: Visit) -> None:
     """An encoder's look, and one of a word that is not the last; said with the row it is of."""
     place = {"layer": "3", "head": "1", "query": "10", "key": "2", "forbid": "10.2"}
     header, _ = sent(visit("switches", model="minilm", **place))
-    assert (header["reader"], header["read"]) == ("L3.H1", "animal")
-    assert "L3.H1’s look from “it” at “animal” forbidden" in header["answer"]["sentence"]
+    assert header["reader"] == "L3.H1"
+    assert header["forbidden"] == "L3.H1’s look from “it” at “animal”"
+    assert f"{header['forbidden']} forbidden" in header["answer"]["sentence"]
     on = attnviz.Cosine(to=OTHERS[0])
     run = attnviz.experiment("minilm", EXAMPLE, on=on)
     change = run.with_changes(attnviz.cut("L3.H1", 10, 2), draws=0).change
@@ -163,7 +164,7 @@ def test_the_look_of_any_row_stays_forbidden_on_change(visit: Visit) -> None:
     assert header["reader"] == "L2.H1" and header["words"]["chosen"] is None
     for wrong in ({"query": "2", "key": "9", "forbid": "2.9"}, {"layer": "9"}):  # in no such text
         header, _ = sent(visit("switches", model="stories", text=STORE, **{**inner, **wrong}))
-        assert header["read"] == "" and header["answer"]["bars"]
+        assert header["forbidden"] == "" and header["answer"]["bars"]
 
 
 def test_the_strongest_look_and_the_strongest_head_stand_side_by_side(visit: Visit) -> None:

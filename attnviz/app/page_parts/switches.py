@@ -126,14 +126,13 @@ def changed(shown: PageContext) -> tuple[str, str]:
 class Forbidden:
     """A look that is forbidden: as the words show it, as changes, and in words; "" for none.
 
-    `reader` is the head, "" for all, `read` the word that it may not see.
+    `reader` is the head, "" for all.
     """
 
     look: ForbiddenLook = ForbiddenLook()
     changes: "tuple[Change, ...]" = ()
     name: str = ""
     reader: str = ""
-    read: str = ""
 
 
 def _switched(off: tuple[Switch, ...]) -> "tuple[Change, ...]":
@@ -156,8 +155,7 @@ def _forbidden(shown: PageContext, answered: Answering, words: WordShares | None
     look = words.fitting(look)
     if look.key is None:
         return Forbidden(look)
-    word = words.tokens[look.key].strip()
-    return Forbidden(look, words.changes(look), words.name(look), look.head, word)
+    return Forbidden(look, words.changes(look), words.name(look), look.head)
 
 
 def _name_by_cell(words: WordShares) -> None:
@@ -182,7 +180,7 @@ def _cell_forbidden(
     except (AttnVizError, IndexError):  # of another text, or of a token that the model wrote
         return Forbidden()
     name = text(shown.lang, "word_shares.cell", head=str(site), query=tokens[0], word=tokens[1])
-    return Forbidden(changes=(cut(site, query, key),), name=name, reader=str(site), read=tokens[1])
+    return Forbidden(changes=(cut(site, query, key),), name=name, reader=str(site))
 
 
 def _cell(shown: PageContext) -> tuple[int, int] | None:
@@ -300,7 +298,7 @@ def _view(
         most_said=most,
         words=None if words is None else words.view(forbidden.look),
         reader=forbidden.reader,
-        read=forbidden.read,
+        forbidden=forbidden.name,
         facts=() if effects is None else views.facts(shown, answer, effects, cell),
         least=0.0
         if effects is None

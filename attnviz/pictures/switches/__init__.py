@@ -167,8 +167,8 @@ class SwitchesView:
     `ForbiddenLook` that is offered: that of the head that is off, or the strongest of all, which
     `most_said` sets beside the head. What was switched in another `model` cannot be undone. `words`
     is None where words have no direct shares. `facts` has those of each group, none where nothing
-    was measured; an effect above `least` matters. `reader` is the head of which a look is
-    forbidden, "" for all of them, and `read` the word that it may not see, "" for none.
+    was measured; an effect above `least` matters. `forbidden` is a look in words, "" for none,
+    and `reader` its head, "" for all of them.
     """
 
     model: str
@@ -185,7 +185,7 @@ class SwitchesView:
     facts: tuple[HeadFacts, ...] = ()
     least: float = 0.0
     reader: str = ""
-    read: str = ""
+    forbidden: str = ""
 
     @derived
     def most(self) -> float:

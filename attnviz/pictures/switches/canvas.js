@@ -215,7 +215,7 @@ function showWords(/** @type {State} */ state, /** @type {Parts} */ parts, /** @
 
 /** True while a look at a word is forbidden. */
 function isForbidding(/** @type {Header | null} */ header) {
-  return Boolean(header?.read);
+  return Boolean(header?.forbidden);
 }
 
 /** Forbids a look, or allows it again: `text` as Python reads it. One look of one head is that of a cell, as elsewhere. */
@@ -263,9 +263,9 @@ function showFacts(/** @type {State} */ state, /** @type {Parts} */ { facts }) {
 }
 
 /** Whether a head is on, off, or may not look at a word. @param {Header} header @param {ReadonlyMap<string, string>} off @param {string} head */
-function headSaid({ strings, reader, read }, off, head) {
+function headSaid({ strings, reader, forbidden }, off, head) {
   if (off.has(head)) return fill(strings.head_off, { head });
-  return fill(reader === head ? strings.head_forbidden : strings.head_on, { head, word: read });
+  return fill(reader === head ? strings.head_forbidden : strings.head_on, { head, look: forbidden });
 }
 
 /** Why a head has no arrow: its strongest path, beside what chance moves. */

@@ -8,9 +8,8 @@ import type { Flag, SharedStrings } from "../shared/heads.js";
  * `suggested` is the head to switch off first, "" where none is known. `look` is a `ForbiddenLook` that is
  * offered: that of the head that is off, or the strongest of all, which `most_said` sets beside the head.
  * What was switched in another `model` cannot be undone. `words` is None where words have no direct shares.
- * `facts` has those of each group, none where nothing was measured; an effect above `least` matters. `reader`
- * is the head of which a look is forbidden, "" for all of them, and `read` the word that it may not see, ""
- * for none.
+ * `facts` has those of each group, none where nothing was measured; an effect above `least` matters.
+ * `forbidden` is a look in words, "" for none, and `reader` its head, "" for all of them.
  */
 export interface Header {
   strings: Strings;
@@ -28,7 +27,7 @@ export interface Header {
   facts: HeadFacts[];
   least: number;
   reader: string;
-  read: string;
+  forbidden: string;
   /** The largest effect of a head, 0 where none was measured. */
   most: number;
 }
