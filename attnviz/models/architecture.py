@@ -213,11 +213,6 @@ def _arguments(forward: Callable[..., object]) -> Mapping[str, Parameter]:
     )
 
 
-def signature_of(model: nn.Module) -> Signature:
-    """The signature of a model's forward pass, without self and the likes of `*args`."""
-    return _signature(type(model).forward)
-
-
 @cache
 def _signature(forward: Callable[..., object]) -> Signature:
     rest = [p for p in _parameters(forward) if p.kind is Parameter.VAR_KEYWORD]

@@ -39,11 +39,6 @@ class Alignment:
         return None if self.probabilities is None else float(self.probabilities.prod())
 
 
-def has_alignment(capture: Capture) -> bool:
-    """True if a capture has a decoder's cross-attention."""
-    return any(call.kind == "cross" and call.stack == "decoder" for call in capture.calls)
-
-
 def align(
     lm: LoadedModel | None, capture: Capture, target: str | None = None, batch: int = 0
 ) -> Alignment:

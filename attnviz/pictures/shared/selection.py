@@ -90,14 +90,6 @@ class LookQuestion:
     key: int
 
 
-@dataclass(frozen=True)
-class ComponentResult:
-    """The result of one run of a component: a commit, a request to open a page, or neither."""
-
-    selection: Selection | None = None
-    open: OpenRequest | None = None
-
-
 def parse_selection(value: object, extent: Extent) -> Selection | None:
     """The committed selection, or None when anything is missing, malformed or out of range."""
     place = _place(value, extent)
