@@ -86,11 +86,20 @@ def test_a_card_forbids_its_look_and_finds_who_else_has_it(visit: OpenVisit) -> 
     said = opened.page.locator(".av-head .av-facts")
     expect(said).to_contain_text("With this head replaced by its mean")
     forbid.click()
-    expect(forbid).to_have_attribute("aria-pressed", "true")
+    allow = opened.page.get_by_role("button", name="Allow this look")
+    expect(allow).to_have_count(1)
     expect(said).to_contain_text("Without this one look the model says “John”")
+    expect(said.locator("s")).to_have_text("0.98")
+    expect(opened.page.locator(".av-ranked s")).to_have_text("0.9829")
+    expect(opened.page.locator(".av-head .av-readout")).to_contain_text("0 instead of 0.9829")
+    expect_data(grown(opened), forbidden=1)
     opened.wait_for_parameters(forbid="14.2", open=1)
-    forbid.click()
-    expect(forbid).to_have_attribute("aria-pressed", "false")
+    opened.page.get_by_role("button", name="All heads").click()
+    allow.click()  # the overview has the button, too
+    opened.wait_for_parameters(forbid=None)
+    opened.page.get_by_role("button", name="Open this head").click()
+    expect(forbid).to_have_count(1)
+    expect_data(grown(opened), forbidden=None)
     expect(said).to_contain_text("With this head replaced by its mean")
     opened.page.get_by_role("button", name="Who else links them?").click()
     expect(square(opened, 2, 1)).to_be_visible()
@@ -117,3 +126,14 @@ def test_two_words_ask_which_head_links_them(visit: OpenVisit) -> None:
     opened.wait_for_parameters(links=1, query=10, key=2)
     expect_true(lambda: (board.get_attribute("data-hits") or "").startswith("L3.H1 "))
     expect(opened.page.locator(".found-head").first).to_contain_text("L3.H1")
+
+
+def test_a_short_head_stays_above_its_scale(visit: OpenVisit) -> None:
+    """layoutHeatmap: the last row is the chosen one, and the dock would lie over it."""
+    opened = visit(
+        "head", screen=(1280, 800), model="stories", text=STORE, layer=2, head=1, query=14, key=2
+    )
+    heatmap, dock = opened.canvas("Attention weights of"), opened.page.locator(".av-head .av-dock")
+    bottom = "(node) => node.getBoundingClientRect().bottom"
+    top = "(node) => node.getBoundingClientRect().top"
+    expect_true(lambda: 0 < heatmap.evaluate(bottom) <= dock.evaluate(top))

@@ -73,6 +73,31 @@ def test_a_card_asks_and_lets_go(visit: Visit) -> None:
     assert parameters(app)["links"] == "1"
 
 
+def captions(app: AppTest) -> str:
+    return " ".join(caption.value for caption in app.caption)
+
+
+def test_it_is_said_that_another_row_allows_the_look_again(visit: Visit) -> None:
+    """_say_dropped: not while it is forbidden, and not after it was allowed by hand."""
+    app = visit("head", model="stories", text=STORE, forbid="14.2", **PLACE)
+    assert "allowed again" not in captions(app)
+    (one,) = mounted(app, head.CANVAS.element)
+    tell(
+        app, one, "selection", {**CELL, "query": 9, "key": None, "scale": "sqrt", "special": "show"}
+    )
+    assert "The look from “to” at “Mary” is allowed again" in captions(app.run())
+    app = visit("head", model="stories", text=STORE, forbid="14.2", **PLACE)
+    asked(app, "forbid", on=False)
+    assert "allowed again" not in captions(app.run())
+
+
+def test_with_a_second_sentence_it_is_said_that_nothing_is_forbidden(visit: Visit) -> None:
+    app = visit("compare", model="stories", text=STORE, forbid="14.2", **PLACE)
+    assert "With two sentences no look is forbidden" in captions(app)
+    app = visit("compare", model="stories", text=STORE, **PLACE)
+    assert "With two sentences no look is forbidden" not in captions(app)
+
+
 @pytest.mark.parametrize(
     "wrong", [{"query": None}, {"key": 99}, {"head": -1}, {"ask": "shell"}, {"ask": ["forbid"]}]
 )

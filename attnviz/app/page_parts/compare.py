@@ -87,6 +87,8 @@ def show(left: PageContext) -> tuple[PageContext, PageContext] | None:
         return None
     left = attention_choice.choice(left)
     both = left, right_attention(left, right)
+    if current.view().inside.forbid:
+        st.caption(text(left.lang, "compare.forbids_nothing"))
     _compared(*both)
     take.offer(left, "compare", right=both[1], right_text=side.text)
     return both

@@ -18,7 +18,7 @@ from attnviz.app.frame import fragments, measurement, run_again
 from attnviz.app.host.draw import draw
 from attnviz.app.server import answer_runs
 from attnviz.app.server.answer_runs import Answering
-from attnviz.app.session import current, messages, widgets
+from attnviz.app.session import current, messages, store, widgets
 from attnviz.app.session.fragment import fragment
 from attnviz.errors import AttnVizError
 from attnviz.i18n import text
@@ -26,6 +26,7 @@ from attnviz.pictures import effects as told
 from attnviz.pictures.effects import CANVAS
 from attnviz.pictures.group import groups
 from attnviz.pictures.group.app_capture import PageContext
+from attnviz.pictures.group.axes import token_axes
 from attnviz.pictures.switches import Off
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 FRAGMENT = fragments.ANSWERS["forbid"]
 OFF: Off = "mean"
+LAST = "effects.forbidden"  # the capture and the cell of the look that was forbidden last
 QUICK_MS = 4000.0  # processor time, for all heads
 
 
@@ -49,6 +51,22 @@ def of_heads(shown: PageContext) -> None:
             _of_looks(shown, request, cell)
         elif request is not None:
             _of_whole_heads(shown, request)
+        _say_dropped(shown, cell)
+
+
+def _say_dropped(shown: PageContext, cell: tuple[int, int] | None) -> None:
+    """Say that a look is allowed again because another cell was chosen."""
+    place = current.view().place
+    if cell is not None:
+        store.put(LAST, (shown.key, cell))
+    last: tuple[str, tuple[int, int]] | None = store.get(LAST)
+    if last is None or last[0] != shown.key or last[1] == (place.query, place.key):
+        if cell is None:
+            store.pop(LAST, None)
+        return
+    named = zip(token_axes(shown), last[1], strict=True)
+    row, column = (messages.plain(axis.labels[at]) for axis, at in named)
+    st.caption(text(shown.lang, "effects.look_dropped", row=row, column=column))
 
 
 def _of_whole_heads(shown: PageContext, request: "Request") -> None:

@@ -257,6 +257,7 @@ function actionsOf(/** @type {Frame} */ { now }) {
     cells: (on) => to((state) => changeOption(state, { cells: on ? "1" : null })),
     choose: (layer, head) => to((state) => chooseHead(state, layer, head)),
     open: (page) => to((state) => open(state, page)),
+    allow: () => to(allow),
     hover: (subject) => to((state) => hover(state, subject)),
     keep: (extra) => to((state) => keepExtra(state, extra)),
   };
@@ -381,6 +382,15 @@ function open(/** @type {State} */ state, /** @type {"head" | "steps"} */ page) 
   if (page === "head" && state.header.grows) return grow(state, layer, head, squareOf(state, layer, head));
   state.frame.committer.commit();
   state.frame.host.trigger("open", { page, layer, head, query, key });
+}
+
+/** Allows the look again that is forbidden. */
+function allow(/** @type {State} */ { frame, selection, effects }) {
+  const { layer, head } = selection;
+  if (!effects?.cell) return;
+  const [query, key] = effects.cell;
+  frame.committer.commit();
+  frame.host.trigger("ask", { ask: "forbid", on: false, layer, head, query, key });
 }
 
 /**
@@ -515,5 +525,17 @@ function showAll(/** @type {State} */ state) {
   const look =
     cell && at.layer !== null && has(at.layer, at.head) ? lookAt(weights, visible, at, cell) : null;
   const facts = at.layer === null ? [] : factNodes(header.strings, tokens, look, known, at);
-  drawPreview(parts.preview, { ...enlarged, facts, header: own, at, row, whole: picture, theme, lut, width });
+  const isForbidden = Boolean(known?.cell) && at.layer !== null;
+  drawPreview(parts.preview, {
+    ...enlarged,
+    facts,
+    isForbidden,
+    header: own,
+    at,
+    row,
+    whole: picture,
+    theme,
+    lut,
+    width,
+  });
 }

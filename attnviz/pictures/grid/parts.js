@@ -22,6 +22,7 @@ import { isSummed, summaryOf, summaryPlaces, summaryText } from "./summaries.js"
  * `keep` keeps a summary enlarged.
  * @typedef {{order: (name: string) => void, cells: (on: boolean) => void,
  *   choose: (layer: number, head: number) => void, open: (page: "head" | "steps") => void,
+ *   allow: () => void,
  *   hover: (subject: Subject) => void, keep: (extra: number) => void}} Actions
  */
 /** @typedef {ReturnType<typeof buildParts>} Parts */
@@ -43,7 +44,7 @@ export function buildParts(header, sortings, actions) {
   const hint = el("p", { class: "av-hint" }, ...fillNodes(strings.hint, keys));
   const touch = el("p", { class: "av-hint av-hint-touch" }, strings.hint_touch);
   const picker = buildPicker(header, canvas, actions);
-  const preview = makePreview(header, actions.open);
+  const preview = makePreview(header, actions);
   const named = header.predicts ? el("p", { class: "av-note" }, strings.predicts_note) : null;
   const legend = el("p", { class: "av-note av-legend", hidden: true });
   const kept = keptNote(header);

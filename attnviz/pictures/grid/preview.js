@@ -27,8 +27,8 @@ import { summaryOf, summaryText } from "./summaries.js";
 /** `side`: so many weights share a point in each direction, 1 for the weights themselves. */
 /** @typedef {{name: string, sentence: string, values: Values, dtype: Dtype, side: number}} Enlarged */
 /**
- * `row` is the chosen query, `facts` what is said of it; `whole` is the picture that the tokens are patches of.
- * @typedef {Enlarged & {facts: Node[], header: LayeredHeader<Header>, at: Subject, row: number | null,
+ * `row` is the chosen query, `facts` what is said of it, `isForbidden` says that the look is which they tell of; `whole` is the picture that the tokens are patches of.
+ * @typedef {Enlarged & {facts: Node[], isForbidden: boolean, header: LayeredHeader<Header>, at: Subject, row: number | null,
  *   whole: HTMLCanvasElement | null, theme: Theme, lut: Uint32Array, width: number}} PreviewView
  */
 /** @typedef {ReturnType<typeof makePreview>} Preview */
@@ -38,10 +38,10 @@ const TALLEST_PX = 400;
 const WIDEST_BAR_PX = 260;
 const PICTURE_PX = 160;
 
-/** Builds the panel; `open` opens the head on another page. */
+/** Builds the panel; `open` opens the head on another page, `allow` allows the look again that is forbidden. */
 export function makePreview(
   /** @type {Header} */ { strings, pooled },
-  /** @type {(page: "head" | "steps") => void} */ open,
+  /** @type {{open: (page: "head" | "steps") => void, allow: () => void}} */ { open, allow: onAllow },
 ) {
   const title = el("h2", { class: "av-title" });
   const sentence = el("p", { class: "av-sentence" });
@@ -53,6 +53,7 @@ export function makePreview(
     button({ label: strings.open_head, kind: "primary", onClick: () => open("head") }),
     button({ label: strings.open_steps, onClick: () => open("steps") }),
   ];
+  const allow = button({ label: strings.allow, onClick: onAllow });
   const spoken = el("div", { class: "av-visually-hidden", role: "status", "aria-live": "polite" });
   const picture = makePicturePanel();
   const note = el("p", { class: "av-note" }, strings.weights_note);
@@ -62,7 +63,7 @@ export function makePreview(
   const node = el(
     "div",
     { style: { display: "contents" } },
-    el("div", {}, title, facts, sentence),
+    el("div", {}, title, facts, allow, sentence),
     canvas,
     el("div", {}, bar, note, pooledNote, coming),
     el("div", { class: "av-row" }, ...openers),
@@ -70,7 +71,7 @@ export function makePreview(
     spoken,
   );
   const about = ""; // the head and the row that were told of: with another text, they are not told again
-  return { node, picture, title, facts, sentence, canvas, bar, coming, openers, spoken, about };
+  return { node, picture, title, facts, sentence, canvas, bar, coming, openers, allow, spoken, about };
 }
 
 /** Draws one head, or a summary of several, into the panel; only a head can be opened. */
@@ -81,6 +82,7 @@ export function drawPreview(/** @type {Preview} */ panel, /** @type {PreviewView
   setText(panel.title, name);
   setText(panel.sentence, view.sentence);
   panel.facts.replaceChildren(...view.facts);
+  panel.allow.hidden = !view.isForbidden;
   const isComing = view.side > 1;
   const side = header.first?.side ?? 1;
   setText(panel.coming, fill(isComing ? strings.coming_note : strings.squares_note, { side }));

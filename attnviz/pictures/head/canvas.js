@@ -214,6 +214,11 @@ function forbid(/** @type {State} */ state) {
   if (cell) askOf(state, "forbid", cell, !isForbidden(state.effects, cell));
 }
 
+/** True while the look at the chosen cell is forbidden. */
+function isNowForbidden(/** @type {State} */ state) {
+  return isForbidden(state.effects, chosenCell(state));
+}
+
 /** Asks which heads link the words of the chosen cell: they are marked in the grid, which comes back. */
 function findLinks(/** @type {State} */ state) {
   const cell = chosenCell(state);
@@ -364,7 +369,7 @@ function layout(/** @type {State} */ state) {
 function showAll(/** @type {State} */ state) {
   const { parts, frame, look } = state;
   if (!look) return;
-  const view = makeView(state.capture, state.own, state.selection, look);
+  const view = makeView(state.capture, state.own, state.selection, look, isNowForbidden(state));
   const isEmpty = !view.data.rows.length || !view.data.cols.length;
   showControls(state, view);
   parts.empty.hidden = !isEmpty;
@@ -386,7 +391,10 @@ function showControls(/** @type {State} */ state, /** @type {View} */ view) {
   parts.facts.replaceChildren(...factsOf(state));
   const cell = chosenCell(state);
   parts.forbid.disabled = parts.links.disabled = !cell;
-  parts.forbid.setAttribute("aria-pressed", String(isForbidden(state.effects, cell)));
+  const { strings } = own.header;
+  setText(parts.forbid, view.isForbidden ? strings.allow : strings.forbid);
+  parts.forbid.classList.toggle("av-head-allow", view.isForbidden);
+  parts.choose.hidden = cell !== null;
   setText(parts.sentence, sentenceOn(own.header, view.layer, view.head));
   parts.picker.set(view.layer, view.head);
   parts.scale.set(view.scale);
@@ -409,7 +417,15 @@ function nameCanvases(/** @type {State} */ { parts, own }, /** @type {View} */ v
 /** The view with its layouts, which are kept while nothing that they depend on changes. @returns {Drawn} */
 function drawnFor(/** @type {State} */ { parts, drawn }, /** @type {View} */ view, /** @type {Look} */ look) {
   const { special, inWords, data, sums } = view;
-  const name = [special, inWords, view.isAcross, look.heatRoom, look.lineRoom, sums !== null].join(" ");
+  const name = [
+    special,
+    inWords,
+    window.innerHeight,
+    view.isAcross,
+    look.heatRoom,
+    look.lineRoom,
+    sums !== null,
+  ].join(" ");
   if (drawn?.name === name) return { ...drawn, view };
   const heatmap = layoutHeatmap(parts.heatmap, view, look.heatRoom);
   const count = Math.max(data.rows.length, data.cols.length);

@@ -3,11 +3,12 @@
 
 import { drawAxes, layoutAxes } from "../shared/axes.js";
 import { context2d, fitCanvas, markDrawn, setData } from "../shared/dom.js";
-import { cellAt, cellRect, drawMatrix, frameCell, markCell } from "../shared/matrix.js";
+import { cellAt, cellRect, drawMatrix, frameCell, hatch, markCell } from "../shared/matrix.js";
+import { Path } from "../shared/path.js";
 import { drawSpectrum, hitSpectrum, SPECTRUM_ROOM } from "../shared/spectrum.js";
 import { drawSums, hitSums, SUMS_ROOM } from "./sums.js";
 
-/** @import { AxesLayout } from "../shared/axes.js" */
+/** @import { AxesLayout, LayoutOptions } from "../shared/axes.js" */
 /** @import { Geom } from "../shared/matrix.js" */
 /** @import { Theme } from "../shared/theme.js" */
 /** @import { AxisPlace } from "./sums.js" */
@@ -16,27 +17,36 @@ import { drawSums, hitSums, SUMS_ROOM } from "./sums.js";
 export const MAX_SIDE_PX = 760;
 const TALLEST_PX = 960;
 const MAX_CELL_PX = 56;
+const MIN_CELL_PX = 24; // of a head that is kept within the window
+const AROUND_PX = 214; // bar and line above the heatmap, readout and scale below it
 const MIN_FRAMED_PX = 5;
 
 /**
- * The layout for the tokens shown; depends on width, tokens and theme only.
+ * The layout for the tokens shown; depends on room, tokens and theme only. On a page a head of a short text stays within
+ * the window: the scale at its lower edge would lie over its last rows.
  * @param {HTMLCanvasElement} canvas
  * @param {View} view
- * @param {number} room
+ * @param {number} across
  * @returns {AxesLayout}
  */
-export function layoutHeatmap(canvas, view, room) {
+export function layoutHeatmap(canvas, view, across) {
   const { axes, data, theme } = view;
   const more = view.sums ? SUMS_ROOM : 0;
-  const layout = layoutAxes(context2d(canvas), {
-    rowLabels: data.rows.map((place) => axes.query.labels[place]),
-    colLabels: data.cols.map((place) => axes.key.labels[place]),
-    width: Math.min(room, MAX_SIDE_PX + more) - more,
-    theme,
-    maxCell: MAX_CELL_PX,
-    tallest: TALLEST_PX,
-    ...titlesOf(view),
-  });
+  const layoutIn = (/** @type {Partial<LayoutOptions>} */ height) =>
+    layoutAxes(context2d(canvas), {
+      rowLabels: data.rows.map((place) => axes.query.labels[place]),
+      colLabels: data.cols.map((place) => axes.key.labels[place]),
+      width: Math.min(across, MAX_SIDE_PX + more) - more,
+      theme,
+      maxCell: MAX_CELL_PX,
+      tallest: TALLEST_PX,
+      ...titlesOf(view),
+      ...height,
+    });
+  const free = layoutIn({});
+  const room = window.innerHeight - AROUND_PX - more;
+  const isKept = view.header.grows && free.height > room && room - free.top >= MIN_CELL_PX * data.rows.length;
+  const layout = isKept ? layoutIn({ height: room }) : free;
   const { geom } = layout;
   const width = Math.max(layout.width, geom.x + geom.w + more);
   return { ...layout, width, height: layout.height + more + (view.heard ? SPECTRUM_ROOM : 0) };
@@ -95,6 +105,12 @@ export function drawHeatmap(canvas, cells, view, layout, { hover, focus }) {
   const col = placeOf(data.cols, hover ? hover.key : (focus?.key ?? pinned.key));
   const pinnedRow = placeOf(data.rows, pinned.query);
   const pinnedCol = placeOf(data.cols, pinned.key);
+  if (view.isForbidden && pinnedRow !== null && pinnedCol !== null) {
+    const { x, y, w, h } = cellRect(geom, pinnedRow, pinnedCol);
+    const path = new Path();
+    path.rect(x, y, w, h);
+    hatch(ctx, path, { x, y, w, h }, theme);
+  }
   if (pinnedRow !== null) markRow(ctx, geom, pinnedRow, theme);
   if (pinnedRow !== null && pinnedCol !== null) markCell(ctx, cellRect(geom, pinnedRow, pinnedCol), theme);
   if (hover && row !== null && col !== null)
@@ -146,9 +162,9 @@ function writeFacts(
   /** @type {Geom} */ geom,
 ) {
   const { layer, head, scale, special, pinned } = view;
-  const words = view.inWords ? 1 : null;
+  const [words, forbidden] = [view.inWords ? 1 : null, view.isForbidden ? 1 : null];
   const heard = view.heard ? stripOf(view, geom).y : null;
-  setData(canvas, { layer, head, ...pinned, scale, special, words, ...geom, heard });
+  setData(canvas, { layer, head, ...pinned, scale, special, words, forbidden, ...geom, heard });
 }
 
 /**

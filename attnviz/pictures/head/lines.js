@@ -13,6 +13,7 @@ import { placeOf } from "./heatmap.js";
 
 /** @import { HeadData } from "../shared/numbers.js" */
 /** @import { LineLayout } from "./line_layout.js" */
+/** @import { AxisPlace } from "./sums.js" */
 /** @import { CellPlace, DrawnHead, View } from "./view.js" */
 /** @import { AxisPlaces } from "./words.js" */
 
@@ -48,9 +49,13 @@ export function drawLines(canvas, cache, view, layout, focus) {
   const ctx = fitCanvas(canvas, layout.width, layout.height);
   const row = placeOf(data.rows, focus?.query);
   const col = row === null ? placeOf(data.cols, focus?.key) : null;
+  const off = view.isForbidden
+    ? { row: placeOf(data.rows, view.pinned.query), col: placeOf(data.cols, view.pinned.key) }
+    : null;
   if (row !== null || col !== null)
-    strokeHeads(ctx, view, layout, (drawn) => focusedBands(drawn.data, row, col));
+    strokeHeads(ctx, view, layout, (drawn) => focusedBands(drawn.data, row, col, off));
   else ctx.drawImage(wholePicture(cache, view, layout), 0, 0, layout.width, layout.height);
+  if (off && row === off.row) strokeForbidden(ctx, view, layout, off);
   const { query, key } = header.strings;
   drawSide(ctx, view, layout, {
     shown: data.rows,
@@ -145,16 +150,43 @@ function strongestBands(/** @type {HeadData} */ data, /** @type {number} */ coun
   return bands;
 }
 
-function focusedBands(
-  /** @type {HeadData} */ data,
-  /** @type {number | null} */ row,
-  /** @type {number | null} */ col,
-) {
+/**
+ * The lines of a row or a column, without that of a look that is forbidden.
+ * @param {HeadData} data
+ * @param {number | null} row
+ * @param {number | null} col
+ * @param {AxisPlace | null} off
+ */
+function focusedBands(data, row, col, off) {
   const bands = emptyBands();
   const { rows, cols } = data;
-  if (row !== null) cols.forEach((key, c) => bands[bandOf(data, rows[row], key)].push(row, c));
-  else if (col !== null) rows.forEach((query, r) => bands[bandOf(data, query, cols[col])].push(r, col));
+  const add = (/** @type {number} */ r, /** @type {number} */ c) => {
+    if (r !== off?.row || c !== off.col) bands[bandOf(data, rows[r], cols[c])].push(r, c);
+  };
+  if (row !== null) cols.forEach((_, c) => add(row, c));
+  else if (col !== null) rows.forEach((_, r) => add(r, col));
   return bands;
+}
+
+/**
+ * The line of a look that is forbidden: dashed, in the colour of what is off.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {View} view
+ * @param {LineLayout} layout
+ * @param {AxisPlace} off
+ */
+function strokeForbidden(ctx, { theme }, { near, far, from, queryPitch, keyPitch, isAcross }, { row, col }) {
+  if (row === null || col === null) return;
+  const [start, end] = [from + (row + 0.5) * queryPitch, from + (col + 0.5) * keyPitch];
+  ctx.save();
+  ctx.strokeStyle = theme.roles.off;
+  ctx.lineWidth = 1.2;
+  ctx.setLineDash([4, 4]);
+  ctx.beginPath();
+  ctx.moveTo(isAcross ? start : near, isAcross ? near : start);
+  ctx.lineTo(isAcross ? end : far, isAcross ? far : end);
+  ctx.stroke();
+  ctx.restore();
 }
 
 /**

@@ -64,11 +64,30 @@ function buildTop(
   const row = nameRow(strings, title, actions.step, open, ...close);
   const forbid = button({ label: strings.forbid, onClick: actions.forbid });
   const links = button({ label: strings.who_else, onClick: actions.links });
-  const asks = el("div", { class: "av-row", hidden: !header.grows }, header.forbids ? forbid : null, links);
+  const choose = el("p", { class: "av-note" }, strings.choose_look);
+  const asks = el(
+    "div",
+    { class: "av-row", hidden: !header.grows },
+    header.forbids ? forbid : null,
+    links,
+    choose,
+  );
   const name = el("div", { class: "av-name" }, row, facts, asks, sentence);
   const scales = buildScales(header, selection, actions);
   const node = el("div", { class: "av-head-top" }, name, picker.node);
-  return { ...scales, scaleNode: scales.node, node, thumbs, picker, title, facts, forbid, links, sentence };
+  return {
+    ...scales,
+    scaleNode: scales.node,
+    node,
+    thumbs,
+    picker,
+    title,
+    facts,
+    forbid,
+    links,
+    choose,
+    sentence,
+  };
 }
 
 /** The colour scale, and what may be shown beside or left out. */

@@ -13,8 +13,8 @@ const COUNT = 8;
 
 /** What the list of a query depends on. */
 export function rankedName(/** @type {View} */ view, /** @type {number | null} */ query) {
-  const { layer, head, scale, special, inWords, theme, header } = view;
-  return [layer, head, query, scale, special, inWords, theme.dark, header.tokens.length].join();
+  const { layer, head, scale, special, inWords, theme, header, isForbidden } = view;
+  return [layer, head, query, scale, special, inWords, theme.dark, header.tokens.length, isForbidden].join();
 }
 
 /** Fills `node` for a query, or with the sentence that says how to get there. */
@@ -50,13 +50,14 @@ export function showRanked(
  * @param {number} weight
  * @param {number} most the largest weight of the row
  */
-function rankedRow({ axes, lut, scale, approximate }, key, weight, most) {
+function rankedRow({ axes, lut, scale, approximate, isForbidden, pinned }, key, weight, most) {
   const label = axes.key.labels[key];
   const bar = el("span", { class: "av-ranked-bar" });
   bar.style.width = `${most > 0 ? (100 * weight) / most : 0}%`;
   bar.style.backgroundColor = colourFor(lut, weight, scale);
   const kind = axes.key.marks[key] & SPECIAL ? "av-ranked-token av-muted" : "av-ranked-token";
   const name = el("span", { class: kind, title: `${label} (${key})` }, foreign(label));
-  const number = el("span", { class: "av-number" }, fmtWeight(weight, approximate));
+  const isOff = isForbidden && key === pinned.key;
+  const number = el(isOff ? "s" : "span", { class: "av-number" }, fmtWeight(weight, approximate));
   return el("li", { dataset: { key } }, name, el("span", { class: "av-ranked-track" }, bar), number);
 }

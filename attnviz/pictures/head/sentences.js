@@ -21,7 +21,10 @@ export function readout(
     const template = marks[place] & WRITTEN ? strings.token_written : strings.token_at;
     return fill(template, { token: isolate(labels[place]), position: place });
   };
-  return fill(strings.readout, {
+  const { pinned, isForbidden } = view;
+  const template =
+    isForbidden && query === pinned.query && key === pinned.key ? "readout_forbidden" : "readout";
+  return fill(strings[template], {
     query: named(axes.query, query),
     key: named(axes.key, key),
     weight: fmtWeight(weightAt(data, query, key), view.approximate),

@@ -25,6 +25,7 @@ export interface Arrays {
 /** The texts of this canvas, and the shared ones. */
 export interface Strings extends SharedStrings {
   readonly forbid: string;
+  readonly choose_look: string;
   readonly who_else: string;
   readonly all_heads: string;
   readonly hint_grown: string;

@@ -49,11 +49,12 @@ import { hasPieces, mergeHead, tokenAxis, wordAxis } from "./words.js";
 /** @typedef {{levels?: Uint8Array, toLevel?: (weight: number) => number}} Levels */
 /**
  * Everything on screen that does not depend on the pointer. `data` is on the axes as they are, `tokenData` on tokens;
- * `top` is how many lines a query has, `kept` the heads beside the chosen one.
+ * `top` is how many lines a query has, `kept` the heads beside the chosen one; `isForbidden` says that the look at the
+ * pinned cell is.
  * @typedef {Levels & {header: LayeredHeader<Header>, axes: Axes, inWords: boolean, special: Special, layer: number,
  *   head: number, scale: Scale, data: HeadData, tokenData: HeadData, lut: Uint32Array, theme: Theme,
  *   approximate: boolean, pinned: CellPlace, heads: DrawnHead[], kept: {layer: number, head: number}[], top: number,
- *   isAcross: boolean, heard: Spectrum | null, sums: Sums | null}} View
+ *   isAcross: boolean, heard: Spectrum | null, sums: Sums | null, isForbidden: boolean}} View
  */
 /** The cell under the pointer, and the token in focus. */
 /** @typedef {{hover: {query: number, key: number} | null, focus: CellPlace | null}} Pointed */
@@ -96,9 +97,10 @@ export function isAcross(/** @type {LayeredHeader<Header>} */ header, /** @type 
  * @param {LayerAxes} own
  * @param {HeadSelection} selection
  * @param {{theme: Theme, lut: Uint32Array}} look
+ * @param {boolean} isForbidden
  * @returns {View}
  */
-export function makeView(capture, own, selection, { theme, lut }) {
+export function makeView(capture, own, selection, { theme, lut }, isForbidden) {
   const { weights, memo } = capture;
   const { header } = own;
   const { layer, head, scale, special, more } = selection;
@@ -138,6 +140,7 @@ export function makeView(capture, own, selection, { theme, lut }) {
     top: topOf(more.top),
     isAcross: isAcross(header, selection),
     heard: isRun(cols) ? capture.heard : null,
+    isForbidden: isForbidden && !inWords,
     sums: more.sums ? axisSums(data, evenOnce(capture, own, axes, layer)) : null,
   };
 }

@@ -118,12 +118,17 @@ export function factNodes(strings, tokens, look, effects, { layer, head }) {
   const effect = effectAt(effects, layer, head);
   const token = (/** @type {string} */ text, /** @type {string} */ role) =>
     foreign(isolate(text), { lang: languageOf(text), class: `av-fact-${role}` });
+  const isOff = Boolean(effects?.cell) && effect !== null; // the look is forbidden in this head
   const nodes = [];
   if (look && tokens) {
     const parts = {
       query: token(tokens.query, "query"),
       key: token(tokens.key, "key"),
-      weight: el("b", {}, fmtFixed(look.weight, 2)),
+      weight: el(
+        "b",
+        {},
+        ...(isOff ? [el("s", {}, fmtFixed(look.weight, 2)), " 0"] : [fmtFixed(look.weight, 2)]),
+      ),
       others: fmtFixed(look.others, 2),
     };
     nodes.push(el("span", {}, ...fillNodes(strings.look, parts)));

@@ -175,6 +175,8 @@ export interface SharedStrings {
   readonly status: string;
   readonly approximate: string;
   readonly readout: string;
+  readonly readout_forbidden: string;
+  readonly allow: string;
   readonly token_at: string;
   readonly look: string;
   readonly verdict_both: string;
