@@ -39,6 +39,19 @@ def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return said
 
 
+@pytest.fixture
+def spun(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The words of the page's spinners."""
+    said: list[str] = []
+
+    def spinner(words: str, **_options: object) -> AbstractContextManager[None]:
+        said.append(words)
+        return nullcontext()
+
+    monkeypatch.setattr(st, "spinner", spinner)
+    return said
+
+
 def test_a_page_says_how_many_are_before_it(
     visit: Visit, tiny: Callable[[str], str], line: WaitingLine, said: list[str]
 ) -> None:
@@ -75,36 +88,22 @@ def test_an_own_model_and_what_is_in_memory_wait_for_nobody(
 
 
 def test_the_first_visitor_of_a_new_server_reads_which_model_is_loading(
-    visit: Visit, monkeypatch: pytest.MonkeyPatch
+    visit: Visit, spun: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said: list[str] = []
-
-    def spinner(words: str, **_options: object) -> AbstractContextManager[None]:
-        said.append(words)
-        return nullcontext()
-
-    monkeypatch.setattr(st, "spinner", spinner)
     wanted = i18n.text("en", "wait.model", model=messages.plain("MiniLM (encoder)"))
     loading.import_libraries()
     assert loading.are_imported()
     visit("steps", text="Hi.")
-    later = said.count(wanted)  # where the model itself is loaded
-    said.clear()
+    later = spun.count(wanted)  # where the model itself is loaded
+    spun.clear()
     monkeypatch.setattr(loading, "are_imported", lambda: False)
     visit("steps", text="Hi.")
-    assert said[0] == wanted and said.count(wanted) == later + 1
+    assert spun[0] == wanted and spun.count(wanted) == later + 1
 
 
 def test_a_pass_that_is_over_before_a_spinner_shows_has_none(
-    visit: Visit, tiny: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
+    visit: Visit, tiny: Callable[[str], str], spun: list[str]
 ) -> None:
-    said: list[str] = []
-
-    def spinner(words: str, **_options: object) -> AbstractContextManager[None]:
-        said.append(words)
-        return nullcontext()
-
-    monkeypatch.setattr(st, "spinner", spinner)
     long = "the cat sleeps on the mat and the dog sleeps by the door while it rains " * 8
     texts = ["A short text.", long]
     models = ["minilm", tiny("bert")]
@@ -112,4 +111,4 @@ def test_a_pass_that_is_over_before_a_spinner_shows_has_none(
     for model in models:
         for each in texts:
             assert not visit("head", model=model, text=each.strip()).exception
-    assert [said.count(words) for words in wanted] == [1, 2]
+    assert [spun.count(words) for words in wanted] == [1, 2]
