@@ -252,7 +252,9 @@ function showFacts(/** @type {State} */ state, /** @type {Parts} */ { facts }) {
   if (!at) return facts.replaceChildren();
   const { strings, effects_percent: isPercent } = header;
   const is = headSaid(header, off, at.name);
-  const nodes = factsOf(header, arrays, at);
+  const isReader = at.name === header.reader;
+  // what its forbidden look does stands in the answer: a verdict on the whole head would seem to be on that look
+  const nodes = factsOf(header, arrays, at).filter((node) => !(isReader && node.localName === "b"));
   if (!nodes.length && at.effect !== null) {
     const value = isPercent ? withPercent(fmtPercent(at.effect)) : fmtFixed(at.effect, 4);
     nodes.push(el("span", {}, fill(strings.effect, { value })));
