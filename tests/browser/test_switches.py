@@ -77,7 +77,9 @@ def test_from_a_whole_head_one_click_leads_to_its_look_as_start_forbids_it(
     forbidden = "L2.H1’s look at “Mary” is forbidden; the rest of it is on."
     expect(head).to_have_attribute("aria-label", forbidden)
     expect(page.locator(".av-switches-facts")).to_contain_text(forbidden)
-    expect(page.locator(".av-switches-facts")).not_to_contain_text("matters")  # all of the head does
+    expect(page.locator(".av-switches-facts")).not_to_contain_text(
+        "matters"
+    )  # all of the head does
     expect(page.locator(".strip-answer")).to_contain_text("Mary 99% → John 55%")
     page.get_by_role("button", name="All on").click()
     expect(said).to_contain_text("All heads are on")
