@@ -149,3 +149,19 @@ def test_a_second_sentence_turns_the_squares_into_b_minus_a(
     expect_equal(lambda: float(data(squares)["most"]), pytest.approx(row, abs=1e-4))
     opened.page.get_by_role("button", name="Back to one sentence").click()
     expect(opened.canvas("All heads of")).to_be_visible()
+
+
+def test_the_largest_difference_of_all_heads_is_named_and_shown(visit: OpenVisit) -> None:
+    """largestText and chooseLargest; the ends of the scale say whose weight is larger."""
+    texts = {
+        "text": "When Mary and John went to the store, John gave a book to",
+        "text_b": "When Mary and John went to the big old store, John gave a book to",
+    }
+    page = visit("compare", model="stories", layer=0, head=0, **texts).page
+    said = page.locator(".av-pair-largest")
+    expect(said).to_contain_text("L1.H2, store")
+    expect(said).to_contain_text("−0.7360; in the median head the largest is 0.2570")
+    page.get_by_role("button", name="Show this cell").click()
+    expect(page.locator(".av-pair .av-readout")).to_contain_text("B − A −0.7360")
+    expect(page.get_by_text("more in B +").last).to_be_visible()
+    expect(page.get_by_text("Hatched: no counterpart")).to_be_visible()

@@ -212,3 +212,14 @@ def test_another_model_on_the_left_leaves_the_right_one(visit: Visit, tiny: Tiny
     app.selectbox(KEY("model.en")).set_value("shapes").run()
     assert not app.error
     assert "model_b" not in parameters(app)
+
+
+def test_texts_of_two_lengths_are_not_patched_and_that_is_said(visit: Visit) -> None:
+    """patching.show: a plain sentence, not an error; texts of one length are patched."""
+    texts = {"text": "Tom had a red ball.", "text_b": "Tom had a big red ball."}
+    app = visit("compare", model="stories", patch=1, **texts)
+    assert not app.error
+    (said,) = (info.value for info in app.info)
+    assert "position by position" in said
+    app = visit("compare", model="stories", patch=1, **texts | {"text_b": "Tom had a big ball."})
+    assert not app.error and not app.info

@@ -49,6 +49,10 @@ def show(left: PageContext, right: PageContext) -> None:
         if not _fits(left, right):
             st.info(text(lang, "patching.not_here"))
             return
+        n_left, n_right = (len(side.captured.capture.tokens) for side in (left, right))
+        if n_left != n_right:
+            st.info(text(lang, "patching.lengths", a=n_left, b=n_right))
+            return
         _choose_stage(left)
         with st.spinner(text(lang, "wait.effects")):
             a, b = (run_again.answering(shown, typed) for shown, typed in _texts(left, right))

@@ -23,9 +23,18 @@ import {
   paintPlot,
 } from "./drawing.js";
 import { commonAxes } from "./labels.js";
-import { differenceOf, headWeights, mostMoved, movedRows, partOf, stepSlot, storedRows } from "./numbers.js";
+import {
+  differenceOf,
+  headWeights,
+  largestOf,
+  mostMoved,
+  movedRows,
+  partOf,
+  stepSlot,
+  storedRows,
+} from "./numbers.js";
 import { buildParts, fillMost, PLOTS } from "./parts.js";
-import { queryName, readout, sharePercent, showNames } from "./sentences.js";
+import { largestText, queryName, readout, sharePercent, showNames } from "./sentences.js";
 
 /** @import { Committer } from "../shared/committer.js" */
 /** @import { Request } from "../shared/dom.js" */
@@ -107,6 +116,7 @@ function takeData(/** @type {Frame} */ frame, /** @type {Uint8Array} */ data) {
     both: (head) => chooseBoth(state, head),
     link: (on) => change(state, { other: on ? null : headOfSide(state, "a") }),
     scale: (scale) => change(state, { selection: { ...state.selection, scale } }),
+    largest: () => chooseLargest(state),
   });
   const titles = { rowTitle: strings.query_axis, colTitle: strings.key_axis };
   const drawn = { hover: null, widths: [], view: null, squares: squaresOf(header, arrays) };
@@ -138,6 +148,15 @@ function chooseHead(/** @type {State} */ state, /** @type {"a" | "b"} */ side, /
 
 function chooseBoth(/** @type {State} */ state, /** @type {Head} */ head) {
   change(state, { selection: { ...state.selection, ...head }, other: state.other ? head : null });
+}
+
+/** The cell that differs most, of the head that it is in, on both sides. */
+function chooseLargest(/** @type {State} */ state) {
+  const largest = state.squares?.largest;
+  if (!largest) return;
+  const { layer, head, row, col } = largest;
+  const selection = { ...state.selection, layer, head };
+  change(state, { selection, other: state.other ? { layer, head } : null, pinned: { row, col } });
 }
 
 function listenPlot(/** @type {State} */ state, /** @type {PlotName} */ name) {
@@ -245,7 +264,8 @@ function squaresOf(/** @type {Header} */ { rows, cols }, /** @type {Arrays} */ a
       cols,
     );
   });
-  return { each, limit: Math.max(...each.map(({ limit }) => limit)), rows: rows.length, cols: cols.length };
+  const limit = Math.max(...each.map((head) => head.limit));
+  return { each, limit, rows: rows.length, cols: cols.length, largest: largestOf(each, heads, cols.length) };
 }
 
 /** Draws all heads, where both sides have the same: B − A of each, below it how much of the chosen row moved. */
@@ -256,6 +276,7 @@ function drawGrid(/** @type {State} */ state) {
   if (!grid || !moved) return;
   const theme = host.theme();
   const [, heads] = moved.shape;
+  grid.ends.hidden = !squares;
   if (!squares) {
     const lut = sequential(theme.dark);
     grid.picker.resize(GRID.size, GRID.gap);
@@ -308,6 +329,9 @@ function showAll(/** @type {State} */ state) {
   parts.scale.set(selection.scale);
   showNames(parts, header, compared);
   showMost(state, compared);
+  const { squares } = state;
+  parts.largest.hidden = parts.goLargest.hidden = !squares?.largest;
+  if (squares?.largest) setText(parts.largest, largestText(header, compared, squares.largest));
   drawBars(state, compared, theme);
   showCursor(state);
 }
@@ -394,7 +418,8 @@ function drawBars(
     bar.setAttribute("aria-label", fill(strings.colour_bar, { scale: strings[`scale_${scale}`] }));
   }
   const { bar } = parts.plots.d;
-  bar.hidden = limit === 0;
+  bar.hidden = parts.ends.hidden = limit === 0;
+  parts.hatched.hidden = !difference.values.some(Number.isNaN);
   drawColourBar(bar, { lut: diverging(theme.dark), theme, limit: limit || 1, width });
   bar.setAttribute("aria-label", fill(strings.difference_bar, { limit: fmtReal(limit) }));
 }

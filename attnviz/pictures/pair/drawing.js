@@ -13,7 +13,7 @@ import { cellAt, cellRect, drawMatrix, frameCell, markCell } from "../shared/mat
 /** @import { Theme } from "../shared/theme.js" */
 /** @import { SlotCell } from "./choice.js" */
 /** @import { AxisLabels } from "./labels.js" */
-/** @import { Difference } from "./numbers.js" */
+/** @import { Difference, largestOf } from "./numbers.js" */
 
 /** @typedef {{rowTitle: string, colTitle: string}} Titles */
 /** The colours of numbers. @typedef {{toLevel: (value: number) => number, lut: Uint32Array, signed: boolean}} Colours */
@@ -23,10 +23,13 @@ import { cellAt, cellRect, drawMatrix, frameCell, markCell } from "../shared/mat
  *   blocked?: Uint8Array}} PlotData
  */
 /** @typedef {PlotData & {layout: AxesLayout}} Plot */
-/** B − A of all heads, and the largest |B − A| of them. @typedef {{each: Difference[], limit: number, rows: number, cols: number}} Squares */
+/** B − A of all heads, and the largest |B − A| of them. @typedef {{each: Difference[], limit: number, rows: number, cols: number,
+ *   largest: ReturnType<typeof largestOf>}} Squares */
 
 const FONT_PX = 11;
 const LONGEST_LABEL_PX = 78;
+const LONGEST_PAIR_PX = 116; // where there is room for a word and the one in its place
+const ROOMY_PX = 400;
 const MAX_CELL_PX = 40;
 const [BAR_ABOVE_PX, MOVED_PX] = [5, 3];
 /** Room for the names of layers and heads. */
@@ -56,7 +59,7 @@ export function layoutPlots(plots, widths, theme, titles) {
       width: widths[i],
       theme,
       font: FONT_PX,
-      maxLabel: LONGEST_LABEL_PX,
+      maxLabel: widths[i] < ROOMY_PX ? LONGEST_LABEL_PX : LONGEST_PAIR_PX,
       maxCell: MAX_CELL_PX,
       ...titles,
     });

@@ -52,6 +52,27 @@ export function differenceOf(a, b, rows, cols) {
 }
 
 /**
+ * The head and the cell of the largest |B − A|, with it the largest of the median head, as control; null where none
+ * differs.
+ * @param {Difference[]} each layer by layer
+ * @param {number} nHeads in a layer
+ * @param {number} nCols
+ */
+export function largestOf(each, nHeads, nCols) {
+  const limits = each.map(({ limit }) => limit);
+  const limit = Math.max(...limits);
+  if (!(limit > 0)) return null;
+  const at = limits.indexOf(limit);
+  const { values } = each[at];
+  const cell = values.findIndex((value) => Math.abs(value) === Math.fround(limit)); // they are stored so
+  const sorted = limits.toSorted((x, y) => x - y);
+  const middle = sorted.length >> 1;
+  const median = sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+  const head = { layer: Math.floor(at / nHeads), head: at % nHeads };
+  return { ...head, row: Math.floor(cell / nCols), col: cell % nCols, value: values[cell], median };
+}
+
+/**
  * The share of each row's attention that moved, ½ Σ |B − A|; NaN for a row of one side only.
  * @param {HeadWeights} a
  * @param {HeadWeights} b

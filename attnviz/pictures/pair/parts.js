@@ -17,7 +17,7 @@ import { makeNotes } from "./notes.js";
 /** The left side, the right side, and the difference. @typedef {"a" | "b" | "d"} PlotName */
 /**
  * @typedef {{head: (side: "a" | "b", head: Head) => void, both: (head: Head) => void, link: (on: boolean) => void,
- *   scale: (scale: Scale) => void}} Actions
+ *   scale: (scale: Scale) => void, largest: () => void}} Actions
  */
 /** What the controls show first. @typedef {{scale: Scale, isLinked: boolean, approximate: boolean}} Options */
 /** @typedef {ReturnType<typeof buildParts>} Parts */
@@ -37,13 +37,15 @@ export function buildParts(header, moved, options, actions) {
   const grid = moved ? buildGrid(header, moved, actions) : null;
   const plots = { a: buildPlot("a"), b: buildPlot("b"), d: buildPlot("d") };
   const limit = el("p", { class: "av-note av-number" });
-  plots.d.node.append(limit);
+  const hatched = el("p", { class: "av-note", hidden: true }, strings.hatched);
+  const ends = makeEnds(strings);
+  plots.d.node.append(ends, limit, hatched);
   const readout = el("p", { class: "av-readout av-number", role: "status", "aria-live": "polite" });
   const top = el("div", { class: "av-pair-top" }, grid?.node, controls.node);
   const body = el("div", { class: "av-pair-body" }, ...PLOTS.map((name) => plots[name].node));
   const notes = makeNotes(header, options.approximate);
   const nodes = [top, ...(notes ? [notes] : []), readout, body, makeHint(strings)];
-  return { ...controls, grid, plots, limit, readout, body, nodes };
+  return { ...controls, grid, plots, limit, ends, hatched, readout, body, nodes };
 }
 
 /** The heads of both sides, the scale, and what differs most. */
@@ -65,6 +67,9 @@ function buildControls(
     onChange: actions.scale,
   });
   const summary = el("p", { class: "av-sentence av-number" });
+  const largest = el("p", { class: "av-sentence av-number av-pair-largest", hidden: true });
+  const goLargest = button({ label: strings.go_largest, onClick: actions.largest });
+  goLargest.hidden = true;
   const most = el("div", { class: "av-row av-pair-most", role: "group", "aria-label": strings.most_label });
   const node = el(
     "div",
@@ -77,10 +82,12 @@ function buildControls(
       link.node,
     ),
     el("div", { class: "av-row" }, el("span", { class: "av-note" }, strings.scale), scale.node),
+    largest,
+    goLargest,
     summary,
     most,
   );
-  return { node, pickers, link, scale, summary, most };
+  return { node, pickers, link, scale, largest, goLargest, summary, most };
 }
 
 function sideRow(/** @type {string} */ letter, /** @type {Node} */ picker) {
@@ -94,6 +101,16 @@ function buildPlot(/** @type {PlotName} */ name) {
   const canvas = el("canvas", props);
   const node = el("div", { class: "av-pair-plot" }, heading, canvas, bar);
   return { node, canvas, heading, bar, cells: document.createElement("canvas") };
+}
+
+/** What both ends of a scale of differences say, below it. */
+function makeEnds(/** @type {Strings} */ strings) {
+  return el(
+    "p",
+    { class: "av-note av-pair-ends" },
+    el("span", {}, strings.more_in_a),
+    el("span", {}, strings.more_in_b),
+  );
 }
 
 /** The matrix of all heads, coloured by how much of their attention moved. */
@@ -118,8 +135,9 @@ function buildGrid(
   });
   const heading = el("h3", { class: "av-heading" }, strings.grid);
   const note = el("p", { class: "av-note" }, strings.grid_note);
-  const node = el("div", { class: "av-pair-grid" }, picker.node, heading, bar, note);
-  return { node, picker, canvas, bar, note };
+  const ends = makeEnds(strings);
+  const node = el("div", { class: "av-pair-grid" }, picker.node, heading, bar, ends, note);
+  return { node, picker, canvas, bar, ends, note };
 }
 
 function makeHint(/** @type {Strings} */ strings) {

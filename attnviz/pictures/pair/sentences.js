@@ -8,7 +8,7 @@ import { meanMoved, weightIn } from "./numbers.js";
 
 /** @import { SlotCell } from "./choice.js" */
 /** @import { AxisLabels } from "./labels.js" */
-/** @import { Difference, Head, HeadWeights } from "./numbers.js" */
+/** @import { Difference, Head, HeadWeights, largestOf } from "./numbers.js" */
 /** @import { Parts } from "./parts.js" */
 /** @import { Header } from "./types.js" */
 
@@ -64,6 +64,26 @@ export function queryName(
   return placedName(axes.rows[row], rows[row], a.at_query, b.at_query);
 }
 
+/** The cell that differs most of all heads, beside the median head's largest difference. */
+export function largestText(
+  /** @type {Header} */ header,
+  /** @type {Compared} */ compared,
+  /** @type {NonNullable<ReturnType<typeof largestOf>>} */ { layer, head, row, col, value, median },
+) {
+  const { strings, cols, a, b } = header;
+  return fill(strings.largest, {
+    head: headName(layer, head),
+    query: queryName(header, compared, row),
+    key: placedName(compared.axes.cols[col], cols[col], a.at_key, b.at_key),
+    difference: signed(compared, value),
+    median: fmtFixed(median, 4),
+  });
+}
+
+function signed(/** @type {Compared} */ { approximate }, /** @type {number} */ value) {
+  return `${approximate ? "≈\u2009" : ""}${value > 0 ? "+" : ""}${fmtFixed(value, 4)}`;
+}
+
 /** The numbers of a cell, or of a row, in words. */
 export function readout(
   /** @type {Header} */ header,
@@ -84,8 +104,7 @@ export function readout(
   if (left === null && right === null) return fill(strings.readout_none, { query, key });
   if (right === null) return fill(strings.readout_a, { query, key, a: fmtWeight(left ?? 0, approximate) });
   if (left === null) return fill(strings.readout_b, { query, key, b: fmtWeight(right, approximate) });
-  const sign = right - left > 0 ? "+" : "";
-  const difference = `${approximate ? "≈\u2009" : ""}${sign}${fmtFixed(right - left, 4)}`;
+  const difference = signed(compared, right - left);
   const numbers = { a: fmtWeight(left, approximate), b: fmtWeight(right, approximate), difference };
   return fill(strings.readout, { query, key, ...numbers });
 }

@@ -54,6 +54,11 @@ export interface Strings extends SharedStrings {
   readonly canvas: string;
   readonly canvas_difference: string;
   readonly difference: string;
+  readonly more_in_a: string;
+  readonly more_in_b: string;
+  readonly hatched: string;
+  readonly largest: string;
+  readonly go_largest: string;
   readonly link: string;
   readonly grid: string;
   readonly grid_note: string;
