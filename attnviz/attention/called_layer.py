@@ -9,7 +9,7 @@ become the same sums of what it wrote.
 
 import math
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,7 +17,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from attnviz.attention.formula import product
+from attnviz.attention.formula import autocast_type, product
 from attnviz.attention.tolerance import largest, longest, rounding
 from attnviz.errors import UnsupportedAttention
 
@@ -50,8 +50,7 @@ class CalledLayer:
     @classmethod
     def as_it_runs(cls, module: nn.Module, read: Tensor) -> "CalledLayer":
         """A module that just read a tensor, under the autocast of now."""
-        kind = read.device.type
-        autocast = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else None
+        autocast = autocast_type(read.device)
         return cls(module, read.shape[-1], read.dtype, read.device, autocast)
 
     def apply(
@@ -132,10 +131,16 @@ class CalledLayer:
         probed = self._written(self._probes) - self._offset
         return LENGTH_MARGIN * probed.square().mean(0).sqrt()
 
+    def _as_it_ran(self) -> AbstractContextManager[object]:
+        """The autocast of then, and no other, on a device that has it."""
+        kind = self.device.type
+        if not torch.amp.is_autocast_available(kind):
+            return nullcontext()
+        return torch.autocast(kind, self.autocast, enabled=self.autocast is not None)
+
     def _written(self, rows: Float[Tensor, "row d_in"]) -> Float[Tensor, "row d_out"]:
-        is_on, kind = self.autocast is not None, self.device.type
         try:
-            with torch.no_grad(), torch.autocast(kind, self.autocast, enabled=is_on):
+            with torch.no_grad(), self._as_it_ran():
                 written: Tensor = self.module(rows.to(self.device, self.dtype)[None])
         except Exception as failure:  # whatever a foreign kernel raises
             name = type(self.module).__name__

@@ -107,7 +107,18 @@ def product(
     a: Float[Tensor, "*batch row inner"], b: Float[Tensor, "*head inner column"]
 ) -> Float[Tensor, "*batch row column"]:
     """a·b in the type of both, also inside the caller's torch.autocast, which would round it."""
-    if not torch.is_autocast_enabled(a.device.type):
+    if autocast_type(a.device) is None:
         return a @ b
     with torch.autocast(a.device.type, enabled=False):
         return a @ b
+
+
+def autocast_type(device: torch.device) -> torch.dtype | None:
+    """The type in which the caller's torch.autocast has products made; None where there is none.
+
+    Not every kind of device has it.
+    """
+    kind = device.type
+    if not (torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind)):
+        return None
+    return torch.get_autocast_dtype(kind)
