@@ -8,6 +8,7 @@ no key at all gets weights of zero, as in torch's fused kernel (the paper leaves
 """
 
 import math
+from contextlib import AbstractContextManager, nullcontext
 
 import torch
 from jaxtyping import Bool, Float
@@ -107,10 +108,14 @@ def product(
     a: Float[Tensor, "*batch row inner"], b: Float[Tensor, "*head inner column"]
 ) -> Float[Tensor, "*batch row column"]:
     """a·b in the type of both, also inside the caller's torch.autocast, which would round it."""
-    if autocast_type(a.device) is None:
+    with outside_autocast(a):
         return a @ b
-    with torch.autocast(a.device.type, enabled=False):
-        return a @ b
+
+
+def outside_autocast(tensor: Tensor) -> AbstractContextManager[object]:
+    """A block outside the caller's torch.autocast, which rounds products and joins few types."""
+    is_inside = autocast_type(tensor.device) is not None
+    return torch.autocast(tensor.device.type, enabled=False) if is_inside else nullcontext()
 
 
 def autocast_type(device: torch.device) -> torch.dtype | None:

@@ -14,7 +14,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attnviz.attention.called_layer import CalledLayer
-from attnviz.attention.formula import product
+from attnviz.attention.formula import outside_autocast, product
 from attnviz.attention.inputs import batch_row
 from attnviz.attention.tolerance import FLOAT32_STEP, longest, rounding
 from attnviz.summary import described
@@ -89,13 +89,18 @@ class SomeColumns:
     @property
     def weight(self) -> Float[Tensor, "d_in d_part"]:
         """These columns of W."""
-        return torch.cat([self.layer.weight[:, part] for part in self.parts], dim=1)
+        whole = self.layer.weight
+        with outside_autocast(whole):
+            return torch.cat([whole[:, part] for part in self.parts], dim=1)
 
     @property
     def bias(self) -> Float[Tensor, " d_part"] | None:
         """These entries of b; None without one."""
         whole = self.layer.bias
-        return None if whole is None else torch.cat([whole[part] for part in self.parts])
+        if whole is None:
+            return None
+        with outside_autocast(whole):
+            return torch.cat([whole[part] for part in self.parts])
 
     def apply(
         self, x: Float[Tensor, "*batch token d_in"], columns: slice = ALL_COLUMNS
@@ -164,7 +169,8 @@ class Projection:
     def heads(self, batch: int, d_head: int) -> Float[Tensor, "head token d_head"]:
         """The output of one batch row, kept head by kept head."""
         output = batch_row(self.output, batch)
-        return torch.stack([output[:, start : start + d_head] for start in self.starts])
+        with outside_autocast(output):
+            return torch.stack([output[:, start : start + d_head] for start in self.starts])
 
     def with_tensors(
         self, read: Float[Tensor, "batch token d_in"], wrote: Float[Tensor, "batch token d_out"]

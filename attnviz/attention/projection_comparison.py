@@ -74,7 +74,7 @@ def compare_all_projections(call: CallWithLayers, batch: int) -> list[Comparison
         ours = apply_linear(batch_row(layer.input, batch).float(), layer)
         tensor = {"q": inputs.query, "k": inputs.key, "v": inputs.value}[stage]
         kept = list(inputs.kept_heads if stage == "q" else inputs.kept_kv_heads)
-        theirs = torch.stack([batch_row(tensor, batch)[kept.index(head)] for head in heads])
+        theirs = batch_row(tensor, batch)[[kept.index(head) for head in heads]]
         columns = [layer.columns(head, theirs.shape[-1]) for head in heads]
         parts = torch.stack([ours[:, each] for each in columns])
         compared += _compare(call, stage, layer, batch, columns, parts, theirs, rotation)
@@ -104,7 +104,7 @@ def _compare(
 ) -> Iterator[Comparison]:
     """X·W + b of the columns of some heads beside q, k or v, and beside what the layer wrote."""
     if layer.turned and (stage == "q" or stage == "k"):
-        wrote = batch_row(layer.output, batch)
+        wrote = batch_row(layer.output, batch).float()
         errors = max_differences(ours, torch.stack([wrote[:, each] for each in columns]))
         for both in zip(errors, layer.tolerances(columns), strict=True):
             yield Comparison(call.name, BEFORE_ROTATION[stage], *both)

@@ -46,7 +46,10 @@ def type_tolerance(dtype: torch.dtype) -> float:
 
 def largest(tensor: Tensor) -> float:
     """max |x|; 0 of nothing, NaN if any entry is NaN."""
-    return max(map(abs, torch.stack(torch.aminmax(tensor)).tolist())) if tensor.numel() else 0.0
+    if not tensor.numel():
+        return 0.0
+    least, most = torch.aminmax(tensor)
+    return float(torch.maximum(-least, most))
 
 
 def longest(vectors: Tensor) -> float:

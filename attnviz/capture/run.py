@@ -179,7 +179,7 @@ def capture_request(
             if noted is not None:
                 return noted
         if sites is not None:
-            storage = Storage(store, offload, _kept(lm, planned, sites))
+            storage = Storage(store, offload, _kept(lm, request, planned, sites))
         run = _run(lm, request, planned, changes, check, scores, storage)
         if sites is not None:
             known = _called(layout_of(run.calls, planned.n_input), sites)
@@ -300,14 +300,15 @@ def _site(named: int | Where) -> Site:
     return Site(whole(named))
 
 
-def _kept(lm: LoadedModel, planned: Plan, sites: Sequence[Site]) -> KeptCalls:
+def _kept(lm: LoadedModel, request: Request, planned: Plan, sites: Sequence[Site]) -> KeptCalls:
     """The calls and heads that are to be kept; found in a pass of a few tokens if need be."""
     with lm.lock:
         known = remembered(lm, sites)
         if known is None:
             short = _shortened(lm.model, planned.inputs)
             n_input = planned.n_input if short is planned.inputs else 1
-            known = learned_layout(lm, short, n_input)
+            with _blamed_on_inputs(lm, request):
+                known = learned_layout(lm, short, n_input)
     return _called(known, sites)
 
 

@@ -3,8 +3,8 @@
 import copy
 import gc
 import pickle
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from torch import Tensor, nn
 import attnviz
 from attnviz.attention.capture import Capture
 from attnviz.errors import UnsupportedAttention
+from tests.support.pass_alterations import Adapted, default_dtype
 from tests.support.tiny.noted import (
     ids,
     llama,
@@ -115,16 +116,6 @@ def test_the_model_may_go_before_the_question() -> None:
     assert torch.equal(cap.call(1).projections["out"].weight, expected.T)
 
 
-@contextmanager
-def default_dtype(dtype: torch.dtype) -> Iterator[None]:
-    before = torch.get_default_dtype()
-    torch.set_default_dtype(dtype)
-    try:
-        yield
-    finally:
-        torch.set_default_dtype(before)
-
-
 @pytest.mark.parametrize(
     "around",
     [
@@ -169,19 +160,6 @@ def test_inputs_that_are_used_again_change_no_capture(
     require_same_capture(cap, attnviz.capture(lm, inputs=whole))
 
 
-class Adapted(nn.Module):
-    """A layer with a summand of low rank."""
-
-    def __init__(self, layer: nn.Linear) -> None:
-        super().__init__()
-        self.layer, width = layer, (layer.in_features, layer.out_features)
-        self.a, self.b = nn.Linear(width[0], 2, bias=False), nn.Linear(2, width[1], bias=False)
-
-    def forward(self, x: Tensor) -> Tensor:
-        adapted: Tensor = self.layer(x) + self.b(self.a(x))
-        return adapted
-
-
 def test_an_adapter_that_ran_in_autocast_is_called_in_it() -> None:
     lm = llama()
     attention = lm.model.model.layers[1].self_attn
@@ -215,6 +193,20 @@ def test_a_mask_that_is_filled_anew_for_the_next_pass_is_told() -> None:
     assert len(calls) == 2 and all(call.verify().ok for call in calls)
     assert all("mask in place" in call.reason for call in calls.missing)
     assert [call.module for call in calls.missing] == [call.module for call in calls]
+
+
+@pytest.mark.parametrize("kept", [{}, {"keep": "L1.H1"}])
+def test_a_model_of_float16_is_asked_inside_an_autocast_of_bfloat16(kept: dict[str, Any]) -> None:
+    """Inside it PyTorch joins no tensors of float16: `verify` ended in its error."""
+    lm = attnviz.load(llama().model.half())
+    cap = attnviz.capture(lm, **ids(), **kept)
+    expected, layers = cap.verify().comparisons, cap.call(1).projections
+    parts = [(layer.weight, layer.heads(0, 6)) for layer in layers.values()]
+    with torch.autocast("cpu", torch.bfloat16):
+        assert cap.verify().comparisons == expected
+        for layer, (weight, heads) in zip(layers.values(), parts, strict=True):
+            require_same(layer.weight, weight)
+            require_same(layer.heads(0, 6), heads)
 
 
 def test_a_model_of_float64_is_verified() -> None:

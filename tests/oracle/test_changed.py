@@ -25,6 +25,7 @@ from tests.support.changed_by_hand import (
     layer_writes,
     output_layer_reads,
 )
+from tests.support.pass_alterations import bart
 from tests.support.tiny.configs import tiny_config
 from tests.support.tiny.inputs import first_fitting
 from tests.support.tiny.models import build, set_seed
@@ -297,3 +298,14 @@ def test_other_rows_of_a_changed_head_keep_their_bits(case: Case) -> None:
 def test_one_change_in_place_of_a_list_is_refused_by_name() -> None:
     with pytest.raises(BadInput, match="changes= is one Ablate; put it into a list"):
         require_changes(ablate("L0.H0"))
+
+
+def test_a_head_of_several_stacks_is_refused_by_name_where_no_text_can_be_read() -> None:
+    """A model without a tokenizer that was captured: `changed` said that its heads are unknown."""
+    lm, tokens = attnviz.load(bart().eval()), torch.tensor([[3, 4, 5]])
+    change = ablate("L0.H1")
+    with pytest.raises(BadInput, match="capture something with it first"), changed(lm, change):
+        pass
+    attnviz.capture(lm, inputs={"input_ids": tokens, "decoder_input_ids": tokens})
+    with pytest.raises(BadInput, match="L0.H1 is in several stacks"), changed(lm, change):
+        pass

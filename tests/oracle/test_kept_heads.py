@@ -312,3 +312,9 @@ def test_the_peak_of_a_capture_falls_with_the_heads_that_are_kept() -> None:
     more = kept_bytes["all"] - kept_bytes["layer"]
     assert peaks["all"] - peaks["layer"] < 1.2 * more
     assert peaks["layer"] - peaks["head"] > in_layer - in_head
+
+
+def test_inputs_that_the_model_cannot_run_on_are_named_where_heads_are_kept() -> None:
+    """The pass that looks for the heads ended in the model's own error."""
+    with pytest.raises(BadInput, match="cannot run on the inputs input_idz"):
+        attnviz.capture(llama_of(2), inputs={"input_idz": torch.tensor([[3, 4, 5]])}, keep="L1")

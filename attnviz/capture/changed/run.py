@@ -182,6 +182,9 @@ def probed(lm: LoadedModel) -> Layout:
     try:
         plan = next(corpus.plans(lm, reference_of(lm)))
     except BadInput as error:
+        known = layout.remembered(lm, [])
+        if known is not None:  # it can say why it has not what is asked for
+            return known
         raise BadInput(
             f"it is not known which heads {lm.name} has: capture something with it first, or pass"
             " changes= to attnviz.capture",
