@@ -213,7 +213,7 @@ def reads_a_part(subject: Subject) -> None:
 
 def multiplies_a_weight_at_each_run(subject: Subject) -> None:
     def multiplied(module: Any, _args: object) -> None:
-        module.weight.data.mul_(1.01)
+        module.weight.data.mul_(1.1)
 
     subject.layer().register_forward_pre_hook(multiplied)
 
@@ -437,27 +437,28 @@ ALTERATIONS |= {f"overwrites in the pass, {way}": overwrites_in_the_pass(way) fo
 
 
 # --- what happens between the pass and the question ---------------------------------------------
+# other factors than above: a weight and what its layer wrote would fit again
 
 
 def multiplies_all_weights(subject: Subject, _cap: Capture) -> None:
     with torch.no_grad():
         for parameter in subject.model.parameters():
-            parameter.mul_(1.5)
+            parameter.mul_(1.7)
 
 
 def multiplies_a_weight(subject: Subject, _cap: Capture) -> None:
     with torch.no_grad():
-        subject.layer().weight.mul_(1.5)
+        subject.layer().weight.mul_(1.7)
 
 
 def exchanges_data(subject: Subject, _cap: Capture) -> None:
     for parameter in subject.model.parameters():
-        parameter.data = parameter.data * 1.5
+        parameter.data = parameter.data * 1.7
 
 
 def loads_other_weights(subject: Subject, _cap: Capture) -> None:
     state = {
-        name: value * 1.5 if value.is_floating_point() else value
+        name: value * 1.7 if value.is_floating_point() else value
         for name, value in subject.model.state_dict().items()
         if isinstance(value, Tensor)
     }
