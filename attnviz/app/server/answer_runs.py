@@ -50,7 +50,7 @@ class Answering:
     def split(self) -> "DirectByToken | None":
         """A number of the answer by head and token; it is kept with the cuts that were run.
 
-        The trace behind it is let go: it holds ten times as much.
+        The trace behind it is let go: it holds every tensor of the pass.
         """
         from attnviz.experiment.traced_run import forget_trace
         from attnviz.pictures.switches.words import split_of
