@@ -109,6 +109,11 @@ def _compare(
         for both in zip(errors, layer.tolerances(columns), strict=True):
             yield Comparison(call.name, BEFORE_ROTATION[stage], *both)
         ours = rotation().rotated(stage, ours)
+    elif layer.factor != 1:  # what the layer wrote is kept and shown beside its scaled copy
+        wrote = batch_row(layer.output, batch).float()
+        errors = max_differences(ours, torch.stack([wrote[:, each] for each in columns]))
+        for error, tolerance in zip(errors, layer.tolerances(columns), strict=True):
+            yield Comparison(call.name, stage, abs(layer.factor) * error, tolerance)
     roundings = 2 if layer.turned or layer.factor != 1 else 1  # the model rounded each result
     errors = max_differences(layer.factor * ours, theirs[:, call.kept_rows])
     for both in zip(errors, layer.tolerances(columns, roundings), strict=True):

@@ -82,6 +82,13 @@ def test_what_was_wrong_while_verify_was_ok_is_exact(name: str) -> None:
     assert outcome.status == "exact", outcome
 
 
+def test_what_a_layer_wrote_is_compared_where_its_scaled_copy_is_used() -> None:
+    """OPT scales what W_q wrote: that is kept too, and was overwritten after its use."""
+    outcome = carried_out(attack(2022))
+    assert outcome.status == "told", outcome
+    assert outcome.details == ("decoder.layers.1.self_attn#0: what q wrote",)
+
+
 def test_each_attack_leaves_right_numbers_or_is_told() -> None:
     attacks = each_once()
     assert {made.family for made in attacks} == FAMILIES.keys()
