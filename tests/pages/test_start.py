@@ -93,7 +93,7 @@ def test_a_look_forbidden_on_start_is_forbidden_in_the_rooms_and_back_on_start(
     assert links(app)["Change"] == links(app)["Look"] == there
     change = visit("switches", **there)
     header, _ = sent(change)
-    assert (header["reader"], header["read"]) == ("L2.H1", "Mary")
+    assert (header["reader"], header["forbidden"]) == ("L2.H1", "L2.H1’s look at “Mary”")
     best = max(header["answer"]["bars"], key=lambda bar: bar["value"])
     assert (best["label"], best["value"]) == ("John", pytest.approx(0.555, abs=5e-4))
     assert header["words"]["look"] == "L2.H1@2"

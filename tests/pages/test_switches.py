@@ -270,7 +270,7 @@ def test_a_head_has_its_look_beside_the_other_rows_and_its_effect_beside_the_med
     assert header["least"] == pytest.approx(
         max(3 * np.median(np.abs(effects)), 0.05 * np.abs(effects).max()), rel=1e-5
     )
-    assert "54.8 percentage points" in facts["sentences"][2][1]
+    assert "54.8 points" in facts["sentences"][2][1]
 
 
 def test_without_a_cell_a_head_has_its_effect_alone(visit: Visit) -> None:

@@ -82,7 +82,7 @@ export function switchesBytes(texts, model, board, reader, result, written) {
     words: null,
     facts: [],
     reader: "",
-    read: "",
+    forbidden: "",
     least: 0,
     most: effects ? Math.fround(Math.max(0, ...effects)) : 0,
   };

@@ -256,7 +256,7 @@ def facts(
     median = answers.amount_again(lang, float(np.median(np.abs(effects.changes))), unit)
 
     def sentence(effect: float) -> str:
-        own = answers.amount(lang, abs(effect), unit)
+        own = answers.amount_again(lang, abs(effect), unit)
         return text(lang, "switchboard.alone", own=own, median=median)
 
     every = []
