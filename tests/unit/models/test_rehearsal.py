@@ -8,7 +8,6 @@ from attnviz.errors import ModelNotFound
 from attnviz.models import rehearsal_worker
 from attnviz.models.rehearsal import Rehearsal
 
-
 OPEN = Rehearsal.open  # the tests of pages leave it out
 
 
