@@ -11,6 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from attnviz.attention.formula import outside_autocast
 from attnviz.attention.inputs import AttentionInputs, batch_row
 from attnviz.attention.projection import Projection, apply_linear
 from attnviz.attention.rotary import (
@@ -74,7 +75,9 @@ def compare_all_projections(call: CallWithLayers, batch: int) -> list[Comparison
         ours = apply_linear(batch_row(layer.input, batch).float(), layer)
         tensor = {"q": inputs.query, "k": inputs.key, "v": inputs.value}[stage]
         kept = list(inputs.kept_heads if stage == "q" else inputs.kept_kv_heads)
-        theirs = batch_row(tensor, batch)[[kept.index(head) for head in heads]]
+        row = batch_row(tensor, batch)
+        with outside_autocast(row):
+            theirs = torch.stack([row[kept.index(head)] for head in heads])
         columns = [layer.columns(head, theirs.shape[-1]) for head in heads]
         parts = torch.stack([ours[:, each] for each in columns])
         compared += _compare(call, stage, layer, batch, columns, parts, theirs, rotation)
