@@ -32,7 +32,7 @@ PIECE_MS = 100.0  # processor time of one piece of the work: a page may have to 
 EFFECTS = "switchboard"  # the section of their texts
 LEAST_ROWS = 4  # of a batch, beside its clean row
 # with more tabs, and pages computed in a larger share of the time, none measures unasked
-FEW_TABS, BUSY = 8, 0.4
+FEW_TABS, BUSY = 8, 0.2
 FEW_JOBS = 4  # that wait
 PATIENCE_S = 3.0  # an embedded model records its corpus and measures every head in less
 
