@@ -106,18 +106,15 @@ def _compare(
     rotation: Callable[[], CallRotation],
 ) -> Iterator[Comparison]:
     """X·W + b of the columns of some heads beside q, k or v, and beside what the layer wrote."""
+    written, used = stage, layer.factor * ours
     if layer.turned and (stage == "q" or stage == "k"):
-        wrote = batch_row(layer.output, batch).float()
-        errors = max_differences(ours, torch.stack([wrote[:, each] for each in columns]))
-        for both in zip(errors, layer.tolerances(columns), strict=True):
-            yield Comparison(call.name, BEFORE_ROTATION[stage], *both)
-        ours = rotation().rotated(stage, ours)
-    elif layer.factor != 1:  # what the layer wrote is kept and shown beside its scaled copy
+        written, used = BEFORE_ROTATION[stage], rotation().rotated(stage, ours)
+    if written != stage or layer.factor != 1:  # what the layer wrote is kept and shown, too
         wrote = batch_row(layer.output, batch).float()
         errors = max_differences(ours, torch.stack([wrote[:, each] for each in columns]))
         for error, tolerance in zip(errors, layer.tolerances(columns), strict=True):
-            yield Comparison(call.name, stage, abs(layer.factor) * error, tolerance)
+            yield Comparison(call.name, written, abs(layer.factor) * error, tolerance)
     roundings = 2 if layer.turned or layer.factor != 1 else 1  # the model rounded each result
-    errors = max_differences(layer.factor * ours, theirs[:, call.kept_rows])
+    errors = max_differences(used, theirs[:, call.kept_rows])
     for both in zip(errors, layer.tolerances(columns, roundings), strict=True):
         yield Comparison(call.name, stage, *both)

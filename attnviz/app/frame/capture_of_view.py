@@ -7,7 +7,6 @@ bytes are here, of how many; a registered model or a folder is here already.
 """
 
 import time
-from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -87,11 +86,8 @@ def load(lang: Language, source: sources.Source, name: str) -> "LoadedModel":
     """Load the model of a name; the app runs again if its card was not known to the menu."""
     _download(lang, source)
     title = messages.plain(model_title(lang, name))
-    with (
-        nullcontext()
-        if loading.is_loaded(source)
-        else st.spinner(text(lang, "wait.model", model=title), show_time=name not in REGISTRY)
-    ):
+    said, is_loaded = text(lang, "wait.model", model=title), loading.is_loaded(source)
+    with messages.spinner(said, quick=is_loaded, show_time=name not in REGISTRY):
         loaded = loading.model(source)
     if model_cards.remember(name, loaded.card):
         st.rerun()

@@ -7,7 +7,6 @@ are made of, so a rerun with equal input builds nothing.
 """
 
 from collections.abc import Callable
-from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, get_args
 
@@ -112,7 +111,7 @@ def grid(shown: PageContext, grows: bool = False) -> None:
             return heads.overview(shown, known)
 
         name = f"{known is not None} {first}"
-        with st.spinner(text(shown.lang, "wait.afar")) if size.pooled else nullcontext():
+        with messages.spinner(text(shown.lang, "wait.afar"), quick=not size.pooled):
             _draw_heads(grids.CANVAS, shown, overview, grows, name)
 
 

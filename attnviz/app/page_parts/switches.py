@@ -59,7 +59,7 @@ def board(shown: PageContext, offer: Callable[[Language, HeadId], None]) -> None
             request = run_again.of_shown(shown)
             if request is not None:
                 others = run_again.others(shown)
-                answered = answer_runs.answers(shown.captured, request, others)
+                answered = answer_runs.answers(shown.captured, request, others, splits=is_quick)
         if request is None:
             st.info(text(lang, "switchboard.no_transcript"))
             return

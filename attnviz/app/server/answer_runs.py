@@ -5,7 +5,7 @@ of a switch is one pass; a `Measurement`, whose job runs beside the page. Both a
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -15,7 +15,6 @@ from attnviz.app.server import jobs
 from attnviz.app.server.jobs import Job
 from attnviz.app.server.shared import shared
 from attnviz.app.server.watchers import watched
-from attnviz.models.registry import REGISTRY
 from attnviz.pictures.group.app_capture import AppCapture
 
 if TYPE_CHECKING:
@@ -81,30 +80,32 @@ class Measurement(Generic[Result]):
         return self.result if self.job.state == "done" else None
 
 
-@shared(most=MAX_ANSWERING, holds_model=True)
-def answers(captured: AppCapture, request: "Request", others: tuple[str, ...]) -> Answering:
+def answers(
+    captured: AppCapture, request: "Request", others: tuple[str, ...], *, splits: bool = False
+) -> Answering:
     """The model's answer to a capture's input, ready to be computed again with heads changed.
 
-    That of an embedded model is split by word on Change unasked: its pass is traced at once.
+    For who `splits` the answer by word, too, the pass is traced at once.
     """
-    from attnviz.pictures.switches.words import MAX_WORDS
-
-    splits = captured.name in REGISTRY and len(captured.capture.tokens) <= MAX_WORDS
-    return answering(captured.model, request, others, splits=splits)
+    key = f"{captured.key} {request.key} {others}"
+    return _answers(key, captured, request, others, splits)
 
 
-def answering(
-    loaded: "LoadedModel", request: "Request", others: Sequence[str], *, splits: bool = False
+@shared(most=MAX_ANSWERING, holds_model=True)
+def _answers(
+    key: str, _captured: AppCapture, _request: "Request", _others: tuple[str, ...], _splits: bool
 ) -> Answering:
-    """One clean pass, traced for who `splits` the answer; of a decoder the last logits alone."""
+    """One clean pass; of a decoder only the last logits are kept."""
     from attnviz.experiment.clean_run import prepare_request
     from attnviz.experiment.run import Experiment
     from attnviz.experiment.traced_run import prepare_traced
+    from attnviz.pictures.switches.words import MAX_WORDS
 
-    prepare = prepare_traced if splits else prepare_request
-    prepared = prepare(loaded, request, last_row=loaded.kind == "decoder")
+    loaded, is_short = _captured.model, len(_captured.capture.tokens) <= MAX_WORDS
+    prepare = prepare_traced if _splits and is_short else prepare_request
+    prepared = prepare(loaded, _request, last_row=loaded.kind == "decoder")
     prepared = replace(prepared, vectors=_vectors.setdefault(loaded, {}))
-    run = Experiment(prepared, tuple(others))
+    run = Experiment(prepared, _others)
     assert run.reader, "the answer is read once, for all who look at it"
     return Answering(run, _pass_ms(prepared))
 

@@ -76,12 +76,12 @@ def waiting() -> Iterator[Callable[[int], None]]:
         line.empty()
 
 
-def spinner(said: str, *, quick: bool) -> AbstractContextManager[None]:
+def spinner(said: str, *, quick: bool, show_time: bool = False) -> AbstractContextManager[None]:
     """Streamlit's, or none around what is over before it shows.
 
     Its thread and its place on the page cost as much as half a pass of a small model.
     """
-    return nullcontext() if quick else st.spinner(said)
+    return nullcontext() if quick else st.spinner(said, show_time=show_time)
 
 
 def _details(lang: Language, error: AttnVizError) -> dict[str, str]:

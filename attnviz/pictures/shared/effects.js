@@ -113,8 +113,9 @@ export function barSign(
  * @param {LookAt | null} look
  * @param {HeadEffects | null} effects
  * @param {{layer: number, head: number}} at
+ * @param {boolean} isJudged false leaves out whether they agree
  */
-export function factNodes(strings, tokens, look, effects, { layer, head }) {
+export function factNodes(strings, tokens, look, effects, { layer, head }, isJudged = true) {
   const effect = effectAt(effects, layer, head);
   const token = (/** @type {string} */ text, /** @type {string} */ role) =>
     foreign(isolate(text), { lang: languageOf(text), class: `av-fact-${role}` });
@@ -136,7 +137,7 @@ export function factNodes(strings, tokens, look, effects, { layer, head }) {
   if (!effects || effect === null) return nodes;
   const matters = effect > effects.least;
   nodes.push(el("span", {}, effects.sentences[layer][head]));
-  const verdict = look ? verdictOf(strings, look, matters) : "";
+  const verdict = look && isJudged ? verdictOf(strings, look, matters) : "";
   if (verdict) nodes.push(el("b", { class: matters ? "av-fact-matters" : null }, verdict));
   return nodes;
 }

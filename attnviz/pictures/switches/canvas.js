@@ -252,9 +252,7 @@ function showFacts(/** @type {State} */ state, /** @type {Parts} */ { facts }) {
   if (!at) return facts.replaceChildren();
   const { strings, effects_percent: isPercent } = header;
   const is = headSaid(header, off, at.name);
-  const isReader = at.name === header.reader;
-  // what its forbidden look does stands in the answer: a verdict on the whole head would seem to be on that look
-  const nodes = factsOf(header, arrays, at).filter((node) => !(isReader && node.localName === "b"));
+  const nodes = factsOf(header, arrays, at);
   if (!nodes.length && at.effect !== null) {
     const value = isPercent ? withPercent(fmtPercent(at.effect)) : fmtFixed(at.effect, 4);
     nodes.push(el("span", {}, fill(strings.effect, { value })));
@@ -303,7 +301,9 @@ function factsOf(/** @type {Header} */ header, /** @type {Arrays} */ arrays, /**
     values: arrays[`groups.${at.group}.effects`]?.data ?? [],
     sentences: facts.sentences,
   };
-  return factNodes(header.strings, facts.query ? facts : null, look, effects, at);
+  // what a forbidden look does stands in the answer: a verdict on its whole head would seem to be on it
+  const isJudged = at.name !== header.reader;
+  return factNodes(header.strings, facts.query ? facts : null, look, effects, at, isJudged);
 }
 
 /** @param {State} state @param {Parts} parts @param {At} at */
