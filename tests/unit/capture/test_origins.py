@@ -1,42 +1,23 @@
 """`Origins`: what is known of a memory ends with the tensor that it belonged to."""
 
+import numpy as np
 import torch
-from torch import Tensor
 
 from attnviz.capture.record.origins import Origins
-
-TRIES = 100
-
-
-def tensor() -> Tensor:
-    """One with pages of its own, which go back at once; they are not touched."""
-    return torch.empty(1 << 12, 1 << 12)
-
-
-def in_the_place_of(address: int) -> Tensor:
-    """A new tensor at an address that was freed."""
-    kept = []
-    for _ in range(TRIES):
-        kept.append(tensor())
-        if kept[-1].data_ptr() == address:
-            return kept[-1]
-    raise AssertionError("no tensor came to lie there")
-
-
-def known_and_freed(origins: Origins) -> int:
-    """The address of a result of which something was known, through a view too."""
-    first = tensor()
-    origins.replace(first, frozenset({7}), columns=-1)
-    view, address = first[1:], first.data_ptr()
-    del first
-    assert origins.of(view) == {7}
-    assert origins.is_of_columns(view, 1)
-    return address
 
 
 def test_a_tensor_in_the_memory_of_another_has_nothing_of_it() -> None:
     origins = Origins(())
-    other = in_the_place_of(known_and_freed(origins))
+    memory = np.zeros((3, 5), np.float32)  # outlives the tensors that lie in it
+    first = torch.from_numpy(memory)
+    origins.replace(first, frozenset({7}), columns=-1)
+    view = first[1:]
+    assert origins.of(view) == {7}
+    assert origins.is_of_columns(view, 1)
+    address = first.data_ptr()
+    del first, view
+    other = torch.from_numpy(memory)
+    assert other.data_ptr() == address
     assert not origins.of(other)
     assert not origins.is_of_columns(other, 1)
 
