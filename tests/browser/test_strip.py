@@ -106,6 +106,7 @@ def test_the_list_of_examples_stays_open_while_the_answer_comes(visit: OpenVisit
 def test_the_palette_by_keyboard_alone(visit: OpenVisit, lang: Language) -> None:
     opened = visit("overview", text=TEXT, lang=lang)
     page, title = opened.page, text(lang, "component.palette.title")
+    expect(page.locator(".av-palette-box")).to_be_attached()  # before it nobody hears the keys
     page.keyboard.press("Control+k")
     box = page.get_by_role("combobox", name=title)
     expect(box).to_be_focused()
@@ -129,6 +130,7 @@ def test_the_palette_by_keyboard_alone(visit: OpenVisit, lang: Language) -> None
 def test_the_palette_darkens_the_page_and_saves_its_picture(browser: Browser, server: str) -> None:
     opened = open_visit(browser, server, "head", text=TEXT)
     page = opened.page
+    expect(page.locator(".av-palette-box")).to_be_attached()
     page.keyboard.press("Control+k")
     page.keyboard.type("dark")
     page.keyboard.press("Enter")
