@@ -22,7 +22,7 @@ from attnviz.attention.rotary import (
     rotation_of,
 )
 from attnviz.attention.tolerance import max_differences
-from attnviz.attention.verification import Comparison
+from attnviz.attention.verification import Comparison, worst
 from attnviz.types import Stage
 
 BEFORE_ROTATION: dict[RotatedStage, Stage] = {"q": "unrotated_q", "k": "unrotated_k"}
@@ -38,7 +38,8 @@ def compare_projections(
 ) -> dict[Stage, Comparison]:
     """q, k and v of one head computed again from X, and q and k before the rotation.
 
-    `stages` has those of q, k and v that are the model's own numbers; `rotation` works out the
+    Of two comparisons of a stage, with what the layer wrote and with what the attention read, the
+    worse one stands. `stages` has those of q, k and v that are the model's own numbers; `rotation` works out the
     call's rotary rotation, once one is needed.
     """
     inputs = call.inputs
@@ -51,7 +52,8 @@ def compare_projections(
         columns = layer.columns(head if stage == "q" else inputs.kv_head(head), theirs.shape[1])
         ours = apply_linear(batch_row(layer.input, batch).float(), layer, columns)
         both = _compare(call, stage, layer, batch, [columns], ours[None], theirs[None], rotation)
-        compared |= {comparison.stage: comparison for comparison in both}
+        for one in both:
+            compared[one.stage] = worst([one, compared.get(one.stage, one)])
     return compared
 
 

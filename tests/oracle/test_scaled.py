@@ -112,6 +112,7 @@ def test_an_error_of_w_q_is_seen_behind_the_factor() -> None:
     call = recorded(opt(), input_ids=ids())[0]
     layer = call.projections["q"]
     for wrong in (
+        replace(layer, output=1.01 * layer.output),  # overwritten after its use
         replace(layer, layer=WrittenLayer(1.01 * layer.weight, layer.bias)),
         replace(layer, factor=0.9 * S),
     ):
