@@ -87,7 +87,7 @@ def main() -> int:
     alone, beside, n_hostile = Seen(), Seen(), 0
     with serve() as url:
         host = url.removeprefix("http://")
-        asyncio.run(day(host, -200, 60))  # all pages are loaded
+        asyncio.run(day([host], -200, 60))  # all pages are loaded
         for number in range(options.turns):
             for seen, n_tabs in ((alone, 0), (beside, options.tabs)):
                 more, n = asyncio.run(turn(host, options.seconds, n_tabs, 1000 * (number + 1)))

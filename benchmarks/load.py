@@ -6,7 +6,9 @@ asking for the run to its last message. After them come the visits of a day, one
 each opens a page and closes its tab. Prints one table: the times, the errors (an exception, a red
 box, a run without end), and the memory of the server before, after each round of sessions, and
 after each fifth of the visits. `--part` picks one; `--rounds 10` lets fifty new visitors come ten
-times; `--pages calculator learn --at-once 8` takes a day's 20,000 visits in less time.
+times; `--pages calculator learn --at-once 8` takes a day's 20,000 visits in less time. With
+`--processes 2` visitors take turns between two servers, as behind the proxy of `deploy/compose`,
+and the memory is that of both.
 """
 
 import argparse
@@ -16,6 +18,7 @@ import statistics
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
@@ -125,21 +128,22 @@ def problem_of(element: object) -> str | None:
     return None
 
 
-async def crowd(host: str, first_seed: int, count: int, minutes: float) -> Seen:
-    """What so many sessions saw in so many minutes."""
+async def crowd(hosts: Sequence[str], first_seed: int, count: int, minutes: float) -> Seen:
+    """What so many sessions, which take turns between servers, saw in so many minutes."""
     seen, until = Seen(), time.monotonic() + 60 * minutes
     seeds = range(first_seed, first_seed + count)
-    await asyncio.gather(*(Visitor(host, seed, seen).stay(until) for seed in seeds))
+    visitors = [Visitor(hosts[seed % len(hosts)], seed, seen) for seed in seeds]
+    await asyncio.gather(*(visitor.stay(until) for visitor in visitors))
     return seen
 
 
-async def day(host: str, first: int, count: int, at_once: int = AT_ONCE) -> Seen:
+async def day(hosts: Sequence[str], first: int, count: int, at_once: int = AT_ONCE) -> Seen:
     """What so many visitors saw, one after the other, some at once."""
     seen, numbers = Seen(), iter(range(first, first + count))
 
     async def queue() -> None:
         for number in numbers:
-            await Visitor(host, 10_000 + number, seen).visit()
+            await Visitor(hosts[number % len(hosts)], 10_000 + number, seen).visit()
 
     await asyncio.gather(*(queue() for _ in range(at_once)))
     return seen
@@ -163,38 +167,38 @@ def _late(times: Sequence[float]) -> float:
     return statistics.quantiles(times, n=20)[-1] if len(times) > 1 else sum(times)
 
 
-def memory(url: str, name: str, before: float | None = None) -> Result:
-    """The memory of the server; wrong where it grew more than the limit."""
-    mib = gauges(url)["memory_bytes"] / MIB
+def memory(urls: Sequence[str], name: str, before: float | None = None) -> Result:
+    """The memory of the servers; wrong where it grew more than the limit."""
+    mib = sum(gauges(url)["memory_bytes"] for url in urls) / MIB
     grown = before is not None and mib - before > GROWTH_MIB
     wrong = f"{mib - before:.0f} MiB more than before" if grown and before is not None else None
     return Result(f"memory {name}", (mib,), "MiB", wrong=wrong)
 
 
-def measure(url: str, options: argparse.Namespace) -> list[Result]:
+def measure(urls: Sequence[str], options: argparse.Namespace) -> list[Result]:
     """The rows of the table."""
-    host, rows = url.removeprefix("http://"), list[Result]()
-    warm = asyncio.run(day(host, -200, 100))  # all models and lessons are loaded
+    hosts, rows = [url.removeprefix("http://") for url in urls], list[Result]()
+    warm = asyncio.run(day(hosts, -200, 100 * len(hosts)))  # all models and lessons are loaded
     assert not warm.wrong, warm.wrong[:3]
     time.sleep(FREED_S)
-    rows.append(memory(url, "warm, no tab open"))
+    rows.append(memory(urls, "warm, no tab open"))
     before = rows[-1].median
     if options.part in ("sessions", "all"):
         for number in range(1, options.rounds + 1):
             first_seed = (number - 1) * options.sessions
-            seen = asyncio.run(crowd(host, first_seed, options.sessions, options.minutes))
+            seen = asyncio.run(crowd(hosts, first_seed, options.sessions, options.minutes))
             name = f"round {number}: {options.sessions} sessions, {options.minutes:g} minutes"
             rows += rows_of(name, seen, BUDGET_MS)
             time.sleep(FREED_S)
-            rows.append(memory(url, f"after round {number}", before))
+            rows.append(memory(urls, f"after round {number}", before))
     if options.part in ("visits", "all"):
         Visitor.pages = options.pages
         for turn in range(5):
             count = options.visits // 5
-            seen = asyncio.run(day(host, turn * count, count, options.at_once))
+            seen = asyncio.run(day(hosts, turn * count, count, options.at_once))
             rows += rows_of(f"visits {turn * count} to {(turn + 1) * count}", seen)
             time.sleep(FREED_S)
-            rows.append(memory(url, f"after {(turn + 1) * count} visits", before))
+            rows.append(memory(urls, f"after {(turn + 1) * count} visits", before))
     return rows
 
 
@@ -208,9 +212,11 @@ def main() -> int:
     parser.add_argument("--visits", type=int, default=VISITS)
     parser.add_argument("--pages", nargs="+", choices=PAGES, default=PAGES)
     parser.add_argument("--at-once", type=int, default=AT_ONCE)
+    parser.add_argument("--processes", type=int, default=1)
     options = parser.parse_args()
-    with serve(env={KEY_VARIABLE: KEY}) as url:
-        results = measure(url, options)
+    with ExitStack() as running:
+        servers = [serve(env={KEY_VARIABLE: KEY}) for _ in range(options.processes)]
+        results = measure([running.enter_context(server) for server in servers], options)
     return report(results)
 
 
