@@ -68,7 +68,7 @@ def test_from_a_whole_head_one_click_leads_to_its_look_as_start_forbids_it(
     said = page.locator(".av-switches-now .av-sentence")
     whole = "With all of L2.H1 off (its mean instead), the answer stays Mary (99.3% → 44.5%)."
     expect(said).to_have_text(whole)
-    page.get_by_role("button", name="Forbid only its look at “Mary”").click()
+    page.get_by_role("button", name="Forbid only L2.H1’s look at “Mary”").click()
     opened.wait_for_parameters(changes="none", forbid="14.2", head="1", key="2")
     expect(said).to_contain_text("With L2.H1’s look at “Mary” forbidden, the answer is no longer")
     expect(said).to_contain_text("(99.3% → 4.9%) but John (55.")  # the numbers of Start
@@ -91,6 +91,13 @@ def test_from_a_whole_head_one_click_leads_to_its_look_as_start_forbids_it(
     page.locator(".av-strip .av-chip").nth(10).click()
     expect(pressed).to_have_text("John")
     opened.wait_for_parameters(query="10")
+    page.locator(".av-strip .av-chip").nth(2).click(modifiers=["Shift"])
+    ours = page.get_by_role("button", name="Forbid L2.H1’s look from “John” at “Mary”")
+    ours.click()  # the row that was chosen in the line, though it does not make the answer
+    expect(said).to_contain_text("L2.H1’s look from “John” at “Mary” forbidden")
+    opened.wait_for_parameters(forbid="10.2", layer="2", head="1", query="10", key="2")
+    page.get_by_role("button", name="All on").click()
+    expect(ours).to_be_visible()
     page.get_by_role("button", name="Forbid L2.H1’s look at “Mary”").press("Enter")
     opened.wait_for_parameters(forbid="14.2", layer="2", head="1")
     expect(page.get_by_role("button", name="All on")).to_be_focused()

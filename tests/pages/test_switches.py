@@ -174,12 +174,46 @@ def test_the_strongest_look_and_the_strongest_head_stand_side_by_side(visit: Vis
     cuts = run.cuts(strong_looks(weights))
     best = int(cuts.moved.argmax())
     assert [str(part) for part in cuts.edges[best]] == ["L2.H1", "14", "2"]
-    assert (header["suggested"], header["look"]) == ("L0.H0", "L2.H1@2")
+    (look,) = header["looks"]
+    assert (header["suggested"], look["head"], look["query"], look["key"]) == (
+        "L0.H0",
+        "L2.H1",
+        14,
+        2,
+    )
     numbers = (100 * run.effects().of("L0.H0"), len(cuts.moved), 100 * cuts.moved[best])
     said = "Strongest head: L0.H0, {:.1f} points. Strongest of {} looks: L2.H1 at “Mary”, {:.1f}"
     assert said.format(*numbers) in header["most_said"]
-    header, _ = sent(visit("switches", model="minilm"))
-    assert (header["look"], header["most_said"]) == ("", "")  # no last word writes there
+    app = visit("switches", model="minilm", layer="3", head="1")
+    assert (sent(app)[0]["looks"], sent(app)[0]["most_said"]) == (
+        [],
+        "",
+    )  # no last word writes there
+
+
+def test_the_look_of_a_chosen_row_is_offered_beside_the_strongest(visit: Visit) -> None:
+    """A row alone means the word that it looks at most; the row of the answer has its words."""
+    store = {"model": "stories", "text": STORE, "layer": "1", "head": "0", "query": "10"}
+    strongest, ours = sent(visit("switches", **store, key="4"))[0]["looks"]
+    assert strongest["name"] == "L2.H1’s look at “Mary”"
+    assert ours["name"] == "L1.H0’s look from “John” at “John”"
+    assert (ours["head"], ours["query"], ours["key"]) == ("L1.H0", 10, 4)
+    _, ours = sent(visit("switches", **store))[0]["looks"]
+    row = attnviz.capture("stories", STORE).weights(1, 0)[10]
+    assert ours["key"] == int(row.argmax())
+    off = {**store, "key": "4", "changes": "L2.H1.mixed=mean"}
+    _, ours = sent(visit("switches", **off))[0]["looks"]
+    assert ours["name"] == "L2.H1’s look from “John” at “John”"
+    for other in (
+        {"query": "14"},
+        {"query": "3"},
+        {"forbid": "10.4"},
+        {"changes": "L0.H0.mixed=mean,L2.H1.mixed=mean"},
+    ):
+        looks = sent(visit("switches", **{**store, "key": "4", **other}))[0]["looks"]
+        assert all("from" not in look["name"] for look in looks)
+    (ours,) = sent(visit("switches", model="minilm"))[0]["looks"]  # of no answer's row
+    assert ours["name"] == "L3.H1’s look from “it” at “animal”"
 
 
 def test_without_a_word_the_sums_are_said_and_a_head_is_chosen(visit: Visit) -> None:

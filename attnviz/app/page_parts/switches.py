@@ -31,7 +31,7 @@ from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.group.axes import token_axes
 from attnviz.pictures.shared.selection import Extent, LookQuestion, parse_question
 from attnviz.pictures.stage.fill import strong_looks
-from attnviz.pictures.switches import OFF, ForbiddenLook, Off, Switch, SwitchesView
+from attnviz.pictures.switches import OFF, ForbiddenLook, Off, OfferedLook, Switch, SwitchesView
 from attnviz.pictures.switches import fill as views
 from attnviz.pictures.switches.words import WordShares, words_of
 from attnviz.types import HeadId, Site
@@ -272,9 +272,10 @@ def _view(
     effects, leads = known
     lang, groups = shown.lang, shown.captured.groups
     changes = (*_switched(off), *forbidden.changes)
-    offered, most = ForbiddenLook(), ""
+    offered, most = None, ""
     if words is not None and not forbidden.name:
         offered, most = _offered_look(shown, answered, words, off, effects)
+    looks = [offered, None if forbidden.name else _look_of_row(shown, answered, words, off, cell)]
     answer = answered.run.reader
     result = answered.run.with_changes(*changes, draws=_n_controls(answered)).choices
     changed = views.ChangedAnswer(lang, answered.run.prepared, answer, result, off, forbidden.name)
@@ -294,8 +295,9 @@ def _view(
         ),
         effects_percent=answer.is_probability,
         suggested="" if effects is None else str(effects.order[0]),
-        look="" if offered.key is None else str(offered),
+        looks=tuple(look for look in looks if look is not None),
         most_said=most,
+        forbids=not shown.group.uneven,
         words=None if words is None else words.view(forbidden.look),
         reader=forbidden.reader,
         forbidden=forbidden.name,
@@ -312,23 +314,52 @@ def _offered_look(
     words: WordShares,
     off: tuple[Switch, ...],
     effects: "Effects | None",
-) -> tuple[ForbiddenLook, str]:
+) -> tuple[OfferedLook | None, str]:
     """(the look that may be forbidden at a click, it beside the head that moves the answer most).
 
     It is the strongest one of the head that is off; while all are on, of the last word's strong
     looks in all heads the one that moves the answer most.
     """
     if len(off) == 1:
-        return words.strongest(off[0].head), ""
+        return _offered(words, words.strongest(off[0].head)), ""
     reader, is_asked = answered.run.reader, shown.captured.n_asked == 0
     fits = reader.kind == "next_token" and is_asked and shown.size.all_at_once
     looks = strong_looks(group_data.stacked(shown.group)) if fits else []
     if off or effects is None or not looks:
-        return ForbiddenLook(), ""
+        return None, ""
     cuts = answered.run.cuts(looks)
     head, _, key = cuts.edges[int(np.argmax(cuts.moved))]
     said = views.most_sentence(shown.lang, effects, cuts, words.tokens[key].strip())
-    return ForbiddenLook(str(head), key), said
+    return _offered(words, ForbiddenLook(str(head), key)), said
+
+
+def _look_of_row(
+    shown: PageContext,
+    answered: Answering,
+    words: WordShares | None,
+    off: tuple[Switch, ...],
+    cell: tuple[int, int] | None,
+) -> OfferedLook | None:
+    """The look at the chosen cell in the head that is off, or the chosen one.
+
+    None if there is none, and for the row that makes the answer, whose looks the words offer.
+    """
+    if cell is None or len(off) > 1 or (words is not None and words.query() == cell[0]):
+        return None
+    layer, head = shown.size.nearest_head(*current.view().place.layer_and_head)
+    chosen = Site(layer, head, shown.group.kind, shown.group.stack)
+    site = Site.parse(off[0].head) if off else chosen
+    if site is None or (site.kind, site.stack) != (chosen.kind, chosen.stack):
+        return None
+    forbidden = _cell_forbidden(shown, answered, site, *cell)
+    return OfferedLook(str(site), *cell, forbidden.name) if forbidden.name else None
+
+
+def _offered(words: WordShares, look: ForbiddenLook) -> OfferedLook | None:
+    """A look of the row that makes the answer, as the page offers it."""
+    if look.key is None:
+        return None
+    return OfferedLook(look.head, words.query(), look.key, words.name(look))
 
 
 def _n_controls(answered: Answering) -> int:

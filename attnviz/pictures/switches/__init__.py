@@ -126,6 +126,19 @@ class ForbiddenLook:
         return ForbiddenLook(name, index)
 
 
+@dataclass(frozen=True)
+class OfferedLook:
+    """A look that a click forbids: the head, its words' places, and all in words, as `name`.
+
+    `query` is None where the answer has no one row.
+    """
+
+    head: str
+    query: int | None
+    key: int
+    name: str
+
+
 @dataclass(frozen=True, eq=False)
 class WordsView:
     """Words with what each adds to a number of the answer; a look that is forbidden.
@@ -163,9 +176,10 @@ class WordsView:
 class SwitchesView:
     """The board, what is off, and the answer. `effects` says in words what was measured.
 
-    `suggested` is the head to switch off first, "" where none is known. `look` is a
-    `ForbiddenLook` that is offered: that of the head that is off, or the strongest of all, which
-    `most_said` sets beside the head. What was switched in another `model` cannot be undone. `words`
+    `suggested` is the head to switch off first, "" where none is known. `looks` are offered:
+    that of the head that is off, or the strongest of all, which `most_said` sets beside the head,
+    and that of a chosen row which does not make the answer; `forbids` where a row can be chosen for
+    it. What was switched in another `model` cannot be undone. `words`
     is None where words have no direct shares. `facts` has those of each group, none where nothing
     was measured; an effect above `least` matters. `forbidden` is a look in words, "" for none,
     and `reader` its head, "" for all of them.
@@ -179,8 +193,9 @@ class SwitchesView:
     effects: str = ""
     effects_percent: bool = True
     suggested: str = ""
-    look: str = ""
+    looks: tuple[OfferedLook, ...] = ()
     most_said: str = ""
+    forbids: bool = False
     words: WordsView | None = None
     facts: tuple[HeadFacts, ...] = ()
     least: float = 0.0

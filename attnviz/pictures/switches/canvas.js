@@ -12,13 +12,14 @@ import { fill, fmtFixed, fmtPercent, withPercent } from "../shared/fmt.js";
 import { readSelection } from "../shared/selection.js";
 import { makeArrows } from "./arrows.js";
 import { makeBoard } from "./board.js";
-import { makeWords } from "./words.js";
+import { lookText, makeWords } from "./words.js";
 
 /** @import { DrawnPaths, Host, Mounted } from "../shared/host.js" */
 /** @import { At, Board } from "./board.js" */
 /** @import { AnswerView, Arrays, Header } from "./types.js" */
 
 const ALL_ON = "none";
+const ALLOWED = { head: "", query: null, key: null };
 const NARROW_PX = 720;
 const NAME_CHARS = 16; // what fits beside a bar
 
@@ -48,7 +49,7 @@ export default function switches(/** @type {Host} */ host) {
         remember(state);
         change(state, parts, new Map());
       }
-      if (isForbidding(state.header)) chooseLook(state, parts, "");
+      if (isForbidding(state.header)) chooseLook(state, parts, ALLOWED);
     },
     suggested: () => {
       const at = state.header && state.board?.at(state.header.suggested);
@@ -56,14 +57,14 @@ export default function switches(/** @type {Host} */ host) {
       state.board?.focus(at.name, true); // the button goes away
       toggle(state, parts, at);
     },
-    look: () => {
-      const { header } = state;
-      if (!header?.look) return;
+    look: (at) => {
+      const look = state.header?.looks[at];
+      if (!look) return;
       if (state.off.size) {
         remember(state);
         change(state, parts, new Map()); // the rest of the head stays
       }
-      chooseLook(state, parts, header.look);
+      chooseLook(state, parts, look);
     },
     open: () => {
       if (!state.last) return;
@@ -99,14 +100,14 @@ export default function switches(/** @type {Host} */ host) {
   };
 }
 
-/** @param {State} _state @param {{undo: () => void, allOn: () => void, suggested: () => void, look: () => void, open: () => void}} on */
+/** @param {State} _state @param {{undo: () => void, allOn: () => void, suggested: () => void, look: (at: number) => void, open: () => void}} on */
 function buildParts(_state, on) {
   const button = (/** @type {() => void} */ click) =>
     el("button", { class: "av-button", type: "button", on: { click } });
   const undo = button(on.undo);
   const allOn = button(on.allOn);
   const suggested = button(on.suggested);
-  const look = button(on.look);
+  const looks = [0, 1].map((at) => button(() => on.look(at)));
   const open = button(on.open);
   const most = el("p", { class: "av-note" });
   const facts = el("p", { class: "av-switches-facts av-facts", "aria-live": "polite" });
@@ -116,9 +117,13 @@ function buildParts(_state, on) {
   const comparison = el("details", { class: "av-switches-folded av-note" }, compared, effects);
   const legend = el("p", { class: "av-switches-legend av-note" });
   const hint = el("p", { class: "av-hint" });
-  const row = el("div", { class: "av-row" }, suggested, look, undo, allOn, open);
+  const rows = el("p", { class: "av-hint" });
+  const row = el("div", { class: "av-row" }, suggested, ...looks, undo, allOn, open);
   const boards = el("div", { class: "av-switches-boards" });
-  left.append(boards, el("div", { class: "av-switches-says" }, facts, most, row, legend, hint, comparison));
+  left.append(
+    boards,
+    el("div", { class: "av-switches-says" }, facts, most, row, legend, hint, rows, comparison),
+  );
   const answer = makeAnswer();
   const words = el("div", { class: "av-switches-words" });
   const right = el("div", { class: "av-switches-right" }, answer.node, words);
@@ -130,7 +135,7 @@ function buildParts(_state, on) {
     boards,
     answer,
     suggested,
-    look,
+    looks,
     undo,
     allOn,
     open,
@@ -141,6 +146,7 @@ function buildParts(_state, on) {
     comparison,
     legend,
     hint,
+    rows,
   };
 }
 
@@ -176,6 +182,8 @@ function takeData(state, parts, data, arrows) {
   showWords(state, parts, arrays);
   showLegend(parts.legend, header);
   setText(parts.hint, strings.hint);
+  setText(parts.rows, strings.rows_hint);
+  parts.rows.hidden = !header.forbids;
   setText(parts.effects, header.effects);
   setText(parts.compared, strings.compared);
   parts.comparison.hidden = !header.effects;
@@ -207,7 +215,10 @@ function showWords(/** @type {State} */ state, /** @type {Parts} */ parts, /** @
   const focused =
     active instanceof HTMLElement && parts.words.contains(active) ? active.dataset.word : undefined;
   const isOpen = parts.words.querySelector("details")?.open ?? false;
-  const words = makeWords(header, arrays, isOpen, (text) => chooseLook(state, parts, text));
+  const query = header.words?.query ?? null;
+  const words = makeWords(header, arrays, isOpen, (head, key) =>
+    chooseLook(state, parts, { head, query, key }),
+  );
   parts.words.replaceChildren(...(words ? [words.node] : []));
   parts.words.classList.toggle("av-switches-words-chosen", (header.words?.chosen ?? null) !== null);
   if (focused !== undefined) words?.focus(Number(focused));
@@ -218,22 +229,23 @@ function isForbidding(/** @type {Header | null} */ header) {
   return Boolean(header?.forbidden);
 }
 
-/** Forbids a look, or allows it again: `text` as Python reads it. One look of one head is that of a cell, as elsewhere. */
-function chooseLook(
-  /** @type {State} */ { host, header, board },
-  /** @type {Parts} */ parts,
-  /** @type {string} */ text,
-) {
+/**
+ * Forbids a look, or allows it again. One look of one head, in one row, is that of a cell, as elsewhere.
+ * @param {State} state
+ * @param {Parts} parts
+ * @param {{head: string, query: number | null, key: number | null}} look
+ */
+function chooseLook({ host, board }, parts, { head: name, query, key }) {
   setBusy(parts.answer.node, true);
   setBusy(parts.words, true);
-  const [name, word] = text.split("@");
-  const [at, query] = [board?.at(name), header?.words?.query ?? null];
-  if (!at || word === undefined || query === null) {
+  const at = board?.at(name);
+  if (!at || key === null || query === null) {
+    const text = lookText(name, key);
     host.address.set({ word: text || null, forbid: null });
     return host.trigger("word", text);
   }
-  const cell = { layer: at.layer, head: at.head, query, key: Number(word) };
-  const named = Object.entries({ ...cell, forbid: `${query}.${word}` });
+  const cell = { layer: at.layer, head: at.head, query, key };
+  const named = Object.entries({ ...cell, forbid: `${query}.${key}` });
   host.address.set({
     ...Object.fromEntries(named.map(([key, value]) => [key, String(value)])),
     word: null,
@@ -344,17 +356,16 @@ function change(
 function showOff(/** @type {State} */ state, /** @type {Parts} */ parts) {
   const { header, board, off, before, last } = state;
   if (!header || !board) return;
-  const buttons = [parts.allOn, parts.undo, parts.suggested, parts.look];
+  const buttons = [parts.allOn, parts.undo, parts.suggested, ...parts.looks];
   const held = buttons.find((button) => button.matches(":focus"));
   board.show(off, (name) => headSaid(header, off, name), header.reader);
   parts.suggested.hidden = off.size > 0 || isForbidding(header) || !header.suggested;
-  const [reader, key] = header.look.split("@");
-  parts.look.hidden = !header.words || off.size !== header.off.length || !header.look;
-  if (header.words && header.look) {
-    const word = header.words.tokens[Number(key)].trim();
-    const said = off.size ? header.strings.only_look : header.strings.one_look;
-    parts.look.replaceChildren(...quotingNodes(fill(said, { head: reader, word })));
-  }
+  const form = off.size ? header.strings.only_look : header.strings.one_look;
+  parts.looks.forEach((button, at) => {
+    const look = header.looks[at];
+    button.hidden = !look || off.size !== header.off.length;
+    button.replaceChildren(...(look ? quotingNodes(fill(form, { look: look.name })) : []));
+  });
   parts.most.hidden = off.size > 0 || !header.most_said;
   parts.most.replaceChildren(...quotingNodes(header.most_said));
   parts.undo.hidden = before.length === 0;

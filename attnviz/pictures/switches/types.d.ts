@@ -5,11 +5,12 @@ import type { Flag, SharedStrings } from "../shared/heads.js";
 
 /**
  * The board, what is off, and the answer. `effects` says in words what was measured.
- * `suggested` is the head to switch off first, "" where none is known. `look` is a `ForbiddenLook` that is
- * offered: that of the head that is off, or the strongest of all, which `most_said` sets beside the head.
- * What was switched in another `model` cannot be undone. `words` is None where words have no direct shares.
- * `facts` has those of each group, none where nothing was measured; an effect above `least` matters.
- * `forbidden` is a look in words, "" for none, and `reader` its head, "" for all of them.
+ * `suggested` is the head to switch off first, "" where none is known. `looks` are offered: that of the head
+ * that is off, or the strongest of all, which `most_said` sets beside the head, and that of a chosen row
+ * which does not make the answer; `forbids` where a row can be chosen for it. What was switched in another
+ * `model` cannot be undone. `words` is None where words have no direct shares. `facts` has those of each
+ * group, none where nothing was measured; an effect above `least` matters. `forbidden` is a look in words, ""
+ * for none, and `reader` its head, "" for all of them.
  */
 export interface Header {
   strings: Strings;
@@ -21,8 +22,9 @@ export interface Header {
   effects: string;
   effects_percent: boolean;
   suggested: string;
-  look: string;
+  looks: OfferedLook[];
   most_said: string;
+  forbids: boolean;
   words: WordsView | null;
   facts: HeadFacts[];
   least: number;
@@ -77,6 +79,17 @@ export interface Bar {
   second: number | null;
   mark: string;
   muted: boolean;
+}
+
+/**
+ * A look that a click forbids: the head, its words' places, and all in words, as `name`.
+ * `query` is None where the answer has no one row.
+ */
+export interface OfferedLook {
+  head: string;
+  query: number | null;
+  key: number;
+  name: string;
 }
 
 /**
@@ -142,6 +155,7 @@ export interface Strings extends SharedStrings {
   readonly one_look: string;
   readonly only_look: string;
   readonly hint: string;
+  readonly rows_hint: string;
   readonly open_head: string;
   readonly words_hint: string;
   readonly words_off: string;

@@ -17,11 +17,11 @@ export function lookText(/** @type {string} */ head, /** @type {number | null} *
 }
 
 /**
- * The words of a view, folded until somebody wants them; `look` is called with the text of another look.
+ * The words of a view, folded until somebody wants them; `look` is called with the head and the word of another look.
  * @param {Header} header
  * @param {Arrays} arrays
  * @param {boolean} isOpen
- * @param {(text: string) => void} look
+ * @param {(head: string, key: number | null) => void} look
  */
 export function makeWords(header, arrays, isOpen, look) {
   const { words, strings } = header;
@@ -35,7 +35,7 @@ export function makeWords(header, arrays, isOpen, look) {
   setData(row, { up: shares.every((share) => share >= -PRINTED * most) ? "1" : null });
   row.addEventListener("click", (event) => {
     const at = dataAt(event, "word");
-    if (at !== undefined) look(lookText(words.through, Number(at) === words.chosen ? null : Number(at)));
+    if (at !== undefined) look(words.through, Number(at) === words.chosen ? null : Number(at));
   });
   const said = el(
     "div",
@@ -120,14 +120,14 @@ function wordButton({ strings }, words, token, at, share, most) {
 function headChoice(
   /** @type {Header} */ { strings },
   /** @type {WordsView} */ words,
-  /** @type {(text: string) => void} */ look,
+  /** @type {(head: string, key: number | null) => void} */ look,
 ) {
   const options = ["", ...words.heads].map((head) =>
     el("option", { value: head }, head || strings.words_all),
   );
   const select = el(
     "select",
-    { class: "av-select", on: { change: () => look(lookText(select.value, words.chosen)) } },
+    { class: "av-select", on: { change: () => look(select.value, words.chosen) } },
     ...options,
   );
   select.value = words.through;
@@ -139,7 +139,7 @@ function cutList(
   /** @type {Header} */ { strings },
   /** @type {WordsView} */ words,
   /** @type {FloatArray | null} */ cut,
-  /** @type {(text: string) => void} */ look,
+  /** @type {(head: string, key: number | null) => void} */ look,
 ) {
   if (!cut) return null;
   const places = words.heads.map((_, head) => head);
@@ -172,7 +172,7 @@ function cutList(
   );
   list.addEventListener("click", (event) => {
     const name = dataAt(event, "through");
-    if (name !== undefined) look(lookText(name === words.through ? "" : name, words.chosen));
+    if (name !== undefined) look(name === words.through ? "" : name, words.chosen);
   });
   return el("div", {}, el("p", { class: "av-note" }, strings.words_each), list);
 }
