@@ -39,8 +39,8 @@ def compare_projections(
     """q, k and v of one head computed again from X, and q and k before the rotation.
 
     Of two comparisons of a stage, with what the layer wrote and with what the attention read, the
-    worse one stands. `stages` has those of q, k and v that are the model's own numbers; `rotation` works out the
-    call's rotary rotation, once one is needed.
+    worse one stands. `stages` has those of q, k and v that are the model's own numbers; `rotation`
+    works out the call's rotary rotation, once one is needed.
     """
     inputs = call.inputs
     assert isinstance(inputs, AttentionInputs)
