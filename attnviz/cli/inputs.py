@@ -34,8 +34,8 @@ OF_A_RUN = (
 )  # fmt: skip
 
 
-def declare(parser: argparse.ArgumentParser, *, some_heads: bool = True) -> None:
-    """Add the arguments that say what is looked at; without `some_heads` all heads are needed."""
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that say what is looked at."""
     add = parser.add_argument_group("input").add_argument
     add("text", nargs="?", metavar="TEXT", help="the text; - reads it from standard input")
     add("--file", metavar="FILE", help="read the text from a file, in UTF-8")
@@ -46,9 +46,7 @@ def declare(parser: argparse.ArgumentParser, *, some_heads: bool = True) -> None
     add("--generate", type=int, metavar="N", help="let the model write N tokens first")
     add("--chat", action="store_true", help="give the text as a message, in the model's template")
     add("--cut", action="store_true", help="keep the beginning of a text that is too long")
-    if some_heads:
-        add("--keep", metavar="HEADS", help="keep these layers and heads alone: L8,L2.H1")
-    parser.set_defaults(keep=None)
+    add("--keep", metavar="HEADS", help="keep these layers and heads alone: L8,L2.H1")
     add("--from", dest="source", metavar="FILE", help="a saved capture, in place of all the others")
     add = parser.add_argument_group("model").add_argument
     add("--model", metavar="NAME", help=f"listed name, hub id, folder ({DEFAULT_MODEL})")

@@ -18,7 +18,7 @@ NAME = "attention.html"
 
 def declare(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    inputs.declare(parser, some_heads=False)  # a page has small pictures of all
+    inputs.declare(parser)
     save.declare_page(parser)
     parser.add_argument("--json", action="store_true", help="print JSON about the page")
 
@@ -48,6 +48,7 @@ COMMAND = Command(
     help="open a capture in the browser, without a server",
     examples=(
         'attnviz show "The cat sat" --heads L5.H11',
+        'attnviz show "The cat sat" --keep L3,L5.H11',
         "attnviz show --from cat.safetensors",
     ),
     declare=declare,

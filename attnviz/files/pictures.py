@@ -114,6 +114,7 @@ def _heads(cap: Capture, place: Place, style: Style) -> Drawing:
             found=str(place.head),
             allowed="None",
         )
+    cap.require_all_heads()
     kind = place.kind or cap.calls[0].kind
     stack = place.stack or next(call.stack for call in cap.calls if call.kind == kind)
     calls = [

@@ -16,11 +16,13 @@ from jaxtyping import Float32, UInt8
 from attnviz.figures import png, ramp
 from attnviz.pictures.group import groups
 from attnviz.pictures.group.groups import Group
+from attnviz.types import HeadId
 
 MAX_SIDE = 64  # pixels of a head
 MAX_HEADS = 24  # heads of a layer, and layers
 GAP = 2
 ENLARGED_UP_TO = 32  # pixels of a head: smaller ones are drawn twice as large
+FAINT = 214  # grey of the heads that were not kept
 INSIDE = "position:absolute;top:0;left:0"
 
 
@@ -60,7 +62,11 @@ def pictures(still: bytes, label: str, height: int, over: str = "") -> dict[str,
 
 
 def still(group: Group) -> bytes:
-    """All heads of a group as one PNG: a row for each layer, in the colours of the page."""
+    """All heads of a group as one PNG: a row for each layer, in the colours of the page.
+
+    Heads that were not kept are crossed out.
+    """
+    kept = set(group.heads)
     colours = ramp.table("light")
     layers = list(groups.each_layer(group))[:MAX_HEADS]
     rows = [[_small(weights) for weights in heads[:MAX_HEADS]] for heads in layers]
@@ -71,9 +77,22 @@ def still(group: Group) -> bytes:
     for layer, row in enumerate(rows):
         for head, cells in enumerate(row):
             top, left = layer * down, head * across
-            atlas[top : top + cells.shape[0], left : left + cells.shape[1]] = colours[cells]
+            drawn = colours[cells] if HeadId(layer, head) in kept else _crossed_out(cells)
+            atlas[top : top + cells.shape[0], left : left + cells.shape[1]] = drawn
     enlarged = 2 if max(down, across) - GAP <= ENLARGED_UP_TO else 1
     return png.encoded(atlas, enlarged)
+
+
+def _crossed_out(cells: UInt8[np.ndarray, "row column"]) -> UInt8[np.ndarray, "row column rgb"]:
+    """A frame with a line across, as large as these cells."""
+    rows, columns = cells.shape
+    drawn = np.full((rows, columns, 3), 255, np.uint8)
+    drawn[[0, -1]] = drawn[:, [0, -1]] = FAINT
+    along = np.linspace(0, 1, max(rows, columns))
+    drawn[
+        np.rint((1 - along) * (rows - 1)).astype(int), np.rint(along * (columns - 1)).astype(int)
+    ] = FAINT
+    return drawn
 
 
 def _small(weights: Float32[np.ndarray, "query key"]) -> UInt8[np.ndarray, "row column"]:

@@ -10,7 +10,8 @@ from typing import Any
 
 from attnviz.errors import BadInput, bad_argument, bad_kind, require_index
 from attnviz.files.page.first_view import VIEWS, PageView
-from attnviz.pictures.group.groups import Group
+from attnviz.files.page.parts import require_heads
+from attnviz.pictures.group.groups import Group, size_of
 from attnviz.types import HeadId, Kind, Stack
 
 NUMBERS = ("group", "layer", "head", "query", "key")
@@ -36,6 +37,7 @@ def require_selection(selection: PageSelection, groups: Sequence[Group]) -> Grou
     group = _group(selection, groups)
     call = group.call(selection.head.layer)
     require_index("head", selection.head.head, call.n_heads)
+    require_heads((group,), (selection.head,))
     if selection.query is not None:
         require_index("query", selection.query, call.n_query)
     if selection.key is not None:
@@ -70,11 +72,12 @@ def from_page(sent: object, groups: Sequence[Group]) -> PageSelection:
     for name in NUMBERS:
         _require_number(name, sent.get(name), optional=name in ("query", "key"))
     group = groups[require_index("group", sent["group"], len(groups))]
-    layer = _nearest(sent["layer"], group.n_layers)
+    extent = size_of(group).extent
+    layer, head = extent.nearest_head(_nearest(sent["layer"], group.n_layers), sent["head"])
     call = group.call(layer)
     query = _present(sent.get("query"), call.n_query)
     selection = PageSelection(
-        head=HeadId(layer, _nearest(sent["head"], call.n_heads)),
+        head=HeadId(layer, _nearest(head, call.n_heads)),
         query=query,
         key=None if query is None else _present(sent.get("key"), call.n_key),
         view=sent.get("view", "overview"),

@@ -92,7 +92,7 @@ def show(
     from attnviz.notebook.widget import LiveWidget
 
     heads = choices.get("heads") or "all"
-    named = (0, 0) if heads == "all" else heads[0]
+    named = first.heads[0] if heads == "all" else heads[0]
     selection = PageSelection(
         head_id(named if head is None else head),
         view=view or "overview",

@@ -218,7 +218,6 @@ def test_what_was_not_kept_is_refused_by_name(llama: LoadedModel, tmp_path: Path
         lambda: cap.all_weights(),
         lambda: cap.rollout(),
         lambda: attnviz.metrics.describe(cap),
-        lambda: attnviz.save(cap, tmp_path / "page.html"),
         lambda: attnviz.save(cap, tmp_path / "heads.svg", view="heads"),
     )
     for use in all_heads:

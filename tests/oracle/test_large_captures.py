@@ -239,7 +239,7 @@ def test_what_cannot_be_kept_is_refused(llama: LoadedModel, keep: Any, words: st
 
 def test_what_needs_all_layers_is_refused(llama: LoadedModel, tmp_path: Path) -> None:
     cap = attnviz.capture(llama, **long_text(), keep=5)
-    for use in (lambda: attnviz.save(cap, tmp_path / "page.html"), cap.rollout):
+    for use in (lambda: attnviz.save(cap, tmp_path / "heads.svg"), cap.rollout):
         with pytest.raises(BadInput, match="keeps the layers 5 alone, and this needs all"):
             use()
     attnviz.save(cap, tmp_path / "kept.safetensors")

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import streamlit as st
 import torch
 from streamlit.testing.v1 import AppTest
 
@@ -130,6 +131,22 @@ def test_a_head_that_was_not_kept_has_no_weights(
         for head in range(12):
             expected = of_all[layer, head] if head in heads else 0 * of_all[layer, head]
             np.testing.assert_array_equal(of_some[layer, head], expected)
+
+
+def test_share_offers_a_page_of_some_heads(
+    visit: Visit, some_heads: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files: dict[str, Callable[[], bytes]] = {}
+
+    def offered(_label: str, data: Callable[[], bytes], name: str, **_options: Any) -> bool:
+        files[name.rpartition(".")[2]] = data
+        return False
+
+    monkeypatch.setattr(st, "download_button", offered)
+    app = visit("masks", capture=uploaded(some_heads), layer="2", head="3")
+    app.session_state[widgets.key("take")] = True
+    app.run()
+    assert b'"L2.H1":' in files["html"]() and not app.exception
 
 
 def test_what_needs_all_heads_says_so(visit: Visit, some_heads: bytes) -> None:

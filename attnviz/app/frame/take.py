@@ -153,7 +153,7 @@ def _is_open(page: Door) -> bool:
 
 
 def _files(shown: PageContext, head: HeadId, figures: "tuple[View, ...]") -> list[TakeFile]:
-    """The files that the size of the text allows; those of all heads only where all were kept."""
+    """The files that the size of the text allows; the figure of all heads if all were kept."""
     size, file = shown.size, partial(_file, PageContextKey(shown))
     place: dict[str, Any] = {"kind": shown.group.kind, "stack": shown.group.stack}
     files: list[TakeFile] = []
@@ -164,8 +164,7 @@ def _files(shown: PageContext, head: HeadId, figures: "tuple[View, ...]") -> lis
             drawn = None if view == "heads" else head
             draw = partial(file, ".svg", view=view, head=drawn, **place)
             files.append(TakeFile(view, ".svg", draw))
-        if not size.kept:
-            files.append(TakeFile("page", ".html", partial(_page, PageContextKey(shown), head)))
+        files.append(TakeFile("page", ".html", partial(_page, PageContextKey(shown), head)))
     if size.whole:
         files.append(TakeFile("numbers", ".csv", partial(file, ".csv", head=head, **place)))
     files.append(TakeFile("capture", ".safetensors", partial(file, ".safetensors")))

@@ -24,7 +24,6 @@ from attnviz.files.page.parts import (
     PagePart,
     PageSource,
     chosen_heads,
-    every_head,
     parts,
     require_heads,
 )
@@ -50,10 +49,10 @@ FROM_THE_TOP = PageOpening()
 class PageChoices(TypedDict, total=False):
     """The choices for a page.
 
-    `heads` have Steps and Masks in it: names such as "L5.H11", or "all"; by default the first head.
-    `lang` is "en", "ja", "ko" or "zh"; `title` is the text by default. With `model`, words are
-    joined as its tokenizer joins them, and a translation shows its alignment; with `picture`, the
-    uint8 [row, column, rgb] that the model saw, patches lie over it.
+    `heads` have Steps and Masks in it: names such as "L5.H11", or "all"; by default the first
+    that was kept. `lang` is "en", "ja", "ko" or "zh"; `title` is the text by default. With `model`,
+    words are joined as its tokenizer joins them, and a translation shows its alignment; with
+    `picture`, the uint8 [row, column, rgb] that the model saw, patches lie over it.
     """
 
     lang: Language
@@ -113,11 +112,14 @@ def _document(
     store = Store()
     entries = []
     for group in captured.groups:
-        chosen = every_head(group) if heads == "all" else chosen_heads(group, named)
+        chosen = group.heads if heads == "all" else chosen_heads(group, named)
         page_parts = list(parts(PageContext(lang, captured, group), chosen))
         entries.append(
             {"name": text(lang, f"attention.{group.name}"), "views": _views(store, page_parts)}
         )
+    views = {view for entry in entries for view in entry["views"]}
+    if opening.view == "alignment" and "alignment" not in views:
+        captured.capture.require_all_heads()
     index = {
         "titles": {view: text(lang, f"page.{view}.title") for view in PAGES}
         | {view: text(lang, f"file.{view}") for view in ("picture", "alignment")},
@@ -125,7 +127,7 @@ def _document(
         "groups": entries,
         "strings": store.texts,
         "rebuilt": store.rebuilt,
-        "start": opening.start(named, {view for entry in entries for view in entry["views"]}),
+        "start": opening.start((named or captured.groups[0].heads)[0], views),
         "origin": {
             "model": model_title(lang, captured.name),
             "text": shortened(captured.capture.tokens.text, MAX_SHOWN),

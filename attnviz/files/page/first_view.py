@@ -32,9 +32,7 @@ class PageOpening:
             return None if named is None else tuple(named)
         return tuple(dict.fromkeys((head_id(self.head), *(named or ()))))
 
-    def start(
-        self, named: Sequence[HeadId] | None, present: Collection[str]
-    ) -> dict[str, int | str]:
+    def start(self, place: HeadId, present: Collection[str]) -> dict[str, int | str]:
         """The first parameters of the page's address; `BadInput` unless the view is present."""
         if self.view is not None and self.view not in present:
             allowed = ", ".join(view for view in VIEWS if view in present)
@@ -44,6 +42,5 @@ class PageOpening:
                 found=str(self.view),
                 allowed=allowed,
             )
-        place = named[0] if named else HeadId(0, 0)
         view: dict[str, int | str] = {} if self.view is None else {"view": self.view}
         return {"layer": place.layer, "head": place.head, **view}

@@ -25,6 +25,7 @@ from attnviz.pictures.group.measures import measure
 from attnviz.pictures.masks import fill as mask_views
 from attnviz.pictures.shared.canvas import packed
 from attnviz.pictures.steps import fill as step_views
+from attnviz.summary import shortened
 from attnviz.types import HeadId, Stage
 
 if TYPE_CHECKING:
@@ -79,13 +80,18 @@ def parts(shown: PageContext, chosen: Sequence[HeadId]) -> Iterator[PagePart]:
             "patches",
             packed(patches.CANVAS, every, lang),
         )
-    if shown.captured.loaded is not None and (group.stack, group.kind) == ("decoder", "cross"):
+    if shown.captured.loaded is not None and is_aligned(group):
         yield PagePart("alignment", "alignment", _alignment(shown))
     for place in chosen:
         for view in HEAD_VIEWS:
             data = head_data(shown, view, place)
             if data is not None:
                 yield PagePart(view, view, data, place)
+
+
+def is_aligned(group: Group) -> bool:
+    """True if words of source and target can be joined by the group's weights, which takes all."""
+    return (group.stack, group.kind) == ("decoder", "cross") and not group.kept
 
 
 def head_data(shown: PageContext, view: HeadView, place: HeadId) -> bytes | None:
@@ -100,35 +106,31 @@ def head_data(shown: PageContext, view: HeadView, place: HeadId) -> bytes | None
 
 
 def chosen_heads(group: Group, named: Sequence[HeadId] | None) -> tuple[HeadId, ...]:
-    """The named heads that a group has; its first one where none was named."""
-    if named is None:
-        return (HeadId(0, 0),)
-    return tuple(place for place in named if _has(group, place))
+    """The named heads that a group has; the first one that was kept where none was named."""
+    kept = group.heads
+    return kept[:1] if named is None else tuple(place for place in named if place in kept)
 
 
 def require_heads(among: Sequence[Group], named: Sequence[HeadId] | None) -> None:
-    """`BadInput` for a named head that no group of the capture has."""
+    """`BadInput` for a named head that no group of the capture has, or that was not kept."""
+    kept = dict.fromkeys(place for group in among for place in group.heads)
     for place in named or ():
-        if not any(_has(group, place) for group in among):
+        if place in kept:
+            continue
+        if any(_exists(group, place) for group in among):
+            allowed = shortened(", ".join(map(str, kept)))
+            reason = f"the capture keeps {allowed} alone (keep=)"
+        else:
             sizes = [f"{g.n_layers} × {max(call.n_heads for call in g.calls)}" for g in among]
-            raise bad_argument(
-                f"heads= has {place}, and the capture has {', '.join(sizes)} layers × heads",
-                name="heads",
-                found=str(place),
-                allowed=", ".join(sizes),
-            )
+            allowed = ", ".join(sizes)
+            reason = f"the capture has {allowed} layers × heads"
+        raise bad_argument(
+            f"heads= has {place}, and {reason}", name="heads", found=str(place), allowed=allowed
+        )
 
 
-def every_head(group: Group) -> tuple[HeadId, ...]:
-    """All heads of a group, layer by layer."""
-    return tuple(
-        HeadId(layer, number)
-        for layer, call in enumerate(group.calls)
-        for number in range(call.n_heads)
-    )
-
-
-def _has(group: Group, place: HeadId) -> bool:
+def _exists(group: Group, place: HeadId) -> bool:
+    """True if the model has that head, kept or not."""
     within = 0 <= place.layer < group.n_layers
     return within and 0 <= place.head < group.calls[place.layer].n_heads
 

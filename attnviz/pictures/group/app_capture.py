@@ -98,11 +98,7 @@ class AppCapture:
         loaded: "LoadedModel | None" = None,
         picture: UInt8[np.ndarray, "row column rgb"] | None = None,
     ) -> "AppCapture":
-        """A capture that no app keeps, with its model and the picture that it saw, if known.
-
-        Raises `BadInput` for one that keeps some layers or heads only.
-        """
-        capture.require_all_heads()
+        """A capture that no app keeps, with its model and the picture that it saw, if known."""
         return cls(
             key="",
             name=capture.model.id,

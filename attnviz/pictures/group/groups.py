@@ -19,7 +19,7 @@ from jaxtyping import Bool, Float32
 
 from attnviz.errors import TooLarge, UnsupportedAttention, require_index
 from attnviz.pictures.shared.selection import Extent
-from attnviz.types import Kind, Stack, Tokens, named_tokens
+from attnviz.types import HeadId, Kind, Stack, Tokens, named_tokens
 from attnviz.vision.windows import halved
 
 if TYPE_CHECKING:
@@ -78,6 +78,13 @@ class Group:
         """The heads of each layer that were kept; () where all were."""
         some = any(call.inputs.only for call in self.calls)
         return tuple(tuple(call.kept_heads) for call in self.calls) if some else ()
+
+    @property
+    def heads(self) -> tuple[HeadId, ...]:
+        """The heads that were kept, layer by layer: all, unless `keep=` named some."""
+        return tuple(
+            HeadId(layer, head) for layer, call in enumerate(self.calls) for head in call.kept_heads
+        )
 
     @property
     def cross(self) -> bool:

@@ -219,7 +219,8 @@ function showAll(/** @type {State} */ state) {
   setData(parts.picture, { layer, head: at.head ?? "mean", kept: kept ?? "" });
   const levelsOf = (/** @type {number} */ layer, /** @type {number} */ head) =>
     levelsOfHead(state, layer, head, query);
-  drawPictures(parts.thumbs, { geom: thumbs, stamped, source, lut, theme, patches, query, at, levelsOf });
+  const said = { lut, theme, patches, query, at, kept: header.kept, levelsOf };
+  drawPictures(parts.thumbs, { geom: thumbs, stamped, source, ...said });
   parts.picker.set(selection.layer, selection.head);
   parts.scale.set(scale);
   const mark = row && key !== null && !stretch ? row[key] : undefined;

@@ -60,7 +60,7 @@ export function buildParts(header, selection, approximate, actions) {
 
 /** The head's name, options and the colour scale. */
 function buildTop(
-  /** @type {Header} */ { strings },
+  /** @type {Header} */ { strings, kept },
   /** @type {Selection} */ selection,
   /** @type {Actions} */ actions,
 ) {
@@ -91,7 +91,7 @@ function buildTop(
     "div",
     { class: "av-patches-top" },
     el("div", { class: "av-name av-patches-name" }, row, sentence),
-    el("div", { class: "av-patches-options" }, mean, stretch),
+    el("div", { class: "av-patches-options" }, ...(kept.length ? [] : [mean]), stretch),
     el("div", { class: "av-scale av-patches-scale" }, scaleRow, bar, stretched),
   );
   return { node, scale, title, sentence, bar, stretched };
@@ -107,6 +107,7 @@ function makePicker(
     label: strings.heads,
     nLayers: header.n_layers,
     nHeads: header.n_heads,
+    kept: header.kept,
     under,
     onHover: actions.hoverHead,
     labelOf: (layer, head) =>

@@ -4,10 +4,11 @@
 
 import { context2d, fitCanvas, markDrawn, setData } from "../shared/dom.js";
 import { coverOf } from "../shared/picture.js";
-import { thumbRect } from "../shared/thumbs.js";
+import { crossOut, thumbRect } from "../shared/thumbs.js";
 
 /** @import { Patches } from "../shared/heads.js" */
 /** @import { PatchLevels } from "../shared/picture.js" */
+/** @import { Kept } from "../shared/selection.js" */
 /** @import { Theme } from "../shared/theme.js" */
 /** @import { ThumbGeom } from "../shared/thumbs.js" */
 /** @import { HeadOrMean } from "./numbers.js" */
@@ -15,7 +16,7 @@ import { thumbRect } from "../shared/thumbs.js";
 /**
  * `stamped` has the picture in every place; `levelsOf` gives the colour of each patch for a head.
  * @typedef {{geom: ThumbGeom, stamped: HTMLCanvasElement, source: HTMLCanvasElement, lut: Uint32Array, theme: Theme,
- *   patches: Patches, query: number | null, at: HeadOrMean,
+ *   patches: Patches, query: number | null, at: HeadOrMean, kept: Kept,
  *   levelsOf: (layer: number, head: number) => PatchLevels | null}} View
  */
 
@@ -92,6 +93,7 @@ export function drawPictures(/** @type {HTMLCanvasElement} */ canvas, /** @type 
       const box = pictureRect(source, geom, layer, head);
       ctx.drawImage(colours, head * columns, layer * rows, columns, rows, box.x, box.y, box.w, box.h);
     });
+  crossOut(ctx, geom, view);
   labelHeads(ctx, view);
   const { x, y, size, gap } = geom;
   setData(canvas, { layer: at.layer, head: at.head, query, x, y, size, gap });

@@ -46,6 +46,18 @@ def test_show_prints_json_about_the_page(
     assert (report["opened"], report["ok"]) == (False, True)
 
 
+def test_a_page_of_some_heads_is_shown_and_refuses_the_others(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(webbrowser, "open", lambda address: False)
+    command = ["show", "The cat sat", "--keep", "L3.H1,L5.H11", "--heads"]
+    assert main.main([*command, "all"]) == 0
+    page = Path(capsys.readouterr().out.partition(":")[0]).read_text(encoding="utf-8")
+    assert '"L3.H1":' in page and '"L5.H11":' in page and '"L5.H10":' not in page
+    assert main.main([*command, "L5.H10"]) == main.FAILED
+    assert "keeps L3.H1, L5.H11 alone" in capsys.readouterr().err
+
+
 def test_a_head_that_is_not_there_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main.main(["show", "The cat sat", "--heads", "L9.H0"]) == main.FAILED
     assert "L9.H0" in capsys.readouterr().err

@@ -49,6 +49,23 @@ def test_show_refuses_what_a_capture_does_not_have(
         attnviz.show(capture, **arguments)
 
 
+def test_a_widget_of_some_heads_chooses_among_those_that_were_kept() -> None:
+    cap = attnviz.capture("minilm", "Red cars", keep=["L1.H2", "L4.H11"])
+    widget = attnviz.show(cap, live=True)
+    assert widget.selection.head == HeadId(1, 2)
+    with pytest.raises(BadInput, match=r"heads= has L1\.H3, and .* keeps L1\.H2, L4\.H11 alone"):
+        widget.select("L1.H3")
+    widget.select("L4.H11", query=1)
+    sent = {"layer": 3, "head": 0, "query": 1, "key": None, "view": "steps", "group": 0}
+    widget.set_state({"selection": sent})
+    assert widget.selection.head == HeadId(4, 11)
+    answers: list[int] = []
+    widget.send = lambda content, buffers: answers.append(len(buffers))
+    for wanted in ("0 steps L4.H11", "0 steps L1.H3", "0 masks L0.H0"):
+        widget._handle_custom_msg({"wanted": wanted}, [])
+    assert answers == [1, 0, 0]
+
+
 def test_a_live_widget_without_anywidget_names_the_extra(
     capture: attnviz.Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,19 +3,25 @@
 import base64
 import gzip
 import hashlib
+import io
 import json
 import re
 import tomllib
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import attnviz
 from attnviz.attention.capture import Capture
 from attnviz.errors import BadInput, TooLarge
 from attnviz.files.page import rebuilt, store, write_page
+from attnviz.files.page.first_view import PageOpening
+from attnviz.notebook.frame import FAINT
+from attnviz.pictures.group.groups import groups
 from attnviz.pictures.shared.buffer import unpack
 from attnviz.pictures.shared.bundle import FOLDER
 from attnviz.pictures.shared.page import page_style
@@ -24,6 +30,7 @@ from tests.support.hostile import SCRIPT
 
 ROOT = FOLDER.parents[1]
 HEAD = "L2.H3"
+KEPT = ("L1.H2", "L1.H7", HEAD, "L5.H11")
 WORDS = "The cat sat on the mat because it was tired"
 
 
@@ -35,6 +42,11 @@ def capture() -> Capture:
 @pytest.fixture(scope="module")
 def page(capture: Capture) -> str:
     return write_page(capture, heads=[HEAD]).decode()
+
+
+@pytest.fixture(scope="module")
+def some() -> Capture:
+    return attnviz.capture("minilm", WORDS, keep=KEPT)
 
 
 def block(page: str, name: str) -> bytes:
@@ -128,6 +140,46 @@ def test_the_weights_of_all_heads_travel_once_for_overview_and_head(
         if entry["name"] == "weights"
     ]
     assert entry["coarse"] == 1
+
+
+def test_a_page_of_some_heads_has_the_numbers_of_the_whole_capture(
+    some: Capture, page: str, capture: Capture
+) -> None:
+    shown = write_page(some, heads="all").decode()
+    views = index(shown)["groups"][0]["views"]
+    assert index(shown)["start"] == {"layer": 1, "head": 2}
+    assert [*views["steps"]["heads"]] == [*views["masks"]["heads"]] == [*KEPT]
+    kept = {name: np.array(weights) for name, weights in arrays(shown, "head").items()}["weights"]
+    whole = arrays(page, "head")["weights"]
+    for name in KEPT:
+        place = astuple(HeadId.parse(name))
+        assert whole[place].any()
+        np.testing.assert_array_equal(kept[place], whole[place])
+        kept[place] = 0
+    assert kept.shape == whole.shape and not kept.any()
+    steps, stages = arrays(shown, "steps", HEAD), capture.head(HEAD).views()
+    assert {view.stage for view in stages} - steps.keys() == {"concat", "projected"}
+    for view in stages:
+        if view.stage in steps:
+            np.testing.assert_array_equal(steps[view.stage], view.values)
+    np.testing.assert_array_equal(arrays(shown, "masks", HEAD)["weights"][0], capture.weights(HEAD))
+
+
+@pytest.mark.parametrize("choices", [{"heads": ["L0.H0"]}, {"heads": ["L1.H3"]}])
+def test_a_page_names_the_heads_that_were_kept(some: Capture, choices: dict[str, Any]) -> None:
+    with pytest.raises(BadInput, match="keeps L1.H2, L1.H7, L2.H3, L5.H11 alone"):
+        write_page(some, **choices)
+    with pytest.raises(BadInput, match="6 × 12 layers × heads"):
+        write_page(some, heads=["L9.H0"])
+
+
+def test_a_page_of_some_cross_attention_has_no_alignment_and_says_why() -> None:
+    lm = attnviz.load("translator")
+    cap = attnviz.capture(lm, "I like red cars.", target="j' aime", keep=["decoder.cross.L1.H1"])
+    (group,) = index(write_page(cap, model=lm).decode())["groups"]
+    assert group["views"].keys() == {"head", "overview", "steps", "masks"}
+    with pytest.raises(BadInput, match="keeps the layers 1 alone, and this needs all"):
+        write_page(cap, model=lm, opening=PageOpening("alignment"))
 
 
 def test_scaled_scores_are_made_of_the_scores() -> None:
@@ -232,6 +284,23 @@ def test_the_colours_of_a_page_are_those_of_the_app() -> None:
     for part, scheme in ((light, "light"), (media, "dark"), (dark, "dark")):
         for name, variable in names.items():
             assert f"--st-{variable}: {theme[scheme][name]};" in part, (scheme, name)
+
+
+def test_a_still_picture_crosses_out_the_heads_that_were_not_kept(
+    some: Capture, capture: Capture
+) -> None:
+    of_some, of_all = (
+        np.asarray(Image.open(io.BytesIO(attnviz.show(cap).still)).convert("RGB"))
+        for cap in (some, capture)
+    )
+    assert of_some.shape == of_all.shape == (164, 332, 3)  # of 6 × 12 squares, 24 pixels and 4
+    for place in groups(capture)[0].heads:
+        at = np.s_[28 * place.layer :, 28 * place.head :]
+        drawn, whole = of_some[at][:24, :24], of_all[at][:24, :24]
+        if str(place) in KEPT:
+            np.testing.assert_array_equal(drawn, whole)
+        else:
+            assert {*drawn.ravel()} == {FAINT, 255} and (drawn[:2] == FAINT).all()
 
 
 def test_a_frame_has_the_page_and_a_still_picture(capture: Capture) -> None:
