@@ -9,7 +9,7 @@ import ast
 import html
 import sys
 import tomllib
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -47,8 +47,10 @@ def arrows(rooms: set[str]) -> Arrows:
     return found
 
 
-def _imported(path: Path) -> Iterator[str]:
+@cache
+def _imported(path: Path) -> frozenset[str]:
     """The rooms that a module imports."""
+    found = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         names = []
         if isinstance(node, ast.Import):
@@ -58,7 +60,8 @@ def _imported(path: Path) -> Iterator[str]:
         for name in names:
             package, _, rest = name.partition(".")
             if package == "attnviz" and rest:
-                yield rest.split(".")[0]
+                found.add(rest.split(".")[0])
+    return frozenset(found)
 
 
 def needed(imports: Arrows) -> Arrows:

@@ -33,9 +33,8 @@ def test_axe_finds_nothing_serious(visit: OpenVisit, path: str, scheme: str) -> 
     assert accessibility_problems(opened.page) == []
 
 
-@pytest.mark.parametrize(
-    "options", mostly_slow([{"model": "none"}, {"text": ""}, {"text": "word " * 600}], 1)
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [{"model": "none"}, {"text": ""}, {"text": "word " * 600}])
 def test_axe_finds_nothing_serious_beside_messages(
     visit: OpenVisit, options: dict[str, str]
 ) -> None:
@@ -106,7 +105,7 @@ FIRST = {
 }
 
 
-@pytest.mark.parametrize("path", mostly_slow((*FIRST,), ("overview", "compare")))
+@pytest.mark.parametrize("path", mostly_slow((*FIRST,), ("compare",)))
 def test_few_tabs_lead_from_the_start_of_a_page_to_its_picture(visit: OpenVisit, path: str) -> None:
     opened = visit(path, text=TEXT)
     expect(opened.page.get_by_role("toolbar", name="Rooms")).to_have_count(1)

@@ -53,6 +53,7 @@ def test_a_tap_on_a_link_takes_along_the_head_just_chosen(visit: OpenVisit) -> N
     opened.wait_for_parameters(layer=0, head=3)
 
 
+@pytest.mark.slow
 def test_back_returns_in_one_step(visit: OpenVisit) -> None:
     opened = visit("overview", lang="en", text=TEXT, layer=2, head=3)
     before = opened.page.evaluate("history.length")

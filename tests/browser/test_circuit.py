@@ -64,6 +64,7 @@ def test_a_cell_of_a_cut_path_opens_its_head(visit: OpenVisit) -> None:
     opened.wait_for_parameters(layer="2", head="1", query="9", key="4")
 
 
+@pytest.mark.slow
 def test_hostile_text_stays_text_in_the_circuit(visit: OpenVisit) -> None:
     opened = visit("circuit", model="stories", text=HOSTILE, arrow="L0.H1-L2.H1.v")
     expect(opened.page.locator(".av-circuit-cell").first).to_be_visible()

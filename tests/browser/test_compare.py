@@ -151,6 +151,7 @@ def test_a_second_sentence_turns_the_squares_into_b_minus_a(
     expect(opened.canvas("All heads of")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_the_largest_difference_of_all_heads_is_named_and_shown(visit: OpenVisit) -> None:
     """largestText and chooseLargest; the ends of the scale say whose weight is larger."""
     texts = {

@@ -108,6 +108,7 @@ def test_a_whole_row_of_the_mask_is_blocked_and_opened(
     expect_weight(opened, wanted)
 
 
+@pytest.mark.slow
 def test_nonsense_in_the_address_is_left_out(visit: OpenVisit) -> None:
     opened = visit("steps", text=TEXT, layer=LAYER, head=HEAD, edits="q.1=<b>")
     expect_data(opened.page.locator(".av.steps"), edits="0")

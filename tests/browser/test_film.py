@@ -56,6 +56,7 @@ def test_the_film_starts_when_it_comes_stops_and_is_set_to_any_moment(visit: Ope
         "animal falls from 0.68 to 0.28, street rises from 0.05 to 0.12"
     )
     expect(caption).to_contain_text("Most of the rest moves to [CLS]")
+    scrubber.fill(str(1000 * LENGTH_S - 700))  # almost at its end
     page.get_by_role("button", name="Play", exact=True).click()
     expect_data(top, running="1", scene="yours")
     expect_data(top, running=None)  # it has come to its end

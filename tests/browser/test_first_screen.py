@@ -118,6 +118,7 @@ CHARACTERS = {"ja": 2.5, "zh": 2.0}
 CASES = [(lang, screen) for lang in COMPLETE for screen in SCREENS]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("lang", "screen"), mostly_slow(CASES, 1))
 def test_the_first_screen_of_start_says_little(
     look: OpenVisit, lang: str, screen: tuple[int, int]
@@ -141,6 +142,7 @@ def test_the_whole_gallery_is_on_the_first_screen_of_a_desk(look: OpenVisit) -> 
     expect_true(lambda: 0 < cards.evaluate_all(ends) <= DESK[1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("room", mostly_slow(["switches", "steps"], 1))
 def test_the_first_screen_of_a_room_says_no_more_than_it_must(visit: OpenVisit, room: str) -> None:
     cell = {"layer": 2, "head": 1, "query": 14, "key": 2}

@@ -72,6 +72,7 @@ def test_hostile_parameters(visit: OpenVisit, path: str, name: str) -> None:
     expect(alert.locator("a")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_a_hostile_text_typed_in(visit: OpenVisit, minilm: LoadedModel) -> None:
     opened = visit("overview")
     opened.type_text(TEXT)
@@ -100,6 +101,7 @@ def test_a_lone_surrogate_in_the_box_does_no_harm(visit: OpenVisit) -> None:
     check(opened)
 
 
+@pytest.mark.slow
 def test_a_lone_surrogate_in_the_address_becomes_a_replacement(visit: OpenVisit) -> None:
     opened = visit("overview")
     opened.page.goto(f"{opened.url}/overview?text=before%ED%A0%BDafter")
@@ -128,7 +130,7 @@ def expect_bad_panel(opened: Visit) -> None:
     eventually(is_red)
 
 
-@pytest.mark.some(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "show", ["steps", "grid", "head", "pair", "patches", "masks", "writing", "tiles"]
 )

@@ -31,6 +31,7 @@ BREAKS: dict[Language, tuple[str, str]] = {
 PARAGRAPH = "[data-testid=stMain] p"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lang", mostly_slow(LANGUAGES, ("ko",)))
 def test_the_document_says_its_language(look: OpenVisit, lang: Language) -> None:
     page = look("overview", lang=lang).page
@@ -151,7 +152,6 @@ ENGLISH = {
 
 
 @pytest.mark.slow
-@pytest.mark.some(1)
 @pytest.mark.parametrize("path", ENGLISH)
 def test_tokens_and_examples_say_that_they_are_english(visit: OpenVisit, path: str) -> None:
     page = visit(path, lang="ja").page
@@ -307,6 +307,7 @@ WITH_ENGLISH = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", mostly_slow(WITH_ENGLISH, ["switches"]))
 def test_english_words_on_a_page_name_their_language(visit: OpenVisit, path: str) -> None:
     page = visit(
@@ -354,7 +355,6 @@ def test_every_card_breaks_its_lines_well_and_names_english_words(
 
 
 @pytest.mark.slow
-@pytest.mark.some(1)
 @pytest.mark.parametrize("lang", ["ja", "ko", "es"])
 def test_english_words_on_a_card_name_their_language(visit: OpenVisit, lang: Language) -> None:
     page = visit("learn", lang=lang, lesson="ask", card="real", canvases=False).page

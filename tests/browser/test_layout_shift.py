@@ -5,6 +5,7 @@ from playwright.sync_api import Browser, Route, expect
 
 from attnviz.app.host import script
 from benchmarks.first_paint import SHIFT, SIZES, visit
+from tests.browser.conftest import OpenVisit
 from tests.support.browser import settle
 from tests.support.cases import mostly_slow
 from tests.support.paint import paint, watch_paint
@@ -22,9 +23,9 @@ JUMP = """<div id="picture"></div><p>below</p><script>
 
 @pytest.mark.parametrize(("path", "size"), mostly_slow(CASES, QUICK))
 def test_the_layout_shift_of_a_page_is_small(
-    browser: Browser, server: str, path: str, size: dict[str, int]
+    look: OpenVisit, browser: Browser, server: str, path: str, size: dict[str, int]
 ) -> None:
-    visit(browser, server, path, size, rest_ms=0)  # the server computes what the page shows
+    look(path, screen=(size["width"], size["height"]))  # the server computes what the page shows
     seen, problems = visit(browser, server, path, size, rest_ms=0)
     assert problems == []
     assert seen.shift <= SHIFT, "\n".join(map(str, seen.shifts))

@@ -42,7 +42,7 @@ def capture_text() -> Iterator[CaptureText]:
     yield run  # type: ignore[misc]
 
 
-@pytest.mark.parametrize("slug", mostly_slow(SLUGS, ("block",)))
+@pytest.mark.parametrize("slug", mostly_slow(SLUGS, ("masks",)))
 def test_a_lesson_can_be_walked_to_its_end(
     visit: OpenVisit, slug: str, capture_text: CaptureText
 ) -> None:

@@ -170,6 +170,7 @@ def test_what_is_typed_between_two_answers_is_kept_and_its_row_stays_the_word(
     expect(page.locator("#status")).to_contain_text("16 tokens")
 
 
+@pytest.mark.slow
 def test_what_is_typed_before_the_script_has_come_is_kept(visitor: Visitor, address: str) -> None:
     page = visitor.page
     held: list[Route] = []

@@ -128,6 +128,7 @@ def test_two_words_ask_which_head_links_them(visit: OpenVisit) -> None:
     expect(opened.page.locator(".found-head").first).to_contain_text("L3.H1")
 
 
+@pytest.mark.slow
 def test_a_short_head_stays_above_its_scale(visit: OpenVisit) -> None:
     """layoutHeatmap: the last row is the chosen one, and the dock would lie over it."""
     opened = visit(

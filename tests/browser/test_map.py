@@ -34,6 +34,7 @@ def test_a_token_of_the_map_opens_its_cell_on_steps(visit: OpenVisit) -> None:
     opened.wait_for_parameters(layer="2", head="1", query="2")
 
 
+@pytest.mark.slow
 def test_hostile_text_stays_text_on_the_map(visit: OpenVisit) -> None:
     opened = visit("map", model="stories", text=HOSTILE, query="1")
     expect(opened.page.locator(".av-map-token").first).to_be_visible()

@@ -12,9 +12,24 @@ from attnviz.i18n import text
 from attnviz.masks.spec import parse
 from attnviz.models.loaded_model import LoadedModel
 from tests.browser.conftest import OpenVisit
-from tests.support.canvas import Colour, Palette, cell_colours, cell_middle, pixels, plot
+from tests.support.canvas import (
+    Colour,
+    Palette,
+    cell_colours,
+    cell_middle,
+    cell_points,
+    pixels,
+    plot,
+)
 from tests.support.visit import Visit, data, expect_data
-from tests.support.waiting import eventually, expect_equal, expect_numbers, expect_true, number
+from tests.support.waiting import (
+    at_rest,
+    eventually,
+    expect_equal,
+    expect_numbers,
+    expect_true,
+    number,
+)
 
 FIRST = "The animal didn't cross the street because it was too tired."
 SECOND = "The cat sat on the mat."
@@ -38,7 +53,7 @@ def switch_on_causal(opened: Visit) -> None:
 def cell_colour_count(canvas: Locator, row: int, col: int) -> int:
     """How many different colours one cell has: 1 for a plain cell, more for a hatched one."""
     _, _, w, h = plot(canvas)
-    x, y = cell_middle(canvas, row, col, N, N)
+    ((x, y),) = cell_points(canvas, [(row, col)], N, N)
     reach = [-0.3, -0.2, -0.1, 0.0, 0.1, 0.2, 0.3]
     points = [(x + a * w / N, y + b * h / N) for a in reach for b in reach]
     return len(set(pixels(canvas, points)))
@@ -129,7 +144,7 @@ def test_what_if_weights_and_colours_are_those_of_the_library(
         assert (shown["masked score"] == "−∞") == (key > query)
         assert ("causal" in shown["reason"].lower()) == (key > query)
 
-    for key in range(N):
+    for key in (0, query, query + 1, N - 1):  # before the query, at it, and what it may not see
         eventually(partial(check, key))
     for sentence in (0, 1):
         mask = attnviz.masks.combine(
@@ -203,9 +218,9 @@ def test_cells_are_drawn_with_the_pointer_and_opened_again(visit: OpenVisit) -> 
     canvas = maps(opened, 0)
 
     def drag(start: tuple[int, int], end: tuple[int, int]) -> None:
-        box = canvas.bounding_box()
+        box = at_rest(canvas.bounding_box)
         assert box is not None
-        (x1, y1), (x2, y2) = (cell_middle(canvas, *cell, N, N) for cell in (start, end))
+        (x1, y1), (x2, y2) = cell_points(canvas, [start, end], N, N)
         opened.page.mouse.move(box["x"] + x1, box["y"] + y1)
         opened.page.mouse.down()
         opened.page.mouse.move(box["x"] + x2, box["y"] + y2, steps=4)

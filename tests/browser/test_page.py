@@ -313,6 +313,7 @@ def test_text_stays_text_in_the_title_the_tokens_and_the_names(
         assert escaped(page) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lang", mostly_slow(LANGUAGES, ("ja",)))
 def test_a_page_speaks_its_language(
     opened: Open, capture: Capture, tmp_path: Path, lang: Language
@@ -352,6 +353,7 @@ NOTEBOOK_POLICY = (  # of the page in which VS Code shows the cells of a noteboo
 )
 
 
+@pytest.mark.slow
 def test_a_frame_draws_under_a_notebooks_policy(
     browser: Browser, capture: Capture, tmp_path: Path
 ) -> None:

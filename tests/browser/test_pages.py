@@ -42,6 +42,7 @@ def test_page_opens_without_a_traceback(visit: OpenVisit, path: str) -> None:
     assert [url for url in loaded if not url.startswith((opened.url, "blob:", "data:"))] == []
 
 
+@pytest.mark.slow
 def test_typing_a_text_draws_a_new_grid(visit: OpenVisit, minilm: LoadedModel) -> None:
     opened = visit("overview", layer=0, head=0)
     tokens = attnviz.capture(minilm, TEXT).tokens
@@ -116,6 +117,7 @@ def test_a_head_that_does_not_exist_is_answered_with_those_that_do(visit: OpenVi
     expect(alert).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_the_bar_keeps_the_head_that_was_chosen_in_a_component(visit: OpenVisit) -> None:
     opened = visit("overview", text=TEXT)
     cell = opened.page.locator(".av-picker-cell[data-layer='0'][data-head='0']")

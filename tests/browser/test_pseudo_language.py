@@ -52,7 +52,7 @@ def both_widths(visit: OpenVisit, url: str, path: str, **view: Any) -> list[str]
     return found
 
 
-@pytest.mark.some(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("path", PAGES)
 def test_a_page_holds_longer_words_and_has_none_of_its_own(
     visit: OpenVisit, accented: str, path: str
@@ -61,7 +61,6 @@ def test_a_page_holds_longer_words_and_has_none_of_its_own(
 
 
 @pytest.mark.slow
-@pytest.mark.some(1)
 @pytest.mark.parametrize(
     ("lesson", "card"), [("where", "next"), ("ask", "turn"), ("masks", "both")]
 )

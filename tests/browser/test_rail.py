@@ -121,7 +121,7 @@ def test_the_largest_weight_is_said_of_the_key_that_gets_it(visit: OpenVisit) ->
     expect(step).to_contain_text(f"The largest weight will go to {cap.tokens.labels[most]}")
 
 
-@pytest.mark.some(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("screen", [(1440, 900), (1024, 768), (390, 844)])
 def test_the_rail_stays_where_it_is_when_a_stop_opens(
     visit: OpenVisit, screen: tuple[int, int]

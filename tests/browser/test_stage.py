@@ -37,6 +37,7 @@ def test_the_largest_answer_stands_first_before_and_after_a_cut(look: OpenVisit)
     expect(page.locator(".stage-square-name").first).to_have_text("L0.H0")
 
 
+@pytest.mark.slow
 def test_an_error_of_the_model_is_named_and_one_click_repairs_it(look: OpenVisit) -> None:
     page = look(lang="en").page
     page.locator(".stage-examples button").first.click()
@@ -100,6 +101,7 @@ def test_whoever_plays_is_shown_nothing(visit: OpenVisit) -> None:
     expect(page.locator(".stage")).to_have_attribute("data-forbidden", "L2.H3")
 
 
+@pytest.mark.slow
 def test_with_reduced_motion_it_is_said(visit: OpenVisit) -> None:
     says = visit(motion="reduce", lang="en").page.locator(".stage-says")
     expect(says).to_contain_text("L2.H1: Without this one look the model writes John")

@@ -59,6 +59,7 @@ def test_play_shows_a_row_as_a_film_that_pauses_scrubs_and_ends_with_the_page(
     page.locator(".av.masks canvas[data-drawn]").first.wait_for()
 
 
+@pytest.mark.slow
 def test_on_a_phone_the_controls_of_the_film_stand_above_the_rail(visit: OpenVisit) -> None:
     opened = visit("steps", text=SENTENCE, layer=LAYER, head=HEAD, query=3)
     page = opened.page

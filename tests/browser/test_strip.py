@@ -17,7 +17,7 @@ LONG = "動物は疲れていたので、通りを渡らなかった。" * 12
 HEIGHT_PX = 56
 
 
-@pytest.mark.some(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("typed", [TEXT, LONG, "שלום עולם, زرت القاهرة أمس."])
 def test_the_line_is_as_high_whatever_is_read(look: OpenVisit, typed: str) -> None:
     opened = look("overview", text=typed)
@@ -85,6 +85,7 @@ def test_axe_finds_nothing_in_the_open_list(visit: OpenVisit, scheme: str) -> No
     expect(opened.page.get_by_role("menuitem").first).to_be_hidden()
 
 
+@pytest.mark.slow
 def test_the_list_of_examples_stays_open_while_the_answer_comes(visit: OpenVisit) -> None:
     opened = visit("overview", text=TEXT)
     box = opened.page.get_by_role("textbox", name="Text", exact=True)

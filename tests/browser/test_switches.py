@@ -60,6 +60,7 @@ def test_a_click_on_a_word_forbids_the_look_at_it(visit: OpenVisit) -> None:
     expect(page.locator(".av-words-heads")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_from_a_whole_head_one_click_leads_to_its_look_as_start_forbids_it(
     visit: OpenVisit,
 ) -> None:
@@ -107,7 +108,7 @@ def test_from_a_whole_head_one_click_leads_to_its_look_as_start_forbids_it(
 def test_no_click_on_a_switch_is_lost_while_the_server_answers(visit: OpenVisit) -> None:
     opened = visit("switches", model="stories", text=STORE)
     page = opened.page
-    heads = [f"L{layer}.H{head}" for layer in range(3) for head in range(4)]
+    heads = [f"L{layer}.H{head}" for layer in range(3) for head in (0, 1)]
     for head in heads:
         page.locator(f"[data-head='{head}']").click()
         page.wait_for_timeout(120)
@@ -115,6 +116,7 @@ def test_no_click_on_a_switch_is_lost_while_the_server_answers(visit: OpenVisit)
     expect(page.locator(".av-switches [role=switch][aria-checked=false]")).to_have_count(len(heads))
 
 
+@pytest.mark.slow
 def test_hostile_text_stays_text_on_the_switchboard(visit: OpenVisit) -> None:
     opened = visit("switches", model="stories", text=HOSTILE)
     expect(opened.page.locator(".av-switches .av-bar").first).to_be_visible()
@@ -134,6 +136,7 @@ def test_what_was_switched_in_another_model_cannot_be_undone(visit: OpenVisit) -
     expect(page.get_by_role("button", name="Undo")).to_be_hidden()
 
 
+@pytest.mark.slow
 def test_a_head_says_if_it_looks_and_if_it_matters(visit: OpenVisit) -> None:
     cell = {"layer": 2, "head": 1, "query": 14, "key": 2}
     page = visit("switches", model="stories", text=STORE, **cell).page
@@ -168,6 +171,7 @@ def test_bars_move_on_tracks_that_keep_their_width(visit: OpenVisit) -> None:
     assert page.evaluate("() => window.moved")
 
 
+@pytest.mark.slow
 def test_paths_lie_over_the_switches_and_the_answer_below_them(visit: OpenVisit) -> None:
     opened = visit("switches", model="stories", text=REPEATED)
     page = opened.page

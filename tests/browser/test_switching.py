@@ -63,6 +63,7 @@ def test_the_mouse_switches_heads_without_a_message(visit: OpenVisit) -> None:
     assert opened.seen.sent[before:] == []
 
 
+@pytest.mark.slow
 def test_leaving_the_component_commits_once(visit: OpenVisit) -> None:
     """The counterpart of the tests above: the record of messages does see a commit."""
     opened = visit("head", text=TEXT)

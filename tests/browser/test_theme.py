@@ -42,7 +42,7 @@ def faintest_cell(canvas: Locator) -> Colour:
 
 @pytest.mark.parametrize(
     ("path", "scheme"),
-    mostly_slow(product(CANVAS, ("light", "dark")), [("", "dark"), ("head", "light")]),
+    mostly_slow(product(CANVAS, ("light", "dark")), [("", "dark")]),
 )
 def test_page_and_canvas_have_one_theme(look: OpenVisit, path: str, scheme: str) -> None:
     opened = look(path, text=TEXT, layer=5, head=11, scheme=scheme)

@@ -145,6 +145,7 @@ def test_the_heatmap_is_one_click_away(opened: Open) -> None:
     visit.wait_for_parameters(**cross(query=WORD))
 
 
+@pytest.mark.slow
 def test_the_model_fills_the_target_and_a_hand_changes_it(opened: Open, tiny: Tiny) -> None:
     visit = opened("t5")
     box = visit.page.get_by_role("textbox", name="Target text", exact=True)

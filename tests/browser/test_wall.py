@@ -72,7 +72,7 @@ def wrong_cards(visit: OpenVisit, url: str, slug: str, cards: Sequence[str]) -> 
     return wrong
 
 
-@pytest.mark.some(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(("slug", "card"), [("masks", "both"), ("birth", "needs")])
 def test_a_card_is_one_screen_that_is_read_from_the_last_row(
     visit: OpenVisit, component_server: str, slug: str, card: str

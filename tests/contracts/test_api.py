@@ -1,6 +1,5 @@
 """The public names: pinned, few, resolvable in any order, and their shapes checked in tests."""
 
-import itertools
 import json
 
 import jaxtyping
@@ -51,7 +50,7 @@ IMPORTS = (
     "import attnviz.capture.record",
     "from attnviz.models import registry",
 )
-ORDERS = [list(order) for pair in itertools.product(READS, IMPORTS) for order in (pair, pair[::-1])]
+ORDERS = [order for each in IMPORTS for order in ((*READS, each), (each, *READS))]
 
 
 def test_functions_are_not_hidden_by_their_packages(fresh: dict[str, str]) -> None:
