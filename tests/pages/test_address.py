@@ -55,7 +55,7 @@ def test_an_address_without_parameters_opens_on_the_models_opening(visit: Visit)
     }
 
 
-@pytest.mark.some(2)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "chosen",
     [{"text": TEXT}, {"layer": "0"}, {"masks": "causal"}, {"model": "stories", "cut": "1"}],
@@ -77,6 +77,7 @@ def test_a_new_text_is_written_into_the_address(visit: Visit) -> None:
     assert sent(app)[0]["tokens"][:3] == ["[CLS]", "The", "cat"]
 
 
+@pytest.mark.slow
 def test_a_chosen_head_stays_with_every_new_text(visit: Visit) -> None:
     app = visit("overview", layer="0", head="0")
     for typed in (TEXT, "The trophy did not fit in the suitcase because it was too big."):

@@ -61,6 +61,7 @@ def test_a_guess_that_is_not_there_is_dropped(visit: Visit) -> None:
     assert len(drawn_tables(app)) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)
 def test_compare_shows_the_head_that_carries_the_difference(
     visit: Visit, lang: i18n.Language
@@ -95,7 +96,7 @@ def test_a_classified_text_shows_its_tokens_at_once(visit: Visit, lang: i18n.Lan
     assert i18n.numbers.number(lang, float(first - second), ".3f") in table["note"]
 
 
-@pytest.mark.some(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["shapes", "minilm", "stories"])
 def test_no_tokens_where_no_text_is_classified(visit: Visit, model: str) -> None:
     app = visit("output", model=model)

@@ -108,6 +108,7 @@ def test_an_embedded_model_opens_on_the_survey_that_it_comes_with(
     assert f"stories: {match.other}, at distance {match.distance:.2f}" in detail["sentences"][-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", ["overview", "steps"])
 def test_a_page_on_one_text_says_where_it_lies_among_the_surveys(visit: Visit, page: str) -> None:
     visit("atlas", model="stories", text=TEXTS[0])  # counts the survey

@@ -77,6 +77,7 @@ def test_a_bad_template_is_said_and_the_text_can_be_given_as_it_is(
     assert not app.error and labels(app) == ["the", "cat", "sat"]
 
 
+@pytest.mark.slow
 def test_a_message_has_a_picture_where_the_model_looks_at_one(visit: Visit, tiny: Tiny) -> None:
     asked = {"text": TEXT, "model": tiny("llava-chat"), "stack": "text", "image": "landscape"}
     app = visit("head", chat="1", generate="3", **asked)

@@ -90,7 +90,6 @@ def test_each_path_stands_beside_what_chance_moves(visit: Visit) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.some(1)
 @pytest.mark.parametrize("model", ["minilm", "translator"])
 def test_a_path_of_every_kind_of_model_is_cut(visit: Visit, model: str) -> None:
     header, _ = sent(visit("circuit", model=model))
@@ -126,6 +125,7 @@ def test_a_path_that_runs_backwards_is_refused_in_words(visit: Visit) -> None:
     assert "must run after the sender" in error.value
 
 
+@pytest.mark.slow
 def test_what_could_be_read_is_the_composition_of_the_weights(visit: Visit) -> None:
     app = visit("circuit", model="stories-llama")
     _, arrays = sent(app)

@@ -104,6 +104,7 @@ FOLLOWED_VIEWS = {
 }
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("door", FOLLOWED_VIEWS)
 def test_a_follower_is_on_the_page_and_the_view_of_who_leads(
     presenter: AppTest, visit: Visit, door: Door

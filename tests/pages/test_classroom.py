@@ -121,6 +121,7 @@ def test_what_the_presenter_sets_is_set_for_all(presenter: AppTest, visit: Visit
     assert card(follower.run())["settings"] == [f"{label}: 0"]
 
 
+@pytest.mark.slow
 def test_a_browser_that_is_behind_does_not_turn_the_class_back(presenter: AppTest) -> None:
     """Its listener asks for a run before it has drawn the card that the presenter went to."""
     press(presenter, "class.begin")
@@ -199,6 +200,7 @@ def test_a_free_question_is_not_made_a_choice_before_the_reveal(
     assert len(shown) == 4 and r"✓ **Right.** 0\.107: 1" in shown
 
 
+@pytest.mark.slow
 def test_who_comes_back_has_its_seat_and_its_answer(presenter: AppTest, visit: Visit) -> None:
     follower = visit("learn", room=code(presenter))
     answer(follower, "error")

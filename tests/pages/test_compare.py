@@ -214,6 +214,7 @@ def test_another_model_on_the_left_leaves_the_right_one(visit: Visit, tiny: Tiny
     assert "model_b" not in parameters(app)
 
 
+@pytest.mark.slow
 def test_texts_of_two_lengths_are_not_patched_and_that_is_said(visit: Visit) -> None:
     """patching.show: a plain sentence, not an error; texts of one length are patched."""
     texts = {"text": "Tom had a red ball.", "text_b": "Tom had a big red ball."}

@@ -25,6 +25,7 @@ def cut_out(app: object) -> tuple[dict[str, object], dict[str, np.ndarray]] | No
     return found[0] if found else None
 
 
+@pytest.mark.slow
 def test_the_curve_and_the_edges_are_those_of_the_library(visit: Visit) -> None:
     app = visit("circuit", model="stories", text=MARY, text_b=JOHN, cut_out="1")
     assert not app.error

@@ -50,6 +50,7 @@ def test_a_long_text_can_be_cut(visit: Visit, lang: i18n.Language) -> None:
     assert len(sent(app)[0]["tokens"]) == 512
 
 
+@pytest.mark.slow
 def test_a_text_that_fits_is_not_said_to_be_cut(visit: Visit) -> None:
     assert not visit("overview", text="The cat sat.", cut="1").info
 

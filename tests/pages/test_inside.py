@@ -99,6 +99,7 @@ def test_the_lens_ends_with_the_models_own_answer(visit: Visit, lang: i18n.Langu
     assert last["cells"][-1]["share"] == pytest.approx(own, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_the_lens_of_a_classifier_names_its_classes(visit: Visit) -> None:
     _, table = drawn_tables(visit("output", model="sentiment"))
     assert {cell["text"] for cell in table["rows"][0]["cells"]} <= {"positive", "negative"}
@@ -126,6 +127,7 @@ def test_a_busy_server_measures_heads_only_if_asked(
     assert look(0.9) == (True, False), "they have been measured"
 
 
+@pytest.mark.slow
 def test_the_lead_of_a_sure_answer_is_not_measured_unasked_where_many_jobs_wait(
     visit: Visit, monkeypatch: pytest.MonkeyPatch
 ) -> None:

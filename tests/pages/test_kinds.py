@@ -28,7 +28,7 @@ def read(tokens: list[Any]) -> list[str]:
     return [name.split("\u2009")[0] for name in rows]
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(1)
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize("model", ["minilm", "gpt2", "llama"])
 def test_one_attention_leaves_nothing_to_choose(
@@ -71,6 +71,7 @@ def test_how_own_code_is_checked_is_said(visit: Visit, tiny: Tiny) -> None:
     assert i18n.text("en", "verify.explain_own_code") not in said["bert"]
 
 
+@pytest.mark.slow
 def test_a_decoder_ran_a_causal_mask(visit: Visit, tiny: Tiny) -> None:
     header, arrays = sent(visit("masks", text=TEXT, text2=SECOND, model=tiny("gpt2")))
     assert header["mask_names"] == list(MASK_NAMES)
@@ -88,6 +89,7 @@ def test_steps_of_a_decoder_name_the_future(visit: Visit, tiny: Tiny) -> None:
     assert (arrays["blocked"] == np.triu(np.full((n, n), 2), 1)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)
 def test_a_model_that_writes_says_what_it_needs(
     visit: Visit, tiny: Tiny, lang: i18n.Language
@@ -104,6 +106,7 @@ def test_a_model_that_writes_says_what_it_needs(
     assert len(sent(app)[0]["tokens"]) == len(TEXT.split()) + 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)
 def test_tokens_that_were_written_are_counted(
     visit: Visit, tiny: Tiny, lang: i18n.Language
@@ -115,7 +118,7 @@ def test_tokens_that_were_written_are_counted(
     assert (said in [each.value for each in app.main.caption]) == (found < 8)
 
 
-@pytest.mark.some(3)
+@pytest.mark.some(1)
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize("model", mostly_slow(["marian", "t5"], 1))
 @pytest.mark.parametrize(("stack", "kind"), [("encoder", "self"), ("decoder", "cross")])

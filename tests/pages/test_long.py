@@ -109,6 +109,7 @@ def test_overview_says_its_limit_and_the_way_to_head(
     assert not app.exception and "tiles" in component_name(app)
 
 
+@pytest.mark.slow
 def test_masks_derives_no_whole_head_of_a_long_text(
     visit_long: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -127,6 +128,7 @@ def test_masks_derives_no_whole_head_of_a_long_text(
     assert not short.exception and derived
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("page", ["steps", "masks"])
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)
 def test_steps_and_masks_say_their_limit(
@@ -189,7 +191,7 @@ def test_progress_cancel_and_again(
     assert not app.info and sent(app)[0]["ready"] == 1
 
 
-@pytest.mark.some(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)
 @pytest.mark.parametrize("page", ["overview", "head", "steps", "masks"])
 def test_an_address_without_its_file(

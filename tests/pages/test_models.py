@@ -27,6 +27,7 @@ def errors(app: AppTest) -> list[str]:
     return [each.value for each in app.error]
 
 
+@pytest.mark.slow
 def test_a_model_is_opened_from_a_folder(visit: Visit, tiny: Tiny) -> None:
     app = visit("overview", text=TEXT)
     app.selectbox(KEY("model.en")).set_value("").run()
@@ -222,7 +223,6 @@ def test_every_step_of_torchs_own_module_is_there(visit: Visit) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.some(1)
 @pytest.mark.parametrize("reads", ["bert", "marian"])
 def test_a_text_is_still_in_the_strip_after_models_without_text(
     visit: Visit, tiny: Tiny, reads: str

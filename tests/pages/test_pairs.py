@@ -47,7 +47,7 @@ def said(app: AppTest) -> list[str]:
     return [each.value for each in (*app.info, *app.error)]
 
 
-@pytest.mark.some(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("ask", ["effects", "direct", "lens", "patching"])
 def test_the_rows_are_those_of_the_library(visit: Visit, ask: str) -> None:
     app = visit("pairs", model="stories", ask=ask)

@@ -153,6 +153,7 @@ def test_a_sample_is_offered_to_the_models_that_know_them(visit: Visit, tiny: Ti
     assert not [each for each in app.button if each.key == KEY("sample.next")]
 
 
+@pytest.mark.slow
 def test_another_picture_replaces_a_sample(visit: Visit, sampled: str) -> None:
     app = visit("output", text="", model=sampled)
     app.selectbox(KEY("image.en")).set_value("stripes").run()
@@ -176,6 +177,7 @@ def test_the_pad_lies_in_the_strip_of_models_that_see(visit: Visit, tiny: Tiny) 
         assert ("attnviz.drawing_pad" in mounted) == expected
 
 
+@pytest.mark.slow
 def test_shapes_says_what_a_sample_shows(visit: Visit) -> None:
     app = visit("output", text="", model="shapes")
     assert not app.error

@@ -32,6 +32,7 @@ def test_a_row_has_one_name_on_every_page(visit: Visit, page: str) -> None:
     assert "⇢" not in named[-1], "nothing in the text comes after the last token"
 
 
+@pytest.mark.slow
 def test_a_row_of_an_encoder_is_its_token(visit: Visit) -> None:
     header, _ = sent(visit("head", text=TEXT))
     assert header["rows"] == header["tokens"]

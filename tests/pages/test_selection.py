@@ -42,6 +42,7 @@ def test_a_commit_is_kept(visit: Visit, page: str) -> None:
     assert {name: address.PARAMETERS[name].value(now) for name in CHOSEN} == CHOSEN
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", ["steps", "masks"])
 def test_another_head_is_derived(visit: Visit, page: str) -> None:
     app = commit(visit(page, text=TEXT), "selection", CHOSEN)

@@ -83,6 +83,7 @@ def test_of_another_encoder_no_meaning_is_claimed(
     assert i18n.text(lang, "similarity.intro_hidden") in [each.value for each in app.markdown]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)
 @pytest.mark.parametrize("page", ["overview", "output"])
 def test_a_model_of_english_says_so_for_other_letters(

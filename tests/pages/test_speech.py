@@ -22,7 +22,7 @@ Tiny = Callable[[str], str]
 PAGES = ("overview", "head", "steps", "masks")
 
 
-@pytest.mark.some(3)
+@pytest.mark.some(1)
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize("model", ["wav2vec2", "hubert"])
 def test_frames_are_tokens(visit: Visit, tiny: Tiny, page: str, model: str) -> None:
@@ -57,6 +57,7 @@ def test_what_is_written_looks_at_what_is_heard(
     assert not other.error and other.subheader[0].value == said
 
 
+@pytest.mark.slow
 def test_each_written_token_is_the_likeliest(tiny: Tiny) -> None:
     lm = attnviz.load(tiny("whisper"))
     cap = attnviz.capture(lm, sound=sound.sample(), generate=view_request.N_HEARD)
@@ -66,6 +67,7 @@ def test_each_written_token_is_the_likeliest(tiny: Tiny) -> None:
     np.testing.assert_array_equal(cap.logits[0].argmax(-1)[:-1], ids[1:])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)
 def test_a_transcript_is_typed(visit: Visit, tiny: Tiny, lang: i18n.Language) -> None:
     app = visit("head", lang=lang, model=tiny("whisper"), stack="decoder", kind="cross")
@@ -84,7 +86,7 @@ def test_a_transcript_is_typed(visit: Visit, tiny: Tiny, lang: i18n.Language) ->
     assert "target" not in parameters(app)
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(1)
 @pytest.mark.parametrize("page", [*PAGES, "output"])
 def test_every_page_opens_on_a_transcript(visit: Visit, tiny: Tiny, page: str) -> None:
     app = visit(page, model=tiny("moonshine"), target="a dog ran", stack="decoder")
@@ -96,7 +98,7 @@ def test_every_page_opens_on_a_transcript(visit: Visit, tiny: Tiny, page: str) -
         assert read == ["<s>", "a", "dog", "ran"]
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(1)
 @pytest.mark.parametrize(
     ("model", "stack", "kind", "frames"),
     [
@@ -142,7 +144,7 @@ def test_overview_shows_many_frames_from_afar(
     assert visit("overview", model=tiny("whisper"), stack="encoder", kind="self").info
 
 
-@pytest.mark.some(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["", "the cat sat"])
 def test_output_shows_what_is_likely_next(visit: Visit, tiny: Tiny, target: str) -> None:
     app = visit("output", model=tiny("whisper"), target=target)
@@ -275,6 +277,7 @@ def test_how_much_is_written_of_a_sound_is_asked_for(visit: Visit, tiny: Tiny) -
     assert not bar(visit("head", model=tiny("wav2vec2"), generate="5")).number_input
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)
 def test_output_says_how_the_tokens_came_about(
     visit: Visit, tiny: Tiny, lang: i18n.Language

@@ -112,6 +112,7 @@ def test_start_forbids_the_look_that_its_address_names(visit: Visit) -> None:
         assert (header["scene"], header["key"]) == ("book", shown)
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("page", ["start", "overview", "switches", "steps"])
 @pytest.mark.parametrize("named", [{}, {"layer": "2"}, {"head": "1"}])
 def test_a_look_that_an_address_forbids_in_no_head_is_no_end(
@@ -168,6 +169,7 @@ def test_who_goes_back_to_the_start_page_sees_it(
         app.run()
 
 
+@pytest.mark.slow
 def test_the_start_page_alone_offers_to_lead_back(visit: Visit) -> None:
     app = visit("start")
     assert (_recall(app)["page"], _recall(app)["offers"]) == ("start", 1)

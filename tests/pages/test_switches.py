@@ -260,6 +260,7 @@ def test_every_kind_of_model_has_an_answer(visit: Visit, model: str) -> None:
     assert [name for name in arrays if name.endswith(".weights")]
 
 
+@pytest.mark.slow
 def test_a_model_of_unknown_speed_is_measured_when_asked(
     visit: Visit, tiny: Callable[[str], str]
 ) -> None:
@@ -307,6 +308,7 @@ def test_a_head_has_its_look_beside_the_other_rows_and_its_effect_beside_the_med
     assert "54.8 points" in facts["sentences"][2][1]
 
 
+@pytest.mark.slow
 def test_without_a_cell_a_head_has_its_effect_alone(visit: Visit) -> None:
     header, arrays = sent(visit("switches", model="stories", text=f"{STORE} Mary", layer="2"))
     (facts,) = header["facts"]

@@ -206,7 +206,7 @@ VIEWS = {
 }  # fmt: skip
 
 
-@pytest.mark.some(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", VIEWS)
 def test_the_code_for_a_view_gives_its_numbers(
     name: str,

@@ -35,7 +35,7 @@ def test_both_are_read_and_stacks_are_chosen(visit: Visit, tiny: Tiny, model: st
     assert sent(app)[0]["n_layers"] == 2
 
 
-@pytest.mark.some(3)
+@pytest.mark.some(1)
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize("stack", ["vision", "text"])
 def test_each_page_shows_each_stack(visit: Visit, tiny: Tiny, page: str, stack: str) -> None:
@@ -72,6 +72,7 @@ def test_a_picture_stands_in_the_text(visit: Visit, tiny: Tiny) -> None:
     assert (arrays["blocked"] == np.triu(np.full((n, n), 2), 1)).all()  # what is to come
 
 
+@pytest.mark.slow
 def test_a_picture_stands_where_the_text_names_it(tiny: Tiny) -> None:
     lm = attnviz.load(tiny("llava"))
     cap = attnviz.capture(lm, "the cat [UNK] sat", image=pictures.drawn("shapes"))
@@ -107,7 +108,7 @@ def test_a_text_that_is_too_long_is_cut(visit: Visit, tiny: Tiny, model: str, fo
     assert [each.value for each in app.info] == [i18n.text("en", "cut.notice", limit=32)]
 
 
-@pytest.mark.some(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("page", ["compare", "output"])
 def test_the_other_pages_take_both(visit: Visit, tiny: Tiny, page: str) -> None:
     app = visit(page, text=TEXT, model=tiny("clip"), stack="text")
@@ -179,6 +180,7 @@ def test_no_room_to_write_is_said(visit: Visit, tiny: Tiny, lang: i18n.Language)
     assert not app.error
 
 
+@pytest.mark.slow
 def test_any_token_of_a_text_is_laid_over_the_picture_in_it(visit: Visit, tiny: Tiny) -> None:
     asked = {"model": tiny("llava"), "stack": "text", "image": "landscape"}
     for text, first in ((TEXT, 0), ("the cat [UNK] sat", 2)):

@@ -81,6 +81,7 @@ def test_a_model_that_translates_opens_with_its_own_answer(visit: Visit, echo: P
     assert [word["text"] for word in header["target"]] == [*written.split(), "</s>"]
 
 
+@pytest.mark.slow
 def test_another_text_is_translated_anew(visit: Visit, echo: Path) -> None:
     app = visit("output", model=NAME, text=TEXT)
     type_text(app, OTHER)
@@ -96,6 +97,7 @@ def test_a_target_by_hand_stays_until_the_model_is_asked(visit: Visit, echo: Pat
     assert parameters(app)["target"] == answer(attnviz.load(echo), TEXT)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)
 def test_an_unknown_model_writes_when_it_is_told_to(
     visit: Visit, tiny: Tiny, lang: i18n.Language
@@ -119,6 +121,7 @@ def test_an_empty_answer_is_said(visit: Visit, tiny: Tiny, lang: i18n.Language) 
     assert "target" not in parameters(app)
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("name", ["marian", "t5"])
 def test_what_is_shown_is_the_librarys_alignment(visit: Visit, tiny: Tiny, name: str) -> None:
     header, arrays = sent(visit("output", text=TEXT, target=TARGET, model=tiny(name)))
@@ -141,7 +144,7 @@ def test_the_head_that_the_card_states_is_shown_first(visit: Visit, echo: Path) 
     assert header["stated"]["does"] == NOTES[0].does
 
 
-@pytest.mark.some(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("head", "stated"),
     [("L1", (1, 0, "layer")), ("mean", (0, 0, "all")), ("L9.H0", (0, 0, "all"))],
@@ -190,6 +193,7 @@ def test_a_head_of_the_card_is_opened(visit: Visit, echo: Path) -> None:
     assert wanted.items() <= found.items()
 
 
+@pytest.mark.slow
 def test_a_model_without_a_card_says_only_what_it_opens_on(visit: Visit) -> None:
     app = visit("output")
     assert not head_buttons(app) and not app.table

@@ -101,6 +101,7 @@ def test_the_first_visitor_of_a_new_server_reads_which_model_is_loading(
     assert spun[0] == wanted and spun.count(wanted) == later + 1
 
 
+@pytest.mark.slow
 def test_a_pass_that_is_over_before_a_spinner_shows_has_none(
     visit: Visit, tiny: Callable[[str], str], spun: list[str]
 ) -> None:

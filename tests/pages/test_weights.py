@@ -138,7 +138,7 @@ def test_a_previous_token_head_is_seen_by_its_distance(visit: Visit) -> None:
     assert int(arrays["weights"].argmax()) == 1
 
 
-@pytest.mark.some(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["minilm", "shapes", "translator", "sentiment"])
 def test_a_model_without_token_circuits_has_composition(visit: Visit, model: str) -> None:
     header, arrays = picture(visit("weights", model=model, layer="1", head="0"))

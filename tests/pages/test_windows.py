@@ -30,6 +30,7 @@ def test_every_page_shows_a_window(
     assert parameters(app)["window"] == "5"
 
 
+@pytest.mark.slow
 def test_layers_have_their_own_heads_and_places(visit: Visit, tiny: Tiny) -> None:
     header, arrays = sent(visit("head", text="", model=tiny("swin"), window="5", image="stripes"))
     assert header["shapes"] == [[2, 16, 16]] * 2 + [[4, 16, 16]] * 3
@@ -79,6 +80,7 @@ def test_another_window_is_chosen(visit: Visit, tiny: Tiny) -> None:
     assert sent(app)[0]["layers"][0]["tokens"][-1] == "r15c15"
 
 
+@pytest.mark.slow
 def test_layers_that_differ_are_not_put_side_by_side(visit: Visit, tiny: Tiny) -> None:
     app = visit("compare", text="", model=tiny("swin"))
     assert [each.value for each in app.error] == [i18n.text("en", "error.uneven_layers")]

@@ -37,6 +37,7 @@ def test_a_text_alone_shows_what_follows_it(visit: Visit, tiny: Tiny) -> None:
     assert header["draws"]["sampling"] == i18n.text("en", "sampling.greedy")
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize(
     ("what", "changes"),
     [
@@ -79,6 +80,7 @@ def test_a_button_lets_it_write(visit: Visit, tiny: Tiny, lang: i18n.Language) -
     assert KEY("write") not in [each.key for each in app.button]
 
 
+@pytest.mark.slow
 def test_it_writes_no_more_than_there_is_room(visit: Visit, tiny: Tiny) -> None:
     app = visit("output", text=" ".join(["cat"] * 25), model=tiny("gpt2"))
     assert app.button(KEY("write")).label == i18n.text("en", "action.write", count=7)
@@ -133,6 +135,7 @@ def test_a_seed_means_nothing_when_it_is_greedy(visit: Visit, tiny: Tiny) -> Non
     assert sent(one)[0]["draws"]["sampled"] == 0
 
 
+@pytest.mark.slow
 def test_an_encoder_is_asked_for_no_sampling(visit: Visit) -> None:
     app = visit("output", text=TEXT, temperature="1.0")
     assert not app.error
@@ -147,6 +150,7 @@ def test_the_controls_speak_every_language(visit: Visit, tiny: Tiny, lang: i18n.
     assert app.slider(KEY("top_p")).label == i18n.text(lang, "sampling.top_p")
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("page", ["overview", "head", "steps"])
 def test_the_player_stands_above_what_was_written(visit: Visit, tiny: Tiny, page: str) -> None:
     app = visit(page, text=TEXT, model=tiny("gpt2"), generate="4")
