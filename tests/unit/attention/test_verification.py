@@ -35,7 +35,7 @@ def test_zero_equals_zero_and_nothing_else_without_a_tolerance() -> None:
     assert not Comparison("module#0", "mixed", 1e-30, 0.0).ok
 
 
-@pytest.mark.some(6)
+@pytest.mark.some(2)
 @pytest.mark.parametrize("name", sorted(captures.every_kind().keys() - {"weights alone"}))
 def test_a_long_text_is_compared_block_by_block_with_the_same_numbers(
     name: str, monkeypatch: pytest.MonkeyPatch

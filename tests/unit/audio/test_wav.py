@@ -54,6 +54,7 @@ def test_every_width_is_read(name: str, header: object) -> None:
     np.testing.assert_array_equal(sound.read_wav(made).samples, np.float32([-0.25, 0.125, 0.125]))
 
 
+@pytest.mark.slow
 def test_half_a_minute_of_stereo_in_full_is_read() -> None:
     tone = np.sin(np.arange(30 * 48_000) / 20)
     for name in ("24 bits", "float", "8 bits"):

@@ -20,6 +20,7 @@ CLASSES = [
 ]
 
 
+@pytest.mark.slow
 def test_a_class_is_read_as_inspect_reads_it() -> None:
     assert len(CLASSES) > 20
     texts = own_code._classes_of(modeling_bert.__name__)

@@ -43,6 +43,7 @@ def test_a_pdf_has_its_fonts_in_it_and_its_size() -> None:
     assert float(width) == pytest.approx(234)
 
 
+@pytest.mark.slow
 def test_equal_figures_give_equal_pdfs() -> None:
     assert drawing(LETTERS).content(".pdf") == drawing(LETTERS).content(".pdf")
 

@@ -115,6 +115,7 @@ def test_show_switches_as_the_library(name: str, lang: Language, tmp_path: Path)
         assert close.max() <= (2e-5 if array.dtype == np.float32 else 1)
 
 
+@pytest.mark.slow
 def test_effects_in_pieces_are_the_whole_ones(tmp_path: Path) -> None:
     request = {"kind": "effects", "model": "stories", "input": input_of("stories"), "to": "mean"}
     pieces = [{**request, "most_ms": 1}] * 20
@@ -182,7 +183,7 @@ def test_show_aligns_as_the_library(tmp_path: Path) -> None:
 SAMPLINGS = ((1.0, 0, 1.0), (0.7, 20, 1.0), (1.3, 0, 0.9), (0.5, 7, 0.6), (0.0, 0, 1.0))
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(1)
 @pytest.mark.parametrize(("temperature", "top_k", "top_p"), SAMPLINGS)
 def test_show_ranks_what_is_drawn_as_the_library(
     temperature: float, top_k: int, top_p: float, tmp_path: Path
@@ -250,6 +251,7 @@ def test_write_goes_on_greedily_as_the_library(tmp_path: Path) -> None:
     assert [written for _, written in header["answer"]["written"]] == wanted
 
 
+@pytest.mark.slow
 def test_write_draws_the_same_tokens_of_a_seed_in_any_parts(tmp_path: Path) -> None:
     lm = attnviz.load("stories")
     request = {
@@ -271,6 +273,7 @@ def test_write_draws_the_same_tokens_of_a_seed_in_any_parts(tmp_path: Path) -> N
     assert rest["written"] == whole["written"] != other["written"]
 
 
+@pytest.mark.slow
 def test_show_marks_what_was_written(tmp_path: Path) -> None:
     lm = attnviz.load("stories")
     text, count = "Anna has a red", 6

@@ -86,6 +86,7 @@ def test_verify_finds_a_wrong_weight(tmp_path: Path) -> None:
     assert not found["ids"]
 
 
+@pytest.mark.slow
 def test_verify_finds_a_wrong_answer_behind_right_weights(tmp_path: Path) -> None:
     lm = attnviz.load("stories")
     tensors = {name: np.array(array) for name, array in load(reference_of(lm, 9)).items()}

@@ -223,6 +223,7 @@ def test_encode_reads_files_of_other_models(case: str) -> None:
 # --- every character ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_visible_and_joins_are_those_of_the_library_for_every_character() -> None:
     """Characters that Python's older table of Unicode does not have are left out."""
     codes = [

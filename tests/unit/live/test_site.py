@@ -156,6 +156,7 @@ def test_save_refuses_what_a_live_page_does_not_take(tmp_path: Path) -> None:
         attnviz.save(capture, tmp_path / "x.html", live=True, heads=["L0.H0"])
 
 
+@pytest.mark.slow
 def test_save_takes_the_checkpoint_of_a_folder_and_no_other_model(tmp_path: Path) -> None:
     folder = tmp_path / "my-bert"
     shutil.copytree(own_folder("sentiment"), folder)

@@ -52,7 +52,7 @@ def asked(scene: Scene, text: str) -> dict[str, Any]:
     return {**given, "cell": cell, "tried": None, "yardsticks": staged.yardsticks}
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(1)
 @pytest.mark.parametrize(
     ("name", "scene"),
     [
@@ -92,7 +92,7 @@ def test_a_stage_whose_cell_does_not_exist_chooses_one(tmp_path: Path) -> None:
     assert header["n_tried"] > 0 and header["tokens"][header["key"]] == "Mary"
 
 
-@pytest.mark.some(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("scene", ["book", "own"])
 def test_cuts_in_pieces_are_the_whole_ones(scene: Scene, tmp_path: Path) -> None:
     text = OWN["stories"] if scene == "own" else STAGED[scene].text

@@ -90,6 +90,7 @@ def assert_numbers_alike(name: str, ours: Any, theirs: Any) -> None:
     assert theirs.dtype == np.uint16 or (apart > 0).mean() < 1e-3, name
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize(("name", "lang"), mostly_slow(CASES, QUICK))
 def test_show_packs_what_the_library_packs(name: str, lang: Language, tmp_path: Path) -> None:
     lm = attnviz.load(name)

@@ -35,6 +35,7 @@ def test_the_weights_are_the_registered_ones_in_half_precision(entry: EmbeddedMo
     assert types == {"F16"}
 
 
+@pytest.mark.some(3)
 @each_model
 def test_the_registry_says_what_is_loaded(entry: EmbeddedModel) -> None:
     lm = attnviz.load(entry.card.name)

@@ -18,6 +18,7 @@ FILL = """async ([templates, values]) => {
 NUMBERS = (0, 1, 2, 11, "1", "1,000")
 
 
+@pytest.mark.some(1)
 @needs_node
 @pytest.mark.parametrize("lang", mostly_slow(i18n.LANGUAGES, ("en", "ja", "ko")))
 def test_fill_fills_every_text_as_python_does(lang: i18n.Language) -> None:

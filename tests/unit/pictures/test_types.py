@@ -4,6 +4,7 @@ What the modules ask of their data and of their texts `tsc` checks in `make chec
 """
 
 import re
+from functools import cache
 
 import pytest
 
@@ -25,6 +26,7 @@ def test_the_types_are_current() -> None:
     assert not stale, "run `python -m scripts.write_canvas_types`"
 
 
+@cache
 def reached(name: str) -> str:
     """The text of all modules that a component consists of."""
     modules = bundle.modules_of([bundle.component_entry(name)])

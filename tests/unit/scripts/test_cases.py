@@ -19,6 +19,7 @@ def drawn() -> dict[Path, str]:
     return dict(files())
 
 
+@pytest.mark.slow
 def test_every_stored_file_is_drawn_again(drawn: dict[Path, str]) -> None:
     stored = set(cases.FOLDER.rglob(f"*{cases.SUFFIX}")) | {FRENCH_WORDS, STORY_WORDS}
     assert stored == set(drawn)

@@ -70,6 +70,7 @@ class Interrupted(Exception):
     """Stands for a machine that is turned off."""
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("muon_lr", [None, 2e-3])
 def test_a_resumed_run_ends_in_the_same_weights(
     home: Path, monkeypatch: pytest.MonkeyPatch, muon_lr: float | None

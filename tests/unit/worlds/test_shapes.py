@@ -50,6 +50,7 @@ def test_cover_is_the_area_of_the_thing_and_lies_where_its_paint_is() -> None:
     assert np.abs(pixel.astype(int) - scene.target.paint).max() < 30
 
 
+@pytest.mark.slow
 def test_every_label_is_asked_for_and_numbered() -> None:
     many = [shapes.sample(seed) for seed in range(600)]
     assert {scene.label for scene in many} == set(shapes.LABELS)

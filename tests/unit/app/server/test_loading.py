@@ -23,6 +23,7 @@ page.join()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")
 def test_a_page_in_a_new_thread_computes_with_one_thread() -> None:
     env = {name: value for name, value in os.environ.items() if name != OMP_VARIABLE}

@@ -35,6 +35,7 @@ def test_handout_has_the_sentence_of_each_card_with_its_numbers(lang: Language) 
     assert plain(lesson_texts("masks", lang).keep)[:10] in plain(page)
 
 
+@pytest.mark.slow
 def test_comes_back_has_questions_whose_answer_changes_with_the_numbers() -> None:
     """A learner who remembers the first answer has not answered the second."""
     for slug, name in COMES_BACK:

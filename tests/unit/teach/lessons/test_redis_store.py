@@ -66,6 +66,7 @@ def test_limits_are_counted_over_all_processes(pair: tuple[Rooms, Rooms]) -> Non
         there.create(FIRST, "ann")
 
 
+@pytest.mark.slow
 def test_changes_of_two_processes_at_once_lose_nothing(pair: tuple[Rooms, Rooms]) -> None:
     room = pair[0].create(FIRST)
 

@@ -35,6 +35,7 @@ def test_release_ended_lets_go_of_old_sessions() -> None:
     assert not storage.list() and gone() is None
 
 
+@pytest.mark.slow
 def test_a_collection_while_pages_are_open_leaves_what_is_frozen() -> None:
     held = Held()
     gone = weakref.ref(held)
