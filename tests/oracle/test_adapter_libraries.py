@@ -173,7 +173,7 @@ def test_lora_on_four_bits_is_exact() -> None:
     assert shown(lora(bits(True)(llama()))) == EXACT
 
 
-@pytest.mark.some(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_classes_of_the_same_shape_in_a_library_model(kind: str) -> None:
     wanted = ABSENT if kind == "rounding" else EXACT
@@ -242,7 +242,7 @@ def require_right(seeds: range) -> None:
     assert states["exact"] >= 0.8 * sum(states.values()), states
 
 
-@pytest.mark.some(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("start", range(0, N_FAST, N_FAST // 2))
 def test_layers_of_random_kinds_are_exact_or_absent(start: int) -> None:
     require_right(range(start, start + N_FAST // 2))

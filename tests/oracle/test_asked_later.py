@@ -160,6 +160,7 @@ def test_inputs_that_are_used_again_change_no_capture(
     require_same_capture(cap, attnviz.capture(lm, inputs=whole))
 
 
+@pytest.mark.slow
 def test_an_adapter_that_ran_in_autocast_is_called_in_it() -> None:
     lm = llama()
     attention = lm.model.model.layers[1].self_attn

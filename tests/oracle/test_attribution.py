@@ -26,7 +26,7 @@ SHARE = 1e-5  # Σ of parts is held to this share of their size
 # --- direct -------------------------------------------------------------------------------------
 
 
-@pytest.mark.some(3)
+@pytest.mark.some(1)
 @pytest.mark.parametrize(("name", "text", "on"), mostly_slow(CASES, QUICK))
 def test_direct_parts_sum_to_the_models_own_number(name: str, text: str, on: AnswerMeasure) -> None:
     lm = attnviz.load(name)
@@ -173,6 +173,7 @@ def test_direct_is_not_the_effect() -> None:
 # --- lens ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     ("name", "text", "given"),
     [
@@ -215,6 +216,7 @@ def test_an_earlier_state_is_read_through_the_models_own_norm_and_head() -> None
         np.testing.assert_allclose(found.elsewhere[at, place], others, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_the_lens_reads_a_measure_at_each_state() -> None:
     lm = attnviz.load("stories")
     found = attnviz.experiment(lm, STORE, on=MARY).lens()
@@ -274,7 +276,7 @@ def repeated(lm: LoadedModel, seed: int, n: int = 20) -> Tensor:
     return torch.tensor(np.concatenate([[0], ids, ids]))[None]
 
 
-@pytest.mark.some(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "queries", [(31,), pytest.param((25, 31, 37), marks=pytest.mark.slow)], ids=len
 )

@@ -195,6 +195,7 @@ def test_the_number_of_a_cut_is_the_number_that_is_split() -> None:
     np.testing.assert_allclose(found.exact, plain.exact, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_a_token_cut_in_every_head_is_a_capture_with_all_these_edges_cut() -> None:
     _, found = stories_run()
     lm, last = attnviz.load("stories"), found.shares[0].call.n_query - 1
@@ -216,6 +217,7 @@ def test_a_token_cut_in_every_head_is_a_capture_with_all_these_edges_cut() -> No
     assert len(by_key) == found.values.shape[1]
 
 
+@pytest.mark.slow
 def test_a_renormalised_cut_is_a_capture_with_the_key_hidden() -> None:
     _, found = stories_run()
     lm, key = attnviz.load("stories"), 2
@@ -235,6 +237,7 @@ def test_a_renormalised_cut_is_a_capture_with_the_key_hidden() -> None:
         assert change == pytest.approx(after - found.own, abs=2e-5)
 
 
+@pytest.mark.slow
 def test_a_cut_of_several_queries_is_the_same_as_changes() -> None:
     """A model that pools all positions: every query's edge to a token is cut."""
     lm = attnviz.load("minilm")

@@ -153,7 +153,7 @@ def test_patterns_and_edges_of_own_code_are_changed_exactly(
     assert torch.equal(hidden(lm.model), plain)
 
 
-@pytest.mark.some(1)
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_weights_values_and_queries_of_own_code_are_patched(
     own: tuple[str, LoadedModel, PreTrainedModel],

@@ -25,7 +25,8 @@ def parameters(lm: LoadedModel) -> dict[str, Tensor]:
     return {name: tensor.clone() for name, tensor in lm.model.state_dict().items()}
 
 
-@pytest.mark.parametrize("name", [pytest.param("stories", marks=pytest.mark.slow), "bloom"])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["stories", "bloom"])
 def test_changed_and_plain_captures_of_eight_threads_do_not_meet(name: str) -> None:
     """At the attention function, and where W_O of a model with code of its own reads the heads."""
     lm = attnviz.load("stories") if name == "stories" else own_code()

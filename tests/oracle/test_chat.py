@@ -66,6 +66,7 @@ def test_the_answer_is_what_the_model_writes_after_its_template(lm: LoadedModel)
     np.testing.assert_allclose(found.all_weights(), forced.all_weights(), atol=1e-5)
 
 
+@pytest.mark.slow
 def test_messages_run_as_a_batch_that_ends_where_the_answers_begin(lm: LoadedModel) -> None:
     texts = ["the cat", "a dog sat on the mat"]
     found = attnviz.capture(lm, texts, chat=True, generate=2)

@@ -157,7 +157,7 @@ def test_the_estimate_of_a_small_step_is_the_edge_itself() -> None:
     assert found.agreement[0] > 0.999
 
 
-@pytest.mark.some(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["gpt2", "llama"])
 def test_slopes_by_reads_are_those_by_switches(kind: str) -> None:
     """Every edge a little off: what a receiver then reads is the other run's in that share."""
@@ -182,6 +182,7 @@ def test_a_circuit_names_the_heads_that_share_keys() -> None:
     assert {name for name in read if ".H" in name} == shared | alone
 
 
+@pytest.mark.slow
 def test_an_edge_of_a_head_that_writes_nothing_is_nothing() -> None:
     model = tiny("gpt2")
     with torch.no_grad():
@@ -203,6 +204,7 @@ def names() -> Circuit:
     return own.circuit(swapped, exact=40)
 
 
+@pytest.mark.slow
 def test_a_dozen_edges_of_stories_keep_the_answer_and_random_ones_do_not(names: Circuit) -> None:
     assert len(names.edges) == 479
     assert names.least is not None and names.least <= 16

@@ -79,9 +79,9 @@ def require_right(seeds: range) -> Counter[str]:
 
 
 @pytest.mark.some(1)
-@pytest.mark.parametrize("start", range(0, N_FAST, N_FAST // 3))
+@pytest.mark.parametrize("start", range(0, N_FAST, N_FAST // 6))
 def test_composed_attention_shows_nothing_false_and_leaves_nothing_unnamed(start: int) -> None:
-    counts = require_right(range(start, start + N_FAST // 3))
+    counts = require_right(range(start, start + N_FAST // 6))
     assert counts["whole"] >= 0.3 * sum(counts.values()), counts
 
 

@@ -113,6 +113,7 @@ def run_with_hooks(
     return seen["q"], seen["k"], logits.double().softmax(-1).numpy()
 
 
+@pytest.mark.slow
 def test_what_chance_moves_is_that_of_own_hooks(stories: Experiment) -> None:
     """By plain PyTorch: keys with and without a head, their difference turned, one softmax."""
     lm = stories.prepared.lm

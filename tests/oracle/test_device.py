@@ -99,6 +99,7 @@ def require_same(there: Capture, here: Capture) -> None:
             np.testing.assert_allclose(made[stage], values, atol=2e-5, err_msg=stage)
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("case", mostly_slow(CASES, QUICK))
 def test_another_device_gives_the_same_numbers(folder: Callable[[str], Path], case: str) -> None:
     name, given, options = CASES[case]
@@ -132,6 +133,7 @@ def test_a_long_text_is_read_by_tiles(folder: Callable[[str], Path]) -> None:
         np.testing.assert_allclose(made.row(3), wanted.row(3), atol=1e-6)
 
 
+@pytest.mark.slow
 def test_sentences_are_compared(minilm: LoadedModel) -> None:
     here = similarity.similarity(minilm, [TEXT, TARGET])
     with elsewhere.device() as device:

@@ -72,6 +72,7 @@ def test_a_written_token_was_drawn_from_its_row(models: dict[str, LoadedModel], 
     assert ranked(cap, 3).drawn[1:].tolist() == [0] * n + [NONE]
 
 
+@pytest.mark.slow
 def test_sampling_draws_what_the_filters_leave(models: dict[str, LoadedModel]) -> None:
     """Each drawn token is left, and each that is left is drawn by some seed."""
     asked = {"temperature": 1.7, "top_k": 6, "top_p": 0.8}

@@ -53,6 +53,7 @@ def writer() -> LoadedModel:
     return attnviz.load(GPT2LMHeadModel(config).eval())
 
 
+@pytest.mark.slow
 def test_memory_while_writing_grows_with_the_text_and_not_with_its_square() -> None:
     lm = writer()
     ids = torch.randint(31, (1, 60))

@@ -71,6 +71,7 @@ def test_one_heads_values_carry_the_name_and_its_pattern_does_not(patched: Patch
     assert "L0.H0 carries mixed 98%, weights 1%, v 98%" in repr(patched)
 
 
+@pytest.mark.slow
 def test_the_control_is_a_patch_from_a_run_with_another_token(
     stories: LoadedModel, patched: Patching
 ) -> None:

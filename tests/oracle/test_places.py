@@ -192,6 +192,7 @@ def test_pixels_arrive_where_they_are_said_to(opened: Callable[[str], LoadedMode
     assert boxes == {(5, 11), (5, 12), (6, 11), (6, 12)}
 
 
+@pytest.mark.slow
 def test_what_cannot_be_verified_keeps_its_numbers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

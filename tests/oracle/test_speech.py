@@ -78,6 +78,7 @@ def test_the_model_goes_on_from_a_transcript(opened: Open) -> None:
     assert likeliest[2 : len(tokens) - 1] == tokens.ids[3:].tolist()
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize(
     ("typed", "n_mark"),
     [
@@ -146,6 +147,7 @@ def test_silence_after_the_sound_is_padding_that_counts_as_seen(opened: Open) ->
     assert role.role == "spread" and role.baseline == pytest.approx(1 / 100)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     ("name", "step_ms", "n_frame"),
     [("wav2vec2", 20, 59), ("sew", 40, 29), ("moonshine", 24, 48), ("whisper", 20, 100)],

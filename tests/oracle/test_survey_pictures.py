@@ -63,6 +63,7 @@ def test_means_are_those_of_single_captures(lm: LoadedModel) -> None:
     }
 
 
+@pytest.mark.slow
 def test_patches_get_what_the_heads_of_a_model_run_by_hand_give_them(lm: LoadedModel) -> None:
     survey = attnviz.survey(lm, list(PICTURES.values()))
     total = np.zeros((16, 37))

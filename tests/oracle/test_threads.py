@@ -117,6 +117,7 @@ def _once(work: Callable[[], None]) -> None:
         thread.join()
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("name", ["bert", "gpt2", "llama", "deberta", "vit"])
 def test_a_capture_is_freed_without_a_garbage_collection(tmp_path: Path, name: str) -> None:
     lm = attnviz.load(folders.save(tmp_path, name))

@@ -57,6 +57,7 @@ class Around(nn.Module):
         return mixed
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     ("wrap", "prefix", "more"),
     [

@@ -255,6 +255,7 @@ def test_the_trained_induction_circuit_is_found_from_its_weights(seed: int) -> N
     assert circuits.ov(first.receiver).share > 0.9
 
 
+@pytest.mark.slow
 def test_random_weights_are_no_candidates_and_near_the_baseline() -> None:
     torch.manual_seed(0)
     config = GPT2Config(vocab_size=61, n_positions=40, n_embd=48, n_layer=3, n_head=6, **IDS)

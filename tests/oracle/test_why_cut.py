@@ -9,6 +9,7 @@ STORE = "When Mary and John went to the store, John gave a drink to"
 QUERY, KEY = 14, 2
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("name", ["stories", "stories-llama"])
 def test_why_without_a_pair_is_the_softmax_without_its_part(name: str) -> None:
     run = attnviz.experiment(name, STORE)

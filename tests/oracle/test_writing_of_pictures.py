@@ -91,6 +91,7 @@ def test_pieces_of_the_picture_keep_their_places(lm: LoadedModel, picture: objec
     assert [word.text for word in spelled] == list(tokens.labels)
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("name", ["clip", "siglip", "blip"])
 def test_a_model_whose_picture_is_no_part_of_its_text_does_not_write(
     tmp_path: Path, picture: object, name: str

@@ -1,9 +1,9 @@
-"""The annotations that are enforced in tests: those of functions that take or return arrays.
+"""The annotations that are enforced in tests: those that name the axes of an array.
 
 Each call of a checked function costs 0.15 ms, its making 2.6 ms: at import, and for a function
-inside a function whenever the outer one runs. Where no array is named, mypy's look at the same
-annotations is enough, in the rooms that handle texts and for three of four functions elsewhere:
-with those, a worker made 3,000 checks before its first test.
+inside a function whenever the outer one runs. Where no axes are named, mypy's look at the same
+annotations is enough; a function that takes just any tensor may be called 64,000 times in a test,
+and such checks were half of the processor time of the tests.
 """
 
 import inspect
@@ -19,7 +19,7 @@ from jaxtyping import install_import_hook
 ATTNVIZ = Path(__file__).parent.parent.parent / "attnviz"
 UNCHECKED = frozenset({"app", "cli", "i18n", "notation", "errors", "summary"})
 CHECKER = "beartype.beartype"
-ARRAYS = ("Tensor", "ndarray", "NDArray", "DTypeLike", "ArrayLike")
+AXES = "jaxtyping."  # in the text of an annotation such as Float[Tensor, "query key"]
 _jaxtyped = jaxtyping.jaxtyped
 
 
@@ -34,16 +34,16 @@ def checked_rooms() -> list[str]:
 
 
 def check_shapes() -> None:
-    """Enforce the annotations about arrays of every checked room that is imported from now on."""
-    jaxtyping.jaxtyped = _jaxtyped_if_of_arrays
+    """Enforce the annotations about axes of every checked room that is imported from now on."""
+    jaxtyping.jaxtyped = _jaxtyped_if_of_axes
     install_import_hook(checked_rooms(), CHECKER)
 
 
-def _jaxtyped_if_of_arrays(fn: Any = None, *, typechecker: Any) -> Any:
+def _jaxtyped_if_of_axes(fn: Any = None, *, typechecker: Any) -> Any:
     """The decorator that the import hook writes above functions and classes."""
     if fn is None:
-        return partial(_jaxtyped_if_of_arrays, typechecker=typechecker)
-    return _jaxtyped(fn, typechecker=typechecker) if names_arrays(fn) else fn
+        return partial(_jaxtyped_if_of_axes, typechecker=typechecker)
+    return _jaxtyped(fn, typechecker=typechecker) if names_axes(fn) else fn
 
 
 @contextmanager
@@ -56,9 +56,9 @@ def unchecked() -> Iterator[None]:
         jaxtyping.config.update("jaxtyping_disable", False)
 
 
-def names_arrays(fn: Any) -> bool:
-    """True if an annotation of a function, a property or the fields of a class is about arrays."""
+def names_axes(fn: Any) -> bool:
+    """True if an annotation of a function, a property or the fields of a class names axes."""
     if isinstance(fn, property):
-        return any(names_arrays(part) for part in (fn.fget, fn.fset) if part is not None)
+        return any(names_axes(part) for part in (fn.fget, fn.fset) if part is not None)
     annotations = getattr(inspect.unwrap(fn), "__annotations__", {})
-    return any(name in str(of) for of in annotations.values() for name in ARRAYS)
+    return any(AXES in str(of) for of in annotations.values())

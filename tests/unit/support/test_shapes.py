@@ -6,6 +6,7 @@ import pytest
 
 from attnviz import i18n
 from attnviz.attention import formula
+from attnviz.capture.locate import layers
 from attnviz.types import HeadId, Tokens
 from tests.support import shapes
 
@@ -33,7 +34,13 @@ def test_few_files_of_the_unchecked_rooms_name_axes() -> None:
 
 @pytest.mark.parametrize(
     ("function", "checked"),
-    [(formula.scores, True), (HeadId.parse, False), (i18n.text, False), (Tokens.__init__, True)],
+    [
+        (formula.scores, True),
+        (Tokens.__init__, True),
+        (layers.storage_of, False),  # of any tensor
+        (HeadId.parse, False),
+        (i18n.text, False),
+    ],
 )
-def test_only_what_names_arrays_pays_for_checks(function: object, checked: bool) -> None:
+def test_only_what_names_axes_pays_for_checks(function: object, checked: bool) -> None:
     assert hasattr(function, "__wrapped__") == checked
