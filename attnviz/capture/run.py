@@ -399,14 +399,11 @@ def _run_once(
 def _single_pass(lm: LoadedModel, planned: Plan, scores: bool) -> dict[str, int]:
     """The options that keep a single pass from a copy of all keys and values, and from scores.
 
-    A cache is for further passes; scores that `logits.kept` would drop again are not computed, and
-    without `scores` those of the last token alone.
+    Scores that `logits.kept` would drop again are not computed, and without `scores` those of the
+    last token alone.
     """
-    options = logits.of_last_tokens(lm.model, planned.inputs, most=None if scores else 1)
-    takes_option = "use_cache" in architecture.forward_arguments(lm.model)
-    if takes_option and "use_cache" not in planned.inputs:
-        options["use_cache"] = False
-    return options
+    scored = logits.of_last_tokens(lm.model, planned.inputs, most=None if scores else 1)
+    return scored | architecture.without_cache(lm.model, planned.inputs)
 
 
 @contextmanager

@@ -166,7 +166,7 @@ def prepare_request(
     """
     planned = plan(lm, request)
     _require_one_row(planned)
-    options: dict[str, Any] = {"use_cache": False} if takes(lm, "use_cache") else {}
+    options: dict[str, Any] = {**architecture.without_cache(lm.model, planned.inputs)}
     if (last_row or reads_last_row(measure)) and takes(lm, "logits_to_keep"):
         options["logits_to_keep"] = 1
     with lm.lock, unchanged(), torch.no_grad(), record(lm.model) as calls, watched or nullcontext():

@@ -38,6 +38,7 @@ from attnviz.experiment.dataflow.trace import Trace
 from attnviz.experiment.readouts import Readout, readout
 from attnviz.experiment.rows import require_rows, require_wanted
 from attnviz.experiment.traced_run import TracedRun
+from attnviz.models import architecture
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.types import Tokens
 
@@ -135,7 +136,7 @@ def groups_of(
     for place, (text, on) in enumerate(texts):
         require_wanted(cancel)
         lengths.setdefault(_length(lm, place, text, on), []).append(place)
-    options: dict[str, Any] = {"use_cache": False} if takes(lm, "use_cache") else {}
+    options: dict[str, Any] = {**architecture.without_cache(lm.model, ())}
     if all(reads_last_row(on) for _, on in texts) and takes(lm, "logits_to_keep"):
         options["logits_to_keep"] = 1
     return tuple(

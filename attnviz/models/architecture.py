@@ -5,7 +5,7 @@ config names is preferred where transformers has it, since it has the head that 
 trained with; otherwise the auto class of the kind is taken.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from inspect import Parameter, Signature, signature
 from types import MappingProxyType
@@ -217,6 +217,17 @@ def _arguments(forward: Callable[..., object]) -> Mapping[str, Parameter]:
 def _signature(forward: Callable[..., object]) -> Signature:
     rest = [p for p in _parameters(forward) if p.kind is Parameter.VAR_KEYWORD]
     return Signature([*_arguments(forward).values(), *rest])
+
+
+def without_cache(model: nn.Module, given: Collection[str]) -> dict[str, bool]:
+    """The option that keeps a single pass from a copy of all keys and values, if it takes one.
+
+    A cache is for further passes. Where positions are given the model's own choice stays: in a pass
+    without a cache alone, transformers reads positions that begin anew as packed texts, which do
+    not attend to each other.
+    """
+    is_free = not any(name == "use_cache" or name.endswith("position_ids") for name in given)
+    return {"use_cache": False} if is_free and "use_cache" in forward_arguments(model) else {}
 
 
 def refusal_of_arguments(model: nn.Module, names: tuple[str, ...], *, is_whole: bool) -> str:

@@ -138,6 +138,31 @@ def test_generated_rows_equal_one_run_over_the_whole(
     cap.verify().require()
 
 
+@pytest.mark.parametrize("name", ["gpt2", "llama"])
+def test_positions_that_begin_anew_are_read_as_the_model_reads_them(
+    models: dict[str, LoadedModel], name: str
+) -> None:
+    """Without a cache transformers takes them for packed texts that do not see each other."""
+    lm = models[name]
+    inputs = {
+        "input_ids": torch.tensor([[5, 6, 7, 8, 9]]),
+        "position_ids": torch.tensor([[0, 1, 2, 0, 1]]),
+    }
+    theirs = eager(lm, **inputs)["attentions"]
+    with torch.no_grad():
+        logits, packed = (lm.model(**inputs, **no).logits for no in ({}, {"use_cache": False}))
+    assert float((logits - packed).abs().max()) > 100 * TOLERANCE
+    for _ in range(3):  # recorded, and noted
+        cap = capture(lm, inputs=inputs)
+        assert cap.logits is not None
+        torch.testing.assert_close(cap.logits, logits, atol=TOLERANCE, rtol=0)
+        for layer, expected in enumerate(theirs):
+            ours = torch.from_numpy(cap.weights(layer))
+            assert float((ours - expected[0]).abs().max()) <= TOLERANCE
+        cap.verify().require()
+    assert capture(lm, inputs={**inputs, "use_cache": False}).weights(0)[0, 4, 0] == 0
+
+
 @pytest.mark.some(2)
 @pytest.mark.parametrize("name", ["marian", "t5"])
 @pytest.mark.parametrize("way", WAYS)
