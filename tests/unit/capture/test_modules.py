@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 import attnviz
-from attnviz.capture.locate.modules import Modules, attribute, modules_by_name
+from attnviz.capture.locate.modules import Modules, attribute, last_fact, modules_by_name
 
 
 class Block(nn.Module):
@@ -150,3 +150,17 @@ class HandsOn(Wrapper):
 def test_an_attribute_is_what_python_gives(cls: type[Wrapper], name: str) -> None:
     module = cls()
     assert attribute(module, name) is getattr(module, name, None)
+
+
+def test_the_last_fact_is_told_again_without_a_look_at_the_modules() -> None:
+    model, asked = Block(), list[int]()
+
+    def count(modules: Modules) -> int:
+        asked.append(len(modules))
+        return len(modules)
+
+    found = [last_fact(model, count) for _ in range(3)]
+    model.more.append(nn.Linear(2, 2))
+    assert found == [last_fact(model, count)] * 3 and len(asked) == 1
+    modules_by_name(model)  # a pass looks
+    assert last_fact(model, count) == found[0] + 1
