@@ -93,6 +93,24 @@ def test_what_is_forbidden_goes_along_to_the_rooms_and_back(visit: OpenVisit) ->
     expect(said).to_contain_text("All heads are on")
 
 
+def test_a_forbidden_look_that_the_stage_does_not_have_is_said_with_the_way_to_it(
+    visit: OpenVisit,
+) -> None:
+    other = {"layer": "1", "head": "0", "query": "10", "key": "4", "forbid": "10.4"}
+    page = visit(lang="en", **other).page
+    said = page.locator(".stage-elsewhere")
+    expect(said).to_contain_text(
+        "L1.H0’s look from “John” at “John” is forbidden, but not shown here"
+    )
+    expect(said).to_contain_text("these are the looks from “to” at “Mary”")
+    page.locator(".stage-pill").first.click()
+    expect(said).to_be_hidden()  # one look is forbidden, and it is this one now
+    page = visit(lang="en", **other).page
+    page.get_by_role("button", name="See it on Change").click()
+    answer = page.locator(".av-switches-now .av-sentence")
+    expect(answer).to_contain_text("With L1.H0’s look from “John” at “John” forbidden")
+
+
 @pytest.mark.slow
 def test_whoever_plays_is_shown_nothing(visit: OpenVisit) -> None:
     page = visit(lang="en").page

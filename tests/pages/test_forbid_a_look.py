@@ -143,3 +143,16 @@ def test_look_leads_from_an_open_head_to_all(visit: Visit) -> None:
     app.query_params["open"] = "0"  # as the link has it
     app.run()
     assert "open" not in parameters(app)
+
+
+@pytest.mark.parametrize("face", ["", "masks", "arrows"])
+def test_compute_says_that_it_does_not_apply_a_forbidden_look(visit: Visit, face: str) -> None:
+    said = "L2\\.H1’s look from “to” at “Mary” is forbidden on Look and Change, but not here"
+    shown = {"model": "stories", "text": STORE, "face": face, **PLACE}
+    app = visit("steps", forbid="14.2", **shown)
+    assert not app.error and said in captions(app)
+    (way,) = [link for link in app.main.get("page_link") if link.proto.label == "See it on Change"]
+    assert "forbid=14.2" in way.proto.query_string
+    for other in ({}, {"forbid": "10.2"}, {"forbid": "99.2", "query": "99"}):
+        app = visit("steps", **{**shown, **other})
+        assert not app.error and "forbidden" not in captions(app)

@@ -16,6 +16,7 @@ from streamlit.delta_generator import DeltaGenerator
 from attnviz.app.frame import (
     attention_choice,
     capture_of_view,
+    forbidden_look,
     fragments,
     frame,
     mask_code,
@@ -54,6 +55,7 @@ def _row() -> None:
     shown = attention_choice.choice(shown)
     openings.open_a_new_text(shown)
     with _face():
+        forbidden_look.say_not_applied(shown)
         fragments.player(shown)
         if not address_bar.is_embedded():
             _edited_answer(shown, "steps")
@@ -73,6 +75,7 @@ def _masks() -> None:
         return
     shown = attention_choice.choice(shown)
     with _face():
+        forbidden_look.say_not_applied(shown)
         fragments.masks(shown)
     _rail(shown)
     if frame.ends(shown):
@@ -91,6 +94,8 @@ def _arrows() -> None:
     if shown is not None:
         shown = attention_choice.choice(shown)
     with _face():
+        if shown is not None:
+            forbidden_look.say_not_applied(shown)
         geometry.show(lang, shown)
     if shown is None:
         return

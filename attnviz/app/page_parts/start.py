@@ -38,7 +38,7 @@ from attnviz.pictures.film import FilmView
 from attnviz.pictures.gallery import Miniature
 from attnviz.pictures.shared import stored as stored_views
 from attnviz.pictures.shared.pages import Door
-from attnviz.pictures.shared.selection import Extent, parse_question
+from attnviz.pictures.shared.selection import Extent, parse_open, parse_question
 from attnviz.pictures.stage import STAGED, Scene, StageView, stored_opening
 from attnviz.pictures.stage import fill as stage_fill
 
@@ -81,6 +81,7 @@ def show_stage(lang: Language) -> None:
                 "scene": lambda: _stage_scene(key),
                 "film": lambda: store.put(FILM, True),
                 "ask": lambda: _stage_forbid(key),
+                "open": lambda: _open_room(key),
             },
             kept=f"{scene} {sentence} {asked}",
         )
@@ -139,6 +140,15 @@ def _stage_forbid(key: str) -> None:
         openings.forbid_on_stage(look)
         if widgets.only_a_fragment_runs():
             st.rerun([NAVIGATION])  # the stage itself has moved already
+
+
+def _open_room(key: str) -> None:
+    """Go where a look is shown that is forbidden and not on the stage."""
+    there = parse_open(widgets.component_value(key, "open"), ANY)
+    if there is not None:
+        current.update(openings.of_the_stage(current.view()))
+        current.take_opened(there)
+        current.go(there.page)
 
 
 def _renew_links() -> None:

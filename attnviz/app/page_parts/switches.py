@@ -14,7 +14,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app.bar.navigation import NAVIGATION, renew
-from attnviz.app.frame import attention_choice, measurement, run_again
+from attnviz.app.frame import attention_choice, forbidden_look, measurement, run_again
 from attnviz.app.frame.attention_choice import group_title
 from attnviz.app.host.draw import draw
 from attnviz.app.server import answer_runs
@@ -28,7 +28,6 @@ from attnviz.pictures import switches as component
 from attnviz.pictures.group import answers
 from attnviz.pictures.group import groups as group_data
 from attnviz.pictures.group.app_capture import PageContext
-from attnviz.pictures.group.axes import token_axes
 from attnviz.pictures.shared.selection import Extent, LookQuestion, parse_question
 from attnviz.pictures.stage.fill import strong_looks
 from attnviz.pictures.switches import OFF, ForbiddenLook, Off, OfferedLook, Switch, SwitchesView
@@ -173,13 +172,11 @@ def _cell_forbidden(
     from attnviz.changes import cut
     from attnviz.experiment.edges import HeadEdges
 
-    queries, keys = token_axes(shown)
     try:
         HeadEdges.of(answered.run.prepared, site, renormalise=True).checked([(query, key)])
-        tokens = queries.labels[query].strip(), keys.labels[key].strip()
+        name = forbidden_look.name(shown, site, query, key)
     except (AttnVizError, IndexError):  # of another text, or of a token that the model wrote
         return Forbidden()
-    name = text(shown.lang, "word_shares.cell", head=str(site), query=tokens[0], word=tokens[1])
     return Forbidden(changes=(cut(site, query, key),), name=name, reader=str(site))
 
 

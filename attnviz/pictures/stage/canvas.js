@@ -6,14 +6,23 @@
 import { parse } from "../shared/buffer.js";
 import { levelTable, sequential } from "../shared/colors.js";
 import { wantsLessMotion } from "../shared/clock.js";
-import { el, fitCanvas, languageOf, markDrawn, setData, setText, watchSize } from "../shared/dom.js";
+import {
+  el,
+  fitCanvas,
+  languageOf,
+  markDrawn,
+  quotingNodes,
+  setData,
+  setText,
+  watchSize,
+} from "../shared/dom.js";
 import { fill, fmtShort, headName } from "../shared/fmt.js";
 import { readSelection } from "../shared/selection.js";
 import { makeAtlas, stampHead } from "../shared/thumbs.js";
 import { arcBetween, arcNode, swung, widthOf } from "./arcs.js";
 import { makeBars, onAxis } from "./bars.js";
 import { makeParts } from "./parts.js";
-import { lookName, percent, printedWeight, sayings, tokenName } from "./words.js";
+import { elsewhere, lookName, percent, printedWeight, sayings, tokenName } from "./words.js";
 
 /** @import { Host, Mounted } from "../shared/host.js" */
 /** @import { Place } from "./arcs.js" */
@@ -288,11 +297,11 @@ function forbid(/** @type {State} */ state, /** @type {number} */ number, /** @t
   const { header, host } = state;
   if (!header) return;
   state.forbidden = on ? number : null;
-  draw(state, true);
   const { query, key, n_heads: heads } = header;
   const place = { layer: Math.floor(number / heads), head: number % heads, query, key };
   const named = Object.entries({ ...place, forbid: `${query}.${key}` });
   host.address.set(Object.fromEntries(named.map(([name, value]) => [name, on ? String(value) : null])));
+  draw(state, true);
   host.trigger("ask", { ask: "forbid", on, ...place });
 }
 
@@ -312,6 +321,9 @@ function draw(/** @type {State} */ state, /** @type {boolean} */ moves) {
   parts.gap.lang = languageOf(winner) ?? "";
   parts.gap.hidden = header.kind !== "next" || !header.guesses;
   parts.says.replaceChildren(...text);
+  const other = header.has_box ? elsewhere(header, state.host.address) : ""; // without it there are no rooms
+  parts.notShown.replaceChildren(...quotingNodes(other));
+  parts.elsewhere.hidden = !other;
   setText(parts.explains, forbidden === null ? "" : explain(header, arrays, forbidden));
   parts.instead.hidden = true;
   parts.before.hidden = forbidden === null || header.kind !== "next";
@@ -451,7 +463,7 @@ async function open(/** @type {State} */ state) {
       fill: "backwards",
     }),
   );
-  if (state.forbidden !== null) return;
+  if (state.forbidden !== null || !parts.elsewhere.hidden) return;
   pills[0].classList.add("stage-beckons");
   if (state.header?.scene === "book") showOnce(state);
 }

@@ -2,7 +2,8 @@
 // The nodes of the stage: title, sentence, switches, answer, all heads, a box for another sentence.
 
 import { el, languageOf, setText } from "../shared/dom.js";
-import { fill } from "../shared/fmt.js";
+import { fill, headName } from "../shared/fmt.js";
+import { readSelection } from "../shared/selection.js";
 import { svg, svgText } from "../shared/svg.js";
 import { CONTINUES, percent } from "./words.js";
 
@@ -34,6 +35,12 @@ export function makeParts(host, moveFocus) {
   const answers = el("div", { class: "stage-answers" }, heading, bars);
   const gap = el("span", { class: "stage-token gap", dir: "auto" });
   const says = el("p", { class: "stage-says", role: "status" });
+  const notShown = el("span", {});
+  const toChange = el("button", {
+    ...{ type: "button", class: "av-button" },
+    on: { click: () => openChange(host) },
+  });
+  const elsewhere = el("p", { class: "stage-elsewhere av-note", hidden: true }, notShown, " ", toChange);
   const legend = el("p", { class: "stage-legend av-caption" });
   const squares = el("div", { class: "stage-squares", role: "group" });
   squares.addEventListener("keydown", (event) => {
@@ -51,9 +58,9 @@ export function makeParts(host, moveFocus) {
   const body = el("div", { class: "stage-body" }, sentence, answers);
   const foot = el("div", { class: "stage-foot" }, own.film, details);
   return {
-    nodes: [title, says, body, legend, squares, tried, own.node, foot],
+    nodes: [title, says, elsewhere, body, legend, squares, tried, own.node, foot],
     ...{ sentence, words, arcs, through, pills, bars, answers, gap, says, squares, explains, instead },
-    before,
+    ...{ before, elsewhere, notShown },
     /** A number over the end of an arc. */
     label: (/** @type {string} */ text, /** @type {number} */ x, /** @type {number} */ y) =>
       svgText("stage-number", text, Math.max(14, x), y),
@@ -86,6 +93,7 @@ export function makeParts(host, moveFocus) {
       setText(title, strings[asks]);
       setText(name, kind === "meaning" ? strings.meaning : strings.answer);
       setText(before, strings.before);
+      setText(toChange, strings.to_change);
       pills.setAttribute("aria-label", strings.label);
       squares.setAttribute("aria-label", strings.label);
       legend.hidden = !guesses;
@@ -103,6 +111,13 @@ export function makeParts(host, moveFocus) {
       own.write(header);
     },
   };
+}
+
+/** Goes where the look is shown that the address forbids. */
+function openChange(/** @type {Host} */ host) {
+  const { layer, head, query, key } = readSelection(host.address);
+  if (layer === null || head === null) return;
+  host.trigger("open", { page: "switches", layer, head, name: headName(layer, head), query, key });
 }
 
 function countsOf(/** @type {NonNullable<Header["tried"]>} */ { looks, strong, moving, flips }) {

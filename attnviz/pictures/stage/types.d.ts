@@ -125,4 +125,6 @@ export interface Strings extends SharedStrings {
   readonly how_text: string;
   readonly how_others: string;
   readonly how_meaning: string;
+  readonly elsewhere: string;
+  readonly to_change: string;
 }

@@ -4,7 +4,9 @@
 import { wantsLessMotion } from "../shared/clock.js";
 import { el, fillNodes, foreign } from "../shared/dom.js";
 import { fill, fmtFixed, fmtPercent, fmtShort, headName, withPercent } from "../shared/fmt.js";
+import { readSelection } from "../shared/selection.js";
 
+/** @import { Address } from "../shared/host.js" */
 /** @import { Arrays, Header } from "./types.js" */
 
 /** @typedef {{number: number, name: string, weight: number}} Look */
@@ -41,6 +43,19 @@ export function lookName(/** @type {Header} */ header, /** @type {Look} */ look)
   const tokens = { query: tokenName(header, query), key: tokenName(header, key) };
   const values = { ...tokens, weight: printedWeight(look.weight) };
   return fill(strings.switch, { head: look.name, ...values });
+}
+
+/** The look of another cell that an address forbids, in words, which the stage does not show; "" for none. */
+export function elsewhere(/** @type {Header} */ header, /** @type {Address} */ address) {
+  const { strings, tokens, query: row, key: column, n_layers: layers, n_heads: heads } = header;
+  const { layer, head, query, key } = readSelection(address);
+  if (layer === null || head === null || query === null || key === null) return "";
+  const isHere = query === row && key === column;
+  const exists = layer < layers && head < heads && Math.max(query, key) < tokens.length;
+  if (isHere || !exists || address.get("forbid") !== `${query}.${key}`) return "";
+  const ours = { row: tokens[row], column: tokens[column] };
+  const named = { head: headName(layer, head), query: tokens[query], word: tokens[key] };
+  return fill(strings.elsewhere, { ...named, ...ours });
 }
 
 /**
