@@ -60,11 +60,31 @@ def test_swap_and_copy(visit: Visit) -> None:
     assert sent(app)[0]["b"]["tokens"][2] == "cat"
     app.button(KEY("copy")).click().run()
     found = parameters(app)
-    assert found["text_b"] == B
+    assert found["text_b"] == B and "query_b" not in found
     assert not {"layer_b", "head_b", "model_b", "image", "image_b"} & found.keys()
     header, arrays = sent(app)
     assert header["identical"] == 1
     assert "moved" not in arrays
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "cell", "swapped"),
+    [
+        (A, B, {"query": "2", "key": "5"}, {"query": "2", "key": "6"}),
+        (A, f"Yes, {A}", {"query": "2", "key": "5"}, {"query": "4", "key": "7"}),
+        (A, f"Yes, {A}", {"query_b": "1", "key": "5"}, {"query": "1", "key": "7"}),
+        (f"Yes, {A}", A, {"query": "1", "key": "5"}, {"query_b": "1", "key": "3"}),
+    ],
+)
+def test_the_chosen_cell_stays_chosen_in_swapped_sentences(
+    visit: Visit, a: str, b: str, cell: dict[str, str], swapped: dict[str, str]
+) -> None:
+    """It is named on the left, but for a token that is on the right alone."""
+    app = visit("compare", text=a, text_b=b, **cell)
+    app.button(KEY("swap")).click().run()
+    found = parameters(app)
+    names = ("query", "key", "query_b", "key_b")
+    assert {name: found[name] for name in names if name in found} == swapped
 
 
 def test_swapping_models_brings_each_to_the_other_side(visit: Visit) -> None:

@@ -70,6 +70,8 @@ def open_line(lang: Language, before: Callable[[Language], None], page: Page) ->
     card = model_cards.card(current.view().model)
     with st.container(key=widgets.key("strip"), horizontal=True, gap="xsmall"):
         before(lang)
+        if page == "overview" and current.view().drawing.second:
+            st.markdown("**A**", width="content")  # the line below is B's
         st.text(current.view().input.text[:MAX_SHOWN_CHARS] or " ")  # until its tokens are known
         store.put(PLACE, st.container(key=widgets.key("strip.place")))
         if card is not None and not current.view().input.capture:

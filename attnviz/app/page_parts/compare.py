@@ -40,6 +40,7 @@ from attnviz.capture.request import Request
 from attnviz.checks import examples
 from attnviz.compare import token_pairs
 from attnviz.compare.token_pairs import Pairing
+from attnviz.errors import BadInput
 from attnviz.i18n import Language, text
 from attnviz.models.registry import REGISTRY
 from attnviz.pictures import pair as component
@@ -60,6 +61,7 @@ PREVIEW_PX = 96
 N_SAMPLES = 6
 NAMING = "naming_b"
 OTHER = "…"  # in the list of models: one to be named in a box of its own
+NOWHERE: Mapping[int, int] = {}
 SAME = ""  # in place of a model's name: the left one
 
 
@@ -245,16 +247,52 @@ def _right(left: PageContext, side: Side) -> AppCapture | None:
         with st.popover(text(lang, "compare.menu", model=title), key=widgets.key("menu.b")):
             _menu(left, side)
         place = st.container(key=widgets.key("strip.b.place"))
+        end = st.container(key=widgets.key("strip.b.end"), width="content")
     try:
         captured = captured_side(lang, side)
     finally:  # also where the model refuses the text: it can be changed
         with place:
             _strip(left, side, captured)
+        if left.captured.loaded is not None:
+            with end:
+                _swap_button(left, captured)
     return captured
 
 
+def _swap_button(left: PageContext, right: AppCapture | None) -> None:
+    st.button(
+        text(left.lang, "compare.swap"),
+        key=widgets.key("swap"),
+        type="tertiary",
+        icon=":material/swap_vert:",
+        on_click=swap,
+        args=() if right is None else _paired(left, right),
+    )
+
+
+def _paired(left: PageContext, right: AppCapture) -> tuple[dict[int, int], dict[int, int]]:
+    """The positions on the right of rows and of keys that both sides have."""
+    a, b = left.group, chosen(right.groups, left.group.stack, left.group.kind)
+    same = _same_vocabulary(left.captured, right)
+    try:
+        pairings = [
+            token_pairs.pair(axis(a), axis(b), same) for axis in (groups.queries, groups.keys)
+        ]
+    except BadInput:  # two vocabularies on two texts
+        return {}, {}
+    rows, keys = (
+        {
+            paired.a[slot.a].start: paired.b[slot.b].start
+            for slot in paired.slots
+            if slot.a is not None and slot.b is not None
+        }
+        for paired in pairings
+    )
+    return rows, keys
+
+
 def _menu(left: PageContext, side: Side) -> None:
-    """The right side's model and picture, and the buttons that change both sides."""
+    """The right side's model and picture, and the button that makes it the left one's."""
     lang = left.lang
     _model(lang)
     card = model_cards.card(side.model)
@@ -262,8 +300,7 @@ def _menu(left: PageContext, side: Side) -> None:
         _picture(lang, side)
     if left.captured.loaded is not None:
         with st.container(horizontal=True):
-            for name, act in (("swap", swap), ("copy", copy_to_right)):
-                st.button(text(lang, f"compare.{name}"), key=widgets.key(name), on_click=act)
+            st.button(text(lang, "compare.copy"), key=widgets.key("copy"), on_click=copy_to_right)
 
 
 def _strip(left: PageContext, side: Side, captured: AppCapture | None) -> None:
@@ -485,8 +522,11 @@ def _request(
     return view_request.of_input(card, texts, image=image, target=target)
 
 
-def swap() -> None:
-    """Exchange the two sides; what was suggested on the right becomes the left's own input."""
+def swap(rows: Mapping[int, int] = NOWHERE, keys: Mapping[int, int] = NOWHERE) -> None:
+    """Exchange the two sides; what was suggested on the right becomes the left's own input.
+
+    The chosen cell stays: `rows` and `keys` have where the left side's tokens are on the right.
+    """
     view, a, b = current.view(), left_side(), right_side()
     place, other = view.place, view.right
     linked = other.layer is None or other.head is None
@@ -502,7 +542,9 @@ def swap() -> None:
                 file=False,
             ),
             place=replace(
-                place.without_cell,
+                place,
+                query=other.query if place.query is None else rows.get(place.query),
+                key=other.key if place.key is None else keys.get(place.key),
                 stack=other.stack,
                 kind=other.kind,
                 layer=place.layer if linked else other.layer,
@@ -517,6 +559,8 @@ def swap() -> None:
                 kind=place.kind,
                 layer=None if linked else place.layer,
                 head=None if linked else place.head,
+                query=None if place.query in rows else place.query,
+                key=None if place.key in keys else place.key,
             ),
         )
     )

@@ -67,7 +67,7 @@ const MAX_PX = 560;
 const WIDEST_BAR_PX = 236;
 const ROWS_NAMED = 3;
 const GRID = { size: 18, gap: 3 };
-const SQUARES = { least: 22, most: 60, gap: 6, bar: 9 };
+const SQUARES = { least: 14, most: 60, gap: 6, bar: 9 };
 const EDGE_PX = 32;
 const GRID_SHARE = 0.6; // of the width, beside the controls
 const MOST_CELLS = 4e6; // of all heads; above it a square is one colour, how much of the head moved
@@ -244,10 +244,22 @@ function layout(/** @type {State} */ state) {
     state.widths = [half, half, Math.min(MAX_PX, width * (1 - GRID_SHARE) - EDGE_PX)];
     parts.body.style.gridTemplateColumns = "repeat(2, minmax(0, 1fr))";
   }
-  const place = isBeside ? parts.node : parts.body; // B − A stands beside the squares where there is room
-  if (parts.plots.d.node.parentNode !== place) place.append(parts.plots.d.node);
+  placeDifference(parts, isBeside, columns === 1);
   parts.plots.d.node.style.gridColumn = columns === 2 ? "1 / -1" : "";
   showAll(state);
+}
+
+/** B − A stands beside the squares where there is room, right below them on a phone, else below both sides. */
+function placeDifference(
+  /** @type {Parts} */ { top, node, body, plots },
+  /** @type {boolean} */ isBeside,
+  /** @type {boolean} */ isAlone,
+) {
+  const difference = plots.d.node;
+  const place = isBeside ? node : isAlone ? top : body;
+  if (difference.parentNode === place) return;
+  if (isAlone) node.before(difference);
+  else place.append(difference);
 }
 
 /** B − A of every head, where they are few enough to be drawn. @returns {Squares | null} */

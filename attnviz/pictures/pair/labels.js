@@ -18,15 +18,21 @@ export function commonAxes(/** @type {Header} */ { a, b, rows, cols }) {
   };
 }
 
+const READS = "\u2009⇢\u2009"; // the row of a token also names the next one, which it predicts
+
+/** One name of two rows, or keys: what both have in common is said once, so that the rest is in sight. */
 function label(
   /** @type {Slot} */ [x, y, same],
   /** @type {string[]} */ tokensA,
   /** @type {string[]} */ tokensB,
 ) {
-  if (same) return tokensA[x] === tokensB[y] ? tokensA[x] : `${tokensA[x]} / ${tokensB[y]}`;
   if (y < 0) return `−\u2009${tokensA[x]}`;
   if (x < 0) return `+\u2009${tokensB[y]}`;
-  return `${isolate(tokensA[x])} → ${isolate(tokensB[y])}`;
+  const [[a, nextA], [b, nextB]] = [tokensA[x].split(READS), tokensB[y].split(READS)];
+  if (!same) return `${isolate(a)} → ${isolate(b)}`;
+  if (tokensA[x] === tokensB[y]) return tokensA[x];
+  if (a === b && nextA && nextB) return `${a}${READS}${nextA} / ${nextB}`;
+  return `${tokensA[x]} / ${tokensB[y]}`;
 }
 
 /**

@@ -45,7 +45,7 @@ export function buildParts(header, moved, options, actions) {
   const body = el("div", { class: "av-pair-body" }, ...PLOTS.map((name) => plots[name].node));
   const notes = makeNotes(header, options.approximate);
   const nodes = [top, ...(notes ? [notes] : []), readout, body, makeHint(strings)];
-  return { ...controls, grid, plots, limit, ends, hatched, readout, body, nodes };
+  return { ...controls, grid, plots, limit, ends, hatched, readout, top, body, nodes };
 }
 
 /** The heads of both sides, the scale, and what differs most. */
