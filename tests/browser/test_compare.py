@@ -13,7 +13,7 @@ from tests.browser.conftest import OpenVisit
 from tests.support.canvas import Palette, cell_colours, cell_middle
 from tests.support.cases import mostly_slow
 from tests.support.visit import Visit, data, expect_data
-from tests.support.waiting import eventually, expect_equal
+from tests.support.waiting import eventually, expect_equal, expect_true
 
 A, B = "The cat sat on the mat.", "The dog sat quietly on the mat."
 LAYER, HEAD = 3, 8
@@ -149,6 +149,32 @@ def test_a_second_sentence_turns_the_squares_into_b_minus_a(
     expect_equal(lambda: float(data(squares)["most"]), pytest.approx(row, abs=1e-4))
     opened.page.get_by_role("button", name="Back to one sentence").click()
     expect(opened.canvas("All heads of")).to_be_visible()
+
+
+def test_on_a_phone_b_minus_a_stands_right_below_the_squares_and_differing_words_in_sight(
+    visit: OpenVisit,
+) -> None:
+    """placeDifference; the lines have letters, and Swap keeps the chosen row."""
+    texts = {"text": "Mary saw John", "text_b": "Mary saw Tom"}
+    opened = visit("compare", model="stories", layer=0, head=0, query=3, key=1, **texts)
+    page = opened.page
+    page.set_viewport_size({"width": 390, "height": 844})
+    heading = page.get_by_role("heading", name="B − A", exact=True)
+    controls = page.locator(".av-pair-controls")
+    expect_true(lambda: top(page.locator(".av-pair-grid")) < top(heading) < top(controls))
+    page.set_viewport_size({"width": 1440, "height": 900})
+    expect_true(lambda: top(heading) > top(page.get_by_text("Both move together")))
+    expect(
+        page.locator(".st-key-attnviz-widget-strip").get_by_text("A", exact=True)
+    ).to_be_visible()
+    page.get_by_role("button", name="Swap A and B").click()
+    opened.wait_for_parameters(text="Mary saw Tom", text_b="Mary saw John", query=3, key=1)
+
+
+def top(node: Locator) -> float:
+    box = node.bounding_box()
+    assert box is not None
+    return box["y"]
 
 
 @pytest.mark.slow

@@ -147,7 +147,7 @@ def test_the_palette_darkens_the_page_and_saves_its_picture(browser: Browser, se
     page.context.close()
 
 
-PHONE, DESK = (390, 844), (1280, 800)
+PHONE, DESK, SMALL = (390, 844), (1280, 800), (320, 640)
 OVER = """() => {
     const main = document.querySelector("[data-testid=stMain]");
     return main.scrollWidth - main.clientWidth;
@@ -160,12 +160,14 @@ OVER = """() => {
         ("overview", {"model": "shapes", "second": 1}, PHONE),
         ("switches", {"model": "shapes"}, DESK),
         ("start", {}, PHONE),
+        ("overview", {"model": "minilm"}, SMALL),
+        ("overview", {"model": "minilm", "second": 1}, SMALL),
     ],
 )
 def test_no_page_scrolls_sideways(
     visit: OpenVisit, page: str, more: dict[str, object], screen: tuple[int, int]
 ) -> None:
-    """Not by the hidden names of patches that scroll in the line, nor by the hidden heading."""
+    """Not by hidden names of patches that scroll in the line, the hidden heading, or a long choice."""
     opened = visit(page, screen=screen, **more)
     expect(opened.page.locator("canvas[data-drawn], .av-stage").first).to_be_attached()
     if more:

@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 from tests.browser.conftest import OpenVisit
 from tests.support.hostile import TEXT as HOSTILE
 from tests.support.hostile import escaped
-from tests.support.waiting import expect_true
+from tests.support.waiting import expect_equal, expect_true
 
 REPEATED = "Tom garden ball river Anna bread Tom garden ball river Anna bread"
 STORE = "When Mary and John went to the store, John gave a book to"
@@ -103,6 +103,21 @@ def test_from_a_whole_head_one_click_leads_to_its_look_as_start_forbids_it(
     opened.wait_for_parameters(forbid="14.2", layer="2", head="1")
     expect(page.get_by_role("button", name="All on")).to_be_focused()
     expect(pressed).to_have_text(["Mary", "to"])  # the line shows which look that is
+
+
+def test_a_phone_shows_whole_rows_of_before_and_after(visit: OpenVisit) -> None:
+    opened = visit("switches", model="stories", text=STORE, word="L2.H1@2")
+    page = opened.page
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(page.locator(".av-switches-narrow .av-bars-heading")).to_contain_text("before")
+    cut = """(list) => [...list.querySelectorAll(".av-bar")].filter((row) => {
+      const [{ top, bottom }, box] = [row.getBoundingClientRect(), list.getBoundingClientRect()];
+      return top < box.bottom - 1 && bottom > box.bottom + 1;
+    }).length"""
+    bars = page.locator(".av-switches-now .av-bars")
+    expect_equal(lambda: bars.evaluate(cut), 0)
+    bars.evaluate("(list) => list.scrollBy(0, 31)")
+    expect_equal(lambda: bars.evaluate(cut), 0)
 
 
 def test_no_click_on_a_switch_is_lost_while_the_server_answers(visit: OpenVisit) -> None:

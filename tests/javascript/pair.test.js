@@ -1,8 +1,9 @@
-// The numbers of Compare: the cell that differs most, beside the median head.
+// Compare: the cell that differs most, beside the median head; the labels of the common axes.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { commonAxes } from "#pictures/pair/labels.js";
 import { largestOf } from "#pictures/pair/numbers.js";
 
 const head = (...values) => {
@@ -29,4 +30,21 @@ test("largestOf has nothing to name where both sides are equal", () => {
 test("largestOf finds the cell although its limit has more digits than the stored differences", () => {
   const each = [{ values: Float32Array.from([0, 0.1]), limit: 0.1 }];
   assert.equal(largestOf(each, 1, 2)?.col, 1);
+});
+
+test("commonAxes says once what the names of two rows have in common, so that the other word is in sight", () => {
+  const row = (...tokens) =>
+    tokens.map((token, at) => (tokens[at + 1] ? `${token}\u2009⇢\u2009${tokens[at + 1]}` : token));
+  const side = (...tokens) => ({
+    rows: row(...tokens),
+    key_tokens: tokens,
+    special: tokens.map(() => 0),
+    key_special: tokens.map(() => 0),
+  });
+  const slots = [0, 1, 2, 3].map((at) => [at, at, Number(at !== 2)]);
+  const [a, b] = [side("Mary", "met", "John", "there"), side("Mary", "met", "Tom", "there")];
+  const { rows, cols } = commonAxes({ a, b, rows: slots, cols: slots });
+  const plain = (texts) => texts.map((text) => text.replace(/[\u2066-\u2069]/g, "").replace(/\u2009/g, ""));
+  assert.deepEqual(plain(rows), ["Mary⇢met", "met⇢John / Tom", "John → Tom", "there"]);
+  assert.deepEqual(plain(cols), ["Mary", "met", "John → Tom", "there"]);
 });
