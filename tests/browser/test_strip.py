@@ -167,7 +167,7 @@ OVER = """() => {
 def test_no_page_scrolls_sideways(
     visit: OpenVisit, page: str, more: dict[str, object], screen: tuple[int, int]
 ) -> None:
-    """Not by hidden names of patches that scroll in the line, the hidden heading, or a long choice."""
+    """Not by hidden names of patches that scroll in the line, a hidden heading or a long choice."""
     opened = visit(page, screen=screen, **more)
     expect(opened.page.locator("canvas[data-drawn], .av-stage").first).to_be_attached()
     if more:
