@@ -114,6 +114,7 @@ def test_few_tabs_lead_from_the_start_of_a_page_to_its_picture(visit: OpenVisit,
     assert tab_to(opened, picture) <= MOST_TABS
 
 
+@pytest.mark.slow
 def test_the_bar_is_two_stops_with_arrows_between_its_links_and_menus(visit: OpenVisit) -> None:
     page = visit("overview", text=TEXT).page
     here = page.get_by_role("link", name="Look", exact=True)

@@ -201,6 +201,7 @@ def test_the_next_card_is_read_from_its_top(visit: OpenVisit) -> None:
     expect(word).to_be_focused()
 
 
+@pytest.mark.slow
 def test_a_number_gets_its_mistake_then_a_real_head_leads_back(
     visit: OpenVisit, capture_text: CaptureText
 ) -> None:

@@ -79,6 +79,7 @@ def test_what_a_search_finds_is_marked_in_the_grid_and_grows_there(visit: OpenVi
     expect_data(board, hits=None)
 
 
+@pytest.mark.slow
 def test_a_card_forbids_its_look_and_finds_who_else_has_it(visit: OpenVisit) -> None:
     cell = {"layer": 2, "head": 1, "query": 14, "key": 2}
     opened = visit("head", model="stories", text=STORE, **cell)

@@ -17,6 +17,7 @@ def folder(tiny: Tiny) -> Path:
     return tiny("segformer")
 
 
+@pytest.mark.slow
 def test_the_picture_marks_the_block_of_a_key(visit: OpenVisit, folder: Path) -> None:
     asked = {"model": str(folder), "image": "landscape", "text": "", "layer": 0, "head": 0}
     page = visit("head", **asked, query=70, key=2)

@@ -38,6 +38,7 @@ def test_a_click_switches_a_head_and_the_answer_follows(visit: OpenVisit) -> Non
     opened.wait_for_parameters(layer="1", head="0")
 
 
+@pytest.mark.slow
 def test_a_click_on_a_word_forbids_the_look_at_it(visit: OpenVisit) -> None:
     opened = visit("switches", model="stories", text=STORE)
     page = opened.page

@@ -16,6 +16,7 @@ def folder(tiny: Tiny) -> Path:
     return tiny("blip")
 
 
+@pytest.mark.slow
 def test_the_stack_is_chosen(visit: OpenVisit, folder: Path) -> None:
     asked = {"model": str(folder), "image": "landscape", "text": "the cat sat on a mat"}
     page = visit("head", **asked)

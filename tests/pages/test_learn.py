@@ -376,7 +376,6 @@ def in_strip(app: AppTest) -> list[Any]:
     return list(app.container(key=widgets.key("strip")).get("page_link"))
 
 
-@pytest.mark.slow
 def test_the_real_head_leads_back_to_its_card(visit: Visit) -> None:
     app = visit("learn", lesson="block", card="mix", answers="mix=%3F", text="Mine.", head="3")
     app.button(key=KEY("learn.try")).click().run()
