@@ -3,10 +3,10 @@
 import pytest
 from playwright.sync_api import expect
 
-from attnviz.i18n import text
+from attnviz.i18n import Language, text
 from tests.browser.conftest import OpenVisit
 from tests.support.cases import mostly_slow
-from tests.support.waiting import expect_equal
+from tests.support.waiting import expect_equal, expect_true
 
 TEXT = "The cat sat on the mat."
 TYPED = "Dogs ran home."
@@ -90,3 +90,20 @@ def test_enter_applies_a_text_and_the_list_brings_an_example(visit: OpenVisit) -
     opened.take_example(text("en", "example.wide"))
     opened.wait_for_parameters(text=text("en", "example.wide"))
     expect(box).to_have_value(text("en", "example.wide"))
+
+
+@pytest.mark.parametrize("lang", mostly_slow(["ja", "en"], 1))
+def test_on_a_tablet_the_faces_of_a_room_stand_below_its_name(
+    visit: OpenVisit, lang: Language
+) -> None:
+    page = visit("overview", lang=lang, screen=(1024, 768)).page
+    links = [
+        page.get_by_role("link", name=name, exact=True)
+        for name in (text(lang, "room.look"), text(lang, "page.overview.title"))
+    ]
+
+    def is_below() -> bool:
+        room, face = (link.bounding_box() for link in links)
+        return bool(room and face and face["y"] > room["y"] and face["x"] < room["x"])
+
+    expect_true(is_below)

@@ -56,6 +56,7 @@ from attnviz.types import ModelCard, Stack
 PLACE = "strip"  # the place of the tokens in this run, empty until they are known
 MAX_CHIPS = 1024  # of more tokens the line shows the text
 MAX_SHOWN_CHARS = 400  # of a text that is not typed here
+LEFT = "**A**"  # the name of the line where there is a second one
 Takes = Mapping[TypedName, Callable[[str], None]]
 
 
@@ -71,7 +72,7 @@ def open_line(lang: Language, before: Callable[[Language], None], page: Page) ->
     with st.container(key=widgets.key("strip"), horizontal=True, gap="xsmall"):
         before(lang)
         if page == "overview" and current.view().drawing.second:
-            st.markdown("**A**", width="content")  # the line below is B's
+            st.markdown(LEFT, width="content")  # the line below is B's
         st.text(current.view().input.text[:MAX_SHOWN_CHARS] or " ")  # until its tokens are known
         store.put(PLACE, st.container(key=widgets.key("strip.place")))
         if card is not None and not current.view().input.capture:
