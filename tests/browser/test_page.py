@@ -278,6 +278,36 @@ def test_a_saved_picture_is_what_is_on_the_screen(
     assert [hint for hint in hints if text("en", f"component.{hint}") in said] == []
 
 
+def test_a_page_of_some_heads_leads_to_these_alone(opened: Open, tmp_path: Path) -> None:
+    cap = attnviz.capture("minilm", WORDS, keep=["L1.H2", "L1.H7", "L4.H0"])
+    page = opened(attnviz.save(cap, tmp_path / "some.html", heads="all"))
+    complete(page)
+    expect(page.locator(".av-note", has_text="keeps 3 of the 72 heads")).to_be_visible()
+    tab(page, "steps")
+    expect(page.locator(".steps[data-layer='1'][data-head='2']")).to_be_visible()
+    page.locator("select[data-pick=layer]").select_option("4")
+    expect(page.locator(".steps[data-layer='4'][data-head='0']")).to_be_visible()
+    tab(page, "masks")
+    for name, numbers in (("layer", ["1", "4"]), ("head", ["0"])):
+        options = page.locator(f"select[data-pick={name}] option:not([disabled])")
+        expect(options).to_have_text(numbers)
+    expect(page.locator(".missing")).to_have_count(0)
+
+
+@pytest.mark.slow
+def test_patches_of_some_heads_are_crossed_out_and_offer_no_mean(
+    opened: Open, tmp_path: Path
+) -> None:
+    seen = np.full((64, 64, 3), 255, np.uint8)
+    for keep, n_option, n_cell in ((None, 2, 16), (["L0.H1", "L1.H0"], 1, 2)):
+        cap = attnviz.capture("shapes", image=seen, keep=keep)
+        path = attnviz.save(cap, tmp_path / f"{n_cell}.html", picture=seen, view="picture")
+        page = opened(path)
+        complete(page)
+        expect(page.locator(".av-patches-options input[type=checkbox]")).to_have_count(n_option)
+        expect(page.locator(".av-picker-grid [role=gridcell][aria-label]")).to_have_count(n_cell)
+
+
 @pytest.mark.slow
 def test_a_head_that_is_not_in_the_page_is_named_and_one_that_is_can_be_opened(
     opened: Open, capture: Capture, tmp_path: Path

@@ -3,6 +3,7 @@
 // another head. It only says what was asked for.
 
 import { el, setBusy, setText } from "./dom.js";
+import { nearestKept } from "./selection.js";
 
 /** @import { Committer } from "./committer.js" */
 /** @import { SharedStrings } from "./heads.js" */
@@ -11,7 +12,7 @@ import { el, setBusy, setText } from "./dom.js";
 /** @typedef {"layer" | "head" | "previous_layer" | "next_layer" | "previous_head" | "next_head"} PickerKey */
 /** @typedef {{n_layers: number, n_heads: number, kept?: Kept}} Size */
 /**
- * `update` shows a head of so many; those that were not kept cannot be chosen.
+ * `update` shows a head of so many; those that were not kept cannot be chosen, another layer leads to its nearest head.
  * @typedef {{node: HTMLElement,
  *   update: (strings: Pick<SharedStrings, PickerKey>, size: Size, layer: number, head: number) => void}} Picker
  */
@@ -19,7 +20,12 @@ import { el, setBusy, setText } from "./dom.js";
 /** @returns {Picker} */
 export function makePicker(/** @type {(layer: number, head: number) => void} */ choose) {
   const shown = { layer: 0, head: 0 };
-  const layer = makeGroup("layer", shown, (index) => choose(index, shown.head));
+  /** @type {Kept | null} */
+  let kept = null;
+  const layer = makeGroup("layer", shown, (index) => {
+    const at = { layer: index, head: shown.head };
+    choose(index, kept ? nearestKept(kept, at).head : at.head);
+  });
   const head = makeGroup("head", shown, (index) => choose(shown.layer, index));
   const node = el("div", { class: "av-pickbar", role: "group" }, layer.node, head.node);
   return {
@@ -28,9 +34,10 @@ export function makePicker(/** @type {(layer: number, head: number) => void} */ 
       node.hidden = size.n_layers * size.n_heads < 2;
       Object.assign(shown, { layer: layerNow, head: headNow });
       node.setAttribute("aria-label", `${strings.layer}, ${strings.head}`);
-      const kept = size.kept?.length ? size.kept : null;
-      layer.update(strings, size.n_layers, (index) => !kept || kept[index].length > 0);
-      head.update(strings, size.n_heads, (index) => !kept || kept[layerNow].includes(index));
+      const some = size.kept?.length ? size.kept : null;
+      kept = some;
+      layer.update(strings, size.n_layers, (index) => !some || some[index].length > 0);
+      head.update(strings, size.n_heads, (index) => !some || some[layerNow].includes(index));
     },
   };
 }

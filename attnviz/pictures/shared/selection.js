@@ -99,7 +99,10 @@ export function isKept(
 }
 
 /** The head that was kept in the nearest layer that has one, the nearest to another there. */
-function nearestKept(/** @type {Kept} */ kept, /** @type {{layer: number, head: number}} */ { layer, head }) {
+export function nearestKept(
+  /** @type {Kept} */ kept,
+  /** @type {{layer: number, head: number}} */ { layer, head },
+) {
   const near = (/** @type {readonly number[]} */ from, /** @type {number} */ to) =>
     [...from].sort((a, b) => Math.abs(a - to) - Math.abs(b - to))[0];
   const layers = kept.flatMap((heads, at) => (heads.length ? [at] : []));
