@@ -58,4 +58,4 @@ def test_only_one_function_writes_the_arrow() -> None:
         if "\\u2009⇢" in path.read_text("utf-8")
         or "RIGHTWARDS DASHED ARROW" in path.read_text("utf-8")
     }
-    assert writes == {"pictures/group/axes.py", "live/views/heads.js"}
+    assert writes == {"pictures/group/axes.py", "pictures/shared/axes.js"}

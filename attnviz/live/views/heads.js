@@ -2,7 +2,7 @@
 // All heads of an attention, as the canvases grid, head, patches and writing show them: mirror of `HeadsView` in
 // attnviz/pictures/shared/heads.py and of its filling in pictures/group/heads.py.
 
-import { isolate } from "../../pictures/shared/axes.js";
+import { isolate, READS } from "../../pictures/shared/axes.js";
 import { wordsOf } from "../reading/words.js";
 import { measuresOf } from "./measures.js";
 import { floats, heads, pack } from "./packing.js";
@@ -46,7 +46,7 @@ function predicts(/** @type {Scene["group"]} */ { causal, cross }) {
 /** The names of rows that predict: mirror of `row_names` in attnviz/pictures/group/axes.py. */
 function rowNames(/** @type {readonly string[]} */ labels) {
   return labels.map((label, row) =>
-    row + 1 === labels.length ? label : `${isolate(label)}\u2009⇢\u2009${isolate(labels[row + 1])}`,
+    row + 1 === labels.length ? label : `${isolate(label)}${READS}${isolate(labels[row + 1])}`,
   );
 }
 

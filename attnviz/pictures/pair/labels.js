@@ -2,7 +2,7 @@
 // The labels of the common axes: one where both sides agree, both where a token was replaced or is followed by another
 // one, a sign before one without counterpart.
 
-import { isolate } from "../shared/axes.js";
+import { isolate, READS } from "../shared/axes.js";
 
 /** @import { Header, Slot } from "./types.js" */
 
@@ -17,8 +17,6 @@ export function commonAxes(/** @type {Header} */ { a, b, rows, cols }) {
     colMarks: cols.map(([x, y]) => (x >= 0 ? a.key_special[x] : b.key_special[y])),
   };
 }
-
-const READS = "\u2009⇢\u2009"; // the row of a token also names the next one, which it predicts
 
 /** One name of two rows, or keys: what both have in common is said once, so that the rest is in sight. */
 function label(

@@ -38,6 +38,9 @@ export function axisMarks(special, written) {
   return Array.from(special, (flag, i) => (flag ? SPECIAL : 0) | (written[i] ? WRITTEN : 0));
 }
 
+/** Between a token and the one that it predicts, in the name of a row. */
+export const READS = "\u2009⇢\u2009";
+
 /** Text that runs from right to left, isolated from what surrounds it; other text as it is. */
 export function isolate(/** @type {string} */ text) {
   return RIGHT_TO_LEFT.test(text) ? `\u2068${text}\u2069` : text;
