@@ -142,7 +142,6 @@ def test_the_whole_gallery_is_on_the_first_screen_of_a_desk(look: OpenVisit) -> 
     expect_true(lambda: 0 < cards.evaluate_all(ends) <= DESK[1])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("room", mostly_slow(["switches", "steps"], 1))
 def test_the_first_screen_of_a_room_says_no_more_than_it_must(visit: OpenVisit, room: str) -> None:
     cell = {"layer": 2, "head": 1, "query": 14, "key": 2}

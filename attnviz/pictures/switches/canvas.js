@@ -183,7 +183,7 @@ function takeData(state, parts, data, arrows) {
   showLegend(parts.legend, header);
   setText(parts.hint, strings.hint);
   setText(parts.rows, strings.rows_hint);
-  parts.rows.hidden = !header.forbids;
+  parts.rows.hidden = !header.forbids || header.words !== null; // the words say it, where there are any
   setText(parts.effects, header.effects);
   setText(parts.compared, strings.compared);
   parts.comparison.hidden = !header.effects;

@@ -44,6 +44,7 @@ export function makeWords(header, arrays, isOpen, look) {
     ...words.notes.map((note) => el("p", { class: "av-note" }, note)),
   );
   const hint = el("p", { class: "av-note" }, strings.words_hint);
+  if (header.forbids) hint.append(` ${strings.rows_hint}`);
   if (header.off.length) hint.append(` ${strings.words_off}`);
   const node = el(
     "details",
