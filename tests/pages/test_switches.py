@@ -58,8 +58,9 @@ def test_a_link_shows_the_same_heads_off(visit: Visit) -> None:
     stories = attnviz.load("stories")
     logits = attnviz.capture(stories, STORE, changes=changes.parse(text)).logits
     assert logits is not None
-    largest = max(header["answer"]["bars"], key=lambda bar: bar["value"])
-    assert largest["value"] == pytest.approx(float(logits[0, -1].softmax(-1).max()), abs=1e-4)
+    values = sorted((bar["value"] for bar in header["answer"]["bars"]), reverse=True)
+    likeliest = logits[0, -1].softmax(-1).topk(5).values.tolist()
+    assert values[:5] == pytest.approx(likeliest, abs=1e-4)
 
 
 def test_the_words_have_the_shares_of_the_library_and_a_look_is_really_forbidden(

@@ -21,8 +21,7 @@ import { floats, pack, roots } from "./packing.js";
 /** Small pictures of all heads of an attention. @typedef {{weights: Float32Array, shape: number[]}} Tiny */
 
 const TINY = 32; // the longest side of a small heatmap, in cells
-const FIRST_BARS = 5;
-const NEW_BARS = 3;
+const BARS = 5;
 const MOST_BARS = 40;
 const NAMED_HEADS = 3;
 
@@ -140,10 +139,10 @@ function answerView(
   };
 }
 
-/** The likeliest choices before, and those that the changes brought up; all of a short list. */
+/** The likeliest choices before and after; all of a short list. */
 function chosenBars(/** @type {Reader} */ { exclusive }, /** @type {Switched} */ { before, after }) {
   if (!exclusive) return Array.from({ length: Math.min(MOST_BARS, before.length) }, (_, place) => place);
-  const both = new Set([...largest(before, FIRST_BARS), ...largest(after, NEW_BARS)]);
+  const both = new Set([...largest(before, BARS), ...largest(after, BARS)]);
   const most = (/** @type {number} */ place) => Math.max(before[place], after[place]);
   return [...both].sort((a, b) => most(b) - most(a));
 }

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from attnviz.experiment.effects import Effects
     from attnviz.experiment.switches import Switched
 
-FIRST_BARS, NEW_BARS, MAX_BARS = 5, 3, 40
+BARS, MAX_BARS = 5, 40  # of the likeliest choices, before as after; of a short list
+NAMED_HEADS = 3
 
 
 def prefix(group: Group) -> str:
@@ -175,7 +176,7 @@ class ChangedAnswer:
 def in_words(lang: Language, off: Sequence[Switch], look: str) -> str:
     """The change in words: whole heads and what stands in their place, and one look."""
     heads = text(lang, "switchboard.heads", n=len(off))  # of many, how many they are
-    if len(off) <= NEW_BARS:
+    if len(off) <= NAMED_HEADS:
         heads = joined(lang, [switch.head for switch in off])
     instead = {switch.to for switch in off}
     form = f"whole_{instead.pop()}" if len(instead) == 1 else "whole"
@@ -187,11 +188,11 @@ def in_words(lang: Language, off: Sequence[Switch], look: str) -> str:
 
 
 def chosen_bars(exclusive: bool, result: "Switched") -> list[int]:
-    """The choices to show: the likeliest ones before, and those that the changes brought up."""
+    """The choices to show: the likeliest ones before and after; all of a short list."""
     if not exclusive:
         return list(range(min(MAX_BARS, len(result.before))))
-    first = np.argsort(-result.before, kind="stable")[:FIRST_BARS].tolist()
-    after = np.argsort(-result.after, kind="stable")[:NEW_BARS].tolist()
+    first = np.argsort(-result.before, kind="stable")[:BARS].tolist()
+    after = np.argsort(-result.after, kind="stable")[:BARS].tolist()
     both = dict.fromkeys([*first, *after])
     return sorted(both, key=lambda place: -max(result.before[place], result.after[place]))
 
