@@ -9,32 +9,42 @@ const QUIET_MS = 60;
 const PATIENCE_MS = 8000;
 
 /**
- * `soon` asks in a moment, `answered` notes that a request was answered.
+ * `soon` asks in a moment, `answered` notes that a request was answered. What gets no answer is asked for again.
  * @param {(want: Want) => void} send
  * @param {() => Missing | null} whatIsMissing null where nothing is
  */
 export function makeRequests(send, whatIsMissing) {
   let number = 0;
-  let timer = 0;
-  /** @type {{number: number, at: number} | null} */
+  let quiet = 0;
+  let late = 0;
+  /** @type {number | null} */
   let asked = null;
   const ask = () => {
-    if (asked && performance.now() - asked.at < PATIENCE_MS) return; // its answer draws, and asks again
+    if (asked !== null) return; // its answer draws, and asks again
     const missing = whatIsMissing();
     if (!missing) return;
-    number += 1;
-    asked = { number, at: performance.now() };
+    asked = number += 1;
+    late = setTimeout(giveUp, PATIENCE_MS);
     send({ number, ...missing });
+  };
+  const giveUp = () => {
+    asked = null;
+    ask();
   };
   return {
     soon() {
-      clearTimeout(timer);
-      timer = setTimeout(ask, QUIET_MS);
+      clearTimeout(quiet);
+      quiet = setTimeout(ask, QUIET_MS);
     },
     answered(/** @type {number} */ answer) {
       number = Math.max(number, answer);
-      if (!asked || answer >= asked.number) asked = null;
+      if (asked !== null && answer < asked) return;
+      clearTimeout(late);
+      asked = null;
     },
-    cancel: () => clearTimeout(timer),
+    cancel() {
+      clearTimeout(quiet);
+      clearTimeout(late);
+    },
   };
 }
