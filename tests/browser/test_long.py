@@ -170,11 +170,11 @@ def test_search_walks_from_place_to_place(opened: Visit) -> None:
     expect(said).to_have_text("2 places")
     for at, position in enumerate([*RARE_AT, RARE_AT[0]]):
         page.get_by_role("button", name="Next place").click()
-        expect(said).to_have_text(f"{at % 2 + 1} of 2: [UNK: UNHEARD] ({position})")
+        expect(said).to_have_text(f"{at % 2 + 1} of 2: [UNK: UNHEARD] ({position:,})")
         expect_data(plot_, level=0, missing=0)
         eventually(partial(check_in_sight, plot_, position))
     page.get_by_role("button", name="Previous place").click()
-    expect(said).to_have_text(f"2 of 2: [UNK: UNHEARD] ({RARE_AT[1]})")
+    expect(said).to_have_text(f"2 of 2: [UNK: UNHEARD] ({RARE_AT[1]:,})")
     page.get_by_role("searchbox").fill("nowhere")
     expect(said).to_have_text("not in this text")
     expect(page.get_by_role("button", name="Next place")).to_be_disabled()

@@ -28,11 +28,12 @@ export function placesOf(wanted, axes, cross) {
     labels.flatMap((label, position) =>
       label.toLocaleLowerCase().includes(needle) ? [{ label, position }] : [],
     );
-  const rows = among(axes.rows.labels);
-  if (!cross) return rows.map((place) => ({ ...place, query: place.position, key: place.position }));
+  const columns = among(axes.columns.labels);
+  // the name of a row also has the token that it predicts, which stands elsewhere
+  if (!cross) return columns.map((place) => ({ ...place, query: place.position, key: place.position }));
   return [
-    ...rows.map((place) => ({ ...place, query: place.position, key: null })),
-    ...among(axes.columns.labels).map((place) => ({ ...place, query: null, key: place.position })),
+    ...among(axes.rows.labels).map((place) => ({ ...place, query: place.position, key: null })),
+    ...columns.map((place) => ({ ...place, query: null, key: place.position })),
   ];
 }
 
