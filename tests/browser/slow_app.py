@@ -16,6 +16,8 @@ import attnviz
 from attnviz import tiles
 from attnviz.app.host import script
 from attnviz.app.host.first_paint import FirstPaint
+from attnviz.app.server.edge import streamlit_patches
+from attnviz.app.server.edge.shield import Shield
 
 BLOCK_S = 0.3
 original = tiles.build
@@ -33,8 +35,9 @@ def slow_build(call: Any, head: int, *, progress: Callable[[float], None], **opt
 
 
 tiles.build = slow_build
+streamlit_patches.apply()
 app = st.App(
     Path(attnviz.__file__).parent / "app" / "main.py",
     routes=script.routes(),
-    middleware=[Middleware(FirstPaint)],
+    middleware=[Middleware(Shield), Middleware(FirstPaint)],
 )

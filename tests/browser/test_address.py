@@ -32,7 +32,7 @@ PAGES = ("overview", "head", "steps", "masks")
 
 @pytest.fixture
 def fresh_server() -> Iterator[str]:
-    """An app that nobody has opened yet; its pages are `fresh`, for it ends before they do."""
+    """An app that nobody has opened yet. A test names it before `visit`: its pages end first."""
     with serve() as url:
         yield url
 
@@ -64,7 +64,7 @@ def check_restored(visit: Visit, page: Door) -> None:
 
 
 @pytest.mark.slow
-def test_head_on_a_fresh_server(visit: OpenVisit, fresh_server: str) -> None:
+def test_head_on_a_fresh_server(fresh_server: str, visit: OpenVisit) -> None:
     opened = visit("head", url=fresh_server, fresh=True, **VIEW)
     check_restored(opened, "overview")
     canvas = opened.page.locator(".av-head-left canvas[data-layer]")
@@ -76,7 +76,7 @@ def test_head_on_a_fresh_server(visit: OpenVisit, fresh_server: str) -> None:
 
 
 @pytest.mark.slow
-def test_steps_on_a_fresh_server(visit: OpenVisit, fresh_server: str) -> None:
+def test_steps_on_a_fresh_server(fresh_server: str, visit: OpenVisit) -> None:
     opened = visit("steps", url=fresh_server, fresh=True, **VIEW)
     check_restored(opened, "steps")
     weights = opened.page.locator(".panel[data-stage=weights]")
@@ -85,7 +85,7 @@ def test_steps_on_a_fresh_server(visit: OpenVisit, fresh_server: str) -> None:
 
 
 @pytest.mark.slow
-def test_masks_on_a_fresh_server(visit: OpenVisit, fresh_server: str) -> None:
+def test_masks_on_a_fresh_server(fresh_server: str, visit: OpenVisit) -> None:
     opened = visit("masks", url=fresh_server, fresh=True, **VIEW)
     check_restored(opened, "masks")
     maps = opened.page.locator(".map canvas[role=img]")

@@ -13,6 +13,7 @@ from tests.support.waiting import expect_true
 
 MODELS = ("mha-55", "translator", "shapes", "sentiment")
 N_LESSONS = 4  # of the films; tests/unit/teach has the cards of all
+N_CUTS = 2  # for each circuit; tests/oracle has the cuts of all paths
 
 
 @pytest.fixture(scope="module")
@@ -21,6 +22,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     arguments = [str(folder), "--models", *MODELS, "--languages", "en", "ja"]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(demo_pictures, "SLUGS", demo_pictures.SLUGS[:N_LESSONS])
+        patch.setattr(demo_pictures, "N_CUTS", N_CUTS)
         assert demo.main(arguments) == 0
     return folder / demo.FIXED
 
