@@ -42,6 +42,29 @@ CORPUS_PART = 0.3  # of the progress, where a corpus has to be recorded first
 
 
 @dataclass(frozen=True, eq=False)
+class OtherHeads:
+    """All heads but one, each taken away in the same way: the control of that one's effect.
+
+    `median` is that of |changes|, `most` the largest, that of `strongest`; 0 without other heads.
+    """
+
+    heads: tuple[Site, ...]
+    changes: Float64[np.ndarray, " head"]
+
+    @property
+    def median(self) -> float:
+        return float(np.median(np.abs(self.changes))) if self.heads else 0.0
+
+    @property
+    def most(self) -> float:
+        return float(np.abs(self.changes).max(initial=0.0))
+
+    @property
+    def strongest(self) -> Site:
+        return self.heads[int(np.abs(self.changes).argmax())]
+
+
+@dataclass(frozen=True, eq=False)
 class Effects:
     """The measure's number `before`, and `after` with each of `heads` taken away alone.
 
@@ -82,6 +105,17 @@ class Effects:
         """The change without one head; `BadInput` for a head that was not taken away."""
         place = place_among(head, self.heads, "was not taken away; the effects are those of")
         return float(self.changes[place])
+
+    def others(self, head: Where) -> OtherHeads:
+        """All other heads that were taken away, the control of this one.
+
+        >>> effects = attnviz.experiment("stories", "Lily gave the red ball to").effects()
+        >>> len(effects.others("L2.H1").heads)
+        15
+        """
+        place = place_among(head, self.heads, "was not taken away; the effects are those of")
+        heads = (*self.heads[:place], *self.heads[place + 1 :])
+        return OtherHeads(heads, np.delete(self.changes, place))
 
     def agreement(self, other: "Effects") -> tuple[float, float]:
         """(Pearson's, Spearman's) correlation with other effects of the same heads.

@@ -6,7 +6,7 @@ import { placeOf } from "./engine/passes.js";
 import { decoderTokens, readInput } from "./reading/inputs.js";
 import { Refusal } from "./refusal.js";
 import { alignmentBytes } from "./views/alignment.js";
-import { meanVector, moved, readerOf } from "./views/answers.js";
+import { leadOf, meanVector, moved, readerOf } from "./views/answers.js";
 import { barsBytes, distribution, isPlain, PLAIN } from "./views/bars.js";
 import { changesOf, drawnHeads, headsOf, NO_CHANGES, parseOff } from "./views/changes.js";
 import { gridBytes, headBytes, patchesBytes, sentencesOf } from "./views/heads.js";
@@ -57,7 +57,7 @@ export const VIEWS = {
 export class Answering {
   constructor(/** @type {LoadedModel} */ loaded) {
     this.loaded = loaded;
-    /** @type {Map<string, Float64Array>} effects by input, weights and what heads say instead */
+    /** @type {Map<string, import("./views/switches.js").Effects>} by input, weights and what heads say instead */
     this.effects = new Map();
     /** @type {Map<string, number[]>} what was written without changes, of the last inputs */
     this.greedy = new Map();
@@ -67,8 +67,8 @@ export class Answering {
     this.last = null;
     /** Looks that were cut, of one input. @type {{name: string, cuts: Cuts}} */
     this.cutting = { name: "", cuts: new Map() };
-    /** Effects as far as they are measured, of one input. @type {{name: string, reader: Reader | null, effects: number[]}} */
-    this.measuring = { name: "", reader: null, effects: [] };
+    /** Effects as far as they are measured, of one input. @type {{name: string, reader: Reader | null, moves: number[], leads: number[]}} */
+    this.measuring = { name: "", reader: null, moves: [], leads: [] };
   }
 
   run(/** @type {Inputs} */ inputs, /** @type {Changes} */ changes) {
@@ -492,22 +492,24 @@ export async function measureEffects(answering, { input, to, most_ms: most = Inf
   const until = performance.now() + most;
   const prepared = await answering.prepare(input);
   const name = `${answering.nameOf(prepared)} ${to}`;
-  if (answering.measuring.name !== name) answering.measuring = { name, reader: null, effects: [] };
+  if (answering.measuring.name !== name) answering.measuring = { name, reader: null, moves: [], leads: [] };
   const { measuring } = answering;
   const reader = (measuring.reader ??= readerOf(loaded, answering.clean(prepared), prepared.labels));
   const sites = headsOf(loaded.model.attentions);
-  const { effects } = measuring;
+  const { moves, leads } = measuring;
   do {
-    const pass = answering.run(prepared.inputs, changesOf([{ ...sites[effects.length], to }], loaded));
-    effects.push(moved(reader, reader.clean, reader.read(pass)));
-    onShare(effects.length / sites.length);
-  } while (effects.length < sites.length && performance.now() < until);
-  const left = sites.length - effects.length;
+    const pass = answering.run(prepared.inputs, changesOf([{ ...sites[moves.length], to }], loaded));
+    const now = reader.read(pass);
+    moves.push(moved(reader, reader.clean, now));
+    leads.push(leadOf(reader.clean, now));
+    onShare(moves.length / sites.length);
+  } while (moves.length < sites.length && performance.now() < until);
+  const left = sites.length - moves.length;
   if (left) return { left, effects: [] };
-  answering.measuring = { name: "", reader: null, effects: [] };
+  answering.measuring = { name: "", reader: null, moves: [], leads: [] };
   answering.effects.clear();
-  answering.effects.set(name, Float64Array.from(effects));
-  const ofLayer = (/** @type {number} */ heads) => effects.splice(0, heads);
+  answering.effects.set(name, { moves: Float64Array.from(moves), leads: Float64Array.from(leads) });
+  const ofLayer = (/** @type {number} */ heads) => moves.splice(0, heads);
   const groups = loaded.model.attentions.map(({ layers, heads }) =>
     Array.from({ length: layers }, () => ofLayer(heads)),
   );

@@ -25,7 +25,7 @@ def test_looking_and_mattering_stand_on_overview_and_head(visit: OpenVisit) -> N
             r"With this head replaced by its mean, the answer moves by 54\.[89] percentage points"
         )
     )
-    expect(facts).to_contain_text("for the median head it is 0.24 points.")
+    expect(facts).to_contain_text("the 15 others: 0.23 points at the median.")
     expect(facts).to_contain_text("It looks, and it matters.")
     expect_data(board, key=2)
 

@@ -310,6 +310,37 @@ def test_a_head_has_its_look_beside_the_other_rows_and_its_effect_beside_the_med
 
 
 @pytest.mark.slow
+def test_all_other_heads_are_the_one_control_of_a_head_that_is_off(visit: Visit) -> None:
+    header, _ = sent(visit("switches", model="stories", text=STORE, changes="L2.H1.mixed=mean"))
+    effects = attnviz.experiment("stories", STORE).effects()
+    sizes = [effects.of(head) for head in effects.heads if str(head) != "L2.H1"]
+    median, most = 100 * np.median(sizes), 100 * max(sizes)
+    assert header["answer"]["control"] == (
+        f"The answer moves by {100 * effects.of('L2.H1'):.1f} percentage points of probability."
+        f" Control, each of the 15 other heads off alone: {median:.2g} points at the median,"
+        f" {most:.1f} points at most (L0.H0)."
+    )
+    assert (
+        f"the 15 others {median:.2g} points at the median" in header["facts"][0]["sentences"][2][1]
+    )
+    measured, leads = (
+        header["answer"]["measured"],
+        attnviz.experiment(
+            "stories", STORE, on=attnviz.NextToken(" Mary", against=" Sara")
+        ).effects(),
+    )
+    after = leads.before + leads.others("L2.H1").changes
+    assert "random" not in measured
+    assert f"{np.median(after):+.1f} at the median, {after.min():+.1f} at the least" in measured
+
+
+def test_two_heads_off_are_beside_heads_that_were_drawn(visit: Visit) -> None:
+    off = "L2.H1.mixed=mean,L2.H2.mixed=mean"
+    header, _ = sent(visit("switches", model="stories", text=STORE, changes=off))
+    assert "Control, the same in other heads, " in header["answer"]["control"]
+    assert "random draws of 2 other heads" in header["answer"]["measured"]
+
+
 def test_without_a_cell_a_head_has_its_effect_alone(visit: Visit) -> None:
     header, arrays = sent(visit("switches", model="stories", text=f"{STORE} Mary", layer="2"))
     (facts,) = header["facts"]

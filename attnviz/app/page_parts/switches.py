@@ -274,8 +274,12 @@ def _view(
         offered, most = _offered_look(shown, answered, words, off, effects)
     looks = [offered, None if forbidden.name else _look_of_row(shown, answered, words, off, cell)]
     answer = answered.run.reader
-    result = answered.run.with_changes(*changes, draws=_n_controls(answered)).choices
-    changed = views.ChangedAnswer(lang, answered.run.prepared, answer, result, off, forbidden.name)
+    others = views.others(effects, off, forbidden.name)
+    draws = _n_controls(answered) if others is None else 0
+    result = answered.run.with_changes(*changes, draws=draws).choices
+    changed = views.ChangedAnswer(
+        lang, answered.run.prepared, answer, result, off, forbidden.name, effects, leads
+    )
     titles = [group_title(lang, group) if len(groups) > 1 else "" for group in groups]
     written = _written(shown, answered, changes) if shown.captured.name in REGISTRY else None
     return SwitchesView(

@@ -20,6 +20,10 @@ import { fixed, general, largest, median, softmax } from "./numbers.js";
 /** The answer before and after some changes, and with the same made to other heads.
  * @typedef {{before: Float64Array, after: Float64Array, controls: Float64Array[]}} Switched
  */
+/** All heads but the one that is off, each off alone: how far the answer moves, its lead, and which moves it most; `own` is
+ * how far it moves with that one off.
+ * @typedef {{own: number, moves: number[], leads: number[], strongest: string}} OtherHeads
+ */
 /** @typedef {"percent" | "points" | "number"} Unit */
 /** @typedef {Record<string, string>} Catalogue */
 
@@ -229,15 +233,29 @@ export function cleanSentence(
   return fill(texts["switchboard.says"], { answer: name(first), share: share(clean[first]) });
 }
 
-/** How far the answer moved, and how far other heads, drawn at random, move it: the level of chance. */
-export function controlSentences(
-  /** @type {Catalogue} */ texts,
-  /** @type {Reader} */ reader,
-  /** @type {Switched} */ { before, after, controls },
-  /** @type {number} */ n,
-) {
-  if (!controls.length) return { control: "", measured: "" };
+/**
+ * How far the answer moved, and how far other heads move it: all `others`, where each was measured, else some drawn at random.
+ * @param {Catalogue} texts
+ * @param {Reader} reader
+ * @param {Switched} result
+ * @param {number} n how many are off
+ * @param {OtherHeads | null} others
+ */
+export function controlSentences(texts, reader, { before, after, controls }, n, others) {
   const unit = unitOf(reader);
+  if (others) {
+    const { own, moves, leads, strongest } = others;
+    const values = {
+      own: amount(texts, own, unit),
+      n: moves.length,
+      median: amountAgain(texts, median(moves), unit),
+      most: amountAgain(texts, Math.max(...moves), unit),
+      head: strongest,
+    };
+    const control = fill(texts["switchboard.control_every"], values);
+    return { control, measured: leadSentence(texts, reader, { before, after }, leads) };
+  }
+  if (!controls.length) return { control: "", measured: "" };
   const moves = controls.map((row) => moved(reader, before, row));
   const values = {
     n,
@@ -246,7 +264,8 @@ export function controlSentences(
     median: amountAgain(texts, median(moves), unit),
     most: amountAgain(texts, Math.max(...moves), unit),
   };
-  const lead = leadSentence(texts, reader, { before, after, controls });
+  const leads = controls.map((row) => leadOf(before, row));
+  const lead = leadSentence(texts, reader, { before, after }, leads);
   const measured = fill(texts["switchboard.measured.control"], values);
   return {
     control: fill(texts["switchboard.control"], values),
@@ -254,23 +273,28 @@ export function controlSentences(
   };
 }
 
-/** The lead of a nearly certain answer, which does not saturate. */
+/** The lead of the first choice over the second one, as they were `before`. */
+export function leadOf(/** @type {Float64Array} */ before, /** @type {Float64Array} */ row) {
+  const [first, second] = largest(before, 2);
+  return Math.log(row[first]) - Math.log(row[second]);
+}
+
+/** The lead of a nearly certain answer, which does not saturate, beside that under the control. */
 function leadSentence(
   /** @type {Catalogue} */ texts,
   /** @type {Reader} */ { exclusive, name },
-  /** @type {Switched} */ { before, after, controls },
+  /** @type {Pick<Switched, "before" | "after">} */ { before, after },
+  /** @type {number[]} */ leads,
 ) {
   const [first, second] = largest(before, 2);
   if (!exclusive || before[first] < SATURATED) return "";
-  const lead = (/** @type {Float64Array} */ row) => Math.log(row[first]) - Math.log(row[second]);
   const signed = (/** @type {number} */ value) =>
     local(`${value < 0 ? "-" : "+"}${fixed(Math.abs(value), 1)}`);
-  const leads = controls.map(lead);
   return fill(texts["switchboard.lead"], {
     first: name(first),
     second: name(second),
-    lead: signed(lead(before)),
-    left: signed(lead(after)),
+    lead: signed(leadOf(before, before)),
+    left: signed(leadOf(before, after)),
     median: signed(median(leads)),
     least: signed(Math.min(...leads)),
   });

@@ -14,10 +14,12 @@ import { floats, pack, roots } from "./packing.js";
 /** @import { Off, Texts } from "../index.js" */
 /** @import { AnswerView, SwitchGroup } from "../../pictures/switches/types.js" */
 /** @import { PackableArray } from "./packing.js" */
-/** @import { Reader, Switched } from "./answers.js" */
+/** @import { OtherHeads, Reader, Switched } from "./answers.js" */
 /** @import { OffHead } from "./changes.js" */
 
-/** The distance that the answer moves without each head, in the order of `headsOf`. @typedef {Float64Array} Effects */
+/** The distance that the answer moves without each head, in the order of `headsOf`, and its lead.
+ * @typedef {{moves: Float64Array, leads: Float64Array}} Effects
+ */
 /** Small pictures of all heads of an attention. @typedef {{weights: Float32Array, shape: number[]}} Tiny */
 
 const TINY = 32; // the longest side of a small heatmap, in cells
@@ -65,14 +67,15 @@ export function switchesBytes(texts, model, board, reader, result, written) {
     if (grid) arrays[`groups.${place}.effects`] = floats(shape.slice(0, 2), grid);
   });
   const isPercent = reader.kind !== "cosines";
-  const first = effects ? headsOf(attentions)[largest(effects.map(Math.abs), 1)[0]] : null;
+  const first = effects ? headsOf(attentions)[largest(effects.moves, 1)[0]] : null;
+  const others = effects ? othersOf(effects, attentions, off, to) : null;
   const header = {
     strings: strings.switches,
     model,
     groups: attentions.map((own) => switchGroup(catalogue, own, attentions.length > 1)),
     off: off.map((head) => ({ head: headName(head), to: head.to, change: changeText(head) })),
     to,
-    answer: answerView(catalogue, reader, result, off, written),
+    answer: answerView(catalogue, reader, result, off, others, written),
     effects: effects ? effectsSentence(catalogue, attentions, reader, effects) : "",
     effects_percent: isPercent,
     suggested: first ? headName(first) : "",
@@ -84,7 +87,7 @@ export function switchesBytes(texts, model, board, reader, result, written) {
     reader: "",
     forbidden: "",
     least: 0,
-    most: effects ? Math.fround(Math.max(0, ...effects)) : 0,
+    most: effects ? Math.fround(Math.max(0, ...effects.moves)) : 0,
   };
   return pack(header, arrays);
 }
@@ -107,7 +110,22 @@ function gridOf(
   /** @type {Attention} */ own,
 ) {
   const sites = headsOf(attentions);
-  return Float32Array.from([...effects].filter((_, place) => sites[place].group === own.name));
+  return Float32Array.from([...effects.moves].filter((_, place) => sites[place].group === own.name));
+}
+
+/** All heads but the one that is off; null where they are not its control. @returns {OtherHeads | null} */
+function othersOf(
+  /** @type {Effects} */ { moves, leads },
+  /** @type {readonly Attention[]} */ attentions,
+  /** @type {readonly OffHead[]} */ off,
+  /** @type {Off} */ to,
+) {
+  if (off.length !== 1 || off[0].to !== to || moves.length < 2) return null;
+  const names = headsOf(attentions).map(headName);
+  const own = names.indexOf(headName(off[0]));
+  const but = (/** @type {Float64Array} */ numbers) => [...numbers].filter((_, place) => place !== own);
+  const [strongest] = largest(moves, 2).filter((place) => place !== own);
+  return { own: moves[own], moves: but(moves), leads: but(leads), strongest: names[strongest] };
 }
 
 /** @returns {AnswerView} */
@@ -116,6 +134,7 @@ function answerView(
   /** @type {Reader} */ reader,
   /** @type {Switched} */ result,
   /** @type {readonly OffHead[]} */ off,
+  /** @type {OtherHeads | null} */ others,
   /** @type {[before: string, after: string] | null} */ written,
 ) {
   const isOff = off.length > 0;
@@ -133,7 +152,9 @@ function answerView(
     values: isOff ? catalogue["switchboard.after"] : "",
     seconds: isOff ? catalogue["switchboard.before"] : "",
     sentence: isOff ? changedSentence(catalogue, reader, result, what) : cleanSentence(catalogue, reader),
-    ...(isOff ? controlSentences(catalogue, reader, result, off.length) : { control: "", measured: "" }),
+    ...(isOff
+      ? controlSentences(catalogue, reader, result, off.length, others)
+      : { control: "", measured: "" }),
     percent: reader.kind !== "cosines",
     written: writtenTexts(catalogue, written, isOff ? what : null),
   };
@@ -168,23 +189,24 @@ function writtenTexts(
   return what === null ? [first] : [first, [fill(catalogue["switchboard.writes_off"], { what }), after]];
 }
 
-/** The head that matters most, the one that matters least, and what a head picked at random does. */
+/** The head that matters most, the one that matters least, and the median of all but the first. */
 function effectsSentence(
   /** @type {Record<string, string>} */ catalogue,
   /** @type {readonly Attention[]} */ attentions,
   /** @type {Reader} */ reader,
-  /** @type {Effects} */ effects,
+  /** @type {Effects} */ { moves },
 ) {
   const unit = unitOf(reader);
   const sites = headsOf(attentions);
-  const order = largest(effects.map(Math.abs), effects.length);
+  const order = largest(moves, moves.length);
   const [first, control] = [order[0], order[order.length - 1]];
+  const others = order.slice(1).map((place) => moves[place]);
   return fill(catalogue["switchboard.effects"], {
-    n: effects.length,
+    n: moves.length,
     first: headName(sites[first]),
-    most: amount(catalogue, effects[first], unit),
+    most: amount(catalogue, moves[first], unit),
     control: headName(sites[control]),
-    least: amount(catalogue, Math.max(0, effects[control]), unit),
-    median: amount(catalogue, median([...effects].map(Math.abs)), unit),
+    least: amount(catalogue, moves[control], unit),
+    median: amount(catalogue, others.length ? median(others) : 0, unit),
   });
 }

@@ -17,6 +17,7 @@ from attnviz.i18n import text
 from attnviz.pictures.group import answers, heads
 from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.shared.canvas import Canvas
+from attnviz.types import Site
 
 if TYPE_CHECKING:
     from attnviz.experiment.answers import AnswerReader
@@ -29,12 +30,12 @@ if TYPE_CHECKING:
 class EffectsView:
     """The effect of each head of one attention, or of its look at a `cell`; NaN for none.
 
-    `capture` is that of the `HeadsView` that shows the heads. `median` is the effect of the median
-    head, the control; what is above `least` matters. `sentences[layer][head]` says the effect
-    beside its control, `legend` what is measured and how much the largest is, `most`. `cell` is the
-    query and the key of the look that is forbidden, None where the whole head is taken away; then
-    `before` and `answers[layer][head]` are the likeliest answers with their probabilities, "" where
-    an answer is no choice.
+    `capture` is that of the `HeadsView` that shows the heads. `median` is that of all heads but the
+    strongest, its control, or that of all looks; what is above `least` matters.
+    `sentences[layer][head]` says the effect beside its control, `legend` what is measured and how
+    much the largest is, `most`. `cell` is the query and the key of the look that is forbidden, None
+    where the whole head is taken away; then `before` and `answers[layer][head]` are the likeliest
+    answers with their probabilities, "" where an answer is no choice.
     """
 
     capture: str
@@ -56,31 +57,31 @@ def of_heads(shown: PageContext, answer: "AnswerReader", effects: "Effects") -> 
     """The effects of the heads of a group."""
     lang, group = shown.lang, shown.group
     sizes = np.abs(effects.changes)
-    median, most = float(np.median(sizes)), float(sizes.max())
+    first = effects.order[0]
+    median, most = effects.others(first).median, float(sizes.max())
     unit = answers.unit_of(answer)
     what = _what(answer)
-    others = answers.amount_again(lang, median, unit)
     table = np.abs(effects.grid(group.kind, group.stack))
+
+    def sentence(layer: int, head: int, effect: float) -> str:
+        others = effects.others(Site(layer, head, group.kind, group.stack))
+        own = answers.amount(lang, effect, unit)
+        again = answers.amount_again(lang, others.median, unit)
+        return text(lang, f"effects.{what}", own=own, n=len(others.heads), median=again)
+
     sentences = tuple(
         tuple(
-            ""
-            if np.isnan(effect)
-            else text(
-                lang,
-                f"effects.{what}",
-                own=answers.amount(lang, float(effect), unit),
-                median=others,
-            )
-            for effect in layer
+            "" if np.isnan(effect) else sentence(layer, head, effect)
+            for head, effect in enumerate(row)
         )
-        for layer in table
+        for layer, row in enumerate(table.tolist())
     )
     legend = text(
         lang,
         f"effects.legend_{what}",
-        head=str(effects.order[0]),
+        head=str(first),
         most=answers.amount_again(lang, most, unit),
-        median=others,
+        median=answers.amount_again(lang, median, unit),
     )
     least = answers.least_that_matters(answer, sizes, effects.spread)
     name = heads.capture_name(shown)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from attnviz.capture.changed.references import Reference
     from attnviz.experiment.answers import AnswerReader
     from attnviz.experiment.clean_run import CleanRun
+    from attnviz.experiment.effects import Effects, OtherHeads
     from attnviz.experiment.switches import Switched
 
 Unit = Literal["percent", "points", "number"]
@@ -109,11 +110,35 @@ def control_sentence(
     )
 
 
-def lead_sentence(
-    lang: Language, prepared: "CleanRun", answer: "AnswerReader", result: "Switched"
+def every_control_sentence(
+    lang: Language, answer: "AnswerReader", own: float, others: "OtherHeads"
 ) -> str:
-    """The lead of a nearly certain answer, which does not saturate; "" for another answer."""
-    if not (answer.exclusive and len(result.controls) and result.before.max() >= SATURATED):
+    """A sentence on how far the answer moved, and how far all other heads move it, each alone."""
+    unit = unit_of(answer)
+    return text(
+        lang,
+        "switchboard.control_every",
+        own=amount(lang, own, unit),
+        n=len(others.heads),
+        median=amount_again(lang, others.median, unit),
+        most=amount_again(lang, others.most, unit),
+        head=str(others.strongest),
+    )
+
+
+def lead_sentence(
+    lang: Language,
+    prepared: "CleanRun",
+    answer: "AnswerReader",
+    result: "Switched",
+    leads: "Effects | None" = None,
+    head: str = "",
+) -> str:
+    """The lead of a nearly certain answer, which does not saturate; "" for another answer.
+
+    Its control are the draws of `result`; or, without those, the other heads of `leads` but `head`.
+    """
+    if not (answer.exclusive and result.before.max() >= SATURATED):
         return ""
     first, second = np.argsort(-result.before, kind="stable")[:2].tolist()
     with np.errstate(divide="ignore"):
@@ -121,6 +146,10 @@ def lead_sentence(
             float(np.log(row[first]) - np.log(row[second]))
             for row in (result.before, result.after, *result.controls)
         )
+    if not controls and leads is not None:
+        controls = (leads.before + leads.others(head).changes).tolist()
+    if not controls:
+        return ""
     return text(
         lang,
         "switchboard.lead",

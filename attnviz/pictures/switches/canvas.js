@@ -403,6 +403,7 @@ function makeAnswer() {
       );
       setText(how, strings.measured);
       setText(measured, answer.measured);
+      details.hidden = !answer.measured;
       more.replaceChildren(
         ...(texts.length ? [el("dl", { class: "av-switches-written" }, ...texts)] : []),
         ...(control ? [el("p", { class: "av-note" }, control), details] : []),

@@ -20,12 +20,13 @@ from attnviz.pictures.group.axes import token_axes
 from attnviz.pictures.group.groups import Group, size_of
 from attnviz.pictures.shared.bars import Bar
 from attnviz.pictures.switches import AnswerView, HeadFacts, Switch, SwitchGroup, tiny
+from attnviz.types import Site
 
 if TYPE_CHECKING:
     from attnviz.experiment.answers import AnswerReader
     from attnviz.experiment.clean_run import CleanRun
     from attnviz.experiment.cuts import Cuts
-    from attnviz.experiment.effects import Effects
+    from attnviz.experiment.effects import Effects, OtherHeads
     from attnviz.experiment.switches import Switched
 
 BARS, MAX_BARS = 5, 40  # of the likeliest choices, before as after; of a short list
@@ -87,7 +88,9 @@ def _stretched(
 class ChangedAnswer:
     """An answer after heads were switched off or a look was forbidden, as the page shows it.
 
-    `look` names the look that is forbidden, "" for none.
+    `look` names the look that is forbidden, "" for none. Where the effects of all heads are known,
+    `effects`, and on the answer's lead `leads`, the control of one head that is off are all others;
+    else heads that `result` has drawn.
     """
 
     lang: Language
@@ -96,6 +99,8 @@ class ChangedAnswer:
     result: "Switched"
     off: Sequence[Switch]
     look: str = ""
+    effects: "Effects | None" = None
+    leads: "Effects | None" = None
 
     def view(self, written: tuple[str, str] | None) -> AnswerView:
         """The answer as bars, what became of it in a sentence, and its control."""
@@ -106,7 +111,7 @@ class ChangedAnswer:
             values=text(self.lang, "switchboard.after") if is_off else "",
             seconds=text(self.lang, "switchboard.before") if is_off else "",
             sentence=self._sentence(),
-            control=self._control("switchboard"),
+            control=self._control(),
             measured=self._measured(),
             percent=self.reader.is_probability,
             written=() if written is None else self._written(*written),
@@ -145,20 +150,47 @@ class ChangedAnswer:
         share = answers.share(self.lang, self.result.before[best])
         return text(self.lang, "switchboard.says", answer=self._name(best), share=share)
 
-    def _control(self, section: str) -> str:
-        """A sentence on how far heads drawn at random move the answer: the level of chance."""
+    @property
+    def _others(self) -> "OtherHeads | None":
+        """All heads but the one that is off; None where they are not the control."""
+        return others(self.effects, self.off, self.look)
+
+    def _control(self) -> str:
+        """A sentence on how far other heads move the answer, all or some drawn at random."""
+        others = self._others
+        if others is None or self.effects is None:
+            return self._drawn("switchboard")
+        own = abs(self.effects.of(self.off[0].head))  # as the board has it
+        if self.effects.to == "resample":  # that is the mean of several
+            own = answers.moved(self.reader, self.result.before, self.result.after)
+        return answers.every_control_sentence(self.lang, self.reader, own, others)
+
+    def _drawn(self, section: str) -> str:
         if not self._is_changed or not len(self.result.controls):
             return ""
         n = len(self.off) + bool(self.look)
         return answers.control_sentence(self.lang, self.reader, self.result, section, n=n)
 
     def _measured(self) -> str:
-        """The control in full, and the lead of an answer that is nearly certain."""
-        control = self._control("switchboard.measured")
-        if not control:
-            return ""
-        lead = answers.lead_sentence(self.lang, self.prepared, self.reader, self.result)
+        """A sentence on what the control is of, and the lead of a nearly certain answer."""
+        if self._others is None:
+            control, leads, head = self._drawn("switchboard.measured"), None, ""
+            if not control:
+                return ""
+        else:
+            control, leads, head = self._every_drawn(), self.leads, self.off[0].head
+        lead = answers.lead_sentence(
+            self.lang, self.prepared, self.reader, self.result, leads, head
+        )
         return " ".join(filter(None, (control, lead)))
+
+    def _every_drawn(self) -> str:
+        """A sentence where the effects are means of several outputs drawn at random."""
+        from attnviz.experiment.effects import DRAWS
+
+        if self.off[0].to != "resample":
+            return ""
+        return text(self.lang, "switchboard.measured.resample", draws=DRAWS)
 
     def _written(self, before: str, after: str) -> tuple[tuple[str, str], ...]:
         first = (text(self.lang, "switchboard.writes"), before)
@@ -197,25 +229,33 @@ def chosen_bars(exclusive: bool, result: "Switched") -> list[int]:
     return sorted(both, key=lambda place: -max(result.before[place], result.after[place]))
 
 
+def others(effects: "Effects | None", off: Sequence[Switch], look: str = "") -> "OtherHeads | None":
+    """The control of one head that is off, where all were measured: every other one; else None."""
+    if effects is None or look or len(off) != 1 or off[0].to != effects.to:
+        return None
+    found = effects.others(off[0].head)
+    return found if found.heads else None
+
+
 # --- effects ------------------------------------------------------------------------------------
 
 
 def leads_sentence(lang: Language, answer: "AnswerReader", leads: "Effects") -> str:
     """The changes of a nearly certain answer's lead, which its probability does not show."""
-    first, sizes = leads.order[0], np.abs(leads.changes)
+    first = leads.order[0]
     return text(
         lang,
         "switchboard.effects_lead",
         was=answers.share(lang, float(answer.clean.max())),
         first=str(first),
         most=number(lang, leads.of(first), "+.1f"),
-        median=number(lang, float(np.median(sizes)), ".1f"),
+        median=number(lang, leads.others(first).median, ".1f"),
         control=str(leads.control),
     )
 
 
 def effects_sentence(lang: Language, answer: "AnswerReader", effects: "Effects") -> str:
-    """The head that matters most, the control, and what a head picked at random does."""
+    """The head that matters most, the one that matters least, and the median of the others."""
     from attnviz.experiment.effects import DRAWS
 
     unit = answers.unit_of(answer)
@@ -229,7 +269,7 @@ def effects_sentence(lang: Language, answer: "AnswerReader", effects: "Effects")
         most=answers.amount(lang, effects.of(first), unit),
         control=str(control),
         least=answers.amount(lang, max(0.0, effects.of(control)), unit),
-        median=answers.amount(lang, float(np.median(np.abs(effects.changes))), unit),
+        median=answers.amount(lang, effects.others(first).median, unit),
     )
 
 
@@ -254,11 +294,12 @@ def facts(
 ) -> tuple[HeadFacts, ...]:
     """Looks and matters of the heads of every group; `cell` is that of the group that is shown."""
     lang, unit = shown.lang, answers.unit_of(answer)
-    median = answers.amount_again(lang, float(np.median(np.abs(effects.changes))), unit)
 
-    def sentence(effect: float) -> str:
+    def sentence(group: Group, layer: int, head: int, effect: float) -> str:
+        others = effects.others(Site(layer, head, group.kind, group.stack))
         own = answers.amount_again(lang, abs(effect), unit)
-        return text(lang, "switchboard.alone", own=own, median=median)
+        median = answers.amount_again(lang, others.median, unit)
+        return text(lang, "switchboard.alone", own=own, n=len(others.heads), median=median)
 
     every = []
     for group in shown.captured.groups:
@@ -267,8 +308,11 @@ def facts(
         chosen = cell if is_shown and is_drawn else None
         query, key = ("", "") if chosen is None else _tokens(shown, chosen)
         sentences = tuple(
-            tuple("" if np.isnan(effect) else sentence(effect) for effect in layer)
-            for layer in _effects(group, effects).tolist()
+            tuple(
+                "" if np.isnan(effect) else sentence(group, layer, head, effect)
+                for head, effect in enumerate(row)
+            )
+            for layer, row in enumerate(_effects(group, effects).tolist())
         )
         looks = _looks(group, chosen) if query and chosen is not None else None
         every.append(HeadFacts(query, key, sentences, looks))

@@ -81,7 +81,8 @@ def test_show_switches_as_the_library(name: str, lang: Language, tmp_path: Path)
     run, captured = experiment_of(lm)
     off = switches.parse(OFF[name]) or ()
     answer = run.reader
-    effects = run.effects(to="mean")
+    effects, lead = run.effects(to="mean"), run.reader.lead
+    leads = None if lead is None else run.with_measure(lead).effects(to="mean")
     result = run.with_changes(*parse(OFF[name]), draws=DRAWS).choices
     shown = PageContext(lang, captured, captured.groups[0])
     titles = [
@@ -92,7 +93,9 @@ def test_show_switches_as_the_library(name: str, lang: Language, tmp_path: Path)
         groups=fill.switch_groups(shown, titles, effects),
         off=off,
         to="mean",
-        answer=fill.ChangedAnswer(lang, run.prepared, answer, result, off).view(None),
+        answer=fill.ChangedAnswer(
+            lang, run.prepared, answer, result, off, effects=effects, leads=leads
+        ).view(None),
         effects=fill.effects_sentence(lang, answer, effects),
         effects_percent=answer.is_probability,
         suggested=str(effects.order[0]),
