@@ -15,6 +15,7 @@ from attnviz.teach.lessons.cards.texts import lesson_texts
 from tests.support.balancer import balancer
 from tests.support.redis_server import redis_server
 from tests.support.server import Running, running
+from tests.support.visit import expect_live
 from tests.support.waiting import eventually, expect_equal
 
 CODE = re.compile(r"[2-9A-Z]{3}-[2-9A-Z]{3}")
@@ -41,12 +42,6 @@ def opened(browser: Browser, url: str, path: str, server: int) -> Page:
     return page
 
 
-def live(page: Page, heed: str, limit_s: float = 60.0) -> None:
-    either = '.av-class-messages[data-heard="live"], .class-card[data-heard="live"]'
-    line = page.locator(either)
-    expect(line, f"{heed} is not live").to_be_visible(timeout=1000 * limit_s)
-
-
 def sessions(app: Running) -> int:
     """The number of tabs that a process serves."""
     request = urllib.request.Request(
@@ -71,10 +66,10 @@ def test_a_class_survives_the_death_of_either_process(
         lead.get_by_role("button", name="Teach this lesson").click()
         lead.get_by_role("button", name="Open a class").click()
         code = lead.get_by_role("heading", name=CODE).inner_text()
-        live(lead, "the presenter")
+        expect_live(lead, "the presenter")
         followers = [opened(browser, url, f"learn?room={code}", server) for server in (0, 1, 0)]
         for page in followers:
-            live(page, "a follower")
+            expect_live(page, "a follower")
             page.get_by_text(EN.of("order", "option.nothing"), exact=True).click()
         expect(lead.get_by_text("3 here · 3 answered")).to_be_visible()
 

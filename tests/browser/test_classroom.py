@@ -9,6 +9,7 @@ from attnviz.i18n import LANGUAGES, Language, text
 from attnviz.teach.lessons.cards.texts import lesson_texts
 from tests.browser.conftest import OpenVisit
 from tests.support.browser import accessibility_problems
+from tests.support.visit import expect_live
 from tests.support.waiting import expect_true
 
 CODE = re.compile(r"[2-9A-Z]{3}-[2-9A-Z]{3}")
@@ -21,12 +22,6 @@ SHARPER = EN.of("sharper", "title").partition("[[")[0].strip()
 
 def heading(page: Page, title: str) -> None:
     expect(page.get_by_role("heading", name=title)).to_be_visible()
-
-
-def live(page: Page) -> None:
-    """Waits for the line of a presenter's page, or of a card's."""
-    either = '.av-class-messages[data-heard="live"], .class-card[data-heard="live"]'
-    expect(page.locator(either)).to_be_visible()
 
 
 def drawn(page: Page) -> None:
@@ -42,11 +37,11 @@ def test_a_class_of_two_and_a_latecomer(visit: OpenVisit) -> None:
     lead.get_by_role("button", name="Teach this lesson").click()
     lead.get_by_role("button", name="Open a class").click()
     code = lead.get_by_role("heading", name=CODE).inner_text()
-    live(lead)
+    expect_live(lead)
     one = visit("learn", room=code, canvases=False)
     two = visit("learn", room=code, locale="ja", scheme="dark", canvases=False)
     for follower in (one.page, two.page):
-        live(follower)
+        expect_live(follower)
     heading(two.page, JA.of("order", "title"))
     expect(lead.get_by_text("2 here · 0 answered")).to_be_visible()
 
@@ -71,7 +66,7 @@ def test_a_class_of_two_and_a_latecomer(visit: OpenVisit) -> None:
     late = visit("learn", room=code, canvases=False)
     heading(late.page, SHARPER)
     expect(lead.get_by_text("3 here")).to_be_visible()
-    live(late.page)
+    expect_live(late.page)
     late.page.goto("about:blank")
     expect(lead.get_by_text("2 here")).to_be_visible()
     assert not accessibility_problems(lead) and not accessibility_problems(one.page)
@@ -86,11 +81,11 @@ def test_a_class_goes_along_survives_a_reload_and_ends_with_a_card(visit: OpenVi
     lead.get_by_role("button", name="Open a class").click()
     expect(lead.locator(".st-key-attnviz-widget-class-bar h1")).to_be_in_viewport()
     one = visit("learn", room=lead.get_by_role("heading", name=CODE).inner_text(), canvases=False)
-    live(one.page)
+    expect_live(one.page)
     lead.get_by_role("button", name="Begin").click()
     expect(lead.get_by_role("button", name="Begin")).to_have_count(0)
     lead.reload()  # the address has no key, the tab has
-    live(lead)
+    expect_live(lead)
     expect(lead.get_by_role("button", name="Next →")).to_be_visible()
     expect(lead).not_to_have_url(re.compile("host"))
     expect(one.page).not_to_have_url(re.compile("seat"))
@@ -134,7 +129,7 @@ def test_what_the_presenter_points_at_is_marked_for_the_class(visit: OpenVisit) 
     follower = visit(
         "learn", room=lead.get_by_role("heading", name=CODE).inner_text(), canvases=False
     ).page
-    live(follower)
+    expect_live(follower)
     lead.locator('[data-panel="masked"] td[data-row="2"][data-column="1"]').click()
     marked = follower.locator('[data-panel="masked"] td.av-board-pointed')
     expect(marked).to_have_count(7)  # row 2 and column 1 of four by four
@@ -145,9 +140,9 @@ def test_a_head_that_the_presenter_switches_is_switched_for_the_class(visit: Ope
     lead.get_by_role("button", name="Teach this lesson").click()
     lead.get_by_role("button", name="Open a class").click()
     code = lead.get_by_role("heading", name=CODE).inner_text()
-    live(lead)
+    expect_live(lead)
     opened = visit("learn", room=code)
-    live(opened.page)
+    expect_live(opened.page)
     opened.wait_for_parameters(layer=3, head=1)
     lead.get_by_role("button", name="Previous head").click()
     lead.get_by_role("button", name="Begin").hover()  # the choice is told on leaving

@@ -11,7 +11,7 @@ from attnviz.app.server.edge.health import KEY_VARIABLE
 from attnviz.teach.lessons.cards.texts import lesson_texts
 from tests.support.browser import settle
 from tests.support.server import serve
-from tests.support.visit import open_visit
+from tests.support.visit import expect_live, open_visit
 
 FOLDER, KEY = "courses/attn", "test"
 CODE = re.compile(r"[2-9A-Z]{3}-[2-9A-Z]{3}")
@@ -49,7 +49,7 @@ def test_a_class_is_opened_joined_and_led_there(browser: Browser, app: str) -> N
     code = page.get_by_role("heading", name=CODE).inner_text()
     expect(page.get_by_text(f"{app}/learn?room={code}")).to_be_visible()
     follower = open_visit(browser, app, "learn", room=code, canvases=False)
-    expect(follower.page.locator('.av-class-messages[data-heard="live"]')).to_be_visible()
+    expect_live(follower.page)
     page.get_by_role("button", name="Next →").click()
     expect(follower.page.get_by_role("heading", name=SHARPER)).to_be_visible()
     for visit in (lead, follower):

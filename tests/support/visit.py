@@ -217,6 +217,12 @@ def expect_data(locator: Locator, **wanted: object) -> None:
             expect(locator).to_have_attribute(attribute, str(value))
 
 
+def expect_live(page: BrowserPage, whose: str = "this page", limit_s: float = LIMIT_S) -> None:
+    """Waits for the line of a page that hears its class: a presenter's, or a card's."""
+    either = '.av-class-messages[data-heard="live"], .class-card[data-heard="live"]'
+    expect(page.locator(either), f"{whose} is not live").to_be_visible(timeout=1000 * limit_s)
+
+
 def main_text(visit: Visit) -> str:
     """What stands on the page, components aside."""
     return visit.page.get_by_test_id("stMain").inner_text()
