@@ -9,6 +9,7 @@ heads, in the colours of the page.
 import base64
 import html
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float32, UInt8
@@ -16,7 +17,9 @@ from jaxtyping import Float32, UInt8
 from attnviz.figures import png, ramp
 from attnviz.pictures.group import groups
 from attnviz.pictures.group.groups import Group
-from attnviz.types import HeadId
+
+if TYPE_CHECKING:
+    from attnviz.attention.call import AttentionCall
 
 MAX_SIDE = 64  # pixels of a head
 MAX_HEADS = 24  # heads of a layer, and layers
@@ -66,10 +69,9 @@ def still(group: Group) -> bytes:
 
     Heads that were not kept are crossed out.
     """
-    kept = set(group.heads)
     colours = ramp.table("light")
-    layers = list(groups.each_layer(group))[:MAX_HEADS]
-    rows = [[_small(weights) for weights in heads[:MAX_HEADS]] for heads in layers]
+    layers = zip(group.calls[:MAX_HEADS], groups.each_layer(group), strict=False)
+    rows = [_small_row(call, weights) for call, weights in layers]
     down = max(cells.shape[0] for row in rows for cells in row) + GAP
     across = max(cells.shape[1] for row in rows for cells in row) + GAP
     size = (len(rows) * down - GAP, max(map(len, rows)) * across - GAP, 3)
@@ -77,10 +79,19 @@ def still(group: Group) -> bytes:
     for layer, row in enumerate(rows):
         for head, cells in enumerate(row):
             top, left = layer * down, head * across
-            drawn = colours[cells] if HeadId(layer, head) in kept else _crossed_out(cells)
+            drawn = colours[cells] if head in group.calls[layer].kept_heads else _crossed_out(cells)
             atlas[top : top + cells.shape[0], left : left + cells.shape[1]] = drawn
     enlarged = 2 if max(down, across) - GAP <= ENLARGED_UP_TO else 1
     return png.encoded(atlas, enlarged)
+
+
+def _small_row(
+    call: "AttentionCall", weights: Float32[np.ndarray, "kept query key"]
+) -> list[UInt8[np.ndarray, "row column"]]:
+    """The small pictures of a layer's heads; those of heads that were not kept are empty."""
+    empty = _small(np.zeros(weights.shape[1:], np.float32))
+    kept = dict(zip(call.kept_heads, map(_small, weights), strict=True))
+    return [kept.get(head, empty) for head in range(min(call.n_heads, MAX_HEADS))]
 
 
 def _crossed_out(cells: UInt8[np.ndarray, "row column"]) -> UInt8[np.ndarray, "row column rgb"]:

@@ -48,3 +48,20 @@ test("weights that come fill their layers, causal ones with their zeros", () => 
   whole.take({ ...rest, first_layer: 1, weights: packed([...MATRIX, ...MATRIX], [1, 2, 3, 3]) });
   assert.ok(whole.isWhole());
 });
+
+test("of some heads, these alone have room, and what comes of them lies at their places", () => {
+  const header = { ...SIZE, first: { layer: 1, head: 1, side: 2 }, kept: [[1], [1]] };
+  const places = (/** @type {number} */ size) => new Map([1, 3].map((place, i) => [place, i * size]));
+  const largest = { ...packed([50, 60, 80, 90, 5, 6, 8, 9], [2, 2, 2, 2]), places: places(4) };
+  const arrays = { weights: packed(MATRIX, [1, 1, 3, 3]), "first.largest": largest };
+  const whole = makeWhole(/** @type {any} */ (header), /** @type {any} */ (arrays));
+  assert.deepEqual([...whole.weights.data], [...Array(9).fill(0), ...MATRIX]);
+  assert.deepEqual([whole.has(0, 1), whole.has(1, 1), whole.isWhole()], [false, true, false]);
+  assert.deepEqual([...whole.largestOf(0, 1)], [50, 50, 60, 50, 50, 60, 80, 80, 90]);
+  const rest = { capture: "", sentences: [], measures: [], measured: null };
+  const ten = MATRIX.map((value) => value * 10);
+  const part = { ...packed(ten, [1, 2, 3, 3]), places: new Map([[1, 0]]) };
+  whole.take({ ...rest, first_layer: 0, weights: part });
+  assert.deepEqual([...whole.weights.data], [...ten, ...MATRIX]);
+  assert.ok(whole.isWhole() && whole.has(0, 1) && !whole.has(0, 0));
+});

@@ -245,7 +245,8 @@ def _found(
     """The clearest heads with their weights, and in words what was found of each."""
     layers: dict[HeadId, np.ndarray] = {}
     for layer, weights in enumerate(groups.each_layer(shown.group)):
-        layers |= {row.head: weights[row.head.head] for row in rows if row.head.layer == layer}
+        kept = (HeadId(layer, head) for head in shown.group.call(layer).kept_heads)
+        layers |= dict(zip(kept, weights, strict=True))
     heads = tuple(
         found.FoundHead(*_place(row), row.share, row.control, _words(shown.lang, row, cell))
         for row in rows

@@ -14,6 +14,7 @@ export interface StoredArray extends Source {
   dtype: Dtype;
   shape: number[];
   first?: number;
+  places?: number[];
   coarse?: 1;
 }
 

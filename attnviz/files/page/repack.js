@@ -18,8 +18,9 @@ const COARSER = 257; // 65,535 ÷ 255: the step between codes of 16 bits and of 
 export function repack(part, strings, page) {
   let offset = 0;
   const chunks = part.arrays.map((array) => arrayBytes(array, page));
-  const entries = part.arrays.map(({ name, dtype, shape, first }, i) => {
-    const entry = { name, dtype, shape, ...(first === undefined ? {} : { first }), offset };
+  const entries = part.arrays.map(({ name, dtype, shape, first, places }, i) => {
+    const form = { ...(first === undefined ? {} : { first }), ...(places && { places }) };
+    const entry = { name, dtype, shape, ...form, offset };
     offset += padded(chunks[i].length, 0);
     return entry;
   });

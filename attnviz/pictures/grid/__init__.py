@@ -42,7 +42,7 @@ def overview(shown: PageContext, measured: Measured | None) -> HeadsView:
         keys=keys,
         cross=shown.group.cross,
         sentences=() if measured is None else heads.sentences(shown, measured),
-        weights=np.stack(list(pooled_layers(shown.group, side))),
+        weights=groups.placed(shown.group, pooled_layers(shown.group, side)),
         measures=() if measured is None else heads.measures(shown.lang, measured),
         pooled=Pooled(side, extent.n_query, extent.n_key),
         small=True,
@@ -60,7 +60,8 @@ def first_look(shown: PageContext, measured: Measured | None, at: HeadId) -> Hea
     """All heads of a group as maxima of squares, and all weights of one head."""
     extent = shown.size.extent
     side = -(-max(extent.n_query, extent.n_key) // MAX_SQUARE)
-    first = First(at.layer, at.head, side, np.stack([*pooled_layers(shown.group, side)]))
+    largest = groups.placed(shown.group, pooled_layers(shown.group, side))
+    first = First(at.layer, at.head, side, largest)
     weights = shown.group.call(at.layer).weights(at.head, shown.group.row(at.layer)).cpu().numpy()
     view = heads.all_heads(shown, measured, weights[None, None], first)
     known = () if measured is None else heads.measures(shown.lang, measured)
@@ -77,7 +78,7 @@ def square_side(size: GroupSize) -> int:
     )
 
 
-def pooled_layers(group: Group, side: int) -> Iterator[Float32[np.ndarray, "head query key"]]:
+def pooled_layers(group: Group, side: int) -> Iterator[Float32[np.ndarray, "kept query key"]]:
     """The largest weight of each square, layer by layer."""
     for weights in groups.each_layer(group):
         rows = _pooled_rows(weights, side)

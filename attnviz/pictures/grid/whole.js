@@ -2,7 +2,7 @@
 // The weights of all heads, which for a long text come later than their small pictures: one head's are there at once, and
 // of each head the largest of every few weights in both directions. No such maximum is read as a weight.
 
-import { headValues, scratchOf } from "../shared/buffer.js";
+import { cellsAt, headValues, isStored, scratchOf } from "../shared/buffer.js";
 
 /** @import { PackedArray, Values } from "../shared/buffer.js" */
 /** @import { Rest } from "../shared/rest.js" */
@@ -24,13 +24,23 @@ export function makeWhole(/** @type {Header} */ header, /** @type {Arrays} */ ar
     return { ...all, largestOf: (layer, head) => headValues(weights, layer, head) };
   }
   const size = rows * cols;
-  const count = header.n_layers * heads;
+  const squares = arrays["first.largest"];
+  const places = squares.places && new Map([...squares.places.keys()].map((place, i) => [place, i * size]));
+  const count = places?.size ?? header.n_layers * heads;
   const data = new Uint8Array(count * size);
   /** @type {PackedArray} */
-  const weights = { data, shape: [header.n_layers, heads, rows, cols], dtype: "u8" };
-  const squares = arrays["first.largest"];
-  const come = new Set([first.layer * heads + first.head]);
-  data.set(headValues(arrays.weights, 0, 0), (first.layer * heads + first.head) * size);
+  const weights = {
+    ...{ data, shape: [header.n_layers, heads, rows, cols], dtype: "u8" },
+    ...(places && { places }),
+  };
+  const come = new Set();
+  const put = (/** @type {number} */ layer, /** @type {number} */ head, /** @type {Values} */ values) => {
+    const at = cellsAt(weights, layer, head);
+    if (at === null) return;
+    data.set(values, at);
+    come.add(layer * heads + head);
+  };
+  put(first.layer, first.head, headValues(arrays.weights, 0, 0));
   return {
     weights,
     squares,
@@ -41,11 +51,8 @@ export function makeWhole(/** @type {Header} */ header, /** @type {Arrays} */ ar
       if (!part) return;
       const scratch = scratchOf(part);
       for (let layer = 0; layer < part.shape[0]; layer++)
-        for (let head = 0; head < heads; head++) {
-          const place = (from + layer) * heads + head;
-          data.set(headValues(part, layer, head, scratch), place * size);
-          come.add(place);
-        }
+        for (let head = 0; head < heads; head++)
+          if (isStored(part, layer, head)) put(from + layer, head, headValues(part, layer, head, scratch));
     },
     largestOf(layer, head) {
       const points = headValues(squares, layer, head);

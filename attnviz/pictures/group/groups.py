@@ -9,7 +9,7 @@ its weights and masks as numpy arrays, computed layer by layer; `TooLarge` where
 do not fit.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING
@@ -18,6 +18,7 @@ import numpy as np
 from jaxtyping import Bool, Float32
 
 from attnviz.errors import TooLarge, UnsupportedAttention, require_index
+from attnviz.pictures.shared.buffer import SomeHeads
 from attnviz.pictures.shared.selection import Extent
 from attnviz.types import HeadId, Kind, Stack, Tokens, named_tokens
 from attnviz.vision.windows import halved
@@ -25,6 +26,7 @@ from attnviz.vision.windows import halved
 if TYPE_CHECKING:
     from attnviz.attention.call import AttentionCall
     from attnviz.attention.capture import Capture
+    from attnviz.pictures.shared.heads import Weights
     from attnviz.vision.windows import Windows
 
 # weights of all heads together that a browser gets at once, one byte each
@@ -184,13 +186,20 @@ class GroupSize:
 
     @property
     def n_heads(self) -> int:
-        """The number of heads of all layers together."""
-        return sum(shape[0] for shape in self.shapes)
+        """The number of heads of all layers together, of those that were kept."""
+        return sum(self._n_kept(layer) for layer in range(len(self.shapes)))
 
     @property
     def n_cells(self) -> int:
-        """The number of weights of all heads together."""
-        return sum(prod(shape) for shape in self.shapes)
+        """The number of weights of these heads together."""
+        return sum(map(self.n_cells_of, range(len(self.shapes))))
+
+    def n_cells_of(self, layer: int) -> int:
+        """The number of weights of a layer's heads together."""
+        return self._n_kept(layer) * prod(self.shapes[layer][1:])
+
+    def _n_kept(self, layer: int) -> int:
+        return len(self.kept[layer]) if self.kept else self.shapes[layer][0]
 
     @property
     def n_longest(self) -> int:
@@ -302,7 +311,9 @@ def _merged_patches(grid: tuple[int, int] | None, n: int) -> Tokens | None:
 
 
 def stacked(group: Group) -> Float32[np.ndarray, "layer head query key"]:
-    """The weights of every head, where all layers have one shape."""
+    """The weights of every head, where all layers have one shape; `BadInput` if some lack."""
+    if group.kept:
+        group.capture.require_all_heads()
     size = size_of(group)
     size.require_even()
     size.require_cells()
@@ -314,25 +325,41 @@ def stacked(group: Group) -> Float32[np.ndarray, "layer head query key"]:
     return weights
 
 
-def by_layer(group: Group) -> "tuple[Float32[np.ndarray, 'head query key'], ...]":
-    """The weights of every head, one array per layer."""
-    size_of(group).require_cells()
-    return tuple(each_layer(group))
+def kept_weights(group: Group) -> "Weights":
+    """The weights of every head that was kept, stacked, or by layer where layers differ."""
+    size = size_of(group)
+    size.require_cells()
+    if not group.uneven:
+        return placed(group, each_layer(group)) if group.kept else stacked(group)
+    if not group.kept:
+        return tuple(each_layer(group))
+    return tuple(
+        SomeHeads(weights, shape, kept)
+        for weights, shape, kept in zip(each_layer(group), size.shapes, group.kept, strict=True)
+    )
 
 
-def each_layer(group: Group) -> "Iterator[Float32[np.ndarray, 'head query key']]":
+def placed(
+    group: Group, layers: Iterable[Float32[np.ndarray, "kept row column"]], first: int = 0
+) -> Float32[np.ndarray, "layer head row column"] | SomeHeads:
+    """A matrix of each kept head of all layers, or of some from the layer `first` on, stacked."""
+    matrices = list(layers)
+    if not group.kept:
+        return np.stack(matrices)
+    n_heads = group.calls[first].n_heads
+    kept = group.kept[first : first + len(matrices)]
+    places = (layer * n_heads + head for layer, heads in enumerate(kept) for head in heads)
+    together = np.concatenate(matrices)
+    return SomeHeads(together, (len(matrices), n_heads, *together.shape[1:]), tuple(places))
+
+
+def each_layer(group: Group) -> "Iterator[Float32[np.ndarray, 'kept query key']]":
     """The weights of one layer after the other, each computed when it is asked for.
 
-    Those of heads that were not kept are 0.
+    A row for each head that was kept, `calls[layer].kept_heads`.
     """
     for layer, call in enumerate(group.calls):
-        if call.inputs.only is None:
-            yield call.weights(batch=group.row(layer)).cpu().numpy()
-            continue
-        weights = np.zeros((call.n_heads, call.n_query, call.n_key), np.float32)
-        for head in call.kept_heads:
-            weights[head] = call.weights(head, group.row(layer)).cpu().numpy()
-        yield weights
+        yield call.kept_weights(group.row(layer)).cpu().numpy()
 
 
 def mask(group: Group, layer: int) -> Bool[np.ndarray, "query key"]:

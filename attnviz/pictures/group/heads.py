@@ -19,16 +19,12 @@ from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.group.axes import predicts, token_axes
 from attnviz.pictures.group.measures import Measured
 from attnviz.pictures.group.titles import model_title
-from attnviz.pictures.shared.heads import First, HeadMeasure, HeadsView, Heard, LayerView
+from attnviz.pictures.shared.heads import First, HeadMeasure, HeadsView, Heard, LayerView, Weights
 from attnviz.tokens.words import words
 
 if TYPE_CHECKING:
-    from jaxtyping import Float32
-
     from attnviz.metrics import HeadRole
     from attnviz.types import Tokens
-
-    Weights = Float32[np.ndarray, "layer head query key"] | tuple[Float32[np.ndarray, "_ _ _"], ...]
 
 # columns of the spectrogram under the keys: in all, and for one frame
 MAX_COLUMNS, MAX_PER_FRAME = 3072, 8
@@ -37,7 +33,7 @@ MAX_COLUMNS, MAX_PER_FRAME = 3072, 8
 def all_heads(
     shown: PageContext,
     measured: Measured | None,
-    weights: "Weights | None" = None,
+    weights: Weights | None = None,
     first: First | None = None,
 ) -> HeadsView:
     """All heads of a group on the first text, each with a sentence on what it does most.
@@ -46,15 +42,13 @@ def all_heads(
     """
     queries, keys = token_axes(shown)
     group, uneven = shown.group, shown.group.uneven
-    if weights is None:
-        weights = groups.by_layer(group) if uneven else groups.stacked(group)
     return HeadsView(
         model=model_title(shown.lang, shown.captured.name),
         queries=queries,
         keys=keys,
         cross=group.cross,
         sentences=() if measured is None else sentences(shown, measured),
-        weights=weights,
+        weights=groups.kept_weights(group) if weights is None else weights,
         patches=picture_places.picture(shown.captured, group),
         visible=None if uneven else groups.stacked_masks(group),
         layers=_layers(shown) if uneven else (),

@@ -49,11 +49,10 @@ def measure(group: Group) -> Measured:
         heads = list(group.calls[layer].kept_heads)
         of_layer: list[HeadRole | None] = [None] * group.calls[layer].n_heads
         if heads:
-            kept = weights[:, heads]
-            (found,) = attnviz.metrics.describe(kept, queries, keys, mask)
+            (found,) = attnviz.metrics.describe(weights, queries, keys, mask)
             for head, role in zip(heads, found, strict=True):
                 of_layer[head] = role
-            for name, measures in measured(kept, queries, keys, mask).items():
+            for name, measures in measured(weights, queries, keys, mask).items():
                 table = values.setdefault(
                     name, np.full((extent.n_layers, extent.n_heads), np.nan, np.float32)
                 )

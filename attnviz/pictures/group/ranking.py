@@ -72,8 +72,8 @@ def _links(group: Group, query: int, key: int) -> Iterator[RankedHead]:
             continue
         others[query] = False
         controls = weights[:, others, key].mean(axis=1, dtype=np.float64)
-        for head in group.calls[layer].kept_heads:
-            weight, control = float(weights[head, query, key]), float(controls[head])
+        for row, head in enumerate(group.calls[layer].kept_heads):
+            weight, control = float(weights[row, query, key]), float(controls[row])
             yield RankedHead(HeadId(layer, head), weight, control)
 
 
@@ -92,7 +92,8 @@ def opening(group: Group, head: HeadId | None = None) -> tuple[RankedHead, int, 
     for layer, weights in enumerate(groups.each_layer(group)):
         if head is not None and layer != head.layer:
             continue
-        first = 0 if head is None else head.head
+        heads = list(group.calls[layer].kept_heads)
+        first = 0 if head is None else heads.index(head.head)
         chosen = weights[first:] if head is None else weights[first : first + 1]
         visible = groups.mask(group, layer)
         # a weight leaves its control less: the largest one of a key is the clearest
@@ -107,14 +108,14 @@ def opening(group: Group, head: HeadId | None = None) -> tuple[RankedHead, int, 
             ("word", possible & asked[:, None]),
         ):
             rows = np.flatnonzero(allowed.any(axis=1))
-            if not len(rows):
+            if not len(rows) or not len(chosen):
                 continue
             largest = np.where(allowed[rows], chosen[:, rows], -1).max(axis=1)
             controls = (sums - largest) / n_others
             difference = np.where(largest < 0, -1, largest - controls)
             number, key = map(int, np.unravel_index(difference.argmax(), difference.shape))
             weight, control = float(largest[number, key]), float(controls[number, key])
-            found = RankedHead(HeadId(layer, first + number), weight, control)
+            found = RankedHead(HeadId(layer, heads[first + number]), weight, control)
             before = best[name][0].difference if name in best else 0.0
             if difference[number, key] > 0 and found.difference > before:
                 of_key = np.where(allowed[rows, key], chosen[number, rows, key], -1)
@@ -170,7 +171,7 @@ def shares(group: Group, cells: Cells) -> tuple[RankedHead, ...]:
         chance = (seen.sum(axis=1)[rows] / visible.sum(axis=1)[rows]).mean()
         masses = mean_mass(weights, seen, rows)
         ranked += [
-            RankedHead(HeadId(layer, head), float(masses[head]), float(chance))
-            for head in group.calls[layer].kept_heads
+            RankedHead(HeadId(layer, head), float(mass), float(chance))
+            for head, mass in zip(group.calls[layer].kept_heads, masses, strict=True)
         ]
     return by_difference(ranked)

@@ -14,7 +14,7 @@ from jaxtyping import Float32
 
 from attnviz.compare.token_pairs import Slot, mean_moved
 from attnviz.pictures.shared import numbers
-from attnviz.pictures.shared.buffer import Lower, Packable, packable
+from attnviz.pictures.shared.buffer import Sent, packable
 from attnviz.pictures.shared.canvas import INLINE, LOCAL, ROWS, Canvas, derived
 from attnviz.pictures.shared.heads import Axes, TokenAxis
 from attnviz.pictures.shared.selection import Extent
@@ -73,16 +73,16 @@ class PairView:
         return None if self.moved_rows is None else mean_moved(self.moved_rows)
 
     @derived
-    def weights_a(self) -> Packable | Lower:
+    def weights_a(self) -> Sent:
         """The left side's weights [layer, head, row, column]."""
         return self._packed(self.a)
 
     @derived
-    def weights_b(self) -> Packable | Lower:
+    def weights_b(self) -> Sent:
         """The right side's weights [layer, head, row, column]."""
         return self._packed(self.b)
 
-    def _packed(self, side: SideView) -> Packable | Lower:
+    def _packed(self, side: SideView) -> Sent:
         """A side's weights: exact while both have few, else square roots in 16 or 8 bits."""
         size = self.a.weights.size + self.b.weights.size
         if 4 * size <= MAX_EXACT_BYTES:

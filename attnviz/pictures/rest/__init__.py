@@ -18,6 +18,7 @@ from attnviz.pictures.group import groups
 from attnviz.pictures.group import heads as group_heads
 from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.group.measures import Measured
+from attnviz.pictures.shared.buffer import SomeHeads
 from attnviz.pictures.shared.canvas import Canvas, derived, heads
 from attnviz.pictures.shared.heads import HeadMeasure, stacked_measures
 
@@ -29,14 +30,16 @@ class RestView:
     """Words, measures and weights that were not sent when the heads of a capture were drawn.
 
     `sentences[layer][head]` says in words what a head does most; `measures` are numbers of all
-    heads. `weights` are those of all heads from the layer `first_layer` on. Each may be absent.
+    heads. `weights` are those of the heads from the layer `first_layer` on. Each may be absent.
     """
 
     capture: str
     sentences: tuple[tuple[str, ...], ...] = ()
     measures: tuple[HeadMeasure, ...] = ()
     first_layer: int = 0
-    weights: Annotated[Float32[np.ndarray, "layer head query key"] | None, heads(8)] = None
+    weights: Annotated[Float32[np.ndarray, "layer head query key"] | SomeHeads | None, heads(8)] = (
+        None
+    )
 
     @derived
     def measured(self) -> Float32[np.ndarray, "measure layer head"] | None:
@@ -58,14 +61,19 @@ def words(shown: PageContext, measured: Measured) -> RestView:
 
 def parts(shown: PageContext) -> Iterator[range]:
     """The layers that travel together, one part after the other."""
-    extent = shown.size.extent
-    step = max(1, PART_CELLS // (extent.n_heads * extent.n_query * extent.n_key))
-    for first in range(0, extent.n_layers, step):
-        yield range(first, min(first + step, extent.n_layers))
+    first, n_cells = 0, 0
+    for layer in range(shown.group.n_layers):
+        more = shown.size.n_cells_of(layer)
+        if n_cells and n_cells + more > PART_CELLS:
+            yield range(first, layer)
+            first, n_cells = layer, 0
+        n_cells += more
+    yield range(first, shown.group.n_layers)
 
 
 def weights(shown: PageContext, layers: range) -> RestView:
-    """The weights of all heads of some layers."""
+    """The weights of the heads of some layers."""
     found = islice(groups.each_layer(shown.group), layers.start, layers.stop)
     name = group_heads.capture_name(shown)
-    return RestView(name, first_layer=layers.start, weights=np.stack([*found]))
+    weights = groups.placed(shown.group, found, layers.start)
+    return RestView(name, first_layer=layers.start, weights=weights)

@@ -6,7 +6,7 @@ import type { HeadMeasure, SharedStrings } from "../shared/heads.js";
 /**
  * Words, measures and weights that were not sent when the heads of a capture were drawn.
  * `sentences[layer][head]` says in words what a head does most; `measures` are numbers of all heads.
- * `weights` are those of all heads from the layer `first_layer` on. Each may be absent.
+ * `weights` are those of the heads from the layer `first_layer` on. Each may be absent.
  */
 export interface Header {
   strings: Strings;

@@ -1,7 +1,8 @@
 // @ts-check
 // Reads the packed buffer of a component: [u32 LE header length][JSON header, space padded][payload].
 // Mirror of attnviz/pictures/shared/buffer.py. Weights are stored as square roots, code = round(max * sqrt(w)); those of a
-// causal model without the cells after the query. Whoever reads a matrix or a row finds the zeros there.
+// causal model without the cells after the query; of a capture of some heads these alone. Whoever reads a matrix or a row
+// finds the zeros there.
 
 /** @import { HeadsView } from "./heads.js" */
 /** @import { LayeredHeader } from "./layers.js" */
@@ -11,13 +12,18 @@
 /**
  * An array of a buffer. `shapes` where each layer has another shape: then its data are these, one after the other.
  * `first` where the future is not stored: row q of a matrix has its first `first` + q columns, the rest is 0; `starts`
- * says where each row begins, `squares` keeps matrices that were asked for, with their zeros.
+ * says where each row begins, `squares` keeps matrices that were asked for, with their zeros. `places` where some heads
+ * alone are stored: where the cells of each begin, by its number, counted layer by layer; those of the others are 0.
  * @typedef {{data: Values, shape: number[], dtype: Dtype, shapes?: readonly (readonly number[])[], first?: number,
- *   starts?: Uint32Array, squares?: Map<number, Values>}} PackedArray
+ *   starts?: Uint32Array, squares?: Map<number, Values>, places?: ReadonlyMap<number, number>}} PackedArray
  */
 /** An array of numbers as they are. @typedef {PackedArray & {data: Float32Array<ArrayBuffer>, dtype: "f32"}} FloatArray */
-/** The entry of an array in the header. @typedef {{name: string, dtype: Dtype, shape: number[], offset: number, first?: number}} Entry */
+/**
+ * The entry of an array in the header; `places` has the numbers of the heads that are stored, where not all are.
+ * @typedef {{name: string, dtype: Dtype, shape: number[], offset: number, first?: number, places?: readonly number[]}} Entry
+ */
 
+const ALIGNMENT = 4;
 const ARRAY_TYPES = { u8: Uint8Array, u16: Uint16Array, f32: Float32Array };
 const KEPT_SQUARES = 16;
 const KEPT_CELLS = 2 ** 24;
@@ -34,9 +40,11 @@ export function parse(data) {
   const start = 4 + length;
   const { arrays: entries, ...header } = JSON.parse(new TextDecoder().decode(data.subarray(4, start)));
   const arrays = Object.fromEntries(
-    entries.map((/** @type {Entry} */ entry) => [entry.name, readArray(data, start, entry)]),
+    entries.map((/** @type {Entry} */ entry, /** @type {number} */ i) => {
+      const room = (entries[i + 1]?.offset ?? data.length - start) - entry.offset;
+      return [entry.name, readArray(data, start, entry, shapesOf(entry.name, header.shapes), room)];
+    }),
   );
-  if (header.shapes) giveShapes(arrays, header.shapes);
   return { header, arrays: /** @type {Arrays} */ (arrays) };
 }
 
@@ -44,14 +52,52 @@ export function parse(data) {
  * @param {Uint8Array} data
  * @param {number} start of the payload
  * @param {Entry} entry
+ * @param {readonly (readonly number[])[] | undefined} shapes of its layers where these differ
+ * @param {number} room that it has, in bytes
  * @returns {PackedArray}
  */
-function readArray(data, start, { dtype, shape, offset, first }) {
+function readArray(data, start, { name, dtype, shape, offset, first, places: stored }, shapes, room) {
   const starts = first === undefined ? null : rowStarts(shape, first);
-  const leading = starts ? shape.slice(0, -2) : shape;
-  const count = leading.reduce((product, size) => product * size, starts ? starts[starts.length - 1] : 1);
-  const whole = { data: readValues(dtype, data, start + offset, count), shape, dtype };
-  return starts ? { ...whole, first, starts, squares: new Map() } : whole;
+  const cells = starts ? starts[starts.length - 1] : product(shape.slice(-2));
+  const places = stored && placesOf(name, stored, shapes ?? [[product(shape.slice(0, -2)), 1, cells]]);
+  const count = places ? places.end : starts ? product(shape.slice(0, -2)) * cells : product(shape);
+  const bytes = count * (ARRAY_TYPES[dtype]?.BYTES_PER_ELEMENT ?? NaN);
+  if (Math.ceil(bytes / ALIGNMENT) * ALIGNMENT !== room)
+    throw new Error(`${name} takes ${bytes} bytes of ${dtype}, and there are ${room}`);
+  return {
+    ...{ data: readValues(dtype, data, start + offset, count), shape, dtype },
+    ...(shapes && { shapes }),
+    ...(starts && { first, starts, squares: new Map() }),
+    ...(places && { places: places.begins }),
+  };
+}
+
+function product(/** @type {readonly number[]} */ sizes) {
+  return sizes.reduce((total, size) => total * size, 1);
+}
+
+/**
+ * Where the matrices of some heads begin, and where the last one ends.
+ * @param {string} name of their array
+ * @param {readonly number[]} places
+ * @param {readonly (readonly number[])[]} shapes [heads, rows, columns] of layers
+ */
+function placesOf(name, places, shapes) {
+  /** @type {Map<number, number>} */
+  const begins = new Map();
+  const ends = shapes.map(([heads], layer) =>
+    shapes.slice(0, layer).reduce((n, [before]) => n + before, heads),
+  );
+  let [end, last] = [0, -1];
+  for (const place of places) {
+    const layer = ends.findIndex((end) => place < end);
+    if (!Number.isInteger(place) || place <= last || layer < 0)
+      throw new Error(`${name}: head ${place} after ${last}, of ${ends.at(-1) ?? 0}`);
+    begins.set(place, end);
+    end += product(shapes[layer].slice(1));
+    last = place;
+  }
+  return { begins, end };
 }
 
 /**
@@ -64,7 +110,6 @@ function readArray(data, start, { dtype, shape, offset, first }) {
  */
 function readValues(dtype, data, offset, count) {
   const type = ARRAY_TYPES[dtype];
-  if (!type) throw new Error(`unknown dtype ${dtype}`);
   const width = type.BYTES_PER_ELEMENT;
   const at = data.byteOffset + offset;
   const buffer = /** @type {ArrayBuffer} */ (data.buffer);
@@ -82,13 +127,13 @@ function rowStarts(/** @type {number[]} */ shape, /** @type {number} */ first) {
 }
 
 /**
- * Layers differ: their weights, and what each may see, are matrices of other sizes one after the other.
- * @param {Record<string, PackedArray>} arrays
- * @param {readonly (readonly number[])[]} shapes
+ * Where layers differ, their weights, and what each may see, are matrices of other sizes one after the other.
+ * @param {string} name of an array
+ * @param {readonly (readonly number[])[] | null | undefined} shapes
  */
-function giveShapes(arrays, shapes) {
-  arrays.weights.shapes = shapes;
-  if (arrays.visible) arrays.visible.shapes = shapes.map(([, rows, cols]) => [1, rows, cols]);
+function shapesOf(name, shapes) {
+  if (name === "weights") return shapes ?? undefined;
+  return name === "visible" ? shapes?.map(([, rows, cols]) => [1, rows, cols]) : undefined;
 }
 
 /**
@@ -125,7 +170,8 @@ export function weightOf(/** @type {number} */ code, /** @type {Dtype} */ dtype)
 
 /**
  * One matrix of a 4-D array [layer, head, query, key], to be read only. Nothing is copied where it is stored whole;
- * else its zeros are put in, into `scratch` for someone who looks at each head once, or into a copy that is kept.
+ * else its zeros are put in, into `scratch` for someone who looks at each head once, or into a copy that is kept. A head
+ * that is not stored has zeros alone.
  * @param {PackedArray} array
  * @param {number} layer
  * @param {number} head
@@ -133,14 +179,15 @@ export function weightOf(/** @type {number} */ code, /** @type {Dtype} */ dtype)
  * @returns {Values}
  */
 export function headValues(array, layer, head, scratch = null) {
-  if (array.shapes) return layerValues(array, array.shapes, layer, head);
-  const { data, squares } = array;
-  const [, heads, rows, cols] = array.shape;
+  const [rows, cols] = array.shapes?.[layer].slice(1) ?? array.shape.slice(2);
   const size = rows * cols;
-  const place = layer * heads + head;
-  if (!squares) return subarray(data, place * size, (place + 1) * size);
-  if (scratch) return putRows(array, place, scratch);
-  const matrix = squares.get(place) ?? putRows(array, place, emptyMatrix(array));
+  const at = cellsAt(array, layer, head);
+  if (at === null) return zerosLike(array, size);
+  const { data, squares } = array;
+  if (!squares) return subarray(data, at, at + size);
+  const place = layer * array.shape[1] + head;
+  if (scratch) return putRows(array, at, scratch);
+  const matrix = squares.get(place) ?? putRows(array, at, emptyMatrix(array));
   squares.delete(place);
   squares.set(place, matrix); // the one asked for last goes last
   for (const oldest of squares.keys()) {
@@ -159,11 +206,36 @@ export function codeAt(
   /** @type {number} */ query,
   /** @type {number} */ key,
 ) {
-  const { starts } = array;
-  const heads = array.shape[1];
-  if (starts) return storedRow(array, starts, layer * heads + head, query)[key] ?? 0;
+  const at = cellsAt(array, layer, head);
+  if (at === null) return 0;
+  if (array.starts) return storedRow(array, array.starts, at, query)[key] ?? 0;
   const cols = array.shapes?.[layer][2] ?? array.shape[3];
-  return headValues(array, layer, head)[query * cols + key];
+  return array.data[at + query * cols + key];
+}
+
+/** True if the matrix of a head is stored. */
+export function isStored(
+  /** @type {PackedArray} */ array,
+  /** @type {number} */ layer,
+  /** @type {number} */ head,
+) {
+  return cellsAt(array, layer, head) !== null;
+}
+
+/**
+ * Where the cells of a head begin; null where they are not stored.
+ * @param {PackedArray} array
+ * @param {number} layer
+ * @param {number} head
+ * @returns {number | null}
+ */
+export function cellsAt({ shape, shapes, starts, places }, layer, head) {
+  const before = shapes?.slice(0, layer);
+  const place = before ? before.reduce((n, [heads]) => n + heads, head) : layer * shape[1] + head;
+  if (places) return places.get(place) ?? null;
+  if (before && shapes)
+    return before.reduce((n, of) => n + product(of), head * product(shapes[layer].slice(1)));
+  return place * (starts ? starts[starts.length - 1] : shape[2] * shape[3]);
 }
 
 /** Room for one matrix, for a walk over all heads; null where they are stored whole. */
@@ -180,11 +252,11 @@ export function scratchOf(/** @type {PackedArray} */ array) {
  * @returns {Values}
  */
 export function rowValues(array, layer, head, query) {
-  const heads = array.shape[1];
   const cols = array.shapes?.[layer][2] ?? array.shape[3];
-  if (!array.starts) return subarray(headValues(array, layer, head), query * cols, (query + 1) * cols);
+  const at = cellsAt(array, layer, head);
+  if (at !== null && !array.starts) return subarray(array.data, at + query * cols, at + (query + 1) * cols);
   const row = zerosLike(array, cols);
-  row.set(storedRow(array, array.starts, layer * heads + head, query));
+  if (at !== null && array.starts) row.set(storedRow(array, array.starts, at, query));
   return row;
 }
 
@@ -192,24 +264,23 @@ export function rowValues(array, layer, head, query) {
  * The cells of a row that are stored, in an array without the future.
  * @param {PackedArray} array
  * @param {Uint32Array} starts
- * @param {number} place
+ * @param {number} at where the head's cells begin
  * @param {number} query
  */
-function storedRow(array, starts, place, query) {
-  const at = place * starts[starts.length - 1];
+function storedRow(array, starts, at, query) {
   return subarray(array.data, at + starts[query], at + starts[query + 1]);
 }
 
 /**
  * Writes the rows of a matrix where they belong; what lies between them is 0 and stays so.
  * @param {PackedArray} array
- * @param {number} place
+ * @param {number} at where the head's cells begin
  * @param {Values} matrix
  */
-function putRows(array, place, matrix) {
+function putRows(array, at, matrix) {
   const [, , rows, cols] = array.shape;
   const starts = /** @type {Uint32Array} */ (array.starts);
-  for (let row = 0; row < rows; row++) matrix.set(storedRow(array, starts, place, row), row * cols);
+  for (let row = 0; row < rows; row++) matrix.set(storedRow(array, starts, at, row), row * cols);
   return matrix;
 }
 
@@ -231,20 +302,4 @@ function zerosLike(/** @type {PackedArray} */ array, /** @type {number} */ count
  */
 function subarray(values, start, stop) {
   return /** @type {T} */ (values.subarray(start, stop));
-}
-
-/**
- * One matrix where layers differ in shape; an array without heads has one a layer.
- * @param {PackedArray} array
- * @param {readonly (readonly number[])[]} shapes
- * @param {number} layer
- * @param {number} head
- */
-function layerValues(array, shapes, layer, head) {
-  const cells = (/** @type {readonly number[]} */ shape) =>
-    shape.reduce((product, size) => product * size, 1);
-  const start = shapes.slice(0, layer).reduce((sum, shape) => sum + cells(shape), 0);
-  const [, rows, cols] = shapes[layer];
-  const at = start + head * rows * cols;
-  return subarray(array.data, at, at + rows * cols);
 }

@@ -8,11 +8,13 @@ Weights in 0..1 are stored as square roots, which keeps small weights apart: the
 w > 0.001 stays below 13 % in 8 bits and below 0.05 % in 16 bits.
 Where no query sees what comes after it, that half is not sent (`Lower`): the entry of such an array
 has `first`, row q holds its first `first` + q columns, and everything behind them is 0.
+Where some heads were kept alone, only these are sent (`SomeHeads`): the entry has `places`, which
+heads they are, counted layer by layer.
 """
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -44,17 +46,50 @@ class Lower:
         return full
 
 
-def pack(header: Mapping[str, object], arrays: Mapping[str, Packable | Lower]) -> bytes:
+@dataclass(frozen=True, eq=False)
+class SomeHeads:
+    """The matrices of some heads; those of the others are 0.
+
+    `shape` is what all heads would have, [layer, head, query, key] or those of one layer, and
+    `places` are the heads, counted layer by layer. Of layers that differ in shape `matrices` are
+    the cells, one layer after the other, and so are those of `shape`.
+    """
+
+    matrices: Packable | Lower
+    shape: tuple[int, ...]
+    places: tuple[int, ...]
+
+    @property
+    def stored(self) -> Packable:
+        """The cells that are sent."""
+        return self.matrices.cells if isinstance(self.matrices, Lower) else self.matrices
+
+    def whole(self) -> Packable:
+        """The matrices of all heads, where layers have one shape."""
+        full = np.zeros(self.shape, self.stored.dtype)
+        rows = self.matrices.whole() if isinstance(self.matrices, Lower) else self.matrices
+        full.reshape(-1, *self.shape[-2:])[list(self.places)] = rows
+        return full
+
+
+Sent = Packable | Lower | SomeHeads
+
+
+def pack(header: Mapping[str, object], arrays: Mapping[str, Sent]) -> bytes:
     """One byte string with the header and the arrays, in the order given."""
     entries: list[dict[str, object]] = []
     chunks: list[bytes] = []
     offset = 0
-    for name, packable in arrays.items():
-        array = packable.cells if isinstance(packable, Lower) else packable
-        little = array.dtype.newbyteorder("<")
-        raw = np.ascontiguousarray(array).astype(little, copy=False).tobytes()
-        form = {"first": packable.first} if isinstance(packable, Lower) else {}
-        entry = {"name": name, "dtype": DTYPES[array.dtype.name], "shape": list(packable.shape)}
+    for name, sent in arrays.items():
+        form: dict[str, object] = {}
+        matrices = sent
+        if isinstance(sent, SomeHeads):
+            form["places"], matrices = list(sent.places), sent.matrices
+        if isinstance(matrices, Lower):
+            form["first"], matrices = matrices.first, matrices.cells
+        array = np.ascontiguousarray(matrices)
+        raw = array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
+        entry = {"name": name, "dtype": DTYPES[array.dtype.name], "shape": list(sent.shape)}
         entries.append({**entry, **form, "offset": offset})
         chunks.append(raw + b"\0" * (-len(raw) % ALIGNMENT))
         offset += len(chunks[-1])
@@ -70,29 +105,39 @@ def unpack(data: bytes) -> tuple[dict[str, Any], dict[str, Packable]]:
     arrays: dict[str, Packable] = {}
     for entry in header.pop("arrays"):
         dtype = np.dtype(numpy_names[entry["dtype"]]).newbyteorder("<")
-        shape, first = tuple(entry["shape"]), entry.get("first")
+        full, first, places = tuple(entry["shape"]), entry.get("first"), entry.get("places")
+        is_uneven = len(full) == 1  # then cells, whatever their heads are
+        shape = full if places is None or is_uneven else (len(places), *full[-2:])
         stored = shape if first is None else (*shape[:-2], n_kept(shape, first))
         count = int(np.prod(stored, dtype=np.int64))
         flat = np.frombuffer(data, dtype, count=count, offset=start + entry["offset"])
         cells = flat.reshape(stored)
-        arrays[entry["name"]] = cells if first is None else Lower(cells, shape, first).whole()
+        matrices = cells if first is None else Lower(cells, shape, first).whole()
+        if places is not None and not is_uneven:
+            matrices = SomeHeads(matrices, full, tuple(places)).whole()
+        arrays[entry["name"]] = matrices
     return header, arrays
 
 
 def packable(
-    weights: Float32[np.ndarray, "layer head query key"], bits: Literal[8, 16, 32]
-) -> Packable | Lower:
-    """All heads as they travel, 32 bits for the weights themselves; causal ones without the 0s."""
+    weights: Float32[np.ndarray, "*heads query key"] | SomeHeads, bits: Literal[8, 16, 32]
+) -> Sent:
+    """The heads as they travel, 32 bits for the weights themselves; causal ones without the 0s."""
+    if isinstance(weights, SomeHeads):
+        assert isinstance(weights.matrices, np.ndarray)
+        matrices = packable(weights.matrices, bits)
+        assert not isinstance(matrices, SomeHeads)
+        return replace(weights, matrices=matrices)
     first = _first(weights, bits)
     if n_kept(weights.shape, first) > WORTH_IT * weights.shape[-2] * weights.shape[-1]:
         return weights if bits == 32 else quantise(weights, bits)
-    cells = np.empty((*weights.shape[:2], n_kept(weights.shape, first)), np.float32)
+    cells = np.empty((*weights.shape[:-2], n_kept(weights.shape, first)), np.float32)
     for query, place, stop in _rows(weights.shape, first):
         cells[..., place] = weights[..., query, :stop]
     return Lower(cells if bits == 32 else quantise(cells, bits), weights.shape, first)
 
 
-def _first(weights: Float32[np.ndarray, "layer head query key"], bits: Literal[8, 16, 32]) -> int:
+def _first(weights: Float32[np.ndarray, "*heads query key"], bits: Literal[8, 16, 32]) -> int:
     """The least width of the first row, one more in each next row, that holds all non-zeros."""
     n_key: int = weights.shape[-1]
 
@@ -100,12 +145,13 @@ def _first(weights: Float32[np.ndarray, "layer head query key"], bits: Literal[8
         nonzero: Bool[np.ndarray, "*axes"] = (cells if bits == 32 else quantise(cells, bits)) != 0
         return nonzero
 
-    if not weights.size or used(weights[:, :, 0, -1]).any():
+    if not weights.size or used(weights[..., 0, -1]).any():
         return n_key
+    over = tuple(range(weights.ndim - 2))
     if bits == 32:
-        seen = used(weights).any(axis=(0, 1))
+        seen = used(weights).any(axis=over)
     else:  # a code grows with its weight, so that the largest one tells
-        seen = used(np.fmax.reduce(weights, axis=(0, 1)))
+        seen = used(np.fmax.reduce(weights, axis=over))
     queries, keys = np.nonzero(seen)
     last = int((keys - queries).max(initial=-1))
     return last + 1 if last >= 0 else 0
@@ -124,6 +170,15 @@ def _rows(shape: tuple[int, ...], first: int) -> Iterator[tuple[int, slice, int]
         stop = min(n_key, first + query)
         yield query, slice(start, start + stop), stop
         start += stop
+
+
+def roots_of(
+    weights: Float32[np.ndarray, "*axes"] | SomeHeads, bits: Literal[8, 16]
+) -> Packable | SomeHeads:
+    """Weights as codes, of all heads or of some."""
+    if isinstance(weights, SomeHeads):
+        return replace(weights, matrices=quantise(weights.stored, bits))
+    return quantise(weights, bits)
 
 
 def quantise(

@@ -21,7 +21,7 @@ from typing import get_type_hints as type_hints
 import numpy as np
 
 from attnviz import i18n
-from attnviz.pictures.shared.buffer import Lower, Packable, pack, packable, quantise
+from attnviz.pictures.shared.buffer import Lower, Sent, SomeHeads, pack, packable, roots_of
 
 View = TypeVar("View")
 Value = TypeVar("Value")
@@ -43,7 +43,7 @@ class Encoded:
     `exact` is True if that form has the numbers themselves, as 32-bit floats.
     """
 
-    encode: Callable[[Any, Any], Packable | Lower | None]
+    encode: Callable[[Any, Any], Sent | None]
     exact: bool = False
 
 
@@ -59,7 +59,7 @@ LOCAL, INLINE, LISTED, ROWS = Marker.LOCAL, Marker.INLINE, Marker.LISTED, Marker
 
 def roots(bits: Literal[8, 16]) -> Encoded:
     """Weights as square roots in 8 or 16 bits."""
-    return Encoded(lambda _, weights: quantise(weights, bits))
+    return Encoded(lambda _, weights: roots_of(weights, bits))
 
 
 def heads(bits: Literal[8, 16]) -> Encoded:
@@ -116,14 +116,14 @@ class SentPart:
 
 def packed(canvas: Canvas[View], view: View, lang: i18n.Language) -> bytes:
     """The bytes of a view, with all texts of its canvas."""
-    arrays: dict[str, Packable | Lower] = {}
+    arrays: dict[str, Sent] = {}
     header = _header(view, "", arrays)
     return pack({"strings": dict(texts(canvas.name, lang)), **header}, arrays)
 
 
 def plain(view: object) -> Mapping[str, object]:
     """A view without arrays as JSON has it, without texts of a canvas."""
-    arrays: dict[str, Packable | Lower] = {}
+    arrays: dict[str, Sent] = {}
     header = _header(view, "", arrays)
     assert not arrays, f"{type(view).__name__} has arrays"
     return header
@@ -160,7 +160,7 @@ def is_array(hint: Any) -> bool:
     """True for the type of an array, or of one that may be None."""
     if get_origin(hint) in (Union, UnionType):
         return all(part is type(None) or is_array(part) for part in get_args(hint))
-    return hint is Lower or hasattr(hint, "dim_str")  # as jaxtyping's annotations have
+    return hint in (Lower, SomeHeads) or hasattr(hint, "dim_str")  # as jaxtyping's annotations have
 
 
 def is_array_mapping(hint: Any) -> bool:
@@ -168,7 +168,7 @@ def is_array_mapping(hint: Any) -> bool:
     return get_origin(hint) is Mapping and is_array(get_args(hint)[1])
 
 
-def _header(view: Any, way: str, arrays: dict[str, Packable | Lower]) -> dict[str, object]:
+def _header(view: Any, way: str, arrays: dict[str, Sent]) -> dict[str, object]:
     """The fields of a view that are no arrays; its arrays are put among the others."""
     header: dict[str, object] = {}
     for part in parts_of(view.__class__):
@@ -192,7 +192,7 @@ def _header(view: Any, way: str, arrays: dict[str, Packable | Lower]) -> dict[st
     return header
 
 
-def _put(arrays: dict[str, Packable | Lower], name: str, array: Any) -> None:
+def _put(arrays: dict[str, Sent], name: str, array: Any) -> None:
     if array is None:
         return
     assert name not in arrays, f"two arrays are called {name}"
@@ -200,7 +200,7 @@ def _put(arrays: dict[str, Packable | Lower], name: str, array: Any) -> None:
     arrays[name] = array.astype(np.uint8) if boolean else array
 
 
-def _json(value: Any, way: str, arrays: dict[str, Packable | Lower]) -> object:
+def _json(value: Any, way: str, arrays: dict[str, Sent]) -> object:
     """A value as JSON has it."""
     if is_dataclass(value):
         return _header(value, f"{way}.", arrays)

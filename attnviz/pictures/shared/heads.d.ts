@@ -36,13 +36,13 @@ export interface Axes {
  * `queries` and `keys` are the tokens on the two axes: the same ones unless it is `cross`. `visible` is what
  * each layer may attend to, None where nothing is blocked. `words` and `key_words` say which tokens make a
  * word, where that is of use. Where layers differ in heads or tokens, `layers` has one for each, and
- * `weights` an array for each; queries, keys and patches are then those of the first. `small` pictures need a
+ * `weights` matrices for each; queries, keys and patches are then those of the first. `small` pictures need a
  * byte for each weight. `capture` names what is shown: what comes later, measures and words for instance,
  * comes under this name; until then `sentences` may be empty. With `first`, `weights` are those of that one
  * head. `predicts` is True for a decoder: a row that has read a token predicts the next one, and is named
  * after both. `grows` is True where grid and head stand on one page, and a square grows into the head;
  * `forbids` where the page can run the model without a look. `kept` has the heads of each layer that were
- * kept, where not all were; the weights of the others are 0.
+ * kept, where not all were; `weights` are of these alone, those of the others are 0.
  */
 export interface HeadsView extends Axes, Extent {
   model: string;

@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 import numpy as np
 from jaxtyping import Bool, Float32, UInt8
 
-from attnviz.pictures.shared.buffer import Lower, Packable, packable, quantise
+from attnviz.pictures.shared.buffer import Packable, Sent, SomeHeads, packable, quantise
 from attnviz.pictures.shared.canvas import INLINE, LISTED, LOCAL, ROWS, Encoded, derived, roots
 from attnviz.pictures.shared.selection import Extent
 from attnviz.tokens.words import Word
@@ -20,6 +20,11 @@ from attnviz.types import MIB
 from attnviz.vision.token_boxes import Box
 
 MAX_WIDE_BYTES = 24 * MIB
+Weights = (
+    Float32[np.ndarray, "layer head query key"]
+    | SomeHeads
+    | tuple[Float32[np.ndarray, "_ _ _"] | SomeHeads, ...]
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +99,7 @@ class First:
     layer: int
     head: int
     side: int
-    largest: Annotated[Float32[np.ndarray, "layer head row column"], roots(8)]
+    largest: Annotated[Float32[np.ndarray, "layer head row column"] | SomeHeads, roots(8)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,14 +187,14 @@ class HeadsView:
     `queries` and `keys` are the tokens on the two axes: the same ones unless it is `cross`.
     `visible` is what each layer may attend to, None where nothing is blocked. `words` and
     `key_words` say which tokens make a word, where that is of use. Where layers differ in heads or
-    tokens, `layers` has one for each, and `weights` an array for each; queries, keys and patches
+    tokens, `layers` has one for each, and `weights` matrices for each; queries, keys and patches
     are then those of the first. `small` pictures need a byte for each weight. `capture` names what
     is shown: what comes later, measures and words for instance, comes under this name; until then
     `sentences` may be empty. With `first`, `weights` are those of that one head. `predicts` is True
     for a decoder: a row that has read a token predicts the next one, and is named after both.
     `grows` is True where grid and head stand on one page, and a square grows into the head;
     `forbids` where the page can run the model without a look. `kept` has the heads of each layer
-    that were kept, where not all were; the weights of the others are 0.
+    that were kept, where not all were; `weights` are of these alone, those of the others are 0.
     """
 
     model: str
@@ -197,10 +202,7 @@ class HeadsView:
     keys: Annotated[TokenAxis, LOCAL]
     cross: bool
     sentences: tuple[tuple[str, ...], ...]
-    weights: Annotated[
-        Float32[np.ndarray, "layer head query key"] | tuple[Float32[np.ndarray, "_ _ _"], ...],
-        Encoded(lambda view, _: view.codes()),
-    ]
+    weights: Annotated[Weights, Encoded(lambda view, _: view.codes())]
     patches: Patches | None = None
     measures: tuple[HeadMeasure, ...] = ()
     visible: Annotated[
@@ -222,7 +224,7 @@ class HeadsView:
     @property
     def extent(self) -> Extent:
         """The largest numbers of layers, heads, queries and keys."""
-        if isinstance(self.weights, np.ndarray):
+        if not isinstance(self.weights, tuple):
             heads = self.weights if self.first is None else self.first.largest
             n_layers, n_heads = heads.shape[:2]
             n_query, n_key = self.weights.shape[2:]
@@ -245,20 +247,27 @@ class HeadsView:
     @derived
     def shapes(self) -> tuple[tuple[int, int, int], ...] | None:
         """The numbers of heads, queries and keys of each layer, where layers differ."""
-        return tuple(weights.shape for weights in self.weights) if self.layers else None
+        if not isinstance(self.weights, tuple):
+            return None
+        return tuple((w.shape[0], w.shape[1], w.shape[2]) for w in self.weights)
 
     @derived
     def measured(self) -> Float32[np.ndarray, "measure layer head"] | None:
         """The numbers of all measures."""
         return stacked_measures(self.measures)
 
-    def codes(self) -> Packable | Lower:
+    def codes(self) -> Sent:
         """The weights as codes; one layer after the other where layers differ."""
         wide = not self.small and 2 * self.n_weights <= MAX_WIDE_BYTES
         bits: Literal[8, 16] = 16 if wide else 8
-        if isinstance(self.weights, np.ndarray):
+        if not isinstance(self.weights, tuple):
             return packable(self.weights, bits)
-        return np.concatenate([quantise(weights, bits).ravel() for weights in self.weights])
+        cells = np.concatenate([quantise(_cells(w), bits).ravel() for w in self.weights])
+        if not self.kept:
+            return cells
+        n_before = np.cumsum([0, *(weights.shape[0] for weights in self.weights)]).tolist()
+        places = (n + head for n, kept in zip(n_before, self.kept, strict=False) for head in kept)
+        return SomeHeads(cells, cells.shape, tuple(places))
 
     def seen(self) -> Bool[np.ndarray, "*cells"] | None:
         """The cells that each layer may see, once if all are alike, in a row if uneven."""
@@ -272,4 +281,10 @@ class HeadsView:
     @property
     def n_weights(self) -> int:
         """The number of weights of all heads."""
-        return sum(weights.size for weights in self.weights)
+        layers = self.weights if isinstance(self.weights, tuple) else (self.weights,)
+        return sum(_cells(weights).size for weights in layers)
+
+
+def _cells(weights: Packable | SomeHeads) -> Packable:
+    """The weights that there are."""
+    return weights.stored if isinstance(weights, SomeHeads) else weights

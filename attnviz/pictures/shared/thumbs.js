@@ -3,7 +3,7 @@
 // Every head is written at native resolution into one atlas image (pooled by maximum when it has more tokens than
 // pixels), then stamped into its place without smoothing: one putImageData for all heads.
 
-import { headValues, scratchOf } from "./buffer.js";
+import { headValues, isStored, scratchOf } from "./buffer.js";
 import { levelTable } from "./colors.js";
 import { context2d, fitCanvas, markDrawn, pixelRatio } from "./dom.js";
 import { paintLevels } from "./matrix.js";
@@ -25,7 +25,7 @@ import { isKept } from "./selection.js";
  */
 
 /**
- * The atlas: a canvas with each head's pixels, side by side.
+ * The atlas: a canvas with each head's pixels, side by side; nothing where a head is not stored.
  * @param {ThumbSource} source
  * @param {number} size side of one heatmap in CSS pixels
  * @returns {Atlas}
@@ -45,6 +45,7 @@ export function makeAtlas(source, size) {
   const scratch = scratchOf(array);
   for (let layer = 0; layer < layers; layer++)
     for (let head = 0; head < heads; head++) {
+      if (!isStored(array, layer, head)) continue;
       const values = headValues(array, layer, head, scratch);
       const at = layer * h * w * heads + head * w;
       paintLevels({ values, rows, cols, lut, levels }, out, w, h, w * heads, at);
@@ -75,6 +76,7 @@ function makeUnevenAtlas({ array, lut, levels }, size, shapes) {
   const out = new Uint32Array(image.data.buffer);
   tiles.forEach(({ w, h, y: top, heads, rows, cols }, layer) => {
     for (let head = 0; head < heads; head++) {
+      if (!isStored(array, layer, head)) continue;
       const values = headValues(array, layer, head);
       const at = top * canvas.width + head * w;
       paintLevels({ values, rows, cols, lut, levels }, out, w, h, canvas.width, at);

@@ -68,7 +68,8 @@ def _tiny_weights(group: Group) -> Float32[np.ndarray, "layer head row column"]:
     rows, columns = (max(layer.shape[axis] for layer in layers) for axis in (1, 2))
     whole = np.zeros((len(layers), n_heads, rows, columns), np.float32)
     for layer, of_layer in enumerate(layers):
-        whole[layer, : of_layer.shape[0]] = _stretched(of_layer, rows, columns)
+        heads = list(group.calls[layer].kept_heads)
+        whole[layer, heads] = _stretched(of_layer, rows, columns)
     return whole
 
 
@@ -339,5 +340,5 @@ def _looks(group: Group, cell: tuple[int, int]) -> Float32[np.ndarray, "layer he
         may[query] = False
         if may.any():
             numbers = weights[:, query, key], weights[:, may, key].mean(1)
-            table[layer, : len(weights)] = np.stack(numbers, -1)
+            table[layer, list(group.calls[layer].kept_heads)] = np.stack(numbers, -1)
     return table.astype(np.float32)

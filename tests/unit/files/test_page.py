@@ -9,11 +9,13 @@ import re
 import tomllib
 from dataclasses import astuple
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
+import torch
 from PIL import Image
+from transformers import LlamaConfig, LlamaForCausalLM
 
 import attnviz
 from attnviz.attention.capture import Capture
@@ -22,7 +24,7 @@ from attnviz.files.page import rebuilt, store, write_page
 from attnviz.files.page.first_view import PageOpening
 from attnviz.notebook.frame import FAINT
 from attnviz.pictures.group.groups import groups
-from attnviz.pictures.shared.buffer import unpack
+from attnviz.pictures.shared.buffer import Lower, SomeHeads, n_kept, quantise, unpack
 from attnviz.pictures.shared.bundle import FOLDER
 from attnviz.pictures.shared.page import page_style
 from attnviz.types import HeadId
@@ -109,8 +111,16 @@ def arrays(page: str, view: str, head: str = "") -> dict[str, np.ndarray]:
         if entry.get("coarse"):
             codes = np.frombuffer(raw, "<u2").astype(np.uint32)
             raw = ((codes + 128) // 257).astype(np.uint8).tobytes()
-        values = np.frombuffer(raw, dtypes[entry["dtype"]])[: int(np.prod(entry["shape"]))]
-        made[entry["name"]] = values.reshape(entry["shape"])
+        full, places = entry["shape"], entry.get("places")
+        shape = full if places is None else [len(places), *full[-2:]]
+        stored_shape = (*shape[:-2], n_kept(shape, entry["first"])) if "first" in entry else shape
+        values = np.frombuffer(raw, dtypes[entry["dtype"]])[: int(np.prod(stored_shape))]
+        matrices: Any = values.reshape(stored_shape)
+        if "first" in entry:
+            matrices = Lower(matrices, tuple(shape), entry["first"]).whole()
+        if places is not None:
+            matrices = SomeHeads(matrices, tuple(full), tuple(places)).whole()
+        made[entry["name"]] = matrices
     return made
 
 
@@ -163,6 +173,37 @@ def test_a_page_of_some_heads_has_the_numbers_of_the_whole_capture(
         if view.stage in steps:
             np.testing.assert_array_equal(steps[view.stage], view.values)
     np.testing.assert_array_equal(arrays(shown, "masks", HEAD)["weights"][0], capture.weights(HEAD))
+
+
+@pytest.mark.parametrize("n_token", [230, pytest.param(2000, marks=pytest.mark.slow)])
+def test_a_page_of_some_heads_holds_these_alone_however_many_the_model_has(
+    n_token: int, tmp_path: Path
+) -> None:
+    config = LlamaConfig(
+        **{"vocab_size": 101, "hidden_size": 64, "intermediate_size": 16},
+        **{"num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8},
+    )
+    model = LlamaForCausalLM(config).eval()
+    inputs = {"input_ids": torch.randint(0, 101, (1, n_token))}
+    kept = ["L0.H3", "L5.H31", "L17.H0", "L17.H9", "L30.H16", "L31.H31"]
+    whole = attnviz.capture(model, inputs=inputs)
+    with pytest.raises(TooLarge, match="all heads together have"):
+        write_page(whole)
+    cap = attnviz.capture(model, inputs=inputs, keep=kept)
+    attnviz.save(attnviz.read(attnviz.save(cap, tmp_path / "x.safetensors")), tmp_path / "x.html")
+    shown = (tmp_path / "x.html").read_text()
+    (entry,) = (
+        entry
+        for entry in index(shown)["groups"][0]["views"]["head"]["heads"][""]["arrays"]
+        if entry["name"] == "weights"
+    )
+    places = [32 * at.layer + at.head for at in map(HeadId.parse, kept)]
+    assert (entry["shape"], entry["places"]) == ([32, 32, n_token, n_token], places)
+    bits: Literal[8, 16] = 8 if n_token == 2000 else 16
+    weights = arrays(shown, "head")["weights"]
+    for name in kept:
+        shown_head = weights[astuple(HeadId.parse(name))].astype(int)
+        assert np.abs(shown_head - quantise(whole.weights(name), bits)).max() <= 1
 
 
 @pytest.mark.parametrize("choices", [{"heads": ["L0.H0"]}, {"heads": ["L1.H3"]}])

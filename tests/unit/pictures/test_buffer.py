@@ -7,7 +7,7 @@ import struct
 import numpy as np
 import pytest
 
-from attnviz.pictures.shared.buffer import Lower, pack, packable, quantise, unpack
+from attnviz.pictures.shared.buffer import Lower, SomeHeads, pack, packable, quantise, unpack
 
 
 def test_a_buffer_is_laid_out_byte_for_byte() -> None:
@@ -114,6 +114,26 @@ def test_rows_are_stored_one_after_the_other_and_the_entry_says_so() -> None:
     assert entry["shape"] == [1, 1, 3, 3] and entry["first"] == 1
     # 255 · sqrt: 1 -> 255, 0.25 -> 128, 0.04 -> 51; 1 + 2 + 3 cells, padded to a multiple of four
     assert list(data[start:]) == [255, 128, 51, 0, 128, 255, 0, 0]
+
+
+@pytest.mark.parametrize("bits", [8, 16, 32])
+@pytest.mark.parametrize("is_causal", [True, False])
+def test_some_heads_take_their_own_room_alone_and_come_back_at_their_places(
+    bits: int, is_causal: bool
+) -> None:
+    weights = causal(7, 7) if is_causal else np.full((*HEADS, 7, 7), 0.5, np.float32)
+    places = (1, 2, 5)
+    some = SomeHeads(weights.reshape(-1, 7, 7)[list(places)], weights.shape, places)
+    kept = packable(some, bits)  # type: ignore[arg-type]
+    assert isinstance(kept, SomeHeads)
+    assert kept.stored.size == 3 * (28 if is_causal else 49)
+    data = pack({}, {"weights": kept})
+    (entry,) = json.loads(data[4 : 4 + int.from_bytes(data[:4], "little")])["arrays"]
+    assert (entry["shape"], entry["places"]) == ([2, 3, 7, 7], [1, 2, 5])
+    wanted = weights if bits == 32 else quantise(weights, bits)  # type: ignore[arg-type]
+    wanted = wanted.copy()
+    wanted.reshape(-1, 7, 7)[[0, 3, 4]] = 0
+    np.testing.assert_array_equal(unpack(data)[1]["weights"], wanted)
 
 
 def test_one_weight_on_what_comes_later_sends_everything() -> None:

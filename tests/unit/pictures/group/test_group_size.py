@@ -25,6 +25,12 @@ def test_an_uneven_group_lists_its_heads_by_layer() -> None:
     assert UNEVEN.nearest_head(7, 4) == (7, 4)
 
 
+def test_heads_that_were_not_kept_take_no_room() -> None:
+    some = GroupSize(EVEN.shapes, uneven=False, kept=((), (0, 4), (3,)))
+    assert (some.n_heads, some.n_cells, some.n_cells_of(1)) == (3, 3 * 7 * 11, 2 * 7 * 11)
+    assert some.extent == Extent(3, 5, 7, 11, kept=some.kept)
+
+
 def test_a_group_is_shown_at_once_pooled_or_one_head_at_a_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
