@@ -23,6 +23,18 @@ def all_weights(
         return torch.stack(
             [torch.stack([inputs.weights(head, text) for head in heads]) for text in texts]
         )
+    scores = all_scores(inputs)
+    may_attend, sink = _may_attend(inputs), _sink(inputs)
+    if sink is not None or inputs.bias is not None:
+        return formula.weights(formula.masked(scores, may_attend), sink)
+    return _softmax(scores, may_attend)
+
+
+def all_scores(inputs: AttentionInputs) -> Float32[Tensor, "text head query key"]:
+    """The scores before the mask, as `inputs.stages` has them last, of inputs without changes.
+
+    They are scaled, with softcap and bias where the model has them.
+    """
     inputs.require_untouched()
     key, n_shared = inputs.key.float(), inputs.n_heads // inputs.n_kv_heads
     if inputs.only is not None:
@@ -34,10 +46,7 @@ def all_weights(
         scores = formula.capped(scores, inputs.softcap)
     if inputs.bias is not None:
         scores = scores + inputs.bias.float()[..., : inputs.n_key]
-    may_attend, sink = _may_attend(inputs), _sink(inputs)
-    if sink is not None or inputs.bias is not None:
-        return formula.weights(formula.masked(scores, may_attend), sink)
-    return _softmax(scores, may_attend)
+    return scores
 
 
 def visible_cells(

@@ -16,6 +16,7 @@ from jaxtyping import Bool, Int64
 from torch import Tensor
 
 from attnviz.attention.call import AttentionCall
+from attnviz.attention.capture import Capture
 from attnviz.capture.changed.layout import layout_of, remember
 from attnviz.capture.changed.run import unchanged
 from attnviz.capture.plan.plan import Plan, TokensByStack
@@ -166,9 +167,7 @@ def prepare_request(
     """
     planned = plan(lm, request)
     _require_one_row(planned)
-    options: dict[str, Any] = {**architecture.without_cache(lm.model, planned.inputs)}
-    if (last_row or reads_last_row(measure)) and takes(lm, "logits_to_keep"):
-        options["logits_to_keep"] = 1
+    options = _options(lm, planned, last_row or reads_last_row(measure))
     with lm.lock, unchanged(), torch.no_grad(), record(lm.model) as calls, watched or nullcontext():
         output = lm.model(**planned.inputs, **options)
     remember(lm, layout_of(calls))
@@ -182,6 +181,42 @@ def prepare_request(
         tuple(calls),
         as_mapping(output),
     )
+
+
+def of_capture(
+    lm: LoadedModel, request: Request, cap: Capture, *, last_row: bool = False
+) -> CleanRun | None:
+    """The pass of a capture of this request as the clean run; None where it kept too little.
+
+    Of its output a capture keeps the last hidden state and the scores, and of a long text only some
+    of these and of what layers read. The model must be what it was, and its heads unchanged.
+    """
+    whole = all(call.row_step == 1 and call.windows is None for call in cap.calls)
+    if request.kind != "text" or request.generation or cap.missing or not whole:
+        return None
+    planned = plan(lm, request)
+    _require_one_row(planned)
+    options = _options(lm, planned, last_row)
+    kept = {"last_hidden_state": cap.hidden, "logits": cap.logits}
+    clean = {name: tensor for name, tensor in kept.items() if tensor is not None}
+    if "logits_to_keep" in options and "logits" in clean:
+        clean["logits"] = clean["logits"][:, -1:]
+    elif any(rows.dim() == 3 and rows.shape[1] < len(cap.tokens) for rows in clean.values()):
+        return None
+    if not clean or any(call.changes or call.inputs.only is not None for call in cap.calls):
+        return None
+    remember(lm, layout_of(cap.calls))
+    return CleanRun(
+        lm, request, None, planned.inputs, options, cap.tokens_by_stack, cap.calls, clean
+    )
+
+
+def _options(lm: LoadedModel, planned: Plan, last_row: bool) -> dict[str, Any]:
+    """The arguments of the pass that are no inputs; `last_row` leaves out scores of all others."""
+    options: dict[str, Any] = {**architecture.without_cache(lm.model, planned.inputs)}
+    if last_row and takes(lm, "logits_to_keep"):
+        options["logits_to_keep"] = 1
+    return options
 
 
 def as_mapping(output: object) -> Mapping[str, Any]:

@@ -17,7 +17,7 @@ the form that fits the value (see `particles`).
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from string import Formatter
 from types import MappingProxyType
 from typing import Literal, TypeGuard, get_args
@@ -75,12 +75,37 @@ def fill(template: str, values: Mapping[str, object], lang: Language = "en") -> 
     ('0.5 動く', '5 ポイント動く')
     """
     printed = {name: _printed(lang, value) for name, value in values.items()}
-    chosen = particles.choose(
-        template,
-        _AFTER_VALUE,
-        lambda match: printed.get(match["name"]),
+    if _depends_on_values(template):
+        chosen = particles.choose(template, _AFTER_VALUE, lambda match: printed.get(match["name"]))
+        template = _closed_up(chosen, printed)
+    parts = (
+        literal if name is None else literal + _chosen(printed[name], plural)
+        for literal, name, plural in _parsed(template)
     )
-    return outside_bold(_SENTENCES.vformat(_closed_up(chosen, printed), (), printed))
+    return outside_bold("".join(parts))
+
+
+@lru_cache(maxsize=8192)
+def _parsed(template: str) -> tuple[tuple[str, str | None, str], ...]:
+    """The words before each placeholder, its name, and its plural "one|other" if it is one."""
+    return tuple(
+        (literal, name, plural or "") for literal, name, plural, _ in Formatter().parse(template)
+    )
+
+
+def _chosen(printed: str, plural: str) -> str:
+    """A value as it is printed, or the word that goes with it."""
+    if not plural:
+        return printed
+    one, _, other = plural.partition("|")
+    return one if printed == "1" else other
+
+
+@lru_cache(maxsize=8192)
+def _depends_on_values(template: str) -> bool:
+    """True if a particle or a space of the template goes by the values."""
+    patterns = (_AFTER_VALUE, _SPACE_AFTER, _SPACE_BEFORE)
+    return any(pattern.search(template) for pattern in patterns)
 
 
 def _closed_up(template: str, printed: Mapping[str, str]) -> str:
@@ -104,17 +129,6 @@ def _printed(lang: Language, value: object) -> str:
     return numbers.number(lang, value) if is_number else str(value)
 
 
-class _Sentences(Formatter):
-    """Fills templates; a format "one|other" is the word that goes with the number."""
-
-    def format_field(self, value: object, format_spec: str) -> str:
-        singular, bar, plural = format_spec.partition("|")
-        if bar:
-            return singular if str(value) == "1" else plural
-        return str(super().format_field(value, format_spec))
-
-
-_SENTENCES = _Sentences()
 _AFTER_VALUE = particles.pattern(r"\{(?P<name>\w+)\}")
 
 
@@ -215,9 +229,10 @@ def negotiate(locale: str | None) -> Language:
     return code if is_language(code) else DEFAULT
 
 
-def placeholders(template: str) -> set[str]:
+@lru_cache(maxsize=8192)
+def placeholders(template: str) -> frozenset[str]:
     """The names of the {placeholders} in a template."""
-    return {name for _, name, _, _ in Formatter().parse(template) if name is not None}
+    return frozenset(name for _, name, _ in _parsed(template) if name is not None)
 
 
 def is_beta(lang: Language) -> bool:

@@ -38,31 +38,35 @@ def best_plane(scores: Float[np.ndarray, "query key"]) -> Plane:
     root = np.sqrt(singular[:PLANE])
     queries, keys = left[:, :PLANE] * root, right[:PLANE].T * root
     ahead = np.where(queries.mean(axis=0) < 0, -1.0, 1.0)
-    share = _share(singular, scores)
+    share = float(_shares(singular[None], scores[None])[0])
     missing = ((0, 0), (0, PLANE - len(root)))  # a single query or key has one axis
     return Plane(np.pad(queries * ahead, missing), np.pad(keys * ahead, missing), share)
 
 
-def plane_share(scores: Float[np.ndarray, "query key"]) -> float:
-    """The share of the scores' variation that the best plane keeps; NaN if there is none.
+def plane_shares(scores: Float[np.ndarray, "head query key"]) -> Float64[np.ndarray, " head"]:
+    """The share of each head's variation of scores that its best plane keeps; NaN without any.
 
     Scores that a bias makes infinite have none either.
     """
-    if not np.isfinite(scores).all():
-        return float("nan")
-    return _share(np.linalg.svd(_varying(scores), compute_uv=False), scores)
+    finite = np.isfinite(scores).all(axis=(1, 2))
+    known = np.where(finite[:, None, None], scores, 0.0)
+    shares = _shares(np.linalg.svd(_varying(known), compute_uv=False), known)
+    return np.asarray(np.where(finite, shares, np.nan))
 
 
-def _varying(scores: Float[np.ndarray, "query key"]) -> Float64[np.ndarray, "query key"]:
+def _varying(
+    scores: Float[np.ndarray, "*head query key"],
+) -> Float64[np.ndarray, "*head query key"]:
     exact = scores.astype(np.float64)
-    return np.asarray(exact - exact.mean(axis=1, keepdims=True))
+    return np.asarray(exact - exact.mean(axis=-1, keepdims=True))
 
 
-def _share(
-    singular: Float64[np.ndarray, " value"], scores: Float[np.ndarray, "query key"]
-) -> float:
+def _shares(
+    singular: Float64[np.ndarray, "head value"], scores: Float[np.ndarray, "head query key"]
+) -> Float64[np.ndarray, " head"]:
     squares = singular**2
-    whole = float(squares.sum())
-    if whole <= NULL * max(float((scores.astype(np.float64) ** 2).sum()), np.finfo(float).tiny):
-        return float("nan")
-    return float(squares[:PLANE].sum()) / whole
+    whole = squares.sum(axis=1)
+    size = np.maximum((scores.astype(np.float64) ** 2).sum(axis=(1, 2)), np.finfo(float).tiny)
+    is_some = whole > NULL * size
+    kept = squares[:, :PLANE].sum(axis=1)
+    return np.asarray(np.divide(kept, whole, out=np.full_like(whole, np.nan), where=is_some))

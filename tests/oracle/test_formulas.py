@@ -15,7 +15,9 @@ import torch
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
+from attnviz.attention.batch_weights import all_scores
 from attnviz.attention.call import AttentionCall
+from attnviz.attention.inputs import AttentionInputs
 from attnviz.capture.record.recorder import record
 from tests.support.tiny.check import tiny_case
 from tests.support.tiny.models import set_seed
@@ -197,6 +199,12 @@ def test_weights_follow_the_written_formula(
     with torch.no_grad():
         theirs = formula(site_of(model, module, *seen[0]))
     compare(call, theirs)
+    assert isinstance(call.inputs, AttentionInputs)
+    together = all_scores(call.inputs)
+    for head in range(call.n_heads):  # head by head they are the last before the mask
+        stages = call.stages(head, batch=1)
+        last = [name for name in ("biased", "capped", "scaled") if name in stages][0]
+        torch.testing.assert_close(together[1, head], stages[last], atol=ATOL, rtol=0)
 
 
 def site_of(

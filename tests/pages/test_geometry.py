@@ -5,7 +5,7 @@ import pytest
 
 import attnviz
 from attnviz import i18n
-from attnviz.metrics.plane import best_plane, plane_share
+from attnviz.metrics.plane import best_plane, plane_shares
 from tests.pages.conftest import Visit, component_name, parameters, sent
 from tests.support.hostile import TEXT as HOSTILE
 
@@ -30,7 +30,7 @@ def test_a_head_stands_beside_the_median_head(visit: Visit, lang: i18n.Language)
     plane = best_plane(scores["L3.H1"])
     head = header["plane"]
     assert head["share"] == pytest.approx(plane.share)
-    shares = [plane_share(each) for each in scores.values()]
+    shares = [plane_shares(each[None])[0] for each in scores.values()]
     assert head["median"] == pytest.approx(np.median(shares))
     assert (head["n_measured"], head["query_at"][head["query"]]) == (72, 2)
     np.testing.assert_allclose(

@@ -10,7 +10,7 @@ that thread.
 import inspect
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import update_wrapper
@@ -38,6 +38,7 @@ class Shared(Generic[Arguments, Result]):
         update_wrapper(self, compute)
         self._compute, self._most, self._on_release = compute, most, on_release
         self._signature = inspect.signature(compute)
+        self._names = tuple(self._signature.parameters)
         self._kept: OrderedDict[str, Result] = OrderedDict()
         self._lock = threading.Lock()
         # the lock of a key lives while someone computes it or waits for it
@@ -65,6 +66,8 @@ class Shared(Generic[Arguments, Result]):
 
     def key(self, *arguments: Arguments.args, **options: Arguments.kwargs) -> str:
         """The key of these arguments, or its digest if it is long."""
+        if len(arguments) == len(self._names) and not options:
+            return _key(zip(self._names, arguments, strict=True))  # as `bind` has it, in a tenth
         return self._key(self._signature.bind(*arguments, **options))
 
     def keeps(self, *arguments: object) -> bool:
@@ -87,15 +90,19 @@ class Shared(Generic[Arguments, Result]):
 
     def _key(self, bound: inspect.BoundArguments) -> str:
         bound.apply_defaults()
-        named = (item for item in bound.arguments.items() if not item[0].startswith("_"))
-        key = ", ".join(f"{name}={key_part(value)}" for name, value in named)
-        return key if len(key) <= MAX_KEY_CHARS else sha256(key.encode("utf-8")).hexdigest()
+        return _key(bound.arguments.items())
 
     def _release(self, gone: list[Result]) -> None:
         """Tell of results that have gone, when no lock is held any more."""
         if self._on_release is not None:
             for result in gone:
                 self._on_release(result)
+
+
+def _key(arguments: Iterable[tuple[str, object]]) -> str:
+    named = (item for item in arguments if not item[0].startswith("_"))
+    key = ", ".join(f"{name}={key_part(value)}" for name, value in named)
+    return key if len(key) <= MAX_KEY_CHARS else sha256(key.encode("utf-8")).hexdigest()
 
 
 class _Decorator(Protocol):

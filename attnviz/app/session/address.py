@@ -8,7 +8,7 @@ names of parameters are a promise: an address that worked once opens the same vi
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, get_args
 
 from attnviz import i18n
@@ -266,6 +266,11 @@ def params(view: View) -> dict[str, str]:
     So are the presenter's key and a member's seat: whoever gets an address must not lead the class
     with it. They are read from addresses that earlier versions wrote.
     """
+    return {**_params(view)}
+
+
+@lru_cache(maxsize=256)
+def _params(view: View) -> Mapping[str, str]:
     default = changed(default_view(view.model), {"model": DEFAULT_MODEL})
     values = {
         name: parameter.value(view)

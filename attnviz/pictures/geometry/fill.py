@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Float32
 
-from attnviz.metrics.plane import best_plane, plane_share
+from attnviz.metrics.plane import best_plane, plane_shares
 from attnviz.pictures.geometry import Frequencies, GeometryChoice, GeometryView, HeadPlane
 from attnviz.pictures.group import groups
 from attnviz.pictures.group.app_capture import PageContext
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from attnviz.attention.call import AttentionCall
+    from attnviz.attention.inputs import AttentionInputs
 
 MAX_TOKENS = 256  # of which every head's scores are decomposed at once
 MAX_WORDS = 128  # arrows on either side
@@ -30,9 +31,7 @@ def shares(group: Group) -> tuple[float, ...]:
     """The share of each head's scores that its plane keeps, layers without scores left out."""
     known = (layer for layer in range(group.n_layers) if not group.own_code(layer))
     return tuple(
-        plane_share(_scores(group, layer, head)[np.ix_(*_words(group, layer))])
-        for layer in known
-        for head in group.call(layer).kept_heads
+        float(share) for layer in known for share in plane_shares(_all_scores(group, layer))
     )
 
 
@@ -115,15 +114,30 @@ def _scores(group: Group, layer: int, head: int) -> Float32[np.ndarray, "query k
     return scores
 
 
-def _may(call: "AttentionCall", head: int, row: int) -> np.ndarray:
-    from attnviz.attention.inputs import AttentionInputs
+def _all_scores(group: Group, layer: int) -> Float32[np.ndarray, "kept_head query key"]:
+    """The scores of every kept head between words, before the mask."""
+    from attnviz.attention.batch_weights import all_scores
 
-    assert isinstance(call.inputs, AttentionInputs), "scores are known"
-    may_attend = call.inputs.may_attend(head, row)
+    call, cells = group.call(layer), np.ix_(*_words(group, layer))
+    if call.changes:
+        return np.stack([_scores(group, layer, head)[cells] for head in call.kept_heads])
+    together = all_scores(_inputs(call).one_text(group.row(layer)))[0].cpu().numpy()
+    return np.stack([scores[cells] for scores in together])
+
+
+def _may(call: "AttentionCall", head: int, row: int) -> np.ndarray:
+    may_attend = _inputs(call).may_attend(head, row)
     if may_attend is None:
         return np.ones((call.n_query, call.n_key), dtype=np.bool_)
     allowed: np.ndarray = may_attend.cpu().numpy()
     return allowed
+
+
+def _inputs(call: "AttentionCall") -> "AttentionInputs":
+    from attnviz.attention.inputs import AttentionInputs
+
+    assert isinstance(call.inputs, AttentionInputs), "scores are known"
+    return call.inputs
 
 
 def _each_row_to_1(weights: Float32[np.ndarray, "query key"]) -> Float32[np.ndarray, "query key"]:

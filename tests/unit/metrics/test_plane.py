@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from attnviz.metrics.plane import best_plane, plane_share
+from attnviz.metrics.plane import best_plane, plane_shares
 
 QUERIES, KEYS = 7, 11
 RNG = np.random.default_rng(3)
@@ -25,7 +25,8 @@ def test_no_other_plane_comes_nearer() -> None:
     plane = best_plane(SCORES)
     exact = varying(SCORES)
     error = ((exact - plane.queries @ plane.keys.T) ** 2).sum()
-    assert 1 - error / (exact**2).sum() == pytest.approx(plane.share) == plane_share(SCORES)
+    assert 1 - error / (exact**2).sum() == pytest.approx(plane.share)
+    assert plane_shares(SCORES[None]) == pytest.approx([plane.share])
     assert 0 < plane.share < 1
     for _ in range(20):  # the best keys of random queries
         queries = RNG.normal(size=(QUERIES, 2))
@@ -42,8 +43,11 @@ def test_one_number_more_in_a_row_changes_nothing() -> None:
 
 def test_scores_that_are_all_alike_have_no_share() -> None:
     assert np.isnan(best_plane(np.full((3, 5), 2.5, np.float32)).share)
-    assert np.isnan(plane_share(np.zeros((3, 5), np.float32)))
-    assert np.isnan(plane_share(np.where(np.eye(5) > 0, -np.inf, 1.0).astype(np.float32)))
+    alike = np.zeros((QUERIES, KEYS), np.float32)
+    infinite = np.where(np.eye(QUERIES, KEYS) > 0, -np.inf, SCORES).astype(np.float32)
+    shares = plane_shares(np.stack([alike, SCORES, infinite, 2 * SCORES]))
+    assert np.isnan(shares[[0, 2]]).all()
+    assert shares[1] == pytest.approx(best_plane(SCORES).share) == pytest.approx(shares[3])
 
 
 def test_a_single_query_has_one_axis() -> None:

@@ -48,3 +48,15 @@ def test_no_long_text_is_traced(passes: list[object]) -> None:
     assert answered.split is None
     traced_run(answered.run.prepared)
     assert len(passes) - before == 1
+
+
+def test_the_pass_of_the_capture_is_the_clean_one(passes: list[object]) -> None:
+    text = "Lily gave Tom the red ball. Tom gave"
+    captured = opened(text)
+    before = len(passes)
+    answered = answer_runs.answers(captured, Request.of(text), ())
+    assert answered.run.prepared.calls == captured.capture.calls
+    assert len(passes) == before
+    other = answer_runs.answers(captured, Request.of("Lily gave Tom the red ball. Tom"), ())
+    assert len(passes) > before
+    assert other.run.prepared.calls != captured.capture.calls
