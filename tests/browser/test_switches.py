@@ -106,6 +106,36 @@ def test_from_a_whole_head_one_click_leads_to_its_look_as_start_forbids_it(
     expect(pressed).to_have_text(["Mary", "to"])  # the line shows which look that is
 
 
+def test_the_panel_follows_a_row_while_the_pointer_stays_on_its_word(visit: OpenVisit) -> None:
+    page = visit("switches", model="stories", text=STORE, layer=2, head=1, query=14, key=2).page
+    facts = page.locator(".av-switches-facts")
+    expect(facts).to_contain_text("to looks at Mary")
+    page.locator(".av-strip .av-chip").nth(10).click()
+    expect(facts).to_contain_text("John looks at")
+
+
+def test_a_forbidden_look_is_undone_and_another_row_allows_it_in_words(visit: OpenVisit) -> None:
+    opened = visit("switches", model="stories", text=STORE)
+    page = opened.page
+    said, undo = (
+        page.locator(".av-switches-now .av-sentence"),
+        page.get_by_role("button", name="Undo"),
+    )
+    forbid = page.get_by_role("button", name="Forbid L2.H1’s look at “Mary”")
+    forbid.click()
+    expect(said).to_contain_text("With L2.H1’s look at “Mary” forbidden")
+    undo.click()
+    expect(said).to_contain_text("All heads are on")
+    opened.wait_for_parameters(forbid=None)
+    expect(undo).to_be_hidden()
+    forbid.click()
+    expect(said).to_contain_text("With L2.H1’s look at “Mary” forbidden")
+    page.locator(".av-strip .av-chip").nth(10).click()
+    expect(page.get_by_text("The look from “to” at “Mary” is allowed again")).to_be_visible()
+    undo.click()
+    opened.wait_for_parameters(forbid="14.2", layer="2", head="1", query="14", key="2")
+
+
 def test_a_phone_shows_whole_rows_of_before_and_after(visit: OpenVisit) -> None:
     opened = visit("switches", model="stories", text=STORE, word="L2.H1@2")
     page = opened.page
@@ -119,6 +149,27 @@ def test_a_phone_shows_whole_rows_of_before_and_after(visit: OpenVisit) -> None:
     expect_equal(lambda: bars.evaluate(cut), 0)
     bars.evaluate("(list) => list.scrollBy(0, 31)")
     expect_equal(lambda: bars.evaluate(cut), 0)
+
+
+def test_on_a_phone_the_verdict_stands_above_the_answer_and_no_text_is_cut(
+    visit: OpenVisit,
+) -> None:
+    cell = {"layer": 2, "head": 1, "query": 14, "key": 2, "lang": "ja"}
+    page = visit("switches", model="stories", text=STORE, changes="L2.H1.mixed=mean", **cell).page
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(page.locator(".av-switches-narrow")).to_be_visible()
+
+    def bottom(selector: str) -> float:
+        box = page.locator(selector).bounding_box()
+        assert box is not None
+        return box["y"] + box["height"]
+
+    above = page.locator(".av-switches-now").bounding_box()
+    assert above is not None and bottom(".av-switches-facts > b") <= above["y"]
+    wide = (
+        "(node) => node.scrollWidth > node.clientWidth || node.getBoundingClientRect().right > 391"
+    )
+    assert not page.locator(".av-switches-says").evaluate(wide)
 
 
 def test_no_click_on_a_switch_is_lost_while_the_server_answers(visit: OpenVisit) -> None:

@@ -1,4 +1,4 @@
-"""A look that is forbidden, in words; a line where a room does not apply it.
+"""A look that is forbidden, in words; lines where a room does not apply it or no longer does.
 
 In: what is shown, and the view. Out: the name of the look; a caption with the way to Change, where
 it is applied, as long as its cell is chosen.
@@ -6,7 +6,7 @@ it is applied, as long as its cell is chosen.
 
 import streamlit as st
 
-from attnviz.app.session import address, address_bar, current, messages, routes, widgets
+from attnviz.app.session import address, address_bar, current, messages, routes, store, widgets
 from attnviz.app.session.fragment import fragment
 from attnviz.i18n import text
 from attnviz.pictures.group.app_capture import PageContext
@@ -14,6 +14,7 @@ from attnviz.pictures.group.axes import token_axes
 from attnviz.types import Site
 
 FRAGMENT = "forbidden"
+LAST = "effects.forbidden"  # the capture and the cell of the look that was forbidden last
 
 
 def name(shown: PageContext, site: Site, query: int, key: int) -> str:
@@ -21,6 +22,29 @@ def name(shown: PageContext, site: Site, query: int, key: int) -> str:
     queries, keys = token_axes(shown)
     row, word = queries.labels[query].strip(), keys.labels[key].strip()
     return text(shown.lang, "word_shares.cell", head=str(site), query=row, word=word)
+
+
+def cell() -> tuple[int, int] | None:
+    """The query and the key of the look that is forbidden, as long as it is the chosen one."""
+    place = current.view().place
+    if place.query is None or place.key is None or not current.view().inside.at(place).forbid:
+        return None
+    return place.query, place.key
+
+
+def dropped(shown: PageContext) -> str:
+    """A sentence on the look that is allowed again because another cell was chosen; "" for none."""
+    place, forbidden = current.view().place, cell()
+    if forbidden is not None:
+        store.put(LAST, (shown.key, forbidden))
+    last: tuple[str, tuple[int, int]] | None = store.get(LAST)
+    if last is None or last[0] != shown.key or last[1] == (place.query, place.key):
+        if forbidden is None:
+            store.pop(LAST, None)
+        return ""
+    named = zip(token_axes(shown), last[1], strict=True)
+    row, column = (axis.labels[at].strip() for axis, at in named)
+    return text(shown.lang, "effects.look_dropped", row=row, column=column)
 
 
 def say_not_applied(shown: PageContext) -> None:
@@ -33,10 +57,10 @@ def say_not_applied(shown: PageContext) -> None:
 @fragment(FRAGMENT)
 def _line(shown: PageContext) -> None:
     view, lang, extent = current.view(), shown.lang, shown.size.extent
-    place = view.place
-    (layer, head), query, key = place.layer_and_head, place.query, place.key
-    if not view.inside.at(place).forbid or query is None or key is None:
+    (layer, head), forbidden = view.place.layer_and_head, cell()
+    if forbidden is None:
         return
+    query, key = forbidden
     if query >= extent.n_query or key >= extent.n_key or layer >= extent.n_layers:
         return
     site = Site(layer, head, shown.group.kind, shown.group.stack)

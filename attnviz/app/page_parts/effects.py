@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from attnviz.app.bar.navigation import renew
-from attnviz.app.frame import fragments, measurement, run_again
+from attnviz.app.frame import forbidden_look, fragments, measurement, run_again
 from attnviz.app.host.draw import draw
 from attnviz.app.server import answer_runs
 from attnviz.app.server.answer_runs import Answering
-from attnviz.app.session import current, messages, store, widgets
+from attnviz.app.session import current, messages, widgets
 from attnviz.app.session.fragment import fragment
 from attnviz.errors import AttnVizError
 from attnviz.i18n import text
@@ -26,7 +26,6 @@ from attnviz.pictures import effects as told
 from attnviz.pictures.effects import CANVAS
 from attnviz.pictures.group import groups
 from attnviz.pictures.group.app_capture import PageContext
-from attnviz.pictures.group.axes import token_axes
 from attnviz.pictures.switches import Off
 
 if TYPE_CHECKING:
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
 
 FRAGMENT = fragments.ANSWERS["forbid"]
 OFF: Off = "mean"
-LAST = "effects.forbidden"  # the capture and the cell of the look that was forbidden last
 QUICK_MS = 4000.0  # processor time, for all heads
 
 
@@ -45,28 +43,14 @@ def of_heads(shown: PageContext) -> None:
         return
     lang = shown.lang
     with messages.guard(lang):
-        request, cell = run_again.of_shown(shown), _forbidden()
+        request, cell = run_again.of_shown(shown), forbidden_look.cell()
         if cell is not None and not shown.group.uneven:
             widgets.rerun_too(FRAGMENT)  # another cell has another answer
             _of_looks(shown, request, cell)
         elif request is not None:
             _of_whole_heads(shown, request)
-        _say_dropped(shown, cell)
-
-
-def _say_dropped(shown: PageContext, cell: tuple[int, int] | None) -> None:
-    """Say that a look is allowed again because another cell was chosen."""
-    place = current.view().place
-    if cell is not None:
-        store.put(LAST, (shown.key, cell))
-    last: tuple[str, tuple[int, int]] | None = store.get(LAST)
-    if last is None or last[0] != shown.key or last[1] == (place.query, place.key):
-        if cell is None:
-            store.pop(LAST, None)
-        return
-    named = zip(token_axes(shown), last[1], strict=True)
-    row, column = (messages.plain(axis.labels[at]) for axis, at in named)
-    st.caption(text(shown.lang, "effects.look_dropped", row=row, column=column))
+        if dropped := forbidden_look.dropped(shown):
+            st.caption(messages.plain(dropped))
 
 
 def _of_whole_heads(shown: PageContext, request: "Request") -> None:
@@ -88,14 +72,6 @@ def _of_whole_heads(shown: PageContext, request: "Request") -> None:
         view = partial(told.of_heads, shown, answered.run.reader, effects)
         name = widgets.component_key("effects")
         draw(CANVAS, view, name, shown.lang, kept=f"{shown.key} {request.key}")
-
-
-def _forbidden() -> tuple[int, int] | None:
-    """The query and the key of the look that is forbidden, as long as it is the chosen one."""
-    place = current.view().place
-    if place.query is None or place.key is None or not current.view().inside.at(place).forbid:
-        return None
-    return place.query, place.key
 
 
 def _of_looks(shown: PageContext, request: "Request | None", cell: tuple[int, int]) -> None:

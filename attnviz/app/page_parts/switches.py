@@ -77,12 +77,14 @@ def board(shown: PageContext, offer: Callable[[Language, HeadId], None]) -> None
         if words is not None:
             _name_by_cell(words)
         forbidden = _forbidden(shown, answered, words)
-        cell = _cell(shown)
+        cell, dropped = _cell(shown), forbidden_look.dropped(shown)
         with picture, messages.spinner(text(lang, "wait.effects"), quick=is_quick):
             name = widgets.component_key("switches")
             draw(
                 component.CANVAS,
-                lambda: _view(shown, answered, off, (effects, leads), words, forbidden, cell),
+                lambda: _view(
+                    shown, answered, off, (effects, leads), words, forbidden, cell, dropped
+                ),
                 name,
                 lang,
                 {
@@ -92,7 +94,7 @@ def board(shown: PageContext, offer: Callable[[Language, HeadId], None]) -> None
                     "open": attention_choice.open_from_canvas(name, shown),
                 },
                 kept=f"{key} {to} {off} {effects is None} {leads is None} {words is None}"
-                f" {forbidden} {cell}",
+                f" {forbidden} {cell} {dropped}",
             )
         with controls:
             _choose_off(lang)
@@ -261,10 +263,12 @@ def _view(
     words: WordShares | None,
     forbidden: Forbidden,
     cell: tuple[int, int] | None,
+    dropped: str,
 ) -> SwitchesView:
     """The board; `known` are effects on the answer and on its lead, None where not measured.
 
     Heads are told by the weight of a `cell`. `words` is None in a model that may be slow, too.
+    `dropped` says which look was allowed again.
     """
     effects, leads = known
     lang, groups = shown.lang, shown.captured.groups
@@ -302,6 +306,7 @@ def _view(
         words=None if words is None else words.view(forbidden.look),
         reader=forbidden.reader,
         forbidden=forbidden.name,
+        dropped=dropped,
         facts=() if effects is None else views.facts(shown, answer, effects, cell),
         least=0.0
         if effects is None

@@ -86,6 +86,7 @@ export function switchesBytes(texts, model, board, reader, result, written) {
     facts: [],
     reader: "",
     forbidden: "",
+    dropped: "",
     least: 0,
     most: effects ? Math.fround(Math.max(0, ...effects.moves)) : 0,
   };

@@ -1,6 +1,6 @@
 // @ts-check
 // Keeps what was chosen in the browser and in the address, and tells the server once, when pointer or focus leaves the
-// component: switching heads costs no message. A change is announced to the other components of the page; those that
+// component, or at once where another component waits for it: switching heads costs no message. A change is announced to the other components of the page; those that
 // follow show it too and leave telling the server to the one where it was made.
 
 import { readSelection, selectionParameters } from "./selection.js";
@@ -39,7 +39,14 @@ export function makeCommitter(host, element, follow) {
     host.trigger("selection", JSON.parse(current));
   };
   let timer = 0;
+  const commitSoon = () => {
+    clearTimeout(timer);
+    timer = setTimeout(commit, COMMIT_AFTER_MS);
+  };
   const stopListening = commitOnLeaving(element, commit);
+  const stopServing = host.channel.listen((message) => {
+    if ("wants" in message && message.wants === "commit") commitSoon();
+  });
   const stopFollowing =
     follow &&
     host.channel.listen((message) => {
@@ -51,10 +58,7 @@ export function makeCommitter(host, element, follow) {
     });
   return {
     commit,
-    commitSoon() {
-      clearTimeout(timer);
-      timer = setTimeout(commit, COMMIT_AFTER_MS);
-    },
+    commitSoon,
     read() {
       writer.flush();
       return readSelection(host.address);
@@ -74,6 +78,7 @@ export function makeCommitter(host, element, follow) {
     destroy() {
       clearTimeout(timer);
       stopListening();
+      stopServing();
       stopFollowing?.();
       writer.cancel();
     },

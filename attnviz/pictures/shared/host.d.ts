@@ -66,13 +66,14 @@ export interface Channel {
 
 /**
  * A change of the selection, what is told of all heads or the question for that, a square that grows, what was found, the
- * paths over the switches and what happens to one, what an answer has turned into.
+ * paths over the switches and what happens to one, what an answer has turned into. Who cannot show a choice without the
+ * server wants it to be told at once ("commit").
  */
 export type Message =
   | Announcement
   | { readonly effects: HeadEffects }
   | { readonly rest: Rest }
-  | { readonly wants: "effects" | "rest" | "paths" | "turned" }
+  | { readonly wants: "effects" | "rest" | "paths" | "turned" | "commit" }
   | { readonly turned: Turned | null }
   | { readonly grow: Growth }
   | { readonly hits: Hits }

@@ -182,7 +182,7 @@ class SwitchesView:
     it. What was switched in another `model` cannot be undone. `words`
     is None where words have no direct shares. `facts` has those of each group, none where nothing
     was measured; an effect above `least` matters. `forbidden` is a look in words, "" for none,
-    and `reader` its head, "" for all of them.
+    and `reader` its head, "" for all of them; `dropped` says which one another choice allowed.
     """
 
     model: str
@@ -201,6 +201,7 @@ class SwitchesView:
     least: float = 0.0
     reader: str = ""
     forbidden: str = ""
+    dropped: str = ""
 
     @derived
     def most(self) -> float:

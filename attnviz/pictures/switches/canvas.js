@@ -19,17 +19,19 @@ import { lookText, makeWords } from "./words.js";
 /** @import { AnswerView, Arrays, Header } from "./types.js" */
 
 const ALL_ON = "none";
+/** @type {Look} */
 const ALLOWED = { head: "", query: null, key: null };
 const NARROW_PX = 720;
 const NAME_CHARS = 16; // what fits beside a bar
 
 /**
- * `before` has what was off before each click, the last one at the end; `last` is the head that was switched last, `at` the
- * one that is spoken of. `told` is what the server was told last to be off and has not answered.
+ * `before` has what was off and forbidden before each click, the last one at the end; `last` is the head that was switched
+ * last, `at` the one that is spoken of. `told` is what the server was told last to be off and has not answered.
  * @typedef {{host: Host, data: Uint8Array | null, header: Header | null, arrays: Arrays | null, off: Map<string, string>,
- *   board: Board | null, arrows: ReturnType<typeof makeArrows> | null, before: Map<string, string>[], last: At | null, at: At | null,
- *   told: string | null}} State
+ *   board: Board | null, arrows: ReturnType<typeof makeArrows> | null, before: {off: Map<string, string>, look: Look}[],
+ *   last: At | null, at: At | null, told: string | null}} State
  */
+/** A look that is forbidden, of all heads where `head` is ""; without a key none. @typedef {{head: string, query: number | null, key: number | null}} Look */
 /** @typedef {ReturnType<typeof buildParts>} Parts */
 
 /** @returns {Mounted} */
@@ -41,14 +43,17 @@ export default function switches(/** @type {Host} */ host) {
   };
   const parts = buildParts(state, {
     undo: () => {
-      const before = state.before.pop();
-      if (before) change(state, parts, before);
+      const at = state.before.findLastIndex((before) => isOther(state, before));
+      if (at < 0) return;
+      const [{ off, look }] = state.before.splice(at);
+      const isLook = !isSameLook(look, lookNow(state));
+      if (namesOf(off.keys()) !== namesOf(state.off.keys())) change(state, parts, off);
+      if (isLook) chooseLook(state, parts, look);
+      showOff(state, parts);
     },
     allOn: () => {
-      if (state.off.size) {
-        remember(state);
-        change(state, parts, new Map());
-      }
+      remember(state);
+      if (state.off.size) change(state, parts, new Map());
       if (isForbidding(state.header)) chooseLook(state, parts, ALLOWED);
     },
     suggested: () => {
@@ -60,10 +65,8 @@ export default function switches(/** @type {Host} */ host) {
     look: (at) => {
       const look = state.header?.looks[at];
       if (!look) return;
-      if (state.off.size) {
-        remember(state);
-        change(state, parts, new Map()); // the rest of the head stays
-      }
+      remember(state);
+      if (state.off.size) change(state, parts, new Map()); // the rest of the head stays
       chooseLook(state, parts, look);
     },
     open: () => {
@@ -77,6 +80,13 @@ export default function switches(/** @type {Host} */ host) {
   state.arrows = arrows;
   const stop = host.channel.listen((message) => {
     if ("wants" in message && message.wants === "turned") tellTurned(state);
+    if ("selection" in message && message.from && state.header?.forbids) {
+      const { head, query, key } = lookNow(state);
+      const other = message.selection.query !== query || message.selection.key !== key;
+      if (head && key !== null && query !== null && other) remember(state); // another cell allows it again
+      setBusy(parts.says, true); // it speaks of the row before
+      host.channel.post({ wants: "commit" });
+    }
   });
   const unwatch = watchSize(parts.box, () => {
     parts.box.classList.toggle("av-switches-narrow", parts.box.clientWidth < NARROW_PX);
@@ -109,7 +119,7 @@ function buildParts(_state, on) {
   const suggested = button(on.suggested);
   const looks = [0, 1].map((at) => button(() => on.look(at)));
   const open = button(on.open);
-  const most = el("p", { class: "av-note" });
+  const [dropped, most] = [0, 1].map(() => el("p", { class: "av-note" }));
   const facts = el("p", { class: "av-switches-facts av-facts", "aria-live": "polite" });
   const left = el("div", { class: "av-switches-left" });
   const effects = el("p", { class: "av-note" });
@@ -119,11 +129,10 @@ function buildParts(_state, on) {
   const hint = el("p", { class: "av-hint" });
   const rows = el("p", { class: "av-hint" });
   const row = el("div", { class: "av-row" }, suggested, ...looks, undo, allOn, open);
+  const said = [dropped, facts, most, row, legend, hint, rows, comparison];
+  const says = el("div", { class: "av-switches-says" }, ...said);
   const boards = el("div", { class: "av-switches-boards" });
-  left.append(
-    boards,
-    el("div", { class: "av-switches-says" }, facts, most, row, legend, hint, rows, comparison),
-  );
+  left.append(boards, says);
   const answer = makeAnswer();
   const words = el("div", { class: "av-switches-words" });
   const right = el("div", { class: "av-switches-right" }, answer.node, words);
@@ -133,6 +142,8 @@ function buildParts(_state, on) {
     words,
     left,
     boards,
+    says,
+    dropped,
     answer,
     suggested,
     looks,
@@ -181,6 +192,8 @@ function takeData(state, parts, data, arrows) {
   if (focused) state.board.focus(focused);
   showWords(state, parts, arrays);
   showLegend(parts.legend, header);
+  parts.dropped.replaceChildren(...quotingNodes(header.dropped));
+  parts.dropped.hidden = !header.dropped;
   setText(parts.hint, strings.hint);
   setText(parts.rows, strings.rows_hint);
   parts.rows.hidden = !header.forbids || header.words !== null; // the words say it, where there are any
@@ -193,6 +206,7 @@ function takeData(state, parts, data, arrows) {
   parts.answer.show(header);
   setBusy(parts.answer.node, state.told !== null);
   setBusy(parts.words, false);
+  setBusy(parts.says, false);
   showOff(state, parts);
 }
 
@@ -216,9 +230,11 @@ function showWords(/** @type {State} */ state, /** @type {Parts} */ parts, /** @
     active instanceof HTMLElement && parts.words.contains(active) ? active.dataset.word : undefined;
   const isOpen = parts.words.querySelector("details")?.open ?? false;
   const query = header.words?.query ?? null;
-  const words = makeWords(header, arrays, isOpen, (head, key) =>
-    chooseLook(state, parts, { head, query, key }),
-  );
+  const words = makeWords(header, arrays, isOpen, (head, key) => {
+    const look = { head, query, key };
+    if (!isSameLook(look, lookNow(state))) remember(state);
+    chooseLook(state, parts, look);
+  });
   parts.words.replaceChildren(...(words ? [words.node] : []));
   parts.words.classList.toggle("av-switches-words-chosen", (header.words?.chosen ?? null) !== null);
   if (focused !== undefined) words?.focus(Number(focused));
@@ -229,11 +245,27 @@ function isForbidding(/** @type {Header | null} */ header) {
   return Boolean(header?.forbidden);
 }
 
+/** The look that is forbidden, as the address has it. @returns {Look} */
+function lookNow(/** @type {State} */ { host: { address }, header }) {
+  const [head, word] = (address.get("word") ?? "").split("@");
+  if (word) return { head, query: null, key: Number(word) };
+  const { query, key, ...at } = readSelection(address);
+  if (!header || address.get("forbid") !== `${query}.${key}`) return ALLOWED;
+  return { head: `${prefixOf(header)}L${at.layer}.H${at.head}`, query, key };
+}
+
+/** True if something else was off or forbidden then. */
+const isOther = (/** @type {State} */ state, /** @type {State["before"][number]} */ { off, look }) =>
+  namesOf(off.keys()) !== namesOf(state.off.keys()) || !isSameLook(look, lookNow(state));
+
+const isSameLook = (/** @type {Look} */ one, /** @type {Look} */ other) =>
+  one.key === other.key && (one.key === null || (one.head === other.head && one.query === other.query));
+
 /**
  * Forbids a look, or allows it again. One look of one head, in one row, is that of a cell, as elsewhere.
  * @param {State} state
  * @param {Parts} parts
- * @param {{head: string, query: number | null, key: number | null}} look
+ * @param {Look} look
  */
 function chooseLook({ host, board }, parts, { head: name, query, key }) {
   setBusy(parts.answer.node, true);
@@ -328,7 +360,7 @@ function toggle(state, parts, at) {
 }
 
 function remember(/** @type {State} */ state) {
-  state.before.push(state.off);
+  state.before.push({ off: state.off, look: lookNow(state) });
 }
 
 const namesOf = (/** @type {Iterable<string>} */ heads) => [...heads].sort().join(",");
@@ -368,7 +400,7 @@ function showOff(/** @type {State} */ state, /** @type {Parts} */ parts) {
   });
   parts.most.hidden = off.size > 0 || !header.most_said;
   parts.most.replaceChildren(...quotingNodes(header.most_said));
-  parts.undo.hidden = before.length === 0;
+  parts.undo.hidden = !before.some((then) => isOther(state, then));
   parts.allOn.hidden = off.size === 0 && !isForbidding(header);
   parts.hint.hidden = off.size > 0; // who has switched one knows how
   parts.open.hidden = last === null;

@@ -10,7 +10,7 @@ import type { Flag, SharedStrings } from "../shared/heads.js";
  * which does not make the answer; `forbids` where a row can be chosen for it. What was switched in another
  * `model` cannot be undone. `words` is None where words have no direct shares. `facts` has those of each
  * group, none where nothing was measured; an effect above `least` matters. `forbidden` is a look in words, ""
- * for none, and `reader` its head, "" for all of them.
+ * for none, and `reader` its head, "" for all of them; `dropped` says which one another choice allowed.
  */
 export interface Header {
   strings: Strings;
@@ -30,6 +30,7 @@ export interface Header {
   least: number;
   reader: string;
   forbidden: string;
+  dropped: string;
   /** The largest effect of a head, 0 where none was measured. */
   most: number;
 }
