@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+import attnviz
 from attnviz import i18n
 from attnviz.app.server.jobs import Job
+from attnviz.i18n.numbers import local
 from attnviz.pictures import effects, head
 from attnviz.pictures.shared.buffer import unpack
 from tests.pages.conftest import Visit, parameters, tell
@@ -48,6 +50,9 @@ def test_one_look_is_cut_in_every_head(visit: Visit, lang: i18n.Language) -> Non
     assert header["least"] < moved[2, 1] and (np.delete(moved.ravel(), 9) < header["least"]).all()
     said = header["sentences"]
     assert "John" in said[2][1] and "John" not in said[2][3]
+    nothing = i18n.text(lang, "word_shares.nothing", weight=local(lang, "0.00"))
+    weights = attnviz.capture("stories", STORE).all_weights()[:, :, 14, 2]
+    assert [[nothing in own for own in layer] for layer in said] == (weights < 0.005).tolist()
     assert header["median"] == pytest.approx(float(np.median(moved)))
     # what the line of the text says: the likeliest answer as it is, and without the head's look
     word, share = header["answers"][2][1]

@@ -217,6 +217,18 @@ def test_the_look_of_a_chosen_row_is_offered_beside_the_strongest(visit: Visit) 
     assert ours["name"] == "L3.H1’s look from “it” at “animal”"
 
 
+def test_a_look_without_weight_is_said_to_have_nothing_to_take_away(visit: Visit) -> None:
+    cell = {"model": "stories", "text": STORE, "layer": "2", "head": "1", "query": "10", "key": "3"}
+    nothing = "A look of 0.00 has nothing to take away."
+    strongest, ours = sent(visit("switches", **cell))[0]["looks"]
+    assert (strongest["nothing"], ours["nothing"]) == ("", nothing)
+    said = sent(visit("switches", **cell, forbid="10.3"))[0]["answer"]["sentence"]
+    assert said.startswith("With L2.H1’s look from “John” at “and” forbidden") and nothing in said
+    for looks, is_nothing in (("L2.H1@4", True), ("L2.H1@2", False), ("@4", False)):
+        said = sent(visit("switches", model="stories", text=STORE, word=looks))[0]["answer"]
+        assert (nothing in said["sentence"]) == is_nothing
+
+
 def test_without_a_word_the_sums_are_said_and_a_head_is_chosen(visit: Visit) -> None:
     header, arrays = sent(visit("switches", model="stories", text=STORE, word="L2.H1"))
     assert "words.cut" not in arrays
@@ -239,6 +251,21 @@ def test_other_answers_have_words_too(visit: Visit, model: str) -> None:
 
 def test_a_picture_has_no_words(visit: Visit) -> None:
     assert sent(visit("switches", model="shapes"))[0]["words"] is None
+
+
+def test_the_whole_answer_says_that_weights_of_a_head_that_is_off_reach_no_answer(
+    visit: Visit,
+) -> None:
+    """Its weights are those of the run with the change: a head that is off looks as it did."""
+    shown = {"model": "stories", "text": STORE, "answer": "1"}
+    still = i18n.text("en", "change.still", heads="L2.H1")
+    off = "L2.H1.mixed=mean,L0.H3.weights=even"
+    assert still in [caption.value for caption in visit("switches", **shown, changes=off).caption]
+    for changes_made in ("none", "L0.H3.weights=even"):
+        app = visit("switches", **shown, changes=changes_made)
+        assert not [one for one in app.caption if "still computed" in one.value]
+    run = attnviz.capture("stories", STORE, changes=changes.parse("L2.H1.mixed=mean"))
+    assert np.array_equal(run.weights(2, 1), attnviz.capture("stories", STORE).weights(2, 1))
 
 
 def test_other_pages_say_that_their_heads_are_on(visit: Visit) -> None:

@@ -67,6 +67,9 @@ def _whole_answer(shown: PageContext) -> None:
             format_func=names.__getitem__,
             label_visibility="collapsed",
         )
+        heads = switches.replaced(lang)
+        if heads and is_changed is not False:
+            st.caption(text(lang, "change.still", heads=heads))
         output.fitting(_with(shown, changes) if is_changed is not False else shown)
 
 

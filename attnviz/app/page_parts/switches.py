@@ -22,7 +22,7 @@ from attnviz.app.server.answer_runs import Answering
 from attnviz.app.session import address_bar, current, messages, widgets
 from attnviz.app.session.fragment import fragment
 from attnviz.errors import AttnVizError
-from attnviz.i18n import Language, text
+from attnviz.i18n import Language, joined, text
 from attnviz.models.registry import REGISTRY
 from attnviz.pictures import switches as component
 from attnviz.pictures.group import answers
@@ -123,17 +123,24 @@ def changed(shown: PageContext) -> tuple[str, str]:
     return ",".join(map(str, changes)), views.in_words(shown.lang, off, forbidden.name)
 
 
+def replaced(lang: Language) -> str:
+    """The heads whose output is replaced while they look as before; "" for none."""
+    off = component.parse(current.view().switches.changes) or ()
+    return joined(lang, [switch.head for switch in off if switch.to != "even"])
+
+
 @dataclass(frozen=True)
 class Forbidden:
     """A look that is forbidden: as the words show it, as changes, and in words; "" for none.
 
-    `reader` is the head, "" for all.
+    `reader` is the head, "" for all; `nothing` says that its look has no weight.
     """
 
     look: ForbiddenLook = ForbiddenLook()
     changes: "tuple[Change, ...]" = ()
     name: str = ""
     reader: str = ""
+    nothing: str = ""
 
 
 def _switched(off: tuple[Switch, ...]) -> "tuple[Change, ...]":
@@ -156,7 +163,9 @@ def _forbidden(shown: PageContext, answered: Answering, words: WordShares | None
     look = words.fitting(look)
     if look.key is None:
         return Forbidden(look)
-    return Forbidden(look, words.changes(look), words.name(look), look.head)
+    named = OfferedLook(look.head, words.query(), look.key, words.name(look))
+    nothing = _nothing(shown, named)
+    return Forbidden(look, words.changes(look), named.name, look.head, nothing)
 
 
 def _name_by_cell(words: WordShares) -> None:
@@ -179,7 +188,18 @@ def _cell_forbidden(
         name = forbidden_look.name(shown, site, query, key)
     except (AttnVizError, IndexError):  # of another text, or of a token that the model wrote
         return Forbidden()
-    return Forbidden(changes=(cut(site, query, key),), name=name, reader=str(site))
+    nothing = _nothing(shown, OfferedLook(str(site), query, key, name))
+    return Forbidden(ForbiddenLook(), (cut(site, query, key),), name, str(site), nothing)
+
+
+def _nothing(shown: PageContext, look: OfferedLook) -> str:
+    """A sentence on a look of one head that has no weight; "" for others."""
+    site, groups = Site.parse(look.head), shown.captured.groups
+    if site is None or site.head is None or look.query is None:
+        return ""
+    of = next(group for group in groups if (group.kind, group.stack) == (site.kind, site.stack))
+    weights = of.call(site.layer).weights(site.head, batch=of.row(site.layer))
+    return answers.without_weight(shown.lang, float(weights[look.query, look.key]))
 
 
 def _cell(shown: PageContext) -> tuple[int, int] | None:
@@ -277,6 +297,7 @@ def _view(
     if words is not None and not forbidden.name:
         offered, most = _offered_look(shown, answered, words, off, effects)
     looks = [offered, None if forbidden.name else _look_of_row(shown, answered, words, off, cell)]
+    looks = [look and replace(look, nothing=_nothing(shown, look)) for look in looks]
     answer = answered.run.reader
     others = views.others(effects, off, forbidden.name)
     draws = _n_controls(answered) if others is None else 0
@@ -286,12 +307,15 @@ def _view(
     )
     titles = [group_title(lang, group) if len(groups) > 1 else "" for group in groups]
     written = _written(shown, answered, changes) if shown.captured.name in REGISTRY else None
+    said = changed.view(written)
+    if forbidden.nothing:
+        said = replace(said, sentence=f"{said.sentence} {forbidden.nothing}")
     return SwitchesView(
         model=shown.captured.name,
         groups=views.switch_groups(shown, titles, effects),
         off=off,
         to=current.view().switches.to,
-        answer=changed.view(written),
+        answer=said,
         effects=" ".join(
             [
                 *([] if effects is None else [views.effects_sentence(lang, answer, effects)]),

@@ -110,13 +110,15 @@ def of_looks(shown: PageContext, run: "Experiment", cuts: "Cuts") -> EffectsView
             share = float(cuts.numbers[at, winner])
             chosen[head.layer][head.head] = named(winner), share
         table[head.layer, head.head] = moved
-        sentences[head.layer][head.head] = text(
+        said = text(
             lang,
             f"effects.look_{'turns' if turns else _what(answer)}",
             own=answers.amount(lang, moved, unit),
             median=again,
             answer=named(winner),
         )
+        nothing = answers.without_weight(lang, float(cuts.weights[at]))
+        sentences[head.layer][head.head] = " ".join(filter(None, (said, nothing)))
     legend = text(
         lang,
         "effects.legend_look",
@@ -125,11 +127,11 @@ def of_looks(shown: PageContext, run: "Experiment", cuts: "Cuts") -> EffectsView
         median=again,
     )
     least = answers.least_that_matters(answer, cuts.moved, cuts.spread)
-    said, cell = tuple(map(tuple, sentences)), cuts.edges[0][1:]
+    table_said, cell = tuple(map(tuple, sentences)), cuts.edges[0][1:]
     name = heads.capture_name(shown)
     before = (named(cuts.winner), float(answer.clean[cuts.winner])) if is_choice else ("", 0.0)
     answered = tuple(map(tuple, chosen))
-    return EffectsView(name, table, most, median, least, said, legend, cell, before, answered)
+    return EffectsView(name, table, most, median, least, table_said, legend, cell, before, answered)
 
 
 def _what(answer: "AnswerReader") -> str:

@@ -29,6 +29,7 @@ TIMES_MEDIAN, PART_OF_MOST = 3.0, 0.05
 NO_MOVE = 0.0001  # of a cosine: what four decimals show
 BEGINNING = 48  # characters of the first text
 HARDLY = 0.005  # of a probability
+LEAST_WEIGHT = 0.005  # what is below it is printed as 0.00
 
 
 def choice_name(lang: Language, prepared: "CleanRun", answer: "AnswerReader", place: int) -> str:
@@ -160,6 +161,12 @@ def lead_sentence(
         median=number(lang, float(np.median(controls)), "+.1f"),
         least=number(lang, min(controls), "+.1f"),
     )
+
+
+def without_weight(lang: Language, weight: float) -> str:
+    """A sentence on a look that has no weight to take away, as it is printed; "" for others."""
+    said = number(lang, weight, ".2f")
+    return text(lang, "word_shares.nothing", weight=said) if weight < LEAST_WEIGHT else ""
 
 
 def unit_of(answer: "AnswerReader") -> Unit:

@@ -130,13 +130,14 @@ class ForbiddenLook:
 class OfferedLook:
     """A look that a click forbids: the head, its words' places, and all in words, as `name`.
 
-    `query` is None where the answer has no one row.
+    `query` is None where the answer has no one row. `nothing` says that it has no weight.
     """
 
     head: str
     query: int | None
     key: int
     name: str
+    nothing: str = ""
 
 
 @dataclass(frozen=True, eq=False)

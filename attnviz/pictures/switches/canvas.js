@@ -397,6 +397,7 @@ function showOff(/** @type {State} */ state, /** @type {Parts} */ parts) {
     const look = header.looks[at];
     button.hidden = !look || off.size !== header.off.length;
     button.replaceChildren(...(look ? quotingNodes(fill(form, { look: look.name })) : []));
+    if (look?.nothing) button.append(el("small", {}, look.nothing));
   });
   parts.most.hidden = off.size > 0 || !header.most_said;
   parts.most.replaceChildren(...quotingNodes(header.most_said));

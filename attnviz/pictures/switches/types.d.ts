@@ -84,13 +84,14 @@ export interface Bar {
 
 /**
  * A look that a click forbids: the head, its words' places, and all in words, as `name`.
- * `query` is None where the answer has no one row.
+ * `query` is None where the answer has no one row. `nothing` says that it has no weight.
  */
 export interface OfferedLook {
   head: string;
   query: number | null;
   key: number;
   name: string;
+  nothing: string;
 }
 
 /**
