@@ -39,10 +39,10 @@ class AttentionInputs:
     (a relative position bias, ALiBi). `softcap` squeezes them into ±softcap (Gemma 2). `sinks` is
     one more score per head, or per query, that takes part in the softmax's sum and has no value
     (gpt-oss); with `sinks_gate` it scales the row of weights·V instead, to the same effect, and the
-    weights sum to 1 (Granite). `key_version` detects a key cache that a later step overwrote in
-    place. `changes` are what stood at some stages instead of the model's own numbers. `only` has
-    the heads that are kept, if not all are: then tensors have rows for these alone, and heads are
-    named by their own numbers.
+    weights sum to 1 (Granite). `versions` detects what was overwritten in place since, as a later
+    step does with a static key cache. `changes` are what stood at some stages instead of the
+    model's own numbers. `only` has the heads that are kept, if not all are: then tensors have rows
+    for these alone, and heads are named by their own numbers.
     """
 
     query: Float[Tensor, "#batch head query d_head"]
@@ -55,7 +55,7 @@ class AttentionInputs:
     softcap: float | None = None
     sinks: Tensor | None = None
     sinks_gate: bool = False
-    key_version: int | None = None
+    versions: tuple[int, ...] | None = None
     changes: tuple[StageChange, ...] = ()
     only: KeptHeads | None = None
 
@@ -119,7 +119,7 @@ class AttentionInputs:
     def qkv(self, head: int, batch: int = 0) -> tuple[Tensor, Tensor, Tensor]:
         """q, k, v of one head as float32: [query, d_head], [key, d_head], [key, d_value].
 
-        Raises `UnsupportedAttention` when the keys are not the ones that the call saw.
+        Raises `UnsupportedAttention` when the tensors are not the ones that the call saw.
         """
         self.require_untouched()
         kv = self.kv_row(head)
@@ -328,7 +328,7 @@ class AttentionInputs:
             mask=mask,
             bias=bias,
             sinks=sinks,
-            key_version=None,
+            versions=None,
             only=None,
         )
 
@@ -347,7 +347,7 @@ class AttentionInputs:
             mask=None if self.mask is None else by_head(self.mask, only.numbers),
             bias=None if self.bias is None else by_head(self.bias, only.numbers),
             sinks=sinks if sinks is None else _sinks_of(sinks, only.numbers),
-            key_version=None,
+            versions=None,
             only=only,
         )
 
@@ -361,9 +361,8 @@ class AttentionInputs:
     def __setstate__(self, state: dict[str, object]) -> None:
         """Take the parts of a copy, whose keys count their own changes in place."""
         vars(self).update(state)
-        if self.key_version is not None:
-            version = None if self.key.is_inference() else self.key._version
-            vars(self)["key_version"] = version
+        if self.versions is not None:
+            vars(self)["versions"] = self._counts()
 
     def tensors(self) -> Iterator[Tensor]:
         """Every tensor that is kept alive."""
@@ -394,14 +393,37 @@ class AttentionInputs:
         block = block[rows] if block.shape[0] > 1 else block
         return (block[:, keys] if block.shape[1] > 1 else block).float()
 
+    def watched(self, mask: Bool[Tensor, "#batch #head #query #key"] | None) -> "AttentionInputs":
+        """The same with this mask, which is nobody else's, and a watch on the other tensors."""
+        vars(self)["mask"], vars(self)["versions"] = mask, self._counts()
+        return self
+
+    def _counts(self) -> tuple[int, ...] | None:
+        """How often q, k, v and bias were changed in place; None where torch does not count."""
+        try:
+            counts = self.query._version, self.key._version, self.value._version
+            return counts if self.bias is None else (*counts, self.bias._version)
+        except RuntimeError:  # in inference mode
+            return None
+
     def require_untouched(self) -> None:
-        """Raise `UnsupportedAttention` when the keys are not the ones that the call saw."""
-        if self.key_version is not None and self.key._version != self.key_version:
+        """Raise `UnsupportedAttention` when the tensors are not the ones that the call saw."""
+        counts = self._counts()
+        if self.versions is None or counts is None or counts == self.versions:
+            return
+        if counts[1] != self.versions[1]:
             raise UnsupportedAttention(
                 "the keys were overwritten in place after this call, as a static key cache does;"
                 " generate with the default dynamic cache",
                 code="static_cache",
             )
+        pairs = zip(("q", "k", "v", "the bias"), self.versions, counts, strict=False)
+        names = " and ".join(name for name, before, now in pairs if before != now)
+        raise UnsupportedAttention(
+            f"tensors of this call were overwritten in place after it ({names}); look at the call"
+            " before you change them, or give the model a copy",
+            code="overwritten",
+        )
 
 
 def blocks(n: int, size: int = ROW_BLOCK) -> Iterator[slice]:

@@ -256,5 +256,5 @@ def _converted_inputs(
         mask=optional(inputs.mask, shared),
         bias=optional(inputs.bias, shared),
         sinks=optional(inputs.sinks),
-        key_version=None,
+        versions=None,
     )

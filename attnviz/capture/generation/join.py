@@ -132,7 +132,7 @@ def _joined_inputs(steps: list[StepCall]) -> AttentionInputs:
         mask=_joined_masks(steps, n_known),
         bias=_joined_biases(steps, n_known),
         causal=False,
-        key_version=None,
+        versions=None,
     )
 
 

@@ -60,7 +60,7 @@ class HeadShare:
             mask=by_head(inputs.mask),
             bias=by_head(inputs.bias),
             sinks=sinks,
-            key_version=None,
+            versions=None,
         )
         written = {
             name: parts.collected(parts.written[name], -1)

@@ -4,6 +4,7 @@ In: tensors and modules of one forward pass. Out: a `LinearRun`, the address of 
 tensor and all its views, and whether the weight of a layer can be read as a matrix.
 """
 
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,6 +19,7 @@ from attnviz.attention.projection import Projection, WrittenLayer
 from attnviz.models.ranks import is_part
 
 NO_MEMORY = 0
+KEPT_COPIES = 4  # of what layers read: queries of a text, and the states that all its layers read
 
 
 class LinearRun:
@@ -198,6 +200,42 @@ def sharded_layer(modules: Mapping[str, nn.Module]) -> tuple[str, int] | None:
         if type(weight) is not nn.Parameter and is_part(weight):
             return name, weight.device_mesh.size()  # type: ignore[union-attr]  # of a DTensor
     return None
+
+
+class Copies:
+    """Copies of tensors that their owners may change; one for all that hold the same numbers.
+
+    The last `KEPT_COPIES` are remembered.
+    """
+
+    def __init__(self) -> None:
+        self._made: deque[tuple[tuple[object, ...], Tensor, Tensor]] = deque(maxlen=KEPT_COPIES)
+
+    def of(self, tensor: Tensor) -> Tensor:
+        """The copy of a tensor; of rows or heads that share numbers one is copied."""
+        place = storage_of(tensor), tensor.storage_offset(), tensor.dtype
+        version = version_of(tensor)
+        numbers = (*place, tensor.shape, tensor.stride(), version)
+        for at, entry in enumerate(self._made):
+            # changes that nobody counts show in the numbers
+            if entry[0] == numbers and (version is not None or torch.equal(entry[2], tensor)):
+                del self._made[at]  # and last again: what was read last stays
+                break
+        else:
+            entry = numbers, tensor, _copy(tensor)  # `tensor` too: no address is used twice
+        self._made.append(entry)
+        return entry[2]
+
+    def clear(self) -> None:
+        """Forget all copies."""
+        self._made.clear()
+
+
+def _copy(tensor: Tensor) -> Tensor:
+    if 0 not in tensor.stride():
+        return tensor.clone()
+    shared = [slice(0, 1) if step == 0 else slice(None) for step in tensor.stride()]
+    return tensor[tuple(shared)].clone().expand(tensor.shape)
 
 
 def version_of(tensor: Tensor) -> int | None:

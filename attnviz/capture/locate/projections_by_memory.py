@@ -31,6 +31,7 @@ from attnviz.attention.tolerance import max_difference
 from attnviz.capture.locate.head_share import HeadShare
 from attnviz.capture.locate.layers import (
     NO_MEMORY,
+    Copies,
     LinearRun,
     is_plain,
     memory_of,
@@ -49,7 +50,6 @@ SEVERAL_READERS = "several layers read the output of the attention: {names}"
 CHANGED_LATER = "the model changed this tensor in place after it had used it"
 STAGE_OF = {"q": "q", "k": "k", "v": "v", "out": "projected"}
 CHECKED_ROWS = 8
-KEPT_COPIES = 4  # of what layers read: queries of a text, and the states that all its layers read
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,7 +158,7 @@ class LinearWatch:
         self.read_together: list[SideBySide] = []
         self._read: ReadOutput | None = None
         self._made: list[MadeBy] = []
-        self._copies: deque[tuple[tuple[object, ...], Tensor, Tensor]] = deque(maxlen=KEPT_COPIES)
+        self._copies = Copies()
         self._plain = plain
         self._hooks = Hooks()
 
@@ -277,22 +277,7 @@ class LinearWatch:
         """
         for name, layer in projections.items():
             output = layer.output.clone() if name == "out" else layer.output
-            projections[name] = layer.with_tensors(self._copy(layer.input), output)
-
-    def _copy(self, read: Tensor) -> Tensor:
-        version = version_of(read)
-        if version is None:
-            return read.clone()
-        place = storage_of(read), read.storage_offset(), read.dtype
-        numbers = (*place, read.shape, read.stride(), version)
-        for at, entry in enumerate(self._copies):
-            if entry[0] == numbers:
-                del self._copies[at]  # and last again: what was read last stays
-                break
-        else:
-            entry = numbers, read, read.clone()  # `read` too, so that no address is used twice
-        self._copies.append(entry)
-        return entry[2]
+            projections[name] = layer.with_tensors(self._copies.of(layer.input), output)
 
     def settle(self) -> None:
         """Take back the guesses of the last forward pass that turned out wrong."""

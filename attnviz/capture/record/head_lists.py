@@ -134,7 +134,7 @@ def inputs_together(
         value=torch.cat([part.value for part in plain], dim=1),
         mask=_shared(masks),
         bias=_shared(biases),
-        key_version=None,
+        versions=None,
     )
 
 

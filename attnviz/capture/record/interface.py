@@ -312,9 +312,8 @@ def _inputs(
         scaling=query.shape[-1] ** -0.5 if scaling is None else _number(scaling),
         bias=rest,
         softcap=None if softcap is None else _number(softcap),
-        sinks=None if sinks is None else sinks.detach(),
+        sinks=None if sinks is None else sinks.detach().clone(),  # the model may train on
         sinks_gate=sinks is not None and "logsumexp" in own_eager_source(module),
-        key_version=None if key.is_inference() else key._version,
     )
 
 

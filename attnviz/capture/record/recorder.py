@@ -25,7 +25,13 @@ from attnviz.attention.stage_changes import StageChange
 from attnviz.attention.stored_weights import StoredWeights
 from attnviz.capture.locate.coarse_keys import SpatialWatch, where_coarse
 from attnviz.capture.locate.head_share import HeadShare
-from attnviz.capture.locate.layers import LinearRun, TensorState, memory_of, sharded_layer
+from attnviz.capture.locate.layers import (
+    Copies,
+    LinearRun,
+    TensorState,
+    memory_of,
+    sharded_layer,
+)
 from attnviz.capture.locate.modules import Modules, modules_by_name
 from attnviz.capture.locate.own_code import (
     computing_attention,
@@ -117,6 +123,7 @@ class Recorder:
         self._counter = RunCounter(is_active)
         self._linears = LinearWatch(is_active, noted or frozenset())
         self._spatial = SpatialWatch(is_active)
+        self._masks = Copies()
         self._asking = AskingModules(is_active)
 
     def watch_modules(self, modules: Modules, layers: Mapping[str, nn.Module]) -> None:
@@ -290,6 +297,9 @@ class Recorder:
         if torch._C._current_graph_task_id() != -1 and not self._is_noted:
             return  # a checkpoint computes it again, for the gradients
         name = self._name(module)
+        if isinstance(inputs, AttentionInputs) and inputs.versions is None:
+            mask = None if inputs.mask is None else self._masks.of(inputs.mask)
+            inputs = inputs.watched(mask)
         coarser = self._spatial.take(name)
         sizes = inputs.n_batch, inputs.n_query, inputs.n_key
         query_places, key_places = self._spatial.places(coarser, *sizes)
@@ -367,6 +377,7 @@ class Recorder:
 
     def finish(self) -> None:
         """Take back wrong guesses, and number the layers of each stack and kind as they ran."""
+        self._masks.clear()
         self._linears.settle()
         self._linears.check()
         self._drop_overwritten()
@@ -395,6 +406,11 @@ class Recorder:
     def _drop_overwritten(self) -> None:
         """Refuse the calls whose tensors the model changed after they were recorded."""
         is_whole = [all(state.holds() for state in states) for states in self._states]
+        if not self._newest:
+            pairs = zip(self.calls, self._states, strict=True)
+            self.calls[:] = [
+                _owned(call) if _is_uncounted(states) else call for call, states in pairs
+            ]
         self._states.clear()
         for call, kept in zip(self.calls, is_whole, strict=True):
             if not kept:
@@ -424,13 +440,33 @@ def put_together(
 def _versions(call: AttentionCall) -> list[TensorState]:
     """The states of the tensors that the attention interface handed over.
 
-    Keys and values are those of a cache, which `AttentionInputs.key_version` watches.
+    Keys and values are those of a cache, which `AttentionInputs.versions` watches.
     """
     tensors = [call.inputs.query, call.output]
-    # what hides keys may be the caller's, who fills it anew for the next pass
-    masks = (call.inputs.mask, getattr(call.inputs, "bias", None))
-    tensors += [mask for mask in masks if mask is not None and not mask.is_inference()]
+    bias = getattr(call.inputs, "bias", None)
+    if bias is not None and not bias.is_inference():
+        tensors.append(bias)
     return [TensorState.of(tensor, is_counted=True) for tensor in tensors if tensor is not None]
+
+
+def _is_uncounted(states: list[TensorState]) -> bool:
+    """True if nothing would tell that a call's tensors are changed in place later."""
+    return any(state.total is not None for state in states)
+
+
+def _owned(call: AttentionCall) -> AttentionCall:
+    """A call with copies of what no layer of the model wrote: its owner may change it."""
+    inputs, named = call.inputs, {"q": "query", "k": "key", "v": "value"}
+    given = [field for layer, field in named.items() if layer not in call.projections]
+    if isinstance(inputs, StoredWeights):
+        given.append("kept")
+    tensors = {field: getattr(inputs, field) for field in given}
+    copied = {field: tensor.clone() for field, tensor in tensors.items() if tensor is not None}
+    if not copied:
+        return call
+    if isinstance(inputs, AttentionInputs):
+        return replace(call, inputs=replace(inputs, **copied).watched(inputs.mask))
+    return replace(call, inputs=replace(inputs, **copied))
 
 
 def _sums(inputs: AttentionInputs | StoredWeights) -> list[TensorState]:

@@ -47,7 +47,7 @@ def newest_step(call: AttentionCall) -> StepCall:
         mask=None,
         bias=None,
         causal=False,
-        key_version=None,
+        versions=None,
     )
     return replace(whole_step(call), call=replace(call, inputs=added))
 
@@ -70,5 +70,5 @@ def without_empty_slots(inputs: AttentionInputs) -> AttentionInputs:
         value=inputs.value[:, :, :n_slot].clone(),
         mask=None if inputs.mask is None else inputs.mask[..., :n_slot].clone(),
         bias=bias if bias is None or bias.shape[-1] == 1 else bias[..., :n_slot].clone(),
-        key_version=None,
+        versions=None,
     )

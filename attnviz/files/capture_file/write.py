@@ -106,7 +106,7 @@ def _half(dtype: Half | torch.dtype | None) -> torch.dtype | None:
 
 
 def _require_untouched(call: AttentionCall) -> None:
-    """Raise `UnsupportedAttention` where a key cache was overwritten after the call."""
+    """Raise `UnsupportedAttention` where tensors were overwritten after the call."""
     if isinstance(call.inputs, AttentionInputs):
         call.inputs.require_untouched()
 

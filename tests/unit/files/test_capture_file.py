@@ -134,10 +134,10 @@ def test_keys_that_were_overwritten_are_not_saved() -> None:
     inputs = AttentionInputs(
         **{name: getattr(inputs, name) for name in ("query", "key", "value", "mask", "causal")},
         scaling=1.0,
-        key_version=inputs.key._version,
+        versions=(inputs.query._version, inputs.key._version, inputs.value._version),
     )
     cap = captures.capture(captures.call(inputs))
-    assert read(to_bytes(cap)).calls[0].inputs.key_version is None
+    assert read(to_bytes(cap)).calls[0].inputs.versions is None
     inputs.key.mul_(2)
     with pytest.raises(UnsupportedAttention, match="overwritten"):
         to_bytes(cap)
