@@ -63,6 +63,16 @@ def test_whoever_only_watches_sees_the_look_that_matters(visit: OpenVisit) -> No
     expect(page.locator(".stage-says")).to_contain_text("Forbid one.")
 
 
+def test_a_sentence_without_a_guess_shows_its_strongest_look(visit: OpenVisit) -> None:
+    page = visit(lang="en", text="My teacher explained attention because nobody understood it").page
+    says, pill = page.locator(".stage-says"), page.locator(".stage-pill")
+    expect(says).to_contain_text("The model has no guess: the best of 1,280 words has 0.11%.")
+    expect(says).to_contain_text("Its heads look anyway: L3.H3 most, from it at My (M), 0.77.")
+    expect(page.locator(".stage-arcs:not(.stage-through) path")).to_have_count(1)
+    expect(pill).to_have_text("L3.H30.77")
+    expect(pill).to_be_disabled()  # there is no answer to change
+
+
 @pytest.mark.slow
 def test_a_sentence_that_does_not_fit_beside_the_answer_stands_over_it_in_one_line(
     visit: OpenVisit,

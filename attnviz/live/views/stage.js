@@ -94,8 +94,10 @@ export function stageBytes(play, others) {
 function nextWord(/** @type {Play} */ play, /** @type {Staged["cell"]} */ cell) {
   const { scene, reader } = play;
   const query = scene.group.n - 1;
-  const candidates = cell ? [] : strongLooks(play);
-  const key = cell?.key ?? (candidates.length ? chosenKey(play, candidates) : Math.max(0, query - 1));
+  const isGuess = reader.clean[largest(reader.clean, 1)[0]] >= LEAST_GUESS;
+  const candidates = cell || !isGuess ? [] : strongLooks(play);
+  const found = isGuess ? Math.max(0, query - 1) : mostLookedAt(play);
+  const key = cell?.key ?? (candidates.length ? chosenKey(play, candidates) : found);
   if (key === null) return null;
   const cuts = cutAll(play, lookAt(play, query, key));
   const { clean } = reader;
@@ -165,6 +167,17 @@ function strongLooks(/** @type {Play} */ { scene: { arena, group } }) {
       .filter((key) => row[key] >= LEAST_LOOK)
       .map((key) => ({ number, query: n - 1, key }));
   }).flat();
+}
+
+/** The key of the last word's strongest look in any head, but at the first token or itself. */
+function mostLookedAt(/** @type {Play} */ { scene: { arena, group } }) {
+  const { layers, heads, n, m } = group;
+  const weights = weightsOf(arena, group);
+  const most = new Float32Array(m);
+  for (let number = 0; number < layers * heads; number++)
+    rowOf(weights, number, n - 1, n, m).forEach((weight, key) => (most[key] = Math.max(most[key], weight)));
+  most[0] = most[n - 1] = 0;
+  return largest(most, 1)[0];
 }
 
 /** The query and the key of the strongest look between two words. */

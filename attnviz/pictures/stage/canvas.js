@@ -110,9 +110,12 @@ function fillIn(
 /** True as long as some looks are not cut yet. */
 const isWaiting = (/** @type {Arrays} */ { moved }) => moved.data.some(Number.isNaN);
 
-/** True for a look that may be forbidden: it is cut and, where it is compared with all others, so are they. */
-const isCut = (/** @type {Header} */ { kind }, /** @type {Arrays} */ arrays, /** @type {number} */ number) =>
-  !Number.isNaN(arrays.moved.data[number]) && (kind === "meaning" || !isWaiting(arrays));
+/** True for a look that may be forbidden: there is a guess, it is cut and, where it is compared with all others, so are they. */
+const isCut = (
+  /** @type {Header} */ { kind, guesses },
+  /** @type {Arrays} */ arrays,
+  /** @type {number} */ number,
+) => guesses && !Number.isNaN(arrays.moved.data[number]) && (kind === "meaning" || !isWaiting(arrays));
 
 /** The look that is off, once it is known what is left without it. */
 function forbiddenNow(/** @type {State} */ { header, arrays, forbidden }) {
@@ -154,7 +157,6 @@ const keyOf = (/** @type {Header} */ { tokens, key }) => tokens[key];
 
 /** The looks that stand as arcs: the strong ones, and the one that moves the answer most, once all are cut. */
 function looksOf(/** @type {Header} */ header, /** @type {Arrays} */ { rows, moved }) {
-  if (!header.guesses) return [];
   const n = rows.shape[1];
   const all = Array.from(moved.data, (_, number) => ({
     ...{ number, name: nameOf(header, number), weight: rows.data[number * n + header.key] },
@@ -163,7 +165,7 @@ function looksOf(/** @type {Header} */ header, /** @type {Arrays} */ { rows, mov
   const strong = sorted.filter(({ weight }, at) => weight >= STRONG || at === 0);
   const best = all.reduce((one, other) => (moved.data[other.number] > moved.data[one.number] ? other : one));
   const first = strong.slice(0, MOST_PILLS);
-  if (header.kind === "next" && !moved.data.some(Number.isNaN) && !first.includes(best))
+  if (header.kind === "next" && header.guesses && !moved.data.some(Number.isNaN) && !first.includes(best))
     first.splice(MOST_PILLS - 1, 1, best);
   return first.sort((a, b) => b.weight - a.weight);
 }
@@ -186,7 +188,7 @@ function makePill(/** @type {State} */ state, /** @type {Look} */ { number, name
   const pill = makeSwitch(state, number, "stage-pill");
   pill.append(el("b", {}, name), el("span", { class: "av-number" }, printedWeight(weight)));
   if (state.header && state.arrays) pill.title = explain(state.header, state.arrays, number);
-  pill.append(el("i", { class: "stage-knob", "aria-hidden": "true" }));
+  if (state.header?.guesses) pill.append(el("i", { class: "stage-knob", "aria-hidden": "true" }));
   return pill;
 }
 
@@ -464,7 +466,7 @@ async function open(/** @type {State} */ state) {
     }),
   );
   if (state.forbidden !== null || !parts.elsewhere.hidden) return;
-  pills[0].classList.add("stage-beckons");
+  if (state.header?.guesses) pills[0].classList.add("stage-beckons");
   if (state.header?.scene === "book") showOnce(state);
 }
 

@@ -6,7 +6,7 @@ look cut, the rest of its row grown to 1 again (`Experiment.cuts`).
 No head is the star of every sentence, so the word that is looked at is measured. Candidates are the
 two strongest looks of the last word in each head; those count first after which the model writes
 another word that stands in the text and names something, then the largest effect of a look at such
-a word.
+a word. Where the model has no guess, cuts decide nothing: it is the word that is looked at most.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ from jaxtyping import Float32
 
 from attnviz.pictures.group import groups
 from attnviz.pictures.group.app_capture import AppCapture
-from attnviz.pictures.stage import Answers, Looks, Scene, StageView, Tried
+from attnviz.pictures.stage import LEAST_GUESS, Answers, Looks, Scene, StageView, Tried
 from attnviz.tokens.words import Word, words
 
 if TYPE_CHECKING:
@@ -49,15 +49,16 @@ def next_word(
     """
     weights = groups.stacked(captured.groups[0])
     query = weights.shape[2] - 1
-    n_tried = 0
-    if key is None:
+    clean, n_tried = run.answer.numbers, 0
+    if key is None and clean.max() < LEAST_GUESS:
+        key = _most_looked_at(weights)
+    elif key is None:
         candidates = strong_looks(weights)
         n_tried = len(candidates)
         key = _chosen(run.cuts(candidates), captured) if candidates else max(0, query - 1)
     if asked is not None and asked[0] == query > asked[1] != key:
         n_tried, key = 0, asked[1]
     cuts = run.cuts(_all_heads(weights, query, key))
-    clean = run.answer.numbers
     best = cuts.numbers[int(np.argmax(cuts.moved))]
     first = np.argsort(-clean, kind="stable")[:FIRST].tolist()
     risen = np.argsort(-best, kind="stable")[:MOST_CHOICES].tolist()
@@ -113,6 +114,13 @@ def strong_looks(weights: Weights) -> list[tuple[str, int, int]]:
                 (f"L{layer}.H{head}", query, int(k)) for k in strongest if row[k] >= LEAST_LOOK
             ]
     return found
+
+
+def _most_looked_at(weights: Weights) -> int:
+    """The key of the last word's strongest look in any head, but at the first token or itself."""
+    most = weights[:, :, -1].max(axis=(0, 1))
+    most[[0, -1]] = 0
+    return int(most.argmax())
 
 
 def _chosen(cuts: "Cuts", captured: AppCapture) -> int:

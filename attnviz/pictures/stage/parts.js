@@ -65,9 +65,9 @@ export function makeParts(host, moveFocus) {
     label: (/** @type {string} */ text, /** @type {number} */ x, /** @type {number} */ y) =>
       svgText("stage-number", text, Math.max(14, x), y),
     /** The words of the sentence, one node each; the place of the next one stands behind them. */
-    writeTokens(/** @type {Header} */ { tokens, special, query, key, guesses, pieces }) {
+    writeTokens(/** @type {Header} */ { tokens, special, query, key, pieces }) {
       const nodes = tokens.map((label, at) => {
-        const role = at === query ? " query" : at === key && guesses ? " key" : "";
+        const role = at === query ? " query" : at === key ? " key" : "";
         const name = `stage-token${special[at] ? " special" : ""}${role}`;
         return el(
           "span",

@@ -76,7 +76,11 @@ export function sayings(header, arrays, forbidden, shown) {
     /** @type {Record<string, string | number>} */ values = {},
   ) => fillNodes(fill(template, values), { ...words, ...nodes });
   if (!header.guesses) {
-    const text = say(strings.no_guess, {}, { n: header.n_words, share: percent(header.share) });
+    const [most] = shown; // the strongest look at that word
+    const head = most ? mark("", most.name) : "";
+    const weight = most ? printedWeight(most.weight) : "";
+    const values = { n: header.n_words, share: percent(header.share), weight };
+    const text = say(strings.no_guess, { head }, values);
     return { head: null, text, idle: true };
   }
   if (forbidden === null) {
