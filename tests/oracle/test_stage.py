@@ -6,7 +6,8 @@ import pytest
 import attnviz
 from attnviz.app.page_parts import start
 from attnviz.changes import ablate, cut
-from attnviz.pictures.stage import BOOK_TRIED, LEAST_GUESS, STAGED, StageView
+from attnviz.pictures.group.answers import LEAST_GUESS
+from attnviz.pictures.stage import BOOK_TRIED, STAGED, StageView
 from attnviz.pictures.stage.fill import strong_looks
 from attnviz.types import HeadId
 

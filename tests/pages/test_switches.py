@@ -229,6 +229,17 @@ def test_a_look_without_weight_is_said_to_have_nothing_to_take_away(visit: Visit
         assert (nothing in said["sentence"]) == is_nothing
 
 
+def test_heads_of_an_answer_that_is_no_guess_are_not_ranked(visit: Visit) -> None:
+    text = "My teacher explained attention because nobody understood it"
+    header, arrays = sent(visit("switches", model="stories", text=text))
+    said = i18n.text("en", "switchboard.no_guess", n=1280, share="0.11")
+    assert (header["most_said"], header["effects"], header["suggested"]) == (said, said, "")
+    assert not header["looks"] and header["least"] == 1  # nothing matters
+    assert np.nanmax(arrays["groups.0.effects"]) > 0.03  # the numbers stand below the heads
+    header, _ = sent(visit("switches", model="stories", text=text, changes="L1.H2.mixed=mean"))
+    assert header["most_said"] == "" and header["answer"]["control"]
+
+
 def test_without_a_word_the_sums_are_said_and_a_head_is_chosen(visit: Visit) -> None:
     header, arrays = sent(visit("switches", model="stories", text=STORE, word="L2.H1"))
     assert "words.cut" not in arrays

@@ -323,7 +323,7 @@ def _view(
             ]
         ),
         effects_percent=answer.is_probability,
-        suggested="" if effects is None else str(effects.order[0]),
+        suggested="" if effects is None or not answers.guesses(answer) else str(effects.order[0]),
         looks=tuple(look for look in looks if look is not None),
         most_said=most,
         forbids=not shown.group.uneven,
@@ -353,6 +353,8 @@ def _offered_look(
     if len(off) == 1:
         return _offered(words, words.strongest(off[0].head)), ""
     reader, is_asked = answered.run.reader, shown.captured.n_asked == 0
+    if not answers.guesses(reader):
+        return None, "" if off else answers.no_guess_sentence(shown.lang, reader)
     fits = reader.kind == "next_token" and is_asked and shown.size.all_at_once
     looks = strong_looks(group_data.stacked(shown.group)) if fits else []
     if off or effects is None or not looks:

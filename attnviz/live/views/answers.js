@@ -30,6 +30,7 @@ import { fixed, general, largest, median, softmax } from "./numbers.js";
 const MULTI_LABEL = "multi_label_classification";
 const NEARLY_ONE = 0.9995; // rounds to 100.0 %
 const SATURATED = 0.9; // of a probability: from here on it hardly says what a change does
+export const LEAST_GUESS = 0.05; // below it the likeliest word is no guess
 const NO_MOVE = 0.0001; // of a cosine: what four decimals show
 
 /** A row of a tensor. */
@@ -231,6 +232,15 @@ export function cleanSentence(
   if (!exclusive) return texts["switchboard.all_on"];
   const first = best(clean);
   return fill(texts["switchboard.says"], { answer: name(first), share: share(clean[first]) });
+}
+
+/** True if the answer has an idea of what it says. */
+export const isGuess = (/** @type {Reader} */ { exclusive, clean }) =>
+  !exclusive || clean[best(clean)] >= LEAST_GUESS;
+
+/** An answer that is no guess, whose heads are not ranked. */
+export function noGuessSentence(/** @type {Catalogue} */ texts, /** @type {Reader} */ { clean }) {
+  return fill(texts["switchboard.no_guess"], { n: clean.length, share: share(clean[best(clean)]) });
 }
 
 /**

@@ -3,7 +3,7 @@
 // attnviz/pictures/stage/fill.py; every number is of a pass with that one look cut. A sentence of the visitor's own has no
 // stated cell: of a decoder the word is measured, of an encoder it is the strongest look between two words.
 
-import { meanVector, moved } from "./answers.js";
+import { LEAST_GUESS, isGuess, meanVector, moved } from "./answers.js";
 import { wordRows } from "./heads.js";
 import { largest } from "./numbers.js";
 import { floats, pack, roots } from "./packing.js";
@@ -25,7 +25,6 @@ import { weightsOf } from "./scene.js";
 
 const LEAST_LOOK = 0.15; // as in attnviz/pictures/stage/fill.py
 const [FIRST, MOST_CHOICES] = [3, 6];
-const LEAST_GUESS = 0.05;
 const FUNCTION_WORDS = new Set(
   (
     "a an the and or but of to in on at with for from he she it they his her its their them him was were is are be had has" +
@@ -94,9 +93,9 @@ export function stageBytes(play, others) {
 function nextWord(/** @type {Play} */ play, /** @type {Staged["cell"]} */ cell) {
   const { scene, reader } = play;
   const query = scene.group.n - 1;
-  const isGuess = reader.clean[largest(reader.clean, 1)[0]] >= LEAST_GUESS;
-  const candidates = cell || !isGuess ? [] : strongLooks(play);
-  const found = isGuess ? Math.max(0, query - 1) : mostLookedAt(play);
+  const guesses = isGuess(reader);
+  const candidates = cell || !guesses ? [] : strongLooks(play);
+  const found = guesses ? Math.max(0, query - 1) : mostLookedAt(play);
   const key = cell?.key ?? (candidates.length ? chosenKey(play, candidates) : found);
   if (key === null) return null;
   const cuts = cutAll(play, lookAt(play, query, key));

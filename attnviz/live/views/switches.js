@@ -3,7 +3,15 @@
 // of attnviz/pictures/switches.
 
 import { fill } from "../../pictures/shared/fmt.js";
-import { amount, changedSentence, cleanSentence, controlSentences, unitOf } from "./answers.js";
+import {
+  amount,
+  changedSentence,
+  cleanSentence,
+  controlSentences,
+  isGuess,
+  noGuessSentence,
+  unitOf,
+} from "./answers.js";
 import { changeText, headName, headsOf, prefixOf } from "./changes.js";
 import { largest, median } from "./numbers.js";
 import { floats, pack, roots } from "./packing.js";
@@ -78,7 +86,7 @@ export function switchesBytes(texts, model, board, reader, result, written) {
     answer: answerView(catalogue, reader, result, off, others, written),
     effects: effects ? effectsSentence(catalogue, attentions, reader, effects) : "",
     effects_percent: isPercent,
-    suggested: first ? headName(first) : "",
+    suggested: first && isGuess(reader) ? headName(first) : "",
     looks: [],
     most_said: "",
     forbids: false,
@@ -197,6 +205,7 @@ function effectsSentence(
   /** @type {Reader} */ reader,
   /** @type {Effects} */ { moves },
 ) {
+  if (!isGuess(reader)) return noGuessSentence(catalogue, reader);
   const unit = unitOf(reader);
   const sites = headsOf(attentions);
   const order = largest(moves, moves.length);

@@ -29,6 +29,7 @@ TIMES_MEDIAN, PART_OF_MOST = 3.0, 0.05
 NO_MOVE = 0.0001  # of a cosine: what four decimals show
 BEGINNING = 48  # characters of the first text
 HARDLY = 0.005  # of a probability
+LEAST_GUESS = 0.05  # below it the likeliest word is no guess, and what moves it decides nothing
 LEAST_WEIGHT = 0.005  # what is below it is printed as 0.00
 
 
@@ -79,11 +80,25 @@ def moved(answer: "AnswerReader", before: np.ndarray, after: np.ndarray) -> floa
     return float(change.sum() / 2 if answer.exclusive else change.mean())
 
 
+def guesses(answer: "AnswerReader") -> bool:
+    """True if the answer has an idea of what it says."""
+    return not answer.exclusive or float(answer.clean.max()) >= LEAST_GUESS
+
+
+def no_guess_sentence(lang: Language, answer: "AnswerReader") -> str:
+    """A sentence on an answer that is no guess, whose heads are not ranked."""
+    best = share(lang, float(answer.clean.max()))
+    return text(lang, "switchboard.no_guess", n=len(answer.clean), share=best)
+
+
 def least_that_matters(answer: "AnswerReader", sizes: np.ndarray, spread: float) -> float:
     """The least distance, of all `sizes`, by which a head must move the answer to matter.
 
     However little the others move it: half a percentage point, or what a printed cosine shows.
+    Nothing matters to an answer that is no guess.
     """
+    if not guesses(answer):
+        return 1.0
     floor = HARDLY if answer.is_probability else NO_MOVE
     by_chance = TIMES_MEDIAN * float(np.median(sizes))
     return max(floor, by_chance, PART_OF_MOST * float(sizes.max()), spread)

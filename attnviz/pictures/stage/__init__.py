@@ -18,13 +18,13 @@ from typing import Annotated, Literal, get_args
 import numpy as np
 from jaxtyping import Bool, Float32
 
+from attnviz.pictures.group.answers import LEAST_GUESS
 from attnviz.pictures.shared import stored
 from attnviz.pictures.shared.canvas import INLINE, LISTED, Canvas, derived, roots
 from attnviz.types import HeadId
 
 Scene = Literal["book", "ball", "animal", "own"]
 SCENES: tuple[Scene, ...] = get_args(Scene)
-LEAST_GUESS = 0.05  # below it the model's first word is no guess
 MEASURED = Path(__file__).with_name("measured.json")
 
 

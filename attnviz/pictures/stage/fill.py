@@ -16,8 +16,9 @@ import numpy as np
 from jaxtyping import Float32
 
 from attnviz.pictures.group import groups
+from attnviz.pictures.group.answers import LEAST_GUESS
 from attnviz.pictures.group.app_capture import AppCapture
-from attnviz.pictures.stage import LEAST_GUESS, Answers, Looks, Scene, StageView, Tried
+from attnviz.pictures.stage import Answers, Looks, Scene, StageView, Tried
 from attnviz.tokens.words import Word, words
 
 if TYPE_CHECKING:

@@ -256,9 +256,14 @@ def leads_sentence(lang: Language, answer: "AnswerReader", leads: "Effects") -> 
 
 
 def effects_sentence(lang: Language, answer: "AnswerReader", effects: "Effects") -> str:
-    """The head that matters most, the one that matters least, and the median of the others."""
+    """The head that matters most, the one that matters least, and the median of the others.
+
+    Where the answer is no guess, that instead.
+    """
     from attnviz.experiment.effects import DRAWS
 
+    if not answers.guesses(answer):
+        return answers.no_guess_sentence(lang, answer)
     unit = answers.unit_of(answer)
     first, control = effects.order[0], effects.control
     return text(

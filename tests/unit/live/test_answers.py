@@ -24,6 +24,7 @@ from attnviz.models.loaded_model import LoadedModel
 from attnviz.pictures import alignment, head, patches, switches
 from attnviz.pictures.alignment import AlignmentView, ShownWord, Stated
 from attnviz.pictures.group import heads as head_views
+from attnviz.pictures.group.answers import no_guess_sentence
 from attnviz.pictures.group.app_capture import AppCapture, PageContext
 from attnviz.pictures.group.measures import measure
 from attnviz.pictures.shared.buffer import unpack
@@ -116,6 +117,17 @@ def test_show_switches_as_the_library(name: str, lang: Language, tmp_path: Path)
         assert arrays[name_].shape == array.shape
         close = np.abs(arrays[name_].astype(float) - array.astype(float))
         assert close.max() <= (2e-5 if array.dtype == np.float32 else 1)
+
+
+def test_switches_of_an_answer_that_is_no_guess_rank_no_heads(tmp_path: Path) -> None:
+    lm, given = attnviz.load("stories"), {"text": "Tom loves his"}
+    measure = {"kind": "effects", "model": "stories", "input": given, "to": "mean"}
+    shown = show("stories", ["switches"], input=given, off="", controls=0)
+    _, found = asked(lm, tmp_path, "en", measure, shown)
+    header, arrays = unpack(found["views"]["switches"])
+    answer = Experiment(prepare_request(lm, Request.of("Tom loves his"))).reader
+    assert header["effects"] == no_guess_sentence("en", answer) and header["suggested"] == ""
+    assert np.isfinite(arrays["groups.0.effects"]).all()
 
 
 @pytest.mark.slow
