@@ -6,6 +6,7 @@ different primes where the mathematics allows it.
 
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -102,8 +103,9 @@ def capture(*calls: AttentionCall, **more: Any) -> Capture:
     return Capture(**{"model": MODEL, "calls": calls, "tokens_by_stack": {None: tokens}} | more)
 
 
+@cache
 def every_kind() -> dict[str, Capture]:
-    """A capture of each kind, by its name."""
+    """A capture of each kind, by its name; made once in a worker."""
     mask = torch.ones(2, 1, 1, 7, dtype=torch.bool)
     mask[1, ..., 5:] = False
     square = torch.linspace(-1, 1, 6 * 49).reshape(1, 6, 7, 7)

@@ -111,7 +111,7 @@ def test_any_value_may_stand_anywhere(kind: str, n_mutations: int) -> None:
 
 def test_the_use_of_a_damaged_capture_can_fail() -> None:
     """What is checked here would be seen: a raw error comes through."""
-    cap = captures.every_kind()["projections"]
+    cap = copy.deepcopy(captures.every_kind()["projections"])
     object.__setattr__(cap.calls[0].projections["q"], "starts", (10**6,) * 6)
     with pytest.raises((RuntimeError, TypeCheckError)):  # the tests check the shapes, too
         use(cap)
