@@ -38,8 +38,9 @@ MOST = 0.5
 class HeadRole:
     """The pattern that holds most of a head's mass: `fraction`, where chance gives `baseline`.
 
-    "token" means that most words attend to one word, the same for all, whose position is `key`;
-    the baseline is its even share. "spread" means that no pattern holds enough; its fraction is the
+    "token" means that most words that can see one word, the same for all, attend to it: its
+    position is `key`, `rows` says (how many do so clearly, how many can see it), and the baseline
+    is its even share. "spread" means that no pattern holds enough; its fraction is the
     mean of the largest weight, and `key` the position of the key that gets most mass of the words
     together.
     Many heads rest on the first token or a separator: then `rest` is the role of the head in the
@@ -52,6 +53,7 @@ class HeadRole:
     baseline: float
     rest: "HeadRole | None" = None
     key: int | None = None
+    rows: tuple[int, int] | None = None
 
 
 def describe(
@@ -171,12 +173,21 @@ def _columns(
     n_seeing = np.maximum(seeing.sum(axis=1), 1)
     fractions = columns.sum(axis=1, where=seeing) / n_seeing
     baselines = chances.sum(axis=1, where=seeing) / n_seeing
-    clear = ((columns >= MIN_RATIO * chances) & seeing).sum(axis=1) / n_seeing > MOST
+    n_clear = ((columns >= MIN_RATIO * chances) & seeing).sum(axis=1)
+    clear = n_clear / n_seeing > MOST
     enough = allowed[top] & (n_seeing >= MIN_COVERAGE * rows.sum()) & seeing.any(axis=1)
     return [
-        HeadRole("token", float(fraction), float(baseline), key=int(key)) if named else None
-        for key, fraction, baseline, named in zip(
-            top, fractions, baselines, enough & clear & (fractions >= MIN_FRACTION), strict=True
+        HeadRole("token", float(fraction), float(baseline), None, int(key), (int(some), int(of)))
+        if named
+        else None
+        for key, fraction, baseline, some, of, named in zip(
+            top,
+            fractions,
+            baselines,
+            n_clear,
+            n_seeing,
+            enough & clear & (fractions >= MIN_FRACTION),
+            strict=True,
         )
     ]
 

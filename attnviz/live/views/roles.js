@@ -12,7 +12,7 @@ import { sees, weightsOf } from "./scene.js";
 
 /** @typedef {"previous" | "next" | "self" | "first" | "separator" | "same"} Pattern */
 /** The pattern that holds most of a head's mass; `key` where it is a token, or the one with most mass.
- * @typedef {{role: Pattern | "token" | "spread", fraction: number, baseline: number, key?: number, rest?: HeadRole}} HeadRole
+ * @typedef {{role: Pattern | "token" | "spread", fraction: number, baseline: number, key?: number, rest?: HeadRole, rows?: [number, number]}} HeadRole
  */
 /** The cells of a pattern in the rows that have any. @typedef {{query: number, cells: number[]}[]} PatternRows */
 /**
@@ -181,7 +181,7 @@ function columnOf(
   }
   const fraction = sum / seeing.length;
   if (clear / seeing.length <= MOST || fraction < MIN_FRACTION) return null;
-  return { role: "token", fraction, baseline: chance / seeing.length, key };
+  return { role: "token", fraction, baseline: chance / seeing.length, key, rows: [clear, seeing.length] };
 }
 
 /** The role of every head, by layer. @returns {HeadRole[][]} */
@@ -221,13 +221,13 @@ const percent = (/** @type {number} */ share) =>
 /** A sentence on what a head does most. @returns {string} */
 export function sentenceOf(
   /** @type {Record<string, string>} */ catalogue,
-  /** @type {HeadRole} */ { role, fraction, baseline, key, rest },
+  /** @type {HeadRole} */ { role, fraction, baseline, key, rest, rows },
   /** @type {readonly LabelledToken[]} */ keys,
 ) {
   const most = fill(catalogue[`role.${role}`], {
     percent: fixed(100 * fraction, 0),
     chance: percent(baseline),
-    ...(role === "token" && key !== undefined ? { token: keys[key].label } : {}),
+    ...(rows && key !== undefined ? { token: keys[key].label, clear: rows[0], rows: rows[1] } : {}),
   });
   if (!rest || rest.role === "spread") return most;
   return fill(catalogue["role.with_rest"], { sentence: most, rest: sentenceOf(catalogue, rest, keys) });

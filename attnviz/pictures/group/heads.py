@@ -120,12 +120,20 @@ def _sentence(lang: Language, role: "HeadRole", keys: "Tokens") -> str:
         f"role.{role.role}",
         percent=round(100 * role.fraction),
         chance=_percent(lang, role.baseline),
-        **({} if role.role != "token" or role.key is None else {"token": keys.labels[role.key]}),
+        **_column(role, keys),
     )
     if role.rest is None or role.rest.role == "spread":
         return most
     rest = _sentence(lang, role.rest, keys)
     return text(lang, "role.with_rest", sentence=most, rest=rest)
+
+
+def _column(role: "HeadRole", keys: "Tokens") -> dict[str, str | int]:
+    """The word that most rows attend to, and how many of those that can see it."""
+    if role.role != "token" or role.key is None or role.rows is None:
+        return {}
+    clear, rows = role.rows
+    return {"token": keys.labels[role.key], "clear": clear, "rows": rows}
 
 
 def _percent(lang: Language, fraction: float) -> str:

@@ -167,6 +167,8 @@ def test_a_causal_mask_leaves_the_even_share_of_those_who_see_the_word() -> None
     assert (role.role, role.key) == ("token", 3)
     assert role.fraction == pytest.approx(head[3 : N - 1, 3].mean())
     assert role.baseline == pytest.approx(np.mean([1 / (row + 1) for row in range(3, N - 1)]))
+    clear = sum(head[row, 3] >= 2 / (row + 1) for row in range(3, N - 1))
+    assert role.rows == (clear, N - 4)  # the last token is a separator, whose row does not count
 
 
 def test_describe_takes_a_capture_alone_and_an_array_with_tokens() -> None:
