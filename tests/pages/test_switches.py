@@ -38,8 +38,12 @@ def test_at_first_sight_all_heads_are_on_and_the_strongest_is_suggested(
 
 
 def test_the_example_turns_mary_into_john(visit: Visit) -> None:
+    example = widgets.key("switches.example")
+    here = visit("switches", model="stories", text="Tom loves his").button(example)
+    assert here.label == "See one head turn Mary into John"  # the model that it leads to is shown
     app = visit("switches", model="minilm")
-    app = app.button(widgets.key("switches.example")).click().run()
+    assert app.button(example).label == f"{here.label} → Stories (decoder)"
+    app = app.button(example).click().run()
     header, _ = sent(app)
     assert header["off"] == [{"head": "L0.H0", "to": "zero", "change": "L0.H0.mixed=zero"}]
     bars = {bar["label"]: bar for bar in header["answer"]["bars"]}
