@@ -91,6 +91,8 @@ def show(left: PageContext) -> tuple[PageContext, PageContext] | None:
     both = left, right_attention(left, right)
     if current.view().inside.forbid:
         st.caption(text(left.lang, "compare.forbids_nothing"))
+    if left.key == both[1].key and _may_change(both[1]):
+        st.caption(text(left.lang, "compare.same_text"))
     _compared(*both)
     take.offer(left, "compare", right=both[1], right_text=side.text)
     return both
@@ -167,7 +169,7 @@ def _view(left: PageContext, right: PageContext) -> component.PairView:
         cross=cross,
         merged=queries.merged or keys.merged,
         alike=alike,
-        identical=identical,
+        only_heads_differ=identical and not _may_change(right),
         moved_rows=moved,
     )
 
@@ -204,6 +206,11 @@ def _axis(parts: tuple[token_pairs.Piece, ...], tokens: TokenAxis) -> TokenAxis:
             tokens.rows[part.start] if part.stop - part.start == 1 else part.label for part in parts
         ),
     )
+
+
+def _may_change(right: PageContext) -> bool:
+    """True if the right side can be given another text or picture."""
+    return not shows_capture() and right.captured.model.kind not in ("module", "speech")
 
 
 def _same_vocabulary(left: AppCapture, right: AppCapture) -> bool:

@@ -53,7 +53,7 @@ class PairView:
     """Both sides and their common axes; weights are exact while they are few.
 
     `alike` is True where both have the same layers and heads, so that they can move together;
-    `identical` where both are one capture, so that only two of its heads can differ. `moved_rows`
+    `only_heads_differ` where both are one capture of an input that cannot be changed. `moved_rows`
     has for each row of each head how much attention moved, None where that says nothing.
     """
 
@@ -64,7 +64,7 @@ class PairView:
     cross: bool
     merged: bool
     alike: bool
-    identical: bool
+    only_heads_differ: bool
     moved_rows: Float32[np.ndarray, "layer head row"] | None
 
     @derived

@@ -52,7 +52,7 @@ function readSlot({ rows, cols, a, b }, axis, token, address) {
 
 /** The head of the right side: the one of the address; none, moving with the left, where both sides are alike. */
 function readOther(
-  /** @type {Header} */ { b, alike, identical },
+  /** @type {Header} */ { b, alike, only_heads_differ: onlyHeads },
   /** @type {Selection} */ { layer, head },
   /** @type {Address} */ address,
 ) {
@@ -64,7 +64,7 @@ function readOther(
   if (INDEX.test(layerText) && INDEX.test(headText))
     return clamp({ layer: Number(layerText), head: Number(headText) });
   if (!alike) return clamp({ layer, head });
-  return identical && b.n_layers * b.n_heads > 1 ? anotherHead(b, { layer, head }) : null;
+  return onlyHeads && b.n_layers * b.n_heads > 1 ? anotherHead(b, { layer, head }) : null;
 }
 
 /** The next head, or the one before the last. */

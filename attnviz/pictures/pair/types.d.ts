@@ -5,9 +5,9 @@ import type { Axes, Extent, SharedStrings } from "../shared/heads.js";
 
 /**
  * Both sides and their common axes; weights are exact while they are few.
- * `alike` is True where both have the same layers and heads, so that they can move together; `identical`
- * where both are one capture, so that only two of its heads can differ. `moved_rows` has for each row of each
- * head how much attention moved, None where that says nothing.
+ * `alike` is True where both have the same layers and heads, so that they can move together;
+ * `only_heads_differ` where both are one capture of an input that cannot be changed. `moved_rows` has for
+ * each row of each head how much attention moved, None where that says nothing.
  */
 export interface Header {
   strings: Strings;
@@ -18,7 +18,7 @@ export interface Header {
   cross: boolean;
   merged: boolean;
   alike: boolean;
-  identical: boolean;
+  only_heads_differ: boolean;
 }
 
 /**

@@ -36,7 +36,7 @@ def view() -> PairView:
         cross=False,
         merged=True,
         alike=True,
-        identical=False,
+        only_heads_differ=False,
         moved_rows=np.array([[[0, 0.5, np.nan, np.nan]] * HEADS] * LAYERS, dtype=np.float32),
     )
 
