@@ -73,8 +73,9 @@ def component_server(run_folder: Path) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """Chromium."""
-    with chromium() as running:
+    """Chromium. It does not compile scripts for speed: a page of a test lives for seconds, and that
+    takes a tenth of the processor time of a visit."""
+    with chromium("--js-flags=--no-maglev,--no-turbofan") as running:
         expect.set_options(timeout=LIMIT_MS)
         yield running
 

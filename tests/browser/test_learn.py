@@ -175,7 +175,8 @@ def test_the_right_option_is_marked_after_a_wrong_one(visit: OpenVisit) -> None:
 def test_a_choice_stays_when_the_language_changes(visit: OpenVisit) -> None:
     opened = visit("learn", canvases=False, lesson=FIRST, answers="next=word")
     page, texts = opened.page, lesson_texts(FIRST, "ja")
-    expect(page.get_by_role("radio", name="One word, the next", exact=True)).to_be_checked()
+    said = lesson_texts(FIRST, "en").of("next", "option.word")
+    expect(page.get_by_role("radio", name=said, exact=True)).to_be_checked()
     opened.choose("Language", "日本語", menu="menu.more")
     expect(page.get_by_role("radio", name=texts.of("next", "option.word"))).to_be_checked()
     expect(page.get_by_role("radio", name="Card 1")).to_have_count(0)

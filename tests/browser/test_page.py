@@ -17,7 +17,7 @@ import attnviz
 from attnviz.attention.capture import Capture
 from attnviz.files.page import rebuilt
 from attnviz.files.page.document import HERE
-from attnviz.i18n import LANGUAGES, Language, text
+from attnviz.i18n import LANGUAGES, Language, tag, text
 from attnviz.pictures.shared.buffer import unpack
 from attnviz.pictures.shared.bundle import FOLDER, join
 from tests.support.cases import mostly_slow
@@ -350,7 +350,7 @@ def test_a_page_speaks_its_language(
 ) -> None:
     page = opened(attnviz.save(capture, tmp_path / "cat.html", lang=lang))
     complete(page)
-    expect(page.locator("html")).to_have_attribute("lang", lang)
+    expect(page.locator("html")).to_have_attribute("lang", tag(lang))
     views = ("overview", "head", "steps", "masks")
     expect(page.locator(".tabs button")).to_have_text(
         [text(lang, f"page.{view}.title") for view in views]

@@ -1,5 +1,6 @@
 """The picture view: any patch asks, without a message; what is drawn is what the library says."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -143,7 +144,8 @@ def test_a_kept_patch_asks_while_pointing_reads(output: OpenVisit, capture: Capt
 @pytest.mark.slow
 def test_the_class_token_shows_what_it_is_given(output: OpenVisit, capture: Capture) -> None:
     opened = output(layer=1, head=2, query=5)
-    chip = opened.page.get_by_role("button", name="[CLS]")
+    chip = opened.page.locator("button.av-extra")
+    expect(chip).to_have_accessible_name(re.compile(r"^\[CLS\]"))
     expect(chip).to_contain_text(f"{capture.weights(1, 2)[5, 0]:.4f}")
     expect(chip).to_have_attribute("aria-pressed", "false")
     chip.click()
