@@ -1,6 +1,7 @@
 // @ts-check
 // The notes above the heatmaps of Compare: what was put side by side, what has no counterpart, what was joined or rounded.
 
+import { READS } from "../shared/axes.js";
 import { el, fillNodes, foreign } from "../shared/dom.js";
 import { fill, listSign } from "../shared/fmt.js";
 
@@ -19,6 +20,7 @@ export function makeNotes(/** @type {Header} */ header, /** @type {boolean} */ a
   const notes = lines
     .filter(({ names }) => names.length)
     .map(({ template, names }) => fillNodes(template, { list: nameList(header, names) }));
+  if (header.a.rows.some((row) => row.includes(READS))) notes.push([strings.arrows]);
   if (header.merged) notes.push([strings.merged]);
   if (approximate) notes.push([strings.approximate]);
   if (!notes.length) return null;

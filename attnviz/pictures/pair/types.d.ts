@@ -57,6 +57,7 @@ export interface Strings extends SharedStrings {
   readonly more_in_a: string;
   readonly more_in_b: string;
   readonly hatched: string;
+  readonly arrows: string;
   readonly largest: string;
   readonly go_largest: string;
   readonly link: string;
