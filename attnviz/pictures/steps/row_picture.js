@@ -2,7 +2,7 @@
 // The picture that Steps opens with: the way of the chosen row, a line for each key. Pointer and keys choose the key, and
 // with the arrows left and right the row; the film of the row plays in its place.
 
-import { INVITES, el, fitCanvas, localPoint, markDrawn, setData } from "../shared/dom.js";
+import { el, fitCanvas, localPoint, markDrawn, setData } from "../shared/dom.js";
 import { fill } from "../shared/fmt.js";
 import { filmRow, filmStart } from "./film_scenes.js";
 import { paintRow } from "./row_paint.js";
@@ -50,7 +50,6 @@ export function makeRowPicture(now, actions) {
       const { layout } = drawn;
       const names = { query: rows[query], key: keys[drawn.show.key] };
       canvas.setAttribute("aria-label", fill(strings.row_label, names));
-      canvas.classList.toggle(INVITES, state.selection.query === null);
       setData(canvas, {
         ...{ query, key: drawn.show.key, keys: lines.join(","), top: layout.top, line: layout.lineHeight },
         ...{ unit: layout.unit, zeros: `${layout.zeros.scores},${layout.zeros.scaled}` },
