@@ -119,10 +119,13 @@ def check_effect(visit: Visit, steps: Steps) -> None:
 
 def check_mixed(visit: Visit, steps: Steps) -> None:
     weighted = steps.weights[QUERY, KEY] * steps.v[KEY]
-    rows = visit.page.locator("li[data-sum=mixed] tbody tr").all()
-    for row, wanted in zip(rows, (steps.v[KEY], weighted, steps.mixed[QUERY]), strict=True):
-        shown = [number(cell) for cell in row.locator("td").all_inner_texts()]
-        assert shown == pytest.approx(wanted[:8].tolist(), abs=6e-5)
+    cells = visit.page.locator("li[data-sum=mixed] tbody td")
+    shown = np.reshape([number(cell) for cell in cells.all_inner_texts()], (8, 3))
+    columns = (steps.v[KEY], weighted, steps.mixed[QUERY])
+    for values, wanted in zip(shown.T, columns, strict=True):
+        assert values == pytest.approx(wanted[:8].numpy(), abs=6e-5)
+    region = visit.page.locator("li[data-sum=mixed] .scroll")
+    assert region.evaluate("(node) => node.scrollWidth <= node.clientWidth")
     mixed = steps.mixed[QUERY]
     share = float(weighted @ mixed / (mixed @ mixed))
     said = visit.page.locator("li[data-sum=mixed] .share")

@@ -278,7 +278,7 @@ function mixedStep(/** @type {Followed} */ cell) {
   );
 }
 
-/** The first components of v, of its weighted copy and of the mixed row. */
+/** A line for each of the first components: of v, of its weighted copy and of the mixed row. */
 function mixedTable(
   /** @type {Followed} */ cell,
   /** @type {NonNullable<ReturnType<typeof mixedOf>>} */ { v, weighted, mixed },
@@ -286,18 +286,19 @@ function mixedTable(
 ) {
   const { strings } = cell.header;
   const { queryToken, keyToken } = tokensOf(cell);
-  const first = Array.from({ length: count }, (_, d) => d);
-  const line = (/** @type {Child[]} */ name, /** @type {ArrayLike<number>} */ values) => {
-    const numbers = first.map((d) => el("td", {}, fmtFixed(values[d], DECIMALS)));
-    return el("tr", {}, el("th", { scope: "row" }, ...name), ...numbers);
-  };
-  const titles = [strings.component, ...first].map((title) => el("th", { scope: "col" }, String(title)));
-  const rows = [
-    line(fillNodes(strings.value_row, { key: keyToken() }), v),
-    line([strings.weighted_row], weighted),
-    line(fillNodes(strings.mixed_row, { query: queryToken() }), mixed),
+  /** @type {(readonly [name: Child[], values: ArrayLike<number>])[]} */
+  const columns = [
+    [fillNodes(strings.value_row, { key: keyToken() }), v],
+    [[strings.weighted_row], weighted],
+    [fillNodes(strings.mixed_row, { query: queryToken() }), mixed],
   ];
-  return el("table", {}, el("thead", {}, el("tr", {}, ...titles)), el("tbody", {}, ...rows));
+  const titles = [[strings.component], ...columns.map(([name]) => name)];
+  const head = titles.map((title) => el("th", { scope: "col" }, ...title));
+  const rows = Array.from({ length: count }, (_, d) => {
+    const numbers = columns.map(([, values]) => el("td", {}, fmtFixed(values[d], DECIMALS)));
+    return el("tr", {}, el("th", { scope: "row" }, String(d)), ...numbers);
+  });
+  return el("table", { class: "mixed" }, el("thead", {}, el("tr", {}, ...head)), el("tbody", {}, ...rows));
 }
 
 /** The share of the mixed row that comes from this key, in percent. */

@@ -166,16 +166,19 @@ function paintTitles(/** @type {Paper} */ paper) {
   if (k) paintTitle(paper, "k", "K", k, stop === "q", strings.says_k);
   paintTitle(paper, "scores", "q · k", scores, stop === "scores", strings.says_scores);
   paintTitle(paper, "scaled", divided, scaled, stop === "scaled", strings.says_scaled);
-  const mask = `${strings.stop_mask} ·`;
-  const wide = paintTitle(paper, "weights", mask, weights, stop === "masked", strings.says_weights);
-  const left = weights.left + wide + 4;
-  paintTitle(
-    paper,
-    "weights",
-    "softmax",
-    { left, width: weights.width - wide + GAP_PX - 8 },
-    stop === "weights",
-  );
+  const [mask, softmax] = [`${strings.stop_mask} ·`, "softmax"];
+  paper.ctx.font = `700 13px ${paper.theme.font}`;
+  const both = paper.ctx.measureText(`${mask} ${softmax}`).width;
+  if (both <= weights.width + GAP_PX - 8) {
+    const wide = paintTitle(paper, "weights", mask, weights, stop === "masked", strings.says_weights);
+    const left = weights.left + wide + 4;
+    const column = { left, width: weights.width - wide + GAP_PX - 8 };
+    paintTitle(paper, "weights", softmax, column, stop === "weights");
+  } else {
+    // where there is no room for both, each in its turn
+    const [title, isStop] = stop === "masked" ? [strings.stop_mask, true] : [softmax, stop === "weights"];
+    paintTitle(paper, "weights", title, weights, isStop, strings.says_weights);
+  }
   paintTitle(paper, "v", "V", v, stop === "q" || stop === "mixed", strings.says_v);
 }
 
