@@ -55,7 +55,7 @@ class AttentionInputs:
     softcap: float | None = None
     sinks: Tensor | None = None
     sinks_gate: bool = False
-    versions: tuple[int, ...] | None = None
+    versions: tuple[tuple[int, int], ...] | None = None
     changes: tuple[StageChange, ...] = ()
     only: KeptHeads | None = None
 
@@ -398,12 +398,19 @@ class AttentionInputs:
         vars(self)["mask"], vars(self)["versions"] = mask, self._counts()
         return self
 
-    def _counts(self) -> tuple[int, ...] | None:
-        """How often q, k, v and bias were changed in place; None where torch does not count."""
+    def _counts(self) -> tuple[tuple[int, int], ...] | None:
+        """The memory of q, k, v and bias, each with how often it was changed in place.
+
+        None where torch does not count.
+        """
+        tensors = self.query, self.key, self.value, self.bias
         try:
-            counts = self.query._version, self.key._version, self.value._version
-            return counts if self.bias is None else (*counts, self.bias._version)
-        except RuntimeError:  # in inference mode
+            return tuple(
+                (tensor.untyped_storage().data_ptr(), tensor._version)
+                for tensor in tensors
+                if tensor is not None
+            )
+        except RuntimeError:  # in inference mode, or without memory of its own
             return None
 
     def require_untouched(self) -> None:
@@ -411,17 +418,23 @@ class AttentionInputs:
         counts = self._counts()
         if self.versions is None or counts is None or counts == self.versions:
             return
-        if counts[1] != self.versions[1]:
+        pairs = zip(("q", "k", "v", "the bias"), self.versions, counts, strict=False)
+        changed = [  # another memory is another tensor, which was put in its place
+            name
+            for name, (memory, before), (memory_now, now) in pairs
+            if memory == memory_now and before != now
+        ]
+        if not changed:
+            return
+        if "k" in changed:
             raise UnsupportedAttention(
                 "the keys were overwritten in place after this call, as a static key cache does;"
                 " generate with the default dynamic cache",
                 code="static_cache",
             )
-        pairs = zip(("q", "k", "v", "the bias"), self.versions, counts, strict=False)
-        names = " and ".join(name for name, before, now in pairs if before != now)
         raise UnsupportedAttention(
-            f"tensors of this call were overwritten in place after it ({names}); look at the call"
-            " before you change them, or give the model a copy",
+            f"tensors of this call were overwritten in place after it ({' and '.join(changed)});"
+            " look at the call before you change them, or give the model a copy",
             code="overwritten",
         )
 

@@ -216,10 +216,13 @@ class Projection:
         (tolerance,) = self.tolerances([columns])
         return tolerance
 
-    def tolerances(self, parts: Sequence[slice], roundings: int = 1) -> list[float]:
+    def tolerances(
+        self, parts: Sequence[slice], roundings: int = 1, read_as: torch.dtype | None = None
+    ) -> list[float]:
         """`tolerance` of several parts of the columns.
 
-        `roundings` counts how often the model rounded these numbers to its type.
+        `roundings` counts how often the model rounded these numbers to its type; `read_as` is the
+        type in which its attention read them, which may be a coarser one.
         """
         # under autocast a layer rounds what it reads to the type in which it writes
         dtype = self.output.dtype
@@ -228,6 +231,8 @@ class Projection:
             dtype = max(dtype, whole.coarsest, key=lambda other: torch.finfo(other).eps)
         is_rounded = torch.finfo(dtype).eps > torch.finfo(self.input.dtype).eps
         step = torch.finfo(dtype).eps if is_rounded else FLOAT32_STEP
+        if read_as is not None and read_as.is_floating_point:
+            dtype = max(dtype, read_as, key=lambda other: torch.finfo(other).eps)
         factor, sizes = abs(self.factor), roundings * self._column_sizes
         return [
             factor

@@ -118,5 +118,8 @@ def _compare(
             yield Comparison(call.name, written, abs(layer.factor) * error, tolerance)
     roundings = 2 if layer.turned or layer.factor != 1 else 1  # the model rounded each result
     errors = max_differences(used, theirs[:, call.kept_rows])
-    for both in zip(errors, layer.tolerances(columns, roundings), strict=True):
+    inputs = call.inputs
+    assert isinstance(inputs, AttentionInputs)
+    read_as = {"q": inputs.query, "k": inputs.key, "v": inputs.value}[stage].dtype
+    for both in zip(errors, layer.tolerances(columns, roundings, read_as), strict=True):
         yield Comparison(call.name, stage, *both)

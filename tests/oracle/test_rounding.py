@@ -4,6 +4,8 @@ from dataclasses import replace
 
 import pytest
 import torch
+from torch import Tensor
+from torch.nn.functional import scaled_dot_product_attention
 from transformers import (
     GPT2Config,
     GPT2LMHeadModel,
@@ -17,6 +19,8 @@ import attnviz
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.tolerance import ROUNDING
+from attnviz.capture.record.recorder import record
+from tests.support.adapted_layers import DH, Attention, D, H
 
 IDS = torch.arange(60)[None] % 50
 N_FRAME, N_HEARD = 16, 11
@@ -176,3 +180,50 @@ def test_w_o_is_compared_in_rows_without_a_key(heard: list[AttentionCall]) -> No
     changed[0, -1] += 1.0
     wrong = replace(heard[0], projections={"out": replace(out, output=changed)})
     assert wrong.verify().worst.error >= 0.9
+
+
+class InHalf(Attention):
+    """Attention in half precision between layers that are not, as fast kernels ask for it."""
+
+    def __init__(self, dtype: torch.dtype, fused: bool, factor: float = 1.0) -> None:
+        super().__init__()
+        self.dtype, self.fused, self.factor = dtype, fused, factor
+
+    def forward(self, x: Tensor) -> Tensor:
+        q, k, v = (
+            layer(x).unflatten(-1, (H, DH)).transpose(1, 2).to(self.dtype)
+            for layer in (self.q, self.k, self.v)
+        )
+        v = v * self.factor
+        if self.fused:
+            mixed = scaled_dot_product_attention(q, k, v)
+        else:
+            mixed = (q @ k.mT / DH**0.5).float().softmax(-1).to(self.dtype) @ v
+        result: Tensor = self.o(mixed.transpose(1, 2).flatten(2).to(x.dtype))
+        return result
+
+
+@pytest.mark.parametrize("fused", [True, False])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_attention_in_half_precision_between_whole_layers_is_no_false_alarm(
+    dtype: torch.dtype, fused: bool
+) -> None:
+    torch.manual_seed(6)
+    model, x = InHalf(dtype, fused).eval(), torch.randn(2, 7, D)
+    with torch.no_grad(), record(model) as calls:
+        model(x)
+    (call,) = calls
+    call.verify().require()
+    assert set(call.projections) == {"q", "k", "v", "out"} and call.inputs.dtype == dtype
+    written = model.q(x[0])[:, DH : 2 * DH]
+    theirs = call.inputs.query[0, 1].float()
+    assert 0 < (written - theirs).abs().max() < torch.finfo(dtype).eps * written.abs().max()
+
+
+def test_a_value_that_is_more_than_rounded_is_told() -> None:
+    torch.manual_seed(6)
+    model = InHalf(torch.bfloat16, True, factor=1.05).eval()
+    with torch.no_grad(), record(model) as calls:
+        model(torch.randn(2, 7, D))
+    (call,) = calls
+    assert "v" in call.absent or call.projections["v"].factor != 1 or not call.verify().ok

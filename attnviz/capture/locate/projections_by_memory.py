@@ -84,8 +84,9 @@ class AwaitedOutput:
             return False
         if (storage_of(read) if storage is None else storage) == self.storage:
             return read.is_contiguous() and version_of(read) == self.version
-        has_type = read.dtype == output.dtype
-        return self.by_value and has_type and torch.equal(read, output.flatten(2))
+        # attention in half precision is read as what it was, in the type of the layers around it
+        is_exact = torch.promote_types(read.dtype, output.dtype) == read.dtype
+        return self.by_value and is_exact and torch.equal(read, output.flatten(2).to(read.dtype))
 
 
 @dataclass(frozen=True, eq=False)

@@ -134,8 +134,7 @@ def test_keys_that_were_overwritten_are_not_saved() -> None:
     inputs = AttentionInputs(
         **{name: getattr(inputs, name) for name in ("query", "key", "value", "mask", "causal")},
         scaling=1.0,
-        versions=(inputs.query._version, inputs.key._version, inputs.value._version),
-    )
+    ).watched(inputs.mask)
     cap = captures.capture(captures.call(inputs))
     assert read(to_bytes(cap)).calls[0].inputs.versions is None
     inputs.key.mul_(2)
