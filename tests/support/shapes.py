@@ -91,16 +91,14 @@ def _once_for_each_kind(fn: FunctionType, check: Callable[[Any], Any]) -> Any:
 
 
 def kind(value: Any) -> Hashable:
-    """All that a check sees of a value: its type, of an array its shape, of a text its letters."""
+    """What a check of axes sees of a value: its type, of an array also its dtype and its shape."""
     of = type(value)
-    if of is str:
-        return value
     if of is tuple or of is list:
         return (of, len(value), *map(kind, value[:MOST_ITEMS]))
     if of is dict:
         return (of, *((name, kind(item)) for name, item in islice(value.items(), MOST_ITEMS)))
     shape = getattr(value, "shape", None)
-    return of if shape is None else (of, getattr(value, "dtype", None), tuple(shape))
+    return (of, getattr(value, "dtype", None), tuple(shape)) if isinstance(shape, tuple) else of
 
 
 @contextmanager
