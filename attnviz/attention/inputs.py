@@ -55,7 +55,7 @@ class AttentionInputs:
     softcap: float | None = None
     sinks: Tensor | None = None
     sinks_gate: bool = False
-    versions: tuple[tuple[int, int], ...] | None = None
+    versions: tuple[tuple[int, ...], tuple[int, ...]] | None = None
     changes: tuple[StageChange, ...] = ()
     only: KeptHeads | None = None
 
@@ -362,7 +362,7 @@ class AttentionInputs:
         """Take the parts of a copy, whose keys count their own changes in place."""
         vars(self).update(state)
         if self.versions is not None:
-            vars(self)["versions"] = self._counts()
+            self.watched(self.mask)
 
     def tensors(self) -> Iterator[Tensor]:
         """Every tensor that is kept alive."""
@@ -395,34 +395,40 @@ class AttentionInputs:
 
     def watched(self, mask: Bool[Tensor, "#batch #head #query #key"] | None) -> "AttentionInputs":
         """The same with this mask, which is nobody else's, and a watch on the other tensors."""
-        vars(self)["mask"], vars(self)["versions"] = mask, self._counts()
+        counts = self._counts()
+        versions = None if counts is None else (counts, self._memories())
+        vars(self)["mask"], vars(self)["versions"] = mask, versions
         return self
 
-    def _counts(self) -> tuple[tuple[int, int], ...] | None:
-        """The memory of q, k, v and bias, each with how often it was changed in place.
+    def _counts(self) -> tuple[int, ...] | None:
+        """How often q, k, v and bias were changed in place; None where torch does not count."""
+        try:
+            counts = self.query._version, self.key._version, self.value._version
+            return counts if self.bias is None else (*counts, self.bias._version)
+        except RuntimeError:  # in inference mode
+            return None
 
-        None where torch does not count.
-        """
+    def _memories(self) -> tuple[int, ...]:
+        """The addresses of q, k, v and bias; none of tensors without memory of their own."""
         tensors = self.query, self.key, self.value, self.bias
         try:
-            return tuple(
-                (tensor.untyped_storage().data_ptr(), tensor._version)
-                for tensor in tensors
-                if tensor is not None
-            )
-        except RuntimeError:  # in inference mode, or without memory of its own
-            return None
+            return tuple(t.untyped_storage().data_ptr() for t in tensors if t is not None)
+        except RuntimeError:  # in `torch.vmap`
+            return ()
 
     def require_untouched(self) -> None:
         """Raise `UnsupportedAttention` when the tensors are not the ones that the call saw."""
-        counts = self._counts()
-        if self.versions is None or counts is None or counts == self.versions:
+        if self.versions is None:
             return
-        pairs = zip(("q", "k", "v", "the bias"), self.versions, counts, strict=False)
+        counts, (before, memories) = self._counts(), self.versions
+        if counts is None or counts == before:
+            return
+        names, now = ("q", "k", "v", "the bias"), self._memories()
+        watched = zip(names, before, counts, memories, now, strict=False)
         changed = [  # another memory is another tensor, which was put in its place
             name
-            for name, (memory, before), (memory_now, now) in pairs
-            if memory == memory_now and before != now
+            for name, count, count_now, memory, memory_now in watched
+            if count != count_now and memory == memory_now
         ]
         if not changed:
             return
