@@ -1,8 +1,11 @@
 """The stage of Start: its answer stays sorted; who only watches sees what a look does."""
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
+import attnviz
 from tests.browser.conftest import OpenVisit
 from tests.support.waiting import expect_equal
 
@@ -112,6 +115,9 @@ def test_a_forbidden_look_that_the_stage_does_not_have_is_said_with_the_way_to_i
     expect(said).to_contain_text(
         "L1.H0’s look from “John” at “John” is forbidden, but not shown here"
     )
+    run = attnviz.experiment("stories", "When Mary and John went to the store, John gave a book to")
+    assert run.cuts([("L1.H0", 10, 4)]).moved[0] < 1e-4
+    expect(said).to_contain_text(re.compile(r"Without it the output moves by <\s?0\.01%\."))
     expect(said).to_contain_text("these are the looks from “to” at “Mary”")
     page.locator(".stage-pill").first.click()
     expect(said).to_be_hidden()  # one look is forbidden, and it is this one now

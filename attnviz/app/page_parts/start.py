@@ -9,7 +9,9 @@ miniatures come with the package.
 """
 
 import logging
+from contextlib import suppress
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -31,6 +33,7 @@ from attnviz.app.session.view import DEFAULT_MODEL
 from attnviz.capture.request import Request
 from attnviz.checks import examples
 from attnviz.checks.examples import OPENINGS, sight
+from attnviz.errors import AttnVizError
 from attnviz.i18n import Language, text
 from attnviz.pictures import film, gallery
 from attnviz.pictures import stage as stage_picture
@@ -42,6 +45,10 @@ from attnviz.pictures.shared.selection import Extent, parse_open, parse_question
 from attnviz.pictures.stage import STAGED, Scene, StageView, stored_opening
 from attnviz.pictures.stage import fill as stage_fill
 
+if TYPE_CHECKING:
+    from attnviz.experiment.run import Experiment
+
+Look = tuple[str, int, int]  # head, query, key
 FILM = "film"  # True once this visitor has asked for it
 N_TOKENS = 16  # of the story; the last one that is generated is never read
 DOORS: dict[Miniature, Door] = {
@@ -69,7 +76,7 @@ def show_stage(lang: Language) -> None:
         show_film(lang)
         return
     with messages.guard(lang):
-        (scene, sentence), asked = openings.staged(), openings.asked_cell()
+        (scene, sentence), asked = openings.staged(), openings.asked_look()
         key = widgets.component_key("stage")
         draw(
             stage_picture.CANVAS,
@@ -93,18 +100,30 @@ def prepare() -> None:
         logger.warning("the stored opening of the stage is not what this server computes")
 
 
-def stage_view(scene: Scene, sentence: str, asked: tuple[int, int] | None = None) -> StageView:
+def stage_view(scene: Scene, sentence: str, asked: Look | None = None) -> StageView:
     """The stage of a sentence; the opening as it is stored while the server begins."""
-    if (scene, sentence) == openings.OPENING and warm.is_under_way():
+    if (scene, sentence) == openings.OPENING and asked is None and warm.is_under_way():
         return stored_opening()
     return computed_stage(scene, sentence, asked)
 
 
-def computed_stage(scene: Scene, sentence: str, asked: tuple[int, int] | None = None) -> StageView:
+def computed_stage(scene: Scene, sentence: str, asked: Look | None = None) -> StageView:
     """A sentence with the answer without each look at a word: the one that is asked for.
 
-    Without one, that of the scene, or the one that `stage.fill` chooses.
+    Without one, or where the stage cannot be about that, the word of the scene, or the one that
+    `stage.fill` chooses.
     """
+    view, run = _stage_and_run(scene, sentence, None if asked is None else asked[1:])
+    if asked is None or asked[1:] == (view.looks.query, view.looks.key):
+        return view
+    with suppress(AttnVizError):  # the text has no such look
+        return replace(view, elsewhere_moved=float(run.cuts([asked]).moved[0]))
+    return view
+
+
+def _stage_and_run(
+    scene: Scene, sentence: str, cell: tuple[int, int] | None
+) -> "tuple[StageView, Experiment]":
     staged = STAGED.get(scene)
     source = sources.source("stories" if staged is None else staged.model)
     request = Request.of((sentence,))
@@ -113,11 +132,12 @@ def computed_stage(scene: Scene, sentence: str, asked: tuple[int, int] | None = 
     run = answer_runs.answers(captured, request, others).run
     examples = tuple((name, one.text) for name, one in STAGED.items() if name != scene)
     if staged is None:
-        return stage_fill.next_word(captured, run, scene, examples, asked=asked)
+        return stage_fill.next_word(captured, run, scene, examples, asked=cell), run
     if not staged.yardsticks:
-        return stage_fill.next_word(captured, run, scene, examples, staged.key, staged.tried, asked)
-    names = [name for name, _ in staged.yardsticks]
-    return stage_fill.meaning(captured, run, scene, (staged.query, staged.key), names, examples)
+        key, tried = staged.key, staged.tried
+        return stage_fill.next_word(captured, run, scene, examples, key, tried, cell), run
+    names, own = [name for name, _ in staged.yardsticks], (staged.query, staged.key)
+    return stage_fill.meaning(captured, run, scene, own, names, examples), run
 
 
 def _stage_own(key: str) -> None:

@@ -108,13 +108,14 @@ def arrive(page: Page) -> None:
     if is_asked:
         view = replace(view, place=place, inside=inside)
     current.update(view, keeps=("forbid",))
-    store.put(ASKED, (place.query, place.key) if is_asked else None)
+    look = f"L{place.layer}.H{place.head}", place.query, place.key
+    store.put(ASKED, look if is_asked else None)
 
 
-def asked_cell() -> tuple[int, int] | None:
-    """The cell whose look an address of Start forbids: the stage is about that one."""
-    cell: tuple[int, int] | None = store.get(ASKED, None)
-    return cell
+def asked_look() -> tuple[str, int, int] | None:
+    """The look that an address of Start forbids: the stage is about its cell, if it can be."""
+    look: tuple[str, int, int] | None = store.get(ASKED, None)
+    return look
 
 
 def home() -> dict[str, str]:

@@ -74,6 +74,7 @@ export function stageBytes(play, others) {
     tried: staged.tried,
     has_box: false,
     is_typed: staged.isTyped,
+    elsewhere_moved: null,
     guesses: reader.kind === "cosines" || named.share >= LEAST_GUESS,
   };
   const all = cuts.length;

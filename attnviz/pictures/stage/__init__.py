@@ -99,7 +99,8 @@ class StageView:
 
     The key was chosen from `n_tried` cuts; there are none where the scene fixes it. A page whose
     own field the text is typed into needs no box for it; while it is typed, nothing moves but what
-    has changed.
+    has changed. `elsewhere_moved` is how far the answer moves without the look of another cell that
+    the address forbids.
     """
 
     kind: Literal["next", "meaning"]
@@ -112,6 +113,7 @@ class StageView:
     tried: Tried | None = None
     has_box: bool = True
     is_typed: bool = False
+    elsewhere_moved: float | None = None
 
     @derived
     def guesses(self) -> bool:

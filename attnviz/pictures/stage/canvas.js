@@ -16,13 +16,13 @@ import {
   setText,
   watchSize,
 } from "../shared/dom.js";
-import { fill, fmtShort, headName } from "../shared/fmt.js";
+import { fill, headName } from "../shared/fmt.js";
 import { readSelection } from "../shared/selection.js";
 import { makeAtlas, stampHead } from "../shared/thumbs.js";
 import { arcBetween, arcNode, swung, widthOf } from "./arcs.js";
 import { makeBars, onAxis } from "./bars.js";
 import { makeParts } from "./parts.js";
-import { elsewhere, lookName, percent, printedWeight, sayings, tokenName } from "./words.js";
+import { elsewhere, lookName, printedMove, printedWeight, sayings, tokenName } from "./words.js";
 
 /** @import { Host, Mounted } from "../shared/host.js" */
 /** @import { Place } from "./arcs.js" */
@@ -262,10 +262,6 @@ const widthOfBar = (/** @type {number} */ share) => `${100 * Math.min(1, Math.ma
 function smallBar(/** @type {string} */ kind, /** @type {number} */ share) {
   const fillNode = el("i", { style: { width: widthOfBar(share) } });
   return el("span", { class: `stage-small ${kind}` }, fillNode);
-}
-
-function printedMove(/** @type {Header} */ { kind }, /** @type {number} */ moved) {
-  return kind === "next" ? percent(moved) : fmtShort(moved, 1);
 }
 
 function weightOf(

@@ -7,6 +7,7 @@ import type { Flag, SharedStrings } from "../shared/heads.js";
  * One sentence on the stage.
  * The key was chosen from `n_tried` cuts; there are none where the scene fixes it. A page whose own field the
  * text is typed into needs no box for it; while it is typed, nothing moves but what has changed.
+ * `elsewhere_moved` is how far the answer moves without the look of another cell that the address forbids.
  */
 export interface Header extends Looks, Answers {
   strings: Strings;
@@ -18,6 +19,7 @@ export interface Header extends Looks, Answers {
   tried: Tried | null;
   has_box: boolean;
   is_typed: boolean;
+  elsewhere_moved: number | null;
   /** True if the model has an idea of what comes next. */
   guesses: boolean;
 }
@@ -126,5 +128,6 @@ export interface Strings extends SharedStrings {
   readonly how_others: string;
   readonly how_meaning: string;
   readonly elsewhere: string;
+  readonly elsewhere_moved: string;
   readonly to_change: string;
 }

@@ -37,6 +37,10 @@ export function tokenName(
   return `${spelled.join("")} (${tokens[at].replace(CONTINUES, "")})`;
 }
 
+export function printedMove(/** @type {Pick<Header, "kind">} */ { kind }, /** @type {number} */ moved) {
+  return kind === "next" ? percent(moved) : fmtShort(moved, 1);
+}
+
 /** The name of a switch on an arc. */
 export function lookName(/** @type {Header} */ header, /** @type {Look} */ look) {
   const { strings, query, key } = header;
@@ -55,7 +59,9 @@ export function elsewhere(/** @type {Header} */ header, /** @type {Address} */ a
   if (isHere || !exists || address.get("forbid") !== `${query}.${key}`) return "";
   const ours = { row: tokens[row], column: tokens[column] };
   const named = { head: headName(layer, head), query: tokens[query], word: tokens[key] };
-  return fill(strings.elsewhere, { ...named, ...ours });
+  const said = fill(strings.elsewhere, { ...named, ...ours });
+  const { elsewhere_moved: by } = header;
+  return by === null ? said : `${said} ${fill(strings.elsewhere_moved, { moved: printedMove(header, by) })}`;
 }
 
 /**
