@@ -401,7 +401,7 @@ class AttentionInputs:
         return self
 
     def _counts(self) -> tuple[int, ...] | None:
-        """How often q, k, v and bias were changed in place; None where torch does not count."""
+        """The changes in place of q, k, v and bias so far; None where torch counts none."""
         try:
             counts = self.query._version, self.key._version, self.value._version
             return counts if self.bias is None else (*counts, self.bias._version)

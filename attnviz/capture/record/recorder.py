@@ -50,6 +50,7 @@ from attnviz.capture.record.function_callers import AskingModules
 from attnviz.capture.record.gaps import OVERWRITTEN, Missing, absent_stages
 from attnviz.capture.record.head_lists import Recorded, with_whole_layers
 from attnviz.capture.record.interface import active, is_recording, noted_inputs
+from attnviz.capture.record.ownership import is_uncounted, owned, states_of, sums_of
 from attnviz.capture.record.pass_log import NotedAttention, PassLog
 from attnviz.capture.record.room import FreeRoom
 from attnviz.capture.record.runs import ModuleRun, RunCounter, with_layers
@@ -218,7 +219,7 @@ class Recorder:
                 code="own_code_gradient",
                 module=name,
             )
-        states, n_before = _sums(seen.inputs), len(self.calls)
+        states, n_before = sums_of(seen.inputs), len(self.calls)
         if isinstance(seen.inputs, StoredWeights):
             absent = absent_stages(seen.inputs)
             projections: dict[str, Projection] = {}
@@ -334,7 +335,7 @@ class Recorder:
         elif self._room is not None and self._counter.n_pass <= 1:
             self._room.require(module, call)
         self._keep_finished()
-        self._states.append(_versions(call))
+        self._states.append(states_of(call))
         self.calls.append(call)
 
     def _keep_finished(self) -> None:
@@ -409,7 +410,7 @@ class Recorder:
         if not self._newest:
             pairs = zip(self.calls, self._states, strict=True)
             self.calls[:] = [
-                _owned(call) if _is_uncounted(states) else call for call, states in pairs
+                owned(call) if is_uncounted(states) else call for call, states in pairs
             ]
         self._states.clear()
         for call, kept in zip(self.calls, is_whole, strict=True):
@@ -435,47 +436,6 @@ def put_together(
                 absent["x"] = NOT_IN_COLUMNS
         else:
             projections[name] = whole
-
-
-def _versions(call: AttentionCall) -> list[TensorState]:
-    """The states of the tensors that the attention interface handed over.
-
-    Keys and values are those of a cache, which `AttentionInputs.versions` watches.
-    """
-    tensors = [call.inputs.query, call.output]
-    bias = getattr(call.inputs, "bias", None)
-    if bias is not None and not bias.is_inference():
-        tensors.append(bias)
-    return [TensorState.of(tensor, is_counted=True) for tensor in tensors if tensor is not None]
-
-
-def _is_uncounted(states: list[TensorState]) -> bool:
-    """True if nothing would tell that a call's tensors are changed in place later."""
-    return any(state.total is not None for state in states)
-
-
-def _owned(call: AttentionCall) -> AttentionCall:
-    """A call with copies of what no layer of the model wrote: its owner may change it."""
-    inputs, named = call.inputs, {"q": "query", "k": "key", "v": "value"}
-    given = [field for layer, field in named.items() if layer not in call.projections]
-    if isinstance(inputs, StoredWeights):
-        given.append("kept")
-    tensors = {field: getattr(inputs, field) for field in given}
-    copied = {field: tensor.clone() for field, tensor in tensors.items() if tensor is not None}
-    if not copied:
-        return call
-    if isinstance(inputs, AttentionInputs):
-        return replace(call, inputs=replace(inputs, **copied).watched(inputs.mask))
-    return replace(call, inputs=replace(inputs, **copied))
-
-
-def _sums(inputs: AttentionInputs | StoredWeights) -> list[TensorState]:
-    """The states of a call's tensors that were seen below the graph, by their sums."""
-    if isinstance(inputs, StoredWeights):
-        tensors = [inputs.kept, inputs.query, inputs.key, inputs.value]
-    else:
-        tensors = [inputs.query, inputs.key, inputs.value]
-    return [TensorState.of(tensor, is_counted=False) for tensor in tensors if tensor is not None]
 
 
 def row_step(n_query: int) -> int:
