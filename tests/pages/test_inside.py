@@ -145,7 +145,11 @@ def test_change_has_switches_and_no_red_box_where_many_jobs_wait(
 ) -> None:
     monkeypatch.setattr(jobs, "waiting", lambda: jobs.MAX_WAITING)
     monkeypatch.setattr(jobs.JobLine, "n_waiting", jobs.MAX_WAITING)
-    app = visit("switches", model="stories", text="Lily and Tom went to the lake of this test.")
+    app = visit(
+        "switches",
+        model="stories",
+        text="Lily and Tom were at the lake of this test. Lily gave the ball to",
+    )
     assert not app.error
     header = sent(app)[0]
     assert (header["suggested"], header["effects"]) == ("", "")

@@ -17,7 +17,7 @@ from attnviz.app.host.draw import draw
 from attnviz.app.server import answer_runs
 from attnviz.app.server.answer_runs import Answering
 from attnviz.app.server.jobs import Job
-from attnviz.app.session import address, address_bar, current, messages, model_cards, widgets
+from attnviz.app.session import address, address_bar, current, messages, openings, widgets
 from attnviz.app.session.fragment import fragment
 from attnviz.i18n import Language, text
 from attnviz.pictures import cut_out
@@ -72,7 +72,7 @@ def _example(lang: Language) -> None:
     view = current.view()
     if (view.model, view.input.text, view.right.text) != (MODEL, MARY, JOHN):
         st.button(
-            model_cards.leading_to(lang, text(lang, "cut_out.example"), MODEL),
+            openings.leading_to(lang, text(lang, "cut_out.example"), MODEL),
             key=widgets.key("circuit.cut_out_example"),
             on_click=_open_example,
         )

@@ -19,7 +19,7 @@ from attnviz.app.frame.attention_choice import group_title
 from attnviz.app.host.draw import draw
 from attnviz.app.server import answer_runs
 from attnviz.app.server.answer_runs import Answering
-from attnviz.app.session import address_bar, current, messages, model_cards, widgets
+from attnviz.app.session import address_bar, current, messages, openings, widgets
 from attnviz.app.session.fragment import fragment
 from attnviz.errors import AttnVizError
 from attnviz.i18n import Language, joined, text
@@ -220,7 +220,7 @@ def _example(lang: Language) -> None:
     shown = (view.model, view.input.text, view.input.capture)
     if address_bar.is_embedded() or shown == (MODEL, STORE, ""):
         return
-    label = model_cards.leading_to(lang, text(lang, "switchboard.example"), MODEL)
+    label = openings.leading_to(lang, text(lang, "switchboard.example"), MODEL)
     if st.button(label, key=widgets.key("switches.example")):
         current.open_model(MODEL)
         current.open_text(STORE)

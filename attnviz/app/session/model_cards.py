@@ -3,8 +3,7 @@
 In: a model's name. Out: its card, of the registry or as this session saw it.
 """
 
-from attnviz.app.session import current, store
-from attnviz.i18n import Language, text
+from attnviz.app.session import store
 from attnviz.models.registry import REGISTRY
 from attnviz.types import ModelCard, ModelKind
 
@@ -31,13 +30,6 @@ def remember(name: str, loaded: ModelCard) -> bool:
     newest = list(seen.items())[1 - MAX_CARDS :]
     store.put(KEPT, {**dict(newest), name: loaded})
     return True
-
-
-def leading_to(lang: Language, example: str, model: str) -> str:
-    """The label of an example, with the model that it leads to where another one is shown."""
-    if current.view().model == model and not current.view().input.capture:
-        return example
-    return f"{example} → {text(lang, f'model.{model}.label')}"
 
 
 def generates(card: ModelCard) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from attnviz.app.session import address, address_bar, current, routes, store
 from attnviz.app.session.view import DEFAULT_MODEL, AttentionPlace, View, default_view
 from attnviz.checks.examples import OPENINGS, sight
+from attnviz.i18n import Language, text
 from attnviz.pictures.group import ranking
 from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.shared.pages import Page
@@ -173,3 +174,10 @@ def open_a_new_text(shown: PageContext) -> None:
     there = replace(place, layer=head.layer, head=head.head, query=query, key=key)
     current.update(replace(view, place=there), keeps=("masks",))
     address_bar.write()
+
+
+def leading_to(lang: Language, example: str, model: str) -> str:
+    """The label of an example, with the model that it leads to where another one is shown."""
+    if current.view().model == model and not current.view().input.capture:
+        return example
+    return f"{example} → {text(lang, f'model.{model}.label')}"

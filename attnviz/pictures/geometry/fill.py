@@ -29,7 +29,11 @@ USUAL_BASE, USUAL_WIDTH = 10_000.0, 64  # Su et al. 2021, section 3.2.2
 
 def shares(group: Group) -> tuple[float, ...]:
     """The share of each head's scores that its plane keeps, layers without scores left out."""
-    known = (layer for layer in range(group.n_layers) if not group.own_code(layer))
+    known = (
+        layer
+        for layer in range(group.n_layers)
+        if not group.own_code(layer) and group.call(layer).kept_heads
+    )
     return tuple(
         float(share) for layer in known for share in plane_shares(_all_scores(group, layer))
     )

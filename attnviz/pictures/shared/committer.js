@@ -1,7 +1,7 @@
 // @ts-check
 // Keeps what was chosen in the browser and in the address, and tells the server once, when pointer or focus leaves the
-// component, or at once where another component waits for it: switching heads costs no message. A change is announced to the other components of the page; those that
-// follow show it too and leave telling the server to the one where it was made.
+// component, or soon where another component waits for it: switching heads costs no message. A change is announced to the
+// other components of the page; those that follow show it too and leave telling the server to the one where it was made.
 
 import { readSelection, selectionParameters } from "./selection.js";
 
@@ -22,13 +22,15 @@ const COMMIT_AFTER_MS = 400;
  */
 
 /**
- * The committer of a component that fills `element`. `follow` is called with what was chosen elsewhere on the page.
+ * The committer of a component that fills `element`. `follow` is called with what was chosen elsewhere on the page; while
+ * the component `isPlaying`, what it passes by is told to no one who waits.
  * @param {Host} host
  * @param {HTMLElement} element
  * @param {(selection: AddressSelection) => void} [follow]
+ * @param {() => boolean} [isPlaying]
  * @returns {Committer}
  */
-export function makeCommitter(host, element, follow) {
+export function makeCommitter(host, element, follow, isPlaying) {
   const writer = makeWriter(host);
   let known = "";
   let current = "";
@@ -41,7 +43,7 @@ export function makeCommitter(host, element, follow) {
   let timer = 0;
   const commitSoon = () => {
     clearTimeout(timer);
-    timer = setTimeout(commit, COMMIT_AFTER_MS);
+    timer = setTimeout(() => (isPlaying?.() ? commitSoon() : commit()), COMMIT_AFTER_MS);
   };
   const stopListening = commitOnLeaving(element, commit);
   const stopServing = host.channel.listen((message) => {

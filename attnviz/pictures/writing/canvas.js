@@ -45,7 +45,12 @@ export default function writing(/** @type {Host} */ host) {
   host.root.append(box);
   /** @type {State | null} */
   let state = null;
-  const committer = makeCommitter(host, box, (selection) => state && follow(state, selection));
+  const committer = makeCommitter(
+    host,
+    box,
+    (selection) => state && follow(state, selection),
+    () => Boolean(state?.player.timer),
+  );
   const show = oncePerFrame(() => state && showAll(state));
   /** @type {Frame} */
   const frame = { host, box, committer, show, mean: false, mode: null };

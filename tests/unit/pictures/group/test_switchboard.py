@@ -74,7 +74,9 @@ def test_a_nearly_certain_answer_tells_its_lead_beside_its_probability() -> None
 
 
 def test_a_head_that_hardly_moves_a_probability_does_not_matter() -> None:
-    words, cosines = SimpleNamespace(is_probability=True), SimpleNamespace(is_probability=False)
+    guess = {"exclusive": True, "clean": np.array([0.9, 0.1])}
+    words = SimpleNamespace(is_probability=True, **guess)
+    cosines = SimpleNamespace(is_probability=False, exclusive=False)
     tiny = np.array([0.0, 1e-6, 3e-4])
     assert least_that_matters(words, tiny, 0.0) == 0.005  # type: ignore[arg-type]
     assert least_that_matters(cosines, tiny, 0.0) == 1e-4  # type: ignore[arg-type]
