@@ -73,9 +73,8 @@ def component_server(run_folder: Path) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """Chromium. It does not compile scripts for speed: a page of a test lives for seconds, and that
-    takes a tenth of the processor time of a visit."""
-    with chromium("--js-flags=--no-maglev,--no-turbofan") as running:
+    """Chromium."""
+    with chromium() as running:
         expect.set_options(timeout=LIMIT_MS)
         yield running
 

@@ -31,8 +31,8 @@ def chromium_path() -> str:
 
 
 @contextmanager
-def chromium(*more: str) -> Iterator[Browser]:
-    """A running browser, with more arguments for it if any are given; closed after."""
+def chromium() -> Iterator[Browser]:
+    """A running browser; closed after."""
     # without a graphics card its GPU process imitates one, for a tenth of a page's processor time
     arguments = ["--disable-gpu"]
     # the headless shell would round widths of letters to whole pixels, which breaks lines elsewhere
@@ -40,7 +40,7 @@ def chromium(*more: str) -> Iterator[Browser]:
     # its sandbox refuses to work for root, which is what a container's CI often is
     arguments += ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=chromium_path(), args=[*arguments, *more])
+        browser = play.chromium.launch(executable_path=chromium_path(), args=arguments)
         yield browser
         browser.close()
 
