@@ -358,7 +358,8 @@ def test_all_other_heads_are_the_one_control_of_a_head_that_is_off(visit: Visit)
     sizes = [effects.of(head) for head in effects.heads if str(head) != "L2.H1"]
     median, most = 100 * np.median(sizes), 100 * max(sizes)
     assert header["answer"]["control"] == (
-        f"The answer moves by {100 * effects.of('L2.H1'):.1f} percentage points of probability."
+        f"The answer moves by {100 * effects.of('L2.H1'):.1f} percentage points of probability"
+        " that go to other answers."
         f" Control, each of the 15 other heads off alone: {median:.2g} points at the median,"
         f" {most:.1f} points at most (L0.H0)."
     )

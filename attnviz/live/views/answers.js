@@ -183,6 +183,16 @@ export function amount(
   return fill(texts[`switchboard.${unit}`], { value: share(value) });
 }
 
+/** An amount with what it is: more may go to other answers than the likeliest one had. */
+const amountMoved = (
+  /** @type {Catalogue} */ texts,
+  /** @type {number} */ value,
+  /** @type {Unit} */ unit,
+) =>
+  unit === "percent"
+    ? fill(texts["switchboard.percent_moved"], { value: share(value) })
+    : amount(texts, value, unit);
+
 /** An amount after one that has named its unit. */
 const amountAgain = (
   /** @type {Catalogue} */ texts,
@@ -256,7 +266,7 @@ export function controlSentences(texts, reader, { before, after, controls }, n, 
   if (others) {
     const { own, moves, leads, strongest } = others;
     const values = {
-      own: amount(texts, own, unit),
+      own: amountMoved(texts, own, unit),
       n: moves.length,
       median: amountAgain(texts, median(moves), unit),
       most: amountAgain(texts, Math.max(...moves), unit),
@@ -270,7 +280,7 @@ export function controlSentences(texts, reader, { before, after, controls }, n, 
   const values = {
     n,
     draws: controls.length,
-    own: amount(texts, moved(reader, before, after), unit),
+    own: amountMoved(texts, moved(reader, before, after), unit),
     median: amountAgain(texts, median(moves), unit),
     most: amountAgain(texts, Math.max(...moves), unit),
   };

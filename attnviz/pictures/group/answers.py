@@ -119,7 +119,7 @@ def control_sentence(
         lang,
         f"{section}.control",
         draws=len(controls),
-        own=amount(lang, own, unit),
+        own=amount_moved(lang, own, unit),
         median=amount_again(lang, float(np.median(controls)), unit),
         most=amount_again(lang, controls[-1], unit),
         **words,
@@ -134,7 +134,7 @@ def every_control_sentence(
     return text(
         lang,
         "switchboard.control_every",
-        own=amount(lang, own, unit),
+        own=amount_moved(lang, own, unit),
         n=len(others.heads),
         median=amount_again(lang, others.median, unit),
         most=amount_again(lang, others.most, unit),
@@ -200,6 +200,13 @@ def amount(lang: Language, value: float, unit: Unit) -> str:
         hardly = 0 < value < NO_MOVE / 2
         return local(lang, f"<{NO_MOVE}") if hardly else number(lang, value, ".4f")
     return text(lang, f"switchboard.{unit}", value=share(lang, value))
+
+
+def amount_moved(lang: Language, value: float, unit: Unit) -> str:
+    """An amount with what it is: more may go to other answers than the likeliest one had."""
+    if unit == "percent":
+        return text(lang, "switchboard.percent_moved", value=share(lang, value))
+    return amount(lang, value, unit)
 
 
 def amount_again(lang: Language, value: float, unit: Unit) -> str:

@@ -35,7 +35,7 @@ def test_a_cosine_below_one_is_not_printed_as_one(value: float, shown: str) -> N
 @pytest.mark.parametrize(
     ("kind", "moved"),
     [
-        ("next_token", "20.0 percentage points of probability"),
+        ("next_token", "20.0 percentage points of probability that go to other answers"),
         ("target", "20.0 percentage points on average"),
         ("vectors", "0.2000"),
     ],
