@@ -82,6 +82,9 @@ def test_another_key_is_asked_for_and_chosen_in_the_picture(visit: Visit) -> Non
 def test_a_blocked_cell_has_nothing_to_rank(visit: Visit) -> None:
     app = asked(visit, "head", model="stories", layer="0", query="2", key="4")
     assert i18n.text("en", "links.none") in [caption.value for caption in app.caption]
+    rows = app.selectbox(KEY("links.query.en")).options
+    assert not any("U+" in row for row in rows)
+    assert " ⇢ " in rows[2]  # a row of a decoder, and the token after it
 
 
 def test_what_is_asked_for_is_in_the_link(visit: Visit) -> None:

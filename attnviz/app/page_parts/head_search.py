@@ -30,6 +30,7 @@ from attnviz.pictures.group.axes import token_axes
 from attnviz.pictures.group.heads import capture_name
 from attnviz.pictures.group.ranking import RankedHead
 from attnviz.pictures.mask_painter import Cells
+from attnviz.summary import shortened
 from attnviz.types import MEASURES, HeadId
 
 MAX_RANKED = 256  # a few numbers for each head
@@ -100,7 +101,7 @@ def _cell(shown: PageContext) -> tuple[int | None, int | None]:
 
 
 def _label(labels: Sequence[str], index: int) -> str:
-    return f"{messages.shortened(labels[index])} ({index})"
+    return f"{shortened(labels[index])} ({index})"
 
 
 def _take(name: str, widget: str) -> None:
