@@ -1,5 +1,6 @@
 """The page Switches: the answer before and after, in every language, for every kind of model."""
 
+import re
 from collections.abc import Callable
 
 import numpy as np
@@ -348,7 +349,8 @@ def test_a_head_has_its_look_beside_the_other_rows_and_its_effect_beside_the_med
     assert header["least"] == pytest.approx(
         max(3 * np.median(np.abs(effects)), 0.05 * np.abs(effects).max()), rel=1e-5
     )
-    assert "54.8 points" in facts["sentences"][2][1]
+    # it is 54.85: the size of the batches decides how it is rounded
+    assert re.search(r"54\.[89] points", facts["sentences"][2][1])
 
 
 @pytest.mark.slow
