@@ -191,19 +191,23 @@ def of_capture(
     Of its output a capture keeps the last hidden state and the scores, and of a long text only some
     of these and of what layers read. The model must be what it was, and its heads unchanged.
     """
-    whole = all(call.row_step == 1 and call.windows is None for call in cap.calls)
-    if request.kind != "text" or request.generation or cap.missing or not whole:
+    whole = all(
+        call.row_step == 1
+        and call.windows is None
+        and call.inputs.only is None
+        and not call.changes
+        for call in cap.calls
+    )
+    kept = {"last_hidden_state": cap.hidden, "logits": cap.logits}
+    clean = {name: tensor for name, tensor in kept.items() if tensor is not None}
+    if request.kind != "text" or request.generation or cap.missing or not (whole and clean):
         return None
     planned = plan(lm, request)
     _require_one_row(planned)
     options = _options(lm, planned, last_row)
-    kept = {"last_hidden_state": cap.hidden, "logits": cap.logits}
-    clean = {name: tensor for name, tensor in kept.items() if tensor is not None}
     if "logits_to_keep" in options and "logits" in clean:
         clean["logits"] = clean["logits"][:, -1:]
     elif any(rows.dim() == 3 and rows.shape[1] < len(cap.tokens) for rows in clean.values()):
-        return None
-    if not clean or any(call.changes or call.inputs.only is not None for call in cap.calls):
         return None
     remember(lm, layout_of(cap.calls))
     return CleanRun(

@@ -246,8 +246,9 @@ def _found(
     """The clearest heads with their weights, and in words what was found of each."""
     layers: dict[HeadId, np.ndarray] = {}
     for layer, weights in enumerate(groups.each_layer(shown.group)):
-        kept = (HeadId(layer, head) for head in shown.group.call(layer).kept_heads)
-        layers |= dict(zip(kept, weights, strict=True))
+        kept = shown.group.call(layer).kept_heads
+        here = (row.head for row in rows if row.head.layer == layer)
+        layers |= {head: weights[kept.index(head.head)] for head in here}
     heads = tuple(
         found.FoundHead(*_place(row), row.share, row.control, _words(shown.lang, row, cell))
         for row in rows

@@ -163,9 +163,8 @@ def _forbidden(shown: PageContext, answered: Answering, words: WordShares | None
     look = words.fitting(look)
     if look.key is None:
         return Forbidden(look)
-    named = OfferedLook(look.head, words.query(), look.key, words.name(look))
-    nothing = _nothing(shown, named)
-    return Forbidden(look, words.changes(look), named.name, look.head, nothing)
+    nothing = _nothing(shown, look.head, words.query(), look.key)
+    return Forbidden(look, words.changes(look), words.name(look), look.head, nothing)
 
 
 def _name_by_cell(words: WordShares) -> None:
@@ -188,18 +187,18 @@ def _cell_forbidden(
         name = forbidden_look.name(shown, site, query, key)
     except (AttnVizError, IndexError):  # of another text, or of a token that the model wrote
         return Forbidden()
-    nothing = _nothing(shown, OfferedLook(str(site), query, key, name))
+    nothing = _nothing(shown, str(site), query, key)
     return Forbidden(ForbiddenLook(), (cut(site, query, key),), name, str(site), nothing)
 
 
-def _nothing(shown: PageContext, look: OfferedLook) -> str:
+def _nothing(shown: PageContext, head: str, query: int | None, key: int) -> str:
     """A sentence on a look of one head that has no weight; "" for others."""
-    site, groups = Site.parse(look.head), shown.captured.groups
-    if site is None or site.head is None or look.query is None:
+    site, groups = Site.parse(head), shown.captured.groups
+    if site is None or site.head is None or query is None:
         return ""
     of = next(group for group in groups if (group.kind, group.stack) == (site.kind, site.stack))
     weights = of.call(site.layer).weights(site.head, batch=of.row(site.layer))
-    return answers.without_weight(shown.lang, float(weights[look.query, look.key]))
+    return answers.without_weight(shown.lang, float(weights[query, key]))
 
 
 def _cell(shown: PageContext) -> tuple[int, int] | None:
@@ -297,7 +296,10 @@ def _view(
     if words is not None and not forbidden.name:
         offered, most = _offered_look(shown, answered, words, off, effects)
     looks = [offered, None if forbidden.name else _look_of_row(shown, answered, words, off, cell)]
-    looks = [look and replace(look, nothing=_nothing(shown, look)) for look in looks]
+    looks = [
+        look and replace(look, nothing=_nothing(shown, look.head, look.query, look.key))
+        for look in looks
+    ]
     answer = answered.run.reader
     others = views.others(effects, off, forbidden.name)
     draws = _n_controls(answered) if others is None else 0

@@ -67,7 +67,7 @@ class Shared(Generic[Arguments, Result]):
     def key(self, *arguments: Arguments.args, **options: Arguments.kwargs) -> str:
         """The key of these arguments, or its digest if it is long."""
         if len(arguments) == len(self._names) and not options:
-            return _key(zip(self._names, arguments, strict=True))  # as `bind` has it, in a tenth
+            return _key_of(zip(self._names, arguments, strict=True))  # as `bind` has it, in a tenth
         return self._key(self._signature.bind(*arguments, **options))
 
     def keeps(self, *arguments: object) -> bool:
@@ -90,7 +90,7 @@ class Shared(Generic[Arguments, Result]):
 
     def _key(self, bound: inspect.BoundArguments) -> str:
         bound.apply_defaults()
-        return _key(bound.arguments.items())
+        return _key_of(bound.arguments.items())
 
     def _release(self, gone: list[Result]) -> None:
         """Tell of results that have gone, when no lock is held any more."""
@@ -99,7 +99,7 @@ class Shared(Generic[Arguments, Result]):
                 self._on_release(result)
 
 
-def _key(arguments: Iterable[tuple[str, object]]) -> str:
+def _key_of(arguments: Iterable[tuple[str, object]]) -> str:
     named = (item for item in arguments if not item[0].startswith("_"))
     key = ", ".join(f"{name}={key_part(value)}" for name, value in named)
     return key if len(key) <= MAX_KEY_CHARS else sha256(key.encode("utf-8")).hexdigest()

@@ -109,7 +109,7 @@ def arrive(page: Page) -> None:
     if is_asked:
         view = replace(view, place=place, inside=inside)
     current.update(view, keeps=("forbid",))
-    look = f"L{place.layer}.H{place.head}", place.query, place.key
+    look = str(HeadId(*place.layer_and_head)), place.query, place.key
     store.put(ASKED, look if is_asked else None)
 
 

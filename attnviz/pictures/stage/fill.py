@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Float32
 
 from attnviz.pictures.group import groups
-from attnviz.pictures.group.answers import LEAST_GUESS
+from attnviz.pictures.group.answers import guesses
 from attnviz.pictures.group.app_capture import AppCapture
 from attnviz.pictures.stage import Answers, Looks, Scene, StageView, Tried
 from attnviz.tokens.words import Word, words
@@ -51,7 +51,7 @@ def next_word(
     weights = groups.stacked(captured.groups[0])
     query = weights.shape[2] - 1
     clean, n_tried = run.answer.numbers, 0
-    if key is None and clean.max() < LEAST_GUESS:
+    if key is None and not guesses(run.reader):
         key = _most_looked_at(weights)
     elif key is None:
         candidates = strong_looks(weights)
