@@ -57,7 +57,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """
     for item in items:
         parameters = getattr(item, "callspec", None)
-        if HERE not in item.path.parents or parameters is None:
+        if parameters is None or item.path.parent != HERE:
             continue
         if is_repeated(parameters.params.get("lang"), item.path.name):
             item.add_marker(pytest.mark.slow)

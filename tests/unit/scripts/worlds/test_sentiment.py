@@ -3,6 +3,7 @@
 import random
 import re
 from dataclasses import replace
+from functools import cache
 
 import pytest
 
@@ -10,7 +11,10 @@ from scripts.train.worlds.sentiment import reviews
 from scripts.train.worlds.sentiment.clauses import NEGATED, NEGATED_FRAGMENTS, NEGATED_PRAISE, PLAIN
 from scripts.train.worlds.sentiment.words import ADJECTIVES, NOUNS, QUALITIES, TOPICS, VERBS
 
-REVIEWS = reviews.reviews(11, 2000)
+
+@cache
+def sampled() -> tuple[reviews.Review, ...]:
+    return reviews.reviews(11, 2000)
 
 
 def words_of(*lists: tuple[str, ...]) -> set[str]:
@@ -25,12 +29,12 @@ def test_a_seed_gives_the_same_reviews_always() -> None:
 def test_half_praise_half_are_negated_and_neither_tells_the_other() -> None:
     for praised in (True, False):
         for negated in (True, False):
-            share = sum((r.positive, r.negated) == (praised, negated) for r in REVIEWS) / 2000
+            share = sum((r.positive, r.negated) == (praised, negated) for r in sampled()) / 2000
             assert share == pytest.approx(0.25, abs=0.04)
 
 
 def test_nothing_of_the_markup_is_left() -> None:
-    for review in REVIEWS:
+    for review in sampled():
         for text in (review.text, review.twin.text if review.twin else ""):
             assert not re.search(r"[\[\]<>{}|]", text), text
 
@@ -43,7 +47,7 @@ def test_the_judging_word_and_the_negators_decide() -> None:
         for side in (1, 0)
     )
     judged = 0
-    for review in REVIEWS:
+    for review in sampled():
         word = review.text[slice(*review.judging)].lower()
         assert word
         if (word in praise) != (word in blame):
@@ -53,7 +57,7 @@ def test_the_judging_word_and_the_negators_decide() -> None:
 
 
 def test_a_twin_differs_in_the_negator_and_the_answer_alone() -> None:
-    pairs = [(review, review.twin) for review in REVIEWS if review.twin]
+    pairs = [(review, review.twin) for review in sampled() if review.twin]
     assert len(pairs) > 600
     for review, twin in pairs:
         assert review.negated and twin.positive != review.positive
@@ -74,9 +78,9 @@ def test_a_twin_differs_in_the_negator_and_the_answer_alone() -> None:
 
 def test_the_other_clauses_agree_or_are_opposed() -> None:
     """What comes before "but" is opposed; each judging word stands where it is said to."""
-    with_others = [review for review in REVIEWS if review.others]
+    with_others = [review for review in sampled() if review.others]
     assert len(with_others) > 600
-    words = {word.lower() for review in REVIEWS for word in [review.text[slice(*review.judging)]]}
+    words = {word.lower() for review in sampled() for word in [review.text[slice(*review.judging)]]}
     for review in with_others:
         for span, _ in review.others:
             word = review.text[slice(*span)].lower()
@@ -88,7 +92,7 @@ def test_the_other_clauses_agree_or_are_opposed() -> None:
 
 
 def test_negators_that_turn_nothing_are_there_too() -> None:
-    texts = [review.text.lower() for review in REVIEWS if not review.negated]
+    texts = [review.text.lower() for review in sampled() if not review.negated]
     assert sum(bool(re.search(r"\b(not|never|no|nothing|without)\b", text)) for text in texts) > 250
 
 
@@ -103,12 +107,12 @@ def test_each_plain_template_marks_a_judging_word_alone(template: str) -> None:
 
 
 def test_articles_fit() -> None:
-    texts = " ".join(review.text.lower() for review in REVIEWS)
+    texts = " ".join(review.text.lower() for review in sampled())
     assert not re.search(r"\ba (?!uni|use)[aeiou]|\ban (?!hon|hour)[^aeiou]", texts)
 
 
 def test_a_lengthened_review_says_the_same_later() -> None:
-    review = next(review for review in REVIEWS if review.negated)
+    review = next(review for review in sampled() if review.negated)
     longer = reviews.lengthened(random.Random(1), review)
     assert longer.text.endswith(review.text) and len(longer.text) > len(review.text)
     assert longer.text[slice(*longer.judging)] == review.text[slice(*review.judging)]

@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from functools import cache
 from random import Random
 
 import pytest
@@ -13,11 +14,19 @@ from scripts.train.worlds.stories.events import PATTERNS, Cast, because_of, cast
 from scripts.train.worlds.stories.pronouns import FRAMES, Antecedent, antecedent, explained, plain
 from scripts.train.worlds.stories.words import person
 
-DOCUMENTS = list(stories.documents(seed=5, number=1_200))
-TOLD = [part for seed in range(500) for part in stories.story(Random(seed))]
 NUMBER = {word: value for value, word in enumerate(lexicon.NUMBERS, start=1)}
 SINGULAR = (*lexicon.ANIMALS, *lexicon.THINGS)
 PLURAL = {lexicon.plural(word) for word in SINGULAR} - {"sheep"}
+
+
+@cache
+def documents() -> list[str]:
+    return list(stories.documents(seed=5, number=1_200))
+
+
+@cache
+def told() -> list[str]:
+    return [part for seed in range(500) for part in stories.story(Random(seed))]
 
 
 def sentences(text: str) -> list[str]:
@@ -28,21 +37,21 @@ def sentences(text: str) -> list[str]:
 
 
 def test_a_seed_gives_the_same_texts_however_many_are_asked_for() -> None:
-    assert list(stories.documents(5, 50)) == DOCUMENTS[:50]
-    assert list(stories.documents(6, 50)) != DOCUMENTS[:50]
+    assert list(stories.documents(5, 50)) == documents()[:50]
+    assert list(stories.documents(6, 50)) != documents()[:50]
 
 
 def test_texts_are_of_every_kind_and_seldom_alike() -> None:
-    assert len(set(DOCUMENTS)) > 0.95 * len(DOCUMENTS)
+    assert len(set(documents())) > 0.95 * len(documents())
     for words in ("Once upon a time", "capital of", " + ", "because it was", "opposite", " who "):
-        assert sum(words in text for text in DOCUMENTS) > 20, words
+        assert sum(words in text for text in documents()) > 20, words
 
 
 # --- grammar -----------------------------------------------------------------------------------
 
 
 def test_articles_fit_the_word_that_follows() -> None:
-    for text in DOCUMENTS:
+    for text in documents():
         assert not re.search(r"\b[Aa] [aeiou]|\b[Aa]n [^aeiou]", text), text
 
 
@@ -59,7 +68,7 @@ def test_an_stands_before_vowels_only(before: str, after: str) -> None:
 
 
 def test_every_part_of_a_story_is_made_of_whole_sentences() -> None:
-    for part in TOLD:
+    for part in told():
         assert re.fullmatch(r"[\"A-Z].*[.?!]\"?", part), part
         assert "{" not in part and "  " not in part and " ." not in part
         assert part.count('"') % 2 == 0, part
@@ -79,7 +88,7 @@ def test_verbs_agree_with_their_subject_across_what_stands_between() -> None:
     clause = r"(?: that (?:lived near|\w+ (?:saw|bought|found)|chased)[\w ]*?| near the \w+)?"
     subject = re.compile(rf"^The (\w+){clause} (was|were|is|are) ")
     n_checked = {"was": 0, "were": 0}
-    for part in TOLD:
+    for part in told():
         for sentence in sentences(part):
             found = subject.match(sentence)
             if found is None or found[1] not in {*SINGULAR, *PLURAL} - {"sheep"}:
@@ -119,7 +128,7 @@ def _mixed_cast(seed: int) -> Cast:
 
 
 def test_sums_are_right() -> None:
-    text = "\n".join(DOCUMENTS)
+    text = "\n".join(documents())
     written = re.findall(r"(\d+) \+ (\d+) = (\d+)", text)
     spoken = re.findall(r"(\w+) plus (\w+) is (\w+)", text)
     assert len(written) > 30 and len(spoken) > 15
@@ -130,7 +139,7 @@ def test_sums_are_right() -> None:
 
 def test_things_are_counted_right() -> None:
     had = re.compile(r"had (\w+) (\w+)\. (.+?)\. Now (\w+) had (\w+) \2\.")
-    found = [match for part in TOLD if (match := had.search(part))]
+    found = [match for part in told() if (match := had.search(part))]
     assert len(found) > 15
     for match in found:
         change = next(NUMBER[word] for word in match[3].split() if word in NUMBER)
@@ -139,7 +148,7 @@ def test_things_are_counted_right() -> None:
 
 
 def test_facts_are_those_of_the_world() -> None:
-    text = "\n".join(DOCUMENTS)
+    text = "\n".join(documents())
     assert "The capital of Japan is Tokyo." in text
     for land, city in re.findall(r"The capital of (\w+) is (\w+)\.", text):
         assert stories_facts.CAPITALS[land][0] == city
@@ -167,14 +176,14 @@ def test_the_giver_and_the_taker_are_the_two_who_went() -> None:
         r"(\w+) and (\w+) (?:went to|were at|came to|played at|met at) the \w+[,.] (\w+) \w+"
         r" (?:a|an|the) \w+ to (\w+)\."
     )
-    found = [match for text in DOCUMENTS for match in given.finditer(text)]
+    found = [match for text in documents() for match in given.finditer(text)]
     assert len(found) > 200
     assert all({match[1], match[2]} == {match[3], match[4]} for match in found)
 
 
 def test_names_that_probes_put_together_share_no_sentence_of_the_text() -> None:
     n_pairs = 0
-    for text in DOCUMENTS:
+    for text in documents():
         for sentence in sentences(text):
             named = sorted(set(re.findall(r"\w+", sentence)) & set(lexicon.NAMES))
             n_pairs += len(named) > 1
@@ -185,7 +194,7 @@ def test_names_that_probes_put_together_share_no_sentence_of_the_text() -> None:
 def test_candidates_that_probes_put_together_share_no_sentence_of_the_text() -> None:
     verbs = "|".join({frame.verb for frame in FRAMES})
     told = re.compile(rf"[Tt]he (\w+) (?:did not|didn't|could not) (?:{verbs}) the (\w+)")
-    pairs = {match.groups() for text in DOCUMENTS for match in told.finditer(text)}
+    pairs = {match.groups() for text in documents() for match in told.finditer(text)}
     assert len(pairs) > 100
     assert not any(lexicon.kept_back(*pair) for pair in pairs)
 
