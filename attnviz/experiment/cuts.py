@@ -17,15 +17,18 @@ from jaxtyping import Float32, Float64, Int64
 from torch import Tensor
 
 from attnviz.capture.changed.layout import layout_of
-from attnviz.errors import TooLarge, require_callback
+from attnviz.changes.site import place_among
+from attnviz.errors import TooLarge, bad_kind, require_callback
 from attnviz.experiment.answers import AnswerReader
 from attnviz.experiment.clean_run import CleanRun
 from attnviz.experiment.edges import HeadEdges, cut_rows
+from attnviz.experiment.effects import OtherHeads
 from attnviz.experiment.rows import read_rows, require_wanted
 from attnviz.summary import counted
-from attnviz.types import Site, Where, ignore
+from attnviz.types import Kind, Site, Stack, Where, ignore
 
 Edge = tuple[Where, int, int]
+HeadEdge = tuple[Site, int, int]
 Wanted = tuple[HeadEdges, int, int]
 ROWS = 128
 MOST_MIB = 512
@@ -42,7 +45,7 @@ class Cuts:
     """
 
     reader: AnswerReader
-    edges: tuple[tuple[Site, int, int], ...]
+    edges: tuple[HeadEdge, ...]
     renormalised: bool
     weights: Float64[np.ndarray, " edge"]
     moved: Float64[np.ndarray, " edge"]
@@ -57,6 +60,19 @@ class Cuts:
         """The cuts after which another choice is the largest, the largest `moved` first."""
         places = np.flatnonzero(self.winners != self.winner)
         return tuple(int(at) for at in places[np.argsort(-self.moved[places], kind="stable")])
+
+    def others(self, head: Where) -> OtherHeads:
+        """All other heads whose same look was cut, the control of this one's; see `same_look`.
+
+        >>> run = attnviz.experiment("stories", "Lily gave the red ball to")
+        >>> str(run.cuts(run.same_look(6, 4)).others("L2.H1").strongest)
+        'L0.H2'
+        """
+        heads = tuple(site for site, _, _ in self.edges)
+        own = place_among(head, heads, "has no look that was cut; the cuts are those of")
+        cell = self.edges[own][1:]
+        same = [at for at, edge in enumerate(self.edges) if edge[1:] == cell and at != own]
+        return OtherHeads(tuple(heads[at] for at in same), self.moved[same])
 
     def to_dict(self) -> dict[str, list[Any]]:
         """A row for each cut, as lists."""
@@ -137,6 +153,21 @@ def cuts(
         numbers=numbers,
         spread=spread,
     )
+
+
+def same_look(
+    prepared: CleanRun, query: int, key: int, kind: Kind = "self", stack: Stack | None = None
+) -> tuple[HeadEdge, ...]:
+    """The look from a query at a key, of every head of one attention that has it and a choice.
+
+    Raises `BadInput` where the model has no such attention.
+    """
+    heads = layout_of(prepared.calls).heads
+    own = [head for head in heads if (head.kind, head.stack) == (kind, stack)]
+    if not own:
+        raise bad_kind(kind, stack, ((head.kind, head.stack) for head in heads))
+    works = [HeadEdges.of(prepared, head, renormalise=True) for head in own]
+    return tuple((work.head, query, key) for work in works if work.has_choice(query, key))
 
 
 def _reading(reader: AnswerReader, kept: list[int]) -> Callable[[Any], Tensor]:

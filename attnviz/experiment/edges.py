@@ -260,6 +260,13 @@ class HeadEdges:
         several = self.seen & (self.seen.sum(1, keepdim=True) > 1)
         return [(query, key) for query, key in several.nonzero().tolist()]
 
+    def has_choice(self, query: int, key: int) -> bool:
+        """True for an edge whose row has another one."""
+        require_index("query", query, self.recorded.n_query)
+        require_index("key", key, self.recorded.n_key)
+        row = self.seen[query]
+        return bool(row[key]) and int(row.sum()) > 1
+
     def heaviest(self, query: int, count: int) -> list[Cell]:
         """The edges of a query with the largest weights."""
         require_index("query", query, self.recorded.n_query)

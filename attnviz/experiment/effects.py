@@ -43,7 +43,7 @@ CORPUS_PART = 0.3  # of the progress, where a corpus has to be recorded first
 
 @dataclass(frozen=True, eq=False)
 class OtherHeads:
-    """All heads but one, each taken away in the same way: the control of that one's effect.
+    """All heads but one, each taken away in the same way, or its look: the control of that one.
 
     `median` is that of |changes|, `most` the largest, that of `strongest`; 0 without other heads.
     """

@@ -34,7 +34,7 @@ from attnviz.experiment.by_token import DirectByToken
 from attnviz.experiment.circuit import Circuit
 from attnviz.experiment.clean_run import CleanRun
 from attnviz.experiment.cut_path import CutPath
-from attnviz.experiment.cuts import Cuts, Edge
+from attnviz.experiment.cuts import Cuts, Edge, HeadEdge
 from attnviz.experiment.direct import Direct
 from attnviz.experiment.edges import Cell, Edges
 from attnviz.experiment.effects import Effects, ReplacementKind
@@ -47,7 +47,7 @@ from attnviz.experiment.switches import DRAWS, ChangedRun, changed_run
 from attnviz.experiment.tokens import TokenScores
 from attnviz.experiment.why import Side, Why
 from attnviz.summary import counted
-from attnviz.types import Where, ignore
+from attnviz.types import Kind, Stack, Where, ignore
 
 Progress = Callable[[float], None]
 OTHER_RUN = "give attnviz.experiment(lm, other_text)"
@@ -236,6 +236,16 @@ class Experiment:
             self.prepared, self.reader, edges, choices, renormalise, rows, progress, cancel
         )
 
+    def same_look(
+        self, query: int, key: int, kind: Kind = "self", stack: Stack | None = None
+    ) -> tuple[HeadEdge, ...]:
+        """The look from a query at a key, of every head that has it: `cuts` of a look's control.
+
+        A head whose mask hides the key, or all but it, is left out. Raises `BadInput` for a place
+        that the text does not have, and where the model has no such attention.
+        """
+        return cuts.same_look(self.prepared, query, key, kind, stack)
+
     def patched_from(
         self,
         other: "Experiment",
@@ -402,9 +412,7 @@ class Experiment:
         >>> cut.after.shape == cut.before.shape
         True
         """
-        read: Read = self.reader.read
-        if self.prepared.on is not None:
-            read = readout(self.prepared).read
+        read: Read = (self.reader if self.prepared.on is None else readout(self.prepared)).read
         return cut_path.cut_path(
             self.prepared,
             sender,
@@ -459,12 +467,7 @@ class Experiment:
         """
         require_type("circuit", "other", other, Experiment, OTHER_RUN)
         return circuit.circuit(
-            self._moving,
-            other.prepared,
-            exact=exact,
-            steps=steps,
-            progress=progress,
-            cancel=cancel,
+            self._moving, other.prepared, exact=exact, steps=steps, progress=progress, cancel=cancel
         )
 
     # --- how the numbers of this pass came about --------------------------------------------------
@@ -585,13 +588,10 @@ class Experiment:
 
     def to_dict(self) -> dict[str, object]:
         """The model, the tokens, the measure and the answer, as lists and texts."""
-        labels = {
-            str(stack or "text"): list(rows[0].labels)
-            for stack, rows in self.prepared.tokens.items()
-        }
-        on = None if self.prepared.on is None else str(self.prepared.on)
-        answer = self.answer.to_dict()
-        return {"model": self.prepared.lm.name, "tokens": labels, "on": on, "answer": answer}
+        own, answer = self.prepared, self.answer.to_dict()
+        labels = {str(stack or "text"): list(rows[0].labels) for stack, rows in own.tokens.items()}
+        on = None if own.on is None else str(own.on)
+        return {"model": own.lm.name, "tokens": labels, "on": on, "answer": answer}
 
     def __repr__(self) -> str:
         prepared = self.prepared

@@ -85,6 +85,40 @@ def test_cuts_names_an_edge_that_a_mask_hides(run: Experiment) -> None:
         run.cuts([("L9.H1", 2, 1)])
 
 
+def test_the_same_look_of_all_other_heads_is_the_control_of_one(run: Experiment) -> None:
+    """Each of 15 captures with that look cut moves the answer so far; L2.H3's farthest."""
+    found = run.cuts(run.same_look(TO, MARY))
+    assert [str(head) for head, _, _ in found.edges] == [f"L{n // 4}.H{n % 4}" for n in range(16)]
+    others = found.others("L2.H1")
+    assert len(others.heads) == 15 and "L2.H1" not in map(str, others.heads)
+    clean, moved = run.answer.numbers, {}
+    for head in map(str, others.heads):
+        logits = attnviz.capture("stories", BOOK, changes=[cut(head, TO, MARY)]).logits
+        assert logits is not None
+        moved[head] = float(np.abs(logits[0, -1].softmax(-1).numpy() - clean).sum() / 2)
+    assert others.most == pytest.approx(max(moved.values()), abs=ROUNDING)
+    assert others.median == pytest.approx(sorted(moved.values())[7], abs=ROUNDING)
+    assert str(others.strongest) == max(moved, key=lambda head: moved[head]) == "L2.H3"
+    with pytest.raises(BadInput, match="L9.H1"):
+        found.others("L9.H1")
+
+
+def test_the_others_of_a_look_are_of_its_own_cell(run: Experiment) -> None:
+    found = run.cuts([*run.same_look(TO, MARY), *run.same_look(TO, 4)])
+    others = found.others("L2.H1").changes
+    assert others.tolist() == np.delete(found.moved[:16], 9).tolist()
+
+
+def test_a_head_without_the_look_or_a_choice_is_no_control(run: Experiment) -> None:
+    """A mask hides 5 from 2, and leaves 0 a single key; local layers hide what global ones show."""
+    assert run.same_look(2, 5) == run.same_look(0, 0) == ()
+    assert len(run.same_look(1, 0)) == 16
+    with pytest.raises(BadInput, match="no 'cross' attention"):
+        run.same_look(2, 1, "cross")
+    with pytest.raises(BadInput, match="key"):
+        run.same_look(TO, 99)
+
+
 def test_cuts_refuses_more_numbers_than_fit(
     run: Experiment, monkeypatch: pytest.MonkeyPatch
 ) -> None:

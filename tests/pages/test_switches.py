@@ -10,6 +10,7 @@ import attnviz
 from attnviz import changes, i18n
 from attnviz.app.frame.run_again import OTHERS
 from attnviz.app.session import widgets
+from attnviz.pictures.stage import stored_opening
 from attnviz.pictures.stage.fill import strong_looks
 from attnviz.pictures.switches.words import verdict
 from tests.pages.conftest import Visit, beside_bar, component_name, parameters, sent, tell
@@ -377,6 +378,30 @@ def test_all_other_heads_are_the_one_control_of_a_head_that_is_off(visit: Visit)
     after = leads.before + leads.others("L2.H1").changes
     assert "random" not in measured
     assert f"{np.median(after):+.1f} at the median, {after.min():+.1f} at the least" in measured
+
+
+def test_the_same_look_of_all_other_heads_is_the_control_of_one_as_on_start(visit: Visit) -> None:
+    """Cut in L2.H3 it moves 0.39 points: what Start says of all 15, and no draw of eight."""
+    header, _ = sent(visit("switches", model="stories", text=STORE, word="L2.H1@2"))
+    moved = np.delete(stored_opening().looks.moved, 9)  # of Start: all but L2.H1
+    assert 0 < np.median(moved) < 1e-4
+    assert header["answer"]["control"] == (
+        "The answer moves by 94.4 percentage points of probability that go to other answers."
+        " Control, the same look forbidden in each of the 15 other heads: <0.01 points at the"
+        f" median, {100 * moved.max():.2g} points at most (L2.H3)."
+    )
+    assert f"{100 * moved.max():.2g}" == "0.39"
+    run = attnviz.experiment("stories", STORE, on=attnviz.NextToken(" Mary", against=" Sara"))
+    heads = [f"L{n // 4}.H{n % 4}" for n in range(16) if n != 9]
+    leads = [run.with_changes(attnviz.cut(head, 14, 2), draws=0) for head in heads]
+    after = [changed.answer.value or 0.0 for changed in leads]
+    measured = header["answer"]["measured"]
+    assert f"{np.median(after):+.1f} at the median, {min(after):+.1f} at the least" in measured
+    assert "random" not in measured
+    both = sent(
+        visit("switches", model="stories", text=STORE, word="L2.H1@2", changes="L2.H2.mixed=mean")
+    )[0]
+    assert "Control, the same in other heads, " in both["answer"]["control"]
 
 
 def test_two_heads_off_are_beside_heads_that_were_drawn(visit: Visit) -> None:

@@ -24,7 +24,7 @@ from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.switches import Off
 
 if TYPE_CHECKING:
-    from attnviz.experiment.cuts import Cuts, Edge
+    from attnviz.experiment.cuts import Cuts, HeadEdge
     from attnviz.experiment.effects import Effects
 
 SHORT_PATIENCE_S = 0.2  # other pages wait for this one
@@ -108,13 +108,15 @@ def head_effects(
 
 
 def look_cuts(
-    lang: Language, key: str, answered: Answering, edges: "Sequence[Edge]"
+    lang: Language, key: str, answered: Answering, looks: "Sequence[HeadEdge]"
 ) -> "Cuts | None":
-    """The answer without each of some looks; `key` names all that determines it and them."""
+    """The answer without each of some looks, the same of all heads; `key` names the answer."""
+    head, query, at = looks[0]
+    key = f"{key} {head.kind} {head.stack} {query}.{at}"
 
     def work(job: Job) -> "Cuts":
         return answered.run.cuts(
-            edges, rows=_rows(answered), progress=job.report, cancel=job.cancel
+            looks, rows=_rows(answered), progress=job.report, cancel=job.cancel
         )
 
     return result(lang, EFFECTS, key, work)

@@ -24,7 +24,6 @@ from attnviz.errors import AttnVizError
 from attnviz.i18n import text
 from attnviz.pictures import effects as told
 from attnviz.pictures.effects import CANVAS
-from attnviz.pictures.group import groups
 from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.switches import Off
 
@@ -76,26 +75,20 @@ def _of_whole_heads(shown: PageContext, request: "Request") -> None:
 
 def _of_looks(shown: PageContext, request: "Request | None", cell: tuple[int, int]) -> None:
     """Measure the look at a cell in every head that has it and looks elsewhere too."""
-    from attnviz.types import Site
-
-    group = shown.group
-    masks = groups.stacked_masks(group)
-    edges = [
-        (Site(layer, head, group.kind, group.stack), *cell)
-        for layer in range(group.n_layers)
-        for head in range(group.call(layer).n_heads)
-        if masks is None or (masks[layer][cell] and masks[layer, cell[0]].sum() > 1)
-    ]
-    if request is None or not edges:
+    if request is None:
         st.info(text(shown.lang, "effects.no_look"))
         return
     answered = answer_runs.answers(shown.captured, request, run_again.others(shown))
-    key = f"{shown.key} {request.key} {cell}"
-    cuts = measurement.look_cuts(shown.lang, key, answered, edges)
+    looks = answered.run.same_look(*cell, shown.group.kind, shown.group.stack)
+    if not looks:
+        st.info(text(shown.lang, "effects.no_look"))
+        return
+    key = f"{shown.captured.key} {request.key}"
+    cuts = measurement.look_cuts(shown.lang, key, answered, looks)
     if cuts is not None:
         name = widgets.component_key("effects")
         view = partial(told.of_looks, shown, answered.run, cuts)
-        draw(CANVAS, view, name, shown.lang, kept=key)
+        draw(CANVAS, view, name, shown.lang, kept=f"{shown.key} {request.key} {cell}")
 
 
 def _is_quick(shown: PageContext, answered: Answering) -> bool:

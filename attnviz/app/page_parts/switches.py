@@ -32,6 +32,7 @@ from attnviz.pictures.shared.selection import Extent, LookQuestion, parse_questi
 from attnviz.pictures.stage.fill import strong_looks
 from attnviz.pictures.switches import OFF, ForbiddenLook, Off, OfferedLook, Switch, SwitchesView
 from attnviz.pictures.switches import fill as views
+from attnviz.pictures.switches.fill import SameLooks
 from attnviz.pictures.switches.words import WordShares, words_of
 from attnviz.types import HeadId, Site
 
@@ -43,6 +44,7 @@ FRAGMENT = "switches"
 N_WRITTEN = 8
 CONTROL_MS = 60.0  # what the rows of the control may take
 MAX_CONTROLS, MIN_CONTROLS = 8, 2
+MOST_OTHERS = 200  # heads of which the same look is cut; of more some are drawn
 MODEL, STORE = "stories", "When Mary and John went to the store, John gave a book to"
 TURNED = "L0.H0.mixed=zero"  # Mary 99.3 % becomes John 53 %
 
@@ -77,13 +79,14 @@ def board(shown: PageContext, offer: Callable[[Language, HeadId], None]) -> None
         if words is not None:
             _name_by_cell(words)
         forbidden = _forbidden(shown, answered, words)
+        looks = _same_looks(shown, key, answered, forbidden) if measured and not off else None
         cell, dropped = _cell(shown), forbidden_look.dropped(shown)
         with picture, messages.spinner(text(lang, "wait.effects"), quick=is_quick):
             name = widgets.component_key("switches")
             draw(
                 component.CANVAS,
                 lambda: _view(
-                    shown, answered, off, (effects, leads), words, forbidden, cell, dropped
+                    shown, answered, off, (effects, leads, looks), words, forbidden, cell, dropped
                 ),
                 name,
                 lang,
@@ -93,8 +96,8 @@ def board(shown: PageContext, offer: Callable[[Language, HeadId], None]) -> None
                     "ask": _forbid(name, shown.size.extent),
                     "open": attention_choice.open_from_canvas(name, shown),
                 },
-                kept=f"{key} {to} {off} {effects is None} {leads is None} {words is None}"
-                f" {forbidden} {cell} {dropped}",
+                kept=f"{key} {to} {off} {effects is None} {leads is None} {looks is None}"
+                f" {words is None} {forbidden} {cell} {dropped}",
             )
         with controls:
             _choose_off(lang)
@@ -133,7 +136,8 @@ def replaced(lang: Language) -> str:
 class Forbidden:
     """A look that is forbidden: as the words show it, as changes, and in words; "" for none.
 
-    `reader` is the head, "" for all; `nothing` says that its look has no weight.
+    `reader` is the head, "" for all; `nothing` says that its look has no weight. `edge` is the look
+    of one head.
     """
 
     look: ForbiddenLook = ForbiddenLook()
@@ -141,6 +145,7 @@ class Forbidden:
     name: str = ""
     reader: str = ""
     nothing: str = ""
+    edge: tuple[Site, int, int] | None = None
 
 
 def _switched(off: tuple[Switch, ...]) -> "tuple[Change, ...]":
@@ -163,8 +168,10 @@ def _forbidden(shown: PageContext, answered: Answering, words: WordShares | None
     look = words.fitting(look)
     if look.key is None:
         return Forbidden(look)
-    nothing = _nothing(shown, look.head, words.query(), look.key)
-    return Forbidden(look, words.changes(look), words.name(look), look.head, nothing)
+    head, query = Site.parse(look.head), words.query()
+    nothing = _nothing(shown, look.head, query, look.key)
+    edge = None if head is None or query is None else (head, query, look.key)
+    return Forbidden(look, words.changes(look), words.name(look), look.head, nothing, edge)
 
 
 def _name_by_cell(words: WordShares) -> None:
@@ -188,7 +195,25 @@ def _cell_forbidden(
     except (AttnVizError, IndexError):  # of another text, or of a token that the model wrote
         return Forbidden()
     nothing = _nothing(shown, str(site), query, key)
-    return Forbidden(ForbiddenLook(), (cut(site, query, key),), name, str(site), nothing)
+    edge = (site, query, key)
+    return Forbidden(ForbiddenLook(), (cut(*edge),), name, str(site), nothing, edge)
+
+
+def _same_looks(
+    shown: PageContext, key: str, answered: Answering, forbidden: Forbidden
+) -> SameLooks | None:
+    """The same look as the one that is forbidden, cut in every head; None while it is measured.
+
+    None, too, where heads are more than `MOST_OTHERS`: then some are drawn.
+    """
+    if forbidden.edge is None:
+        return None
+    site, query, at = forbidden.edge
+    looks = answered.run.same_look(query, at, site.kind, site.stack)
+    if not 1 < len(looks) <= MOST_OTHERS or forbidden.edge not in looks:
+        return None
+    cuts = measurement.look_cuts(shown.lang, key, answered, looks)
+    return None if cuts is None else SameLooks(site, cuts)
 
 
 def _nothing(shown: PageContext, head: str, query: int | None, key: int) -> str:
@@ -278,18 +303,18 @@ def _view(
     shown: PageContext,
     answered: Answering,
     off: tuple[Switch, ...],
-    known: "tuple[Effects | None, Effects | None]",
+    known: "tuple[Effects | None, Effects | None, SameLooks | None]",
     words: WordShares | None,
     forbidden: Forbidden,
     cell: tuple[int, int] | None,
     dropped: str,
 ) -> SwitchesView:
-    """The board; `known` are effects on the answer and on its lead, None where not measured.
+    """The board; `known` are effects on the answer and on its lead, and those of a look's cuts.
 
-    Heads are told by the weight of a `cell`. `words` is None in a model that may be slow, too.
-    `dropped` says which look was allowed again.
+    Each is None where it is not measured. Heads are told by the weight of a `cell`. `words` is None
+    in a model that may be slow, too. `dropped` says which look was allowed again.
     """
-    effects, leads = known
+    effects, leads, same = known
     lang, groups = shown.lang, shown.captured.groups
     changes = (*_switched(off), *forbidden.changes)
     offered, most = None, ""
@@ -302,10 +327,10 @@ def _view(
     ]
     answer = answered.run.reader
     others = views.others(effects, off, forbidden.name)
-    draws = _n_controls(answered) if others is None else 0
+    draws = _n_controls(answered) if others is None and same is None else 0
     result = answered.run.with_changes(*changes, draws=draws).choices
     changed = views.ChangedAnswer(
-        lang, answered.run.prepared, answer, result, off, forbidden.name, effects, leads
+        lang, answered.run.prepared, answer, result, off, forbidden.name, effects, leads, same
     )
     titles = [group_title(lang, group) if len(groups) > 1 else "" for group in groups]
     written = _written(shown, answered, changes) if shown.captured.name in REGISTRY else None

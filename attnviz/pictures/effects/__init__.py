@@ -66,7 +66,7 @@ def of_heads(shown: PageContext, answer: "AnswerReader", effects: "Effects") -> 
     def sentence(layer: int, head: int, effect: float) -> str:
         others = effects.others(Site(layer, head, group.kind, group.stack))
         own = answers.amount(lang, effect, unit)
-        again = answers.amount_again(lang, others.median, unit)
+        again = answers.amount(lang, others.median, unit, "again")
         return text(lang, f"effects.{what}", own=own, n=len(others.heads), median=again)
 
     sentences = tuple(
@@ -80,8 +80,8 @@ def of_heads(shown: PageContext, answer: "AnswerReader", effects: "Effects") -> 
         lang,
         f"effects.legend_{what}",
         head=str(first),
-        most=answers.amount_again(lang, most, unit),
-        median=answers.amount_again(lang, median, unit),
+        most=answers.amount(lang, most, unit, "again"),
+        median=answers.amount(lang, median, unit, "again"),
     )
     least = answers.least_that_matters(answer, sizes, effects.spread)
     name = heads.capture_name(shown)
@@ -101,7 +101,7 @@ def of_looks(shown: PageContext, run: "Experiment", cuts: "Cuts") -> EffectsView
         return answers.choice_name(lang, run.prepared, answer, at).strip()
 
     median, most = float(np.median(cuts.moved)), float(cuts.moved.max())
-    again = answers.amount_again(lang, median, unit)
+    again = answers.amount(lang, median, unit, "again")
     for at, (head, _, _) in enumerate(cuts.edges):
         assert head.head is not None, "each cut is one head's"
         moved, winner = float(cuts.moved[at]), int(cuts.winners[at])

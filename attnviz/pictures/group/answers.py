@@ -5,10 +5,11 @@ Switches, Circuit and edited numbers say a change in the same way. `reference_in
 "without the head" means: over which texts a head's mean output is taken.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from jaxtyping import Float64
 
 from attnviz.i18n import Language, text
 from attnviz.i18n.numbers import local, number
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from attnviz.capture.changed.references import Reference
     from attnviz.experiment.answers import AnswerReader
     from attnviz.experiment.clean_run import CleanRun
-    from attnviz.experiment.effects import Effects, OtherHeads
+    from attnviz.experiment.effects import OtherHeads
     from attnviz.experiment.switches import Switched
 
 Unit = Literal["percent", "points", "number"]
@@ -119,25 +120,32 @@ def control_sentence(
         lang,
         f"{section}.control",
         draws=len(controls),
-        own=amount_moved(lang, own, unit),
-        median=amount_again(lang, float(np.median(controls)), unit),
-        most=amount_again(lang, controls[-1], unit),
+        own=amount(lang, own, unit, "moved"),
+        median=amount(lang, float(np.median(controls)), unit, "again"),
+        most=amount(lang, controls[-1], unit, "again"),
         **words,
     )
 
 
 def every_control_sentence(
-    lang: Language, answer: "AnswerReader", own: float, others: "OtherHeads"
+    lang: Language,
+    answer: "AnswerReader",
+    own: float,
+    others: "OtherHeads",
+    form: Literal["every", "looks"],
 ) -> str:
-    """A sentence on how far the answer moved, and how far all other heads move it, each alone."""
+    """A sentence on how far the answer moved, and how far all other heads move it, each alone.
+
+    They are off, `every` one, or their same `looks` are forbidden.
+    """
     unit = unit_of(answer)
     return text(
         lang,
-        "switchboard.control_every",
-        own=amount_moved(lang, own, unit),
+        f"switchboard.control_{form}",
+        own=amount(lang, own, unit, "moved"),
         n=len(others.heads),
-        median=amount_again(lang, others.median, unit),
-        most=amount_again(lang, others.most, unit),
+        median=amount(lang, others.median, unit, "again"),
+        most=amount(lang, others.most, unit, "again"),
         head=str(others.strongest),
     )
 
@@ -147,25 +155,16 @@ def lead_sentence(
     prepared: "CleanRun",
     answer: "AnswerReader",
     result: "Switched",
-    leads: "Effects | None" = None,
-    head: str = "",
+    controls: Sequence[float],
 ) -> str:
     """The lead of a nearly certain answer, which does not saturate; "" for another answer.
 
-    Its control are the draws of `result`; or, without those, the other heads of `leads` but `head`.
+    `controls` are the leads under the control.
     """
-    if not (answer.exclusive and result.before.max() >= SATURATED):
+    if not controls or not (answer.exclusive and result.before.max() >= SATURATED):
         return ""
     first, second = np.argsort(-result.before, kind="stable")[:2].tolist()
-    with np.errstate(divide="ignore"):
-        before, after, *controls = (
-            float(np.log(row[first]) - np.log(row[second]))
-            for row in (result.before, result.after, *result.controls)
-        )
-    if not controls and leads is not None:
-        controls = (leads.before + leads.others(head).changes).tolist()
-    if not controls:
-        return ""
+    before, after = leads(result.before, np.stack([result.before, result.after])).tolist()
     return text(
         lang,
         "switchboard.lead",
@@ -176,6 +175,16 @@ def lead_sentence(
         median=number(lang, float(np.median(controls)), "+.1f"),
         least=number(lang, min(controls), "+.1f"),
     )
+
+
+def leads(
+    before: Float64[np.ndarray, " choice"], rows: Float64[np.ndarray, "row choice"]
+) -> Float64[np.ndarray, " row"]:
+    """The lead of the first choice over the second one, as they were `before`, in each row."""
+    first, second = np.argsort(-before, kind="stable")[:2].tolist()
+    with np.errstate(divide="ignore"):
+        lead: np.ndarray = np.log(rows[:, first]) - np.log(rows[:, second])
+    return lead
 
 
 def without_weight(lang: Language, weight: float) -> str:
@@ -190,30 +199,20 @@ def unit_of(answer: "AnswerReader") -> Unit:
     return "percent" if answer.exclusive else "points"
 
 
-def amount(lang: Language, value: float, unit: Unit) -> str:
+def amount(
+    lang: Language, value: float, unit: Unit, form: Literal["", "moved", "again"] = ""
+) -> str:
     """The distance that an answer moved.
 
     In percentage points of probability, ½ · Σ |change|; for several distributions their mean
-    |change|; or as a plain number.
+    |change|; or as a plain number. Of points `moved` says where they go: there may be more than the
+    likeliest answer had; `again` follows an amount that has named its unit.
     """
     if unit == "number":
         hardly = 0 < value < NO_MOVE / 2
         return local(lang, f"<{NO_MOVE}") if hardly else number(lang, value, ".4f")
-    return text(lang, f"switchboard.{unit}", value=share(lang, value))
-
-
-def amount_moved(lang: Language, value: float, unit: Unit) -> str:
-    """An amount with what it is: more may go to other answers than the likeliest one had."""
-    if unit == "percent":
-        return text(lang, "switchboard.percent_moved", value=share(lang, value))
-    return amount(lang, value, unit)
-
-
-def amount_again(lang: Language, value: float, unit: Unit) -> str:
-    """An amount after one that has named its unit."""
-    if unit == "percent":
-        return text(lang, "switchboard.percent_again", value=share(lang, value))
-    return amount(lang, value, unit)
+    name = f"percent_{form}" if form and unit == "percent" else unit
+    return text(lang, f"switchboard.{name}", value=share(lang, value))
 
 
 def cosine(lang: Language, value: float) -> str:

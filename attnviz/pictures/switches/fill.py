@@ -7,10 +7,10 @@ In: what is shown, an answer with the changes that were made, measured effects. 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from jaxtyping import Float32
+from jaxtyping import Float32, Float64
 
 from attnviz.i18n import Language, joined, text
 from attnviz.i18n.numbers import number
@@ -86,12 +86,32 @@ def _stretched(
 
 
 @dataclass(frozen=True, eq=False)
+class SameLooks:
+    """The look of one `head`, and the same look of all heads, each cut alone."""
+
+    head: Site
+    cuts: "Cuts"
+
+    @property
+    def others(self) -> "OtherHeads":
+        """The control: all other heads that have the look."""
+        return self.cuts.others(self.head)
+
+    @property
+    def other_numbers(self) -> Float64[np.ndarray, "head choice"]:
+        """The answer without the look of each other head."""
+        kept = [head != self.head for head, _, _ in self.cuts.edges]
+        return self.cuts.numbers[kept].astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
 class ChangedAnswer:
     """An answer after heads were switched off or a look was forbidden, as the page shows it.
 
     `look` names the look that is forbidden, "" for none. Where the effects of all heads are known,
     `effects`, and on the answer's lead `leads`, the control of one head that is off are all others;
-    else heads that `result` has drawn.
+    of one look alone all others of `looks`, the same of all heads. Else it is what `result` has
+    drawn.
     """
 
     lang: Language
@@ -102,6 +122,7 @@ class ChangedAnswer:
     look: str = ""
     effects: "Effects | None" = None
     leads: "Effects | None" = None
+    looks: "SameLooks | None" = None
 
     def view(self, written: tuple[str, str] | None) -> AnswerView:
         """The answer as bars, what became of it in a sentence, and its control."""
@@ -153,18 +174,24 @@ class ChangedAnswer:
 
     @property
     def _others(self) -> "OtherHeads | None":
-        """All heads but the one that is off; None where they are not the control."""
+        """All other heads: those but the one that is off, or those whose same look was cut.
+
+        None where they are not the control.
+        """
+        if self.looks is not None:
+            return self.looks.others
         return others(self.effects, self.off, self.look)
 
     def _control(self) -> str:
         """A sentence on how far other heads move the answer, all or some drawn at random."""
         others = self._others
-        if others is None or self.effects is None:
+        if others is None:
             return self._drawn("switchboard")
-        own = abs(self.effects.of(self.off[0].head))  # as the board has it
-        if self.effects.to == "resample":  # that is the mean of several
-            own = answers.moved(self.reader, self.result.before, self.result.after)
-        return answers.every_control_sentence(self.lang, self.reader, own, others)
+        own = answers.moved(self.reader, self.result.before, self.result.after)
+        if self.looks is None and self.effects is not None and self.effects.to != "resample":
+            own = abs(self.effects.of(self.off[0].head))  # as the board has it, but for means
+        form: Literal["every", "looks"] = "every" if self.looks is None else "looks"
+        return answers.every_control_sentence(self.lang, self.reader, own, others, form)
 
     def _drawn(self, section: str) -> str:
         if not self._is_changed or not len(self.result.controls):
@@ -174,16 +201,28 @@ class ChangedAnswer:
 
     def _measured(self) -> str:
         """A sentence on what the control is of, and the lead of a nearly certain answer."""
-        if self._others is None:
-            control, leads, head = self._drawn("switchboard.measured"), None, ""
-            if not control:
-                return ""
-        else:
-            control, leads, head = self._every_drawn(), self.leads, self.off[0].head
+        control = self._drawn("switchboard.measured") if self._others is None else ""
+        if self._others is not None and self.looks is None:
+            control = self._every_drawn()
         lead = answers.lead_sentence(
-            self.lang, self.prepared, self.reader, self.result, leads, head
+            self.lang, self.prepared, self.reader, self.result, self._other_leads()
         )
         return " ".join(filter(None, (control, lead)))
+
+    def _other_leads(self) -> list[float]:
+        """The leads under the control."""
+        if self.looks is not None:
+            rows = self.looks.other_numbers
+        elif self._others is not None:
+            if self.leads is None:
+                return []
+            changes = self.leads.others(self.off[0].head).changes
+            found: list[float] = (self.leads.before + changes).tolist()
+            return found
+        else:
+            rows = self.result.controls
+        drawn: list[float] = answers.leads(self.result.before, rows).tolist()
+        return drawn
 
     def _every_drawn(self) -> str:
         """A sentence where the effects are means of several outputs drawn at random."""
@@ -303,8 +342,8 @@ def facts(
 
     def sentence(group: Group, layer: int, head: int, effect: float) -> str:
         others = effects.others(Site(layer, head, group.kind, group.stack))
-        own = answers.amount_again(lang, abs(effect), unit)
-        median = answers.amount_again(lang, others.median, unit)
+        own = answers.amount(lang, abs(effect), unit, "again")
+        median = answers.amount(lang, others.median, unit, "again")
         return text(lang, "switchboard.alone", own=own, n=len(others.heads), median=median)
 
     every = []

@@ -13,6 +13,7 @@ from attnviz.pictures.group.answers import (
     control_sentence,
     cosine,
     lead_sentence,
+    leads,
     least_that_matters,
 )
 
@@ -55,22 +56,20 @@ def test_only_one_distribution_moves_by_a_share_of_the_probability(
 def test_a_nearly_certain_answer_tells_its_lead_beside_its_probability() -> None:
     """99 % against 0.5 % is a lead of ln(198) = 5.3; 90 % against 9 % of 2.3."""
     before = np.array([0.99, 0.005, 0.005])
-    result: Any = SimpleNamespace(
-        before=before,
-        after=np.array([0.9, 0.09, 0.01]),
-        controls=np.array([[0.98, 0.01, 0.01], [0.5, 0.25, 0.25], [0.97, 0.015, 0.015]]),
-    )
+    result: Any = SimpleNamespace(before=before, after=np.array([0.9, 0.09, 0.01]))
+    rows = np.array([[0.98, 0.01, 0.01], [0.5, 0.25, 0.25], [0.97, 0.015, 0.015]])
     names = ("Mary", "John", "Tom")
     answer = AnswerReader(
         "next_token", lambda output: output.logits, torch.tensor(before), names=names
     )
     prepared: Any = None
-    sentence = lead_sentence("en", prepared, answer, result)
+    controls = leads(before, rows).tolist()
+    sentence = lead_sentence("en", prepared, answer, result, controls)
     assert "the logit of Mary minus that of John goes from +5.3 to +2.3" in sentence
     # ln 98 = 4.6, ln 2 = 0.7, ln(97 ÷ 1.5) = 4.2
     assert sentence.endswith("it is +4.2 at the median, +0.7 at the least.")
     result.before = np.array([0.8, 0.1, 0.1])
-    assert lead_sentence("en", prepared, answer, result) == ""
+    assert lead_sentence("en", prepared, answer, result, controls) == ""
 
 
 def test_a_head_that_hardly_moves_a_probability_does_not_matter() -> None:
