@@ -29,6 +29,7 @@ from attnviz.summary import shortened
 
 AnswerKind = Literal["next_token", "masked_token", "target", "classes", "cosines", "vectors"]
 SUMS_TO_ONE = 1e-3
+MOST_LIKELY = 50  # tokens, among which is the one of the text that an answer is held against
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,8 +38,8 @@ class AnswerReader:
 
     They are None where a choice is a token of the vocabulary of `lm`. The numbers are
     probabilities, or cosines where `kind` is "cosines" or "vectors". `lead` is the logit of the
-    first choice minus that of the second, or a target's log-likelihood; None for cosines. `clean`
-    is the answer without changes.
+    first of a `pair` of choices minus that of the second, or a target's log-likelihood; None for
+    cosines. `clean` is the answer without changes.
     """
 
     kind: AnswerKind
@@ -59,6 +60,18 @@ class AnswerReader:
         return self.kind in ("next_token", "masked_token") or (
             self.kind == "classes" and abs(float(self.clean.sum()) - 1) <= SUMS_TO_ONE
         )
+
+    @property
+    def pair(self) -> tuple[int, int]:
+        """The first choice and the one that it is held against, the second choice.
+
+        Of tokens that is the likeliest other one that stands in the text, where one does: both can
+        have been copied.
+        """
+        if isinstance(self.lead, NextToken):
+            return int(self.lead.token), int(self.lead.against or 0)
+        first, second, *_ = self.clean.argsort(descending=True, stable=True).tolist()
+        return first, second
 
     def moved(self, output: Any) -> Float[Tensor, " row"]:
         """The distance of the answer from the one without changes, 0 to 1 for each row.
@@ -121,7 +134,7 @@ def answer_of(prepared: CleanRun, others: Sequence[str] = ()) -> AnswerReader:
         if prepared.target is not None:
             return _target(prepared)
         at = _mask_position(prepared) if lm.kind == "encoder" else -1
-        return _vectors(prepared, _logits) if at is None else _token(lm, logits, at)
+        return _vectors(prepared, _logits) if at is None else _token(prepared, logits, at)
     hidden = prepared.clean.get("last_hidden_state")
     if isinstance(hidden, Tensor) and lm.kind == "encoder" and lm.tokenizer is not None:
         return _cosines(prepared, tuple(others))
@@ -132,16 +145,19 @@ def _logits(output: Any) -> Tensor:
     return torch.as_tensor(output["logits"])
 
 
-def _token(lm: LoadedModel, logits: Tensor, at: int) -> AnswerReader:
+def _token(prepared: CleanRun, logits: Tensor, at: int) -> AnswerReader:
     """The token that follows the text, or the one that stands behind a mask token."""
 
     def read(output: Any) -> Tensor:
         return _logits(output)[:, at].float().softmax(-1)
 
-    first, second = logits[0, at].topk(2).indices.tolist()
+    clean, ids = read({"logits": logits})[0], prepared.inputs.get("input_ids")
+    first, *rest = clean.argsort(descending=True, stable=True)[:MOST_LIKELY].tolist()
+    in_text = set() if ids is None else set(ids[0].tolist())
+    second = next((token for token in rest if token in in_text), rest[0])
     kind: AnswerKind = "next_token" if at == -1 else "masked_token"
     lead = NextToken(first, against=second, at=at)
-    return AnswerReader(kind, read, read({"logits": logits})[0], lead, lm=lm)
+    return AnswerReader(kind, read, clean, lead, lm=prepared.lm)
 
 
 def _mask_position(prepared: CleanRun) -> int | None:

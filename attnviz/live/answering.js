@@ -226,7 +226,7 @@ export async function show(answering, request, texts) {
   const needsRoles = views.some((view) => ["grid", "head", "patches", "writing"].includes(view));
   const sentences = needsRoles ? sentencesOf(scene) : [];
   const described = performance.now();
-  const reader = before?.reader ?? readerOf(loaded, pass, prepared.labels);
+  const reader = before?.reader ?? readerOf(loaded, pass, prepared);
   const now = before && !off.length ? reader.clean : reader.read(pass);
   const drawing = {
     answering,
@@ -344,7 +344,7 @@ function beforeChanges(
   if (!views.includes("switches")) return null;
   const { loaded } = answering;
   const clean = answering.clean(prepared);
-  const reader = readerOf(loaded, clean, prepared.labels);
+  const reader = readerOf(loaded, clean, prepared);
   const tiny = clean.groups.map((group) => tinyWeights(loaded.arena, group));
   const sets = off.length ? drawnHeads(off, loaded.model.attentions, controls) : [];
   const moves = sets.map((drawn) => reader.read(answering.run(prepared.inputs, changesOf(drawn, loaded))));
@@ -494,14 +494,14 @@ export async function measureEffects(answering, { input, to, most_ms: most = Inf
   const name = `${answering.nameOf(prepared)} ${to}`;
   if (answering.measuring.name !== name) answering.measuring = { name, reader: null, moves: [], leads: [] };
   const { measuring } = answering;
-  const reader = (measuring.reader ??= readerOf(loaded, answering.clean(prepared), prepared.labels));
+  const reader = (measuring.reader ??= readerOf(loaded, answering.clean(prepared), prepared));
   const sites = headsOf(loaded.model.attentions);
   const { moves, leads } = measuring;
   do {
     const pass = answering.run(prepared.inputs, changesOf([{ ...sites[moves.length], to }], loaded));
     const now = reader.read(pass);
     moves.push(moved(reader, reader.clean, now));
-    leads.push(leadOf(reader.clean, now));
+    leads.push(leadOf(reader, now));
     onShare(moves.length / sites.length);
   } while (moves.length < sites.length && performance.now() < until);
   const left = sites.length - moves.length;

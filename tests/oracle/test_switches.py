@@ -122,3 +122,19 @@ def test_threads_do_not_see_each_others_changes(
     assert wrong == []
     assert all(torch.equal(value, before[name]) for name, value in lm.model.state_dict().items())
     assert np.array_equal(captured(lm, []), wanted[0])
+
+
+def test_an_answer_is_held_against_the_likeliest_other_token_of_its_text() -> None:
+    """Not against Sara, whom the text does not name: both Mary and John can have been copied."""
+    text = "When Mary and John went to the store, John gave a book to"
+    lm = attnviz.load("stories")
+    seen = attnviz.capture(lm, text)
+    assert seen.logits is not None
+    order = seen.logits[0, -1].argsort(descending=True).tolist()
+    rank = min(order.index(int(token)) for token in seen.tokens.ids if token != order[0])
+    assert lm.labels_of([order[0], order[1], order[rank]]) == ("Mary", "Sara", "John")
+    reader = attnviz.experiment(lm, text).reader
+    assert reader.pair == (order[0], order[rank])
+    lead = seen.logits[0, -1, order[0]] - seen.logits[0, -1, order[rank]]
+    measured = attnviz.experiment(lm, text, on=reader.lead).answer.value
+    assert measured == pytest.approx(float(lead), abs=1e-4) and f"{lead:.1f}" == "9.1"

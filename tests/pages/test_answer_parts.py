@@ -19,7 +19,7 @@ def test_the_parts_of_the_answer_stand_beside_effects(visit: Visit, lang: i18n.L
     assert not app.error
     _, parts, where = drawn_tables(app)
     assert parts["caption"] == i18n.text(lang, "parts.title")
-    on = attnviz.NextToken(" Mary", against=" Sara")
+    on = attnviz.NextToken(" Mary", against=" John")
     direct = attnviz.experiment(attnviz.load("stories"), STORE, on=on).direct()
     rows = {row["label"]: row["cells"] for row in parts["rows"]}
     head = next(part.site for part in direct.components if str(part.site) == "L2.H1")

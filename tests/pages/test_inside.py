@@ -45,7 +45,7 @@ def test_a_row_shows_weight_length_and_effect(visit: Visit, page: str, lang: i18
     assert first["label"] == "Mary"
     assert first["mark"] == i18n.text(lang, "inside.strongest")
     stories = attnviz.load("stories")
-    on = attnviz.NextToken(" Mary", against=" Sara")
+    on = attnviz.NextToken(" Mary", against=" John")
     found = attnviz.experiment(stories, STORE, on=on).edges("L2.H1", cells=[(14, 2)])
     shown = number(first["cells"][2]["text"])
     assert shown == pytest.approx(found.exact[14, 2], abs=2e-3)

@@ -10,6 +10,7 @@ import attnviz
 from attnviz import changes, i18n
 from attnviz.app.frame.run_again import OTHERS
 from attnviz.app.session import widgets
+from attnviz.i18n.numbers import number
 from attnviz.pictures.stage import stored_opening
 from attnviz.pictures.stage.fill import strong_looks
 from attnviz.pictures.switches.words import verdict
@@ -76,7 +77,9 @@ def test_the_words_have_the_shares_of_the_library_and_a_look_is_really_forbidden
     header, arrays = sent(visit("switches", model="stories", text=STORE, word="L2.H2@4"))
     words, shares = header["words"], arrays["words.values"]
     assert (words["through"], words["chosen"], words["tokens"][4]) == ("L2.H2", 4, "John")
-    assert words["title"] == "What each word writes into “Mary”’s lead over “John”"
+    over = "“John”, the likeliest other token of the text"
+    assert words["title"] == f"What each word writes into “Mary”’s lead over {over}"
+    assert "L0.H0 changes the lead of Mary over John (the likeliest other" in header["effects"]
     lm, on = attnviz.load("stories"), attnviz.NextToken(" Mary", against=" John")
     split = attnviz.experiment(lm, STORE, on=on).direct(by="token")
     np.testing.assert_allclose(shares, split.values, atol=1e-5)
@@ -372,12 +375,13 @@ def test_all_other_heads_are_the_one_control_of_a_head_that_is_off(visit: Visit)
     measured, leads = (
         header["answer"]["measured"],
         attnviz.experiment(
-            "stories", STORE, on=attnviz.NextToken(" Mary", against=" Sara")
+            "stories", STORE, on=attnviz.NextToken(" Mary", against=" John")
         ).effects(),
     )
     after = leads.before + leads.others("L2.H1").changes
     assert "random" not in measured
-    assert f"{np.median(after):+.1f} at the median, {after.min():+.1f} at the least" in measured
+    least = number("en", after.min(), "+.1f")
+    assert f"{np.median(after):+.1f} at the median, {least} at the least" in measured
 
 
 def test_the_same_look_of_all_other_heads_is_the_control_of_one_as_on_start(visit: Visit) -> None:
@@ -391,13 +395,14 @@ def test_the_same_look_of_all_other_heads_is_the_control_of_one_as_on_start(visi
         f" median, {100 * moved.max():.2g} points at most (L2.H3)."
     )
     assert f"{100 * moved.max():.2g}" == "0.39"
-    run = attnviz.experiment("stories", STORE, on=attnviz.NextToken(" Mary", against=" Sara"))
+    run = attnviz.experiment("stories", STORE, on=attnviz.NextToken(" Mary", against=" John"))
     heads = [f"L{n // 4}.H{n % 4}" for n in range(16) if n != 9]
     leads = [run.with_changes(attnviz.cut(head, 14, 2), draws=0) for head in heads]
     after = [changed.answer.value or 0.0 for changed in leads]
     measured = header["answer"]["measured"]
     assert f"{np.median(after):+.1f} at the median, {min(after):+.1f} at the least" in measured
     assert "random" not in measured
+    assert "that of John (the likeliest other token of the text) goes from +9.1 to −2.4" in measured
     both = sent(
         visit("switches", model="stories", text=STORE, word="L2.H1@2", changes="L2.H2.mixed=mean")
     )[0]

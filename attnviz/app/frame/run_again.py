@@ -6,6 +6,7 @@ model: one sentence, and a button that runs an embedded model on the file's text
 """
 
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
@@ -15,6 +16,7 @@ from attnviz.app.session import address, current, messages, widgets
 from attnviz.capture.request import Request
 from attnviz.i18n import text
 from attnviz.models.registry import REGISTRY
+from attnviz.pictures.group import answers
 from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.group.titles import model_title
 
@@ -64,6 +66,21 @@ def answering(shown: PageContext, typed: str) -> Answering:
     """The answer of the model that is shown to a text alone."""
     request = Request.of(typed, cut=current.view().input.cut)
     return answer_runs.answers(shown.captured, request, ())
+
+
+def lead_in_words(shown: PageContext, answered: Answering) -> tuple[str, dict[str, str]]:
+    """("lead", the two choices by name), ("target", {}), or ("", {}) for an answer without either.
+
+    Where sentences tell of the number that `AnswerReader.lead` measures.
+    """
+    reader, name = answered.run.reader, shown.captured.name
+    if reader.lead is None:
+        return "", {}
+    if reader.kind == "target":
+        return "target", {}
+    quote = partial(messages.quoted, shown.lang, name)
+    first, second = answers.pair_names(shown.lang, answered.run.prepared, reader, quote)
+    return "lead", {"first": first, "second": second}
 
 
 def needs_model(shown: PageContext, place: str) -> bool:

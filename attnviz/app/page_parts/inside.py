@@ -95,11 +95,12 @@ def _edges(shown: PageContext, answered: Answering, key: str) -> None:
         run = answered.run if lead is None else answered.run.with_measure(lead)
         return views.row_table(lang, run.edges(head, row=query), query, keys)
 
-    unit = "logit" if lead is not None else "share"
+    form, names = run_again.lead_in_words(shown, answered)
     st.markdown(
         text(
             lang,
-            f"inside.row_{unit}",
+            f"inside.row_{form or 'share'}",
+            **names,
             head=str(head),
             query=messages.quoted(lang, shown.captured.name, queries[query]),
             place=query,

@@ -137,6 +137,8 @@ def _result(
         for side in sides
     )
     kind = views.answers_kind(sides[0].run.reader, sides[1].run.reader)
+    if kind == "_same":  # then the lead is over what A's answer is held against
+        answers = answers[0], run_again.lead_in_words(left, sides[0])[1].get("second", answers[1])
     for sentence in views.sentences(lang, patching, stage, (answers[0], answers[1]), kind):
         st.markdown(sentence)
     for place, view in enumerate(views.boards(lang, patching, stage)):

@@ -346,7 +346,11 @@ def _view(
         effects=" ".join(
             [
                 *([] if effects is None else [views.effects_sentence(lang, answer, effects)]),
-                *([] if leads is None else [views.leads_sentence(lang, answer, leads)]),
+                *(
+                    []
+                    if leads is None
+                    else [views.leads_sentence(lang, answered.run.prepared, answer, leads)]
+                ),
             ]
         ),
         effects_percent=answer.is_probability,

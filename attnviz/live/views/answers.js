@@ -13,10 +13,11 @@ import { fixed, general, largest, median, softmax } from "./numbers.js";
 
 /**
  * One number for each choice. `exclusive` where they are one distribution; `clean` is the answer without changes. `name` is
- * that of a choice, "" for a vector's cosine to itself.
+ * that of a choice, "" for a vector's cosine to itself. `pair` is the first choice and the one that it is held against.
  * @typedef {{kind: Said["kind"], exclusive: boolean, read: (pass: Pass) => Float64Array, name: (choice: number) => string,
- *   clean: Float64Array}} Reader
+ *   clean: Float64Array, pair: number[]}} Reader
  */
+/** @typedef {Omit<Reader, "clean" | "pair">} Read */
 /** The answer before and after some changes, and with the same made to other heads.
  * @typedef {{before: Float64Array, after: Float64Array, controls: Float64Array[]}} Switched
  */
@@ -31,6 +32,7 @@ const MULTI_LABEL = "multi_label_classification";
 const NEARLY_ONE = 0.9995; // rounds to 100.0 %
 const SATURATED = 0.9; // of a probability: from here on it hardly says what a change does
 export const LEAST_GUESS = 0.05; // below it the likeliest word is no guess
+const MOST_LIKELY = 50; // tokens, among which is the one of the text that an answer is held against
 const NO_MOVE = 0.0001; // of a cosine: what four decimals show
 
 /** A row of a tensor. */
@@ -39,13 +41,13 @@ function rowOf(/** @type {Arena} */ arena, /** @type {Tensor} */ { at, cols }, r
 }
 
 /**
- * How the answer of a model is read; `labels` are the ids that its decoder predicts.
+ * How the answer of a model is read; `labels` are the ids that its decoder predicts, `ids` those of the text.
  * @param {LoadedModel} loaded
  * @param {Pass} clean
- * @param {readonly number[]} labels
+ * @param {{labels: readonly number[], inputs: {ids?: readonly number[]}}} input
  * @returns {Reader}
  */
-export function readerOf(loaded, clean, labels) {
+export function readerOf(loaded, clean, { labels, inputs }) {
   const { task } = loaded.model;
   const made =
     task === "next_token"
@@ -55,10 +57,19 @@ export function readerOf(loaded, clean, labels) {
         : task === "vectors"
           ? cosinesTo(loaded, clean)
           : classesOf(loaded);
-  return { ...made, clean: made.read(clean) };
+  const numbers = made.read(clean);
+  const pair = task === "next_token" ? tokenPair(numbers, inputs.ids ?? []) : largest(numbers, 2);
+  return { ...made, clean: numbers, pair };
 }
 
-/** @returns {Omit<Reader, "clean">} */
+/** The first choice, and the likeliest other token that stands in the text: both can have been copied. */
+function tokenPair(/** @type {Float64Array} */ numbers, /** @type {readonly number[]} */ ids) {
+  const [first, ...rest] = largest(numbers, MOST_LIKELY);
+  const text = new Set(ids);
+  return [first, rest.find((token) => text.has(token)) ?? rest[0]];
+}
+
+/** @returns {Read} */
 function nextToken(/** @type {LoadedModel} */ { arena, tokenizer }) {
   return {
     kind: "next_token",
@@ -88,7 +99,7 @@ export function classNames(/** @type {LoadedModel} */ { config }, /** @type {num
   );
 }
 
-/** @returns {Omit<Reader, "clean">} */
+/** @returns {Read} */
 function classesOf(/** @type {LoadedModel} */ loaded) {
   const { arena, config } = loaded;
   const exclusive = config.problem_type !== MULTI_LABEL;
@@ -103,7 +114,7 @@ function classesOf(/** @type {LoadedModel} */ loaded) {
   };
 }
 
-/** The probability of each token of a target, after those before it. @returns {Omit<Reader, "clean">} */
+/** The probability of each token of a target, after those before it. @returns {Read} */
 function targetOf(/** @type {LoadedModel} */ { arena, tokenizer }, /** @type {readonly number[]} */ labels) {
   const entries = labels.map((id) => ({ id, piece: tokenizer?.piece(id) ?? "" }));
   const names = labelsOfPieces(entries, tokenizer?.unknown ?? null);
@@ -118,7 +129,7 @@ function targetOf(/** @type {LoadedModel} */ { arena, tokenizer }, /** @type {re
   };
 }
 
-/** The cosine to the text's own vector without changes. @returns {Omit<Reader, "clean">} */
+/** The cosine to the text's own vector without changes. @returns {Read} */
 function cosinesTo(/** @type {LoadedModel} */ { arena }, /** @type {Pass} */ clean) {
   const known = meanVector(arena, clean.hidden);
   return {
@@ -173,35 +184,17 @@ export function cosine(/** @type {number} */ value) {
   return local(value > 1 - NO_MOVE / 2 && value < 1 ? `>${1 - NO_MOVE}` : fixed(value, 4));
 }
 
-/** The distance that an answer moved. */
+/** The distance that an answer moved: `moved` says where it goes, `again` follows an amount that has named its unit. */
 export function amount(
   /** @type {Catalogue} */ texts,
   /** @type {number} */ value,
   /** @type {Unit} */ unit,
+  /** @type {"" | "moved" | "again"} */ form = "",
 ) {
   if (unit === "number") return local(value > 0 && value < NO_MOVE / 2 ? `<${NO_MOVE}` : fixed(value, 4));
-  return fill(texts[`switchboard.${unit}`], { value: share(value) });
+  const name = form && unit === "percent" ? `percent_${form}` : unit;
+  return fill(texts[`switchboard.${name}`], { value: share(value) });
 }
-
-/** An amount with what it is: more may go to other answers than the likeliest one had. */
-const amountMoved = (
-  /** @type {Catalogue} */ texts,
-  /** @type {number} */ value,
-  /** @type {Unit} */ unit,
-) =>
-  unit === "percent"
-    ? fill(texts["switchboard.percent_moved"], { value: share(value) })
-    : amount(texts, value, unit);
-
-/** An amount after one that has named its unit. */
-const amountAgain = (
-  /** @type {Catalogue} */ texts,
-  /** @type {number} */ value,
-  /** @type {Unit} */ unit,
-) =>
-  unit === "percent"
-    ? fill(texts["switchboard.percent_again"], { value: share(value) })
-    : amount(texts, value, unit);
 
 /** A change of a probability in percentage points, with its sign. */
 const points = (/** @type {number} */ change) =>
@@ -266,10 +259,10 @@ export function controlSentences(texts, reader, { before, after, controls }, n, 
   if (others) {
     const { own, moves, leads, strongest } = others;
     const values = {
-      own: amountMoved(texts, own, unit),
+      own: amount(texts, own, unit, "moved"),
       n: moves.length,
-      median: amountAgain(texts, median(moves), unit),
-      most: amountAgain(texts, Math.max(...moves), unit),
+      median: amount(texts, median(moves), unit, "again"),
+      most: amount(texts, Math.max(...moves), unit, "again"),
       head: strongest,
     };
     const control = fill(texts["switchboard.control_every"], values);
@@ -280,11 +273,11 @@ export function controlSentences(texts, reader, { before, after, controls }, n, 
   const values = {
     n,
     draws: controls.length,
-    own: amountMoved(texts, moved(reader, before, after), unit),
-    median: amountAgain(texts, median(moves), unit),
-    most: amountAgain(texts, Math.max(...moves), unit),
+    own: amount(texts, moved(reader, before, after), unit, "moved"),
+    median: amount(texts, median(moves), unit, "again"),
+    most: amount(texts, Math.max(...moves), unit, "again"),
   };
-  const leads = controls.map((row) => leadOf(before, row));
+  const leads = controls.map((row) => leadOf(reader, row));
   const lead = leadSentence(texts, reader, { before, after }, leads);
   const measured = fill(texts["switchboard.measured.control"], values);
   return {
@@ -293,28 +286,32 @@ export function controlSentences(texts, reader, { before, after, controls }, n, 
   };
 }
 
-/** The lead of the first choice over the second one, as they were `before`. */
-export function leadOf(/** @type {Float64Array} */ before, /** @type {Float64Array} */ row) {
-  const [first, second] = largest(before, 2);
+/** The lead of the first choice over the second one of an answer's pair. */
+export function leadOf(
+  /** @type {Pick<Reader, "pair">} */ { pair: [first, second] },
+  /** @type {Float64Array} */ row,
+) {
   return Math.log(row[first]) - Math.log(row[second]);
 }
 
 /** The lead of a nearly certain answer, which does not saturate, beside that under the control. */
 function leadSentence(
   /** @type {Catalogue} */ texts,
-  /** @type {Reader} */ { exclusive, name },
+  /** @type {Reader} */ reader,
   /** @type {Pick<Switched, "before" | "after">} */ { before, after },
   /** @type {number[]} */ leads,
 ) {
-  const [first, second] = largest(before, 2);
-  if (!exclusive || before[first] < SATURATED) return "";
+  const [first, second] = reader.pair;
+  if (!reader.exclusive || before[best(before)] < SATURATED) return "";
+  const isRunnerUp = before.filter((number) => number > before[second]).length === 1;
+  const name = reader.name(second);
   const signed = (/** @type {number} */ value) =>
     local(`${value < 0 ? "-" : "+"}${fixed(Math.abs(value), 1)}`);
   return fill(texts["switchboard.lead"], {
-    first: name(first),
-    second: name(second),
-    lead: signed(leadOf(before, before)),
-    left: signed(leadOf(before, after)),
+    first: reader.name(first),
+    second: isRunnerUp ? name : fill(texts["switchboard.of_text"], { name }),
+    lead: signed(leadOf(reader, before)),
+    left: signed(leadOf(reader, after)),
     median: signed(median(leads)),
     least: signed(Math.min(...leads)),
   });

@@ -163,13 +163,13 @@ def lead_sentence(
     """
     if not controls or not (answer.exclusive and result.before.max() >= SATURATED):
         return ""
-    first, second = np.argsort(-result.before, kind="stable")[:2].tolist()
-    before, after = leads(result.before, np.stack([result.before, result.after])).tolist()
+    first, second = pair_names(lang, prepared, answer)
+    before, after = leads(answer, np.stack([result.before, result.after])).tolist()
     return text(
         lang,
         "switchboard.lead",
-        first=choice_name(lang, prepared, answer, first),
-        second=choice_name(lang, prepared, answer, second),
+        first=first,
+        second=second,
         lead=number(lang, before, "+.1f"),
         left=number(lang, after, "+.1f"),
         median=number(lang, float(np.median(controls)), "+.1f"),
@@ -178,13 +178,31 @@ def lead_sentence(
 
 
 def leads(
-    before: Float64[np.ndarray, " choice"], rows: Float64[np.ndarray, "row choice"]
+    answer: "AnswerReader", rows: Float64[np.ndarray, "row choice"]
 ) -> Float64[np.ndarray, " row"]:
-    """The lead of the first choice over the second one, as they were `before`, in each row."""
-    first, second = np.argsort(-before, kind="stable")[:2].tolist()
+    """The lead of the first choice over the second one of an answer's pair, in each row."""
+    first, second = answer.pair
     with np.errstate(divide="ignore"):
         lead: np.ndarray = np.log(rows[:, first]) - np.log(rows[:, second])
     return lead
+
+
+def pair_names(
+    lang: Language,
+    prepared: "CleanRun",
+    answer: "AnswerReader",
+    quote: Callable[[str], str] = str,
+) -> tuple[str, str]:
+    """(the first choice, the one it is held against: what that is, where it is not the second)."""
+    first, second = (quote(choice_name(lang, prepared, answer, at)) for at in answer.pair)
+    if is_runner_up(answer, answer.pair[1]):
+        return first, second
+    return first, text(lang, "switchboard.of_text", name=second)
+
+
+def is_runner_up(answer: "AnswerReader", choice: int) -> bool:
+    """True for the second likeliest choice of all."""
+    return int((answer.clean > answer.clean[choice]).sum()) == 1
 
 
 def without_weight(lang: Language, weight: float) -> str:

@@ -210,7 +210,9 @@ class ChangedAnswer:
         return " ".join(filter(None, (control, lead)))
 
     def _other_leads(self) -> list[float]:
-        """The leads under the control."""
+        """The leads under the control; none of an answer that has no lead."""
+        if not self.reader.exclusive:
+            return []
         if self.looks is not None:
             rows = self.looks.other_numbers
         elif self._others is not None:
@@ -221,7 +223,7 @@ class ChangedAnswer:
             return found
         else:
             rows = self.result.controls
-        drawn: list[float] = answers.leads(self.result.before, rows).tolist()
+        drawn: list[float] = answers.leads(self.reader, rows).tolist()
         return drawn
 
     def _every_drawn(self) -> str:
@@ -280,13 +282,18 @@ def others(effects: "Effects | None", off: Sequence[Switch], look: str = "") -> 
 # --- effects ------------------------------------------------------------------------------------
 
 
-def leads_sentence(lang: Language, answer: "AnswerReader", leads: "Effects") -> str:
+def leads_sentence(
+    lang: Language, prepared: "CleanRun", answer: "AnswerReader", leads: "Effects"
+) -> str:
     """The changes of a nearly certain answer's lead, which its probability does not show."""
     first = leads.order[0]
+    own, second = answers.pair_names(lang, prepared, answer)
     return text(
         lang,
         "switchboard.effects_lead",
         was=answers.share(lang, float(answer.clean.max())),
+        own=own,
+        second=second,
         first=str(first),
         most=number(lang, leads.of(first), "+.1f"),
         median=number(lang, leads.others(first).median, ".1f"),

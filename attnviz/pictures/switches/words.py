@@ -15,6 +15,7 @@ import numpy as np
 from attnviz.errors import AttnVizError
 from attnviz.i18n import Language, text
 from attnviz.i18n.numbers import number
+from attnviz.pictures.group import answers
 from attnviz.pictures.switches import ForbiddenLook, WordsView
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from attnviz.experiment.run import Experiment
 
 MAX_WORDS = 128
-MOST_LIKELY = 50  # choices among which the other one is
 READS = ("encoder", "decoder", "encoder-decoder")  # text
 
 
@@ -240,29 +240,11 @@ def split_of(run: "Experiment") -> "DirectByToken | None":
 
 def _measure(run: "Experiment") -> "AnswerMeasure | None":
     """The lead of the first choice, a target's log-likelihood, or a cosine to another sentence."""
-    from attnviz.experiment.answer_measures import Cosine, NextToken
+    from attnviz.experiment.answer_measures import Cosine
 
-    lead = run.reader.lead
     if run.reader.kind == "cosines" and run.others:
         return Cosine(to=run.others[0])
-    if isinstance(lead, NextToken):
-        first, second = _choices(run)
-        return NextToken(first, against=second, at=lead.at)
-    return lead
-
-
-def _choices(run: "Experiment") -> tuple[int, int]:
-    """The first choice and the one it is held against.
-
-    Of tokens that is the likeliest other one that stands in the text, where there is one: both can
-    have been copied.
-    """
-    reader = run.reader
-    order = [int(at) for at in reader.clean.argsort(descending=True, stable=True)[:MOST_LIKELY]]
-    if reader.kind not in ("next_token", "masked_token"):
-        return order[0], order[1]
-    in_text = set(run.prepared.inputs["input_ids"][0].tolist())
-    return order[0], next((at for at in order[1:] if at in in_text), order[1])
+    return run.reader.lead
 
 
 def _number(lang: Language, run: "Experiment") -> str:
@@ -271,5 +253,7 @@ def _number(lang: Language, run: "Experiment") -> str:
         return text(lang, "word_shares.target")
     if run.reader.kind == "cosines":
         return text(lang, "word_shares.cosine", other=run.others[0])
-    first, second = (run.reader.name(at).strip() for at in _choices(run))
-    return text(lang, "word_shares.lead", first=first, second=second)
+    first, second = run.reader.pair
+    names = {"first": run.reader.name(first).strip(), "second": run.reader.name(second).strip()}
+    form = "lead" if answers.is_runner_up(run.reader, second) else "lead_text"
+    return text(lang, f"word_shares.{form}", **names)

@@ -263,8 +263,8 @@ def _asked(shown: PageContext, answered: Answering, on: "AnswerMeasure") -> str:
     from attnviz.experiment.answer_measures import NextToken
 
     if not isinstance(on, NextToken):
-        no_lead = answered.run.reader.lead is None
-        return text(shown.lang, "parts.cosine" if no_lead else "parts.lead")
+        form, names = run_again.lead_in_words(shown, answered)
+        return text(shown.lang, f"parts.{form or 'cosine'}", **names)
     model = answered.run.prepared.lm
     labels = model.labels_of([int(on.token), int(on.against or 0)])
     lang, name = shown.lang, shown.captured.name
@@ -297,7 +297,8 @@ def _where(shown: PageContext, answered: Answering, key: str) -> None:
     if on is None:
         st.info(text(lang, "parts.not_here"))
         return
-    st.markdown(text(lang, "where.cosine" if answered.run.reader.lead is None else "where.lead"))
+    form, names = run_again.lead_in_words(shown, answered)
+    st.markdown(text(lang, f"where.{form or 'cosine'}", **names))
     where = measured(lang, answered, on, key)
     if where is None:
         return

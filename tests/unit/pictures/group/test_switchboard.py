@@ -63,7 +63,7 @@ def test_a_nearly_certain_answer_tells_its_lead_beside_its_probability() -> None
         "next_token", lambda output: output.logits, torch.tensor(before), names=names
     )
     prepared: Any = None
-    controls = leads(before, rows).tolist()
+    controls = leads(answer, rows).tolist()
     sentence = lead_sentence("en", prepared, answer, result, controls)
     assert "the logit of Mary minus that of John goes from +5.3 to +2.3" in sentence
     # ln 98 = 4.6, ln 2 = 0.7, ln(97 ÷ 1.5) = 4.2
