@@ -118,7 +118,7 @@ def test_a_causal_mask_is_a_what_if_and_blocks_the_future(visit: OpenVisit) -> N
     readout = opened.page.locator(".said .readout")
     expect(readout).to_contain_text("masked score −∞")
     expect(readout).to_contain_text("causal mask hides the future")
-    expect_equal(lambda: len(opened.seen.sent) - before, 1)
+    opened.wait_until(lambda: len(opened.seen.sent) - before == 1)
 
 
 def test_what_if_weights_and_colours_are_those_of_the_library(

@@ -30,6 +30,7 @@ def eventually(check: Callable[[], object], limit_s: float = LIMIT_S) -> None:
     """Make a check until it raises nothing; after the limit its own error says what is wrong.
 
     A check must read anew each time, by calls to the page or to an object that a thread changes.
+    The record of messages is none: it grows in calls to the page alone (see `Visit.wait_until`).
     """
     deadline = time.monotonic() + limit_s
     while True:

@@ -12,9 +12,10 @@ const WRITE_AFTER_MS = 150;
 const COMMIT_AFTER_MS = 400;
 
 /**
- * `read` gives the selection of the address, after a write that waits; `start` sets what the server knows already,
- * `update` what is true now; `write` puts a selection into the address once things are quiet, `writeNow` a parameter
- * of a component's own at once; `commit` tells the server, `commitSoon` once things are quiet.
+ * `read` gives the selection of the address, after a write that waits; `start` sets what new data are shown with, which the
+ * server knows unless something is left to tell, `update` what is true now; `write` puts a selection into the address once
+ * things are quiet, `writeNow` a parameter of a component's own at once; `commit` tells the server, `commitSoon` once things
+ * are quiet.
  * @typedef {{read: () => AddressSelection, start: (selection: AddressSelection) => void,
  *   update: (selection: AddressSelection) => void, write: (selection: AddressSelection) => void,
  *   writeNow: (name: string, value: string | null) => void, commit: () => void, commitSoon: () => void,
@@ -66,7 +67,9 @@ export function makeCommitter(host, element, follow, isPlaying) {
       return readSelection(host.address);
     },
     start(selection) {
-      known = current = JSON.stringify(selection);
+      const isTold = current === known;
+      current = JSON.stringify(selection);
+      if (isTold) known = current;
     },
     update(selection) {
       current = JSON.stringify(selection);
