@@ -113,7 +113,7 @@ def test_a_forbidden_look_that_the_stage_does_not_have_is_said_with_the_way_to_i
     page = visit(lang="en", **other).page
     said = page.locator(".stage-elsewhere")
     expect(said).to_contain_text(
-        "L1.H0’s look from “John” at “John” is forbidden, but not shown here"
+        "L1.H0’s look from “John (10)” at “John (4)” is forbidden, but not shown here"
     )
     run = attnviz.experiment("stories", "When Mary and John went to the store, John gave a book to")
     assert run.cuts([("L1.H0", 10, 4)]).moved[0] < 1e-4
@@ -124,7 +124,7 @@ def test_a_forbidden_look_that_the_stage_does_not_have_is_said_with_the_way_to_i
     page = visit(lang="en", **other).page
     page.get_by_role("button", name="See it on Change").click()
     answer = page.locator(".av-switches-now .av-sentence")
-    expect(answer).to_contain_text("With L1.H0’s look from “John” at “John” forbidden")
+    expect(answer).to_contain_text("With L1.H0’s look from “John (10)” at “John (4)” forbidden")
 
 
 @pytest.mark.slow

@@ -100,7 +100,7 @@ def test_the_words_have_the_shares_of_the_library_and_a_look_is_really_forbidden
     answer = header["answer"]
     assert answer["bars"][0]["value"] == pytest.approx(probability, abs=1e-4)
     assert answer["bars"][0]["second"] == pytest.approx(0.993, abs=5e-4)
-    assert "L2.H2’s look at “John”" in answer["sentence"]
+    assert "L2.H2’s look at “John (4)”" in answer["sentence"]
 
 
 @pytest.mark.some(2)
@@ -206,16 +206,23 @@ def test_the_look_of_a_chosen_row_is_offered_beside_the_strongest(visit: Visit) 
     store = {"model": "stories", "text": STORE, "layer": "1", "head": "0", "query": "10"}
     strongest, ours = sent(visit("switches", **store, key="4"))[0]["looks"]
     assert strongest["name"] == "L2.H1’s look at “Mary”"
-    assert ours["name"] == "L1.H0’s look from “John” at “John”"
+    assert ours["name"] == "L1.H0’s look from “John (10)” at “John (4)”"
     assert (ours["head"], ours["query"], ours["key"]) == ("L1.H0", 10, 4)
     _, ours = sent(visit("switches", **store))[0]["looks"]
     row = attnviz.capture("stories", STORE).weights(1, 0)[10]
     assert ours["key"] == int(row.argmax())
     off = {**store, "key": "4", "changes": "L2.H1.mixed=mean"}
     _, ours = sent(visit("switches", **off))[0]["looks"]
-    assert ours["name"] == "L2.H1’s look from “John” at “John”"
+    assert ours["name"] == "L2.H1’s look from “John (10)” at “John (4)”"
+    answering = {**store, "query": "14"}  # two Johns: it says which, and offers the chosen one
+    _, ours = sent(visit("switches", **answering, key="4"))[0]["looks"]
+    assert (ours["name"], ours["key"]) == ("L1.H0’s look from “to (14)” at “John (4)”", 4)
+    (one,) = sent(visit("switches", **{**answering, "layer": "2", "head": "1"}, key="2"))[0][
+        "looks"
+    ]
+    assert one["name"] == "L2.H1’s look at “Mary”"  # chosen, and the strongest
+    (one,) = sent(visit("switches", **answering))[0]["looks"]
     for other in (
-        {"query": "14"},
         {"query": "3"},
         {"forbid": "10.4"},
         {"changes": "L0.H0.mixed=mean,L2.H1.mixed=mean"},
@@ -232,7 +239,9 @@ def test_a_look_without_weight_is_said_to_have_nothing_to_take_away(visit: Visit
     strongest, ours = sent(visit("switches", **cell))[0]["looks"]
     assert (strongest["nothing"], ours["nothing"]) == ("", nothing)
     said = sent(visit("switches", **cell, forbid="10.3"))[0]["answer"]["sentence"]
-    assert said.startswith("With L2.H1’s look from “John” at “and” forbidden") and nothing in said
+    assert (
+        said.startswith("With L2.H1’s look from “John (10)” at “and” forbidden") and nothing in said
+    )
     for looks, is_nothing in (("L2.H1@4", True), ("L2.H1@2", False), ("@4", False)):
         said = sent(visit("switches", model="stories", text=STORE, word=looks))[0]["answer"]
         assert (nothing in said["sentence"]) == is_nothing

@@ -10,7 +10,7 @@ from attnviz.app.session import address, address_bar, current, messages, routes,
 from attnviz.app.session.fragment import fragment
 from attnviz.i18n import text
 from attnviz.pictures.group.app_capture import PageContext
-from attnviz.pictures.group.axes import token_axes
+from attnviz.pictures.group.axes import token_axes, word_at
 from attnviz.types import Site
 
 FRAGMENT = "forbidden"
@@ -20,7 +20,8 @@ LAST = "effects.forbidden"  # the capture and the cell of the look that was forb
 def name(shown: PageContext, site: Site, query: int, key: int) -> str:
     """The look of a head in words; raises `IndexError` for a cell that the text does not have."""
     queries, keys = token_axes(shown)
-    row, word = queries.labels[query].strip(), keys.labels[key].strip()
+    row = word_at(shown.lang, queries.labels, query)
+    word = word_at(shown.lang, keys.labels, key)
     return text(shown.lang, "word_shares.cell", head=str(site), query=row, word=word)
 
 
@@ -43,7 +44,7 @@ def dropped(shown: PageContext) -> str:
             store.pop(LAST, None)
         return ""
     named = zip(token_axes(shown), last[1], strict=True)
-    row, column = (axis.labels[at].strip() for axis, at in named)
+    row, column = (word_at(shown.lang, axis.labels, at) for axis, at in named)
     return text(shown.lang, "effects.look_dropped", row=row, column=column)
 
 

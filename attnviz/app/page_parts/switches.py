@@ -28,6 +28,7 @@ from attnviz.pictures import switches as component
 from attnviz.pictures.group import answers
 from attnviz.pictures.group import groups as group_data
 from attnviz.pictures.group.app_capture import PageContext
+from attnviz.pictures.group.axes import word_at
 from attnviz.pictures.shared.selection import Extent, LookQuestion, parse_question
 from attnviz.pictures.stage.fill import strong_looks
 from attnviz.pictures.switches import OFF, ForbiddenLook, Off, OfferedLook, Switch, SwitchesView
@@ -317,14 +318,7 @@ def _view(
     effects, leads, same = known
     lang, groups = shown.lang, shown.captured.groups
     changes = (*_switched(off), *forbidden.changes)
-    offered, most = None, ""
-    if words is not None and not forbidden.name:
-        offered, most = _offered_look(shown, answered, words, off, effects)
-    looks = [offered, None if forbidden.name else _look_of_row(shown, answered, words, off, cell)]
-    looks = [
-        look and replace(look, nothing=_nothing(shown, look.head, look.query, look.key))
-        for look in looks
-    ]
+    looks, most = _offered_looks(shown, answered, words, off, effects, forbidden, cell)
     answer = answered.run.reader
     others = views.others(effects, off, forbidden.name)
     draws = _n_controls(answered) if others is None and same is None else 0
@@ -343,19 +337,10 @@ def _view(
         off=off,
         to=current.view().switches.to,
         answer=said,
-        effects=" ".join(
-            [
-                *([] if effects is None else [views.effects_sentence(lang, answer, effects)]),
-                *(
-                    []
-                    if leads is None
-                    else [views.leads_sentence(lang, answered.run.prepared, answer, leads)]
-                ),
-            ]
-        ),
+        effects=_measured(lang, answered, effects, leads),
         effects_percent=answer.is_probability,
         suggested="" if effects is None or not answers.guesses(answer) else str(effects.order[0]),
-        looks=tuple(look for look in looks if look is not None),
+        looks=looks,
         most_said=most,
         forbids=not shown.group.uneven,
         words=None if words is None else words.view(forbidden.look),
@@ -367,6 +352,47 @@ def _view(
         if effects is None
         else answers.least_that_matters(answer, np.abs(effects.changes), effects.spread),
     )
+
+
+def _measured(
+    lang: Language, answered: Answering, effects: "Effects | None", leads: "Effects | None"
+) -> str:
+    """What was measured of all heads, in words; "" for nothing yet."""
+    answer, said = answered.run.reader, []
+    if effects is not None:
+        said.append(views.effects_sentence(lang, answer, effects))
+    if leads is not None:
+        said.append(views.leads_sentence(lang, answered.run.prepared, answer, leads))
+    return " ".join(said)
+
+
+def _offered_looks(
+    shown: PageContext,
+    answered: Answering,
+    words: WordShares | None,
+    off: tuple[Switch, ...],
+    effects: "Effects | None",
+    forbidden: Forbidden,
+    cell: tuple[int, int] | None,
+) -> tuple[tuple[OfferedLook, ...], str]:
+    """(the looks that a click forbids, each once; the strongest beside the head, in words).
+
+    None while one is forbidden.
+    """
+    if forbidden.name:
+        return (), ""
+    offered, most = None, ""
+    if words is not None:
+        offered, most = _offered_look(shown, answered, words, off, effects)
+    own = _look_of_row(shown, answered, words, off, cell)
+    if own and offered and replace(own, name=offered.name) == offered:  # chosen, and the strongest
+        own = None
+    looks = [
+        replace(look, nothing=_nothing(shown, look.head, look.query, look.key))
+        for look in (offered, own)
+        if look is not None
+    ]
+    return tuple(looks), most
 
 
 def _offered_look(
@@ -392,7 +418,7 @@ def _offered_look(
         return None, ""
     cuts = answered.run.cuts(looks)
     head, _, key = cuts.edges[int(np.argmax(cuts.moved))]
-    said = views.most_sentence(shown.lang, effects, cuts, words.tokens[key].strip())
+    said = views.most_sentence(shown.lang, effects, cuts, word_at(shown.lang, words.tokens, key))
     return _offered(words, ForbiddenLook(str(head), key)), said
 
 
@@ -405,9 +431,11 @@ def _look_of_row(
 ) -> OfferedLook | None:
     """The look at the chosen cell in the head that is off, or the chosen one.
 
-    None if there is none, and for the row that makes the answer, whose looks the words offer.
+    None if there is none. In the row that makes the answer, whose looks the words offer, a key has
+    to be chosen.
     """
-    if cell is None or len(off) > 1 or (words is not None and words.query() == cell[0]):
+    answers_here = words is not None and cell is not None and words.query() == cell[0]
+    if cell is None or len(off) > 1 or (answers_here and current.view().place.key is None):
         return None
     layer, head = shown.size.nearest_head(*current.view().place.layer_and_head)
     chosen = Site(layer, head, shown.group.kind, shown.group.stack)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Bool
 
+from attnviz.i18n import Language, text
 from attnviz.pictures.group import groups, picture_places
 from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.shared.heads import TokenAxis
@@ -42,6 +43,14 @@ def token_axes(shown: PageContext, batch: int = 0, layer: int = 0) -> tuple[Toke
             groups.generated_keys(group, layer),
         ),
     )
+
+
+def word_at(lang: Language, labels: Sequence[str], at: int) -> str:
+    """A token as a sentence names it: with its position, if the same word stands elsewhere too."""
+    word = labels[at].strip()
+    if sum(label.strip() == word for label in labels) == 1:
+        return word
+    return text(lang, "component.shared.token_at", token=word, position=at)
 
 
 def predicts(shown: PageContext) -> bool:

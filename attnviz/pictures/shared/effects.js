@@ -137,7 +137,7 @@ export function factNodes(strings, tokens, look, effects, { layer, head }, isJud
   if (!effects || effect === null) return nodes;
   const matters = effect > effects.least;
   nodes.push(el("span", {}, effects.sentences[layer][head]));
-  const verdict = look && isJudged ? verdictOf(strings, look, matters) : "";
+  const verdict = look && isJudged ? verdictOf(strings, look, matters, Boolean(effects.cell)) : "";
   if (verdict) nodes.push(el("b", { class: matters ? "av-fact-matters" : null }, verdict));
   return nodes;
 }
@@ -146,9 +146,11 @@ export function factNodes(strings, tokens, look, effects, { layer, head }, isJud
  * @param {SharedStrings} strings
  * @param {LookAt} look
  * @param {boolean} matters
+ * @param {boolean} isOfLook true where that is measured of this look, false of the whole head
  */
-function verdictOf(strings, look, matters) {
+function verdictOf(strings, look, matters, isOfLook) {
   if (isClear(look)) return matters ? strings.verdict_both : strings.verdict_looks;
   if (!matters) return "";
-  return look.weight >= WEAKEST ? strings.verdict_alike : strings.verdict_matters;
+  if (look.weight >= WEAKEST) return strings.verdict_alike;
+  return isOfLook ? strings.verdict_matters : strings.verdict_elsewhere;
 }

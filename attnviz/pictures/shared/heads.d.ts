@@ -182,6 +182,7 @@ export interface SharedStrings {
   readonly verdict_both: string;
   readonly verdict_looks: string;
   readonly verdict_matters: string;
+  readonly verdict_elsewhere: string;
   readonly verdict_alike: string;
   readonly predicts_note: string;
 }

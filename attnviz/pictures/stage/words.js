@@ -58,7 +58,10 @@ export function elsewhere(/** @type {Header} */ header, /** @type {Address} */ a
   const exists = layer < layers && head < heads && Math.max(query, key) < tokens.length;
   if (isHere || !exists || address.get("forbid") !== `${query}.${key}`) return "";
   const ours = { row: tokens[row], column: tokens[column] };
-  const named = { head: headName(layer, head), query: tokens[query], word: tokens[key] };
+  const isRepeated = (/** @type {string} */ word) => tokens.indexOf(word) !== tokens.lastIndexOf(word);
+  const name = (/** @type {number} */ at) =>
+    isRepeated(tokens[at]) ? fill(strings.token_at, { token: tokens[at], position: at }) : tokens[at];
+  const named = { head: headName(layer, head), query: name(query), word: name(key) };
   const said = fill(strings.elsewhere, { ...named, ...ours });
   const { elsewhere_moved: by } = header;
   return by === null ? said : `${said} ${fill(strings.elsewhere_moved, { moved: printedMove(header, by) })}`;

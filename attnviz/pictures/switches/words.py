@@ -16,6 +16,7 @@ from attnviz.errors import AttnVizError
 from attnviz.i18n import Language, text
 from attnviz.i18n.numbers import number
 from attnviz.pictures.group import answers
+from attnviz.pictures.group.axes import word_at
 from attnviz.pictures.switches import ForbiddenLook, WordsView
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ class WordShares:
 
     def name(self, look: ForbiddenLook) -> str:
         """The look in words."""
-        word = "" if look.key is None else self.tokens[look.key].strip()
+        word = "" if look.key is None else word_at(self.lang, self.tokens, look.key)
         form = "one" if look.head else "all"
         return text(self.lang, f"word_shares.{form}", head=look.head, word=word)
 
@@ -133,7 +134,7 @@ class WordShares:
                 sum=self._signed(float(by_token.sum())),
                 own=self._signed(self.split.own),
                 rest=self._signed(self.split.own - float(by_token.sum())),
-                word=self.tokens[most].strip(),
+                word=word_at(self.lang, self.tokens, most),
                 most=self._signed(float(by_token[most])),
             ),
         )
@@ -151,7 +152,8 @@ class WordShares:
         else:
             by_word = self.split.cut_tokens(self.heads, renormalise=True)
             change, others = float(by_word[look.key]), np.delete(by_word, look.key)
-            names = [token.strip() for token in np.delete(self.tokens, look.key)]
+            every = [word_at(self.lang, self.tokens, at) for at in range(len(self.tokens))]
+            names = [name for at, name in enumerate(every) if at != look.key]
         values = {
             "share": self._signed(share),
             "change": self._signed(change),

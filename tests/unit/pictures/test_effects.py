@@ -35,7 +35,7 @@ LOOKS = """async ({ codes, shape, visible, query, key }) => {
     const blocked = lookAt(weights, seen, first, { query: 0, key });
     return [looks, strongest, cellOf(weights, first), blocked];
 }"""
-FACTS = """async ({ weight, others, effect, least }) => {
+FACTS = """async ({ weight, others, effect, least, cell = null }) => {
     const append = function (...nodes) { this.children.push(...nodes); };
     const setAttribute = function (name, value) { this[name] = value; };
     const createElement = () => ({ style: {}, dataset: {}, children: [], append, setAttribute });
@@ -43,8 +43,8 @@ FACTS = """async ({ weight, others, effect, least }) => {
     globalThis.Node = Object;
     const { factNodes } = await load("shared/effects.js");
     const strings = { look: "{weight}|{others}", verdict_both: "both", verdict_looks: "looks",
-        verdict_matters: "matters", verdict_alike: "alike" };
-    const known = { heads: 1, values: [effect], least, sentences: [["moves"]] };
+        verdict_matters: "matters", verdict_alike: "alike", verdict_elsewhere: "elsewhere" };
+    const known = { heads: 1, cell, values: [effect], least, sentences: [["moves"]] };
     const at = { layer: 0, head: 0 };
     const nodes = factNodes(strings, { query: "a", key: "b" }, { weight, others }, known, at);
     return nodes.slice(2).map(({ children }) => children[0]);
@@ -153,7 +153,7 @@ def test_look_at_is_the_link_of_the_library(stories: LoadedModel) -> None:
     [
         (0.98, 0.08, 0.549, ["both"]),
         (0.68, 0.11, 0.0025, ["looks"]),
-        (0.01, 0.08, 0.5, ["matters"]),
+        (0.01, 0.08, 0.5, ["elsewhere"]),
         (0.6, 0.5, 0.5, ["alike"]),  # a stripe: all rows look there
         (0.14, 0.0, 0.001, []),
     ],
@@ -163,3 +163,6 @@ def test_fact_nodes_say_where_looking_and_mattering_disagree(
 ) -> None:
     numbers = {"weight": weight, "others": others, "effect": effect, "least": 0.0057}
     assert in_node(FACTS, numbers) == verdict
+    of_look = numbers | {"cell": [1, 0]}  # measured of this look, not of the whole head
+    said = ["matters" if word == "elsewhere" else word for word in verdict]
+    assert in_node(FACTS, of_look) == said
