@@ -357,7 +357,7 @@ def _view(
 def _measured(
     lang: Language, answered: Answering, effects: "Effects | None", leads: "Effects | None"
 ) -> str:
-    """What was measured of all heads, in words; "" for nothing yet."""
+    """Sentences on all heads, as far as they are measured; "" for nothing yet."""
     answer, said = answered.run.reader, []
     if effects is not None:
         said.append(views.effects_sentence(lang, answer, effects))
