@@ -50,7 +50,11 @@ def verdict(made: Choice, seed: int) -> str:
     assert module.truth is not None
     if made.layout == "loop" and len(calls) < made.n_head and missing:
         return "refused"  # some of its heads, by name
-    per_head = made.layout == "loop" and len(calls) == made.n_head
+    # without a product that shows q and k, nothing tells heads from steps of time; in coarse types
+    # derived weights and the model's own are not put together
+    is_shown = calls[0].inputs.query is not None
+    is_mixed = len({type(call.inputs) for call in calls}) > 1 and made.mode in TOLERANCE
+    per_head = made.layout == "loop" and len(calls) == made.n_head and (is_mixed or not is_shown)
     if per_head:
         rows = [torch.cat([call.weights(batch=b) for call in calls]) for b in range(made.n_batch)]
     elif len(calls) == 1 and calls[0].n_batch == made.n_batch:

@@ -33,13 +33,13 @@ Bound = Callable[[int, int], tuple[StageChange, ...]]
 
 
 class SeenCalls:
-    """The newest call of each of some modules, as it was seen while it ran."""
+    """The newest call of each of some modules, or its heads, as they were seen while they ran."""
 
     def __init__(self, modules: Mapping[str, nn.Module], wanted: Collection[str]) -> None:
         self._names = {id(module): name for name, module in modules.items()}
         self._wanted = wanted
         self._lists = {n for n in wanted if isinstance(modules.get(n), nn.ModuleList)}
-        self._newest: dict[str, SeenAttention] = {}
+        self._newest: dict[str, list[SeenAttention]] = {}  # heads of a loop, else one
         self.watch = Watch(modules, self._take)
 
     def close(self) -> None:
@@ -50,13 +50,14 @@ class SeenCalls:
     def _take(self, seen: SeenAttention) -> None:
         name = self._names.get(id(seen.module)) or type(seen.module).__name__
         if name in self._wanted or name.rpartition(".")[0] in self._lists:
-            self._newest[name] = seen
+            heads = self._newest.get(name, []) if seen.is_next else []
+            self._newest[name] = [*heads, seen]
 
     def _newest_of(self, module: str) -> tuple[AttentionInputs, Tensor] | None:
         """The inputs and the output of the newest call of a module, or of a list of heads."""
         is_list = module in self._lists
         names = [n for n in self._newest if (n.rpartition(".")[0] if is_list else n) == module]
-        heads = [self._newest.pop(name) for name in names]
+        heads = [head for name in names for head in self._newest.pop(name)]
         inputs = inputs_together([head.inputs for head in heads]) if heads else None
         if not isinstance(inputs, AttentionInputs):
             return None
@@ -88,7 +89,7 @@ class SeenCalls:
 
         Raises `UnsupportedAttention` where gradients are kept.
         """
-        seen = self._newest.pop(name, None)
+        *_, seen = self._newest.pop(name, [None])
         if seen is None or not (only_outputs or isinstance(seen.inputs, AttentionInputs)):
             return None
         if returned.requires_grad and torch.is_grad_enabled():

@@ -115,6 +115,9 @@ class Recorder:
         self._lists = modules.fact(_lists)
         self.attended: set[str] = set()  # the modules of all recorded calls
         self._runs: list[ModuleRun] = []
+        # the projections of calls that are the next head of a loop, and of all heads of loops
+        self._next_heads: set[int] = set()
+        self._in_loops: set[int] = set()
         self._first_calls: dict[str, AttentionCall] = {}
         self._states: list[list[TensorState]] = []
         self.watch: Watch | None = None  # of own code
@@ -226,13 +229,19 @@ class Recorder:
             step = self._row_step(seen.inputs.n_query)
             awaited = AwaitedOutput(seen.output, projections, absent, step, by_value=True)
             self._linears.await_output(awaited, self._name(seen.module))
-            self._add(seen.module, seen.inputs, seen.output, projections, absent, seen.kind)
+            known = projections, absent
+            self._add(seen.module, seen.inputs, seen.output, *known, seen.kind, seen.is_next)
         elif seen.projections or seen.absent:  # torch's own module, whose layers are known
             known = seen.projections, seen.absent
             self._add(seen.module, seen.inputs, seen.output, *known, seen.kind)
         else:
             self._add_with_projections(
-                seen.module, seen.inputs, seen.output, seen.kind, by_value=True
+                seen.module,
+                seen.inputs,
+                seen.output,
+                seen.kind,
+                by_value=True,
+                is_next=seen.is_next,
             )
         if len(self.calls) > n_before:
             self._states[-1] = states
@@ -246,6 +255,7 @@ class Recorder:
         *,
         by_value: bool = False,
         share: HeadShare | None = None,
+        is_next: bool = False,
     ) -> None:
         """Keep a call with the linear layers before it and, as soon as that runs, behind it."""
         own = inputs if share is None else share.own_inputs
@@ -258,7 +268,7 @@ class Recorder:
         mine = output if share is None else share.own_output
         awaited = AwaitedOutput(mine, projections, absent, step, by_value, share)
         self._linears.await_output(awaited, self._name(module))
-        self._add(module, inputs, output, projections, absent, kind)
+        self._add(module, inputs, output, projections, absent, kind, is_next)
 
     def _add_layers_of_cached(
         self,
@@ -294,6 +304,7 @@ class Recorder:
         projections: dict[str, Projection],
         absent: dict[str, str],
         kind: Kind | None = None,
+        is_next: bool = False,
     ) -> None:
         if torch._C._current_graph_task_id() != -1 and not self._is_noted:
             return  # a checkpoint computes it again, for the gradients
@@ -334,6 +345,9 @@ class Recorder:
             call = step_call.call
         elif self._room is not None and self._counter.n_pass <= 1:
             self._room.require(module, call)
+        if is_next and self.calls:
+            self._next_heads.add(id(projections))
+            self._in_loops |= {id(self.calls[-1].projections), id(projections)}
         self._keep_finished()
         self._states.append(states_of(call))
         self.calls.append(call)
@@ -367,8 +381,9 @@ class Recorder:
             del self._first_calls[call.module]
 
     def _may_join(self, call: AttentionCall) -> bool:
-        """True for a single head of a list, which may be part of a layer."""
-        return call.n_heads == 1 and call.module.rpartition(".")[0] in self._lists
+        """True for a single head of a list or of a loop, which may be part of a layer."""
+        is_listed = call.n_heads == 1 and call.module.rpartition(".")[0] in self._lists
+        return is_listed or id(call.projections) in self._in_loops
 
     def _row_step(self, n_query: int) -> int:
         return row_step(n_query) if self._thin else 1
@@ -385,8 +400,11 @@ class Recorder:
         self.attended = {call.module for call in self.calls}
         self.missing.add_not_asked(self.attended, self._asking.ran)
         if not self._newest:
-            recorded = map(Recorded, self.calls, self._runs)
-            whole = with_whole_layers(list(recorded), self._lists, self._linears.read_together)
+            are_next = [id(call.projections) in self._next_heads for call in self.calls]
+            recorded = list(map(Recorded, self.calls, self._runs, are_next))
+            refused = {call.module for call in self.missing.calls}
+            together = self._linears.read_together
+            whole = with_whole_layers(recorded, self._lists, together, refused)
             self.calls[:] = [one.call for one in whole]
             self._runs = [one.run for one in whole]
         self.calls[:] = where_coarse(with_layers(self.calls, self._runs))

@@ -1,8 +1,8 @@
 """The products that ran last, found by the tensors that were computed from them.
 
 In: products with their numbers, and the origins of tensors. Out: the products that entered a tensor
-by elementwise operations, and "self" or "cross" for queries and keys, whatever was done to both
-since their layers: a norm, a rotation, a scale.
+by elementwise operations, and what the layers behind queries and keys read, whatever was done to
+both since: a norm, a rotation, a scale. What they read tells "self" from "cross".
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -66,15 +66,23 @@ class Sources(dict[int, ScoreSource]):
             for source in self.entering(read)
         )
 
-    def kind(self, query: Tensor, key: Tensor) -> Kind | None:
-        """The kind that the layers of q and k show; None unless each of them comes from one."""
+    def reads(self, query: Tensor, key: Tensor) -> tuple[Tensor, Tensor] | None:
+        """The rows that the layers behind q and k read; None unless each comes from one."""
         reads = []
         for tensor in (query, key):
             layers = [source for source in self.entering(tensor) if source.is_learned]
             if len(layers) != 1 or not layers[0].has_learned_columns:
                 return None
             reads.append(layers[0].left.flatten(0, -2))
-        return self.kind_of_reads(*reads)
+        return reads[0], reads[1]
+
+    def whole_rows(self, read: Tensor, n_row: int) -> Tensor | None:
+        """The rows that a layer read, or that the layer before it read, if they are so many.
+
+        A product of q with a matrix reads rows of heads, which a layer wrote side by side.
+        """
+        reads = [read, *(before.flatten(0, -2) for before in self._reads_behind(read))]
+        return next((rows for rows in reads if len(rows) == n_row), None)
 
     def kind_of_reads(self, query: Tensor, key: Tensor) -> Kind:
         """ "self" if the layers of q and k read the same tensor, [row, column], "cross" if not.

@@ -41,6 +41,7 @@ from attnviz.capture.record.gaps import (
     STACKED_QUERIES,
 )
 from attnviz.capture.record.head_layout import HeadLayout
+from attnviz.capture.record.loops import HeadLoops
 from attnviz.capture.record.operations import LayerRun, MatrixProduct, OpenSoftmax, ScoreSource
 from attnviz.capture.record.origins import CAT, NOTHING, STACK, Origins, joined_axis
 from attnviz.capture.record.score_trail import ScoreTrails, TrailedScores
@@ -59,7 +60,8 @@ class SeenAttention:
     """One attention of a module with code of its own; `output` is weights·V.
 
     `kind` is known if the layers before q and k were found, and the projections if the module is
-    torch's own, and so is the `product` before its softmax.
+    torch's own, and so is the `product` before its softmax. `is_next` tells the next head of a loop
+    over heads from one more attention.
     """
 
     module: nn.Module
@@ -69,6 +71,7 @@ class SeenAttention:
     projections: dict[str, Projection] = field(default_factory=dict)
     absent: dict[str, str] = field(default_factory=dict)
     product: multihead.ScoreProduct | None = None
+    is_next: bool = False
 
 
 class ThreadTrace:
@@ -93,6 +96,7 @@ class ThreadTrace:
         self._undecided: Undecided | None = None
         self._scaling: ops.Scaling | None = None
         self._trails = ScoreTrails()
+        self._loops = HeadLoops(self._sources)
         # products of two computed tensors, one of them the result of such a product, by number
         self.chained: dict[int, ops.Stack] = {}
         self._of_parameters: set[int] = set()  # products of nothing but parameters
@@ -153,6 +157,7 @@ class ThreadTrace:
             numbers.clear()
         self._layers.clear()
         self._trails.clear()
+        self._loops.end()
         self._scaling = None
 
     def decide_by(self, read: Tensor) -> None:
@@ -399,6 +404,7 @@ class ThreadTrace:
             return False
         self._close(number)
         self._decide_late()
+        self._loops.end()
         self._report(SeenAttention(stack[-1], call.inputs, call.mixed, call.kind))
         return True
 
@@ -518,12 +524,12 @@ class ThreadTrace:
         if not all(state.holds() for state in call.states):
             self._refuse(call.stack[-1], OVERWRITTEN)
             return
-        query, key, before, kind = None, None, None, call.kind
+        query, key, before, kind, reads = None, None, None, call.kind, None
         if call.factors is not None:
             query, key = (layout.by_head(tensor) for tensor in call.factors[:2])
             reads = self._layers.reads(layout, *call.factors[:2])
-            shown = self._sources.kind_of_reads(*reads) if reads else None
-            kind = shown or self._sources.kind(*call.factors[:2]) or call.kind
+            reads = reads or self._sources.reads(*call.factors[:2])
+            kind = self._sources.kind_of_reads(*reads) if reads else call.kind
             scaling = call.scaling
             if scaling is not None and ops.is_same_view(scaling.after, call.factors[2].left):
                 before = multihead.ScoreProduct(scaling.before, call.factors[2].added)
@@ -531,8 +537,10 @@ class ThreadTrace:
             layout.by_head(call.weights), query, key, layout.by_head(call.values)
         )
         inputs = derived(stored, call, layout) if before is None else None
-        mixed = layout.by_head(call.mixed).transpose(1, 2)
-        self._report(SeenAttention(call.stack[-1], inputs or stored, mixed, kind, product=before))
+        mixed, module = layout.by_head(call.mixed).transpose(1, 2), call.stack[-1]
+        is_next = self._loops.is_next(module, query, reads)
+        seen = SeenAttention(module, inputs or stored, mixed, kind, product=before, is_next=is_next)
+        self._report(seen)
 
     def _add_fused(self, arguments: Mapping[str, Any], out: object, stack: ops.Stack) -> None:
         """Take a fused kernel as a whole attention."""
@@ -550,13 +558,14 @@ class ThreadTrace:
             return
         heads_first = layout is not None and layout.head_axis == 0
         inputs, mixed = fused_kernels.opened(arguments, output, heads_first=heads_first)
-        q, k, kind = inputs.query, inputs.key, None
+        q, k, reads = inputs.query, inputs.key, None
         if q.dim() == 4 and q.shape[:2] == k.shape[:2]:
             heads = HeadLayout(tuple(q.shape[:2]), 1)
             reads = self._layers.reads(heads, q.flatten(0, 1), k.flatten(0, 1))
-            kind = self._sources.kind_of_reads(*reads) if reads else None
-        kind = kind or self._sources.kind(arguments["query"], arguments["key"])
-        self._report(SeenAttention(stack[-1], inputs, mixed, kind))
+        reads = reads or self._sources.reads(arguments["query"], arguments["key"])
+        kind = self._sources.kind_of_reads(*reads) if reads else None
+        is_next = self._loops.is_next(stack[-1], q, reads)
+        self._report(SeenAttention(stack[-1], inputs, mixed, kind, is_next=is_next))
 
     def _drop_oldest(self) -> None:
         """Refuse the oldest open softmax if it is attention, and forget it."""
