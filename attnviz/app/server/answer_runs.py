@@ -96,22 +96,29 @@ def _answers(
     key: str, _captured: AppCapture, _request: "Request", _others: tuple[str, ...], _splits: bool
 ) -> Answering:
     """One clean pass, or that of the capture; of a decoder only the last logits are kept."""
-    from attnviz.experiment.clean_run import of_capture, prepare_request
     from attnviz.experiment.run import Experiment
     from attnviz.experiment.traced_run import prepare_traced
     from attnviz.pictures.switches.words import MAX_WORDS
 
     loaded, last_row = _captured.model, _captured.model.kind == "decoder"
-    own = _captured.request is not None and _captured.request.key == _request.key
     if _splits and len(_captured.capture.tokens) <= MAX_WORDS:
         prepared = prepare_traced(loaded, _request, last_row=last_row)
     else:
-        known = of_capture(loaded, _request, _captured.capture, last_row=last_row) if own else None
-        prepared = known or prepare_request(loaded, _request, last_row=last_row)
+        prepared = clean_run(_captured, _request, last_row=last_row)
     prepared = replace(prepared, vectors=_vectors.setdefault(loaded, {}))
     run = Experiment(prepared, _others)
     assert run.reader, "the answer is read once, for all who look at it"
     return Answering(run, _pass_ms(prepared))
+
+
+def clean_run(captured: AppCapture, request: "Request", *, last_row: bool = False) -> "CleanRun":
+    """The clean pass of a request: that of the capture, if it is its own and kept enough."""
+    from attnviz.experiment.clean_run import of_capture, prepare_request
+
+    model, known = captured.model, None
+    if captured.request is not None and captured.request.key == request.key:
+        known = of_capture(model, request, captured.capture, last_row=last_row)
+    return known or prepare_request(model, request, last_row=last_row)
 
 
 def _pass_ms(prepared: "CleanRun") -> float:

@@ -134,10 +134,9 @@ def all_guesses(shown: PageContext) -> "Lens | None":
 
 @shared(most=MAX_LENSES)
 def _lens(captured: AppCapture, request: "Request") -> "Lens":
-    from attnviz.experiment.clean_run import prepare_request
     from attnviz.experiment.run import Experiment
 
-    return Experiment(prepare_request(captured.model, request)).lens()
+    return Experiment(answer_runs.clean_run(captured, request)).lens()
 
 
 def _ask() -> None:
@@ -156,7 +155,6 @@ def _take_guess(name: str) -> None:
 
 
 def _view(shown: PageContext, request: "Request", lens: "Lens", chosen: str) -> TableView:
-    from attnviz.experiment.clean_run import prepare_request
     from attnviz.experiment.outputs.classes import class_names
 
     model = shown.captured.model
@@ -169,7 +167,7 @@ def _view(shown: PageContext, request: "Request", lens: "Lens", chosen: str) -> 
     if classes:
         labels = [text(shown.lang, "inside.whole_input")]
     else:
-        labels = _tokens(prepare_request(model, request), n_rows)
+        labels = _tokens(answer_runs.clean_run(shown.captured, request), n_rows)
     opens = model.kind == "decoder"
     return inside.lens_table(shown.lang, lens, labels, names, chosen if opens else None)
 
