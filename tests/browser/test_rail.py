@@ -135,3 +135,24 @@ def test_the_rail_stays_where_it_is_when_a_stop_opens(
         stops.nth(place).click()
         expect(page.locator(".step-head[aria-expanded=true]")).to_have_count(1)
         assert rail.bounding_box() == before
+
+
+def test_the_rail_under_other_masks_has_their_numbers(visit: OpenVisit) -> None:
+    """A causal mask hides 2 from 1, and the weight of 0 grows by what 1 lost behind it."""
+    steps = attnviz.derive(attnviz.capture("minilm", "The cat sat.").call(2), 5)
+    cell = {"layer": 2, "head": 5, "query": 1}
+    said = {}
+    for key, masks in ((0, "padding"), (0, "causal"), (2, "causal")):
+        page = visit(
+            "masks", model="minilm", text="The cat sat.", **cell, key=key, masks=masks
+        ).page
+        expect(page.locator(".rail .stop")).to_have_count(7)
+        expect(page.locator(".rail .stop b").nth(1)).not_to_be_empty()
+        page.wait_for_timeout(500)
+        said[key, masks] = page.locator(".rail .stop b").all_inner_texts()[3:5]
+    scores, weights = steps.scaled[1], steps.weights[1]
+    first = np.exp(scores[:2].numpy())
+    assert number(said[0, "padding"][1]) == pytest.approx(float(weights[0]), abs=6e-5)
+    assert number(said[0, "causal"][0]) == pytest.approx(float(scores[0]), rel=1e-3)
+    assert number(said[0, "causal"][1]) == pytest.approx(first[0] / first.sum(), abs=6e-5)
+    assert said[2, "causal"] == ["−∞", "0.0000"]

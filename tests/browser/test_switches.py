@@ -29,7 +29,7 @@ def test_a_click_switches_a_head_and_the_answer_follows(visit: OpenVisit) -> Non
     expect(page.locator("[data-head='L1.H0']")).to_have_attribute("aria-checked", "false")
     expect(said).to_contain_text("L0.H0, L1.H0")
     page.get_by_role("button", name="Undo").click()
-    expect(said).to_contain_text("With all of L0.H0 off (its mean instead)")
+    expect(said).to_contain_text("With all of L0.H0 off (the mean instead)")
     page.get_by_role("button", name="All on").click()
     expect(said).to_contain_text("All heads are on")
     opened.wait_for_parameters(changes="none")
@@ -68,7 +68,7 @@ def test_from_a_whole_head_one_click_leads_to_its_look_as_start_forbids_it(
     opened = visit("switches", model="stories", text=STORE, changes="L2.H1.mixed=mean")
     page = opened.page
     said = page.locator(".av-switches-now .av-sentence")
-    whole = "With all of L2.H1 off (its mean instead), the answer stays Mary (99.3% → 44.5%)."
+    whole = "With all of L2.H1 off (the mean instead), the answer stays Mary (99.3% → 44.5%)."
     expect(said).to_have_text(whole)
     page.get_by_role("button", name="Forbid only L2.H1’s look at “Mary”").click()
     opened.wait_for_parameters(changes="none", forbid="14.2", head="1", key="2")

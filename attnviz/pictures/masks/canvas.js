@@ -25,7 +25,7 @@ import { layoutMaps, paintMap, paintMapMarks } from "./map.js";
 import { buildParts, makeMap, writeLegend, writeParts } from "./parts.js";
 import { listenMap } from "./pointer.js";
 import { drawRowTable } from "./rowtable.js";
-import { cellSentence, deadRows } from "./words.js";
+import { cellSentence, deadRows, maskedScore } from "./words.js";
 
 /** @import { Committer } from "../shared/committer.js" */
 /** @import { Host, Mounted } from "../shared/host.js" */
@@ -52,6 +52,9 @@ export default function masks(/** @type {Host} */ host) {
   let state = null;
   const redraw = oncePerFrame(() => state && state.drawnFor !== roomKey(state) && drawMaps(state));
   const stop = watchSize(top, redraw);
+  const deafen = host.channel.listen((message) => {
+    if (state && "wants" in message && message.wants === "laid") tellLaid(state);
+  });
   return {
     refresh(bytes) {
       /** @type {Data} */
@@ -62,6 +65,8 @@ export default function masks(/** @type {Host} */ host) {
     },
     destroy() {
       stop();
+      deafen();
+      host.channel.post({ laid: null });
       redraw.cancel();
       committer.destroy();
       top.remove();
@@ -165,6 +170,16 @@ function showMasks(/** @type {State} */ state) {
   writeLegend(parts.legend, header, laid, state.theme, state.selection.scale);
   drawMaps(state);
   drawRowTable(state);
+  tellLaid(state);
+}
+
+/** Tells the rail what the masks make of the first sentence; null where they are the model's own. */
+function tellLaid(/** @type {State} */ state) {
+  const { header, masks: laid, numbers, host } = state;
+  if (isAsModel(laid, header)) return host.channel.post({ laid: null });
+  const masked = Float32Array.from(numbers[0].weights, (_, cell) => maskedScore(state, 0, cell));
+  const weights = Float32Array.from(numbers[0].weights);
+  host.channel.post({ laid: { layer: header.layer, head: header.head, masked, weights } });
 }
 
 /** Says whose masks are on; for others than the model's, how far this page's own softmax is from the model's. */

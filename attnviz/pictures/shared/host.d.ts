@@ -66,15 +66,16 @@ export interface Channel {
 
 /**
  * A change of the selection, what is told of all heads or the question for that, a square that grows, what was found, the
- * paths over the switches and what happens to one, what an answer has turned into. Who cannot show a choice without the
+ * paths over the switches and what happens to one, what an answer has turned into, what other masks make of a head. Who cannot show a choice without the
  * server wants it to be told at once ("commit").
  */
 export type Message =
   | Announcement
   | { readonly effects: HeadEffects }
   | { readonly rest: Rest }
-  | { readonly wants: "effects" | "rest" | "paths" | "turned" | "commit" }
+  | { readonly wants: "effects" | "rest" | "paths" | "turned" | "laid" | "commit" }
   | { readonly turned: Turned | null }
+  | { readonly laid: LaidMasks | null }
   | { readonly grow: Growth }
   | { readonly hits: Hits }
   | { readonly paths: DrawnPaths | null }
@@ -85,6 +86,14 @@ export type Message =
 export interface Turned {
   readonly before: SaidAnswer;
   readonly after: SaidAnswer;
+}
+
+/** A head's scores and weights of the first sentence under other masks than the model's, row by row. */
+export interface LaidMasks {
+  readonly layer: number;
+  readonly head: number;
+  readonly masked: Float32Array<ArrayBuffer>;
+  readonly weights: Float32Array<ArrayBuffer>;
 }
 
 export interface SaidAnswer {

@@ -32,7 +32,8 @@ export function makeParts(host, moveFocus) {
   const before = el("span", { class: "stage-before av-caption", hidden: true });
   const heading = el("h3", { class: "av-heading" }, name, before);
   const bars = el("ul", { class: "stage-bars" });
-  const answers = el("div", { class: "stage-answers" }, heading, bars);
+  const listed = el("p", { class: "av-caption" });
+  const answers = el("div", { class: "stage-answers" }, heading, bars, listed);
   const gap = el("span", { class: "stage-token gap", dir: "auto" });
   const says = el("p", { class: "stage-says", role: "status" });
   const notShown = el("span", {});
@@ -92,6 +93,8 @@ export function makeParts(host, moveFocus) {
       const asks = kind === "meaning" ? "title_meaning" : scene === "own" ? "title_next" : "title_story";
       setText(title, strings[asks]);
       setText(name, kind === "meaning" ? strings.meaning : strings.answer);
+      setText(listed, kind === "meaning" ? "" : strings.listed);
+      listed.hidden = kind === "meaning";
       setText(before, strings.before);
       setText(toChange, strings.to_change);
       pills.setAttribute("aria-label", strings.label);

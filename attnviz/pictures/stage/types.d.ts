@@ -95,6 +95,7 @@ export interface Strings extends SharedStrings {
   readonly title_next: string;
   readonly title_meaning: string;
   readonly answer: string;
+  readonly listed: string;
   readonly before: string;
   readonly meaning: string;
   readonly idle: string;

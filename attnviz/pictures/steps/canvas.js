@@ -54,14 +54,23 @@ export default function steps(/** @type {Host} */ host) {
     state.parts.picture.paint();
   });
   const stop = watchSize(top, redraw);
+  const deafen = host.channel.listen((message) => {
+    if (!("laid" in message) || !state) return;
+    state.laid = message.laid;
+    showRail(state);
+  });
   return {
     refresh(data) {
       if (state) renew(state, data);
-      else state = begin({ host, top, committer }, data);
+      else {
+        state = begin({ host, top, committer }, data);
+        host.channel.post({ wants: "laid" });
+      }
       showData(state);
     },
     destroy() {
       stop();
+      deafen();
       if (state) haltPlay(state);
       redraw.cancel();
       committer.destroy();
@@ -95,6 +104,7 @@ function begin(/** @type {Frame} */ frame, /** @type {Uint8Array} */ data) {
     target: null,
     areAllTerms: false,
     film: null,
+    laid: null,
     stop: stopNamed(frame.host.address.get("stop")),
   };
   frame.top.replaceChildren(...parts.nodes);
@@ -205,9 +215,26 @@ function showSums(/** @type {State} */ state) {
   };
   drawArithmetic(parts.box, { header, arrays, query, key, areAllTerms, stop, ...does });
   parts.rail.write(header);
-  parts.rail.show(arrays, { query, key });
+  showRail(state);
   showPlay(state);
   showStop(state);
+}
+
+/** The numbers of the rail: under other masks, where those are laid over the head in its picture. */
+function showRail(/** @type {State} */ state) {
+  const { parts, header, laid, mode, edited } = state;
+  const own = mode === "difference" ? edited : state.arrays;
+  const isLaid = header.face === "masks" && laid?.layer === header.layer && laid.head === header.head;
+  const { masked, weights } = own;
+  const fits = isLaid && masked && weights && laid.weights.length === weights.data.length;
+  const arrays = fits
+    ? {
+        ...own,
+        masked: { ...masked, data: laid.masked },
+        weights: { ...weights, data: laid.weights },
+      }
+    : own;
+  parts.rail.show(arrays, seenCell(state, arrays));
 }
 
 /** The cell that the row's picture shows: the chosen one; while none is, the strongest of the row. */

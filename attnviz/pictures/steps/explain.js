@@ -274,7 +274,7 @@ function mixedStep(/** @type {Followed} */ cell) {
       cueScroll(el("div", region, mixedTable(cell, part, n))),
       shareLine(cell, part.share),
     ],
-    percentOf(part.share),
+    part.share === null ? "" : fill(strings.mixed_part, { share: percentOf(part.share) }),
   );
 }
 

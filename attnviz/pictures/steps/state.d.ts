@@ -2,7 +2,7 @@
 
 import type { AxesLayout } from "../shared/axes.js";
 import type { Committer } from "../shared/committer.js";
-import type { Host } from "../shared/host.js";
+import type { Host, LaidMasks } from "../shared/host.js";
 import type { Geom } from "../shared/matrix.js";
 import type { Selection } from "../shared/selection.js";
 import type { Theme } from "../shared/theme.js";
@@ -132,6 +132,8 @@ export interface State extends Show {
   target: Target | null;
   areAllTerms: boolean;
   film: Film | null;
+  /** What other masks make of a head, told by the picture above a rail. */
+  laid: LaidMasks | null;
   /** What is looked at alone. */
   stop: FilmStage | null;
 }

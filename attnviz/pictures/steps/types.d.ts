@@ -210,6 +210,7 @@ export interface Strings extends SharedStrings {
   readonly step_mixed: string;
   readonly mixed_text: string;
   readonly mixed_share: string;
+  readonly mixed_part: string;
   readonly value_row: string;
   readonly weighted_row: string;
   readonly mixed_row: string;
