@@ -15,6 +15,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import streamlit as st
+from streamlit.navigation.page import StreamlitPage
 
 from attnviz.app.bar import navigation
 from attnviz.app.frame import frame, notices, strip, take
@@ -35,6 +36,7 @@ from attnviz.checks.examples import languages
 from attnviz.i18n import DEFAULT, Language, catalogue, tag, text
 from attnviz.models.registry import DEFAULT_MODEL
 from attnviz.pictures.group.titles import model_title
+from attnviz.pictures.shared.pages import Page
 from attnviz.pictures.shared.pages import path as path_of
 
 # the words of Streamlit that no option changes, those that a script of the page says (host/bar.js),
@@ -53,6 +55,7 @@ STREAMLIT_SAYS = {
     "Upload": "streamlit.upload",
     "file upload": "streamlit.file",
 }
+PAGES = "pages"  # of Streamlit, in this session
 MARK = Path(__file__).with_name("mark.svg")
 
 
@@ -94,20 +97,29 @@ def _said_meanwhile(lang: Language) -> AbstractContextManager[None]:
 turns.page_run = turns.PageRun(messages.waiting, store.let_end)
 
 
+def _pages(lang: Language) -> dict[Page, StreamlitPage]:
+    """The pages of this session, which looks for their files once for each language."""
+    kept: dict[Page, StreamlitPage] | None = store.get(f"{PAGES}.{lang}")
+    if kept is None:
+        kept = {
+            name: st.Page(
+                path,
+                title=text(lang, f"page.{name}.title"),
+                url_path=path_of(name),
+                default=name == routes.DEFAULT,
+            )
+            for name, path in routes.files().items()
+        }
+        store.put(f"{PAGES}.{lang}", kept)
+    return kept
+
+
 def main() -> None:
     """Draw one run of the app."""
     address_bar.adopt()
     store.put(widgets.RERUN, ())
     lang = current.language()
-    pages = {
-        name: st.Page(
-            path,
-            title=text(lang, f"page.{name}.title"),
-            url_path=path_of(name),
-            default=name == routes.DEFAULT,
-        )
-        for name, path in routes.files().items()
-    }
+    pages = _pages(lang)
     page = st.navigation(list(pages.values()), position="hidden")
     name = next(name for name, listed in pages.items() if listed == page)
     if name == routes.DEFAULT and address_bar.leads_on():

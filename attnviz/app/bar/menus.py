@@ -49,10 +49,12 @@ def more(lang: Language, page: Page) -> None:
     with st.popover(text(lang, "bar.more"), type="tertiary", key=widgets.key("menu.more")):
         palette.door(lang)
         with st.expander(text(lang, "explain.label"), key=widgets.key("explain")):
-            for shown in _explained(page):
-                for part in ("intro", "explain"):
-                    said = with_formulas(text(lang, f"page.{shown}.{part}"))
-                    st.markdown(with_terms(lang, said))
+            parts = [
+                text(lang, f"page.{shown}.{part}")
+                for shown in _explained(page)
+                for part in ("intro", "explain")
+            ]
+            st.markdown(with_terms(lang, with_formulas("\n\n".join(parts))))
         if current.door(page) not in routes.WITHOUT_MODEL:
             own_files.capture_upload(lang)
         _language(lang)
