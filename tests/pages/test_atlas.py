@@ -63,6 +63,24 @@ def test_every_head_stands_where_the_survey_puts_it(visit: Visit, lang: i18n.Lan
     assert f"{percent:.0f}" in own, "where the visitor's text lies among the survey's"
 
 
+def test_a_text_that_is_padded_with_a_second_one_is_placed_alone(visit: Visit) -> None:
+    """Its largest weights are those of its own rows; the mean with "Lily." lay elsewhere."""
+    visit("atlas", model="stories", text=TEXTS[1])  # the survey is there now
+    second = {"text2": "Lily ran.", "layer": "2", "head": "1"}
+    app = visit("masks", model="stories", text=TEXTS[1], **second)
+    (said,) = [caption.value for caption in app.caption if "4 texts" in caption.value]
+    peak = float(attnviz.capture("stories", TEXTS[1]).weights(2, 1)[1:].max(1).mean())
+    survey = attnviz.survey("stories", TEXTS)
+    both = attnviz.capture("stories", [TEXTS[1], "Lily ran."])
+    table = attnviz.capture("stories", TEXTS[1]).table(["peak", "entropy", "distance"])
+    row = survey.heads.index(HeadId(2, 1))
+    assert table["peak"][row] == pytest.approx(peak, abs=1e-5)
+    placed, mean = survey.quantiles(table), survey.quantiles(both.table(["peak", "distance"]))
+    shares = [round(100 * float(placed[name][row])) for name in ("peak", "entropy", "distance")]
+    assert all(f"{share}%" in said for share in shares)
+    assert float(mean["distance"][row]) != float(placed["distance"][row])
+
+
 def test_the_axes_are_in_the_address_and_a_translator_has_no_atlas(visit: Visit) -> None:
     app = visit("atlas", model="stories", text=TEXTS[1], measure_x="previous", measure_y="peak")
     header, arrays = sent(app)

@@ -62,7 +62,7 @@ def _mount(shown: PageContext, survey: "Survey") -> None:
     lang, choice = shown.lang, current.view().atlas
     head = selection.nearest_head(survey.heads, *current.view().place.layer_and_head)
     capture = shown.captured.capture
-    own = capture.table() if surveys.fits(survey, capture) else None
+    own = capture.table(batch=0) if surveys.fits(survey, capture) else None
     other = _matched(lang, survey)
     matched = "" if other is None else other.model.id
     extent, name = selection.extent_of(survey.heads, 0), widgets.component_key("atlas")
@@ -173,8 +173,8 @@ def place_of_text(shown: PageContext) -> None:
 
 @shared(most=MAX_PLACED)
 def _placed(captured: AppCapture) -> "HeadTable":
-    """The measures that place a text, of all heads."""
-    return captured.capture.table(PLACED)
+    """The measures that place the first text, of all heads: a second one is no part of it."""
+    return captured.capture.table(PLACED, batch=0)
 
 
 @fragment("place_of_text")
