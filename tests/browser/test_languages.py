@@ -16,7 +16,7 @@ from tests.browser.conftest import OpenVisit
 from tests.support.browser import settle
 from tests.support.cases import mostly_slow
 from tests.support.visit import VIEWPORT
-from tests.support.waiting import expect_equal
+from tests.support.waiting import at_rest, expect_equal
 
 # the family that a machine with Noto has for each script, and the breaks of a paragraph
 GLYPHS: dict[Language, str] = {
@@ -160,7 +160,7 @@ def test_tokens_and_examples_say_that_they_are_english(visit: OpenVisit, path: s
         words = page.locator(selector).filter(has_text=re.compile("[A-Za-z]"))
         expect(words.first).to_be_attached()
         expect(page.locator(f"{selector}[lang=en]")).to_have_count(words.count())
-    assert page.locator(".av-caption[lang]").count() == 0
+    expect(page.locator(".av-caption[lang]")).to_have_count(0)
 
 
 @pytest.mark.slow
@@ -317,8 +317,7 @@ def test_english_words_on_a_page_name_their_language(visit: OpenVisit, path: str
     closed = page.locator("[data-testid=stMain] details:not([open]) > summary:visible")
     for _ in range(closed.count()):  # one that is opened is no longer among them
         closed.first.click()
-    page.wait_for_timeout(1000)
-    assert page.evaluate(UNNAMED) == []
+    assert at_rest(lambda: page.evaluate(UNNAMED)) == []
 
 
 @pytest.mark.slow
@@ -363,9 +362,9 @@ def test_english_words_on_a_card_name_their_language(visit: OpenVisit, lang: Lan
     if lang != "es":  # its words may be Spanish
         expect(marked.get_by_text("animal", exact=True).first).to_be_visible()
     said = page.locator("[data-testid=stHeadingWithActionElements]").first
-    assert said.evaluate("(node) => node.closest('[lang]').lang") == tag(lang)
+    expect_equal(lambda: said.evaluate("(node) => node.closest('[lang]').lang"), tag(lang))
     paragraph = page.locator(PARAGRAPH).filter(has=page.locator("span[lang=en]")).first
-    assert paragraph.evaluate("(node) => node.closest('[lang]').lang") == tag(lang)
+    expect_equal(lambda: paragraph.evaluate("(node) => node.closest('[lang]').lang"), tag(lang))
 
 
 @pytest.mark.slow

@@ -20,7 +20,7 @@ from attnviz.pictures.stage import STAGED, StageView
 from attnviz.pictures.stage import fill as stage_fill
 from tests.support.cases import mostly_slow
 from tests.support.static_site import served
-from tests.support.waiting import LIMIT_MS, expect_true, number
+from tests.support.waiting import LIMIT_MS, expect_equal, expect_true, number
 
 MODELS = ("stories", "sentiment", "translator", "shapes")
 OWN = "Sam has a hat and Lily has a ball. Sam's mom gave Lily's ball to"
@@ -288,7 +288,7 @@ def test_a_switch_of_the_stage_stays_off_while_one_types(visitor: Visitor, addre
     type_at_start(page, "Then ")
     expect(page.locator("#status")).to_contain_text("16 tokens")
     expect(page.locator(".stage")).to_have_attribute("data-forbidden", "L2.H1")
-    assert page.evaluate("document.getAnimations({ subtree: true }).length") == 0
+    expect_equal(lambda: page.evaluate("document.getAnimations({ subtree: true }).length"), 0)
 
 
 def test_a_head_is_switched_off_with_its_control(visitor: Visitor, address: str) -> None:
@@ -303,7 +303,7 @@ def test_the_pad_shows_the_picture_that_is_answered(visitor: Visitor, address: s
     page = visitor.open(f"{address}?model=shapes")
     pad = page.locator(".av-drawing-pad-surface[data-deeds='1']")
     corner = "c => [...c.getContext('2d').getImageData(0, 0, c.width, c.height).data.slice(0, 3)]"
-    assert pad.evaluate(corner) == first_picture()[0, 0].tolist()
+    expect_equal(lambda: pad.evaluate(corner), first_picture()[0, 0].tolist())
     before = page.locator("#answer").inner_text()
     page.get_by_role("button", name="Clear", exact=True).click()
     expect(page.locator("#answer")).not_to_have_text(before)
@@ -314,7 +314,8 @@ def test_the_picture_begins_in_the_first_third_of_a_screen(visitor: Visitor, add
     visitor.page.set_viewport_size({"width": 1440, "height": 900})
     page = visitor.open(address)
     expect(page.locator("#badge")).to_have_attribute("data-state", "ok")
-    assert page.evaluate("document.getElementById('view').getBoundingClientRect().top") < 300
+    top = "document.getElementById('view').getBoundingClientRect().top"
+    expect_true(lambda: page.evaluate(top) < 300)
     expect(page.locator("#about")).to_be_hidden()
     page.locator(".about summary").click()
     expect(page.locator("#about")).to_be_visible()

@@ -164,12 +164,15 @@ def test_on_a_phone_the_verdict_stands_above_the_answer_and_no_text_is_cut(
         assert box is not None
         return box["y"] + box["height"]
 
-    above = page.locator(".av-switches-now").bounding_box()
-    assert above is not None and bottom(".av-switches-facts > b") <= above["y"]
+    def stands_above() -> bool:
+        answer = page.locator(".av-switches-now").bounding_box()
+        return answer is not None and bottom(".av-switches-facts > b") <= answer["y"]
+
+    expect_true(stands_above)
     wide = (
         "(node) => node.scrollWidth > node.clientWidth || node.getBoundingClientRect().right > 391"
     )
-    assert not page.locator(".av-switches-says").evaluate(wide)
+    expect_true(lambda: not page.locator(".av-switches-says").evaluate(wide))
 
 
 def test_no_click_on_a_switch_is_lost_while_the_server_answers(visit: OpenVisit) -> None:
@@ -234,8 +237,8 @@ def test_bars_move_on_tracks_that_keep_their_width(visit: OpenVisit) -> None:
     fill.evaluate("(node) => { Element.prototype.animate = () => { window.moved = true; }; }")
     page.locator("[data-head='L0.H0']").click()
     expect(page.locator(".av-switches-now .av-sentence")).to_contain_text("but John")
-    assert {*tracks.evaluate_all(TRACKS)} == {before}
-    assert page.evaluate("() => window.moved")
+    expect_equal(lambda: {*tracks.evaluate_all(TRACKS)}, {before})
+    expect_true(lambda: page.evaluate("() => window.moved"))
 
 
 @pytest.mark.slow

@@ -25,6 +25,8 @@ def test_no_browser_test_asserts_what_it_read_once() -> None:
         "shown = box.all_inner_texts()\n    assert shown == ['1']",
         "assert number_of(box) == 1",
         "expect_true(lambda: '1' in opened.page.url)",
+        "expect_equal(lambda: len(opened.seen.sent), 1)",
+        "assert box.evaluate_all('(all) => all.length') == 1",
     ],
 )
 def test_a_single_reading_is_found(lines: str) -> None:
@@ -40,6 +42,7 @@ def test_a_single_reading_is_found(lines: str) -> None:
         "expect(box).to_have_text('1')",
         "expect_equal(lambda: box.inner_text(), '1')",
         "eventually(lambda: check(box))",
+        "opened.wait_until(lambda: len(opened.seen.sent) == 1)",
         "assert page.evaluate('1 + 1') == 2",
     ],
 )

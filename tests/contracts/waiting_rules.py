@@ -4,6 +4,7 @@ In: a file's name and its text. Out: one line for each assertion that compares w
 one moment, though a browser and a server answer when they can. A function whose name is given to
 `eventually` is made again until it holds, so its assertions may read. `page.url` may not be read
 even there: it is the address that Playwright last heard of, and it hears nothing between two calls.
+For the same reason only `wait_until` of a visit, which calls the page, waits for what was `seen`.
 """
 
 import ast
@@ -15,7 +16,9 @@ from tests.contracts.rules import Function, dotted, functions, parse
 READS = {
     "all_inner_texts",
     "all_text_contents",
+    "evaluate_all",
     "get_attribute",
+    "inner_html",
     "inner_text",
     "input_value",
     "is_checked",
@@ -26,6 +29,7 @@ READS = {
 }
 READERS = {"cell_colours", "data", "main_text", "pixels"}  # functions of tests/support
 REPEATS = "eventually"
+WITHOUT_THE_PAGE = {REPEATS, "expect_equal", "expect_true", "at_rest"}
 
 
 def single_readings(name: str, source: str) -> list[str]:
@@ -33,19 +37,27 @@ def single_readings(name: str, source: str) -> list[str]:
     tree = parse(source)
     readers = READERS | _readers(tree)
     repeated = _repeated(tree)
-    return [
+    found = [
         f"{name}:{assertion.lineno}: {function.name} asserts what it reads once; wait with "
         "tests.support.waiting"
         for function in functions(tree)
         if function.name not in repeated
         for assertion in _assertions(function, readers)
-    ] + [
-        f"{name}:{part.lineno}: a wait reads an old address; use expect(page).to_have_url"
-        for waiting in ast.walk(tree)
-        if isinstance(waiting, ast.Lambda)
-        for part in ast.walk(waiting)
-        if _is_address(part)
     ]
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Lambda | ast.Call):
+            continue
+        parts = list(ast.walk(node))
+        if isinstance(node, ast.Lambda) and any(map(_is_address, parts)):
+            found.append(
+                f"{name}:{node.lineno}: a wait reads an old address; use expect(page).to_have_url"
+            )
+        if isinstance(node, ast.Call) and dotted(node.func) in WITHOUT_THE_PAGE:
+            if any(isinstance(part, ast.Attribute) and part.attr == "seen" for part in parts):
+                found.append(
+                    f"{name}:{node.lineno}: a wait for messages calls no page; use wait_until"
+                )
+    return found
 
 
 def _repeated(tree: ast.AST) -> set[str]:
