@@ -24,6 +24,7 @@ from attnviz.types import STAGES
 INPUTS = ("query", "key", "value", "mask", "bias", "sinks")
 STORED = ("kept", "query", "key", "value")
 MAX_LAYERS = 10_000
+MAX_HEADS = 4_096  # of a layer: those that were not kept have their places in pictures
 FLOATS = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
 PROJECTIONS = ("q", "k", "v", "out")
 WITHOUT_W = "the capture was saved without W_Q, W_K, W_V and W_O (with_weights=True keeps them)"
@@ -181,7 +182,7 @@ def _inputs(field: Field, place: str, tensors: Unpacker) -> AttentionInputs | St
 def _kept_heads(field: Field) -> KeptHeads:
     """The heads that a capture of some heads has: their numbers, those of its layer, those of k."""
     numbers, n_heads, n_kv_heads = field.rows(3)
-    count = n_heads.whole(1, parts.MAX_PLACES)
+    count = n_heads.whole(1, MAX_HEADS)
     heads, shared = tuple(numbers.wholes(most=count - 1)), n_kv_heads.whole(1, count)
     if not heads or list(heads) != sorted(set(heads)) or count % shared:
         raise Malformed(f"{field.place} has heads that no layer has")

@@ -9,8 +9,10 @@ its weights and masks as numpy arrays, computed layer by layer; `TooLarge` where
 do not fit.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -68,7 +70,7 @@ class Group:
         by_layer = [call.windows for call in self.calls if call.windows is not None]
         return max(by_layer, key=lambda windows: windows.count, default=None)
 
-    @property
+    @cached_property
     def uneven(self) -> bool:
         """True if layers differ in tokens, in their places in a picture, or in number of heads."""
         shapes = {(call.n_heads, call.n_query, call.n_key) for call in self.calls}
@@ -80,6 +82,13 @@ class Group:
         """The heads of each layer that were kept; () where all were."""
         some = any(call.inputs.only for call in self.calls)
         return tuple(tuple(call.kept_heads) for call in self.calls) if some else ()
+
+    @cached_property
+    def masking(self) -> tuple[int, ...]:
+        """The layer whose mask each layer has: itself; with no head kept the next, or the last."""
+        kept = [layer for layer, call in enumerate(self.calls) if call.kept_heads]
+        places = (bisect_left(kept, layer) for layer in range(self.n_layers))
+        return tuple(kept[min(place, len(kept) - 1)] for place in places)
 
     @property
     def heads(self) -> tuple[HeadId, ...]:
@@ -367,9 +376,7 @@ def mask(group: Group, layer: int) -> Bool[np.ndarray, "query key"]:
 
     Of a layer without one it is that of the next layer, or of the last.
     """
-    later = range(layer, group.n_layers)
-    with_heads = (at for at in (*later, *reversed(range(layer))) if group.calls[at].kept_heads)
-    at = next(with_heads)
+    at = group.masking[layer]
     return _mask(group.calls[at], group.row(at))
 
 
