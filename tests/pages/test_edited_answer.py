@@ -2,8 +2,11 @@
 
 import pytest
 
+import attnviz
 from attnviz import i18n
 from attnviz.i18n.numbers import local, percent_sign
+from attnviz.pictures import effects
+from attnviz.pictures.shared.buffer import unpack
 from tests.pages.conftest import Visit
 
 STORE = "When Mary and John went to the store, John gave a drink to"
@@ -29,6 +32,29 @@ def test_an_edit_is_followed_to_the_answer(
     (sentence,) = [one for one in said(app) if "**Mary**" in one]
     assert local(lang, "99.3") + percent_sign(lang) in sentence
     assert [one for one in said(app) if CONTROL[lang] in one]
+
+
+def test_the_line_of_the_text_is_told_what_an_edit_makes_of_the_answer(visit: Visit) -> None:
+    """The corner said Mary 99% beside "no longer Mary"."""
+    lm = attnviz.load("stories")
+    cut = {"layer": "2", "head": "1", "edits": "masked.14.2=-inf"}
+    app = visit("steps", model="stories", text=STORE, **cut)
+    logits = [
+        attnviz.capture(lm, STORE, changes=changes).logits
+        for changes in ([], [attnviz.cut("L2.H1", 14, 2)])
+    ]
+    before, after = (row[0, -1].softmax(-1).max(0) for row in logits if row is not None)
+    (line,) = [
+        each.proto.bytes
+        for each in app.main.get("bidi_component")
+        if each.proto.component_name == f"attnviz.{effects.CANVAS.name}"
+    ]
+    header, _ = unpack(line)
+    assert header["cell"] is None
+    assert header["before"] == ["Mary", pytest.approx(float(before.values), abs=1e-4)]
+    word, share = header["answers"][2][1]
+    assert (word,) == lm.labels_of([int(after.indices)]) != ("Mary",)
+    assert share == pytest.approx(float(after.values), abs=1e-4)
 
 
 @pytest.mark.parametrize("page", ["steps", "masks"])

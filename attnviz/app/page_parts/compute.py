@@ -8,6 +8,7 @@ head. On Masks a hint stands in its place while nothing is edited.
 """
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -23,6 +24,7 @@ from attnviz.app.frame import (
     run_again,
     take,
 )
+from attnviz.app.host.draw import draw
 from attnviz.app.page_parts import atlas, calculator, geometry, inside
 from attnviz.app.server import answer_runs, buffers
 from attnviz.app.server.answer_runs import Answering
@@ -32,6 +34,8 @@ from attnviz.attention import edits as hand
 from attnviz.errors import BadInput
 from attnviz.i18n import text
 from attnviz.masks import spec
+from attnviz.pictures import effects as told
+from attnviz.pictures.effects import EffectsView
 from attnviz.pictures.group import answers
 from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.steps import Face
@@ -159,30 +163,33 @@ def _sentence(shown: PageContext, page: str) -> None:
         if request is None:
             return
         answered = answer_runs.answers(shown.captured, request, ())
+        where = Site(layer, head, shown.group.kind, shown.group.stack)
         key = f"{shown.captured.key} {request.key} {page} {shown.group.name} {layer} {head}"
         try:
             sentences = buffers.sentences(
                 f"{key} {written} {lang}",
-                lambda: _sentences(shown, answered, page, written, layer, head),
+                lambda: _sentences(shown, answered, page, written, where),
             )
         except BadInput as error:
             if error.code == "edit_outside":  # the picture above has said so
                 return
             raise
         st.markdown(sentences[0])
+        if len(sentences) > 1 and not address_bar.is_embedded():  # of this text
+            view = partial(_turned, answered, _changes(page, written, where))
+            draw(told.CANVAS, view, widgets.component_key("edited"), lang, kept=f"{key} {written}")
         for control in sentences[1:]:
             st.caption(control)
 
 
 def _sentences(
-    shown: PageContext, answered: Answering, page: str, written: str, layer: int, head: int
+    shown: PageContext, answered: Answering, page: str, written: str, where: Site
 ) -> tuple[str, ...]:
     """The sentence on the answer and its control; a note if the answer belongs to another text."""
     from attnviz.experiment.switches import call_of, switched
 
     lang, group = shown.lang, shown.group
-    where = Site(layer, head, group.kind, group.stack)
-    call, drawn = call_of(answered.run.prepared, where), group.call(layer)
+    call, drawn = call_of(answered.run.prepared, where), group.call(where.layer)
     same = (call.n_query, call.n_key) == (drawn.n_query, drawn.n_key)
     # a mask fits a text of any length: what was drawn may be padded beside a longer sentence
     if not same and (page == "steps" or shown.captured.n_asked):
@@ -201,6 +208,13 @@ def _sentences(
         what=what,
     )
     return sentence, answers.control_sentence(lang, run.reader, result, "edited")
+
+
+def _turned(answered: Answering, changes: "tuple[Change, ...]") -> EffectsView:
+    """The answer that has come of some changes, for the line of the text."""
+    run = answered.run
+    result = run.with_changes(*changes, draws=0).choices
+    return told.of_edit(run.reader, changes[0].site, result.before, result.after)
 
 
 def _changes(page: str, written: str, where: Site) -> "tuple[Change, ...]":

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from jaxtyping import Float32
+from jaxtyping import Float32, Float64
 
 from attnviz.i18n import text
 from attnviz.pictures.group import answers, heads
@@ -34,8 +34,9 @@ class EffectsView:
     strongest, its control, or that of all looks; what is above `least` matters.
     `sentences[layer][head]` says the effect beside its control, `legend` what is measured and how
     much the largest is, `most`. `cell` is the query and the key of the look that is forbidden, None
-    where the whole head is taken away; then `before` and `answers[layer][head]` are the likeliest
-    answers with their probabilities, "" where an answer is no choice.
+    where the whole head is taken away. `before` and `answers[layer][head]` are the likeliest
+    answers with their probabilities where a look is forbidden or a head edited, "" where none is a
+    choice.
     """
 
     capture: str
@@ -132,6 +133,24 @@ def of_looks(shown: PageContext, run: "Experiment", cuts: "Cuts") -> EffectsView
     before = (named(cuts.winner), float(answer.clean[cuts.winner])) if is_choice else ("", 0.0)
     answered = tuple(map(tuple, chosen))
     return EffectsView(name, table, most, median, least, table_said, legend, cell, before, answered)
+
+
+def of_edit(
+    answer: "AnswerReader",
+    head: Site,
+    before: Float64[np.ndarray, " n"],
+    after: Float64[np.ndarray, " n"],
+) -> EffectsView:
+    """The answer with a head edited by hand, for the line of the text alone."""
+    assert head.head is not None, "one head"
+    said = [(answer.name(int(row.argmax())).strip(), float(row.max())) for row in (before, after)]
+    if not (answer.is_probability and answer.exclusive):
+        said = [("", 0.0), ("", 0.0)]
+    nothing = ("", 0.0)
+    layers = ((),) * head.layer + ((nothing,) * head.head + (said[1],),)
+    empty = np.full((head.layer + 1, head.head + 1), np.nan, np.float32)
+    sentences = (("",) * (head.head + 1),) * (head.layer + 1)
+    return EffectsView("", empty, 0.0, 0.0, 0.0, sentences, "", None, said[0], layers)
 
 
 def _what(answer: "AnswerReader") -> str:

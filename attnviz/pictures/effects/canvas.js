@@ -43,11 +43,12 @@ export default function effects(/** @type {Host} */ { address, channel }) {
   };
 }
 
-/** What the likeliest answer turns into without the look of the chosen head; null without one. @returns {Turned | null} */
+/** What the likeliest answer turns into without the chosen look, or with the chosen head edited; null for neither. @returns {Turned | null} */
 function turnedAt(/** @type {Header} */ { before, answers, cell }, /** @type {AddressSelection} */ place) {
   const { layer, head, query, key } = place;
   const after = answers[layer ?? -1]?.[head ?? -1];
-  if (!cell || cell[0] !== query || cell[1] !== key || !before[0] || !after?.[0]) return null;
+  if (cell && (cell[0] !== query || cell[1] !== key)) return null;
+  if (!before[0] || !after?.[0]) return null;
   return { before: answerOf(before), after: answerOf(after) };
 }
 

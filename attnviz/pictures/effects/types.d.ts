@@ -8,8 +8,9 @@ import type { SharedStrings } from "../shared/heads.js";
  * `capture` is that of the `HeadsView` that shows the heads. `median` is that of all heads but the strongest,
  * its control, or that of all looks; what is above `least` matters. `sentences[layer][head]` says the effect
  * beside its control, `legend` what is measured and how much the largest is, `most`. `cell` is the query and
- * the key of the look that is forbidden, None where the whole head is taken away; then `before` and
- * `answers[layer][head]` are the likeliest answers with their probabilities, "" where an answer is no choice.
+ * the key of the look that is forbidden, None where the whole head is taken away. `before` and
+ * `answers[layer][head]` are the likeliest answers with their probabilities where a look is forbidden or a
+ * head edited, "" where none is a choice.
  */
 export interface Header {
   strings: Strings;
