@@ -103,13 +103,24 @@ FIRST = {
 }
 
 
-@pytest.mark.parametrize("path", mostly_slow((*FIRST,), ("compare",)))
-def test_few_tabs_lead_from_the_start_of_a_page_to_its_picture(visit: OpenVisit, path: str) -> None:
-    opened = visit(path, text=TEXT)
+@pytest.mark.parametrize("path", mostly_slow((*FIRST,), ("switches",)))
+def test_few_tabs_lead_from_the_start_of_a_page_to_its_picture(look: OpenVisit, path: str) -> None:
+    opened = look(path, text=TEXT)
     expect(opened.page.get_by_role("toolbar", name="Rooms")).to_have_count(1)
     picture = opened.page.locator(FIRST[path]).first
     expect(picture).to_be_visible()
     assert tab_to(opened, picture) <= MOST_TABS
+
+
+@pytest.mark.parametrize("path", mostly_slow(("overview", "switches", "steps"), ("switches",)))
+def test_a_link_leads_past_the_bar_to_the_picture(look: OpenVisit, path: str) -> None:
+    opened = look(path, text=TEXT)
+    link = opened.page.locator("[data-testid=stSkipToContent]")
+    first = link.evaluate("(link) => document.querySelector('a, button, input') === link")
+    assert first, "the link is not the first stop of the page"
+    link.focus()
+    opened.page.keyboard.press("Enter")
+    assert 1 + tab_to(opened, opened.page.locator(FIRST[path]).first) <= MOST_SKIPPING
 
 
 @pytest.mark.slow
@@ -131,17 +142,6 @@ def test_the_bar_is_two_stops_with_arrows_between_its_links_and_menus(visit: Ope
     expect(menus.last).to_be_focused()
     page.keyboard.press("Shift+Tab")
     expect(page.get_by_role("link", name="attnviz", exact=True)).to_be_focused()
-
-
-@pytest.mark.parametrize("path", mostly_slow(("overview", "switches", "steps"), ("switches",)))
-def test_a_link_leads_past_the_bar_to_the_picture(visit: OpenVisit, path: str) -> None:
-    opened = visit(path, text=TEXT)
-    link = opened.page.locator("[data-testid=stSkipToContent]")
-    first = link.evaluate("(link) => document.querySelector('a, button, input') === link")
-    assert first, "the link is not the first stop of the page"
-    link.focus()
-    opened.page.keyboard.press("Enter")
-    assert 1 + tab_to(opened, opened.page.locator(FIRST[path]).first) <= MOST_SKIPPING
 
 
 def test_the_whole_way_by_keyboard(visit: OpenVisit) -> None:
