@@ -85,14 +85,12 @@ function product(/** @type {readonly number[]} */ sizes) {
 function placesOf(name, places, shapes) {
   /** @type {Map<number, number>} */
   const begins = new Map();
-  const ends = shapes.map(([heads], layer) =>
-    shapes.slice(0, layer).reduce((n, [before]) => n + before, heads),
-  );
-  let [end, last] = [0, -1];
+  const total = shapes.reduce((n, [heads]) => n + heads, 0);
+  let [end, last, layer, before] = [0, -1, 0, 0]; // heads before the layer
   for (const place of places) {
-    const layer = ends.findIndex((end) => place < end);
-    if (!Number.isInteger(place) || place <= last || layer < 0)
-      throw new Error(`${name}: head ${place} after ${last}, of ${ends.at(-1) ?? 0}`);
+    if (!Number.isInteger(place) || place <= last || place >= total)
+      throw new Error(`${name}: head ${place} after ${last}, of ${total}`);
+    while (place >= before + shapes[layer][0]) before += shapes[layer++][0];
     begins.set(place, end);
     end += product(shapes[layer].slice(1));
     last = place;
