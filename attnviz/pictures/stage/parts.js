@@ -128,8 +128,8 @@ function countsOf(/** @type {NonNullable<Header["tried"]>} */ { looks, strong, m
 }
 
 function othersOf(/** @type {Header} */ { tried, winner }) {
-  const [a, b, c, d] = (tried?.others ?? []).map(percent);
-  return { word: winner, a, b, c, d };
+  const [a, b, c, d, e] = (tried?.others ?? []).map(percent);
+  return { word: winner, a, b, c, d, e };
 }
 
 /** A box for the visitor's sentence, and sentences to begin with. */

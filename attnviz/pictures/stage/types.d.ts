@@ -63,14 +63,14 @@ export type Scene = "book" | "ball" | "animal" | "own";
  * All looks of a sentence, each of them forbidden: what is true of them together.
  * `strong` looks are above 0.5; `moving` of these move the answer by more than 1 %; `flips` change the word.
  * `others` is what the first word keeps where the decisive look goes in other ways: its weight at 0 while its
- * row stays, its head at zero, at the mean, at outputs drawn elsewhere.
+ * row stays, its head at zero, at the mean, at outputs drawn elsewhere, with uniform attention.
  */
 export interface Tried {
   looks: number;
   strong: number;
   moving: number;
   flips: number;
-  others: [number, number, number, number];
+  others: [number, number, number, number, number];
 }
 
 export interface Arrays {
