@@ -218,17 +218,20 @@ export const byHead = ({ layers, heads }, make) =>
 const percent = (/** @type {number} */ share) =>
   share >= 0.01 ? fixed(100 * share, 0) : local(general(100 * share, 1));
 
-/** A sentence on what a head does most. @returns {string} */
+/** A sentence on what a head does most; a share is one `of` all its attention, or of that to words. @returns {string} */
 export function sentenceOf(
   /** @type {Record<string, string>} */ catalogue,
   /** @type {HeadRole} */ { role, fraction, baseline, key, rest, rows },
   /** @type {readonly LabelledToken[]} */ keys,
+  /** @type {"all" | "words"} */ of = "all",
 ) {
   const most = fill(catalogue[`role.${role}`], {
     percent: fixed(100 * fraction, 0),
+    share: catalogue[`role.share_${of}`],
     chance: percent(baseline),
     ...(rows && key !== undefined ? { token: keys[key].label, clear: rows[0], rows: rows[1] } : {}),
   });
   if (!rest || rest.role === "spread") return most;
-  return fill(catalogue["role.with_rest"], { sentence: most, rest: sentenceOf(catalogue, rest, keys) });
+  const among = sentenceOf(catalogue, rest, keys, "words");
+  return fill(catalogue["role.with_rest"], { sentence: most, rest: among });
 }

@@ -6,7 +6,7 @@ texts. Nothing is computed here: the numbers come from the capture and from `vie
 
 from dataclasses import replace
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -114,17 +114,21 @@ def sentences(shown: PageContext, measured: Measured) -> tuple[tuple[str, ...], 
     )
 
 
-def _sentence(lang: Language, role: "HeadRole", keys: "Tokens") -> str:
+def _sentence(
+    lang: Language, role: "HeadRole", keys: "Tokens", of: Literal["all", "words"] = "all"
+) -> str:
+    """What a head does most; a share is one `of` all its attention, or of that to words."""
     most = text(
         lang,
         f"role.{role.role}",
         percent=round(100 * role.fraction),
+        share=text(lang, f"role.share_{of}"),
         chance=_percent(lang, role.baseline),
         **_column(role, keys),
     )
     if role.rest is None or role.rest.role == "spread":
         return most
-    rest = _sentence(lang, role.rest, keys)
+    rest = _sentence(lang, role.rest, keys, "words")
     return text(lang, "role.with_rest", sentence=most, rest=rest)
 
 

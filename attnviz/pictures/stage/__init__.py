@@ -146,9 +146,7 @@ class Staged:
     yardsticks: tuple[tuple[str, str], ...] = ()
 
 
-BOOK_TRIED = Tried(
-    looks=1904, strong=132, moving=4, flips=1, others=(0.41, 0.44, 0.44, 0.50, 0.16)
-)
+BOOK_TRIED = Tried(looks=1904, strong=132, moving=4, flips=1, others=(0.41, 0.44, 0.44, 0.50, 0.16))
 STAGED: dict[Scene, Staged] = {
     "book": Staged(
         "stories",
