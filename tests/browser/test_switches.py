@@ -212,12 +212,12 @@ def test_a_head_says_if_it_looks_and_if_it_matters(visit: OpenVisit) -> None:
     page = visit("switches", model="stories", text=STORE, **cell).page
     facts = page.locator(".av-switches-facts")
     expect(facts).to_contain_text("to looks at Mary 0.98; the head's other rows: 0.08.")
-    expect(facts).to_contain_text("It looks, and it matters.")
+    expect(facts).to_contain_text("It looks, and the head matters.")
     expect(page.locator(".av-switches-looks")).to_contain_text("Mary")  # what the bars are
     expect(page.locator(".av-switches-moves")).to_be_visible()
     page.locator("[data-head='L2.H3']").hover()
     expect(facts).to_contain_text("to looks at Mary 0.77")
-    expect(facts).to_contain_text("It looks, but it hardly matters.")
+    expect(facts).to_contain_text("It looks, but the head alone hardly matters.")
     page.locator("[data-head='L0.H0']").focus()
     expect(facts).to_contain_text("It hardly looks here; its other looks matter.")
     page = visit("switches", model="stories", text=STORE, **cell, changes="L0.H0.mixed=zero").page

@@ -143,14 +143,18 @@ export function factNodes(strings, tokens, look, effects, { layer, head }, isJud
 }
 
 /**
+ * The verdict on a look, or, where the whole head was measured, on the head: of that no look is said to matter.
  * @param {SharedStrings} strings
  * @param {LookAt} look
  * @param {boolean} matters
  * @param {boolean} isOfLook true where that is measured of this look, false of the whole head
  */
 function verdictOf(strings, look, matters, isOfLook) {
-  if (isClear(look)) return matters ? strings.verdict_both : strings.verdict_looks;
-  if (!matters) return "";
-  if (look.weight >= WEAKEST) return strings.verdict_alike;
-  return isOfLook ? strings.verdict_matters : strings.verdict_elsewhere;
+  if (!matters) {
+    if (!isClear(look)) return "";
+    return isOfLook ? strings.verdict_looks : strings.verdict_looks_head;
+  }
+  if (look.weight < WEAKEST) return isOfLook ? strings.verdict_matters : strings.verdict_elsewhere;
+  if (!isOfLook) return strings.verdict_both_head;
+  return isClear(look) ? strings.verdict_both : strings.verdict_alike;
 }

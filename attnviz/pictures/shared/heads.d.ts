@@ -180,7 +180,9 @@ export interface SharedStrings {
   readonly token_at: string;
   readonly look: string;
   readonly verdict_both: string;
+  readonly verdict_both_head: string;
   readonly verdict_looks: string;
+  readonly verdict_looks_head: string;
   readonly verdict_matters: string;
   readonly verdict_elsewhere: string;
   readonly verdict_alike: string;

@@ -42,8 +42,9 @@ FACTS = """async ({ weight, others, effect, least, cell = null }) => {
     globalThis.document = { createElement };
     globalThis.Node = Object;
     const { factNodes } = await load("shared/effects.js");
-    const strings = { look: "{weight}|{others}", verdict_both: "both", verdict_looks: "looks",
-        verdict_matters: "matters", verdict_alike: "alike", verdict_elsewhere: "elsewhere" };
+    const kinds = ["both", "both_head", "looks", "looks_head", "matters", "alike", "elsewhere"];
+    const verdicts = Object.fromEntries(kinds.map((kind) => [`verdict_${kind}`, kind]));
+    const strings = { look: "{weight}|{others}", ...verdicts };
     const known = { heads: 1, cell, values: [effect], least, sentences: [["moves"]] };
     const at = { layer: 0, head: 0 };
     const nodes = factNodes(strings, { query: "a", key: "b" }, { weight, others }, known, at);
@@ -149,20 +150,18 @@ def test_look_at_is_the_link_of_the_library(stories: LoadedModel) -> None:
 
 @needs_node
 @pytest.mark.parametrize(
-    ("weight", "others", "effect", "verdict"),
+    ("weight", "others", "effect", "of_head", "of_look"),
     [
-        (0.98, 0.08, 0.549, ["both"]),
-        (0.68, 0.11, 0.0025, ["looks"]),
-        (0.01, 0.08, 0.5, ["elsewhere"]),
-        (0.6, 0.5, 0.5, ["alike"]),  # a stripe: all rows look there
-        (0.14, 0.0, 0.001, []),
+        (0.98, 0.08, 0.549, ["both_head"], ["both"]),
+        (0.68, 0.11, 0.0025, ["looks_head"], ["looks"]),
+        (0.01, 0.08, 0.5, ["elsewhere"], ["matters"]),
+        (0.6, 0.5, 0.5, ["both_head"], ["alike"]),  # a stripe: all rows look there
+        (0.14, 0.0, 0.001, [], []),
     ],
 )
-def test_fact_nodes_say_where_looking_and_mattering_disagree(
-    weight: float, others: float, effect: float, verdict: list[str]
+def test_fact_nodes_say_of_a_look_that_it_matters_only_where_it_is_measured(
+    weight: float, others: float, effect: float, of_head: list[str], of_look: list[str]
 ) -> None:
     numbers = {"weight": weight, "others": others, "effect": effect, "least": 0.0057}
-    assert in_node(FACTS, numbers) == verdict
-    of_look = numbers | {"cell": [1, 0]}  # measured of this look, not of the whole head
-    said = ["matters" if word == "elsewhere" else word for word in verdict]
-    assert in_node(FACTS, of_look) == said
+    assert in_node(FACTS, numbers) == of_head
+    assert in_node(FACTS, numbers | {"cell": [1, 0]}) == of_look
