@@ -6,9 +6,18 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import attnviz
+from attnviz import i18n
 from tests.browser.conftest import OpenVisit
 from tests.support.waiting import expect_equal
 
+# the click of somebody who was about to make it when the look was forbidden
+CLICK_WHEN_SHOWN = """(stage) => {
+    new MutationObserver((_, watch) => {
+        if (!stage.dataset.forbidden) return;
+        watch.disconnect();
+        stage.querySelector(".stage-pill").click();
+    }).observe(stage, { attributes: true });
+}"""
 SHOWN_MS = 20_000  # of the first sixty seconds, within which it is seen that a look matters
 
 
@@ -59,6 +68,7 @@ def test_whoever_only_watches_sees_the_look_that_matters(visit: OpenVisit) -> No
     page.wait_for_timeout(1000)  # nobody chose it: neither address nor server is told
     opened.wait_for_parameters(forbid=None)
     assert len(opened.seen.sent) == n_sent
+    expect(page.locator(".stage-says")).to_contain_text("Demonstration: Without this one look")
     expect(page.locator(".stage-says")).to_contain_text("John 55%")
     page.wait_for_timeout(8000)  # it stays: who looks up later has missed nothing
     expect(stage).to_have_attribute("data-forbidden", "L2.H1")
@@ -69,7 +79,7 @@ def test_whoever_only_watches_sees_the_look_that_matters(visit: OpenVisit) -> No
 def test_a_sentence_without_a_guess_shows_its_strongest_look(visit: OpenVisit) -> None:
     page = visit(lang="en", text="My teacher explained attention because nobody understood it").page
     says, pill = page.locator(".stage-says"), page.locator(".stage-pill")
-    expect(says).to_contain_text("The model has no guess: the best of 1,280 words has 0.11%.")
+    expect(says).to_contain_text("The model has no guess: the best of 1,280 tokens has 0.11%.")
     expect(says).to_contain_text("Its heads look anyway: L3.H3 most, from it at My (M), 0.77.")
     expect(page.locator(".stage-arcs:not(.stage-through) path")).to_have_count(1)
     expect(pill).to_have_text("L3.H30.77")
@@ -139,3 +149,51 @@ def test_whoever_plays_is_shown_nothing(visit: OpenVisit) -> None:
 def test_with_reduced_motion_it_is_said(visit: OpenVisit) -> None:
     says = visit(motion="reduce", lang="en").page.locator(".stage-says")
     expect(says).to_contain_text("L2.H1: Without this one look the model writes John")
+
+
+@pytest.mark.slow  # ten seconds of watching
+def test_whoever_moves_the_pointer_anywhere_on_the_page_is_shown_nothing(visit: OpenVisit) -> None:
+    page = visit(lang="en").page
+    page.locator(".stage-pill").first.wait_for()
+    page.mouse.move(5, 5)
+    page.mouse.move(30, 30)
+    page.wait_for_timeout(12_000)
+    expect(page.locator(".stage")).not_to_have_attribute("data-forbidden", re.compile(".*"))
+
+
+@pytest.mark.slow  # five seconds of watching
+def test_a_click_at_what_the_demonstration_has_just_forbidden_is_the_same_wish(
+    visit: OpenVisit,
+) -> None:
+    opened = visit(lang="en")
+    page = opened.page
+    page.locator(".stage").evaluate(CLICK_WHEN_SHOWN)
+    says = page.locator(".stage-says")
+    opened.wait_for_parameters(forbid="14.2")
+    expect(page.locator(".stage")).to_have_attribute("data-forbidden", "L2.H1")
+    expect(says).to_contain_text("John 55%")
+    expect(says).not_to_contain_text("Demonstration")  # it is the visitor's now
+
+
+@pytest.mark.slow
+def test_words_never_trained_on_are_named_below_the_stage_too(visit: OpenVisit) -> None:
+    page = visit(lang="en", text="Sam gave the lawyer to Mary. Sam gave a ball to").page
+    expect(page.locator(".stage-says")).to_be_visible()
+    said = i18n.text("en", "notice.unknown_words", words="lawyer")
+    expect(page.get_by_test_id("stAlert")).to_have_text(said)
+
+
+@pytest.mark.slow
+def test_a_character_in_bytes_stands_once_and_says_which_byte(visit: OpenVisit) -> None:
+    page = visit(lang="en", text="猫が走った。犬は").page
+    whole = page.locator(".stage-whole")
+    expect(whole.first).to_have_text("猫··")
+    expect(page.locator(".stage-says")).to_contain_text("from は (byte 3 of 3) at ")
+
+
+def test_a_look_as_weak_as_those_that_are_counted_is_said_to_be_one(visit: OpenVisit) -> None:
+    page = visit(lang="en", text="The bird flew to the").page
+    says = page.locator(".stage-says")
+    expect(says).to_contain_text("1 head looks from the at to")
+    page.locator(".stage-square").first.click()
+    expect(says).to_contain_text("L0.H0 looked at to too, 0.18. Without it the answer stays")

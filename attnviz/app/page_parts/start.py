@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from attnviz.app.bar.navigation import NAVIGATION
+from attnviz.app.frame import notices
 from attnviz.app.host.draw import draw
 from attnviz.app.server import answer_runs, captures, sources
 from attnviz.app.server.edge import warm
@@ -77,6 +78,8 @@ def show_stage(lang: Language) -> None:
         return
     with messages.guard(lang):
         (scene, sentence), asked = openings.staged(), openings.asked_look()
+        if scene == "own":
+            notices.never_learned(lang, "stories", sentence)
         key = widgets.component_key("stage")
         draw(
             stage_picture.CANVAS,

@@ -32,10 +32,11 @@ import { elsewhere, lookName, printedMove, printedWeight, sayings, tokenName } f
 
 /** A head of the stage; `number` is its place among all. @typedef {{number: number, name: string, weight: number}} Look */
 /**
- * `forbidden` is the number of the head whose look is off. `pills` and `squares` are its switches.
+ * `forbidden` is the number of the head whose look is off; `shownAt` is when the demonstration forbade it, null if a visitor
+ * did. `pills` and `squares` are its switches.
  * @typedef {{host: Host, top: HTMLElement, parts: Parts, bars: Bars, header: Header | null, arrays: Arrays | null,
  *   shown: Look[], pills: HTMLButtonElement[], squares: HTMLButtonElement[], tokens: HTMLElement[],
- *   forbidden: number | null, stopShow: () => void}} State
+ *   forbidden: number | null, shownAt: number | null, stopShow: () => void}} State
  */
 
 const STRONG = 0.5;
@@ -45,7 +46,8 @@ const NARROW_PX = 760;
 const [FIRST_APEX, NEXT_APEX] = [24, 54];
 const MANY_HEADS = 32;
 const SHOW_AFTER_MS = 5000;
-const HANDS = ["pointerdown", "keydown", "focusin"]; // whoever does something is shown nothing
+const HANDS = ["pointermove", "pointerdown", "keydown", "wheel", "focusin"]; // who does something is shown nothing
+const SAME_WISH_MS = 1000; // who clicks on what has just been shown has not seen it yet
 const LINE_PX = 10; // words whose tops are further apart stand in different lines
 const FONTS = [20, 18, 16]; // the largest that leaves the sentence in one line
 const GROW = { duration: 600, easing: "ease-out", fill: /** @type {FillMode} */ ("backwards") };
@@ -58,7 +60,7 @@ export default function stage(/** @type {Host} */ host) {
   /** @type {State} */
   const state = {
     ...{ host, top, parts, bars, header: null, arrays: null, shown: [], pills: [], squares: [], tokens: [] },
-    ...{ forbidden: null, stopShow() {} },
+    ...{ forbidden: null, shownAt: null, stopShow() {} },
   };
   top.append(...parts.nodes);
   host.root.append(top);
@@ -131,7 +133,10 @@ function build(
   const isNew = state.header?.text !== header.text;
   const isSameLook = header.is_typed && state.header && keyOf(state.header) === keyOf(header);
   Object.assign(state, { header, arrays });
-  if (isNew && !isSameLook) state.forbidden = forbiddenIn(state.host.address, header);
+  if (isNew && !isSameLook) {
+    state.forbidden = forbiddenIn(state.host.address, header);
+    state.shownAt = null;
+  }
   const { parts } = state;
   state.shown = looksOf(header, arrays);
   parts.write(header);
@@ -285,9 +290,11 @@ function moveFocus(/** @type {State} */ state, /** @type {Element} */ square, /*
 
 /** Forbids a look, or allows it again; there is never more than one. */
 function toggle(/** @type {State} */ state, /** @type {number} */ number) {
+  const { forbidden, shownAt } = state;
+  const isSameWish = shownAt !== null && performance.now() - shownAt < SAME_WISH_MS;
   state.stopShow();
   state.pills.forEach((pill) => pill.classList.remove("stage-beckons"));
-  forbid(state, number, state.forbidden !== number);
+  forbid(state, number, isSameWish || forbidden !== number);
 }
 
 /** Forbids a head's look or allows it, here, in the address and in the rooms that one goes on to. */
@@ -295,6 +302,7 @@ function forbid(/** @type {State} */ state, /** @type {number} */ number, /** @t
   const { header, host } = state;
   if (!header) return;
   state.forbidden = on ? number : null;
+  state.shownAt = null;
   const { query, key, n_heads: heads } = header;
   const place = { layer: Math.floor(number / heads), head: number % heads, query, key };
   const named = Object.entries({ ...place, forbid: `${query}.${key}` });
@@ -318,7 +326,9 @@ function draw(/** @type {State} */ state, /** @type {boolean} */ moves) {
   setText(parts.gap, winner);
   parts.gap.lang = languageOf(winner) ?? "";
   parts.gap.hidden = header.kind !== "next" || !header.guesses;
-  parts.says.replaceChildren(...text);
+  const demonstration =
+    forbidden === null || state.shownAt === null ? [] : [header.strings.demonstration, " "];
+  parts.says.replaceChildren(...demonstration, ...text);
   const other = header.has_box ? elsewhere(header, state.host.address) : ""; // without it there are no rooms
   parts.notShown.replaceChildren(...quotingNodes(other));
   parts.elsewhere.hidden = !other;
@@ -471,21 +481,27 @@ async function open(/** @type {State} */ state) {
  * neither the address nor other rooms are told.
  */
 function showOnce(/** @type {State} */ state) {
-  const { arrays, top } = state;
+  const { arrays } = state;
   if (!arrays || isWaiting(arrays)) return;
   const moved = Array.from(arrays.moved.data);
   const number = moved.indexOf(Math.max(...moved));
   const timer = setTimeout(() => {
     state.stopShow();
     state.forbidden = number;
+    state.shownAt = performance.now();
     draw(state, true);
     state.pills[state.shown.findIndex((look) => look.number === number)]?.classList.add("stage-beckons");
   }, SHOW_AFTER_MS);
-  const stop = () => {
+  const stop = (/** @type {Event | undefined} */ event) => {
+    if (event && isStill(event)) return;
     clearTimeout(timer);
-    for (const name of HANDS) top.removeEventListener(name, stop);
+    for (const name of HANDS) document.removeEventListener(name, stop, true);
     state.stopShow = () => {};
   };
-  for (const name of HANDS) top.addEventListener(name, stop);
+  for (const name of HANDS) document.addEventListener(name, stop, true);
   state.stopShow = stop;
 }
+
+/** True where the page moved below a pointer that did not: browsers tell of that, too. */
+const isStill = (/** @type {Event} */ event) =>
+  event instanceof PointerEvent && event.type === "pointermove" && !event.movementX && !event.movementY;

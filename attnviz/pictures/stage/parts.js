@@ -5,7 +5,7 @@ import { el, languageOf, setText } from "../shared/dom.js";
 import { fill, headName } from "../shared/fmt.js";
 import { readSelection } from "../shared/selection.js";
 import { svg, svgText } from "../shared/svg.js";
-import { CONTINUES, percent } from "./words.js";
+import { CONTINUES, isInBytes, percent } from "./words.js";
 
 /** @import { Host } from "../shared/host.js" */
 /** @import { Header } from "./types.js" */
@@ -13,6 +13,7 @@ import { CONTINUES, percent } from "./words.js";
 /** @typedef {ReturnType<typeof makeParts>} Parts */
 
 const MAX_CHARS = 400;
+const LATER_BYTE = "·"; // a character stands at its first byte
 
 /**
  * @param {Host} host
@@ -67,13 +68,19 @@ export function makeParts(host, moveFocus) {
       svgText("stage-number", text, Math.max(14, x), y),
     /** The words of the sentence, one node each; the place of the next one stands behind them. */
     writeTokens(/** @type {Header} */ { tokens, special, query, key, pieces }) {
+      const isLaterByte = new Set(
+        pieces.flatMap(([start, stop]) =>
+          isInBytes(tokens, [start, stop]) ? tokens.map((_, at) => at).slice(start + 1, stop) : [],
+        ),
+      );
       const nodes = tokens.map((label, at) => {
         const role = at === query ? " query" : at === key ? " key" : "";
         const name = `stage-token${special[at] ? " special" : ""}${role}`;
+        const text = isLaterByte.has(at) ? LATER_BYTE : label.replace(CONTINUES, "");
         return el(
           "span",
           { class: name, dir: "auto", lang: languageOf(label), title: special[at] ? label : null },
-          special[at] ? "▸" : label.replace(CONTINUES, ""),
+          special[at] ? "▸" : text,
         );
       });
       const isJoined = new Set(pieces.flatMap(([start, stop]) => nodes.slice(start + 1, stop)));

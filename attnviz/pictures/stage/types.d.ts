@@ -131,4 +131,6 @@ export interface Strings extends SharedStrings {
   readonly elsewhere: string;
   readonly elsewhere_moved: string;
   readonly to_change: string;
+  readonly demonstration: string;
+  readonly byte: string;
 }

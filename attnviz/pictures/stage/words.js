@@ -14,8 +14,7 @@ import { readSelection } from "../shared/selection.js";
 /** Before the continuation of a word. */
 export const CONTINUES = /^##/;
 const DECIMALS = 2;
-const WORTH_SAYING = 0.15; // below it one does not say that a head looks
-const LOOKS = 0.3;
+const LOOKS = 0.15; // below it one does not say that a head looks
 
 /** A share of 1 as a percentage: 99%, 0.41%, <0.01%. */
 export function percent(/** @type {number} */ share) {
@@ -26,13 +25,27 @@ export function printedWeight(/** @type {number} */ weight) {
   return fmtFixed(weight, DECIMALS);
 }
 
+/** True for one character whose bytes are a token each; all have its label. */
+export function isInBytes(
+  /** @type {string[]} */ tokens,
+  /** @type {[start: number, stop: number]} */ [start, stop],
+) {
+  const label = tokens[start];
+  const n = stop - start;
+  const isAlike = tokens.slice(start, stop).every((other) => other === label);
+  return n > 1 && isAlike && [...label].length === 1 && new TextEncoder().encode(label).length === n;
+}
+
 /** What a token is called: of a word in pieces the whole word, with the piece that is meant. */
 export function tokenName(
-  /** @type {Pick<Header, "tokens" | "pieces">} */ { tokens, pieces },
+  /** @type {Pick<Header, "tokens" | "pieces" | "strings">} */ { tokens, pieces, strings },
   /** @type {number} */ at,
 ) {
   const word = pieces.find(([start, stop]) => start <= at && at < stop);
   if (!word) return tokens[at];
+  const [start, stop] = word;
+  if (isInBytes(tokens, word))
+    return fill(strings.byte, { token: tokens[at], at: at - start + 1, of: stop - start });
   const spelled = tokens.slice(...word).map((label) => label.replace(CONTINUES, ""));
   return `${spelled.join("")} (${tokens[at].replace(CONTINUES, "")})`;
 }
@@ -93,7 +106,7 @@ export function sayings(header, arrays, forbidden, shown) {
     return { head: null, text, idle: true };
   }
   if (forbidden === null) {
-    const n = shown.filter(({ weight }) => weight >= WORTH_SAYING).length;
+    const n = shown.filter(({ weight }) => weight >= LOOKS).length;
     const forbid = el("b", {}, strings.forbid);
     const head = shown[0] ? mark("", shown[0].name) : "";
     const weight = shown[0] ? printedWeight(shown[0].weight) : "";
