@@ -117,7 +117,7 @@ def sentences(shown: PageContext, measured: Measured) -> tuple[tuple[str, ...], 
 def _sentence(
     lang: Language, role: "HeadRole", keys: "Tokens", of: Literal["all", "words"] = "all"
 ) -> str:
-    """A sentence on what a head does most; shares are `of` all its attention or of that to words."""
+    """A sentence on what a head does most; shares are `of` all attention or of that to words."""
     most = text(
         lang,
         f"role.{role.role}",
