@@ -131,7 +131,7 @@ def test_a_forbidden_look_is_undone_and_another_row_allows_it_in_words(visit: Op
     forbid.click()
     expect(said).to_contain_text("With L2.H1’s look at “Mary” forbidden")
     page.locator(".av-strip .av-chip").nth(10).click()
-    expect(page.get_by_text("The look from “to” at “Mary” is allowed again")).to_be_visible()
+    expect(page.get_by_text("The look from “to (14)” at “Mary” is allowed again")).to_be_visible()
     undo.click()
     opened.wait_for_parameters(forbid="14.2", layer="2", head="1", query="14", key="2")
 

@@ -90,7 +90,7 @@ def test_it_is_said_that_another_row_allows_the_look_again(visit: Visit) -> None
     tell(
         app, one, "selection", {**CELL, "query": 9, "key": None, "scale": "sqrt", "special": "show"}
     )
-    assert "The look from “to” at “Mary” is allowed again" in captions(app.run())
+    assert "The look from “to \\(14\\)” at “Mary” is allowed again" in captions(app.run())
     app = visit("head", model="stories", text=STORE, forbid="14.2", **PLACE)
     asked(app, "forbid", on=False)
     assert "allowed again" not in captions(app.run())
@@ -152,7 +152,7 @@ def test_look_leads_from_an_open_head_to_all(visit: Visit) -> None:
 
 @pytest.mark.parametrize("face", ["", "masks", "arrows"])
 def test_compute_says_that_it_does_not_apply_a_forbidden_look(visit: Visit, face: str) -> None:
-    said = "L2\\.H1’s look from “to” at “Mary” is forbidden on Look and Change, but not here"
+    said = "L2\\.H1’s look from “to \\(14\\)” at “Mary” is forbidden on Look and Change, but not here"
     shown = {"model": "stories", "text": STORE, "face": face, **PLACE}
     app = visit("steps", forbid="14.2", **shown)
     assert not app.error and said in captions(app)
