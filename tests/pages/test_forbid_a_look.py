@@ -152,7 +152,9 @@ def test_look_leads_from_an_open_head_to_all(visit: Visit) -> None:
 
 @pytest.mark.parametrize("face", ["", "masks", "arrows"])
 def test_compute_says_that_it_does_not_apply_a_forbidden_look(visit: Visit, face: str) -> None:
-    said = "L2\\.H1’s look from “to \\(14\\)” at “Mary” is forbidden on Look and Change, but not here"
+    said = (
+        "L2\\.H1’s look from “to \\(14\\)” at “Mary” is forbidden on Look and Change, but not here"
+    )
     shown = {"model": "stories", "text": STORE, "face": face, **PLACE}
     app = visit("steps", forbid="14.2", **shown)
     assert not app.error and said in captions(app)

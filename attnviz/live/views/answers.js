@@ -275,13 +275,15 @@ export function controlSentences(texts, reader, { before, after, controls }, n, 
     draws: controls.length,
     own: amount(texts, moved(reader, before, after), unit, "moved"),
     median: amount(texts, median(moves), unit, "again"),
+    least: amount(texts, Math.min(...moves), unit, "again"),
     most: amount(texts, Math.max(...moves), unit, "again"),
   };
+  const form = moves.length === 2 ? "control_two" : "control";
   const leads = controls.map((row) => leadOf(reader, row));
   const lead = leadSentence(texts, reader, { before, after }, leads);
-  const measured = fill(texts["switchboard.measured.control"], values);
+  const measured = fill(texts[`switchboard.measured.${form}`], values);
   return {
-    control: fill(texts["switchboard.control"], values),
+    control: fill(texts[`switchboard.${form}`], values),
     measured: [measured, lead].filter(Boolean).join(" "),
   };
 }

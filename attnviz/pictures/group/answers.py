@@ -112,16 +112,17 @@ def control_sentence(
     section: str,
     **words: object,
 ) -> str:
-    """A sentence on how far the answer moved, and how far the controls move it."""
+    """A sentence on how far the answer moved, and how far controls do: both of two."""
     controls = sorted(moved(answer, result.before, row) for row in result.controls)
     unit = unit_of(answer)
     own = moved(answer, result.before, result.after)
     return text(
         lang,
-        f"{section}.control",
+        f"{section}.control_two" if len(controls) == 2 else f"{section}.control",
         draws=len(controls),
         own=amount(lang, own, unit, "moved"),
         median=amount(lang, float(np.median(controls)), unit, "again"),
+        least=amount(lang, controls[0], unit, "again"),
         most=amount(lang, controls[-1], unit, "again"),
         **words,
     )

@@ -492,7 +492,7 @@ function showOnce(/** @type {State} */ state) {
     draw(state, true);
     state.pills[state.shown.findIndex((look) => look.number === number)]?.classList.add("stage-beckons");
   }, SHOW_AFTER_MS);
-  const stop = (/** @type {Event | undefined} */ event) => {
+  const stop = (/** @type {[event?: Event]} */ ...[event]) => {
     if (event && isStill(event)) return;
     clearTimeout(timer);
     for (const name of HANDS) document.removeEventListener(name, stop, true);

@@ -119,6 +119,25 @@ def test_show_switches_as_the_library(name: str, lang: Language, tmp_path: Path)
         assert close.max() <= (2e-5 if array.dtype == np.float32 else 1)
 
 
+@pytest.mark.parametrize("draws", [2, 3])
+def test_the_worker_says_of_few_draws_what_the_library_says(draws: int, tmp_path: Path) -> None:
+    lm = attnviz.load("stories")
+    run, _ = experiment_of(lm)
+    off = switches.parse("L2.H1.mixed=mean,L0.H0.mixed=mean") or ()
+    result = run.with_changes(*(change for each in off for change in parse(str(each))), draws=draws)
+    said = fill.ChangedAnswer("en", run.prepared, run.reader, result.choices, off).view(None)
+    named = ",".join(map(str, off))
+    shown = show("stories", ["switches"], input=input_of("stories"), off=named, controls=draws)
+    (found,) = asked(lm, tmp_path, "en", shown)
+    header, _ = unpack(found["views"]["switches"])
+    assert (header["answer"]["control"], header["answer"]["measured"]) == (
+        said.control,
+        said.measured,
+    )
+    assert ("2 random draws" in said.control) == (draws == 2)
+    assert ("at most" in said.control) == (draws != 2)
+
+
 def test_switches_of_an_answer_that_is_no_guess_rank_no_heads(tmp_path: Path) -> None:
     lm, given = attnviz.load("stories"), {"text": "Tom loves his"}
     measure = {"kind": "effects", "model": "stories", "input": given, "to": "mean"}

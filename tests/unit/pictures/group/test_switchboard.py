@@ -53,6 +53,18 @@ def test_only_one_distribution_moves_by_a_share_of_the_probability(
     assert sentence.startswith(f"The answer moves by {moved}. Control")
 
 
+def test_two_draws_have_no_median_and_no_most() -> None:
+    before = np.array([0.6, 0.4])
+    controls = np.array([[0.5, 0.5], [0.58, 0.42], [0.3, 0.7]])
+    answer = AnswerReader("next_token", lambda output: output.logits, torch.tensor(before))
+    two: Any = SimpleNamespace(before=before, after=np.array([0.4, 0.6]), controls=controls[:2])
+    said = control_sentence("en", answer, two, "switchboard.measured", n=1)
+    assert said.endswith("in the same way: 2.0 points and 10.0 points.")
+    three: Any = SimpleNamespace(before=before, after=np.array([0.4, 0.6]), controls=controls)
+    said = control_sentence("en", answer, three, "switchboard.measured", n=1)
+    assert said.endswith("10.0 points at the median, 30.0 points at most.")
+
+
 def test_a_nearly_certain_answer_tells_its_lead_beside_its_probability() -> None:
     """99 % against 0.5 % is a lead of ln(198) = 5.3; 90 % against 9 % of 2.3."""
     before = np.array([0.99, 0.005, 0.005])
