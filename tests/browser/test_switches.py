@@ -212,16 +212,25 @@ def test_a_head_says_if_it_looks_and_if_it_matters(visit: OpenVisit) -> None:
     page = visit("switches", model="stories", text=STORE, **cell).page
     facts = page.locator(".av-switches-facts")
     expect(facts).to_contain_text("to looks at Mary 0.98; the head's other rows: 0.08.")
-    expect(facts).to_contain_text("It looks, and the head matters.")
+    expect(facts).to_contain_text("It looks; the head matters.")
     expect(page.locator(".av-switches-looks")).to_contain_text("Mary")  # what the bars are
     expect(page.locator(".av-switches-moves")).to_be_visible()
     page.locator("[data-head='L2.H3']").hover()
     expect(facts).to_contain_text("to looks at Mary 0.77")
-    expect(facts).to_contain_text("It looks, but the head alone hardly matters.")
+    expect(facts).to_contain_text("It looks; the head alone hardly matters.")
     page.locator("[data-head='L0.H0']").focus()
     expect(facts).to_contain_text("It hardly looks here; its other looks matter.")
     page = visit("switches", model="stories", text=STORE, **cell, changes="L0.H0.mixed=zero").page
-    expect(page.locator(".av-switches-facts")).to_contain_text("All of L0.H0 is off.")  # not L2.H1
+    facts = page.locator(".av-switches-facts")
+    expect(facts).to_contain_text("All of L0.H0 is off.")  # not L2.H1
+    page.locator("[data-head='L2.H3']").click()  # what it does alone is no verdict on it now
+    expect(facts).to_contain_text("Off beside the other changes, it moves the answer")
+    expect(facts).to_contain_text("Off alone, it moves the answer")
+    expect(facts).not_to_contain_text("matters")
+    page = visit("switches", model="stories", text=STORE, **cell, forbid="14.2").page
+    facts = page.locator(".av-switches-facts")
+    expect(facts).to_contain_text("to looks at Mary 0.98 0; the head's other rows: 0.08.")
+    expect(facts).to_contain_text("Forbidden, this look moves the answer 94.4 points.")
 
 
 TRACKS = "(tracks) => tracks.map((track) => track.clientWidth)"

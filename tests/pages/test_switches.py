@@ -425,6 +425,43 @@ def test_two_heads_off_are_beside_heads_that_were_drawn(visit: Visit) -> None:
     assert "random draws of 2 other heads" in header["answer"]["measured"]
 
 
+def test_the_head_that_was_changed_last_says_what_that_does_beside_the_others(
+    visit: Visit,
+) -> None:
+    """L2.H3 moves 0.08 points alone; with L2.H1 off it decides the answer."""
+    run = attnviz.experiment(attnviz.load("stories"), STORE)
+    texts = ["L2.H1.mixed=mean", "L2.H1.mixed=mean,L2.H3.mixed=mean"]
+    one, both = (run.with_changes(*changes.parse(text), draws=0).choices.after for text in texts)
+    moved = float(np.abs(both - one).sum() / 2)
+    assert moved > 0.2
+    made = sent(visit("switches", model="stories", text=STORE, changes=texts[1]))[0]["made"]
+    assert made["head"] == "L2.H3"
+    assert f"moves the answer {100 * moved:.1f} points." in made["sentence"]
+    assert sent(visit("switches", model="stories", text=STORE, changes=texts[0]))[0]["made"] is None
+    cell = {"layer": 2, "head": 1, "query": 14, "key": 2, "forbid": "14.2"}
+    made = sent(visit("switches", model="stories", text=STORE, **cell))[0]["made"]
+    assert made == {
+        "head": "L2.H1",
+        "sentence": "Forbidden, this look moves the answer 94.4 points.",
+    }
+
+
+def test_a_random_output_is_told_beside_the_mean_of_its_draws(visit: Visit) -> None:
+    """The bars show one draw, the effects of the board are means of four: both are named."""
+    off = "L2.H1.mixed=resample"
+    header, arrays = sent(visit("switches", model="stories", text=STORE, changes=off))
+    mean = f"{100 * arrays['groups.0.effects'][2, 1]:.1f}"
+    run = attnviz.experiment(attnviz.load("stories"), STORE)
+    drawn = run.with_changes(*changes.parse(off), draws=0).choices
+    now = f"{50 * np.abs(drawn.after - drawn.before).sum():.1f}"
+    assert now != mean
+    assert header["answer"]["control"].startswith(
+        f"The answer moves by {now} percentage points of probability that go to other answers in"
+        f" this draw; the mean of 4 draws is {mean} points."
+    )
+    assert f"{mean} points, the mean of 4 draws" in header["facts"][0]["sentences"][2][1]
+
+
 def test_without_a_cell_a_head_has_its_effect_alone(visit: Visit) -> None:
     header, arrays = sent(visit("switches", model="stories", text=f"{STORE} Mary", layer="2"))
     (facts,) = header["facts"]

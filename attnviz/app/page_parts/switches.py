@@ -8,7 +8,7 @@ adds to the answer, and the look at one that is forbidden. A click reruns this f
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import streamlit as st
@@ -31,7 +31,15 @@ from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.group.axes import word_at
 from attnviz.pictures.shared.selection import Extent, LookQuestion, parse_question
 from attnviz.pictures.stage.fill import strong_looks
-from attnviz.pictures.switches import OFF, ForbiddenLook, Off, OfferedLook, Switch, SwitchesView
+from attnviz.pictures.switches import (
+    OFF,
+    ForbiddenLook,
+    MadeChange,
+    Off,
+    OfferedLook,
+    Switch,
+    SwitchesView,
+)
 from attnviz.pictures.switches import fill as views
 from attnviz.pictures.switches.fill import SameLooks
 from attnviz.pictures.switches.words import WordShares, words_of
@@ -40,6 +48,7 @@ from attnviz.types import HeadId, Site
 if TYPE_CHECKING:
     from attnviz.changes import Change
     from attnviz.experiment.effects import Effects
+    from attnviz.experiment.switches import Switched
 
 FRAGMENT = "switches"
 N_WRITTEN = 8
@@ -347,11 +356,38 @@ def _view(
         reader=forbidden.reader,
         forbidden=forbidden.name,
         dropped=dropped,
+        made=_made(lang, answered, off, forbidden, result),
         facts=() if effects is None else views.facts(shown, answer, effects, cell),
         least=0.0
         if effects is None
         else answers.least_that_matters(answer, np.abs(effects.changes), effects.spread),
     )
+
+
+def _made(
+    lang: Language,
+    answered: Answering,
+    off: tuple[Switch, ...],
+    forbidden: Forbidden,
+    result: "Switched",
+) -> MadeChange | None:
+    """The effect of a forbidden look of one head, or of the last of several changes.
+
+    None for the only head that is off, whose effect alone it is, and for a cosine beside other
+    changes: that is always of the vector with all heads on.
+    """
+    reader = answered.run.reader
+    if forbidden.reader:
+        head, rest = forbidden.reader, _switched(off)
+    elif off:
+        head, rest = off[-1].head, (*_switched(off[:-1]), *forbidden.changes)
+    else:
+        return None
+    if not rest and not forbidden.reader or rest and reader.kind == "cosines":
+        return None
+    before = answered.run.with_changes(*rest, draws=0).choices.after if rest else result.before
+    form: Literal["head", "look"] = "look" if forbidden.reader else "head"
+    return views.made_change(lang, reader, head, form, before, result.after)
 
 
 def _measured(

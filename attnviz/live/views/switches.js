@@ -95,6 +95,7 @@ export function switchesBytes(texts, model, board, reader, result, written) {
     reader: "",
     forbidden: "",
     dropped: "",
+    made: null,
     least: 0,
     most: effects ? Math.fround(Math.max(0, ...effects.moves)) : 0,
   };

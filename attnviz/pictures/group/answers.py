@@ -133,17 +133,23 @@ def every_control_sentence(
     answer: "AnswerReader",
     own: float,
     others: "OtherHeads",
-    form: Literal["every", "looks"],
+    form: Literal["every", "drawn", "looks"],
+    now: float = 0.0,
 ) -> str:
     """A sentence on how far the answer moved, and how far all other heads move it, each alone.
 
-    They are off, `every` one, or their same `looks` are forbidden.
+    They are off, `every` one, or their same `looks` are forbidden. Where outputs are `drawn`, all
+    are means of draws, of which the answer shows one, that moved it by `now`.
     """
+    from attnviz.experiment.effects import DRAWS
+
     unit = unit_of(answer)
     return text(
         lang,
         f"switchboard.control_{form}",
-        own=amount(lang, own, unit, "moved"),
+        draws=DRAWS,
+        now=amount(lang, now, unit, "moved"),
+        own=amount(lang, own, unit, "again" if form == "drawn" else "moved"),
         n=len(others.heads),
         median=amount(lang, others.median, unit, "again"),
         most=amount(lang, others.most, unit, "again"),

@@ -83,6 +83,14 @@ class HeadFacts:
 
 
 @dataclass(frozen=True)
+class MadeChange:
+    """The head that was changed last, and in a sentence what that does beside the other changes."""
+
+    head: str
+    sentence: str
+
+
+@dataclass(frozen=True)
 class AnswerView:
     """The answer as bars, with what changed in words, the control, and texts side by side.
 
@@ -184,6 +192,7 @@ class SwitchesView:
     is None where words have no direct shares. `facts` has those of each group, none where nothing
     was measured; an effect above `least` matters. `forbidden` is a look in words, "" for none,
     and `reader` its head, "" for all of them; `dropped` says which one another choice allowed.
+    `made` is a look of one head, or a head that is off beside others; None for other changes.
     """
 
     model: str
@@ -203,6 +212,7 @@ class SwitchesView:
     reader: str = ""
     forbidden: str = ""
     dropped: str = ""
+    made: MadeChange | None = None
 
     @derived
     def most(self) -> float:

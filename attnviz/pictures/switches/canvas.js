@@ -296,11 +296,12 @@ function showFacts(/** @type {State} */ state, /** @type {Parts} */ { facts }) {
   if (!at) return facts.replaceChildren();
   const { strings, effects_percent: isPercent } = header;
   const is = headSaid(header, off, at.name);
-  const nodes = factsOf(header, arrays, at);
+  const nodes = factsOf(state, header, arrays, at);
   if (!nodes.length && at.effect !== null) {
     const value = isPercent ? withPercent(fmtPercent(at.effect)) : fmtFixed(at.effect, 4);
     nodes.push(el("span", {}, fill(strings.effect, { value })));
   }
+  if (header.made?.head === at.name) nodes.push(el("span", {}, header.made.sentence));
   const path = state.arrows?.missing(at.name);
   if (path) nodes.push(el("span", {}, noArrow(strings, at.name, path)));
   facts.replaceChildren(el("span", {}, ...quotingNodes(is)), ...nodes);
@@ -332,22 +333,31 @@ function prefixOf(/** @type {Header} */ { groups, facts }) {
   ].prefix;
 }
 
-/** Looks and matters of a head, each beside its control. */
-function factsOf(/** @type {Header} */ header, /** @type {Arrays} */ arrays, /** @type {At} */ at) {
+/**
+ * Looks and matters of a head, each beside its control.
+ * @param {State} state
+ * @param {Header} header
+ * @param {Arrays} arrays
+ * @param {At} at
+ */
+function factsOf(state, header, arrays, at) {
   const facts = header.facts[at.group];
   if (!facts) return [];
   const heads = Math.max(...header.groups[at.group].heads);
   const looks = arrays[`facts.${at.group}.looks`]?.data;
   const [weight, others] = [0, 1].map((place) => looks?.[2 * (at.layer * heads + at.head) + place] ?? NaN);
   const look = Number.isNaN(weight) ? null : { weight, others };
+  const { query, key } = lookNow(state);
+  /** @type {[number, number] | null} */
+  const forbidden = at.name === header.reader && query !== null && key !== null ? [query, key] : null;
   const effects = {
-    ...{ capture: "", legend: "", cell: null, median: 0, most: header.most, least: header.least, heads },
+    ...{ capture: "", legend: "", cell: forbidden, median: 0, most: header.most, least: header.least, heads },
     values: arrays[`groups.${at.group}.effects`]?.data ?? [],
     sentences: facts.sentences,
   };
-  // what a forbidden look does stands in the answer: a verdict on its whole head would seem to be on it
-  const isJudged = at.name !== header.reader;
-  return factNodes(header.strings, facts.query ? facts : null, look, effects, at, isJudged);
+  // effects are of each head alone: beside another change they would seem to be on that
+  const isAlone = !header.forbidden && [...state.off.keys()].every((name) => name === at.name);
+  return factNodes(header.strings, facts.query ? facts : null, look, effects, at, isAlone);
 }
 
 /** @param {State} state @param {Parts} parts @param {At} at */

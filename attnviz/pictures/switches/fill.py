@@ -19,7 +19,7 @@ from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.group.axes import token_axes
 from attnviz.pictures.group.groups import Group, size_of
 from attnviz.pictures.shared.bars import Bar
-from attnviz.pictures.switches import AnswerView, HeadFacts, Switch, SwitchGroup, tiny
+from attnviz.pictures.switches import AnswerView, HeadFacts, MadeChange, Switch, SwitchGroup, tiny
 from attnviz.types import Site
 
 if TYPE_CHECKING:
@@ -187,11 +187,12 @@ class ChangedAnswer:
         others = self._others
         if others is None:
             return self._drawn("switchboard")
-        own = answers.moved(self.reader, self.result.before, self.result.after)
-        if self.looks is None and self.effects is not None and self.effects.to != "resample":
-            own = abs(self.effects.of(self.off[0].head))  # as the board has it, but for means
-        form: Literal["every", "looks"] = "every" if self.looks is None else "looks"
-        return answers.every_control_sentence(self.lang, self.reader, own, others, form)
+        now = answers.moved(self.reader, self.result.before, self.result.after)
+        if self.looks is not None or self.effects is None:
+            return answers.every_control_sentence(self.lang, self.reader, now, others, "looks")
+        own = abs(self.effects.of(self.off[0].head))  # as the board has it
+        form: Literal["every", "drawn"] = "drawn" if self.effects.to == "resample" else "every"
+        return answers.every_control_sentence(self.lang, self.reader, own, others, form, now)
 
     def _drawn(self, section: str) -> str:
         if not self._is_changed or not len(self.result.controls):
@@ -202,8 +203,6 @@ class ChangedAnswer:
     def _measured(self) -> str:
         """A sentence on what the control is of, and the lead of a nearly certain answer."""
         control = self._drawn("switchboard.measured") if self._others is None else ""
-        if self._others is not None and self.looks is None:
-            control = self._every_drawn()
         lead = answers.lead_sentence(
             self.lang, self.prepared, self.reader, self.result, self._other_leads()
         )
@@ -225,14 +224,6 @@ class ChangedAnswer:
             rows = self.result.controls
         drawn: list[float] = answers.leads(self.reader, rows).tolist()
         return drawn
-
-    def _every_drawn(self) -> str:
-        """A sentence where the effects are means of several outputs drawn at random."""
-        from attnviz.experiment.effects import DRAWS
-
-        if self.off[0].to != "resample":
-            return ""
-        return text(self.lang, "switchboard.measured.resample", draws=DRAWS)
 
     def _written(self, before: str, after: str) -> tuple[tuple[str, str], ...]:
         first = (text(self.lang, "switchboard.writes"), before)
@@ -259,6 +250,21 @@ def in_words(lang: Language, off: Sequence[Switch], look: str) -> str:
     if whole and forbidden:
         return text(lang, "switchboard.both", whole=whole, look=forbidden)
     return whole or forbidden
+
+
+def made_change(
+    lang: Language,
+    reader: "AnswerReader",
+    head: str,
+    form: Literal["head", "look"],
+    before: np.ndarray,
+    after: np.ndarray,
+) -> MadeChange:
+    """A change of one head in words: how far it moves the answer from what the others leave."""
+    own = answers.amount(
+        lang, answers.moved(reader, before, after), answers.unit_of(reader), "again"
+    )
+    return MadeChange(head, text(lang, f"switchboard.adds_{form}", own=own))
 
 
 def chosen_bars(exclusive: bool, result: "Switched") -> list[int]:
@@ -345,13 +351,17 @@ def facts(
     shown: PageContext, answer: "AnswerReader", effects: "Effects", cell: tuple[int, int] | None
 ) -> tuple[HeadFacts, ...]:
     """Looks and matters of the heads of every group; `cell` is that of the group that is shown."""
+    from attnviz.experiment.effects import DRAWS
+
     lang, unit = shown.lang, answers.unit_of(answer)
+    form = "alone_drawn" if effects.to == "resample" else "alone"
 
     def sentence(group: Group, layer: int, head: int, effect: float) -> str:
         others = effects.others(Site(layer, head, group.kind, group.stack))
         own = answers.amount(lang, abs(effect), unit, "again")
         median = answers.amount(lang, others.median, unit, "again")
-        return text(lang, "switchboard.alone", own=own, n=len(others.heads), median=median)
+        n = len(others.heads)
+        return text(lang, f"switchboard.{form}", own=own, n=n, median=median, draws=DRAWS)
 
     every = []
     for group in shown.captured.groups:

@@ -11,6 +11,7 @@ import type { Flag, SharedStrings } from "../shared/heads.js";
  * `model` cannot be undone. `words` is None where words have no direct shares. `facts` has those of each
  * group, none where nothing was measured; an effect above `least` matters. `forbidden` is a look in words, ""
  * for none, and `reader` its head, "" for all of them; `dropped` says which one another choice allowed.
+ * `made` is a look of one head, or a head that is off beside others; None for other changes.
  */
 export interface Header {
   strings: Strings;
@@ -31,6 +32,7 @@ export interface Header {
   reader: string;
   forbidden: string;
   dropped: string;
+  made: MadeChange | null;
   /** The largest effect of a head, 0 where none was measured. */
   most: number;
 }
@@ -127,6 +129,12 @@ export interface HeadFacts {
   query: string;
   key: string;
   sentences: string[][];
+}
+
+/** The head that was changed last, and in a sentence what that does beside the other changes. */
+export interface MadeChange {
+  head: string;
+  sentence: string;
 }
 
 export interface Arrays {
