@@ -112,7 +112,9 @@ def check_effect(visit: Visit, steps: Steps) -> None:
     """‖α·f(x)‖ and its place in the row, from W_O itself."""
     assert steps.w_o is not None
     effects = (steps.weights[QUERY, :, None] * (steps.v @ steps.w_o)).norm(dim=1)
-    said = visit.page.locator("li[data-sum=projected] [data-effect]")
+    card = visit.page.locator("li[data-sum=projected]")
+    assert "W_O" not in (card.text_content() or "")  # its index is set low
+    said = card.locator("[data-effect]")
     assert float(data(said)["effect"]) == pytest.approx(float(effects[KEY]), rel=1e-5)
     assert int(data(said)["rank"]) == 1 + int((effects > effects[KEY]).sum())
 

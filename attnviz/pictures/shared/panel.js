@@ -224,6 +224,13 @@ export function subscripted(/** @type {string} */ formula) {
     .map((part, i) => (i % 2 ? el("sub", {}, part) : part));
 }
 
+/** The parts of a sentence, the indices of its formulas set low. @returns {(Node | string)[]} */
+export function typeset(/** @type {(Node | string)[]} */ parts) {
+  /** @type {(Node | string)[][]} */
+  const set = parts.map((part) => (typeof part === "string" ? subscripted(part) : [part]));
+  return set.flat();
+}
+
 /** A CSS gradient of a colour table, left to right. */
 export function gradientOf(/** @type {Uint32Array} */ lut) {
   const stops = Array.from({ length: 17 }, (_, i) => {

@@ -6,7 +6,7 @@
 
 import { INVITES, cueScroll, el, fillNodes, foreign } from "../shared/dom.js";
 import { fill, fmtFixed, fmtReal, withPercent } from "../shared/fmt.js";
-import { subscripted } from "../shared/panel.js";
+import { subscripted, typeset } from "../shared/panel.js";
 import { beforeMask, dotProduct, effectOf, mixedOf, reasonsOf, softmaxOf, valueAt } from "./arithmetic.js";
 import { filmRow, filmSentence } from "./film_scenes.js";
 import { termsTable } from "./microscope.js";
@@ -97,7 +97,7 @@ function stepCard(cell, stage, title, children, result = "") {
     "li",
     { dataset: { sum: stage } },
     el("h3", {}, head),
-    el("div", { class: "step-body", hidden: !isOpen }, said && el("p", {}, ...said), ...children),
+    el("div", { class: "step-body", hidden: !isOpen }, said && el("p", {}, ...typeset(said)), ...children),
   );
 }
 
@@ -319,11 +319,8 @@ function projectedStep(/** @type {Followed} */ cell) {
   const { queryToken } = tokensOf(cell);
   const texts = { first: String(slice[0]), last: String(slice[1] - 1), n_heads: String(heads) };
   const goes = fillNodes(strings.projected_text, { query: queryToken(), ...texts });
-  /** @returns {(Node | string)[]} */
-  const typeset = (/** @type {Node | string} */ part) =>
-    typeof part === "string" ? subscripted(part) : [part];
   return stepCard(cell, "projected", strings.step_projected, [
-    el("p", { class: "hint" }, ...goes.flatMap(typeset)),
+    el("p", { class: "hint" }, ...typeset(goes)),
     ...effectLines(cell),
   ]);
 }

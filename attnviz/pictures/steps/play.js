@@ -7,7 +7,7 @@ import { makeClock, wantsLessMotion } from "../shared/clock.js";
 import { el, fitCanvas, markDrawn, setData, setText } from "../shared/dom.js";
 import { makeFilmBar } from "../shared/film_bar.js";
 import { fill, headName } from "../shared/fmt.js";
-import { subscripted } from "../shared/panel.js";
+import { subscripted, typeset } from "../shared/panel.js";
 import { lengthOf, momentOf, startOf } from "../shared/scenes.js";
 import { paintFilm } from "./film_paint.js";
 import { filmRow, filmScenes, filmSentence, filmStart } from "./film_scenes.js";
@@ -178,7 +178,7 @@ function showScene(/** @type {State} */ state) {
   parts.rail.mark(scene ?? state.stop);
   if (!scene || !film?.show) return;
   const formula = current?.info.formula ?? "";
-  play.where.replaceChildren(...filmSentence(header, film.show.arrays, film.show.row, scene));
+  play.where.replaceChildren(...typeset(filmSentence(header, film.show.arrays, film.show.row, scene)));
   play.formula.replaceChildren(...subscripted(formula));
   play.bar.say(play.where.textContent ?? "");
   const title = current ? header.strings[`title_${current.info.stage}`] : "";
