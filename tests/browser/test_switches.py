@@ -94,9 +94,9 @@ def test_from_a_whole_head_one_click_leads_to_its_look_as_start_forbids_it(
     expect(pressed).to_have_text("John")
     opened.wait_for_parameters(query="10")
     page.locator(".av-strip .av-chip").nth(2).click(modifiers=["Shift"])
-    ours = page.get_by_role("button", name="Forbid L2.H1’s look from “John” at “Mary”")
+    ours = page.get_by_role("button", name="Forbid L2.H1’s look from “John (10)” at “Mary”")
     ours.click()  # the row that was chosen in the line, though it does not make the answer
-    expect(said).to_contain_text("L2.H1’s look from “John” at “Mary” forbidden")
+    expect(said).to_contain_text("L2.H1’s look from “John (10)” at “Mary” forbidden")
     opened.wait_for_parameters(forbid="10.2", layer="2", head="1", query="10", key="2")
     page.get_by_role("button", name="All on").click()
     expect(ours).to_be_visible()

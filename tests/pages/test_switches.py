@@ -77,8 +77,7 @@ def test_the_words_have_the_shares_of_the_library_and_a_look_is_really_forbidden
     header, arrays = sent(visit("switches", model="stories", text=STORE, word="L2.H2@4"))
     words, shares = header["words"], arrays["words.values"]
     assert (words["through"], words["chosen"], words["tokens"][4]) == ("L2.H2", 4, "John")
-    over = "“John”, the likeliest other token of the text"
-    assert words["title"] == f"What each word writes into “Mary”’s lead over {over}"
+    assert words["title"] == "What each word writes into “Mary”’s lead over “John”"
     assert "L0.H0 changes the lead of Mary over John (the likeliest other" in header["effects"]
     lm, on = attnviz.load("stories"), attnviz.NextToken(" Mary", against=" John")
     split = attnviz.experiment(lm, STORE, on=on).direct(by="token")

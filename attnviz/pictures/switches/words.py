@@ -33,11 +33,12 @@ READS = ("encoder", "decoder", "encoder-decoder")  # text
 class WordShares:
     """A number of the answer, named `number`, split by the `places` of heads that read the text.
 
-    It is printed with so many `decimals`.
+    `title` is its short name. It is printed with so many `decimals`.
     """
 
     lang: Language
     number: str
+    title: str
     split: "DirectByToken"
     places: tuple[int, ...]
     decimals: int
@@ -99,7 +100,7 @@ class WordShares:
         n, first = len(self.tokens), self.split.shares[self.places[0]].call
         special = key_tokens(self.split.prepared.tokens, first, 0).special
         return WordsView(
-            title=text(self.lang, "word_shares.title", number=self.number),
+            title=text(self.lang, "word_shares.title", number=self.title),
             tokens=self.tokens,
             special=special,
             heads=self.heads,
@@ -221,7 +222,8 @@ def words_of(lang: Language, run: "Experiment", split: "DirectByToken | None") -
     )
     fits = places and split.ok
     decimals = 4 if run.reader.kind == "cosines" else 2
-    return WordShares(lang, _number(lang, run), split, places, decimals) if fits else None
+    whole, short = (_number(lang, run, is_short) for is_short in (False, True))
+    return WordShares(lang, whole, short, split, places, decimals) if fits else None
 
 
 def split_of(run: "Experiment") -> "DirectByToken | None":
@@ -249,13 +251,13 @@ def _measure(run: "Experiment") -> "AnswerMeasure | None":
     return run.reader.lead
 
 
-def _number(lang: Language, run: "Experiment") -> str:
-    """The number that is split, in words."""
+def _number(lang: Language, run: "Experiment", is_short: bool) -> str:
+    """The number that is split, in words; the short ones do not say what the second choice is."""
     if run.reader.kind == "target":
         return text(lang, "word_shares.target")
     if run.reader.kind == "cosines":
         return text(lang, "word_shares.cosine", other=run.others[0])
     first, second = run.reader.pair
     names = {"first": run.reader.name(first).strip(), "second": run.reader.name(second).strip()}
-    form = "lead" if answers.is_runner_up(run.reader, second) else "lead_text"
+    form = "lead" if is_short or answers.is_runner_up(run.reader, second) else "lead_text"
     return text(lang, f"word_shares.{form}", **names)
