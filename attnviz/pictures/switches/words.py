@@ -78,17 +78,20 @@ class WordShares:
 
         None where there are several, or several attentions: then no cell says what is forbidden.
         """
-        places = {
-            (self.split.shares[at].first, len(self.split.shares[at].slope)) for at in self.places
-        }
-        (first, count), *others = places
         is_plain = all(head.stack is None and head.kind == "self" for head in self.split.heads)
-        return None if others or count > 1 or not is_plain else first
+        (first, *others) = self._rows()
+        return first if is_plain and not others else None
+
+    def _rows(self) -> list[int]:
+        """The places at which heads write into the answer: a look is forbidden in all of them."""
+        written = [self.split.shares[at].queries for at in self.places]
+        return sorted({row for each in written for row in range(each.start, each.stop)})
 
     def name(self, look: ForbiddenLook) -> str:
         """The look in words."""
         word = "" if look.key is None else word_at(self.lang, self.tokens, look.key)
-        form = "one" if look.head else "all"
+        one, every = ("one_rows", "all_rows") if len(self._rows()) > 1 else ("one", "all")
+        form = one if look.head else every
         return text(self.lang, f"word_shares.{form}", head=look.head, word=word)
 
     def view(self, look: ForbiddenLook) -> WordsView:

@@ -3,8 +3,12 @@
 import numpy as np
 import pytest
 
+import attnviz
 from attnviz import changes
+from attnviz.capture.request import Request
 from attnviz.errors import BadInput
+from attnviz.experiment.clean_run import prepare_request
+from attnviz.experiment.run import Experiment
 from attnviz.pictures import switches
 from attnviz.pictures.shared.bars import Bar
 from attnviz.pictures.shared.buffer import unpack
@@ -17,6 +21,7 @@ from attnviz.pictures.switches import (
     SwitchGroup,
     parse,
     tiny,
+    words,
     write,
 )
 from attnviz.types import STACKS
@@ -106,3 +111,26 @@ def test_tiny_keeps_the_largest_weight_of_what_a_cell_stands_for() -> None:
     assert small.shape == (1, 24, 5)
     assert small[0, 23, 4] == 0.75
     assert small.sum() == 0.75
+
+
+@pytest.mark.parametrize(
+    ("model", "other", "said"),
+    [
+        ("minilm", ("She sat on the bank of the river.",), "L2.H1’s look at “gave” in all rows"),
+        ("stories", (), "L2.H1’s look at “gave”"),
+    ],
+)
+def test_a_look_that_is_forbidden_in_all_rows_says_so(
+    model: str, other: tuple[str, ...], said: str
+) -> None:
+    request = Request.of(("Mary gave a book to",))
+    run = Experiment(prepare_request(attnviz.load(model), request), other)
+    found = words.words_of("en", run, words.split_of(run))
+    assert found is not None
+    look = ForbiddenLook("L2.H1", 2)
+    assert found.tokens[2].strip() == "gave" and found.name(look) == said
+    last = attnviz.cut("L2.H1", len(found.tokens) - 1, 2)  # of an encoder one of seven rows
+    all_rows, one = (
+        run.with_changes(*each, draws=0).choices.after for each in (found.changes(look), [last])
+    )
+    assert np.allclose(all_rows, one, atol=1e-6) != said.endswith("in all rows")
