@@ -1,5 +1,6 @@
 """Steps: one chosen cell is linked through all panels, and its numbers are the library's."""
 
+import re
 from functools import partial
 
 import numpy as np
@@ -135,6 +136,18 @@ def check_mixed(visit: Visit, steps: Steps) -> None:
 
 
 @pytest.mark.slow
+def test_the_question_on_a_hidden_cell_is_why_it_cannot_be_seen(visit: OpenVisit) -> None:
+    cell = {"layer": 2, "head": 1, "query": 10, "key": 12}
+    text = "When Mary and John went to the store, John gave a book to"
+    page = visit("steps", model="stories", text=text, **cell).page
+    question = page.locator("h2.asks")
+    expect(question).to_have_text(re.compile("^Why can't .*John.* look at a\\?$"))
+    page = visit("steps", model="stories", text=text, **cell | {"key": 2}).page
+    expect(page.locator("h2.asks")).to_have_text(
+        re.compile("^How does .*John.* come to look at Mary")
+    )
+
+
 def test_all_products_add_up_to_the_score(visit: OpenVisit, minilm: LoadedModel) -> None:
     steps = derived(minilm)
     opened = visit("steps", text=TEXT, layer=LAYER, head=HEAD, query=QUERY, key=KEY)

@@ -445,6 +445,16 @@ def test_the_head_that_was_changed_last_says_what_that_does_beside_the_others(
     }
 
 
+def test_a_look_that_the_mask_hides_is_said_to_be_hidden(visit: Visit) -> None:
+    cell = {"layer": 2, "head": 1, "query": 10, "key": 12}
+    header, arrays = sent(visit("switches", model="stories", text=STORE, **cell))
+    said = header["facts"][0]["hidden"]
+    assert said == "John cannot look at a: the mask hides it."
+    assert np.isnan(arrays["facts.0.looks"]).all()
+    header, _ = sent(visit("switches", model="stories", text=STORE, **cell | {"key": 2}))
+    assert header["facts"][0]["hidden"] == ""
+
+
 def test_a_random_output_is_told_beside_the_mean_of_its_draws(visit: Visit) -> None:
     """The bars show one draw, the effects of the board are means of four: both are named."""
     off = "L2.H1.mixed=resample"

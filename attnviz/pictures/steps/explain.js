@@ -38,12 +38,10 @@ export function drawArithmetic(/** @type {HTMLElement} */ box, /** @type {Follow
   }
   const cell = { ...following, query, key };
   const { queryToken, keyToken } = tokensOf(cell);
+  const isHidden = valueAt(cell.arrays.masked, query, key) === -Infinity;
+  const question = isHidden ? strings.question_hidden : strings.question;
   box.replaceChildren(
-    el(
-      "h2",
-      { class: "asks" },
-      ...fillNodes(following.header.strings.question, { query: queryToken(), key: keyToken() }),
-    ),
+    el("h2", { class: "asks" }, ...fillNodes(question, { query: queryToken(), key: keyToken() })),
     el(
       "ol",
       { class: "sums" },

@@ -174,6 +174,7 @@ export interface Strings extends SharedStrings {
   readonly key_row: string;
   readonly chosen_cell: string;
   readonly question: string;
+  readonly question_hidden: string;
   readonly row_label: string;
   readonly says_k: string;
   readonly says_scores: string;

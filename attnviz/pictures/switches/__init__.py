@@ -72,7 +72,7 @@ class HeadFacts:
 
     `looks` has the weight of the chosen cell in each head, and the mean of its other rows; NaN
     where it may not look; None where no cell of this group is chosen. Its tokens are `query` and
-    `key`.
+    `key`; `hidden` says that the mask hides one from the other, "" where it does not.
     `sentences` say the effect beside its control, by layer and head.
     """
 
@@ -80,6 +80,7 @@ class HeadFacts:
     key: str
     sentences: tuple[tuple[str, ...], ...]
     looks: Float32[np.ndarray, "layer head number"] | None = None
+    hidden: str = ""
 
 
 @dataclass(frozen=True)

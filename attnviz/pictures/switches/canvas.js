@@ -191,7 +191,7 @@ function takeData(state, parts, data, arrows) {
   state.board.paint(state.host.theme());
   if (focused) state.board.focus(focused);
   showWords(state, parts, arrays);
-  showLegend(parts.legend, header);
+  showLegend(parts.legend, header, arrays);
   parts.dropped.replaceChildren(...quotingNodes(header.dropped));
   parts.dropped.hidden = !header.dropped;
   setText(parts.hint, strings.hint);
@@ -211,8 +211,14 @@ function takeData(state, parts, data, arrows) {
 }
 
 /** What the two bars under a head are. */
-function showLegend(/** @type {HTMLElement} */ legend, /** @type {Header} */ { strings, facts, most }) {
-  const looked = facts.find(({ query }) => query);
+function showLegend(
+  /** @type {HTMLElement} */ legend,
+  /** @type {Header} */ { strings, facts, most },
+  /** @type {Arrays} */ arrays,
+) {
+  const hasBars = (/** @type {number} */ place) =>
+    [...(arrays[`facts.${place}.looks`]?.data ?? [])].some((weight) => !Number.isNaN(weight));
+  const looked = facts.find((_, place) => hasBars(place));
   const looks = looked && fill(strings.bar_looks, { key: isolate(looked.key) });
   legend.replaceChildren(
     ...(looks ? [barSign("key", looks, { class: "av-switches-looks" })] : []),
@@ -357,7 +363,8 @@ function factsOf(state, header, arrays, at) {
   };
   // effects are of each head alone: beside another change they would seem to be on that
   const isAlone = !header.forbidden && [...state.off.keys()].every((name) => name === at.name);
-  return factNodes(header.strings, facts.query ? facts : null, look, effects, at, isAlone);
+  const nodes = factNodes(header.strings, facts.query ? facts : null, look, effects, at, isAlone);
+  return [...(facts.hidden ? [el("span", {}, facts.hidden)] : []), ...nodes];
 }
 
 /** @param {State} state @param {Parts} parts @param {At} at */

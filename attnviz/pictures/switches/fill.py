@@ -377,7 +377,10 @@ def facts(
             for layer, row in enumerate(_effects(group, effects).tolist())
         )
         looks = _looks(group, chosen) if query and chosen is not None else None
-        every.append(HeadFacts(query, key, sentences, looks))
+        hidden = ""
+        if looks is not None and chosen is not None and _is_hidden(group, chosen):
+            hidden = text(lang, "switchboard.hidden", query=query, word=key)
+        every.append(HeadFacts(query, key, sentences, looks, hidden))
     return tuple(every)
 
 
@@ -387,6 +390,12 @@ def _tokens(shown: PageContext, cell: tuple[int, int]) -> tuple[str, str]:
     if cell[0] >= len(queries.labels) or cell[1] >= len(keys.labels):
         return "", ""
     return queries.labels[cell[0]], keys.labels[cell[1]]
+
+
+def _is_hidden(group: Group, cell: tuple[int, int]) -> bool:
+    """True if the masks of all layers hide the key of a cell from its query."""
+    masks = groups.stacked_masks(group)
+    return masks is not None and not any(mask[cell] for mask in masks)
 
 
 def _looks(group: Group, cell: tuple[int, int]) -> Float32[np.ndarray, "layer head number"]:

@@ -122,13 +122,15 @@ export interface WordsView {
 /**
  * Looks and matters of the heads of a group: what `shared/effects.js` says of a head.
  * `looks` has the weight of the chosen cell in each head, and the mean of its other rows; NaN where it may
- * not look; None where no cell of this group is chosen. Its tokens are `query` and `key`. `sentences` say the
- * effect beside its control, by layer and head.
+ * not look; None where no cell of this group is chosen. Its tokens are `query` and `key`; `hidden` says that
+ * the mask hides one from the other, "" where it does not. `sentences` say the effect beside its control, by
+ * layer and head.
  */
 export interface HeadFacts {
   query: string;
   key: string;
   sentences: string[][];
+  hidden: string;
 }
 
 /** The head that was changed last, and in a sentence what that does beside the other changes. */
