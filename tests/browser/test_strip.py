@@ -10,7 +10,7 @@ from tests.browser.conftest import OpenVisit
 from tests.support.browser import accessibility_problems
 from tests.support.cases import mostly_slow
 from tests.support.visit import open_visit
-from tests.support.waiting import expect_equal, expect_true
+from tests.support.waiting import eventually, expect_equal, expect_true
 
 TEXT = "The cat sat on the mat."
 LONG = "動物は疲れていたので、通りを渡らなかった。" * 12
@@ -192,3 +192,21 @@ def test_on_a_phone_the_lines_show_what_was_chosen_and_what_differs(look: OpenVi
     asking = own.and_(opened.page.locator(".av-asks"))
     expect_true(lambda: asking.evaluate(IN_SIGHT))
     expect_true(lambda: other.filter(has_text="sofa").evaluate(IN_SIGHT))
+
+
+@pytest.mark.slow
+def test_on_a_phone_the_word_that_asks_stays_whole_beside_the_answer_of_a_change(
+    visit: OpenVisit,
+) -> None:
+    text = "When Mary and John went to the store, John gave a book to"
+    off = {"model": "stories", "text": text, "changes": "L0.H0.mixed=mean"}
+    page = visit("switches", screen=(390, 844), lang="en", layer=0, head=0, query=14, **off).page
+    expect(page.locator(".strip-answer")).to_contain_text("John 46%")
+    chip = page.locator('.strip-chips [aria-pressed="true"]').last
+    expect(chip).to_have_text("to")
+
+    def check() -> None:
+        word, line = chip.bounding_box(), page.locator(".strip-chips").bounding_box()
+        assert word and line and word["x"] + word["width"] <= line["x"] + line["width"] + 1
+
+    eventually(check)

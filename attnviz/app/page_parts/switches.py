@@ -275,7 +275,7 @@ def _choose_off(lang: Language) -> None:
         format_func=names.__getitem__,
         on_change=_take_off,
         args=(widget,),
-        width=300,
+        width=430,
     )
 
 

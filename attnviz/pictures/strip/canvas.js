@@ -53,7 +53,9 @@ export default function strip(/** @type {Host} */ host) {
     if (!("turned" in message)) return;
     state.turned = message.turned;
     for (const node of box.querySelectorAll(".strip-answer")) node.remove();
-    if (state.header) box.append(...buildAnswer(state.header, state.turned));
+    if (!state.header) return;
+    box.append(...buildAnswer(state.header, state.turned));
+    mark(state, false); // the answer takes room from the words
   });
   host.channel.post({ wants: "turned" });
   return {
