@@ -307,7 +307,7 @@ function showFacts(/** @type {State} */ state, /** @type {Parts} */ { facts }) {
     const value = isPercent ? withPercent(fmtPercent(at.effect)) : fmtFixed(at.effect, 4);
     nodes.push(el("span", {}, fill(strings.effect, { value })));
   }
-  if (header.made?.head === at.name) nodes.push(el("span", {}, header.made.sentence));
+  if (header.made?.head === at.name) nodes.unshift(el("span", {}, header.made.sentence)); // a phone cuts the end
   const path = state.arrows?.missing(at.name);
   if (path) nodes.push(el("span", {}, noArrow(strings, at.name, path)));
   facts.replaceChildren(el("span", {}, ...quotingNodes(is)), ...nodes);
