@@ -77,6 +77,7 @@ def test_every_head_has_a_sentence(visit: Visit, minilm: attnviz.LoadedModel) ->
         "en",
         "role.previous",
         percent=f"{100 * role.fraction:.0f}",
+        share="its attention",
         chance=f"{100 * role.baseline:.0f}",
     )
 
