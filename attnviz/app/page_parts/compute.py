@@ -8,7 +8,7 @@ head. On Masks a hint stands in its place while nothing is edited.
 """
 
 from collections.abc import Callable, Mapping
-from functools import partial
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -26,8 +26,9 @@ from attnviz.app.frame import (
 )
 from attnviz.app.host.draw import draw
 from attnviz.app.page_parts import atlas, calculator, geometry, inside
-from attnviz.app.server import answer_runs, buffers
+from attnviz.app.server import answer_runs
 from attnviz.app.server.answer_runs import Answering
+from attnviz.app.server.shared import shared
 from attnviz.app.session import address_bar, current, messages, openings, widgets
 from attnviz.app.session.fragment import fragment
 from attnviz.attention import edits as hand
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from attnviz.changes import Change
 
 EDITED_ANSWER = "edited_answer"
+MAX_EDITED = 256  # a few sentences each
 
 
 def show() -> None:
@@ -166,26 +168,42 @@ def _sentence(shown: PageContext, page: str) -> None:
         where = Site(layer, head, shown.group.kind, shown.group.stack)
         key = f"{shown.captured.key} {request.key} {page} {shown.group.name} {layer} {head}"
         try:
-            sentences = buffers.sentences(
-                f"{key} {written} {lang}",
-                lambda: _sentences(shown, answered, page, written, where),
+            edited = _edited(
+                f"{key} {written} {lang}", lambda: _answer(shown, answered, page, written, where)
             )
         except BadInput as error:
             if error.code == "edit_outside":  # the picture above has said so
                 return
             raise
-        st.markdown(sentences[0])
-        if len(sentences) > 1 and not address_bar.is_embedded():  # of this text
-            view = partial(_turned, answered, _changes(page, written, where))
-            draw(told.CANVAS, view, widgets.component_key("edited"), lang, kept=f"{key} {written}")
-        for control in sentences[1:]:
-            st.caption(control)
+        st.markdown(edited.sentence)
+        if edited.turned is not None and not address_bar.is_embedded():
+            draw(told.CANVAS, edited.turned, widgets.component_key("edited"), lang)
+        if edited.control:
+            st.caption(edited.control)
 
 
-def _sentences(
+@dataclass(frozen=True)
+class EditedAnswer:
+    """A sentence on the answer, its control, and what the line of the text is told.
+
+    Of an answer to another text there is a note alone.
+    """
+
+    sentence: str
+    control: str = ""
+    turned: EffectsView | None = None
+
+
+@shared(most=MAX_EDITED)
+def _edited(key: str, _read: Callable[[], EditedAnswer]) -> EditedAnswer:
+    """The answer that `_read` reads; `key` names all that determines it."""
+    return _read()
+
+
+def _answer(
     shown: PageContext, answered: Answering, page: str, written: str, where: Site
-) -> tuple[str, ...]:
-    """The sentence on the answer and its control; a note if the answer belongs to another text."""
+) -> EditedAnswer:
+    """The answer after the edits, in words and numbers; a note where it is to another text."""
     from attnviz.experiment.switches import call_of, switched
 
     lang, group = shown.lang, shown.group
@@ -193,7 +211,7 @@ def _sentences(
     same = (call.n_query, call.n_key) == (drawn.n_query, drawn.n_key)
     # a mask fits a text of any length: what was drawn may be padded beside a longer sentence
     if not same and (page == "steps" or shown.captured.n_asked):
-        return (text(lang, "edited.another_text"),)
+        return EditedAnswer(text(lang, "edited.another_text"))
     run = answered.run
     changes = _changes(page, written, where)
     result = switched(run.prepared, run.reader.read, changes, control="directions")
@@ -207,14 +225,9 @@ def _sentences(
         quote=messages.plain,
         what=what,
     )
-    return sentence, answers.control_sentence(lang, run.reader, result, "edited")
-
-
-def _turned(answered: Answering, changes: "tuple[Change, ...]") -> EffectsView:
-    """The answer that has come of some changes, for the line of the text."""
-    run = answered.run
-    result = run.with_changes(*changes, draws=0).choices
-    return told.of_edit(run.reader, changes[0].site, result.before, result.after)
+    control = answers.control_sentence(lang, run.reader, result, "edited")
+    turned = told.of_edit(run.reader, where, result.before, result.after)
+    return EditedAnswer(sentence, control, turned)
 
 
 def _changes(page: str, written: str, where: Site) -> "tuple[Change, ...]":

@@ -63,11 +63,9 @@ def with_whole_layers(
     for (name, _), group in groupby(recorded, key=lambda one: _list_of(one, lists)):
         heads = list(group)
         together = _together(heads, read_together)
-        calls = [head.call for head in heads]
-        is_list = len({call.module for call in calls}) == len(calls)
-        is_list = is_list and len({call.index for call in calls}) == 1
-        is_list = is_list and (together is not None or _read_one_tensor(calls))
-        layer = _layer(name, heads, together) if name is not None and is_list else None
+        layer = None
+        if name is not None and _is_layer_of_a_list(heads, together):
+            layer = _layer(name, heads, together)
         whole += heads if layer is None else [layer]
     return whole
 
@@ -81,6 +79,14 @@ def _loops(recorded: Sequence[Recorded]) -> list[list[Recorded]]:
         else:
             loops.append([one])
     return loops
+
+
+def _is_layer_of_a_list(heads: Sequence[Recorded], together: SideBySide | None) -> bool:
+    """True if modules of a list ran once each and were read side by side, or read one tensor."""
+    calls = [head.call for head in heads]
+    ran_once = len({call.module for call in calls}) == len(calls)
+    alike = len({call.index for call in calls}) == 1
+    return ran_once and alike and (together is not None or _read_one_tensor(calls))
 
 
 def _values_differ(heads: Sequence[Recorded]) -> bool:
