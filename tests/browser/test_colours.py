@@ -10,7 +10,7 @@ import attnviz
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.types import STAGES, StepView
 from tests.browser.conftest import OpenVisit
-from tests.support.canvas import Colour, Palette, cell_colours
+from tests.support.canvas import Colour, Palette, cell_colours, data, pixels
 from tests.support.cases import mostly_slow
 from tests.support.visit import Visit, expect_data
 from tests.support.waiting import eventually
@@ -158,3 +158,52 @@ def check_panel(visit: Visit, view: StepView, palette: Palette, limit: float) ->
         value = float(view.values[cell])
         allowed = palette.of_signed(value, limit) if view.signed else palette.of_weight(value)
         assert colour in allowed, (view.stage, cell, value)
+
+
+@pytest.mark.parametrize("scheme", mostly_slow(["dark", "light"], 1))
+def test_what_a_mask_hides_is_hatched_in_all_heads_and_in_one(
+    visit: OpenVisit, palettes: dict[str, Palette], scheme: str
+) -> None:
+    """Hidden cells have colours that no weight has; those that may be seen have their weights'."""
+    asked = {"model": "stories", "text": "The cat sat on the mat.", "layer": 0, "head": 0}
+    opened = visit("overview", **asked, scheme=scheme)
+    weights = attnviz.capture(attnviz.load("stories"), asked["text"]).weights(0, 0)
+    n = len(weights)
+    pairs = [*np.ndindex(n, n)]
+    hidden = [(row, col) for row, col in pairs if col > row]
+    seen = [(row, col) for row, col in pairs if col <= row]
+    palette = palettes[scheme]
+
+    def check(canvas: Locator) -> None:
+        for (row, col), colour in zip(seen, cell_colours(canvas, seen, n, n), strict=True):
+            assert colour in palette.of_weight(float(weights[row, col])), (row, col)
+        shown = cell_colours(canvas, hidden, n, n)
+        assert not {*shown} & palette.of_weight(0.0)
+
+    preview = opened.canvas("Attention weights of")
+    expect_data(preview, layer=0, head=0)
+    eventually(lambda: check(preview))
+    board = opened.canvas("All heads of")
+    expect_data(board, layer=0, head=0)
+
+    def check_tile() -> None:
+        drawn = data(board)
+        x, y, size = (float(drawn[name]) for name in ("x", "y", "size"))
+        cell = size / n
+        shown = pixels(board, [(x + (c + 0.5) * cell, y + (r + 0.5) * cell) for r, c in hidden])
+        assert not {*shown} & palette.of_weight(0.0)
+
+    eventually(check_tile)
+    head = visit("head", **asked, scheme=scheme).canvas("Attention weights of")
+    expect_data(head, layer=0, head=0)
+    eventually(lambda: check(head))
+    one = visit("switches", **asked, scheme=scheme).page.locator(".av-switches-tiny").first
+    expect(one).to_have_attribute("data-drawn", "1")
+    clear = one.evaluate(
+        """(canvas) => {
+            const { width, height } = canvas;
+            const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
+            return Array.from({ length: width * height }, (_, i) => Number(data[4 * i + 3] === 0));
+        }"""
+    )
+    assert clear == np.triu(np.ones((n, n), int), 1).ravel().tolist()

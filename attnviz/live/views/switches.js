@@ -28,7 +28,10 @@ import { floats, pack, roots } from "./packing.js";
 /** The distance that the answer moves without each head, in the order of `headsOf`, and its lead.
  * @typedef {{moves: Float64Array, leads: Float64Array}} Effects
  */
-/** Small pictures of all heads of an attention. @typedef {{weights: Float32Array, shape: number[]}} Tiny */
+/**
+ * Small pictures of all heads of an attention; `visible` are the points with a key that a query may attend to.
+ * @typedef {{weights: Float32Array, shape: number[], visible: Uint8Array | null}} Tiny
+ */
 
 const TINY = 32; // the longest side of a small heatmap, in cells
 const BARS = 5;
@@ -38,7 +41,7 @@ const NAMED_HEADS = 3;
 /** The weights of all heads in at most `TINY` cells a side, each the largest that it stands for. @returns {Tiny} */
 export function tinyWeights(
   /** @type {Arena} */ arena,
-  /** @type {Group} */ { weights, layers, heads, n, m },
+  /** @type {Group} */ { weights, layers, heads, n, m, causal },
 ) {
   const [down, across] = [Math.ceil(n / TINY), Math.ceil(m / TINY)];
   const [rows, columns] = [Math.ceil(n / down), Math.ceil(m / across)];
@@ -52,7 +55,14 @@ export function tinyWeights(
         if (numbers[at] > out[to]) out[to] = numbers[at];
       }
     }
-  return { weights: out, shape: [layers, heads, rows, columns] };
+  const visible = causal ? new Uint8Array(rows * columns) : null;
+  for (let query = 0; visible && query < n; query++)
+    visible.fill(
+      1,
+      Math.floor(query / down) * columns,
+      Math.floor(query / down) * columns + Math.floor(query / across) + 1,
+    );
+  return { weights: out, shape: [layers, heads, rows, columns], visible };
 }
 
 /**
@@ -69,10 +79,11 @@ export function switchesBytes(texts, model, board, reader, result, written) {
   const grids = attentions.map((own) => (effects ? gridOf(effects, attentions, own) : null));
   /** @type {Record<string, PackableArray>} */
   const arrays = {};
-  tiny.forEach(({ weights, shape }, place) => {
+  tiny.forEach(({ weights, shape, visible }, place) => {
     arrays[`groups.${place}.weights`] = roots(weights, shape, 8);
     const grid = grids[place];
     if (grid) arrays[`groups.${place}.effects`] = floats(shape.slice(0, 2), grid);
+    if (visible) arrays[`groups.${place}.visible`] = { data: visible, shape: [1, ...shape.slice(2)] };
   });
   const isPercent = reader.kind !== "cosines";
   const first = effects ? headsOf(attentions)[largest(effects.moves, 1)[0]] : null;

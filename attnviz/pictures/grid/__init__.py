@@ -14,7 +14,7 @@ from dataclasses import replace
 from itertools import count
 
 import numpy as np
-from jaxtyping import Float32
+from jaxtyping import Bool, Float32
 
 from attnviz.pictures.group import groups, heads
 from attnviz.pictures.group.app_capture import PageContext
@@ -27,6 +27,7 @@ from attnviz.pictures.shared.heads import First, HeadsView, Pooled, TokenAxis
 from attnviz.types import HeadId
 
 CANVAS = Canvas("grid", (HeadsView,))
+Matrices = Float32[np.ndarray, "_ _ _"] | Bool[np.ndarray, "_ _ _"]
 MORE = " …"  # after the first token of several
 MAX_FIRST_CELLS = 2 * 2**20  # weights of all heads that are sent before any picture, a byte each
 MAX_SQUARE = 64  # points along a side of the small pictures that come before
@@ -44,6 +45,7 @@ def overview(shown: PageContext, measured: Measured | None) -> HeadsView:
         sentences=() if measured is None else heads.sentences(shown, measured),
         weights=groups.placed(shown.group, pooled_layers(shown.group, side)),
         measures=() if measured is None else heads.measures(shown.lang, measured),
+        visible=_pooled_masks(shown.group, side),
         pooled=Pooled(side, extent.n_query, extent.n_key),
         small=True,
         capture=heads.capture_name(shown),
@@ -85,16 +87,22 @@ def pooled_layers(group: Group, side: int) -> Iterator[Float32[np.ndarray, "kept
         yield _pooled_rows(rows.swapaxes(1, 2), side).swapaxes(1, 2)
 
 
-def _pooled_rows(
-    weights: Float32[np.ndarray, "head row column"], side: int
-) -> Float32[np.ndarray, "head pooled column"]:
+def _pooled_masks(group: Group, side: int) -> Bool[np.ndarray, "layer row column"] | None:
+    """The squares in which each layer may see a cell; None if no layer blocks anything."""
+    masks = groups.stacked_masks(group)
+    if masks is None:
+        return None
+    return _pooled_rows(_pooled_rows(masks, side).swapaxes(1, 2), side).swapaxes(1, 2)
+
+
+def _pooled_rows(matrices: Matrices, side: int) -> Matrices:
     """The largest of each `side` rows; the last run may be shorter."""
-    n_rows = weights.shape[1]
+    n_rows = matrices.shape[1]
     whole = n_rows // side * side
-    runs = weights[:, :whole].reshape(weights.shape[0], -1, side, weights.shape[2])
+    runs = matrices[:, :whole].reshape(matrices.shape[0], -1, side, matrices.shape[2])
     parts = [runs.max(axis=2)] if whole else []
     if whole < n_rows:
-        parts.append(weights[:, whole:].max(axis=1, keepdims=True))
+        parts.append(matrices[:, whole:].max(axis=1, keepdims=True))
     return np.concatenate(parts, axis=1)
 
 

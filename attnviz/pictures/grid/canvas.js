@@ -10,6 +10,7 @@ import { makeCommitter } from "../shared/committer.js";
 import { dataAt, el, oncePerFrame, setText, watchSize } from "../shared/dom.js";
 import { cellOf, effectsFor, factNodes, lookAt } from "../shared/effects.js";
 import { boxOf, fly } from "../shared/grow.js";
+import { sameForAll } from "../shared/hidden.js";
 import { pictureSource } from "../shared/picture.js";
 import { followHeads, learnWords } from "../shared/rest.js";
 import { clampSelection, fitLayer } from "../shared/selection.js";
@@ -474,24 +475,27 @@ function showOptions(
  * @returns {Layout}
  */
 function layoutFor(state, room, sorting, hasSums) {
-  const { header, whole } = state;
+  const { header, whole, visible } = state;
   const theme = state.frame.host.theme();
   const lut = sequential(theme.dark);
   const heads = arranged(header, sorting, sortedColumns(header, room));
   const rows = hasSums ? summarisedRows(heads, header) : heads;
   const longest = Math.max(...whole.squares.shape.slice(2));
   const geom = boardGeometry(rows, sorting !== null, room, longest, !header.pooled);
-  const atlasOf = (/** @type {PackedArray} */ array) =>
-    makeAtlas({ array, lut, levels: levelTable(array.dtype, SCALE) }, geom.size);
+  const atlasOf = (/** @type {PackedArray} */ array, /** @type {PackedArray | null} */ seen) => {
+    const mask = seen && { visible: seen, theme };
+    return makeAtlas({ array, lut, levels: levelTable(array.dtype, SCALE), mask }, geom.size);
+  };
   if (hasSums) state.summaries ??= summarise(whole.weights);
-  const summaryAtlas = hasSums && state.summaries ? atlasOf(state.summaries) : null;
+  const summaryAtlas =
+    hasSums && state.summaries ? atlasOf(state.summaries, visible && sameForAll(visible)) : null;
   return {
     theme,
     lut,
     rows,
     geom,
     sorting,
-    atlas: atlasOf(whole.squares),
+    atlas: atlasOf(whole.squares, visible),
     summaryAtlas,
     previewWidth: SIDE_PX,
   };

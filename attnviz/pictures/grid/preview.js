@@ -8,6 +8,7 @@ import { levelTable } from "../shared/colors.js";
 import { button } from "../shared/controls.js";
 import { context2d, el, fitCanvas, markDrawn, setData, setText } from "../shared/dom.js";
 import { fill, headName } from "../shared/fmt.js";
+import { hiddenPoints, sameForAll, visibleCells } from "../shared/hidden.js";
 import { drawMatrix, frameCell } from "../shared/matrix.js";
 import { rowWeights } from "../shared/numbers.js";
 import { drawPicturePanel, makePicturePanel } from "../shared/picture_panel.js";
@@ -25,7 +26,8 @@ import { summaryOf, summaryText } from "./summaries.js";
 
 /** The matrix of a head, or of a summary of several, with its name and what it does. */
 /** `side`: so many weights share a point in each direction, 1 for the weights themselves. */
-/** @typedef {{name: string, sentence: string, values: Values, dtype: Dtype, side: number}} Enlarged */
+/** `hidden` are the cells that the mask hides, 1 each, null where it hides none. */
+/** @typedef {{name: string, sentence: string, values: Values, dtype: Dtype, side: number, hidden: Uint8Array | null}} Enlarged */
 /**
  * `row` is the chosen query, `facts` what is said of it, `isForbidden` says that the look is which they tell of; `whole` is the picture that the tokens are patches of.
  * @typedef {Enlarged & {facts: Node[], isForbidden: boolean, header: LayeredHeader<Header>, at: Subject, row: number | null,
@@ -114,7 +116,7 @@ export function drawPreview(/** @type {Preview} */ panel, /** @type {PreviewView
 }
 
 function drawHead(/** @type {HTMLCanvasElement} */ canvas, /** @type {PreviewView} */ view) {
-  const { header, at, theme, lut, values, dtype, width, row } = view;
+  const { header, at, theme, lut, values, hidden, dtype, width, row } = view;
   const { strings, rows: tokens, key_tokens: keys } = header;
   const titles = { rowTitle: strings.query_axis, colTitle: strings.key_axis };
   const layout = layoutAxes(context2d(canvas), {
@@ -130,7 +132,8 @@ function drawHead(/** @type {HTMLCanvasElement} */ canvas, /** @type {PreviewVie
   });
   const { geom } = layout;
   const ctx = fitCanvas(canvas, Math.max(layout.width, 60), layout.height);
-  drawMatrix(ctx, { values, lut, levels: levelTable(dtype, SCALE), theme, grid: true, ...geom });
+  const levels = levelTable(dtype, SCALE);
+  drawMatrix(ctx, { values, lut, levels, blocked: hidden ?? undefined, theme, grid: true, ...geom });
   if (row !== null) frameCell(ctx, geom, row, null, theme);
   const rowMarks = axisMarks(header.special, header.written);
   const colMarks = axisMarks(header.key_special, header.key_written);
@@ -142,16 +145,17 @@ function drawHead(/** @type {HTMLCanvasElement} */ canvas, /** @type {PreviewVie
 
 /**
  * The matrix to show large, with its name and what it does.
- * @param {{header: Header, whole: Whole, summaries: PackedArray | null}} state
+ * @param {{header: Header, whole: Whole, summaries: PackedArray | null, visible: PackedArray | null}} state
  * @param {Subject} at
  * @param {Sorting | null} sorting
  * @returns {Enlarged}
  */
-export function enlargedOf({ header, whole, summaries }, at, sorting) {
+export function enlargedOf({ header, whole, summaries, visible }, at, sorting) {
   if (at.extra !== null && summaries) {
     const { kind, place } = summaryOf(header, at.extra);
     const values = headValues(summaries, kind === "mean" ? 0 : 1, place);
-    return { ...summaryText(header, { kind, place }), values, dtype: summaries.dtype, side: 1 };
+    const hidden = hiddenOf(visible && sameForAll(visible), 0);
+    return { ...summaryText(header, { kind, place }), values, dtype: summaries.dtype, side: 1, hidden };
   }
   const layer = at.layer ?? 0;
   const head = at.head ?? 0;
@@ -159,7 +163,15 @@ export function enlargedOf({ header, whole, summaries }, at, sorting) {
   const values = has(layer, head) ? headValues(weights, layer, head) : whole.largestOf(layer, head);
   const side = has(layer, head) ? 1 : whole.side;
   const sentence = sentenceOf(header, layer, head, sorting);
-  return { name: headName(layer, head), sentence, values, dtype: weights.dtype, side };
+  const hidden = hiddenOf(visible, layer);
+  return { name: headName(layer, head), sentence, values, dtype: weights.dtype, side, hidden };
+}
+
+/** The cells that a layer's mask hides, 1 each; null where there is no mask. */
+function hiddenOf(/** @type {PackedArray | null} */ visible, /** @type {number} */ layer) {
+  if (!visible) return null;
+  const { rows, cols } = visibleCells(visible, layer);
+  return hiddenPoints(visible, layer, rows, cols);
 }
 
 /**

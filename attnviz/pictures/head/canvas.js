@@ -342,7 +342,7 @@ function pin(/** @type {State} */ state, /** @type {CellPlace | null} */ place) 
 /** Sizes everything for the width there is and draws it. */
 function layout(/** @type {State} */ state) {
   const { frame, parts, selection } = state;
-  const { header, weights } = state.capture;
+  const { header, weights, visible } = state.capture;
   const width = frame.box.clientWidth;
   if (!width) return;
   const theme = frame.host.theme();
@@ -359,7 +359,8 @@ function layout(/** @type {State} */ state) {
   frame.box.classList.toggle("av-head-across", isWhole);
   parts.right.style.width = isNarrow || isWhole ? "" : `${lineRoom}px`;
   const grid = { ...THUMB, layers: header.n_layers, heads: header.n_heads };
-  drawThumbs(parts.thumbs, weights, lut, grid, { kept: header.kept, theme });
+  const mask = visible && { visible, theme };
+  drawThumbs(parts.thumbs, weights, lut, grid, { mask, left: { kept: header.kept, theme } });
   state.look = { theme, lut, isNarrow, heatRoom, lineRoom };
   state.drawn = null;
   showAll(state);

@@ -70,7 +70,7 @@ function titlesOf(/** @type {View} */ { header: { strings } }) {
  * @param {Geom} geom
  */
 export function paintCells(cells, view, geom) {
-  const { data, lut, levels, toLevel, theme } = view;
+  const { data, hidden, lut, levels, toLevel, theme } = view;
   const isWhole = data.cols.length === data.nKey && data.rows.length === data.nQuery;
   drawMatrix(fitCanvas(cells, geom.w, geom.h), {
     values: data.values,
@@ -80,6 +80,7 @@ export function paintCells(cells, view, geom) {
     lut,
     levels,
     toLevel,
+    blocked: hidden ?? undefined,
     theme,
     grid: true,
     ...geom,

@@ -4,6 +4,7 @@
 
 import { headValues } from "../shared/buffer.js";
 import { levelFor, levelTable } from "../shared/colors.js";
+import { maskLayer, visibleCells } from "../shared/hidden.js";
 import { windowSource } from "../shared/picture.js";
 import { colouredHeads, keptHeads, topOf } from "./line_options.js";
 import { axisSums, evenWeights } from "./sums.js";
@@ -32,7 +33,7 @@ import { hasPieces, mergeHead, tokenAxis, wordAxis } from "./words.js";
 /**
  * @typedef {{merged: Map<string, Float32Array>,
  *   shown: {header: LayeredHeader<Header>, name: string, rows: number[], cols: number[]} | null,
- *   even: {header: LayeredHeader<Header>, name: string, values: Float32Array} | null}} Memo
+ *   even: {header: LayeredHeader<Header>, name: string, values: Float32Array, hidden: Uint8Array | null} | null}} Memo
  */
 /**
  * The data. `whole` is the picture that the tokens are patches of, `heard` the sound that the keys are frames of.
@@ -49,10 +50,10 @@ import { hasPieces, mergeHead, tokenAxis, wordAxis } from "./words.js";
 /** @typedef {{levels?: Uint8Array, toLevel?: (weight: number) => number}} Levels */
 /**
  * Everything on screen that does not depend on the pointer. `data` is on the axes as they are, `tokenData` on tokens;
- * `top` is how many lines a query has, `kept` the heads beside the chosen one; `isForbidden` says that the look at the
- * pinned cell is.
+ * `hidden` are the cells that the mask hides, 1 each, null where it hides none; `top` is how many lines a query has, `kept`
+ * the heads beside the chosen one; `isForbidden` says that the look at the pinned cell is.
  * @typedef {Levels & {header: LayeredHeader<Header>, axes: Axes, inWords: boolean, special: Special, layer: number,
- *   head: number, scale: Scale, data: HeadData, tokenData: HeadData, lut: Uint32Array, theme: Theme,
+ *   head: number, scale: Scale, data: HeadData, hidden: Uint8Array | null, tokenData: HeadData, lut: Uint32Array, theme: Theme,
  *   approximate: boolean, pinned: CellPlace, heads: DrawnHead[], kept: {layer: number, head: number}[], top: number,
  *   isAcross: boolean, heard: Spectrum | null, sums: Sums | null, isForbidden: boolean}} View
  */
@@ -129,6 +130,7 @@ export function makeView(capture, own, selection, { theme, lut }, isForbidden) {
     head,
     scale,
     data,
+    hidden: capture.visible && evenOnce(capture, own, axes, layer).hidden,
     tokenData: inWords ? headData(capture, own, own.tokens, { layer, head }) : data,
     lut,
     theme,
@@ -141,7 +143,7 @@ export function makeView(capture, own, selection, { theme, lut }, isForbidden) {
     isAcross: isAcross(header, selection),
     heard: isRun(cols) ? capture.heard : null,
     isForbidden: isForbidden && !inWords,
-    sums: more.sums ? axisSums(data, evenOnce(capture, own, axes, layer)) : null,
+    sums: more.sums ? axisSums(data, evenOnce(capture, own, axes, layer).values) : null,
   };
 }
 
@@ -209,30 +211,23 @@ function headData({ weights, memo }, { header }, axes, { layer, head }) {
   return { values: merged, dtype: "f32", ...size };
 }
 
-/** What uniform attention gives, on the axes as they are; worked out once for a layer whose mask differs. */
+/**
+ * What uniform attention gives, and what is hidden, on the axes as they are; once for a layer whose mask differs. Where
+ * uniform attention gives nothing, the mask hides all.
+ */
 function evenOnce(
   /** @type {Capture} */ { visible, memo },
   /** @type {LayerAxes} */ { header },
   /** @type {Axes} */ axes,
   /** @type {number} */ layer,
 ) {
-  const from = visible && (visible.shapes || visible.shape[0] > 1) ? layer : 0;
   const { spans: queries } = axes.query;
   const { spans: keys } = axes.key;
-  const name = `${from} ${queries !== null}`;
-  if (memo.even?.header === header && memo.even.name === name) return memo.even.values;
-  const even = evenWeights(header.n_query, header.n_key, visible && visibleFrom(visible, from, header));
+  const name = `${visible ? maskLayer(visible, layer) : 0} ${queries !== null}`;
+  if (memo.even?.header === header && memo.even.name === name) return memo.even;
+  const even = evenWeights(header.n_query, header.n_key, visible && visibleCells(visible, layer).cells);
   const values = queries && keys ? mergeHead(even, "f32", header.n_key, queries, keys) : even;
-  memo.even = { header, name, values };
-  return values;
-}
-
-/** What a layer may see, from its first cell on. */
-function visibleFrom(
-  /** @type {PackedArray} */ visible,
-  /** @type {number} */ layer,
-  /** @type {LayeredHeader<Header>} */ { n_query, n_key },
-) {
-  if (visible.shapes) return headValues(visible, layer, 0);
-  return visible.data.subarray(layer * n_query * n_key);
+  const hidden = visible && Uint8Array.from(values, (weight) => (weight === 0 ? 1 : 0));
+  memo.even = { header, name, values, hidden };
+  return memo.even;
 }

@@ -31,7 +31,7 @@ export function drawMatrix(/** @type {CanvasRenderingContext2D} */ ctx, /** @typ
   scratch.ctx.putImageData(image, 0, 0);
   ctx.imageSmoothingEnabled = false;
   ctx.drawImage(scratch.canvas, 0, 0, pw, ph, x, y, w, h);
-  if (spec.blocked && spec.theme) hatchBlocked(ctx, spec);
+  if (spec.blocked && spec.theme) hatchBlocked(ctx, { ...spec, blocked: spec.blocked, theme: spec.theme });
   if (spec.grid && spec.theme && Math.min(w / cols, h / rows) >= 9) ruleCells(ctx, spec, spec.theme.bg);
 }
 
@@ -162,9 +162,14 @@ function scratchCanvas(/** @type {number} */ w, /** @type {number} */ h) {
   return scratch;
 }
 
-/** Hatches every cell whose `blocked` is not 0; runs of cells in a row share one rectangle. */
-function hatchBlocked(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {Matrix & Geom} */ spec) {
-  const { rows, cols, stride = cols, offset = 0, rowIndex, colIndex, blocked = [] } = spec;
+/**
+ * Hatches every cell whose `blocked` is not 0; runs of cells in a row share one rectangle.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {Pick<Matrix, "stride" | "offset" | "rowIndex" | "colIndex"> & Geom & {blocked: ArrayLike<number>, theme: Theme}} spec
+ * @param {number} [step] from line to line, in pixels across
+ */
+export function hatchBlocked(ctx, spec, step) {
+  const { rows, cols, stride = cols, offset = 0, rowIndex, colIndex, blocked, theme } = spec;
   const cw = spec.w / cols;
   const ch = spec.h / rows;
   const path = new Path();
@@ -181,7 +186,7 @@ function hatchBlocked(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {Ma
       }
     }
   }
-  if (hasHit) hatch(ctx, path, spec, /** @type {Theme} */ (spec.theme));
+  if (hasHit) hatch(ctx, path, spec, theme, step);
 }
 
 /**
@@ -190,8 +195,9 @@ function hatchBlocked(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {Ma
  * @param {Path} path
  * @param {{x: number, y: number, w: number, h: number}} box
  * @param {Theme} theme
+ * @param {number} [step] from line to line, in pixels across
  */
-export function hatch(ctx, path, box, theme) {
+export function hatch(ctx, path, box, theme, step = 6) {
   ctx.save();
   ctx.fillStyle = theme.bg2;
   ctx.fill(path);
@@ -200,7 +206,7 @@ export function hatch(ctx, path, box, theme) {
   ctx.globalAlpha = 0.55;
   ctx.lineWidth = 1;
   ctx.beginPath();
-  for (let d = -box.h; d < box.w; d += 6) {
+  for (let d = -box.h; d < box.w; d += step) {
     ctx.moveTo(box.x + d, box.y + box.h);
     ctx.lineTo(box.x + d + box.h, box.y);
   }

@@ -56,7 +56,8 @@ class SwitchGroup:
     """The heads of one attention: `prefix` is what stands before L0.H0 in their names.
 
     `heads` has the number for each layer. `effects` is NaN where there is no head, None where
-    nothing was measured yet.
+    nothing was measured yet. `visible` are the points with a key that each layer may attend to,
+    once if all are alike, None where nothing is blocked.
     """
 
     title: str
@@ -64,6 +65,7 @@ class SwitchGroup:
     heads: tuple[int, ...]
     weights: Annotated[Float32[np.ndarray, "layer head query key"], roots(8)]
     effects: Float32[np.ndarray, "layer head"] | None = None
+    visible: Bool[np.ndarray, "_ query key"] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,14 +230,17 @@ class SwitchesView:
 CANVAS = Canvas("switches", (SwitchesView,))
 
 
-def tiny(weights: Float32[np.ndarray, "head query key"]) -> Float32[np.ndarray, "head _ _"]:
-    """The weights of a layer in at most `TINY` cells a side, each the largest it stands for."""
+Matrices = Float32[np.ndarray, "_ _ _"] | Bool[np.ndarray, "_ _ _"]
+
+
+def tiny(matrices: Matrices) -> Matrices:
+    """Weights, or masks, in at most `TINY` points a side, each the largest that it stands for."""
     for axis in (1, 2):
-        n = weights.shape[axis]
+        n = matrices.shape[axis]
         side = -(-n // TINY)
         if side > 1:
-            weights = np.maximum.reduceat(weights, np.arange(0, n, side), axis=axis)
-    return weights
+            matrices = np.maximum.reduceat(matrices, np.arange(0, n, side), axis=axis)
+    return matrices
 
 
 # --- the text form ------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import { headValues } from "../shared/buffer.js";
 import { levelTable, sequential } from "../shared/colors.js";
 import { context2d, dataAt, el, markDrawn } from "../shared/dom.js";
 import { fmtFixed, fmtPercent, withPercent } from "../shared/fmt.js";
+import { hiddenPoints } from "../shared/hidden.js";
 import { paintLevels } from "../shared/matrix.js";
 
 /** @import { PackedArray } from "../shared/buffer.js" */
@@ -16,7 +17,7 @@ import { paintLevels } from "../shared/matrix.js";
 /** @typedef {{switched: (at: At) => void, pointed: (at: At | null) => void}} BoardEvents */
 /**
  * A head's button with what it shows. @typedef {At & {node: HTMLButtonElement, canvas: HTMLCanvasElement,
- *   strip: HTMLElement, weights: PackedArray, row: Cell[]}} Cell
+ *   strip: HTMLElement, weights: PackedArray, visible: PackedArray | null, row: Cell[]}} Cell
  */
 /**
  * `show` marks the heads that are off, and the one of which a look is forbidden.
@@ -39,7 +40,7 @@ export function makeBoard(header, arrays, events) {
     makeGroup(
       header,
       group,
-      arrays[`groups.${place}.weights`],
+      { weights: arrays[`groups.${place}.weights`], visible: arrays[`groups.${place}.visible`] ?? null },
       arrays[`groups.${place}.effects`]?.data ?? null,
       arrays[`facts.${place}.looks`]?.data ?? null,
       cells,
@@ -85,13 +86,13 @@ export function makeBoard(header, arrays, events) {
 /**
  * @param {Header} header
  * @param {SwitchGroup} group
- * @param {PackedArray} weights
+ * @param {Pick<Cell, "weights" | "visible">} matrices
  * @param {ArrayLike<number> | null} effects
  * @param {ArrayLike<number> | null} looks
  * @param {Map<string, Cell>} cells
  * @param {Cell[][]} rows
  */
-function makeGroup(header, group, weights, effects, looks, cells, rows) {
+function makeGroup(header, group, matrices, effects, looks, cells, rows) {
   const place = header.groups.indexOf(group);
   const widest = Math.max(...group.heads);
   const lines = group.heads.map((count, layer) => {
@@ -100,7 +101,7 @@ function makeGroup(header, group, weights, effects, looks, cells, rows) {
     for (let head = 0; head < count; head++) {
       const effect = effects ? effects[layer * widest + head] : null;
       const look = looks ? looks[2 * (layer * widest + head)] : NaN;
-      const cell = makeCell(group, { group: place, layer, head, effect }, weights, row, look);
+      const cell = makeCell(group, { group: place, layer, head, effect }, matrices, row, look);
       row.push(cell);
       cells.set(cell.name, cell);
     }
@@ -118,12 +119,12 @@ function makeGroup(header, group, weights, effects, looks, cells, rows) {
 /**
  * @param {SwitchGroup} group
  * @param {Omit<At, "name">} at
- * @param {PackedArray} weights
+ * @param {Pick<Cell, "weights" | "visible">} matrices
  * @param {Cell[]} row
  * @param {number} look how strongly the chosen row looks at the chosen key, NaN where that is not known
  * @returns {Cell}
  */
-function makeCell(group, at, weights, row, look) {
+function makeCell(group, at, matrices, row, look) {
   const { layer, head, effect } = at;
   const name = `${group.prefix}L${layer}.H${head}`;
   const canvas = el("canvas", { class: "av-switches-tiny", "aria-hidden": "true" });
@@ -137,7 +138,7 @@ function makeCell(group, at, weights, row, look) {
     Number.isNaN(look) ? null : lookBar(look),
     effect === null ? null : strip,
   );
-  return { ...at, name, node, canvas, strip, weights, row };
+  return { ...at, name, node, canvas, strip, ...matrices, row };
 }
 
 /** How strongly the head looks at the chosen cell, as a bar of its own. */
@@ -164,13 +165,19 @@ function paintAll(
   }
 }
 
-/** One head's weights, each cell of the matrix a pixel. */
-function paintTiny(/** @type {Cell} */ { canvas, weights, layer, head }, /** @type {Uint32Array} */ lut) {
+/** One head's weights, each cell of the matrix a pixel; none of what is hidden: the hatching below it shows. */
+function paintTiny(/** @type {Cell} */ cell, /** @type {Uint32Array} */ lut) {
+  const { canvas, weights, visible, layer, head } = cell;
   const [, , rows, cols] = weights.shape;
   const image = new ImageData(cols, rows);
   const values = headValues(weights, layer, head);
   const levels = levelTable(weights.dtype, SCALE);
-  paintLevels({ values, rows, cols, lut, levels }, new Uint32Array(image.data.buffer), cols, rows);
+  const out = new Uint32Array(image.data.buffer);
+  paintLevels({ values, rows, cols, lut, levels }, out, cols, rows);
+  if (visible)
+    hiddenPoints(visible, layer, rows, cols).forEach((isHidden, at) => {
+      if (isHidden) out[at] = 0;
+    });
   canvas.width = cols;
   canvas.height = rows;
   context2d(canvas).putImageData(image, 0, 0);

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from jaxtyping import Float32, Float64
+from jaxtyping import Bool, Float32, Float64
 
 from attnviz.i18n import Language, joined, text
 from attnviz.i18n.numbers import number
@@ -50,6 +50,7 @@ def switch_groups(
             heads=tuple(call.n_heads for call in group.calls),
             weights=_tiny_weights(group),
             effects=None if effects is None else _effects(group, effects),
+            visible=_tiny_masks(group),
         )
         for group, title in zip(shown.captured.groups, titles, strict=True)
     )
@@ -71,6 +72,16 @@ def _tiny_weights(group: Group) -> Float32[np.ndarray, "layer head row column"]:
         heads = list(group.calls[layer].kept_heads)
         whole[layer, heads] = _stretched(of_layer, rows, columns)
     return whole
+
+
+def _tiny_masks(group: Group) -> Bool[np.ndarray, "_ row column"] | None:
+    """The points of the small pictures with a cell that is not hidden, once if layers are alike."""
+    if group.uneven or not size_of(group).all_at_once:
+        return None
+    masks = groups.stacked_masks(group)
+    if masks is None:
+        return None
+    return tiny(masks[:1] if (masks == masks[:1]).all() else masks)
 
 
 def _stretched(

@@ -40,7 +40,8 @@ export interface Header {
 /**
  * The heads of one attention: `prefix` is what stands before L0.H0 in their names.
  * `heads` has the number for each layer. `effects` is NaN where there is no head, None where nothing was
- * measured yet.
+ * measured yet. `visible` are the points with a key that each layer may attend to, once if all are alike,
+ * None where nothing is blocked.
  */
 export interface SwitchGroup {
   title: string;
@@ -142,6 +143,7 @@ export interface MadeChange {
 export interface Arrays {
   [array: `groups.${number}.weights`]: PackedArray;
   [array: `groups.${number}.effects`]: FloatArray;
+  [array: `groups.${number}.visible`]: PackedArray;
   /** [head, token] */
   "words.values": FloatArray;
   /** [head] */

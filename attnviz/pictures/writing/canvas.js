@@ -196,7 +196,8 @@ function drawHeads(/** @type {State} */ state) {
   if (!state.page) return;
   const { header, arrays, parts } = state.page;
   const grid = { ...THUMB, layers: header.n_layers, heads: header.n_heads };
-  drawThumbs(parts.thumbs, arrays.weights, lutOf(state), grid);
+  const mask = arrays.visible ? { visible: arrays.visible, theme: state.frame.host.theme() } : null;
+  drawThumbs(parts.thumbs, arrays.weights, lutOf(state), grid, { mask });
 }
 
 function showAll(/** @type {State} */ state) {

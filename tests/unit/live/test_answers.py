@@ -115,6 +115,8 @@ def test_show_switches_as_the_library(name: str, lang: Language, tmp_path: Path)
     assert header == wanted
     for name_, array in wanted_arrays.items():
         assert arrays[name_].shape == array.shape
+        if name_.endswith(".visible"):
+            assert (arrays[name_] == array).all()
         close = np.abs(arrays[name_].astype(float) - array.astype(float))
         assert close.max() <= (2e-5 if array.dtype == np.float32 else 1)
 

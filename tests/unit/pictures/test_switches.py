@@ -10,6 +10,7 @@ from attnviz.errors import BadInput
 from attnviz.experiment.clean_run import prepare_request
 from attnviz.experiment.run import Experiment
 from attnviz.pictures import switches
+from attnviz.pictures.group.app_capture import AppCapture, PageContext
 from attnviz.pictures.shared.bars import Bar
 from attnviz.pictures.shared.buffer import unpack
 from attnviz.pictures.shared.canvas import packed
@@ -19,6 +20,7 @@ from attnviz.pictures.switches import (
     Switch,
     SwitchesView,
     SwitchGroup,
+    fill,
     parse,
     tiny,
     words,
@@ -111,6 +113,30 @@ def test_tiny_keeps_the_largest_weight_of_what_a_cell_stands_for() -> None:
     assert small.shape == (1, 24, 5)
     assert small[0, 23, 4] == 0.75
     assert small.sum() == 0.75
+
+
+@pytest.mark.parametrize("n_words", [5, 43])
+def test_a_point_of_switch_groups_is_hidden_where_all_of_its_cells_are(n_words: int) -> None:
+    lm = attnviz.load("stories")
+    capture = attnviz.capture(lm, " ".join(["cat"] * n_words))
+    captured = AppCapture.alone(capture, lm)
+    shown = PageContext("en", captured, captured.groups[0])
+    (group,) = fill.switch_groups(shown, [""], None)
+    assert group.visible is not None
+    n, side = len(capture.tokens), 1 if n_words == 5 else 2
+    assert group.visible.shape[0] == 1  # all layers hide the same, which is sent once
+    for row, column in np.ndindex(*group.visible.shape[1:]):
+        last = min(n, (row + 1) * side) - 1
+        assert group.visible[0, row, column] == (column * side <= last)  # the last sees the most
+    assert group.visible.shape[1] == -(-n // side)
+
+
+def test_switch_groups_of_an_encoder_hide_nothing() -> None:
+    lm = attnviz.load("minilm")
+    capture = attnviz.capture(lm, "The cat sat.")
+    captured = AppCapture.alone(capture, lm)
+    shown = PageContext("en", captured, captured.groups[0])
+    assert fill.switch_groups(shown, [""], None)[0].visible is None
 
 
 @pytest.mark.parametrize(
