@@ -24,7 +24,7 @@ from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.stored_weights import StoredWeights
 from attnviz.capture.locate.modules import Modules, last_fact, modules_by_name
 from attnviz.capture.record.fast_path import fast_path
-from attnviz.capture.record.trace import SeenAttention
+from attnviz.capture.record.seen_attention import SeenAttention
 from attnviz.capture.record.watch import Watch
 from attnviz.vision.token_boxes import PatchRange, Places
 from attnviz.vision.windows import Windows

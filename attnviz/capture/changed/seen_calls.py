@@ -24,8 +24,8 @@ from attnviz.capture.locate.own_code import may_have_own_code
 from attnviz.capture.record.fast_path import fast_path
 from attnviz.capture.record.head_lists import inputs_together
 from attnviz.capture.record.interface import active, inside
+from attnviz.capture.record.seen_attention import SeenAttention
 from attnviz.capture.record.switch import eagerly
-from attnviz.capture.record.trace import SeenAttention
 from attnviz.capture.record.watch import Watch
 
 # the changes of a place, told how many queries and keys its call has

@@ -17,6 +17,8 @@ from attnviz.attention.projection import BroughtLayer, Projection
 from attnviz.errors import UnsupportedAttention
 from attnviz.models.ranks import AttentionParts, Ranks
 
+NOT_IN_COLUMNS = "its layer does not lie on the processes by the columns of its heads"
+
 
 @dataclass(frozen=True, eq=False)
 class HeadShare:
@@ -91,6 +93,21 @@ class HeadShare:
         starts = tuple(range(0, read.shape[-1], width))
         layer = BroughtLayer(partial(self.ranks.weight, projection.module))
         return replace(projection, layer=layer, input=read, starts=starts)
+
+
+def put_together(
+    share: HeadShare, projections: dict[str, Projection], absent: dict[str, str]
+) -> None:
+    """Let the layers of one process's heads be those of all; what is not known is absent."""
+    for name, projection in list(projections.items()):
+        whole = share.maker(projection)
+        if whole is None:
+            del projections[name]
+            absent[name] = NOT_IN_COLUMNS
+            if name == "q":
+                absent["x"] = NOT_IN_COLUMNS
+        else:
+            projections[name] = whole
 
 
 def _require_heads(module: nn.Module, n_heads: int, n_kv_heads: int) -> None:

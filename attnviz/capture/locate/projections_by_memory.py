@@ -351,6 +351,15 @@ class LinearWatch:
         self._attending |= {module, *paths_above(module)}
         self._read = None
 
+    def forget(self, projections: dict[str, Projection]) -> None:
+        """Forget all that is awaited or to be checked for a call that is taken back."""
+        kept = self._awaited.items()
+        self._awaited = {n: one for n, one in kept if one.projections is not projections}
+        self._made = [made for made in self._made if made.projections is not projections]
+        self._guesses = [one for one in self._guesses if one.projections is not projections]
+        if self._read is not None and self._read.awaited.projections is projections:
+            self._read = None
+
     def exchange(
         self, read: Tensor, output: Tensor, changes: tuple[StageChange, ...]
     ) -> AwaitedOutput | None:

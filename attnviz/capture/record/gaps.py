@@ -33,6 +33,18 @@ COARSE = (
 )
 OTHER_VALUES = "its softmax multiplies a second tensor of values, of which nothing is recorded"
 STACKED_QUERIES = "its queries hold several heads, one below the other"
+QUERIES_IN_PARTS = (
+    "it computes its queries in parts that are not all rows of one tensor, each once: nothing shows"
+    " the places of its queries"
+)
+OTHER_KEYS = (
+    "it computes its queries in parts that have other keys and values each: nothing shows the"
+    " places of both"
+)
+KEYS_IN_PARTS = (
+    "it computes a softmax for each part of its keys and puts the results together: none of them is"
+    " that of all keys"
+)
 ONE_QUERY = (
     "one query stands for all that would be its heads, as in a mixture of layers at each token:"
     " nothing shows which axis the heads are"
@@ -47,6 +59,7 @@ OVERWRITTEN = "the model overwrote its weights, q, k, v or mask in place after i
 OWN_CODE = "the model computes attention with code of its own"
 UNKNOWN_STEPS = "between q·kᵀ and its softmax the model does more than scale, add a bias and mask"
 NO_ONE_PRODUCT = "no single product gives its scores: several are added up, or there is none"
+IN_PARTS = "the model runs this layer on some of the tokens at a time"
 # the stages that are missing without each projection
 STAGES_OF = {"q": ("q", "x"), "k": ("k",), "v": ("v",), "out": ("projected",)}
 

@@ -15,6 +15,8 @@ from itertools import permutations
 import torch
 from torch import Tensor, nn
 
+from attnviz.capture.record.row_parts import RowPart
+
 HEAD_COUNTS = (
     "num_heads",
     "num_attention_heads",
@@ -89,19 +91,28 @@ def layouts(lead: tuple[int, ...], n_heads: int | None) -> list[HeadLayout]:
 
 
 def written_by(
-    layout: HeadLayout, tensor: Tensor, written: Tensor, *, scaled: bool = False
+    layout: HeadLayout,
+    tensor: Tensor,
+    written: Tensor,
+    *,
+    scaled: bool = False,
+    part: RowPart | None = None,
 ) -> bool:
     """True if every head of `tensor` [axes, token, d] is a block of columns of a layer's output.
 
     The layer wrote [row, column], its rows in any order of batch, windows and tokens. If `scaled`
-    is allowed, a head may also be a multiple of its block.
+    is allowed, a head may also be a multiple of its block. The tokens may be a `part` of those that
+    the layer wrote.
     """
     heads = layout.by_head(tensor)
     n_batch, _, n_token, width = heads.shape
     n_rows, n_columns = written.numel() // max(written.shape[-1], 1), written.shape[-1]
-    if n_rows != n_batch * n_token or n_columns % width:
+    n_written = n_token if part is None else part.n_row
+    if n_rows != n_batch * n_written or n_columns % width:
         return False
-    for rows in _row_orders(written, layout, n_token):
+    for rows in _row_orders(written, layout, n_written):
+        if part is not None:
+            rows = rows[:, part.start : part.stop]
         blocks = rows.reshape(n_batch, n_token, -1, width)
         is_block = _is_a_multiple if scaled else _is_a_block
         if all(is_block(head, blocks) for head in heads.unbind(1)):

@@ -24,7 +24,7 @@ from attnviz.attention.projection import Projection
 from attnviz.attention.stage_changes import StageChange
 from attnviz.attention.stored_weights import StoredWeights
 from attnviz.capture.locate.coarse_keys import SpatialWatch, where_coarse
-from attnviz.capture.locate.head_share import HeadShare
+from attnviz.capture.locate.head_share import HeadShare, put_together
 from attnviz.capture.locate.layers import (
     Copies,
     LinearRun,
@@ -47,27 +47,26 @@ from attnviz.capture.locate.structure import kind_of
 from attnviz.capture.record.busy import alone
 from attnviz.capture.record.fast_path import fast_path
 from attnviz.capture.record.function_callers import AskingModules
-from attnviz.capture.record.gaps import OVERWRITTEN, Missing, absent_stages
+from attnviz.capture.record.gaps import IN_PARTS, OVERWRITTEN, Missing, absent_stages
 from attnviz.capture.record.head_lists import Recorded, with_whole_layers
 from attnviz.capture.record.interface import active, is_recording, noted_inputs
 from attnviz.capture.record.ownership import is_uncounted, owned, states_of, sums_of
 from attnviz.capture.record.pass_log import NotedAttention, PassLog
 from attnviz.capture.record.room import FreeRoom
 from attnviz.capture.record.runs import ModuleRun, RunCounter, with_layers
+from attnviz.capture.record.seen_attention import SeenAttention
 from attnviz.capture.record.steps import StepCall, newest_step, whole_step, without_empty_slots
 from attnviz.capture.record.switch import eagerly, switched
-from attnviz.capture.record.trace import SeenAttention
 from attnviz.capture.record.watch import Watch
 from attnviz.capture.storage import Storage
 from attnviz.errors import UnsupportedAttention
 from attnviz.models.ranks import is_led
-from attnviz.types import Kind
+from attnviz.types import Kind, Stage
 
 # up to this many queries, all that the model computed is kept to compare with; beyond, samples
 MAX_WHOLE_ROWS = 512
 SAMPLED_ROWS = 8
 NOTHING_RAN = "ran without one attention call that could be recorded"
-NOT_IN_COLUMNS = "its layer does not lie on the processes by the columns of its heads"
 SCRIPTED = (
     "is compiled by torch.jit and takes no hooks; record the module that it was compiled from, or a"
     " module around it"
@@ -222,6 +221,7 @@ class Recorder:
                 code="own_code_gradient",
                 module=name,
             )
+        self._take_back(seen.replaces)
         states, n_before = sums_of(seen.inputs), len(self.calls)
         if isinstance(seen.inputs, StoredWeights):
             absent = absent_stages(seen.inputs)
@@ -229,6 +229,7 @@ class Recorder:
             step = self._row_step(seen.inputs.n_query)
             awaited = AwaitedOutput(seen.output, projections, absent, step, by_value=True)
             self._linears.await_output(awaited, self._name(seen.module))
+            absent |= dict.fromkeys(seen.apart, IN_PARTS)
             known = projections, absent
             self._add(seen.module, seen.inputs, seen.output, *known, seen.kind, seen.is_next)
         elif seen.projections or seen.absent:  # torch's own module, whose layers are known
@@ -242,6 +243,7 @@ class Recorder:
                 seen.kind,
                 by_value=True,
                 is_next=seen.is_next,
+                apart=seen.apart,
             )
         if len(self.calls) > n_before:
             self._states[-1] = states
@@ -256,8 +258,12 @@ class Recorder:
         by_value: bool = False,
         share: HeadShare | None = None,
         is_next: bool = False,
+        apart: tuple[Stage, ...] = (),
     ) -> None:
-        """Keep a call with the linear layers before it and, as soon as that runs, behind it."""
+        """Keep a call with the linear layers before it and, as soon as that runs, behind it.
+
+        `apart` are the stages whose layers ran on some of its rows at a time.
+        """
         own = inputs if share is None else share.own_inputs
         projections, absent = self._linears.makers(own.query, own.key, own.value)
         if share is not None:
@@ -268,7 +274,20 @@ class Recorder:
         mine = output if share is None else share.own_output
         awaited = AwaitedOutput(mine, projections, absent, step, by_value, share)
         self._linears.await_output(awaited, self._name(module))
+        absent |= dict.fromkeys((stage for stage in apart if stage not in projections), IN_PARTS)
+        if "x" in absent:
+            absent["x"] = absent["q"]
         self._add(module, inputs, output, projections, absent, kind, is_next)
+
+    def _take_back(self, n_call: int) -> None:
+        """Forget the last calls: each is a part of the one that follows."""
+        for call in self.calls[len(self.calls) - n_call :]:
+            self._linears.forget(call.projections)
+            self._counter.take_back(call.module)
+            if self._first_calls.get(call.module) is call:
+                del self._first_calls[call.module]
+        for kept in (self.calls, self._runs, self._states, self.steps):
+            del kept[max(len(kept) - n_call, 0) :]
 
     def _add_layers_of_cached(
         self,
@@ -439,21 +458,6 @@ class Recorder:
             self._runs[:] = [run for run, kept in zip(self._runs, is_whole, strict=True) if kept]
             if self._newest:
                 self.steps[:] = [s for s, kept in zip(self.steps, is_whole, strict=True) if kept]
-
-
-def put_together(
-    share: HeadShare, projections: dict[str, Projection], absent: dict[str, str]
-) -> None:
-    """Let the layers of one process's heads be those of all; what is not known is absent."""
-    for name, projection in list(projections.items()):
-        whole = share.maker(projection)
-        if whole is None:
-            del projections[name]
-            absent[name] = NOT_IN_COLUMNS
-            if name == "q":
-                absent["x"] = NOT_IN_COLUMNS
-        else:
-            projections[name] = whole
 
 
 def row_step(n_query: int) -> int:

@@ -73,6 +73,10 @@ class RunCounter:
         self._calls[name] = index + 1
         return index
 
+    def take_back(self, name: str) -> None:
+        """Forget the module's last call."""
+        self._calls[name] -= 1
+
     def _begin_pass(self, _module: nn.Module, _args: object, kwargs: Mapping[str, object]) -> None:
         if self._is_active():
             self.n_pass += 1

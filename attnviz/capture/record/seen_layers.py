@@ -24,6 +24,7 @@ from attnviz.capture.record.operations import (
     ScoreSource,
     Stack,
 )
+from attnviz.capture.record.row_parts import RowParts
 from attnviz.types import Kind
 
 RECENT_LAYERS = 12
@@ -133,7 +134,8 @@ def is_one_text(layout: HeadLayout, call: Undecided) -> bool:
 class SeenLayers:
     """The layers that ran last in one thread."""
 
-    def __init__(self) -> None:
+    def __init__(self, parts: RowParts) -> None:
+        self._parts = parts
         self.runs: deque[LayerRun] = deque(maxlen=RECENT_LAYERS)
         self.are_all_known = True  # no product with several matrices of parameters ran
 
@@ -153,9 +155,12 @@ class SeenLayers:
             self.runs.append(layer)
 
     def have_written(self, layout: HeadLayout, tensor: Tensor) -> bool:
-        """True if a layer wrote a tensor [axes, token, d] under a layout."""
+        """True if a layer wrote a tensor [axes, token, d] under a layout, or more rows of it."""
+        rows = {None, self._parts.along(tensor, tensor.dim() - 2)}
         return any(
-            head_layout.written_by(layout, tensor, run.written) for run in reversed(self.runs)
+            head_layout.written_by(layout, tensor, run.written, part=part)
+            for run in reversed(self.runs)
+            for part in rows
         )
 
     def layout(self, call: Undecided) -> HeadLayout | None:

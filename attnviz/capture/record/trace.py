@@ -9,7 +9,7 @@ not the columns of a linear layer.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -17,12 +17,11 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pad_packed_sequence
 from torch.utils._python_dispatch import _disable_current_modes
 
-from attnviz.attention.inputs import AttentionInputs
-from attnviz.attention.projection import Projection
 from attnviz.attention.stored_weights import StoredWeights
 from attnviz.capture.locate.own_code import is_named_attention
 from attnviz.capture.record import evidence, fused_kernels, head_layout, multihead
 from attnviz.capture.record import operations as ops
+from attnviz.capture.record.chunk_loops import Loops, Operands
 from attnviz.capture.record.derived_attention import derived
 from attnviz.capture.record.gaps import (
     CHANGED,
@@ -41,37 +40,18 @@ from attnviz.capture.record.gaps import (
     STACKED_QUERIES,
 )
 from attnviz.capture.record.head_layout import HeadLayout
-from attnviz.capture.record.loops import HeadLoops
 from attnviz.capture.record.operations import LayerRun, MatrixProduct, OpenSoftmax, ScoreSource
 from attnviz.capture.record.origins import CAT, NOTHING, STACK, Origins, joined_axis
+from attnviz.capture.record.row_parts import RowParts
 from attnviz.capture.record.score_trail import ScoreTrails, TrailedScores
+from attnviz.capture.record.seen_attention import SeenAttention
 from attnviz.capture.record.seen_layers import SeenLayers, Undecided, is_one_text, undecided
 from attnviz.capture.record.sliding_window import windowed
 from attnviz.capture.record.sources import Sources
-from attnviz.types import Kind
 
 OPEN_SOFTMAXES = 6
 OPEN_SOURCES = 12
 TAKEN_SOFTMAXES = 2
-
-
-@dataclass(frozen=True, eq=False)
-class SeenAttention:
-    """One attention of a module with code of its own; `output` is weights·V.
-
-    `kind` is known if the layers before q and k were found, and the projections if the module is
-    torch's own, and so is the `product` before its softmax. `is_next` tells the next head of a loop
-    over heads from one more attention.
-    """
-
-    module: nn.Module
-    inputs: AttentionInputs | StoredWeights
-    output: Tensor
-    kind: Kind | None = None
-    projections: dict[str, Projection] = field(default_factory=dict)
-    absent: dict[str, str] = field(default_factory=dict)
-    product: multihead.ScoreProduct | None = None
-    is_next: bool = False
 
 
 class ThreadTrace:
@@ -92,11 +72,12 @@ class ThreadTrace:
         self._exps: dict[int, ops.Exponentials] = {}
         self._scattered: set[int] = set()  # exponentials that were added up by an index
         self._log_sums: set[int] = set()  # products of which the logarithm of a sum was taken
-        self._layers = SeenLayers()
+        self._parts = RowParts(self._origins)
+        self._layers = SeenLayers(self._parts)
         self._undecided: Undecided | None = None
         self._scaling: ops.Scaling | None = None
         self._trails = ScoreTrails()
-        self._loops = HeadLoops(self._sources)
+        self._loops = Loops(self._sources, self._parts, report, refuse)
         # products of two computed tensors, one of them the result of such a product, by number
         self.chained: dict[int, ops.Stack] = {}
         self._of_parameters: set[int] = set()  # products of nothing but parameters
@@ -149,6 +130,7 @@ class ThreadTrace:
     def finish(self) -> None:
         """Report what waits, and refuse what was never multiplied with values."""
         self._decide_late()
+        self._loops.end()
         while self._softmaxes:
             self._drop_oldest()
         for store in (self._sources, self._logs, self._exps, self._taken):
@@ -157,13 +139,17 @@ class ThreadTrace:
             numbers.clear()
         self._layers.clear()
         self._trails.clear()
-        self._loops.end()
+        self._parts.clear()
         self._scaling = None
 
     def decide_by(self, read: Tensor) -> None:
         """Report the waiting attention if a layer is about to read its mixed values."""
         rows = read.detach().flatten(0, -2)
         self._decide_by_reader(LayerRun(rows, rows))
+
+    def leave(self, module: nn.Module) -> None:
+        """Report what a module computed in parts, once what is around it returns."""
+        self._loops.leave(module)
 
     def forget(self, written: Any) -> None:
         """Forget what was known of the memory of results that are none of the model's own code."""
@@ -185,6 +171,7 @@ class ThreadTrace:
                 entered = frozenset().union(*map(self._origins.of, read))
                 self._scattered |= entered & self._exps.keys()
             self._trails.follow(func, args, kwargs, written)
+            self._parts.follow(func, args, kwargs, out)
 
     def _add_joined(self, args: tuple[Any, ...], kwargs: Mapping[str, Any], out: Tensor) -> None:
         """Know single columns side by side, each of a layer of its own, as those of one layer."""
@@ -306,6 +293,7 @@ class ThreadTrace:
         self._origins.replace(out, frozenset({number}), -1 if has_columns else None)
         if not is_learned[1] or is_learned[0]:
             return
+        self._parts.follow_layer(product.left, product.right, product.out)
         if not ops.has_one_matrix(product.right):
             self._layers.are_all_known = False
         elif not self._sources.splits_rows(product.left):
@@ -480,6 +468,8 @@ class ThreadTrace:
     def _decide_by_reader(self, layer: LayerRun) -> None:
         """Report the waiting attention if a layer reads its mixed values under some layout."""
         call = self._undecided
+        if call is None:
+            self._loops.decide_by(layer.read)
         if call is None or layer.read.numel() < call.mixed.numel():
             return
         if call.layout is not None:
@@ -493,6 +483,9 @@ class ThreadTrace:
                     self._undecided = None
                     self._finish_attention(way, layout)
                     return
+        if self._loops.wait:  # for more of this one's queries, of which a layer reads all now
+            self._decide_late()
+            self._loops.decide_by(layer.read)
 
     def _decide_late(self) -> None:
         """Report the waiting attention by what its modules declare, else refuse it."""
@@ -538,9 +531,10 @@ class ThreadTrace:
         )
         inputs = derived(stored, call, layout) if before is None else None
         mixed, module = layout.by_head(call.mixed).transpose(1, 2), call.stack[-1]
-        is_next = self._loops.is_next(module, query, reads)
-        seen = SeenAttention(module, inputs or stored, mixed, kind, product=before, is_next=is_next)
-        self._report(seen)
+        seen = SeenAttention(module, inputs or stored, mixed, kind, product=before)
+        asked, answering = (None, None) if call.factors is None else call.factors[:2]
+        operands = Operands(asked, answering, call.values)
+        self._loops.add(call.stack, seen, operands, reads)
 
     def _add_fused(self, arguments: Mapping[str, Any], out: object, stack: ops.Stack) -> None:
         """Take a fused kernel as a whole attention."""
@@ -564,8 +558,8 @@ class ThreadTrace:
             reads = self._layers.reads(heads, q.flatten(0, 1), k.flatten(0, 1))
         reads = reads or self._sources.reads(arguments["query"], arguments["key"])
         kind = self._sources.kind_of_reads(*reads) if reads else None
-        is_next = self._loops.is_next(stack[-1], q, reads)
-        self._report(SeenAttention(stack[-1], inputs, mixed, kind, is_next=is_next))
+        operands = Operands(arguments["query"], arguments["key"], arguments["value"])
+        self._loops.add(stack, SeenAttention(stack[-1], inputs, mixed, kind), operands, reads)
 
     def _drop_oldest(self) -> None:
         """Refuse the oldest open softmax if it is attention, and forget it."""

@@ -23,7 +23,8 @@ from attnviz.attention.stored_weights import StoredWeights
 from attnviz.capture.locate.own_code import is_named_attention
 from attnviz.capture.record import flex, multihead
 from attnviz.capture.record.interface import inside
-from attnviz.capture.record.trace import SeenAttention, ThreadTrace
+from attnviz.capture.record.seen_attention import SeenAttention
+from attnviz.capture.record.trace import ThreadTrace
 
 Report = Callable[[SeenAttention], None]
 Refuse = Callable[[nn.Module, str], None]
@@ -134,6 +135,7 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
             self._open(self._torchs_own.pop(), output)
         if isinstance(module, nn.RNNBase) and args and isinstance(output, tuple):
             self._trace.end_recurrent(module, args[0], output)
+        self._trace.leave(module)
         if not self._running:
             self._trace.finish()
 
