@@ -2,7 +2,7 @@
 
 import contextlib
 from collections import Counter
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import pytest
 import torch
@@ -91,7 +91,8 @@ def test_generated_modules_are_exact_or_refused(start: int) -> None:
 
 def test_a_logarithm_of_a_sum_in_half_precision_hides_no_softmax() -> None:
     """exp(x − logsumexp(x)) sums to 1 up to 4 % in bfloat16: these seeds were missed silently."""
-    verdicts = {seed: verdict(choice(seed), seed) for seed in (961, 1231, 2422, 2795, 3317)}
+    seeds = 961, 1231, 2422, 2795, 3317
+    verdicts = {seed: verdict(replace(choice(seed), part=None), seed) for seed in seeds}
     refused = dict.fromkeys((961, 1231, 2422, 3317), "refused")
     assert verdicts == refused | {2795: "exact"}
 

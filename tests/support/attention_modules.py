@@ -2,8 +2,8 @@
 
 In: a seed. Out: a module with attention of one layout, name, mask, scale, score, spelling of
 softmax and products, change in place and mode, which keeps the weights that it used in `truth`
-[batch, head, query, key], and what stands behind it. The choices follow textbooks, tutorials and
-papers, not the recorder.
+[batch, head, query, key], and what stands behind it. Every fourth takes its queries part by part.
+The choices follow textbooks, tutorials and papers, not the recorder.
 """
 
 import math
@@ -31,6 +31,8 @@ IN_PLACE = ("nothing", "nothing", "mask", "query", "weights", "residual", "resul
 MASKS = ("none", "causal", "additive", "lowest", "padding", "late")
 FULL = ("no_grad", "grad", "inference")
 MODES = ("no_grad", "grad", "inference", "bfloat16", "autocast")
+GATHERED = ("cat", "buffer")
+HIDING = ("causal", "late", "lowest")
 NAMES = ("Attention", "MHSA", "Head", "Block", "Mixer", "Layer")
 HEAD_NAMES = ("num_heads", "heads", "nh", "n_head", "groups", None)
 LAYERS = ("three", "fused", "parameters", "seq_first", "convolution", "wide_convolution", "normed")
@@ -57,6 +59,9 @@ class Choice:
     n_query: int
     is_cross: bool
     nested: bool
+    part: int | None = None  # the number of queries that are taken at a time
+    is_bounded: bool = False  # True if a part reads the keys up to its last query
+    gathered: str = "cat"
 
 
 def choice(seed: int) -> Choice:
@@ -64,6 +69,7 @@ def choice(seed: int) -> Choice:
     draw = random.Random(seed)
     layout, mode = draw.choice(LAYOUTS), draw.choice(MODES)
     beside = draw.choice(UNSEEN) if draw.random() < 0.3 and mode in FULL else None
+    parts = random.Random(f"{seed} in parts")
     is_plain = mode in ("no_grad", "inference")  # gradients forbid to change a view in place
     return Choice(
         layout=layout,
@@ -83,6 +89,9 @@ def choice(seed: int) -> Choice:
         n_query=draw.choice((3, 5, 7) if beside is None else (5, 7)),
         is_cross=draw.random() < 0.25,
         nested=draw.random() < 0.3,
+        part=parts.choice((2, 3, 4)) if parts.random() < 0.25 else None,
+        is_bounded=parts.random() < 0.5,
+        gathered=parts.choice(GATHERED),
     )
 
 
@@ -141,6 +150,7 @@ class Generated(nn.Module):
         self.between = nn.Parameter(torch.randn(self.d_head, self.d_head))
         self.table = nn.Parameter(torch.randn(7, 7))
         self.truth: Tensor | None = None
+        self.first, self.n_key = 0, 0  # the query that the part begins with, and all keys
 
     @property
     def factor(self) -> Tensor | float:
@@ -195,16 +205,51 @@ class Generated(nn.Module):
     def looped(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         """Head by head, each of them [batch, token, d_head]."""
         mixed, weights = [], []
+        self.n_key = k.shape[1]
         q, k = (x.unflatten(-1, (self.made.n_head, self.d_head)) for x in (q, k))
         q, k = (x.flatten(2) for x in self.prepared(q, k))
-        for q_h, k_h, v_h in zip(*(x.split(self.d_head, dim=-1) for x in (q, k, v)), strict=True):
-            scores = self.pairs(q_h, k_h)
-            scores = q_h @ k_h.transpose(-1, -2) if scores is None else scores
+
+        def attend(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+            scores = self.pairs(q, k)
+            scores = q @ k.transpose(-1, -2) if scores is None else scores
             attention = weights_of(self.masked(scores * self.factor), self.made.softmax)
-            weights.append(attention)
-            mixed.append(attention @ v_h)
-        self.truth = torch.stack(weights, 1).detach().float().clone()
+            self.keep(attention[:, None])
+            return attention @ v
+
+        for q_h, k_h, v_h in zip(*(x.split(self.d_head, dim=-1) for x in (q, k, v)), strict=True):
+            self.first = 0
+            mixed.append(self.by_parts(attend, q_h, k_h, v_h, axis=1))
+            assert self.truth is not None
+            weights.append(self.truth)
+        self.truth = torch.cat(weights, 1)
         return torch.cat(mixed, -1)
+
+    def by_parts(
+        self, attend: Callable[..., Tensor], q: Tensor, k: Tensor, v: Tensor, axis: int
+    ) -> Tensor:
+        """The result for all queries, which stand along an axis, some at a time if so chosen."""
+        made, n_query, n_key = self.made, q.shape[axis], k.shape[axis]
+        if made.part is None:
+            return attend(q, k, v)
+        found, firsts = [], range(0, n_query, made.part)
+        is_bounded = made.is_bounded and made.mask in HIDING and not made.is_cross
+        self.n_key = min(n_key, firsts[-1] + made.part) if is_bounded else n_key
+        for first in firsts:
+            self.first = first
+            n_seen = min(self.n_key, first + made.part) if is_bounded else n_key
+            rows, seen = slice(first, first + made.part), slice(0, n_seen)
+            before = (slice(None),) * (axis % q.dim())
+            found.append(attend(q[(*before, rows)], k[(*before, seen)], v[(*before, seen)]))
+        self.first = 0
+        if made.gathered == "cat" or made.mode == "grad":
+            return torch.cat(found, axis)
+        shape = list(found[0].shape)
+        shape[axis] = n_query
+        whole = found[0].new_zeros(shape)
+        for number, part in enumerate(found):
+            rows = slice(number * made.part, number * made.part + part.shape[axis])
+            whole[(*(slice(None),) * (axis % q.dim()), rows)] = part
+        return whole
 
     def pairs(self, q: Tensor, k: Tensor) -> Tensor | None:
         """Scores as sums over all pairs of q and k, where no product of matrices makes them."""
@@ -220,8 +265,9 @@ class Generated(nn.Module):
         n_batch = q.shape[0]
         whole = [x.reshape(n_batch, -1, made.n_head, d) for x in (q, k, v)]  # [b, n, h, d]
         whole[:2] = self.prepared(*whole[:2])
+        self.n_key = whole[1].shape[1]
         if made.product in ("einsum_heads_last", "einsum") or made.layout == "bnhd":
-            return self.einsum(*whole)
+            return self.by_parts(self.einsum, *whole, axis=1)
         if made.layout in ("hbnd", "joined_heads_first"):
             whole = [x.permute(2, 0, 1, 3) for x in whole]
         else:
@@ -231,7 +277,7 @@ class Generated(nn.Module):
             whole = [x.reshape(-1, *x.shape[2:]) for x in whole]
         elif made.layout == "single":
             whole = [x[:, 0] for x in whole]
-        mixed = self.mixed(*whole, lead)
+        mixed = self.by_parts(lambda *parts: self.mixed(*parts, lead), *whole, axis=-2)
         mixed = mixed.reshape(*lead, *mixed.shape[-2:])
         if made.layout in ("hbnd", "joined_heads_first"):
             return mixed.permute(1, 2, 0, 3)
@@ -261,10 +307,11 @@ class Generated(nn.Module):
             with torch.no_grad():
                 self.keep_in(scores.softmax(-1), lead)
             causal = made.mask == "causal"
-            bias = self.table[: q.shape[-2], : k.shape[-2]].to(q.dtype)
-            if made.score == "biased":
+            bias = self.rows_of_table(q.shape[-2], k.shape[-2]).to(q.dtype)
+            if made.score == "biased" or made.part is not None:
+                bias = bias if made.score == "biased" else torch.zeros_like(bias)
                 hidden = torch.zeros_like(bias).masked_fill(
-                    ~torch.ones_like(bias, dtype=torch.bool).tril() & causal, -torch.inf
+                    ~self.triangle(*bias.shape) & causal, -torch.inf
                 )
                 return functional.scaled_dot_product_attention(
                     q, k, v, attn_mask=bias + hidden, scale=factor
@@ -304,8 +351,8 @@ class Generated(nn.Module):
         """Scores [..., query, key] with the bias and the mask of the choice."""
         n_query, n_key = scores.shape[-2:]
         if self.made.score == "biased":
-            scores = scores + self.table[:n_query, :n_key].to(scores.dtype)
-        triangle = torch.ones(n_query, n_key, dtype=torch.bool).tril()
+            scores = scores + self.rows_of_table(n_query, n_key).to(scores.dtype)
+        triangle = self.triangle(n_query, n_key)
         is_fused = self.made.product == "sdpa" and self.made.layout in ("bhnd", "hbnd")
         kind = "none" if is_fused and self.made.mask != "causal" else self.made.mask
         if kind in ("causal", "late"):
@@ -315,20 +362,34 @@ class Generated(nn.Module):
         if kind == "lowest":
             return scores.masked_fill(~triangle, torch.finfo(scores.dtype).min)
         if kind == "additive":
-            places = torch.arange(n_key) - torch.arange(n_query)[:, None]
+            places = torch.arange(n_key) - torch.arange(self.first, self.first + n_query)[:, None]
             return scores - 0.1 * places.abs().to(scores.dtype)
         if kind == "padding":
             return scores.masked_fill(torch.arange(n_key) >= max(1, n_key - 1), -torch.inf)
         return scores
 
+    def rows_of_table(self, n_query: int, n_key: int) -> Tensor:
+        """The bias of the part's queries and keys."""
+        return self.table[self.first : self.first + n_query, :n_key]
+
+    def triangle(self, n_query: int, n_key: int) -> Tensor:
+        """True where the part's queries may attend under a causal mask."""
+        whole = torch.ones(self.first + n_query, n_key, dtype=torch.bool).tril()
+        return whole[self.first :]
+
     def keep(self, weights: Tensor) -> None:
-        self.truth = weights.detach().float().clone()
+        """Keep weights [batch, head, query, key], those of a part below those before it."""
+        weights = weights.detach().float().clone()
+        missing = self.n_key - weights.shape[-1]
+        weights = functional.pad(weights, (0, missing))
+        before = [] if self.truth is None or not self.first else [self.truth]
+        self.truth = torch.cat([*before, weights], 2)
 
     def keep_in(self, weights: Tensor, lead: torch.Size) -> None:
         """Keep weights of any layout as [batch, head, query, key]."""
         whole = weights.detach().float().reshape(*lead, *weights.shape[-2:])
         is_heads_first = self.made.layout in ("hbnd", "joined_heads_first")
-        self.truth = (whole.transpose(0, 1) if is_heads_first else whole).clone()
+        self.keep(whole.transpose(0, 1) if is_heads_first else whole)
 
 
 def _attend(self: Generated, x: Tensor, y: Tensor | None = None) -> Tensor:

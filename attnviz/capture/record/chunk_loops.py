@@ -9,6 +9,7 @@ refused by name. One part alone, as the queries of a [CLS] token are, is a call 
 steps of time, of one query each.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -24,10 +25,11 @@ from attnviz.capture.record.gaps import (
     OTHER_KEYS,
     OVERWRITTEN,
     QUERIES_IN_PARTS,
+    RUNS_IN_PARTS,
 )
 from attnviz.capture.record.loops import HeadLoops
 from attnviz.capture.record.operations import Stack
-from attnviz.capture.record.row_parts import RowPart, RowParts
+from attnviz.capture.record.row_parts import NO_PLACE, RowPart, RowParts
 from attnviz.capture.record.seen_attention import SeenAttention
 from attnviz.capture.record.sources import Sources
 from attnviz.types import Stage
@@ -38,11 +40,12 @@ CUT_ONLY = 2  # what tells the source of rows that no layer wrote since they wer
 
 @dataclass(frozen=True, eq=False)
 class Operands:
-    """q, k and v [..., token, d] as the products took them, where they are known."""
+    """q, k, v [..., token, d] and weights as products took them, where they are known."""
 
     query: Tensor | None
     key: Tensor | None
     value: Tensor
+    weights: Tensor | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,8 +63,7 @@ class _Chunk:
     def watched(self) -> "_Chunk":
         """The chunk until its loop ends: queries are copied, keys and values are watched."""
         inputs = self.seen.inputs
-        assert inputs.query is not None, "a part is known of queries or of keys"
-        copied: dict[str, Tensor] = {"query": inputs.query.clone()}
+        copied = {} if inputs.query is None else {"query": inputs.query.clone()}
         if isinstance(inputs, StoredWeights):
             copied["kept"] = inputs.kept.clone()
         kept = [tensor for tensor in (inputs.key, inputs.value) if tensor is not None]
@@ -69,18 +71,52 @@ class _Chunk:
         seen = replace(self.seen, inputs=replace(inputs, **copied))  # type: ignore[arg-type]
         return replace(self, seen=seen, states=states)
 
+    def is_alike(self, other: "_Chunk") -> bool:
+        """True for a chunk of the same module, with as many texts, heads and columns."""
+        before, now = (chunk.seen.output.shape for chunk in (self, other))
+        is_one_module = self.seen.module is other.seen.module
+        return is_one_module and (before[0], *before[2:]) == (now[0], *now[2:])
+
     def goes_on(self, other: "_Chunk") -> bool:
         """True if another chunk may be one of the same loop."""
-        before, now = self.seen.inputs.query, other.seen.inputs.query
-        assert before is not None and now is not None
-        is_alike = before.shape[:2] == now.shape[:2] and before.shape[3] == now.shape[3]
-        if self.seen.module is not other.seen.module or not is_alike:
+        if not self.is_alike(other):
             return False
-        if self.query is not None or other.query is not None:
-            parts = self.query, other.query
-            return all(parts) and len({part.family for part in parts if part is not None}) == 1
-        families = {part.family for part in (self.key, other.key) if part is not None}
-        return len(families) == 1 and torch.equal(before, now)
+        before, now = self.seen.inputs, other.seen.inputs
+        if self.query is None or other.query is None:
+            families = {part.family for part in (self.key, other.key) if part is not None}
+            are_queries_same = _are_same(before.query, now.query)
+            return self.query is other.query and len(families) == 1 and are_queries_same
+        if self.query.is_placed and other.query.is_placed:
+            return self.query.family == other.query.family
+        is_same = _are_same(before.key, now.key) and _are_same(before.value, now.value)
+        return is_same and not _are_same(before.query, now.query)
+
+    def is_before(self, other: "_Chunk") -> bool:
+        """True if another chunk has the next rows and the same values, whatever its queries are."""
+        ours, theirs = self.query, other.query
+        if ours is None or theirs is None or not (ours.is_placed and self.is_alike(other)):
+            return False
+        are_next = (ours.stop, ours.n_row) == (theirs.start, theirs.n_row)
+        values = {part.family for part in (self.value, other.value) if part is not None}
+        is_same = self.value == other.value and _are_same(
+            self.seen.inputs.value, other.seen.inputs.value
+        )
+        return are_next and (is_same or len(values) == 1)
+
+    def asks_more(self, other: "_Chunk") -> bool:
+        """True if another chunk has other rows of the queries, and the same keys and values."""
+        before, now = self.seen.inputs, other.seen.inputs
+        is_same = _are_same(before.key, now.key) and _are_same(before.value, now.value)
+        is_more = is_same and self.query != other.query and self.goes_on(other)
+        return is_more and min(before.n_query, now.n_query) > 1
+
+    def is_beside(self, other: "_Chunk") -> bool:
+        """True if another chunk has the same rows of other queries: those of another head."""
+        ours, theirs = self.query, other.query
+        if ours is None or theirs is None or not self.is_alike(other):
+            return False
+        rows = [(part.n_row, part.start, part.stop) for part in (ours, theirs)]
+        return ours.is_placed and rows[0] == rows[1] and ours.family != theirs.family
 
     def keys(self) -> tuple[int, int, int]:
         """The first of its keys and the one behind the last, and the number of all."""
@@ -99,13 +135,14 @@ class Loops:
         report: Callable[[SeenAttention], None],
         refuse: Callable[[nn.Module, str], None],
     ) -> None:
-        self._parts, self._report, self._refuse = parts, report, refuse
+        self._sources, self._parts, self._report, self._refuse = sources, parts, report, refuse
         self._heads = HeadLoops(sources)
-        self._held: list[_Chunk] = []
+        self._held: list[list[_Chunk]] = []  # loops, of which each part may have one for each head
         self._is_reported = False  # the first of them, which a layer read
         self._is_read = False  # by a layer that reads that one alone
         self._has_returned = False  # the module of those that are held
         self._runs_anew = False  # and it is one of these that ran since
+        self._own: _Chunk | None = None  # the last run of torch's own module on a part of a text
 
     @property
     def wait(self) -> bool:
@@ -116,12 +153,13 @@ class Loops:
         """Report all that is held: something else attended, or the model has run."""
         self._end_chunks()
         self._heads.end()
+        self._own = None
 
     def leave(self, module: nn.Module) -> None:
         """Report what is held once the module around its module returns."""
         if not self._held:
             return
-        stack = self._held[0].stack
+        stack = self._held[0][0].stack
         if module is stack[-2:][0]:
             self._end_chunks()
         elif module is stack[-1]:
@@ -131,17 +169,18 @@ class Loops:
         """Report what is held if a layer is about to read it, or more than that."""
         if not self._held:
             return
-        outputs = [chunk.seen.output for chunk in self._held]
+        outputs = [chunk.seen.output for loop in self._held for chunk in loop]
         n_number = sum(output.numel() for output in outputs)
         if read.numel() < n_number:
             return
-        if len(self._held) > 1:
-            self._end_chunks()
+        if len(outputs) > 1:
+            if all(_is_whole(loop) for loop in self._held):
+                self._end_chunks()
         elif not self._is_reported:
             rows = outputs[0].flatten().to(read.dtype)
             self._is_read = read.numel() == n_number and torch.equal(rows, read.flatten())
             if self._is_read or read.numel() > n_number:
-                self._forward(self._held[0])
+                self._forward(self._held[0][0])
                 self._is_reported = True
 
     def add(
@@ -156,16 +195,54 @@ class Loops:
             None if tensor is None else self._parts.along(tensor, tensor.dim() - 2)
             for tensor in (operands.query, operands.key, operands.value)
         )
+        if operands.query is not None:
+            query = query or self._some_rows(operands.query, seen)
+        elif operands.weights is not None:  # whose rows are those of the queries
+            query = self._parts.along(operands.weights, operands.weights.dim() - 2)
         chunk = _Chunk(stack, seen, query, key, value, reads)
-        is_part = chunk.query is not None or chunk.key is not None
-        if not is_part or seen.inputs.query is None or isinstance(stack[-1], nn.MultiheadAttention):
+        if isinstance(stack[-1], nn.MultiheadAttention):
+            self._end_chunks()
+            self._forward_own(chunk)
+            return
+        self._own = None
+        if query is None and (key is None or seen.inputs.query is None):
             self._end_chunks()
             self._forward(chunk)
             return
-        if self._held and (_is_whole(self._held) or not self._held[0].goes_on(chunk)):
+        if all(_is_whole(loop) for loop in self._held):
             self._end_chunks()
-        self._runs_anew |= self._has_returned
-        self._held.append(chunk.watched())
+        seem_one = len(self._held) == 1 and self._held[0][-1].is_before(chunk)
+        for loop in self._held:
+            if seem_one or loop[0].goes_on(chunk):
+                self._runs_anew |= self._has_returned
+                loop.append(chunk.watched())
+                return
+        if self._held and not self._held[0][-1].is_beside(chunk):
+            self._end_chunks()
+        self._held.append([chunk.watched()])
+
+    def _forward_own(self, chunk: _Chunk) -> None:
+        """Report an attention of torch's own module, refused if it is of some queries of many.
+
+        Each run has layers of its own, so that these are no call together.
+        """
+        before, self._own = self._own, chunk if chunk.query is not None else None
+        if before is not None and before.asks_more(chunk):
+            n_taken = int(before.seen.refused is None)
+            seen = replace(chunk.seen, refused=RUNS_IN_PARTS, replaces=n_taken)
+            chunk = self._own = replace(chunk, seen=seen)
+        self._forward(chunk)
+
+    def _some_rows(self, query: Tensor, seen: SeenAttention) -> RowPart | None:
+        """A part without a place, if queries are fewer than the rows of the layer behind them."""
+        layers = [source for source in self._sources.entering(query) if source.is_learned]
+        n_query, n_batch = seen.inputs.n_query, seen.inputs.n_batch
+        if n_query == 1 or len(layers) != 1 or not layers[0].has_learned_columns:
+            return None
+        n_row, rest = divmod(math.prod(layers[0].shape[:-1]), n_batch)
+        if rest or n_row <= n_query:
+            return None
+        return RowPart((layers[0],), n_row, NO_PLACE, NO_PLACE + n_query, 0)
 
     def _forward(self, chunk: _Chunk) -> None:
         """Report an attention, as the next head of a loop over heads if it is one."""
@@ -177,31 +254,45 @@ class Loops:
         held, is_reported, self._held = self._held, self._is_reported, []
         is_read, runs_anew = self._is_read, self._runs_anew
         self._is_reported = self._is_read = self._has_returned = self._runs_anew = False
-        if len(held) < 2:
-            for chunk in held[is_reported:]:
-                self._forward(chunk)
-            return
-        reason = _why_apart(held)
+        for loop in held:
+            if len(loop) > 1:
+                self._end_loop(loop, is_reported, is_read, runs_anew)
+            elif not is_reported:
+                self._forward(loop[0])
+            is_reported = is_read = False
+
+    def _end_loop(
+        self, loop: list[_Chunk], is_reported: bool, is_read: bool, runs_anew: bool
+    ) -> None:
+        """Report a loop as one attention; its parts alone or its module, where it is none."""
+        reason = _why_apart(loop)
         is_whole = reason is None
-        if reason is None and not all(state.holds() for chunk in held for state in chunk.states):
+        if reason is None and not all(state.holds() for chunk in loop for state in chunk.states):
             reason = OVERWRITTEN
-        whole = _joined(held) if reason is None else None
-        if whole is not None and not (runs_anew and _begin_elsewhere(held)):
-            apart = _apart(held, is_read=is_read)
+        whole = _joined(loop) if reason is None else None
+        if whole is not None and not (runs_anew and _begin_elsewhere(loop)):
+            apart = _apart(loop, is_read=is_read)
             seen = replace(whole.seen, replaces=int(is_reported), apart=apart)
             self._forward(replace(whole, seen=seen))
-        elif runs_anew or (all(chunk.seen.inputs.n_query == 1 for chunk in held) and is_whole):
-            for chunk in held[is_reported:]:
+        elif runs_anew or (is_whole and all(chunk.seen.inputs.n_query == 1 for chunk in loop)):
+            for chunk in loop[is_reported:]:
                 self._forward(chunk)
+        elif is_reported:
+            self._report(replace(loop[0].seen, refused=reason or OTHER_KEYS, replaces=1))
         else:
-            self._refuse(held[0].seen.module, reason or OTHER_KEYS)
+            self._refuse(loop[0].seen.module, reason or OTHER_KEYS)
+
+
+def _are_same(before: Tensor | None, now: Tensor | None) -> bool:
+    """True for two tensors of the same numbers."""
+    return before is not None and now is not None and torch.equal(before, now)
 
 
 def _is_whole(chunks: Sequence[_Chunk]) -> bool:
     """True if the queries of these chunks are all rows of one tensor, each once."""
     parts = [chunk.query for chunk in chunks if chunk.query is not None]
     places = sorted((part.start, part.stop) for part in parts)
-    if len(parts) < len(chunks):
+    if len(parts) < len(chunks) or len({part.family for part in parts}) > 1:
         return False
     ends = [0, *(stop for _, stop in places)]
     return [start for start, _ in places] == ends[:-1] and ends[-1] == parts[0].n_row
@@ -249,19 +340,23 @@ def _joined(chunks: Sequence[_Chunk]) -> _Chunk | None:
     places = [slice(*chunk.keys()[:2]) for chunk in chunks]
     keys = [part.key for part in parts if part.key is not None]
     values = [part.value for part in parts if part.value is not None]
-    if len(keys) < len(parts) or len(values) < len(parts):
+    if len(keys) not in (0, len(parts)) or len(values) < len(parts):
         return None
     if any(len({p.family for p in of if p is not None}) > 1 for of in _keys_and_values(chunks)):
         return None
-    key, value = (_rows_together(of, places, max(n_keys)) for of in (keys, values))
-    inputs = None if key is None or value is None else _inputs(parts, places, key, value)
+    key = _rows_together(keys, places, max(n_keys)) if keys else None
+    value = _rows_together(values, places, max(n_keys))
+    is_known = value is not None and (key is not None or not keys)
+    inputs = _inputs(parts, places, key, value) if is_known else None
     if inputs is None:
         return None
     first = chunks[0]
     kinds = [chunk.seen.kind for chunk in chunks if chunk.seen.kind is not None]
     reads = [chunk.reads for chunk in chunks if chunk.reads is not None]
     output = torch.cat([chunk.seen.output for chunk in chunks], dim=1)
-    kind = kinds[0] if kinds else None
+    # lengths tell "cross" where scores show no sides: those of a part are none
+    is_shown = inputs.query is not None or inputs.n_query != inputs.n_key
+    kind = kinds[0] if kinds and is_shown else None
     seen = replace(first.seen, inputs=inputs, output=output, kind=kind, product=None)
     return replace(first, seen=seen, reads=reads[0] if reads else None)
 
@@ -292,16 +387,18 @@ def _rows_together(parts: Sequence[Tensor], places: Sequence[slice], n_row: int)
 
 
 def _inputs(
-    parts: Sequence[Inputs], places: Sequence[slice], key: Tensor, value: Tensor
+    parts: Sequence[Inputs], places: Sequence[slice], key: Tensor | None, value: Tensor | None
 ) -> Inputs | None:
     """The inputs of all queries, with the keys that none of a part could see masked for it."""
-    n_key = key.shape[2]
-    query = torch.cat([part.query for part in parts if part.query is not None], dim=2)
+    assert value is not None, "of every attention that was seen"
+    n_key = value.shape[2]
+    queries = [part.query for part in parts if part.query is not None]
+    query = torch.cat(queries, dim=2) if len(queries) == len(parts) else None
     plain = [part for part in parts if isinstance(part, AttentionInputs)]
     settings = {(part.scaling, part.softcap) for part in plain}
     if any(part.sinks is not None or part.changes for part in plain):
         return None
-    if len(plain) < len(parts) or len(settings) > 1:
+    if len(plain) < len(parts) or len(settings) > 1 or query is None or key is None:
         if any(part.dtype != torch.float32 for part in parts):
             return None
         kept = [_spread(_weights(p), at, n_key, 0.0) for p, at in zip(parts, places, strict=True)]

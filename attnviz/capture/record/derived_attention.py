@@ -6,7 +6,7 @@ factor · q·kᵀ + addends has to be the scores, entry by entry, except where a
 the softmax of that has to be the weights.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Bool, Float
@@ -17,6 +17,7 @@ from attnviz.attention import formula
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.stored_weights import StoredWeights
 from attnviz.attention.tolerance import FLOAT32_STEP, ROUNDING, largest
+from attnviz.capture.record.evidence import lead_to
 from attnviz.capture.record.head_layout import HeadLayout
 from attnviz.capture.record.seen_layers import Undecided
 
@@ -32,6 +33,39 @@ class _Explanation:
 
     visible: Bool[Tensor, "head query key"]
     bias: Float[Tensor, "head query key"]
+
+
+def explained(
+    stored: StoredWeights, call: Undecided, layout: HeadLayout
+) -> tuple[AttentionInputs | StoredWeights, bool]:
+    """The inputs that lead to the weights of a call, or these; True if q and k changed sides.
+
+    Of as many queries as keys a product of both does not tell which are which: (k·qᵀ)ᵀ is q·kᵀ.
+    """
+    inputs = derived(stored, call, layout)
+    query, key = stored.query, stored.key
+    if inputs is not None or query is None or key is None or query.shape != key.shape:
+        return inputs or stored, False
+    turned = replace(stored, query=key, key=query)
+    inputs = derived(turned, call, layout)
+    if inputs is not None:
+        return inputs, True
+    return (turned, True) if _lie_turned(stored, call) else (stored, False)
+
+
+def _lie_turned(stored: StoredWeights, call: Undecided) -> bool:
+    """True if the weights follow from k·qᵀ alone, or lie in memory as a product of it wrote them.
+
+    What is done to each number by itself leaves it where it was; a softmax of torch's writes anew.
+    """
+    assert stored.query is not None and stored.key is not None, "of a product that is known"
+    weights, arrangement = stored.kept.flatten(0, 1), call.arrangement
+    sides = stored.query.flatten(0, 1), stored.key.flatten(0, 1)
+    natural, turned = lead_to(*sides, weights), lead_to(*sides[::-1], weights)
+    if natural != turned or arrangement.query is None:
+        return turned and not natural
+    kept = call.softmax.kept
+    return kept.stride(arrangement.query) < kept.stride(arrangement.key)
 
 
 def derived(stored: StoredWeights, call: Undecided, layout: HeadLayout) -> AttentionInputs | None:

@@ -15,6 +15,10 @@ from attnviz.attention.stored_weights import StoredWeights
 from attnviz.errors import UnsupportedAttention
 
 NO_SOFTMAX = "it ran without a softmax over keys that could be seen, as linear attention does"
+LATE_SUM = (
+    "it multiplies values with exponentials of its scores that are not divided by their sum, as"
+    " code does that takes its keys part by part: no softmax is seen"
+)
 NOT_ASKED = "it ran without calling the attention function that transformers was told to use"
 CHANGED = (
     "its weights are changed between the softmax and the values (mixed, scaled or subtracted), so"
@@ -36,6 +40,9 @@ STACKED_QUERIES = "its queries hold several heads, one below the other"
 QUERIES_IN_PARTS = (
     "it computes its queries in parts that are not all rows of one tensor, each once: nothing shows"
     " the places of its queries"
+)
+RUNS_IN_PARTS = (
+    "it ran on some rows of one tensor at a time, and each of its runs numbers its queries from 0"
 )
 OTHER_KEYS = (
     "it computes its queries in parts that have other keys and values each: nothing shows the"
@@ -103,23 +110,25 @@ class Missing:
         self,
         recorded: Iterable[str],
         ran: Iterable[tuple[nn.Module, ...]],
-        chained: Iterable[nn.Module],
+        chained: Iterable[tuple[nn.Module, str]],
     ) -> None:
         """Keep the modules that ran, named after attention or chaining products, without a softmax.
 
         `recorded` are the modules of all recorded calls; each of `ran` is a module with those
-        around it, outermost first.
+        around it, outermost first, and each of `chained` one with the reason.
         """
         known = {*recorded, *(call.module for call in self.calls)}
+        chained = list(chained)
+        reasons = {id(module): reason for module, reason in chained}
         for stack in ran:
             own = self._names.get(id(stack[-1]), "")
             around = {self._names.get(id(module), "") for module in stack}
             if not known & around and not any(_is_inside(name, own) for name in known):
-                self.add(stack[-1], NO_SOFTMAX)
-        for module in chained:
+                self.add(stack[-1], reasons.get(id(stack[-1]), NO_SOFTMAX))
+        for module, reason in chained:
             name = self._names.get(id(module), "") or type(module).__name__
             if name not in {call.module for call in self.calls}:
-                self.add(module, NO_SOFTMAX)
+                self.add(module, reason)
 
     def add_not_asked(self, recorded: Iterable[str], ran: Iterable[nn.Module]) -> None:
         """Keep the modules of transformers' attention that ran and of which nothing is known."""

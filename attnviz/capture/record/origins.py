@@ -39,6 +39,7 @@ class Origins:
     def __init__(self, parameters: Iterable[Tensor]) -> None:
         self._by_memory = dict.fromkeys(map(storage_of, parameters), ONLY_PARAMETER)
         self._by_memory.pop(NO_MEMORY, None)
+        self._given = frozenset(self._by_memory)
         self._columns: dict[int, frozenset[Steps]] = {}
         self._owners: dict[int, StorageWeakRef] = {}  # of the memories of results
 
@@ -65,6 +66,10 @@ class Origins:
         with suppress(NotImplementedError, RuntimeError):
             storage = tensor.untyped_storage()
             self._owners[memory] = StorageWeakRef(storage)  # type: ignore[no-untyped-call]
+
+    def is_given(self, tensor: Tensor) -> bool:
+        """True for a parameter or a buffer, and for a view of one."""
+        return storage_of(tensor) in self._given
 
     def is_parameter(self, tensor: Tensor) -> bool:
         """True for a parameter or a buffer, and for what was computed from such alone."""
@@ -131,7 +136,7 @@ class Origins:
                     along = known.get(storage_of(source), frozenset())
                     steps |= {
                         _steps(tensor, after)
-                        for before, after in _carried(func, args, kwargs, source, tensor)
+                        for before, after in carried_axes(func, args, kwargs, source, tensor)
                         if _runs_along(source, before, along)
                     }
             if is_table:
@@ -164,7 +169,7 @@ def _new_axes(read: Iterable[Tensor], result: Tensor) -> Iterable[int]:
     return [axis for axis, size in enumerate(longest) if size < result.shape[axis] > 1]
 
 
-def _carried(
+def carried_axes(
     func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], source: Tensor, result: Tensor
 ) -> Iterable[tuple[int, int]]:
     """Each axis of what an operation read with the axis of its result that it became.

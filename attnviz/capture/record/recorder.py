@@ -222,6 +222,9 @@ class Recorder:
                 module=name,
             )
         self._take_back(seen.replaces)
+        if seen.refused is not None:
+            self.missing.add(seen.module, seen.refused)
+            return
         states, n_before = sums_of(seen.inputs), len(self.calls)
         if isinstance(seen.inputs, StoredWeights):
             absent = absent_stages(seen.inputs)

@@ -15,16 +15,21 @@ import torch
 from torch import Tensor
 from torch.multiprocessing.reductions import StorageWeakRef
 
-from attnviz.capture.record.origins import CAT, Origins, joined_axis
+from attnviz.capture.record.operations import LOG_SOFTMAX, SOFTMAX
+from attnviz.capture.record.origins import CAT, Origins, carried_axes, joined_axis
 
 aten = torch.ops.aten
 
 # the operation, and which of its arguments is the axis
 CUTTING = {aten.slice.Tensor: 1, aten.split.Tensor: 2, aten.split_with_sizes.default: 2}
 CHOOSING = aten.select.int
-COPYING = frozenset({aten.clone.default, aten._to_copy.default, aten._unsafe_view.default})
+INDEXING = frozenset({aten.index.Tensor, aten.index_select.default})
+COPYING = frozenset({aten.clone.default, aten._to_copy.default, *SOFTMAX, *LOG_SOFTMAX})
+NORMING = frozenset({aten.native_layer_norm.default, aten._fused_rms_norm.default})
+SUMMING = frozenset({aten.sum.dim_IntList, aten.mean.dim})
 COPIED_INTO = aten.copy_.default
 MAX_KNOWN = 1024
+NO_PLACE = -1  # where rows begin of which nothing shows which they are
 
 _Place = tuple[int, int]  # a memory, and where in it a tensor begins
 
@@ -43,6 +48,11 @@ class RowPart:
     stop: int
     stride: int
     within: tuple[int, ...] = ()
+
+    @property
+    def is_placed(self) -> bool:
+        """True unless nothing shows which rows these are."""
+        return self.start != NO_PLACE
 
     @property
     def count(self) -> int:
@@ -89,24 +99,38 @@ class RowParts:
             place = CUTTING[func]
             axis = args[place] if len(args) > place else kwargs.get("dim", 0)
             self._cut(args[0], axis, out if isinstance(out, list | tuple) else (out,))
-        elif self._known and isinstance(out, Tensor) and not func.is_view:
-            if func is COPIED_INTO:
-                self._forget(out)
-                self._carry(args[1:2], out)
-            elif func is CAT:
-                self._join(args[0], joined_axis(args, kwargs, out), out)
-            elif func in COPYING or torch.Tag.pointwise in func.tags:
+        elif func in INDEXING:
+            self._index(args, out)
+        elif self._known and not func.is_view:
+            self._follow_numbers(func, args, kwargs, out)
+
+    def _follow_numbers(
+        self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], out: Any
+    ) -> None:
+        """Follow an operation that computes or copies numbers and moves no row."""
+        if func in NORMING:
+            self._carry(args[:1], out[0])
+        elif func is COPIED_INTO:
+            self._forget(out)
+            self._carry(args[1:2], out)
+        elif func is CAT:
+            self._join(args[0], joined_axis(args, kwargs, out), out)
+        elif func in SUMMING:
+            self._carry_along(args[0], carried_axes(func, args, kwargs, args[0], out), out)
+        elif isinstance(out, Tensor):
+            if func in COPYING or torch.Tag.pointwise in func.tags:
                 self._carry(args, out)
 
     def follow_layer(self, read: Tensor, weight: Tensor, out: Tensor) -> None:
         """Give what a layer wrote, [row, column], the rows of what it read."""
         if not self._known or read.dim() != out.dim():
             return
-        owner = _owner(weight)
+        owner, step = _owner(weight), int(read.stride(-2))
         for part in self._of(read):
-            if owner is not None and part.stride == read.stride(-2):
-                source = (*part.source, owner, weight.storage_offset())
-                self._add(out, replace(part, source=source, stride=out.stride(-2)))
+            if owner is not None and step and part.stride % step == 0:
+                source = (*part.source, owner, int(weight.storage_offset()))
+                stride = part.stride // step * int(out.stride(-2))
+                self._add(out, replace(part, source=source, stride=stride))
 
     def _cut(self, whole: Tensor, axis: int, parts: Iterable[Tensor]) -> None:
         if not whole.dim() or not whole.stride(axis) or self._origins.is_of_columns(whole, axis):
@@ -130,22 +154,65 @@ class RowParts:
     def _narrow(self, whole: Tensor, parts: Iterable[Tensor]) -> None:
         """Keep the rows of a tensor for some of its columns."""
         for known in self._of(whole):
+            if not any(known.runs_along(whole, n) for n in range(whole.dim())):
+                continue  # of other rows that begin at the same place
             for part in parts:
                 at = part.storage_offset() - whole.storage_offset()
                 along = [n for n in range(part.dim()) if known.runs_along(part, n)]
                 if at and along:
                     self._add(part, replace(known, within=(*known.within, int(at))))
 
+    def _index(self, args: tuple[Any, ...], out: Tensor) -> None:
+        """Take rows that were chosen by their numbers, if these follow one upon the other."""
+        whole, *rest = args
+        if isinstance(rest[0], int):
+            axis, chosen = rest[0] % max(whole.dim(), 1), rest[1]
+        else:
+            given = [n for n, index in enumerate(rest[0]) if index is not None]
+            axis, chosen = given[0], rest[0][given[0]]
+            if len(given) > 1:
+                return
+        if chosen.dtype != torch.int64 or chosen.dim() != 1 or len(chosen) < 2:
+            return
+        start = int(chosen[0])
+        if not 0 <= start <= whole.shape[axis] - len(chosen):
+            return
+        if torch.equal(chosen, torch.arange(start, start + len(chosen), device=chosen.device)):
+            part = whole.narrow(axis, start, len(chosen))
+            self._cut(whole, axis, (part,))
+            self._carry((part,), out)
+
     def _carry(self, read: Iterable[Any], out: Tensor) -> None:
-        """Give a result the rows of what an operation read number by number."""
-        known = [
-            self._of(tensor)
-            for tensor in read
-            if isinstance(tensor, Tensor) and tensor.shape == out.shape
-        ]
-        tensors = [t for t in read if isinstance(t, Tensor) and t.shape == out.shape]
-        if known and not any(_owner(tensor) == _owner(out) for tensor in tensors):
-            self._agree(tensors, known, out)
+        """Give a result the rows of what an operation read number by number.
+
+        Where that is spread over one another, as all pairs of q and k are, an axis that one tensor
+        alone has keeps its rows.
+        """
+        tensors = [tensor for tensor in read if isinstance(tensor, Tensor)]
+        if any(_owner(tensor) == _owner(out) for tensor in tensors):
+            return
+        whole = [tensor for tensor in tensors if tensor.shape == out.shape]
+        if whole:
+            self._agree(whole, [self._of(tensor) for tensor in whole], out)
+        for tensor in tensors:
+            if tensor.shape == out.shape:
+                continue
+            moved = out.dim() - tensor.dim()
+            others = [other for other in tensors if other is not tensor]
+            own = (
+                (axis, axis + moved)
+                for axis in range(tensor.dim())
+                if all(_size(other, axis + moved - out.dim()) == 1 for other in others)
+            )
+            self._carry_along(tensor, own, out)
+
+    def _carry_along(self, read: Tensor, axes: Iterable[tuple[int, int]], out: Tensor) -> None:
+        """Give a result the rows along those axes of what was read that it still has."""
+        pairs = list(axes)
+        for part in self._of(read):
+            for before, after in pairs:
+                if part.runs_along(read, before) and out.shape[after] == part.count:
+                    self._add(out, replace(part, stride=int(out.stride(after))))
 
     def _join(self, read: Iterable[Tensor], axis: int, out: Tensor) -> None:
         """Give halves of columns that were turned side by side the rows of both."""
@@ -191,6 +258,11 @@ class RowParts:
         before = self._of(tensor)
         if part not in before:
             self._known[place] = owner, (*before, part)
+
+
+def _size(tensor: Tensor, axis: int) -> int:
+    """The length of an axis, counted from the last one; 1 for one that a tensor does not have."""
+    return tensor.shape[axis] if -axis <= tensor.dim() else 1
 
 
 def _owner(tensor: Tensor) -> StorageWeakRef | None:

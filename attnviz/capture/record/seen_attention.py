@@ -22,6 +22,7 @@ class SeenAttention:
     torch's own, and so is the `product` before its softmax. `is_next` tells the next head of a loop
     over heads from one more attention. `replaces` is the number of calls reported before that are
     parts of this one; `apart` has the stages whose layers ran on some of its rows at a time.
+    `refused` is the reason why it is no call, and those that it replaces are none.
     """
 
     module: nn.Module
@@ -34,3 +35,4 @@ class SeenAttention:
     is_next: bool = False
     replaces: int = 0
     apart: tuple[Stage, ...] = ()
+    refused: str | None = None

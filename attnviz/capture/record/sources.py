@@ -18,6 +18,8 @@ from attnviz.capture.record.operations import ScoreSource
 from attnviz.capture.record.origins import ONLY_PARAMETER, Origins
 from attnviz.types import Kind
 
+OPEN_SOURCES = 12
+
 
 class Sources(dict[int, ScoreSource]):
     """Products by number."""
@@ -29,6 +31,13 @@ class Sources(dict[int, ScoreSource]):
     def entering(self, tensor: Tensor) -> tuple[ScoreSource, ...]:
         """The products that entered a tensor, oldest first."""
         return tuple(self[number] for number in sorted(self._origins.of(tensor)) if number in self)
+
+    def keep(self, number: int, product: ScoreSource) -> None:
+        """Keep a product; the oldest of those that are learned, or that are not, is forgotten."""
+        alike = [n for n, kept in self.items() if kept.is_learned == product.is_learned]
+        for oldest in alike[: max(0, len(alike) - OPEN_SOURCES + 1)]:
+            del self[oldest]
+        self[number] = product
 
     def is_learned(self, number: int) -> bool:
         """True for a product with a parameter."""

@@ -17,21 +17,24 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pad_packed_sequence
 from torch.utils._python_dispatch import _disable_current_modes
 
+from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.stored_weights import StoredWeights
 from attnviz.capture.locate.own_code import is_named_attention
 from attnviz.capture.record import evidence, fused_kernels, head_layout, multihead
 from attnviz.capture.record import operations as ops
 from attnviz.capture.record.chunk_loops import Loops, Operands
-from attnviz.capture.record.derived_attention import derived
+from attnviz.capture.record.derived_attention import explained
 from attnviz.capture.record.gaps import (
     CHANGED,
     COARSE,
     DROPOUT,
     GROUPS,
+    LATE_SUM,
     LEARNED,
     LINEAR,
     NO_KEYS,
     NO_ORDER,
+    NO_SOFTMAX,
     NO_VALUES,
     ONE_QUERY,
     OTHER_AXIS,
@@ -50,7 +53,6 @@ from attnviz.capture.record.sliding_window import windowed
 from attnviz.capture.record.sources import Sources
 
 OPEN_SOFTMAXES = 6
-OPEN_SOURCES = 12
 TAKEN_SOFTMAXES = 2
 
 
@@ -78,8 +80,9 @@ class ThreadTrace:
         self._scaling: ops.Scaling | None = None
         self._trails = ScoreTrails()
         self._loops = Loops(self._sources, self._parts, report, refuse)
-        # products of two computed tensors, one of them the result of such a product, by number
-        self.chained: dict[int, ops.Stack] = {}
+        # where products of two computed tensors, one of them the result of such a product, ran, and
+        # the reason why they are no attention, by number
+        self.chained: dict[int, tuple[ops.Stack, str]] = {}
         self._of_parameters: set[int] = set()  # products of nothing but parameters
         self._mixed: set[int] = set()  # the results of products with a softmax
         self._taken: dict[int, OpenSoftmax] = {}  # softmaxes whose product is recorded
@@ -97,6 +100,7 @@ class ThreadTrace:
         in_torchs_own: bool,
     ) -> None:
         """Add an operation that ran."""
+        self._parts.follow(func, args, kwargs, out)
         if func in ops.PRODUCTS:
             self._add_product(ops.as_product(func, args, kwargs, out), out, stack)
         elif func in ops.SOFTMAX:
@@ -149,12 +153,16 @@ class ThreadTrace:
 
     def leave(self, module: nn.Module) -> None:
         """Report what a module computed in parts, once what is around it returns."""
+        call = self._undecided
+        if call is not None and self._loops.wait and module is call.stack[-1]:
+            self._decide_late()
         self._loops.leave(module)
 
     def forget(self, written: Any) -> None:
         """Forget what was known of the memory of results that are none of the model's own code."""
         for tensor in ops.tensors_in(written if isinstance(written, tuple | list) else (written,)):
-            self._origins.replace(tensor, NOTHING)
+            if not self._origins.is_given(tensor):  # a view of a parameter
+                self._origins.replace(tensor, NOTHING)
 
     def _pass_on(self, func: Any, args: Any, kwargs: Mapping[str, Any], out: Any) -> None:
         written = ops.tensors_in(out if isinstance(out, tuple | list) else (out,))
@@ -171,7 +179,6 @@ class ThreadTrace:
                 entered = frozenset().union(*map(self._origins.of, read))
                 self._scattered |= entered & self._exps.keys()
             self._trails.follow(func, args, kwargs, written)
-            self._parts.follow(func, args, kwargs, out)
 
     def _add_joined(self, args: tuple[Any, ...], kwargs: Mapping[str, Any], out: Tensor) -> None:
         """Know single columns side by side, each of a layer of its own, as those of one layer."""
@@ -269,7 +276,7 @@ class ThreadTrace:
         left, right = self._origins.of(product.left), self._origins.of(product.right)
         is_learned = [self._origins.is_parameter(part) for part in (product.left, product.right)]
         self._retract_if_read(right)
-        number = self._next(self._sources, OPEN_SOURCES)
+        number = self._next({}, OPEN_SOFTMAXES)
         if all(is_learned):
             self._of_parameters.add(number)
         if any(is_learned):
@@ -280,8 +287,9 @@ class ThreadTrace:
                 self._mixed.add(number)
             elif any(self._is_raw_product(n) for n in left | right):
                 if not right or right - self._of_parameters:  # an adapter multiplies its matrices
-                    self.chained[number] = stack
-        self._sources[number] = ScoreSource(
+                    is_late = bool((left | right) & self._exps.keys())
+                    self.chained[number] = stack, LATE_SUM if is_late else NO_SOFTMAX
+        source = ScoreSource(
             product.left,
             product.right,
             tuple(product.out.shape),
@@ -289,6 +297,7 @@ class ThreadTrace:
             any(is_learned),
             is_learned[1] and not is_learned[0],
         )
+        self._sources.keep(number, source)
         has_columns = is_learned[1] and not is_learned[0] and out.dim() > 1
         self._origins.replace(out, frozenset({number}), -1 if has_columns else None)
         if not is_learned[1] or is_learned[0]:
@@ -413,10 +422,10 @@ class ThreadTrace:
         if not self._origins.is_parameter(args[1]):
             return
         layer = ops.convolution(args, out)
-        number = self._next(self._sources, OPEN_SOURCES)
+        number = self._next({}, OPEN_SOFTMAXES)
         earlier = {n for n in self._origins.of(out) if not self._sources.is_learned(n)}
         shape = tuple(layer.written.shape)
-        self._sources[number] = ScoreSource(layer.read, args[1], shape, None, True, True)
+        self._sources.keep(number, ScoreSource(layer.read, args[1], shape, None, True, True))
         self._origins.replace(out, frozenset({*earlier, number}), 1)
         self._layers.add(layer)
         self._decide_by_reader(layer)
@@ -440,9 +449,9 @@ class ThreadTrace:
         if before is None or after is None:
             return
         self._layers.add(LayerRun(before.flatten(0, -2), after.flatten(0, -2)))
-        number, shape = self._next(self._sources, OPEN_SOURCES), tuple(after.shape)
+        number, shape = self._next({}, OPEN_SOFTMAXES), tuple(after.shape)
         weight: Tensor = layer.weight_ih_l0  # type: ignore[assignment]  # every one has it
-        self._sources[number] = ScoreSource(before, weight, shape, None, True, True)
+        self._sources.keep(number, ScoreSource(before, weight, shape, None, True, True))
         out = texts.data if isinstance(texts, PackedSequence) else texts
         for tensor in (out, *(states if isinstance(states, tuple) else (states,))):
             self._origins.replace(tensor, frozenset({number}), -1)
@@ -473,8 +482,9 @@ class ThreadTrace:
         if call is None or layer.read.numel() < call.mixed.numel():
             return
         if call.layout is not None:
-            if layer.read.numel() == call.mixed.numel():
+            if layer.read.numel() == call.mixed.numel() or self._loops.wait:
                 self._decide_late()
+                self._loops.decide_by(layer.read)
             return
         n_heads = head_layout.head_count(call.stack)
         for way in (call, *call.instead):
@@ -529,11 +539,15 @@ class ThreadTrace:
         stored = StoredWeights(
             layout.by_head(call.weights), query, key, layout.by_head(call.values)
         )
-        inputs = derived(stored, call, layout) if before is None else None
-        mixed, module = layout.by_head(call.mixed).transpose(1, 2), call.stack[-1]
-        seen = SeenAttention(module, inputs or stored, mixed, kind, product=before)
         asked, answering = (None, None) if call.factors is None else call.factors[:2]
-        operands = Operands(asked, answering, call.values)
+        inputs: AttentionInputs | StoredWeights = stored
+        if before is None:
+            inputs, is_turned = explained(stored, call, layout)
+            if is_turned:
+                asked, answering, reads = answering, asked, reads and reads[::-1]
+        mixed = layout.by_head(call.mixed).transpose(1, 2)
+        seen = SeenAttention(call.stack[-1], inputs, mixed, kind, product=before)
+        operands = Operands(asked, answering, call.values, call.weights)
         self._loops.add(call.stack, seen, operands, reads)
 
     def _add_fused(self, arguments: Mapping[str, Any], out: object, stack: ops.Stack) -> None:

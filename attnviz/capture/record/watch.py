@@ -52,7 +52,7 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     `refuse` is called with the module and the reason for each that cannot be recorded. `ran` has
     the modules named after attention that ran, with those around them; `chained`, once it is
-    closed, those in which products were multiplied without a softmax.
+    closed, those in which products were multiplied without a softmax, with the reason.
     """
 
     supports_higher_order_operators = True
@@ -67,7 +67,7 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self._stack: tuple[nn.Module, ...] = ()
         self._torchs_own: list[_TorchsOwn] = []
         self.ran: dict[int, tuple[nn.Module, ...]] = {}
-        self.chained: dict[int, nn.Module] = {}
+        self.chained: dict[int, tuple[nn.Module, str]] = {}
         self._thread = threading.get_ident()  # hooks are called for the runs of others too
         weights = (
             tensor
@@ -87,7 +87,8 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
         """Remove the hooks, and let go of all tensors: the trace reports to this object."""
         for handle in self._handles:
             handle.remove()
-        self.chained = {id(stack[-1]): stack[-1] for stack in self._trace.chained.values()}
+        chained = self._trace.chained.values()
+        self.chained = {id(stack[-1]): (stack[-1], reason) for stack, reason in chained}
         self._trace = ThreadTrace((), self._report_now, self._refuse)
         self._torchs_own.clear()
 
