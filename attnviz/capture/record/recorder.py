@@ -239,15 +239,9 @@ class Recorder:
             known = seen.projections, seen.absent
             self._add(seen.module, seen.inputs, seen.output, *known, seen.kind)
         else:
-            self._add_with_projections(
-                seen.module,
-                seen.inputs,
-                seen.output,
-                seen.kind,
-                by_value=True,
-                is_next=seen.is_next,
-                apart=seen.apart,
-            )
+            made = seen.module, seen.inputs, seen.output, seen.kind
+            is_next, apart = seen.is_next, seen.apart
+            self._add_with_projections(*made, by_value=True, is_next=is_next, apart=apart)
         if len(self.calls) > n_before:
             self._states[-1] = states
 
