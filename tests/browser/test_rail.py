@@ -6,6 +6,7 @@ from playwright.sync_api import expect
 
 import attnviz
 from tests.browser.conftest import OpenVisit
+from tests.support.canvas import cell_middle
 from tests.support.visit import data, expect_data
 from tests.support.waiting import at_rest, eventually, expect_equal, expect_number, number
 
@@ -143,15 +144,23 @@ def test_the_rail_under_other_masks_has_their_numbers(visit: OpenVisit) -> None:
     steps = attnviz.derive(attnviz.capture("minilm", "The cat sat.").call(2), 5)
     scores, weights = steps.scaled[1], steps.weights[1]
     first = np.exp(scores[:2].numpy())
-    cell = {"layer": 2, "head": 5, "query": 1}
-    for key, masks, score, weight in (
-        (0, "padding", float(scores[0]), float(weights[0])),
-        (0, "causal", float(scores[0]), first[0] / first.sum()),
-        (2, "causal", -np.inf, 0.0),
-    ):
-        page = visit(
-            "masks", model="minilm", text="The cat sat.", **cell, key=key, masks=masks
-        ).page
-        stops = page.locator(".rail .stop b")
+    cell = {"layer": 2, "head": 5, "query": 1, "key": 0}
+    opened = visit("masks", model="minilm", text="The cat sat.", **cell, masks="padding,causal")
+    stops = opened.page.locator(".rail .stop b")
+    causal = opened.page.get_by_label("Causal mask")
+    at = float(scores[0])
+
+    def expect_stops(score: float, weight: float) -> None:
         expect_number(stops.nth(3), score, rel=1e-3)
         expect_number(stops.nth(4), weight, abs=6e-5)
+
+    expect_stops(at, first[0] / first.sum())
+    causal.uncheck()
+    expect_stops(at, float(weights[0]))
+    causal.check()
+    expect_stops(at, first[0] / first.sum())
+    canvas = opened.page.locator(".map[data-sentence='0'] canvas[role=img]")
+    n = int(data(canvas)["rows_count"])  # of the longer sentence
+    x, y = cell_middle(canvas, 1, 2, n, n)
+    canvas.click(position={"x": x, "y": y})
+    expect_stops(-np.inf, 0.0)

@@ -35,6 +35,7 @@ def bars(page: Page) -> list[tuple[str, float]]:
 def test_the_largest_answer_stands_first_before_and_after_a_cut(look: OpenVisit) -> None:
     page = look(lang="en").page
     expect_equal(lambda: [name for name, _ in bars(page)[:2]], ["Mary", "Sara"])
+    expect(page.locator(".stage-legend")).to_contain_text("Same cut in all 16 heads")
     decisive = page.locator(".stage-pill").first
     expect(decisive).to_have_attribute(
         "title", "L2.H1: layer 2, head 1. 0.98 of its look goes to Mary."
@@ -84,6 +85,7 @@ def test_a_sentence_without_a_guess_shows_its_strongest_look(visit: OpenVisit) -
     expect(page.locator(".stage-arcs:not(.stage-through) path")).to_have_count(1)
     expect(pill).to_have_text("L3.H30.77")
     expect(pill).to_be_disabled()  # there is no answer to change
+    expect(page.locator(".stage-legend")).to_be_hidden()  # no square has a bar
 
 
 @pytest.mark.slow

@@ -107,9 +107,13 @@ def test_from_a_whole_head_one_click_leads_to_its_look_as_start_forbids_it(
 
 
 def test_the_panel_follows_a_row_while_the_pointer_stays_on_its_word(visit: OpenVisit) -> None:
-    page = visit("switches", model="stories", text=STORE, layer=2, head=1, query=14, key=2).page
-    facts = page.locator(".av-switches-facts")
+    page = visit("switches", model="stories", text=STORE, layer=2, head=1, query=1, key=2).page
+    facts, bar = page.locator(".av-switches-facts"), page.locator(".av-switches-looks")
+    expect(facts).to_contain_text("When cannot look at Mary: the mask hides it.")
+    expect(bar).to_have_count(0)  # no head has one
+    page.locator(".av-strip .av-chip").nth(14).click()
     expect(facts).to_contain_text("to looks at Mary")
+    expect(bar).to_have_text("looks at Mary")
     page.locator(".av-strip .av-chip").nth(10).click()
     expect(facts).to_contain_text("John looks at")
 

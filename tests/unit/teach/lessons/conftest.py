@@ -5,11 +5,13 @@ from functools import partial
 
 import pytest
 
+from attnviz.teach.classroom import redis_store
 from attnviz.teach.classroom.bounds import Bounds
 from attnviz.teach.classroom.redis_store import RedisStore
 from attnviz.teach.classroom.store import MemoryStore, RoomStore
 from tests.support.redis_server import empty, redis_server
 
+LISTENS_S = 0.05
 MakeStore = Callable[[Callable[[], float], Bounds], RoomStore]
 
 
@@ -20,8 +22,12 @@ def redis_url() -> Iterator[str]:
 
 
 @pytest.fixture
-def redis_stores(redis_url: str) -> Iterator[MakeStore]:
-    """A function that makes a store, as one process of a server would; all are one class room."""
+def redis_stores(redis_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[MakeStore]:
+    """A function that makes a store, as one process of a server would; all are one class room.
+
+    A store that is closed listens as long as one that does not answer is left alone.
+    """
+    monkeypatch.setattr(redis_store, "DOWN_S", LISTENS_S)
     stores: list[RedisStore] = []
 
     def make(clock: Callable[[], float], bounds: Bounds) -> RedisStore:
