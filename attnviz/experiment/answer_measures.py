@@ -92,3 +92,9 @@ def as_measure(on: AnswerMeasure | Sequence[AnswerMeasure]) -> AnswerMeasure:
         found=type(on).__name__,
         allowed="NextToken, Class, Cosine, Target, Divergence",
     )
+
+
+def printed(on: AnswerMeasure | None) -> str:
+    """A measure as messages name it; a function has no name that says anything."""
+    is_named = isinstance(on, NextToken | Class | Cosine | Target | Divergence)
+    return str(on) if is_named else "this number of the answer"

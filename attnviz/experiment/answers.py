@@ -198,12 +198,13 @@ def _target(prepared: CleanRun) -> AnswerReader:
 
 def _cosines(prepared: CleanRun, others: tuple[str, ...]) -> AnswerReader:
     """The cosine to the text's own vector without changes, and to each of some other texts."""
-    own = pooled(prepared.clean["last_hidden_state"].float(), prepared.attended)
+    attended = prepared.attended  # an answer, which keeps `read`, does not keep the run
+    own = pooled(prepared.clean["last_hidden_state"].float(), attended)
     known = torch.cat([own, *(text_vector(prepared, other) for other in others)])
 
     def read(output: Any) -> Tensor:
         hidden: Tensor = output["last_hidden_state"].float()
-        return pooled(hidden, prepared.attended.expand(len(hidden), -1)) @ known.T
+        return pooled(hidden, attended.expand(len(hidden), -1)) @ known.T
 
     return AnswerReader("cosines", read, read(prepared.clean)[0], names=("", *others))
 

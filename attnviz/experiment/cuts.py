@@ -40,17 +40,17 @@ class Cuts:
 
     `moved` is the distance from the answer without changes, 0 to 1: of probabilities the part that
     changes its place. `numbers` has one number for each of the `choices` that were kept. `winners`
-    are the largest choices, and `winner` the one without changes. `spread` is the largest `moved`
-    of a row without changes: rows of a batch differ by rounding.
+    are the largest choices, with their `names`, and `winner` the one without changes. `spread` is
+    the largest `moved` of a row without changes: rows of a batch differ by rounding.
     """
 
-    reader: AnswerReader
     edges: tuple[HeadEdge, ...]
     renormalised: bool
     weights: Float64[np.ndarray, " edge"]
     moved: Float64[np.ndarray, " edge"]
     winner: int
     winners: Int64[np.ndarray, " edge"]
+    names: tuple[str, ...]
     choices: tuple[int, ...]
     numbers: Float32[np.ndarray, "edge choice"]
     spread: float
@@ -83,7 +83,7 @@ class Cuts:
             "key": list(keys),
             "weight": self.weights.tolist(),
             "moved": self.moved.tolist(),
-            "winner": [self.reader.name(int(at)) for at in self.winners],
+            "winner": list(self.names),
         }
 
     def __repr__(self) -> str:
@@ -139,8 +139,8 @@ def cuts(
     moved, winners, numbers, spread = _run(answers, wanted, 2 + len(kept), rows, progress, cancel)
     works = {str(work.head): work for work, _, _ in wanted}
     weights = {head: work.recorded.weights(work.number).cpu() for head, work in works.items()}
+    names = {int(at): reader.name(int(at)) for at in np.unique(winners)}
     return Cuts(
-        reader=reader,
         edges=tuple((work.head, query, key) for work, query, key in wanted),
         renormalised=renormalise,
         weights=np.array(
@@ -149,6 +149,7 @@ def cuts(
         moved=moved,
         winner=int(reader.clean.argmax()),
         winners=winners,
+        names=tuple(names[int(at)] for at in winners),
         choices=tuple(kept),
         numbers=numbers,
         spread=spread,

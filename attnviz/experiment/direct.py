@@ -19,7 +19,7 @@ from torch import Tensor
 from attnviz.attention.tolerance import rounding
 from attnviz.changes.site import place_among
 from attnviz.errors import BadInput
-from attnviz.experiment.answer_measures import AnswerMeasure
+from attnviz.experiment.answer_measures import AnswerMeasure, printed
 from attnviz.experiment.clean_run import CleanRun
 from attnviz.experiment.components import Component, components
 from attnviz.experiment.dataflow.parts import Walk
@@ -154,8 +154,8 @@ def linear_of(prepared: CleanRun) -> Linear:
     linear = readout(prepared).linear
     if linear is None:
         raise BadInput(
-            f"{prepared.on} is not linear in the model's answer and cannot be split into parts:"
-            " give NextToken, Class, Target, or Cosine(to=another text)",
+            f"{printed(prepared.on)} is not linear in the model's answer and cannot be split into"
+            " parts: give NextToken, Class, Target, or Cosine(to=another text)",
             code="not_linear",
             measure=type(prepared.on).__name__,
         )

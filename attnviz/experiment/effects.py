@@ -71,7 +71,8 @@ class Effects:
     `unit` is the measure's, `to` says what a head was replaced by and `corpus` over what. `spread`
     is the largest difference between a batch's clean row and `before`: what is smaller than it
     cannot be told from rounding. `exact` is False for a first-order estimate. `notes` say what a
-    reader has to know of this model.
+    reader has to know of this model. Without a `measure` the number is how far the whole answer
+    moves.
     """
 
     measure: AnswerMeasure | None

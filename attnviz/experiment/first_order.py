@@ -22,6 +22,7 @@ from attnviz.capture.changed.changer import CallPlace, Changer
 from attnviz.capture.changed.layout import CallSite, layout_of
 from attnviz.capture.changed.run import attention_watched
 from attnviz.errors import BadInput
+from attnviz.experiment.answer_measures import printed
 from attnviz.experiment.clean_run import CleanRun, as_mapping
 from attnviz.experiment.readouts import readout
 
@@ -101,8 +102,8 @@ def _slopes(prepared: CleanRun) -> Slopes:
     resolved = readout(prepared)
     if resolved.linear is None:
         raise BadInput(
-            f"{prepared.on} has no slope where nothing is changed, so first order says nothing:"
-            " give NextToken, Class, Target, or Cosine(to=another text)",
+            f"{printed(prepared.on)} has no slope where nothing is changed, so first order says"
+            " nothing: give NextToken, Class, Target, or Cosine(to=another text)",
             code="not_linear",
             measure=type(prepared.on).__name__,
         )

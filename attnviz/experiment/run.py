@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, overload
+from typing import Literal, TypeVar, overload
 
 from attnviz.changes.kinds import Change, CorpusTexts, PatchedStage
 from attnviz.errors import require_type
@@ -51,6 +51,7 @@ from attnviz.types import Kind, Stack, Where, ignore
 
 Progress = Callable[[float], None]
 OTHER_RUN = "give attnviz.experiment(lm, other_text)"
+Measured = TypeVar("Measured", Effects, Edges, Patching)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +102,10 @@ class Experiment:
         prepared = self.prepared
         return prepared if prepared.on is not None else replace(prepared, on=self.reader.moved)
 
+    def _told(self, result: Measured) -> Measured:
+        """A result with this run's own measure, or None: how far answers move holds the model."""
+        return replace(result, measure=self.prepared.on)
+
     # --- questions that intervene ---------------------------------------------------------------
 
     def effects(
@@ -147,7 +152,7 @@ class Experiment:
         >>> str(run.effects().order[0])
         'L0.H0'
         """
-        return effects.effects(
+        measured = effects.effects(
             self._moving,
             to=to,
             corpus=corpus,
@@ -157,6 +162,7 @@ class Experiment:
             progress=progress,
             cancel=cancel,
         )
+        return self._told(measured)
 
     def edges(
         self,
@@ -195,9 +201,10 @@ class Experiment:
         >>> run.edges("L2.H1", cells=[(10, 4)]).cells
         ((10, 4),)
         """
-        return edges.edges(
+        measured = edges.edges(
             self._moving, head, exact=exact, cells=cells, row=row, renormalise=renormalise
         )
+        return self._told(measured)
 
     def cuts(
         self,
@@ -286,7 +293,7 @@ class Experiment:
         'L0.H0'
         """
         require_type("patched_from", "other", other, Experiment, OTHER_RUN)
-        return patching.patching(
+        measured = patching.patching(
             self._moving,
             other.prepared,
             stages=stages,
@@ -296,6 +303,7 @@ class Experiment:
             progress=progress,
             cancel=cancel,
         )
+        return self._told(measured)
 
     def with_changes(self, *changes: Change, draws: int = DRAWS, seed: int = 0) -> ChangedRun:
         """The answer with some changes made to the heads, beside the same made to other heads.

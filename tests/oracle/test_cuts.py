@@ -34,7 +34,7 @@ def test_cuts_says_that_one_look_of_all_changes_the_word(every: Cuts) -> None:
     (only,) = every.flips
     head, query, key = every.edges[only]
     assert (str(head), query, key) == ("L2.H1", TO, MARY)
-    assert every.reader.name(int(every.winners[only])) == "John"
+    assert every.names[only] == "John"
     assert every.moved[only] == pytest.approx(0.944, abs=0.001)
 
 

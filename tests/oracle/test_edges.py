@@ -74,6 +74,8 @@ def test_cells_of_the_mask_have_no_edge(stories: LoadedModel) -> None:
         attnviz.experiment(stories, STORE, on=MARY).edges("L2.H1", cells=[(2, 3)])
     with pytest.raises(BadInput, match="no slope"):
         attnviz.experiment(stories, STORE, on=Divergence()).edges("L2.H1")
+    with pytest.raises(BadInput, match="^this number of the answer has no slope"):
+        attnviz.experiment(stories, STORE).edges("L2.H1")
     exact = attnviz.experiment(stories, STORE, on=Divergence()).edges("L2.H1", cells=[(14, 2)])
     assert exact.exact[14, 2] > 0 and np.isnan(exact.estimate).all()
     with pytest.raises(BadInput, match="is 4 heads"):

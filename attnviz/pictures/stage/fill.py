@@ -129,7 +129,7 @@ def _chosen(cuts: "Cuts", captured: AppCapture) -> int:
     spelled = _spelled(captured)
     content = [word for word in spelled if word.text.strip().lower() not in FUNCTION_WORDS]
     names = {word.text.strip() for word in content}
-    flips = [at for at in cuts.flips if cuts.reader.name(int(cuts.winners[at])).strip() in names]
+    flips = [at for at in cuts.flips if cuts.names[at].strip() in names]
     places = {at for word in content for at in range(word.start, word.stop)}
     at_words = [at for at, (_, _, key) in enumerate(cuts.edges) if key in places]
     among = at_words or [*range(len(cuts.edges))]
