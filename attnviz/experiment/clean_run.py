@@ -46,7 +46,8 @@ class CleanRun:
     `options` are keyword arguments of the pass that are no input. What `once` has computed is kept
     with the run, and shared with runs of the same pass that have another measure. `vectors` has
     those of other texts by their text (`text_vectors`): who runs one model on many texts, and
-    changes nothing in it, gives the runs the same.
+    changes nothing in it, gives the runs the same. Without a measure, how far an output's answer
+    has `moved` is measured where that was asked for.
     """
 
     lm: LoadedModel
@@ -58,6 +59,7 @@ class CleanRun:
     calls: tuple[AttentionCall, ...]
     clean: Mapping[str, Any]
     vectors: dict[str, Tensor] = field(default_factory=dict, repr=False)
+    moved: Callable[[Any], Tensor] | None = field(default=None, repr=False)
     _known: dict[tuple[object, object], Any] = field(default_factory=dict, repr=False)
 
     def once(self, compute: "Callable[[CleanRun], Result]", *, of_measure: bool = False) -> Result:
@@ -65,7 +67,7 @@ class CleanRun:
 
         `of_measure` says that it depends on the measure too.
         """
-        key = compute, self.on if of_measure else None
+        key = compute, (self.on or self.moved) if of_measure else None
         with self.lm.lock:
             if key not in self._known:
                 self._known[key] = compute(self)

@@ -36,6 +36,7 @@ CENTRED = "the logit minus the mean of all"
 # one number for each row of the batch, or one for each row and choice
 Read = Callable[[Any], Tensor]
 Linear = Callable[[Tensor], Float[Tensor, " row"]]
+AnswersWith = Literal["logits", "last_hidden_state"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +50,7 @@ class Readout:
     read: Read
     unit: str
     linear: Linear | None = None
-    output: Literal["logits", "last_hidden_state"] = "logits"
+    output: AnswersWith = "logits"
     estimated: str = "the measure"
 
 
@@ -59,7 +60,7 @@ def readout(prepared: CleanRun) -> Readout:
 
 
 def _resolved(prepared: CleanRun) -> Readout:
-    on = prepared.on
+    on = prepared.on or prepared.moved
     if on is None:
         raise bad_argument(
             "on= is missing: give NextToken, Class, Cosine, Target, Divergence, or a function of"
@@ -80,7 +81,8 @@ def _resolved(prepared: CleanRun) -> Readout:
         return _divergence(prepared, on)
     own = as_measure(on)
     assert not isinstance(own, NextToken | Class | Cosine | Target | Divergence), "each has its own"
-    return Readout(lambda output: _own_numbers(own, output), "own measure")
+    answers: AnswersWith = "logits" if "logits" in prepared.clean else "last_hidden_state"
+    return Readout(lambda output: _own_numbers(own, output), "own measure", output=answers)
 
 
 # --- next token and classes ---------------------------------------------------------------------

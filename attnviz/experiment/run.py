@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, TypeVar, overload
+from typing import Literal, overload
 
 from attnviz.changes.kinds import Change, CorpusTexts, PatchedStage
 from attnviz.errors import require_type
@@ -51,7 +51,6 @@ from attnviz.types import Kind, Stack, Where, ignore
 
 Progress = Callable[[float], None]
 OTHER_RUN = "give attnviz.experiment(lm, other_text)"
-Measured = TypeVar("Measured", Effects, Edges, Patching)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,11 +99,7 @@ class Experiment:
     def _moving(self) -> CleanRun:
         """The pass with its measure; without one with how far the whole answer moves, 0 to 1."""
         prepared = self.prepared
-        return prepared if prepared.on is not None else replace(prepared, on=self.reader.moved)
-
-    def _told(self, result: Measured) -> Measured:
-        """A result with this run's own measure, or None: how far answers move holds the model."""
-        return replace(result, measure=self.prepared.on)
+        return prepared if prepared.on is not None else replace(prepared, moved=self.reader.moved)
 
     # --- questions that intervene ---------------------------------------------------------------
 
@@ -152,7 +147,7 @@ class Experiment:
         >>> str(run.effects().order[0])
         'L0.H0'
         """
-        measured = effects.effects(
+        return effects.effects(
             self._moving,
             to=to,
             corpus=corpus,
@@ -162,7 +157,6 @@ class Experiment:
             progress=progress,
             cancel=cancel,
         )
-        return self._told(measured)
 
     def edges(
         self,
@@ -201,10 +195,9 @@ class Experiment:
         >>> run.edges("L2.H1", cells=[(10, 4)]).cells
         ((10, 4),)
         """
-        measured = edges.edges(
+        return edges.edges(
             self._moving, head, exact=exact, cells=cells, row=row, renormalise=renormalise
         )
-        return self._told(measured)
 
     def cuts(
         self,
@@ -293,7 +286,7 @@ class Experiment:
         'L0.H0'
         """
         require_type("patched_from", "other", other, Experiment, OTHER_RUN)
-        measured = patching.patching(
+        return patching.patching(
             self._moving,
             other.prepared,
             stages=stages,
@@ -303,7 +296,6 @@ class Experiment:
             progress=progress,
             cancel=cancel,
         )
-        return self._told(measured)
 
     def with_changes(self, *changes: Change, draws: int = DRAWS, seed: int = 0) -> ChangedRun:
         """The answer with some changes made to the heads, beside the same made to other heads.

@@ -256,8 +256,11 @@ def test_models_and_texts_without_such_edges_are_refused_by_name(names: Circuit)
         attnviz.experiment(review, f"the food was {word} .", on=Class("positive"))
         for word in ("good", "bad")
     )
-    with pytest.raises(UnsupportedAttention, match="a norm stands after the sum"):
-        good.circuit(bad)
+    encoder = (attnviz.experiment("minilm", f"the {word} sat") for word in ("cat", "dog"))
+    for runs in ((good, bad), encoder):
+        one, other = runs
+        with pytest.raises(UnsupportedAttention, match="a norm stands after the sum"):
+            one.circuit(other)
     translator = attnviz.load("translator")
     cats = attnviz.experiment(translator, "a cat .", on=attnviz.Target("un chat ."))
     with pytest.raises(UnsupportedAttention, match="several stacks"):
