@@ -118,6 +118,23 @@ def test_the_panel_follows_a_row_while_the_pointer_stays_on_its_word(visit: Open
     expect(facts).to_contain_text("John looks at")
 
 
+def test_a_row_that_was_chosen_is_kept_while_the_app_runs_again(visit: OpenVisit) -> None:
+    """Such a run writes the row before into the address; a reload shows the new row."""
+    opened = visit("switches", model="stories", text=STORE, layer=2, head=1, query=14)
+    page = opened.page
+    facts, row = page.locator(".av-switches-facts"), page.locator(".av-strip .av-chip").nth(5)
+    expect(facts).to_contain_text("to looks at Mary")
+    row.click()
+    # without the pointer, which would tell the row first: as a key or a voice presses it
+    page.get_by_role("button", name="Paths between heads").evaluate("(door) => door.click()")
+    opened.wait_for_parameters(query="5", paths="1")
+    expect(facts).to_contain_text("went looks at")
+    expect(row).to_have_attribute("aria-pressed", "true")
+    page.reload()
+    expect(facts).to_contain_text("went looks at")
+    opened.wait_for_parameters(query="5", paths="1")
+
+
 def test_a_forbidden_look_is_undone_and_another_row_allows_it_in_words(visit: OpenVisit) -> None:
     opened = visit("switches", model="stories", text=STORE)
     page = opened.page
@@ -235,6 +252,23 @@ def test_a_head_says_if_it_looks_and_if_it_matters(visit: OpenVisit) -> None:
     facts = page.locator(".av-switches-facts")
     expect(facts).to_contain_text("to looks at Mary 0.98 0; the head's other rows: 0.08.")
     expect(facts).to_contain_text("Forbidden, this look moves the answer 94.4 points.")
+
+
+def test_the_card_and_the_button_beside_it_are_of_one_head(visit: OpenVisit) -> None:
+    """A head that is pointed at, or in focus, has the card for that long alone."""
+    page = visit("switches", model="stories", text=STORE, layer=2, head=1, query=5).page
+    facts, other = page.locator(".av-switches-facts"), page.locator("[data-head='L2.H2']")
+    offered = page.get_by_role("button", name="Forbid L2.H1’s look from “went”")
+    expect(offered).to_be_visible()
+    expect(facts).to_contain_text("L2.H1 is on.")
+    other.hover()
+    expect(facts).to_contain_text("L2.H2 is on.")
+    offered.hover()
+    expect(facts).to_contain_text("L2.H1 is on.")
+    other.focus()
+    expect(facts).to_contain_text("L2.H2 is on.")
+    offered.focus()
+    expect(facts).to_contain_text("L2.H1 is on.")
 
 
 TRACKS = "(tracks) => tracks.map((track) => track.clientWidth)"

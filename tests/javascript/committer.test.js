@@ -28,9 +28,14 @@ function opened(isPlaying = () => false) {
   const channel = makeChannel();
   /** @type {(number | null)[]} */
   const told = [];
+  /** @type {Record<string, string | null>} */
+  const address = {};
   const host = /** @type {Host} */ (
     /** @type {unknown} */ ({
-      address: { get: () => null, set: nothing },
+      address: {
+        get: (/** @type {string} */ name) => address[name] ?? null,
+        set: (/** @type {object} */ changes) => Object.assign(address, changes),
+      },
       channel,
       trigger: (/** @type {string} */ _name, /** @type {{query: number}} */ { query }) => told.push(query),
     })
@@ -38,7 +43,7 @@ function opened(isPlaying = () => false) {
   const committer = makeCommitter(host, LISTENED, nothing, isPlaying);
   committer.start(row(0));
   const wait = () => channel.post({ wants: "commit" });
-  return { committer, told, wait };
+  return { committer, told, wait, address };
 }
 
 /** @param {number} query @returns {import("../../attnviz/pictures/shared/selection.js").AddressSelection} */
@@ -84,4 +89,17 @@ test("a place that new data are shown with is known", () => {
   committer.start(row(4));
   committer.commit();
   assert.deepEqual(told, []);
+});
+
+test("what is told the address says, even where a run of the app wrote the row before meanwhile", () => {
+  const { committer, address } = opened();
+  committer.update(row(5));
+  committer.write(row(5));
+  mock.timers.tick(SOON_MS);
+  assert.equal(address.query, "5");
+  Object.assign(address, { query: "14", key: "2", forbid: "14.2", paths: "1" });
+  assert.equal(committer.untold()?.query, 5);
+  committer.commit();
+  assert.deepEqual(address, { ...address, query: "5", key: null, forbid: null, paths: "1" });
+  assert.equal(committer.untold(), null);
 });

@@ -3,7 +3,7 @@
 // component, or soon where another component waits for it: switching heads costs no message. A change is announced to the
 // other components of the page; those that follow show it too and leave telling the server to the one where it was made.
 
-import { readSelection, selectionParameters } from "./selection.js";
+import { placeParameters, readSelection, selectionParameters } from "./selection.js";
 
 /** @import { Host } from "./host.js" */
 /** @import { AddressSelection, Place } from "./selection.js" */
@@ -13,10 +13,10 @@ const COMMIT_AFTER_MS = 400;
 
 /**
  * `read` gives the selection of the address, after a write that waits; `start` sets what new data are shown with, which the
- * server knows unless something is left to tell, `update` what is true now; `write` puts a selection into the address once
+ * server knows unless something is left to tell, which is `untold`, `update` what is true now; `write` puts a selection into the address once
  * things are quiet, `writeNow` a parameter of a component's own at once; `commit` tells the server, `commitSoon` once things
  * are quiet.
- * @typedef {{read: () => AddressSelection, start: (selection: AddressSelection) => void,
+ * @typedef {{read: () => AddressSelection, untold: () => AddressSelection | null, start: (selection: AddressSelection) => void,
  *   update: (selection: AddressSelection) => void, write: (selection: AddressSelection) => void,
  *   writeNow: (name: string, value: string | null) => void, commit: () => void, commitSoon: () => void,
  *   destroy: () => void}} Committer
@@ -38,8 +38,9 @@ export function makeCommitter(host, element, follow, isPlaying) {
   const commit = () => {
     if (!current || current === known) return;
     known = current;
-    writer.flush();
-    host.trigger("selection", JSON.parse(current));
+    const selection = JSON.parse(current);
+    writer.writePlace(selection);
+    host.trigger("selection", selection);
   };
   let timer = 0;
   const commitSoon = () => {
@@ -66,6 +67,7 @@ export function makeCommitter(host, element, follow, isPlaying) {
       writer.flush();
       return readSelection(host.address);
     },
+    untold: () => (current && current !== known ? JSON.parse(current) : null),
     start(selection) {
       const isTold = current === known;
       current = JSON.stringify(selection);
@@ -114,6 +116,11 @@ function makeWriter(/** @type {Host} */ host) {
   };
   return {
     flush,
+    /** What the server is told the address says, too: a run of the app may have written the place before meanwhile. */
+    writePlace(/** @type {AddressSelection} */ selection) {
+      flush();
+      host.address.set({ ...placeParameters(selection), ...forbiddenNow(host, selection) });
+    },
     write(/** @type {AddressSelection} */ selection) {
       clearTimeout(timer);
       waiting = selection;

@@ -44,11 +44,17 @@ export function readSelection(/** @type {Address} */ address) {
   };
 }
 
+/** The parameters of a head and of a cell in it; null for what is not chosen. @returns {Record<string, string | null>} */
+export function placeParameters(/** @type {AddressSelection} */ selection) {
+  return Object.fromEntries(
+    INDICES.map((name) => [name, selection[name] === null ? null : String(selection[name])]),
+  );
+}
+
 /** The parameters of a selection; null for what is the default. @returns {Record<string, string | null>} */
 export function selectionParameters(/** @type {AddressSelection} */ selection) {
-  const indices = INDICES.map((name) => [name, selection[name] === null ? null : String(selection[name])]);
   return {
-    ...Object.fromEntries(indices),
+    ...placeParameters(selection),
     scale: selection.scale === "sqrt" ? null : selection.scale,
     special: selection.special === "show" ? null : selection.special,
     ...selection.more,

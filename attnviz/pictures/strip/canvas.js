@@ -75,8 +75,10 @@ export default function strip(/** @type {Host} */ host) {
 function show(/** @type {State} */ state, /** @type {Uint8Array} */ data) {
   /** @type {{header: Header, arrays: Arrays}} */
   const { header, arrays } = parse(data);
+  // what was chosen in the same text a moment ago still counts: the address may have the place before
+  const chosen = isSameText(state.header, header) ? state.committer.untold() : null;
   Object.assign(state, { data, header });
-  state.selection = state.committer.read();
+  state.selection = chosen ?? state.committer.read();
   state.committer.start(state.selection);
   state.stopSound();
   const whole = arrays.picture ? pictureSource(arrays.picture) : null;
@@ -106,6 +108,12 @@ function show(/** @type {State} */ state, /** @type {Uint8Array} */ data) {
   ];
   arrange(state.box, [...first, ...nodes, ...last, ...buildAnswer(header, state.turned)]);
   mark(state, false);
+}
+
+/** True if the tokens are those that were there before. */
+function isSameText(/** @type {Header | null} */ before, /** @type {Header} */ now) {
+  const tokensOf = (/** @type {Header} */ { pieces }) => JSON.stringify(pieces.map(({ tokens }) => tokens));
+  return before !== null && tokensOf(before) === tokensOf(now);
 }
 
 /**

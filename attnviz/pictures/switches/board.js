@@ -196,6 +196,9 @@ function listen(node, cells, rows, events) {
   for (const type of /** @type {const} */ (["pointerover", "focusin"]))
     node.addEventListener(type, (event) => events.pointed(cellAt(event)));
   node.addEventListener("pointerleave", () => events.pointed(null));
+  node.addEventListener("focusout", ({ relatedTarget }) => {
+    if (!(relatedTarget instanceof Node && node.contains(relatedTarget))) events.pointed(null);
+  });
   node.addEventListener("keydown", (event) => {
     const cell = cellAt(event);
     const next = cell && stepFrom(rows, cell, event.key);

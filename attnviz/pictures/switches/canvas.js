@@ -26,7 +26,7 @@ const NAME_CHARS = 16; // what fits beside a bar
 
 /**
  * `before` has what was off and forbidden before each click, the last one at the end; `last` is the head that was switched
- * last, `at` the one that is spoken of. `told` is what the server was told last to be off and has not answered.
+ * last, `at` the one that is pointed at or in focus. `told` is what the server was told last to be off and has not answered.
  * @typedef {{host: Host, data: Uint8Array | null, header: Header | null, arrays: Arrays | null, off: Map<string, string>,
  *   board: Board | null, arrows: ReturnType<typeof makeArrows> | null, before: {off: Map<string, string>, look: Look}[],
  *   last: At | null, at: At | null, told: string | null}} State
@@ -181,7 +181,7 @@ function takeData(state, parts, data, arrows) {
   state.board = makeBoard(header, arrays, {
     switched: (at) => toggle(state, parts, at),
     pointed: (at) => {
-      if (at) state.at = at;
+      state.at = at;
       showFacts(state, parts);
       arrows.point(at?.name ?? null);
     },
@@ -292,12 +292,16 @@ function chooseLook({ host, board }, parts, { head: name, query, key }) {
   host.trigger("ask", { ask: "forbid", on: true, ...cell });
 }
 
-/** What the head that is spoken of is and does: the one that was pointed at last, before that the one that is off, or chosen. */
+/**
+ * What the head that is spoken of is and does: the one that is pointed at or in focus; else the one of the last change, or
+ * the chosen one, of which the buttons are.
+ */
 function showFacts(/** @type {State} */ state, /** @type {Parts} */ { facts }) {
   const { header, arrays, board, host, off } = state;
   if (!header || !arrays || !board) return;
   const { layer, head } = readSelection(host.address);
-  const name = off.size === 1 ? [...off.keys()][0] : `${prefixOf(header)}L${layer}.H${head}`;
+  const chosen = `${prefixOf(header)}L${layer}.H${head}`;
+  const name = header.made?.head ?? (off.size === 1 ? [...off.keys()][0] : chosen);
   const at = (state.at && board.at(state.at.name)) ?? board.at(name);
   if (!at) return facts.replaceChildren();
   const { strings, effects_percent: isPercent } = header;
