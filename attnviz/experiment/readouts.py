@@ -106,10 +106,10 @@ def _next_token(prepared: CleanRun, on: NextToken) -> Readout:
 
 def _class(prepared: CleanRun, on: Class) -> Readout:
     lm = prepared.lm
+    _require_logits(prepared, 2)  # any config has names of classes
     names = class_names(lm)
     token = class_index(lm, names, on.name)
     other = None if on.against is None else class_index(lm, names, on.against)
-    _require_logits(prepared, 2)
 
     def linear(logits: Tensor) -> Tensor:
         return _contrast(logits.float(), token, other)

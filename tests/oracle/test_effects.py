@@ -325,7 +325,7 @@ REFUSED: tuple[tuple[str, str, object, str], ...] = (
     ("stories", STORE, NextToken(" Mary and John"), "not one token"),
     ("stories", STORE, NextToken(10**6), "not one token"),
     ("stories", STORE, NextToken(" Mary", at=99), "position 99 does not exist"),
-    ("stories", STORE, Class("negative"), "has no class"),
+    ("stories", STORE, Class("negative"), "which this measure cannot read"),
     ("stories", STORE, Cosine("a text"), "answers with logits"),
     ("sentiment", STORE, NextToken(0), "answers with logits"),
     ("sentiment", STORE, Class("sad"), "its classes are: negative, positive"),

@@ -119,7 +119,7 @@ def test_without_a_measure_effects_say_how_far_the_answer_moves(stories: LoadedM
 
 
 def test_a_measure_that_the_answer_does_not_have_is_refused_at_once(stories: LoadedModel) -> None:
-    with pytest.raises(BadInput, match="has no class"):
+    with pytest.raises(BadInput, match="which this measure cannot read"):
         attnviz.experiment(stories, STORE, on=attnviz.Class("negative"))
     with pytest.raises(BadInput, match="takes Experiment as other and was given str"):
         attnviz.experiment(stories, STORE, on=MARY).patched_from(STORE)  # type: ignore[arg-type]
