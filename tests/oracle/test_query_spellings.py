@@ -149,7 +149,7 @@ def test_other_spellings_of_a_loop(form: str, n_batch: int) -> None:
     found = {"q", "k", "v", "out"}
     if form in ("normed", "into q", "layers"):  # q is changed, or made part by part
         found.remove("q")
-        reason = "some of the tokens at a time" if form == "layers" else "changes this tensor"
+        reason = "some of the tokens at a time" if form == "layers" else "as the attention used it"
         assert reason in calls[0].absent["q"] and reason in calls[0].absent["x"]
     assert set(calls[0].projections) == found
 

@@ -147,7 +147,7 @@ def test_normalised_heads_stay_absent_and_say_why() -> None:
         assert call.absent == dict.fromkeys(("q", "k", "x"), NOT_A_VIEW)
         steps = derive(call, head=5)
         assert steps.x is None and steps.w_q is None and steps.unrotated_q is None
-        assert "after its linear layer" in steps.absent["x"]
+        assert "wrote this tensor as the attention" in steps.absent["x"]
         assert [view.stage for view in steps.views()][0] == "q"
         assert steps.errors["projected"] <= TOLERANCE
 

@@ -44,7 +44,7 @@ from attnviz.capture.locate.projections_by_value import RotationGuess, ValueSear
 
 # linear layers that ran just before an attention call; more would keep dead tensors alive
 RECENT_LAYERS = 8
-NOT_A_VIEW = "the model changes this tensor after its linear layer"
+NOT_A_VIEW = "no linear layer that ran last wrote this tensor as the attention used it"
 NOT_CONSUMED = "no linear layer reads the output of the attention as it is"
 SEVERAL_READERS = "several layers read the output of the attention: {names}"
 CHANGED_LATER = "the model changed this tensor in place after it had used it"
@@ -331,7 +331,7 @@ class LinearWatch:
 
     def _hold_to_its_rows(self, made: MadeBy, projection: Projection) -> None:
         """Keep a layer as it shows itself, or as what calling it gives; else withdraw it."""
-        if isinstance(projection.layer, WrittenLayer) and _leads_to_output(projection):
+        if isinstance(projection.layer, WrittenLayer) and leads_to_output(projection):
             return
         read, wrote = projection.input.flatten(0, -2), projection.output.flatten(0, -2)
         called = CalledLayer.as_it_runs(made.layer.module, read)
@@ -466,7 +466,7 @@ def _withdraw(
         absent["x"] = reason
 
 
-def _leads_to_output(layer: Projection) -> bool:
+def leads_to_output(layer: Projection) -> bool:
     """True if some rows that a layer wrote are input·W + b."""
     x, wrote = layer.input.flatten(0, -2), layer.output.flatten(0, -2)
     some = slice(None, None, math.ceil(len(x) / CHECKED_ROWS))

@@ -47,6 +47,11 @@ class Operands:
     value: Tensor
     weights: Tensor | None = None
 
+    def by_name(self) -> dict[str, Tensor]:
+        """Those of q, k and v that are known."""
+        named = {"q": self.query, "k": self.key, "v": self.value}
+        return {name: tensor for name, tensor in named.items() if tensor is not None}
+
 
 @dataclass(frozen=True, eq=False)
 class _Chunk:
@@ -93,7 +98,8 @@ class _Chunk:
 
     def is_before(self, other: "_Chunk") -> bool:
         """True if another chunk has the next rows and the same values, whatever its queries are."""
-        ours, theirs = self.query, other.query
+        is_square = self.seen.inputs.n_query == self.seen.inputs.n_key
+        ours, theirs = self.query or (self.key if is_square else None), other.query
         if ours is None or theirs is None or not (ours.is_placed and self.is_alike(other)):
             return False
         are_next = (ours.stop, ours.n_row) == (theirs.start, theirs.n_row)
@@ -142,6 +148,7 @@ class Loops:
         self._is_read = False  # by a layer that reads that one alone
         self._has_returned = False  # the module of those that are held
         self._runs_anew = False  # and it is one of these that ran since
+        self._refused: nn.Module | None = None  # whose last loop was
         self._own: _Chunk | None = None  # the last run of torch's own module on a part of a text
 
     @property
@@ -153,7 +160,7 @@ class Loops:
         """Report all that is held: something else attended, or the model has run."""
         self._end_chunks()
         self._heads.end()
-        self._own = None
+        self._own = self._refused = None
 
     def leave(self, module: nn.Module) -> None:
         """Report what is held once the module around its module returns."""
@@ -258,13 +265,22 @@ class Loops:
             if len(loop) > 1:
                 self._end_loop(loop, is_reported, is_read, runs_anew)
             elif not is_reported:
-                self._forward(loop[0])
+                self._end_alone(loop[0])
             is_reported = is_read = False
+
+    def _end_alone(self, chunk: _Chunk) -> None:
+        """Report one part alone, unless it goes on where a loop was refused."""
+        module, part = chunk.seen.module, chunk.query
+        if module is self._refused and part is not None and part.start > 0:
+            self._refuse(module, QUERIES_IN_PARTS)
+        else:
+            self._forward(chunk)
 
     def _end_loop(
         self, loop: list[_Chunk], is_reported: bool, is_read: bool, runs_anew: bool
     ) -> None:
         """Report a loop as one attention; its parts alone or its module, where it is none."""
+        self._refused = None
         reason = _why_apart(loop)
         is_whole = reason is None
         if reason is None and not all(state.holds() for chunk in loop for state in chunk.states):
@@ -277,10 +293,13 @@ class Loops:
         elif runs_anew or (is_whole and all(chunk.seen.inputs.n_query == 1 for chunk in loop)):
             for chunk in loop[is_reported:]:
                 self._forward(chunk)
-        elif is_reported:
-            self._report(replace(loop[0].seen, refused=reason or OTHER_KEYS, replaces=1))
         else:
-            self._refuse(loop[0].seen.module, reason or OTHER_KEYS)
+            first = loop[0].seen
+            self._refused = first.module
+            if is_reported:
+                self._report(replace(first, refused=reason or OTHER_KEYS, replaces=1))
+            else:
+                self._refuse(first.module, reason or OTHER_KEYS)
 
 
 def _are_same(before: Tensor | None, now: Tensor | None) -> bool:
@@ -354,10 +373,11 @@ def _joined(chunks: Sequence[_Chunk]) -> _Chunk | None:
     kinds = [chunk.seen.kind for chunk in chunks if chunk.seen.kind is not None]
     reads = [chunk.reads for chunk in chunks if chunk.reads is not None]
     output = torch.cat([chunk.seen.output for chunk in chunks], dim=1)
-    # lengths tell "cross" where scores show no sides: those of a part are none
-    is_shown = inputs.query is not None or inputs.n_query != inputs.n_key
-    kind = kinds[0] if kinds and is_shown else None
+    kind = kinds[0] if kinds else None
+    if inputs.query is None:  # scores that show no sides: lengths tell, those of all queries
+        kind = None if inputs.n_query == inputs.n_key else kind or "cross"
     seen = replace(first.seen, inputs=inputs, output=output, kind=kind, product=None)
+    seen = replace(seen, products=None)  # of the queries of one part
     return replace(first, seen=seen, reads=reads[0] if reads else None)
 
 

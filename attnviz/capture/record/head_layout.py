@@ -120,6 +120,35 @@ def written_by(
     return False
 
 
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """What a layer read and wrote [batch, token, d], and the column at which each head begins."""
+
+    read: Tensor
+    written: Tensor
+    starts: tuple[int, ...]
+
+
+def blocks_of(layout: HeadLayout, tensor: Tensor, read: Tensor, written: Tensor) -> Blocks | None:
+    """The blocks of columns that a layer wrote and that are the heads of `tensor` [axes, token, d].
+
+    The layer read and wrote [row, column], as for `written_by`.
+    """
+    heads = layout.by_head(tensor)
+    n_batch, _, n_token, width = heads.shape
+    n_rows, n_columns = written.numel() // max(written.shape[-1], 1), written.shape[-1]
+    if n_rows != n_batch * n_token or n_columns % width or len(read) != len(written):
+        return None
+    both = (_row_orders(rows, layout, n_token) for rows in (read, written))
+    for own_read, own_written in zip(*both, strict=True):
+        blocks = own_written.reshape(n_batch, n_token, -1, width)
+        found = [_block_of(head, blocks) for head in heads.unbind(1)]
+        starts = tuple(block * width for block in found if block is not None)
+        if len(starts) == len(found):
+            return Blocks(own_read, own_written, starts)
+    return None
+
+
 def written_in_order(layout: HeadLayout, tensor: Tensor, written: Tensor) -> bool:
     """True if a layer wrote all heads of `tensor` [axes, token, d] side by side, in their order."""
     width = tensor.shape[-1]
@@ -187,9 +216,15 @@ def _row_orders(rows: Tensor, layout: HeadLayout, n_token: int) -> Iterator[Tens
 
 def _is_a_block(head: Tensor, blocks: Tensor) -> bool:
     """True if a head [batch, token, d] is one of the blocks [batch, token, block, d]."""
+    return _block_of(head, blocks) is not None
+
+
+def _block_of(head: Tensor, blocks: Tensor) -> int | None:
+    """The number of the block [batch, token, block, d] that a head [batch, token, d] is."""
     sample = head[0, :COMPARED_TOKENS, None].to(blocks.dtype)
     is_equal = (blocks[0, :COMPARED_TOKENS] == sample).all(-1).all(0)
-    return any(_are_equal(head, blocks[:, :, block]) for block in is_equal.nonzero()[:2, 0])
+    some = is_equal.nonzero()[:2, 0].tolist()
+    return next((block for block in some if _are_equal(head, blocks[:, :, block])), None)
 
 
 def _is_a_multiple(head: Tensor, blocks: Tensor) -> bool:

@@ -93,11 +93,20 @@ class ScoreSource:
 class LayerRun:
     """A product with a parameter, or a convolution: what it read and wrote.
 
-    Both are [row, column]; the rows of a convolution have several axes.
+    Both are [row, column]; the rows of a convolution have several axes. `weight` [d_in, d_out] and
+    `bias` are known of a product that nothing else was added to.
     """
 
     read: Tensor
     written: Tensor
+    weight: Tensor | None = None
+    bias: Tensor | None = None
+
+    def plus(self, bias: Tensor, written: Tensor) -> "LayerRun":
+        """The layer with a parameter that was added to what it wrote."""
+        is_bias = bias.dim() == 1 and self.bias is None
+        weight = self.weight if is_bias else None
+        return LayerRun(self.read, written, weight, bias.detach() if is_bias else None)
 
 
 @dataclass(eq=False)
@@ -148,6 +157,15 @@ def has_one_matrix(matrices: Tensor) -> bool:
     return bool(
         matrices.shape[0] == 1 or matrices.stride(0) == 0 or (matrices == matrices[:1]).all()
     )
+
+
+def layer_run(product: MatrixProduct, *, adds_parameter: bool) -> LayerRun:
+    """A product with one matrix of parameters as a layer."""
+    added, factors = product.added, (product.factor, product.beta)
+    is_bias = added is None or (added.dim() == 1 and adds_parameter)
+    weight = product.right[0] if is_bias and factors == (1.0, 1.0) else None
+    bias = None if weight is None else added
+    return LayerRun(product.left.flatten(0, 1), product.out.flatten(0, 1), weight, bias)
 
 
 def convolution(args: tuple[Any, ...], out: Tensor) -> LayerRun:

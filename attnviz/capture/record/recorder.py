@@ -51,6 +51,7 @@ from attnviz.capture.record.gaps import IN_PARTS, OVERWRITTEN, Missing, absent_s
 from attnviz.capture.record.head_lists import Recorded, with_whole_layers
 from attnviz.capture.record.interface import active, is_recording, noted_inputs
 from attnviz.capture.record.ownership import is_uncounted, owned, states_of, sums_of
+from attnviz.capture.record.parameter_products import add_products
 from attnviz.capture.record.pass_log import NotedAttention, PassLog
 from attnviz.capture.record.room import FreeRoom
 from attnviz.capture.record.runs import ModuleRun, RunCounter, with_layers
@@ -61,7 +62,7 @@ from attnviz.capture.record.watch import Watch
 from attnviz.capture.storage import Storage
 from attnviz.errors import UnsupportedAttention
 from attnviz.models.ranks import is_led
-from attnviz.types import Kind, Stage
+from attnviz.types import Kind
 
 # up to this many queries, all that the model computed is kept to compare with; beyond, samples
 MAX_WHOLE_ROWS = 512
@@ -110,7 +111,7 @@ class Recorder:
         # the hooks hold this object and not the recorder, which would keep itself alive
         self.turn = object()
         self._thin, self._newest = thin, newest
-        self._names = modules.names
+        self._modules, self._names = modules, modules.names
         self._lists = modules.fact(_lists)
         self.attended: set[str] = set()  # the modules of all recorded calls
         self._runs: list[ModuleRun] = []
@@ -239,9 +240,7 @@ class Recorder:
             known = seen.projections, seen.absent
             self._add(seen.module, seen.inputs, seen.output, *known, seen.kind)
         else:
-            made = seen.module, seen.inputs, seen.output, seen.kind
-            is_next, apart = seen.is_next, seen.apart
-            self._add_with_projections(*made, by_value=True, is_next=is_next, apart=apart)
+            self._add_with_projections(seen.module, seen.inputs, seen.output, seen=seen)
         if len(self.calls) > n_before:
             self._states[-1] = states
 
@@ -250,16 +249,13 @@ class Recorder:
         module: nn.Module,
         inputs: AttentionInputs,
         output: Tensor,
-        kind: Kind | None = None,
         *,
-        by_value: bool = False,
         share: HeadShare | None = None,
-        is_next: bool = False,
-        apart: tuple[Stage, ...] = (),
+        seen: SeenAttention | None = None,
     ) -> None:
         """Keep a call with the linear layers before it and, as soon as that runs, behind it.
 
-        `apart` are the stages whose layers ran on some of its rows at a time.
+        It was `seen` in code of the model's own, or went through transformers' interface.
         """
         own = inputs if share is None else share.own_inputs
         projections, absent = self._linears.makers(own.query, own.key, own.value)
@@ -269,12 +265,17 @@ class Recorder:
             self._add_layers_of_cached(self._name(module), inputs, projections, absent)
         step = self._row_step(inputs.n_query)
         mine = output if share is None else share.own_output
-        awaited = AwaitedOutput(mine, projections, absent, step, by_value, share)
+        awaited = AwaitedOutput(mine, projections, absent, step, seen is not None, share)
         self._linears.await_output(awaited, self._name(module))
-        absent |= dict.fromkeys((stage for stage in apart if stage not in projections), IN_PARTS)
+        if seen is None:
+            self._add(module, inputs, output, projections, absent)
+            return
+        if seen.products is not None:
+            add_products(seen.products, self._modules, projections, absent)
+        absent |= {stage: IN_PARTS for stage in seen.apart if stage not in projections}
         if "x" in absent:
             absent["x"] = absent["q"]
-        self._add(module, inputs, output, projections, absent, kind, is_next)
+        self._add(module, inputs, output, projections, absent, seen.kind, seen.is_next)
 
     def _take_back(self, n_call: int) -> None:
         """Forget the last calls: each is a part of the one that follows."""

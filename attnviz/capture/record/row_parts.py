@@ -24,6 +24,7 @@ aten = torch.ops.aten
 CUTTING = {aten.slice.Tensor: 1, aten.split.Tensor: 2, aten.split_with_sizes.default: 2}
 CHOOSING = aten.select.int
 INDEXING = frozenset({aten.index.Tensor, aten.index_select.default})
+BEGINNING = INDEXING | CUTTING.keys()
 COPYING = frozenset({aten.clone.default, aten._to_copy.default, *SOFTMAX, *LOG_SOFTMAX})
 NORMING = frozenset({aten.native_layer_norm.default, aten._fused_rms_norm.default})
 SUMMING = frozenset({aten.sum.dim_IntList, aten.mean.dim})
@@ -93,6 +94,8 @@ class RowParts:
 
     def follow(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], out: Any) -> None:
         """Follow an operation that is no product."""
+        if not self._known and func not in BEGINNING:
+            return
         if func is CHOOSING:
             self._narrow(args[0], (out,))
         elif func in CUTTING:
@@ -101,7 +104,7 @@ class RowParts:
             self._cut(args[0], axis, out if isinstance(out, list | tuple) else (out,))
         elif func in INDEXING:
             self._index(args, out)
-        elif self._known and not func.is_view:
+        elif not func.is_view:
             self._follow_numbers(func, args, kwargs, out)
 
     def _follow_numbers(

@@ -11,6 +11,7 @@ from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.projection import Projection
 from attnviz.attention.stored_weights import StoredWeights
 from attnviz.capture.record.multihead import ScoreProduct
+from attnviz.capture.record.parameter_products import Products
 from attnviz.types import Kind, Stage
 
 
@@ -22,6 +23,7 @@ class SeenAttention:
     torch's own, and so is the `product` before its softmax. `is_next` tells the next head of a loop
     over heads from one more attention. `replaces` is the number of calls reported before that are
     parts of this one; `apart` has the stages whose layers ran on some of its rows at a time.
+    `products` finds what wrote q, k and v while the layers before them are known.
     `refused` is the reason why it is no call, and those that it replaces are none.
     """
 
@@ -35,4 +37,5 @@ class SeenAttention:
     is_next: bool = False
     replaces: int = 0
     apart: tuple[Stage, ...] = ()
+    products: Products | None = None
     refused: str | None = None

@@ -7,6 +7,7 @@ k were computed from the same numbers.
 
 import math
 from collections import deque
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import torch
@@ -24,7 +25,8 @@ from attnviz.capture.record.operations import (
     ScoreSource,
     Stack,
 )
-from attnviz.capture.record.row_parts import RowParts
+from attnviz.capture.record.parameter_products import Product, products_of
+from attnviz.capture.record.row_parts import RowPart, RowParts
 from attnviz.types import Kind
 
 RECENT_LAYERS = 12
@@ -154,14 +156,24 @@ class SeenLayers:
         if layer.written.numel() <= MAX_GROWTH * layer.read.numel():
             self.runs.append(layer)
 
-    def have_written(self, layout: HeadLayout, tensor: Tensor) -> bool:
-        """True if a layer wrote a tensor [axes, token, d] under a layout, or more rows of it."""
-        rows = {None, self._parts.along(tensor, tensor.dim() - 2)}
+    def have_written(self, layout: HeadLayout, tensor: Tensor, part: RowPart | None = None) -> bool:
+        """True if a layer wrote a tensor [axes, token, d] under a layout.
+
+        Of a `part`, if that is known of what the tensor was copied from, it wrote more rows.
+        """
+        rows = {None, part, self._parts.along(tensor, tensor.dim() - 2)}
         return any(
             head_layout.written_by(layout, tensor, run.written, part=part)
             for run in reversed(self.runs)
             for part in rows
         )
+
+    def products(
+        self, layout: HeadLayout, tensors: Mapping[str, Tensor], names: Iterable[str]
+    ) -> dict[str, Product]:
+        """The products with parameters that wrote those of q, k and v that are named."""
+        wanted = {name: tensors[name] for name in names if name in tensors}
+        return products_of(self.runs, layout, wanted)
 
     def layout(self, call: Undecided) -> HeadLayout | None:
         """The layout that torch's own module has, or under which layers wrote v, k or q."""
@@ -264,9 +276,9 @@ class SeenLayers:
         if isinstance(stack[-1], nn.MultiheadAttention):
             return None
         lead = tuple(value.shape[:2])
-        flat = value.flatten(0, 1)
+        flat, part = value.flatten(0, 1), self._parts.along(value, 2)
         for axis in (1, 0):
             layout = HeadLayout(lead, axis)
-            if self.have_written(layout, flat):
+            if self.have_written(layout, flat, part):
                 return layout
         return None

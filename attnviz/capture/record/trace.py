@@ -10,6 +10,7 @@ not the columns of a linear layer.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -306,8 +307,8 @@ class ThreadTrace:
         if not ops.has_one_matrix(product.right):
             self._layers.are_all_known = False
         elif not self._sources.splits_rows(product.left):
-            read, written = product.left.flatten(0, 1), product.out.flatten(0, 1)
-            layer = LayerRun(read, written)
+            adds = product.added is not None and self._origins.is_parameter(product.added)
+            layer = ops.layer_run(product, adds_parameter=adds)
             self._layers.add(layer)
             self._decide_by_reader(layer)
 
@@ -465,7 +466,7 @@ class ThreadTrace:
         is_bias = self._origins.is_parameter(args[1]) and out.numel() == layer.written.numel()
         if is_bias and args[0].untyped_storage().data_ptr() == written:
             after = out.detach().reshape(layer.written.shape)
-            self._layers.add(LayerRun(layer.read, after))
+            self._layers.add(layer.plus(args[1], after))
 
     def _retract_if_read(self, right: frozenset[int]) -> None:
         """Refuse linear attention: queries multiply what a softmax over the keys gave."""
@@ -546,8 +547,10 @@ class ThreadTrace:
             if is_turned:
                 asked, answering, reads = answering, asked, reads and reads[::-1]
         mixed = layout.by_head(call.mixed).transpose(1, 2)
-        seen = SeenAttention(call.stack[-1], inputs, mixed, kind, product=before)
         operands = Operands(asked, answering, call.values, call.weights)
+        products = partial(self._layers.products, layout, operands.by_name())
+        module = call.stack[-1]
+        seen = SeenAttention(module, inputs, mixed, kind, product=before, products=products)
         self._loops.add(call.stack, seen, operands, reads)
 
     def _add_fused(self, arguments: Mapping[str, Any], out: object, stack: ops.Stack) -> None:
