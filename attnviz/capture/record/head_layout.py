@@ -122,7 +122,7 @@ def written_by(
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """What a layer read and wrote [batch, token, d], and the column at which each head begins."""
+    """A layer's input and output [batch, token, d], and the column at which each head begins."""
 
     read: Tensor
     written: Tensor

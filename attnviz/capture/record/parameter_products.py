@@ -20,7 +20,7 @@ from attnviz.capture.record.operations import LayerRun
 
 @dataclass(frozen=True, eq=False)
 class Product:
-    """What a product read and wrote [batch, token, d], and the first column of each head."""
+    """A product's input and output [batch, token, d], and the first column of each head."""
 
     read: Tensor
     written: Tensor
