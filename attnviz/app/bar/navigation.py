@@ -119,8 +119,9 @@ def _go_back_to(key: str) -> None:
 def renew(*fragments: str) -> None:
     """After a widget of a fragment has changed the view: the address and the links have it, too.
 
-    These `fragments` run again. A component writes the address itself, a widget cannot.
+    These `fragments` run again. A component writes the address itself, a widget cannot. A widget of
+    the page before may still be heard after its fragment has gone with that page.
     """
     address_bar.write()
     if widgets.only_a_fragment_runs():
-        st.rerun([*fragments, NAVIGATION])
+        st.rerun([*filter(widgets.is_on_page, fragments), NAVIGATION])

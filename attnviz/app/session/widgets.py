@@ -7,6 +7,7 @@ a component put into it. No widget holds a value of its own.
 from collections.abc import Mapping
 from typing import Any
 
+from streamlit.errors import StreamlitAPIException
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
 
@@ -70,6 +71,15 @@ def only_a_fragment_runs() -> bool:
     """True if this run was asked for by a component alone, not by a change of page or text."""
     context = get_script_run_ctx()
     return context is not None and bool(context.fragment_ids_this_run)
+
+
+def is_on_page(fragment: str) -> bool:
+    """True if the page that is shown has drawn a fragment of this name, which can run again."""
+    context = get_script_run_ctx()
+    try:
+        return context is not None and bool(context.fragment_storage.resolve_target(fragment))
+    except StreamlitAPIException:
+        return False
 
 
 def rerun_too(fragment: str) -> None:
